@@ -1,0 +1,82 @@
+"""flexph: flexible multibody dynamics in port-Hamiltonian form."""
+
+from .body import Body, Elasticity, Inertia, LoadPort, Port, StressField, View, rigid_inertia
+from .elimination import RedundantConstraintWarning, eliminate
+from .floating import floating_body
+from .integration import IntegrationError, IntegrationInterrupted, ValidityWarning, integrate
+from .interconnection import constrain, gyrator, interchange, join, transformer
+from .joints import (
+    GROUND,
+    Connection,
+    Ground,
+    distance,
+    distributed_load,
+    drive,
+    force,
+    hinge,
+    slider,
+    spring_damper,
+    torque,
+    torsion_spring,
+    weld,
+)
+from .ledger import Ledger
+from .linear import LinearPHDAE
+from .linearization import linear_body
+from .mechanism import Mechanism, connect
+from .phdae import PHDAE, from_linear, transform, with_multipliers
+from .solution import Solution
+from .spectrum import Modes, eigenfrequencies, modes, poles
+from .state import Pose, State
+
+__all__ = [
+    "GROUND",
+    "PHDAE",
+    "Body",
+    "Connection",
+    "Elasticity",
+    "Ground",
+    "Inertia",
+    "IntegrationError",
+    "IntegrationInterrupted",
+    "Ledger",
+    "LinearPHDAE",
+    "LoadPort",
+    "Mechanism",
+    "Modes",
+    "Port",
+    "Pose",
+    "RedundantConstraintWarning",
+    "Solution",
+    "State",
+    "StressField",
+    "ValidityWarning",
+    "View",
+    "connect",
+    "constrain",
+    "distance",
+    "distributed_load",
+    "drive",
+    "eigenfrequencies",
+    "eliminate",
+    "floating_body",
+    "force",
+    "from_linear",
+    "gyrator",
+    "hinge",
+    "integrate",
+    "interchange",
+    "join",
+    "linear_body",
+    "modes",
+    "poles",
+    "rigid_inertia",
+    "slider",
+    "spring_damper",
+    "torque",
+    "torsion_spring",
+    "transform",
+    "transformer",
+    "weld",
+    "with_multipliers",
+]

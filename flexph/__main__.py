@@ -1,0 +1,5 @@
+"""`python -m flexph`."""
+
+from flexph.cli import main
+
+main(prog_name="flexph")

@@ -1,0 +1,122 @@
+"""Closing the loops of a mechanism: the undeformed pose nearest to a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import checks as check
+from .kernels.gradient import columns, constraint_matrix
+from .kernels.state import node_arms, vectors
+from .space import Array, rotation
+from .state import Pose, TimeTable, anchor, laws, product_values
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+Placement = float | tuple[float, float, float]
+MAX_ITERATIONS = 100
+CLOSED = 1e-12
+"""Gap, relative to the size of the mechanism, at which a loop counts as closed: Newton ends at a few round-offs."""
+
+
+def assemble(mechanism: Mechanism, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
+    """See :meth:`flexph.Mechanism.assemble`."""
+    centres, rotations, free = _start(mechanism, fixed, guess)
+    stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
+    _, omega, _ = columns(mechanism.network.arrays)
+    centres_only = free & ~np.isin(np.arange(free.size), omega)
+    for active in (centres_only, free):  # positions first: they are linear, and angles stay near the guess
+        centres, rotations, gap = _close(mechanism, centres, rotations, active, stated, time)
+    size = _extent(mechanism, centres)
+    if gap.size and np.abs(gap).max() > 1e3 * CLOSED * size:
+        raise ValueError(_explain(mechanism, stated, gap))
+    arms = node_arms(mechanism.network.arrays, rotations, np.zeros(mechanism.layout.flexible))
+    return Pose(centres, rotations, anchor(mechanism, product_values(mechanism, centres, arms)))
+
+
+def _start(
+    mechanism: Mechanism, fixed: Mapping[str, Placement], guess: Mapping[str, Placement]
+) -> tuple[Array, Array, Array]:
+    """Centres of mass and rotations to start with, and which velocities may change them."""
+    twice = set(fixed) & set(guess)
+    if twice:
+        raise ValueError(f"bodies are either fixed or guessed, got both for {sorted(twice)}")
+    for name in (*fixed, *guess):
+        check.lookup("body", name, mechanism.bodies)
+    cv, cw, _ = columns(mechanism.network.arrays)
+    free = np.ones(cv.size + int((cw >= 0).sum()), dtype=bool)
+    centres, rotations = (
+        np.zeros((len(mechanism.bodies), 2)),
+        np.tile(np.eye(2), (len(mechanism.bodies), 1, 1)),
+    )
+    for i, (name, body) in enumerate(mechanism.bodies.items()):
+        given = fixed.get(name, guess.get(name, 0.0))
+        x, y, angle = (0.0, 0.0, given) if np.isscalar(given) else check.array(f"pose of {name!r}", given, (3,))
+        rotations[i] = rotation(check.number(f"angle of {name!r}", angle)) if body.turns else np.eye(2)
+        centres[i] = np.array([x, y]) + rotations[i] @ body.inertia.centre
+        if name in fixed:
+            free[cw[i][cw[i] >= 0]] = False
+            if not np.isscalar(given):
+                free[cv[i]] = False
+    return centres, rotations, free
+
+
+def _close(
+    mechanism: Mechanism, centres: Array, rotations: Array, active: Array, stated: Array, time: float
+) -> tuple[Array, Array, Array]:
+    """Gauss-Newton with least-norm corrections over the active velocities; returns the remaining gap."""
+    previous = np.inf
+    for _ in range(MAX_ITERATIONS):
+        gap, matrix = _gap(mechanism, centres, rotations, time)
+        gap, matrix = gap[stated], matrix[stated]
+        now = float(np.linalg.norm(gap))
+        if not gap.size or now <= CLOSED * _extent(mechanism, centres) or (now < 1e-9 and now > 0.5 * previous):
+            break
+        previous = now
+        step = np.zeros(active.size)
+        step[active] = np.linalg.lstsq(matrix[:, : active.size][:, active], -gap, rcond=1e-10)[0]
+        centres, rotations = move(mechanism, centres, rotations, step)
+    return centres, rotations, _gap(mechanism, centres, rotations, time)[0][stated]
+
+
+def _gap(mechanism: Mechanism, centres: Array, rotations: Array, time: float) -> tuple[Array, Array]:
+    """Constraint values g and their matrix G at an undeformed pose; rows without a stated value are left at zero."""
+    a = mechanism.network.arrays
+    arms = node_arms(a, rotations, np.zeros(mechanism.layout.flexible))
+    vector = vectors(a, centres, arms)
+    product = product_values(mechanism, centres, arms)
+    stated = anchor(mechanism, product)
+    coefficient, offset = TimeTable(mechanism, stated).at(time)
+    gap = np.bincount(a.term_row, coefficient * product[a.term_product], minlength=offset.size) - offset
+    matrix = constraint_matrix(a, rotations, arms, vector, coefficient, offset.size)
+    return gap, matrix.toarray() if hasattr(matrix, "toarray") else matrix
+
+
+def move(mechanism: Mechanism, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
+    """Centres and rotations moved by rigid increments (translations [m], turns [rad])."""
+    cv, cw, _ = columns(mechanism.network.arrays)
+    largest = max((abs(step[k]) for k in cw[cw >= 0]), default=0.0)
+    step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step  # at most half a radian at a time
+    moved = centres + step[cv]
+    turned = np.array([R @ rotation(float(step[k[0]])) if k[0] >= 0 else R for R, k in zip(rotations, cw, strict=True)])
+    return moved, turned
+
+
+def _extent(mechanism: Mechanism, centres: Array) -> float:
+    """A length of the size of the mechanism [m]."""
+    arms = mechanism.network.arrays.node_position
+    return float(max(np.abs(centres - centres[0]).max(initial=0.0), np.abs(arms).max(initial=0.0), 1e-300))
+
+
+def _explain(mechanism: Mechanism, stated: Array, gap: Array) -> str:
+    names = [n for n, ok in zip(mechanism.constraint_names, stated, strict=True) if ok]
+    open_by: dict[str, float] = {}
+    for name, value in zip(names, gap, strict=True):
+        joint = name.rpartition(": ")[0]
+        open_by[joint] = float(np.hypot(open_by.get(joint, 0.0), value))
+    worst = sorted(open_by.items(), key=lambda item: -item[1])[:3]
+    listed = ", ".join(f"{name} is open by {value:.3g} m" for name, value in worst)
+    return f"the loop cannot close at this pose: {listed}; change the fixed bodies, the lengths or the guess"

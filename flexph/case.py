@@ -1,0 +1,186 @@
+"""What a published case is: its options, its checks, and how the installed ones are found."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+GROUP = "flexph.cases"
+"""Entry-point group under which a distribution registers its cases."""
+
+RESERVED = frozenset({"out", "force", "help"})
+"""Names that the command line needs for itself and that no parameter of a case may have."""
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class Option:
+    """Words for a parameter of a case: `elements: Annotated[int, Option("elements of the rod")] = 8`.
+
+    `unit` is the SI unit in which the value is given, empty where there is none.
+    """
+
+    help: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a case's run function; `kind` is int, float, str, bool or a `Literal` of strings.
+
+    Raises ValueError for a reserved name, any other kind, and a default that is not of its kind.
+    """
+
+    name: str
+    kind: Any
+    default: Any
+    option: Option
+
+    def __post_init__(self) -> None:
+        if self.name in RESERVED:
+            raise ValueError(f"parameter {self.name!r}: the command line uses this name itself")
+        if not self.choices and self.kind not in (int, float, str, bool):
+            raise ValueError(f"parameter {self.name!r} is neither int, float, str, bool nor a Literal of strings")
+        if not self._admits_default():
+            raise ValueError(f"parameter {self.name!r}: the default {self.default!r} is not of its own type")
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Admissible values of a `Literal` of strings; empty for every other kind."""
+        values = get_args(self.kind) if get_origin(self.kind) is Literal else ()
+        return values if all(isinstance(value, str) for value in values) else ()
+
+    def _admits_default(self) -> bool:
+        if self.choices:
+            return self.default in self.choices
+        # True is an int and 2 serves as a float, but a flag is a flag and nothing else is.
+        admissible = (int, float) if self.kind is float else self.kind
+        return isinstance(self.default, admissible) and isinstance(self.default, bool) == (self.kind is bool)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A published number beside the computed one, and how far apart they may be.
+
+    `tolerance` bounds `|computed − published|`, divided by `|published|` if `relative`. It is keyword-only,
+    as numbers in a row are easily exchanged. Raises ValueError if `published` is not finite, is zero although
+    the difference is relative, or if `tolerance` is not positive and finite: such a check could not fail,
+    or not pass.
+    """
+
+    quantity: str
+    source: str
+    published: float
+    computed: float
+    _: KW_ONLY
+    tolerance: float
+    relative: bool = True
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.published):
+            raise ValueError(f"{self.quantity}: the published number must be finite, not {self.published}")
+        if self.relative and self.published == 0:
+            raise ValueError(f"{self.quantity}: there is no difference relative to zero, use relative=False")
+        if not 0 < self.tolerance < math.inf:
+            raise ValueError(f"{self.quantity}: the tolerance must be positive and finite, not {self.tolerance}")
+
+    @property
+    def difference(self) -> float:
+        """`computed − published`, divided by `|published|` if `relative`."""
+        difference = float(self.computed - self.published)
+        return difference / abs(self.published) if self.relative else difference
+
+    @property
+    def passed(self) -> bool:
+        """Whether `|difference| ≤ tolerance`; a computed NaN does not pass."""
+        return abs(self.difference) <= self.tolerance
+
+
+@dataclass(frozen=True)
+class Case(Generic[_Result]):
+    """A published system as three functions.
+
+    - `run(*, ...)` computes and is pure. All parameters are keyword-only, have a default, and are annotated
+      as `Annotated[type, Option(...)]`. The first line of its docstring describes the case.
+    - `write(result, folder)` puts tables and pictures into an empty folder and returns figures for the
+      summary, as values that JSON can hold.
+    - `checks()` yields the comparisons with published numbers.
+
+    Raises ValueError if `run` has no docstring or a parameter that cannot become an option.
+    """
+
+    run: Callable[..., _Result]
+    write: Callable[[_Result, Path], Mapping[str, Any]]
+    checks: Callable[[], Iterable[Check]]
+
+    def __post_init__(self) -> None:
+        if not self.summary:
+            raise ValueError(f"{self.run!r} needs a docstring, whose first line describes the case")
+        _ = self.parameters
+
+    @property
+    def summary(self) -> str:
+        """First line of the docstring of `run`."""
+        return (inspect.getdoc(self.run) or "").partition("\n")[0]
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Parameters of `run`, in their order."""
+        hints = get_type_hints(self.run, include_extras=True)
+        return tuple(_parameter(entry, hints) for entry in inspect.signature(self.run).parameters.values())
+
+
+def find_cases() -> Mapping[str, Case[Any]]:
+    """Return the cases of all installed distributions by name.
+
+    A case is imported when it is looked up, not before: names cost nothing, and a case whose imports fail
+    does not take the others with it. Looking it up raises TypeError if its entry point leads to anything but
+    a `Case`. Raises ValueError if two distributions register different cases under one name.
+    """
+    entries: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=GROUP):
+        other = entries.setdefault(entry.name, entry)
+        if other.value != entry.value:
+            raise ValueError(f"two cases are named {entry.name!r}: {other.value} and {entry.value}")
+    return _Installed(entries)
+
+
+class _Installed(Mapping[str, Case[Any]]):
+    """Cases by name, each imported when it is looked up."""
+
+    def __init__(self, entries: Mapping[str, EntryPoint]) -> None:
+        self._entries = entries
+
+    def __getitem__(self, name: str) -> Case[Any]:
+        entry = self._entries[name]
+        case = entry.load()
+        if not isinstance(case, Case):
+            raise TypeError(f"case {name!r}: {entry.value} is a {type(case).__name__}, not a Case")
+        return case
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        # The mixin would look the case up, and so import it.
+        return name in self._entries
+
+
+def _parameter(entry: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
+    if entry.kind is not entry.KEYWORD_ONLY or entry.default is entry.empty:
+        raise ValueError(f"parameter {entry.name!r} of a case must be keyword-only and have a default")
+    hint = hints.get(entry.name)
+    kind, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    options = [extra for extra in extras if isinstance(extra, Option)]
+    if len(options) != 1:
+        raise ValueError(f"parameter {entry.name!r} of a case must be annotated as Annotated[type, Option(...)]")
+    return Parameter(entry.name, kind, entry.default, options[0])

@@ -1,0 +1,150 @@
+"""Checks at the door: each names the argument, what was given and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+ROUND_OFF = 1e-12
+"""Relative defect up to which an assembled matrix counts as symmetric, skew or positive: assembly sums
+thousands of products in double precision, each with a relative error of 1e-16."""
+
+
+def number(name: str, value: Any) -> float:
+    """A finite number."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {value!r}") from None
+    if not np.isfinite(result):
+        raise ValueError(f"{name} must be finite, got {value}")
+    return result
+
+
+def positive(name: str, value: float, unit: str = "") -> float:
+    """A finite number > 0."""
+    result = number(name, value)
+    if result <= 0.0:
+        raise ValueError(f"{name} must be positive, got {value}{' ' + unit if unit else ''}")
+    return result
+
+
+def not_negative(name: str, value: float, unit: str = "") -> float:
+    """A finite number >= 0."""
+    result = number(name, value)
+    if result < 0.0:
+        raise ValueError(f"{name} must not be negative, got {value}{' ' + unit if unit else ''}")
+    return result
+
+
+def count(name: str, value: int, least: int = 1) -> int:
+    """A whole number >= least."""
+    if isinstance(value, bool) or int(value) != value:
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return int(value)
+
+
+def choice(name: str, value: str, known: Iterable[str]) -> str:
+    """One of the known words."""
+    names = list(known)
+    if value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}")
+    return value
+
+
+def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> Any:
+    """known[name], or an error that lists the names that exist."""
+    if name in known:
+        return known[name]
+    names = ", ".join(repr(k) for k in known) or "none"
+    raise ValueError(f"no {kind} {name!r}: {owner + ' has' if owner else 'there are'} {names}")
+
+
+def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+    """A finite float array of the given shape (None is any length), read only."""
+    result = np.array(value, dtype=float)
+    if result.ndim != len(shape) or any(
+        want is not None and want != have for want, have in zip(shape, result.shape, strict=False)
+    ):
+        wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ")"
+        raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
+    if not np.all(np.isfinite(result)):
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    result.setflags(write=False)
+    return result
+
+
+def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
+    """A finite matrix of the given shape: a read-only float array, or a scipy CSR array if it came sparse."""
+    if not sparse.issparse(value):
+        return array(name, value, shape)
+    result = sparse.csr_array(value, dtype=float)
+    if result.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {result.shape}")
+    if not np.all(np.isfinite(result.data)):
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    return result
+
+
+def norm(a: Any) -> float:
+    """Frobenius norm of a dense or sparse matrix."""
+    return float(np.linalg.norm(a.data)) if sparse.issparse(a) else float(np.linalg.norm(a))
+
+
+def symmetric(name: str, a: Any) -> None:
+    """A = Aᵀ up to round-off."""
+    _defect(name, "symmetric", "−", norm(a - a.T), norm(a))
+
+
+def skew(name: str, a: Any) -> None:
+    """A = −Aᵀ up to round-off."""
+    _defect(name, "skew-symmetric", "+", norm(a + a.T), norm(a))
+
+
+def _defect(name: str, what: str, sign: str, defect: float, size: float) -> None:
+    if defect > ROUND_OFF * size:
+        raise ValueError(f"{name} must be {what}: ‖{name} {sign} {name}ᵀ‖/‖{name}‖ = {defect / size:.0e}")
+
+
+def semi_definite(name: str, a: Any) -> None:
+    """A ⪰ 0 up to round-off; A is symmetric.
+
+    Rows are scaled to a unit diagonal first, so that the tolerance means the same for metres and for pascals.
+    """
+    diagonal = a.diagonal()
+    if np.any(diagonal < 0.0):
+        raise ValueError(f"{name} must be positive semi-definite: smallest diagonal entry {diagonal.min():.3e}")
+    used = np.flatnonzero(diagonal > 0.0)
+    if norm(a) > norm(a[used][:, used]) * (1.0 + ROUND_OFF):
+        raise ValueError(f"{name} must be positive semi-definite: a zero on the diagonal of a row that is not zero")
+    if not used.size:
+        return
+    scale = 1.0 / np.sqrt(diagonal[used])
+    if sparse.issparse(a):
+        unit = sparse.diags_array(scale) @ a[used][:, used] @ sparse.diags_array(scale)
+        _sparse_semi_definite(name, unit, used.size)
+        return
+    unit = scale[:, None] * a[np.ix_(used, used)] * scale
+    shift = ROUND_OFF * used.size
+    try:
+        np.linalg.cholesky(unit + shift * np.eye(used.size))
+    except np.linalg.LinAlgError:
+        lowest = np.linalg.eigvalsh(unit)[0]
+        raise ValueError(
+            f"{name} must be positive semi-definite: lowest eigenvalue {lowest:.3e} (unit diagonal)"
+        ) from None
+
+
+def _sparse_semi_definite(name: str, unit: Any, size: int) -> None:
+    """Signs of the pivots of a symmetric factorisation (Sylvester's law of inertia)."""
+    shifted = sparse.csc_array(unit + ROUND_OFF * size * sparse.eye_array(size))
+    factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    pivots = factor.U.diagonal()
+    if np.any(pivots <= 0.0):
+        raise ValueError(f"{name} must be positive semi-definite: lowest pivot {pivots.min():.3e} (unit diagonal)")

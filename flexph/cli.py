@@ -1,0 +1,241 @@
+"""The command line: `flexph list`, `flexph run`, `flexph validate`."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from tqdm import tqdm
+
+from flexph.case import Case, Check, Parameter, find_cases
+
+MIN_WIDTH = 100
+"""Columns of a terminal into which tables fold their words; in fewer nothing would be left of them."""
+
+INTERRUPTED = 130
+"""Exit status of a command that Ctrl-C ended, as in a shell."""
+
+
+class _Main(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+
+
+class _Cases(click.Group):
+    """One command per installed case, made from the parameters of its run function."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(find_cases())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        return _command(cmd_name, _load(cmd_name))
+
+
+@click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="flexph", prog_name="flexph")
+def main() -> None:
+    """Flexible multibody dynamics in port-Hamiltonian form."""
+    # Before any case is imported: pictures go to files here, and there may be no display.
+    os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+@main.command("list")
+def list_cases() -> None:
+    """List the installed cases."""
+    table = _table("case", "description")
+    for name in sorted(find_cases()):
+        try:
+            summary = _load(name).summary
+        except click.ClickException as error:
+            summary = error.message
+        table.add_row(name, summary)
+    _print(table)
+
+
+@main.group(cls=_Cases, options_metavar=None, subcommand_metavar="CASE --out DIR [OPTIONS]")
+def run() -> None:
+    """Compute a case and write its results.
+
+    `flexph run CASE --help` shows the options of a case.
+    """
+
+
+@main.command()
+@click.argument("names", nargs=-1, metavar="[CASE]...")
+@click.pass_context
+def validate(ctx: click.Context, names: Sequence[str]) -> None:
+    """Compare computed with published numbers.
+
+    For all cases, or for those named. The exit status is 1 if a number is off by more than its tolerance.
+    """
+    cases = {name: _load(name) for name in names or sorted(find_cases())}
+    checks: list[tuple[str, Check]] = []
+    try:
+        for name, case in cases.items():
+            for check in tqdm(case.checks(), desc=name, unit=" checks", file=sys.stderr):
+                checks.append((name, check))
+    finally:
+        # Also when a case raises: what was compared up to there is worth reading.
+        _print(_verdicts(checks))
+    unchecked = cases.keys() - {name for name, _ in checks}
+    if unchecked or not cases:
+        raise click.ClickException(f"nothing to check in {', '.join(sorted(unchecked)) or 'an empty list of cases'}")
+    failed = sum(not check.passed for _, check in checks)
+    if failed:
+        click.echo(f"{failed} of {len(checks)} checks failed", err=True)
+        ctx.exit(1)
+
+
+def _load(name: str) -> Case[Any]:
+    """Return the case of this name, or end the command with a message."""
+    cases = find_cases()
+    if name not in cases:
+        raise click.UsageError(f"no case {name!r}: there are {', '.join(map(repr, sorted(cases))) or 'none'}")
+    try:
+        return cases[name]
+    except ModuleNotFoundError as error:
+        raise click.ClickException(f"case {name!r} needs the module {error.name!r}, which is not installed") from error
+
+
+def _command(name: str, case: Case[Any]) -> click.Command:
+    """Return the command that runs a case."""
+
+    def callback(out: Path, force: bool, **values: Any) -> None:
+        _claim(out, force)
+        record, result = _compute(name, case, values)
+        # What was there before stays untouched until everything is written.
+        with tempfile.TemporaryDirectory(prefix=".flexph-", dir=out) as temporary:
+            staging = Path(temporary)
+            figures = case.write(result, staging)
+            (staging / "summary.json").write_text(_summary(record, figures), encoding="utf-8")
+            for path in _publish(staging, out):
+                click.echo(path)
+
+    folder = click.Path(file_okay=False, path_type=Path)
+    own = [
+        click.Option(["--out"], type=folder, required=True, help="folder for the results"),
+        click.Option(["--force"], is_flag=True, help="replace files in a folder that is not empty"),
+    ]
+    options = [_option(parameter) for parameter in case.parameters]
+    return click.Command(name, callback=callback, params=[*own, *options], help=case.summary)
+
+
+def _option(parameter: Parameter) -> click.Option:
+    flag = parameter.name.replace("_", "-")
+    unit = f" [{parameter.option.unit}]" if parameter.option.unit else ""
+    return click.Option(
+        [f"--{flag}/--no-{flag}" if parameter.kind is bool else f"--{flag}", parameter.name],
+        type=click.Choice(parameter.choices) if parameter.choices else parameter.kind,
+        default=parameter.default,
+        show_default=True,
+        help=parameter.option.help + unit,
+    )
+
+
+def _claim(out: Path, force: bool) -> None:
+    """Make the folder, and refuse one with files unless forced: before computing, which may take hours."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()) and not force:
+            raise click.UsageError(f"{out} is not empty: choose another folder, or replace its files with --force")
+    except OSError as error:
+        raise click.ClickException(f"{out}: {error.strerror}") from error
+
+
+def _compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Run a case; return what the summary says about the run, and the result."""
+    record = {
+        "case": name,
+        "parameters": {parameter.name: values[parameter.name] for parameter in case.parameters},
+        "versions": _versions(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    clock = time.perf_counter()
+    try:
+        result = case.run(**values)
+    except ValueError as error:
+        raise click.ClickException(" ".join(str(error).split())) from error
+    return record | {"wall_s": round(time.perf_counter() - clock, 6)}, result
+
+
+def _versions() -> dict[str, str]:
+    names = ("flexph", "numpy", "scipy", "scikit-fem", "meshio")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+
+
+def _summary(record: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
+    """Return record and figures as one JSON object."""
+    if clash := sorted(record.keys() & figures.keys()):
+        raise ValueError(f"the summary needs the names {', '.join(clash)} itself: name these figures otherwise")
+    return json.dumps({**record, **_plain(figures)}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: arrays become lists, and numbers that are not finite null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _publish(staging: Path, out: Path) -> list[Path]:
+    """Move the files of one folder into another, replacing those of the same name; return their new paths."""
+    sources = sorted(path for path in staging.rglob("*") if path.is_file())
+    targets = [out / source.relative_to(staging) for source in sources]
+    for source, target in zip(sources, targets, strict=True):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source.replace(target)
+    return targets
+
+
+def _verdicts(checks: Sequence[tuple[str, Check]]) -> Table:
+    table = _table("case", "quantity", "source", numbers=("published", "computed", "difference", "tolerance"))
+    table.add_column("verdict", no_wrap=True)
+    for name, check in checks:
+        # Relative differences and tolerances in per cent, absolute ones in the unit of the quantity.
+        scale, suffix = (100.0, " %") if check.relative else (1.0, "")
+        table.add_row(
+            *(name, check.quantity, check.source, f"{check.published:.6g}", f"{check.computed:.6g}"),
+            *(f"{scale * check.difference:+.3g}{suffix}", f"{scale * check.tolerance:.3g}{suffix}"),
+            Text("ok", "green") if check.passed else Text("FAIL", "bold red"),
+        )
+    return table
+
+
+def _table(*words: str, numbers: Sequence[str] = ()) -> Table:
+    table = Table()
+    for header in words:
+        table.add_column(header, overflow="fold")
+    for header in numbers:
+        table.add_column(header, justify="right", no_wrap=True)
+    return table
+
+
+def _print(table: Table) -> None:
+    # A pipe has no width: there every row is one line, however long.
+    width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if sys.stdout.isatty() else 1000
+    # Markup would swallow a source such as "[flex] table 2".
+    Console(width=width, markup=False, emoji=False, highlight=False).print(table)

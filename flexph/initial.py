@@ -1,0 +1,149 @@
+"""Consistent initial states: velocities that keep the constraints, springs, and the check of a given state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from . import checks as check
+from .kernels.continuous import mass_matrix
+from .kernels.gradient import columns, constraint_matrix, velocity_count
+from .kernels.jacobian import flatten, unflatten
+from .kernels.state import Configuration, derive
+from .kernels.step import Means
+from .space import Array
+from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat, laws, spring_values
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+Motion = float | tuple[float, float, float]
+CONSISTENT = 1e-9
+"""Relative defect up to which a projected velocity counts as consistent: rates of drives are known to about this."""
+
+
+def consistent_state(
+    mechanism: Mechanism, pose: Pose, velocities: Mapping[str, Motion], elastic: str, time: float
+) -> State:
+    """See :meth:`flexph.Mechanism.consistent_state`."""
+    from .quasistatic import deform
+
+    check.choice("elastic", elastic, ("undeformed", "quasi_static"))
+    check.number("time", time)
+    table = TimeTable(mechanism, pose.anchors)
+    c = at_rest(mechanism, pose.centres, pose.rotations)
+    wanted = _wanted(mechanism, c, velocities)
+    if elastic == "quasi_static":
+        c = deform(mechanism, c, table, time, wanted)
+    c = with_velocities(mechanism, c, project(mechanism, c, table, time, wanted))
+    c = c._replace(spring=spring_forces(mechanism, c, pose.anchors)[mechanism.network.arrays.springs.state >= 0])
+    state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors)
+    check_consistent(mechanism, state)
+    return state
+
+
+def _wanted(mechanism: Mechanism, c: Configuration, velocities: Mapping[str, Motion]) -> Array:
+    """Velocities before projection; those given at P are carried to the centre of mass."""
+    cv, cw, _ = columns(mechanism.network.arrays)
+    wanted = np.zeros(velocity_count(mechanism.network.arrays))
+    for name, motion in velocities.items():
+        body = check.lookup("body", name, mechanism.bodies)
+        i = list(mechanism.bodies).index(name)
+        vx, vy, given = (
+            (0.0, 0.0, motion) if np.isscalar(motion) else check.array(f"velocity of {name!r}", motion, (3,))
+        )
+        spin = check.number(f"spin of {name!r}", given) if body.turns else 0.0
+        arm = c.R[i] @ body.inertia.centre
+        wanted[cv[i]] = np.array([vx, vy]) + spin * np.array([-arm[1], arm[0]])
+        if body.turns:
+            wanted[cw[i]] = spin
+    return wanted
+
+
+def velocities_of(mechanism: Mechanism, c: Configuration) -> Array:
+    """(ṙ, ω, u̇) of a configuration as one vector."""
+    return flatten(mechanism.network.arrays, Means(c.v, c.omega, c.du, np.zeros(0)))
+
+
+def with_velocities(mechanism: Mechanism, c: Configuration, v: Array) -> Configuration:
+    """The configuration with other velocities."""
+    means = unflatten(mechanism.network.arrays, v, np.zeros(0))
+    return c._replace(v=means.v, omega=means.omega, du=means.du)
+
+
+def spring_forces(mechanism: Mechanism, c: Configuration, anchors: Anchors) -> Array:
+    """k (measure − free measure) of every spring-damper."""
+    a = mechanism.network.arrays
+    return a.springs.stiffness * (spring_values(mechanism, derive(a, c).product) - anchors.springs)
+
+
+def constraint_rates(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> tuple[Any, Array]:
+    """G and b of the velocity constraints G v = b, b from the drives."""
+    a = mechanism.network.arrays
+    d = derive(a, c)
+    coefficient, offset = table.at(time)
+    rate_c, rate_o = table.rates(time)
+    G = sparse.csr_array(constraint_matrix(a, c.R, d.arm, d.vector, coefficient, offset.size))
+    return G, rate_o - np.bincount(a.term_row, rate_c * d.product[a.term_product], minlength=offset.size)
+
+
+def project(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, wanted: Array) -> Array:
+    """Velocities nearest to the wanted ones in kinetic energy with G v = b; deformation rates only if need be."""
+    G, b = constraint_rates(mechanism, c, table, time)
+    if not b.size:
+        return wanted
+    M = mass_matrix(mechanism.network.arrays, c.u)
+    found = wanted
+    for active in (np.arange(wanted.size - mechanism.layout.flexible), np.arange(wanted.size)):
+        root = np.linalg.cholesky(M[active][:, active].toarray())  # scaled, nearest is least-norm
+        scaled = np.linalg.solve(root, G[:, active].toarray().T).T
+        found = wanted.copy()
+        found[active] += np.linalg.solve(root.T, np.linalg.lstsq(scaled, b - G @ wanted, rcond=1e-11)[0])
+        defect = np.abs(G @ found - b)
+        if defect.max() <= CONSISTENT * _rate_scale(G, found, b):
+            return found
+    worst = int(np.argmax(defect))
+    raise ValueError(
+        f"no velocity satisfies all constraints: {mechanism.constraint_names[worst]} is violated by "
+        f"{defect[worst]:.3g}; the drives contradict the joints"
+    )
+
+
+def _rate_scale(G: Any, v: Array, b: Array) -> float:
+    return float(max((abs(G) @ np.abs(v)).max(initial=0.0), np.abs(b).max(initial=0.0), 1e-300))
+
+
+def check_consistent(mechanism: Mechanism, state: State) -> None:
+    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold."""
+    a = mechanism.network.arrays
+    if state.x.shape != (mechanism.layout.size,):
+        raise ValueError(f"the state must have {mechanism.layout.size} entries, got {state.x.size}")
+    if not mechanism.layout.multipliers:
+        return
+    c = configuration(mechanism, state.x)
+    d = derive(a, c)
+    table = TimeTable(mechanism, state.anchors)
+    coefficient, offset = table.at(state.time)
+    gap = np.bincount(a.term_row, coefficient * d.product[a.term_product], minlength=offset.size) - offset
+    size = max(np.abs(d.vector).max(initial=0.0), np.abs(a.node_position).max(initial=0.0))
+    _report(mechanism, "position", gap, size, state.time, "m")
+    G, b = constraint_rates(mechanism, c, table, state.time)
+    v = velocities_of(mechanism, c)
+    _report(mechanism, "velocity", G @ v - b, _rate_scale(G, v, b), state.time, "m/s")
+
+
+def _report(mechanism: Mechanism, what: str, defect: Array, size: float, time: float, unit: str) -> None:
+    worst = int(np.argmax(np.abs(defect)))
+    if abs(defect[worst]) > 1e2 * CONSISTENT * size:
+        raise ValueError(
+            f"inconsistent initial {what} at t = {time} s: {mechanism.constraint_names[worst]} is violated by "
+            f"{abs(defect[worst]):.3g} {unit}; use mechanism.assemble(...) and mechanism.consistent_state(...)"
+        )
+
+
+def is_driven(mechanism: Mechanism) -> bool:
+    """Whether a drive prescribes a motion."""
+    return any(callable(law.value) for law in laws(mechanism))

@@ -1,0 +1,276 @@
+"""Time integration of mechanisms with the exact polynomial scheme."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tqdm import tqdm
+
+from . import checks as check
+from .initial import check_consistent
+from .kernels.gradient import lever_spin
+from .kernels.state import Configuration, Derived, derive, node_displacement
+from .kernels.step import Means
+from .ledger import Accounts, balance, make_ledger
+from .newton import NoConvergence, solve_step
+from .solution import Solution
+from .space import Array
+from .state import State, TimeTable, configuration, flat, schedule
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+Input = Callable[[float], Any] | Sequence[float] | float
+SMALL_ROTATION = 0.3
+"""Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
+
+
+class IntegrationError(ArithmeticError):
+    """A step could not be solved; ``solution`` holds the finished steps."""
+
+    def __init__(self, message: str, solution: Solution) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+
+class IntegrationInterrupted(KeyboardInterrupt):
+    """The run was interrupted (Ctrl-C); ``solution`` holds the finished steps."""
+
+    def __init__(self, message: str, solution: Solution) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+
+class ValidityWarning(UserWarning):
+    """A result has left the range in which the model is valid."""
+
+
+def integrate(
+    mechanism: Mechanism,
+    start: State,
+    times: Sequence[float] | Array,
+    *,
+    inputs: Mapping[str, Input] | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+) -> Solution:
+    """Integrate a mechanism over the given times, one step from each to the next.
+
+    The scheme is a discrete gradient pair ([dg] eq. (18)) that is exact for these polynomial equations at any step:
+    ΔH = work − dissipation, RᵀR = 1, position constraints and both momenta hold to round-off. It is symmetric, of
+    second order in positions, velocities and midpoint multipliers, and adds no damping of its own.
+
+    ``times`` ascending [s], beginning at ``start.time``. ``inputs`` by the name of the external port: constant values
+    or functions of time, taken at the middle of each step; ports not named get zero. Every ``save_every``-th step is
+    kept (and the last). A progress bar appears on a terminal for runs that take longer than a second.
+
+    Raises ValueError for times that do not ascend, unknown ports or an inconsistent start; IntegrationError where a
+    step cannot be solved and IntegrationInterrupted on Ctrl-C, both with the finished steps as ``solution``.
+    """
+    grid = _grid(times, start)
+    check.count("save_every", save_every)
+    forcing = _Forcing(mechanism, inputs or {})
+    check_consistent(mechanism, start)
+    run = _Run(mechanism, start, save_every)
+    try:
+        for t0, t1 in zip(
+            tqdm(grid[:-1], delay=1.0, disable=None if progress else True, unit="step"), grid[1:], strict=True
+        ):
+            run.step(float(t0), float(t1), forcing.at(0.5 * (t0 + t1)))
+    except NoConvergence as error:
+        raise IntegrationError(_explain(run, t0, t1, error), run.solution()) from error
+    except KeyboardInterrupt:
+        done = run.solution()
+        message = f"interrupted at t = {done.times[-1]:.6g} s; the finished steps are in .solution"
+        raise IntegrationInterrupted(message, done) from None
+    solution = run.solution()
+    _warn_of_rotation(solution)
+    return solution
+
+
+def _grid(times: Sequence[float] | Array, start: State) -> Array:
+    grid = check.array("times", times, (None,))
+    if grid.size < 2:
+        raise ValueError(f"times must have at least two entries, got {grid.size}")
+    if np.any(np.diff(grid) <= 0.0):
+        k = int(np.argmax(np.diff(grid) <= 0.0))
+        raise ValueError(
+            f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"
+        )
+    if grid[0] != start.time:
+        raise ValueError(f"times must begin at the time of the start, {start.time} s, got {grid[0]} s")
+    return grid
+
+
+def _explain(run: _Run, t0: float, t1: float, error: NoConvergence) -> str:
+    return (
+        f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved: {error} after "
+        f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion; try a smaller step, check "
+        "the drives and loads at this time, and look for a singular pose or redundant joints. "
+        f"{run.count} steps before it are finished and kept in .solution"
+    )
+
+
+class _Forcing:
+    """External inputs as one vector."""
+
+    def __init__(self, mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:
+        self._slices = mechanism.network.input_slices
+        for name in inputs:
+            check.lookup("external port", name, self._slices)
+        self._given = dict(inputs)
+        self._size = sum(s.stop - s.start for s in self._slices.values())
+
+    def at(self, time: float) -> Array:
+        u = np.zeros(self._size)
+        for name, given in self._given.items():
+            part = self._slices[name]
+            value = np.asarray(given(time) if callable(given) else given, dtype=float)
+            try:
+                u[part] = _spread(value, part.stop - part.start)
+            except ValueError:
+                raise ValueError(
+                    f"input {name!r} must have {part.stop - part.start} entries, got shape {value.shape}"
+                ) from None
+            if not np.all(np.isfinite(u[part])):
+                raise ValueError(f"input {name!r} at t = {time} s must be finite, got {value}")
+        return u
+
+
+def _spread(value: Array, size: int) -> Array:
+    """An input as a vector; one force per length stands for all elements of a load port."""
+    if value.ndim == 1 and 0 < value.size < size and size % value.size == 0:
+        return np.tile(value, size // value.size)
+    return value.ravel()
+
+
+@dataclass
+class _Saved:
+    """One saved row of a run."""
+
+    time: float
+    state: Array
+    energy: Array
+    middle: float
+    multipliers: Array
+    flows: Array
+    audit: Array
+
+
+class _Run:
+    """The loop's working memory: the current state, what the next step starts from, and the rows kept so far."""
+
+    def __init__(self, mechanism: Mechanism, start: State, save_every: int) -> None:
+        self.mechanism, self.a, self.save_every = mechanism, mechanism.network.arrays, save_every
+        self.accounts, self.table = Accounts(mechanism), TimeTable(mechanism, start.anchors)
+        self.anchors, self.memory, self.lam = start.anchors, start.memory, start.multipliers
+        self.x, self.c = start.x, configuration(mechanism, start.x)
+        self.d = derive(self.a, self.c)
+        self.energy = self.accounts.energies(self.c, self.d)
+        self.first = (start.time, start.x, self.energy)
+        self.rows: list[_Saved] = []
+        self.pending: _Saved | None = None
+        self.count = 0
+
+    def step(self, t0: float, t1: float, inputs: Array) -> None:
+        """Advance by one step and book it; the run changes only when the step is solved."""
+        h, a = t1 - t0, self.a
+        prescribed = schedule(self.table, t0, t1, inputs)
+        found = solve_step(a, self.c, self.d, h, prescribed, self._guess())
+        x = flat(self.mechanism, found.trial.end)
+        c = configuration(self.mechanism, x)
+        d = derive(a, c)
+        energy = self.accounts.energies(c, d)
+        flows = self.accounts.step(self.c, self.d, h, found.means, found.trial, prescribed)
+        audit = np.array(
+            [
+                abs(balance(self.accounts, self.energy, energy, flows)),
+                np.abs(self._gap(d, prescribed.coefficient_1, prescribed.offset_1)).max(initial=0.0),
+                np.abs(self._rate(c, d, prescribed.coefficient_1, t1, h)).max(initial=0.0),
+                found.iterations,
+            ]
+        )
+        row = _Saved(t1, x, energy, 0.5 * (t0 + t1), found.means.lam, flows, audit)
+        self._keep(row)
+        mean = np.concatenate([found.means.v.ravel(), found.means.omega.ravel(), found.means.du])
+        self.memory = np.vstack([self.memory.reshape(-1, mean.size)[-1:], mean])
+        self.x, self.c, self.d, self.energy, self.lam = x, c, d, energy, found.means.lam
+
+    def _guess(self) -> Means:
+        """Mean velocities extrapolated from the last two steps, or the present ones."""
+        if len(self.memory) < 2:
+            return Means(self.c.v, self.c.omega, self.c.du, self.lam)
+        ahead = 2.0 * self.memory[-1] - self.memory[-2]
+        v, omega, du = np.split(ahead, np.cumsum([self.c.v.size, self.c.omega.size]))
+        return Means(v.reshape(self.c.v.shape), omega.reshape(self.c.omega.shape), du, self.lam)
+
+    def _gap(self, d: Derived, coefficient: Array, offset: Array) -> Array:
+        terms = coefficient * d.product[self.a.term_product]
+        return np.bincount(self.a.term_row, terms, minlength=offset.size) - offset
+
+    def _rate(self, c: Configuration, d: Derived, coefficient: Array, t: float, h: float) -> Array:
+        """G v − ∂g/∂t at the end of a step."""
+        a = self.a
+        local = node_displacement(a, c.du)
+        moved = np.matmul(c.R[a.node_body], local[:, :, None])[:, :, 0]
+        moved += np.einsum("ks,ksd->kd", c.omega[a.node_body], lever_spin(a, d.arm))
+        speed = a.incidence @ (a.node_moves[:, None] * c.v[a.node_body] + moved)
+        rate = np.einsum("pd,pd->p", speed[a.first], d.vector[a.second])
+        rate += np.einsum("pd,pd->p", speed[a.second], d.vector[a.first])
+        own_c, own_o = self.table.rates(t, h)
+        terms = coefficient * rate[a.term_product] + own_c * d.product[a.term_product]
+        return np.bincount(a.term_row, terms, minlength=own_o.size) - own_o
+
+    def _keep(self, row: _Saved) -> None:
+        """Merge the step into the row under way: flows and iterations add up, residuals keep the largest."""
+        if self.pending is not None:
+            row.flows = self.pending.flows + row.flows
+            worst = np.maximum(self.pending.audit, row.audit)
+            row.audit = np.append(worst[:3], self.pending.audit[3] + row.audit[3])
+        self.count += 1
+        if self.count % self.save_every == 0:
+            self.rows.append(row)
+            self.pending = None
+        else:
+            self.pending = row
+
+    def solution(self) -> Solution:
+        """The finished steps as a Solution; the last one is always kept."""
+        rows = self.rows + ([self.pending] if self.pending is not None else [])
+        time, x, energy = self.first
+        stack = lambda name, width: np.array([getattr(r, name) for r in rows]).reshape(len(rows), width)  # noqa: E731
+        flows = len(self.accounts.work) + len(self.accounts.joint_work) + len(self.accounts.dissipation)
+        return Solution(
+            mechanism=self.mechanism,
+            times=np.array([time, *(r.time for r in rows)]),
+            states=np.vstack([x, *(r.state for r in rows)]),
+            multiplier_times=np.array([r.middle for r in rows]),
+            multipliers=stack("multipliers", self.mechanism.layout.multipliers),
+            ledger=make_ledger(
+                self.accounts,
+                np.vstack([energy, *(r.energy for r in rows)]),
+                stack("flows", flows),
+                stack("audit", 4),
+            ),
+            anchors=self.anchors,
+            memory=np.atleast_2d(self.memory),
+        )
+
+
+def _warn_of_rotation(solution: Solution) -> None:
+    for name, body in solution.mechanism.bodies.items():
+        if body.section_rotation is None or not body.size:
+            continue
+        turned = np.abs(body.section_rotation @ solution.deformation(name).T).max(axis=0)
+        if turned.max() > SMALL_ROTATION:
+            k = int(np.argmax(turned > SMALL_ROTATION))
+            warnings.warn(
+                f"a section of {name!r} turns by {turned.max():.2f} rad (more than {SMALL_ROTATION} first at "
+                f"t = {solution.times[k]:.4g} s): a floating frame is for moderate deflections; split the body in two",
+                ValidityWarning,
+                stacklevel=3,
+            )

@@ -1,0 +1,16 @@
+"""Distance joint (massless rod)."""
+
+from .. import checks as check
+from .connection import Connection, Ground, Length, PortName, Product, Row, between
+
+
+def distance(first: str, second: PortName, *, length: float | None = None) -> Connection:
+    """Both ports at a fixed distance: ``0 = (|p₁ − p₂|²/L − L)/2``, the multiplier is the tension [N].
+
+    ``length`` [m]; None keeps that of the assembled pose. The ground must be placed: ``GROUND.at(x, y)``.
+    """
+    if isinstance(second, Ground) and second.position is None:
+        raise ValueError("a distance to the ground needs a position: GROUND.at(x, y)")
+    gap = between(first, second)
+    value = None if length is None else check.positive("length", length, "m")
+    return Connection("distance", (first, second), (Row("length", Length(Product(gap, gap), value)),))

@@ -1,0 +1,72 @@
+"""The data of a mechanism as flat arrays: all that the kernels see.
+
+Small mechanisms keep dense matrices with the shift to the centre of mass folded in (``mean`` is None); large ones keep
+sparse matrices, and the shift φ − φ̄ stays outside as ``mean`` (rank d per body), so that nothing is filled.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..space import Array
+
+Index = np.ndarray
+
+
+class Arrays(NamedTuple):
+    """Constant data of a mechanism: b bodies, d dimensions, s spins, n flexible coordinates, m stresses.
+
+    Nodes are places (points, directions) of bodies, vectors are combinations of nodes, products are pairs of vectors,
+    terms put products into constraint rows.
+    """
+
+    dim: int
+    mass: Array  # (b,)
+    weight: Array  # (b, d), m g
+    turning: Index  # bodies that turn
+    flexing: Index  # bodies that deform
+    first_u: Index  # first flexible coordinate of each of them
+    body_u: Index  # body of each flexible coordinate
+    J: Array  # (b, s, s)
+    s: Array  # (s, s, n)
+    n: Array  # (s, n)
+    stack: Any  # ((1 + s + s²) n, n): M, N_a, K_ab over each other
+    mean: Any  # φ̄ (d·b, n) or None when folded in
+    mean_stack: Any  # ((1 + s + s²) n, d·b): left factors of the shift, or None
+    mass_damping: Any  # (n, n), α M of the bodies
+    strain: Any  # (m, n)
+    slopes: Any  # (g, n)
+    weights: Any  # (m, g)
+    compliance: Any  # (m, m)
+    stiffness: Any  # (m, m), C⁻¹
+    stress_damping: Array  # (m,), β of the body of each stress
+    body_stress: Index  # body of each stress
+    node_body: Index  # (k,)
+    node_moves: Array  # (k,), 1 for points, 0 for directions
+    node_position: Array  # (k, d) from the centre of mass
+    node_shape: Any  # (k·d, n)
+    incidence: Any  # (v, k)
+    vector_fixed: Array  # (v, d)
+    first: Index  # (p,) vectors of each product
+    second: Index
+    select_first: Any  # (p, v) selections of the same
+    select_second: Any
+    term_row: Index  # (t,)
+    term_product: Index
+    springs: Springs
+    input_node: Any  # (k·d, i): node forces of the inputs
+    input_spin: Any  # (b·s, i): body torques of the inputs
+    input_shape: Any  # (n, i): generalised forces of torques
+
+
+class Springs(NamedTuple):
+    """Spring-dampers: the lengths first, then the angles. ``state`` is the index of the spring force or −1."""
+
+    length_product: Index
+    sine_product: Index
+    cosine_product: Index
+    stiffness: Array
+    damping: Array
+    state: Index

@@ -1,0 +1,119 @@
+"""The equations of motion at a state: mass, gyroscopic structure, strain and spring operators (continuous time)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..space import Array
+from .arrays import Arrays, Springs
+from .gradient import columns, lever_spin, node_rows, product_matrix
+from .state import Configuration, Derived, inertia_products, rotational_inertia
+
+
+def shifted(a: Arrays, block: int) -> Any:
+    """M (block 0), N_a (1 …) or K_ab (1 + s …) about the centre of mass, sparse."""
+    n = a.body_u.size
+    rows = slice(block * n, (block + 1) * n)
+    made = sparse.csr_array(a.stack[rows])
+    return made if a.mean is None else made - a.mean_stack[rows] @ a.mean
+
+
+def _spin_rows(a: Arrays, values: Array) -> Any:
+    """(s, n) values as a block (spins, n): the spin rows of the body of each coordinate."""
+    cv, cw, _ = columns(a)
+    s, n = values.shape
+    rows = (cw[a.body_u] - cv.size).T.ravel()  # every flexible body turns
+    return sparse.csr_array((values.ravel(), (rows, np.tile(np.arange(n), s))), shape=(a.turning.size * s, n))
+
+
+def _assemble(first: Any, turning: Any, across: Any, below: Any, flexible: Any) -> Any:
+    return sparse.block_array([[first, None, None], [None, turning, across], [None, below, flexible]]).tocsr()
+
+
+def mass_matrix(a: Arrays, u: Array) -> Any:
+    """diag(m, M(u)) over (ṙ, ω, u̇), sparse."""
+    s = a.n.shape[0]
+    Pu = inertia_products(a, u)
+    turning = sparse.block_diag([sparse.csr_array((0, 0)), *rotational_inertia(a, u, Pu)[a.turning]])
+    across = _spin_rows(a, a.n + Pu[1 : 1 + s])
+    mass = sparse.diags_array(np.repeat(a.mass, a.dim))
+    return _assemble(mass, turning, across, across.T, shifted(a, 0))
+
+
+def structure(a: Arrays, c: Configuration) -> Any:
+    """Γ = Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k) w, over (ṙ, ω, u̇): skew, sparse (planar: no p_r × ω)."""
+    s, n = a.n.shape[0], a.body_u.size
+    w = c.omega[a.body_u]
+    spin = 2.0 * np.einsum("abn,nb->an", a.s + inertia_products(a, c.u)[1 + s :].reshape(s, s, -1), w)
+    spin -= inertia_products(a, c.du)[1 : 1 + s]
+    flexible = sparse.csr_array((n, n))
+    for i in range(s):
+        flexible = flexible - 2.0 * sparse.diags_array(w[:, i]) @ shifted(a, 1 + i)
+    across = _spin_rows(a, spin)
+    first = sparse.csr_array((len(a.mass) * a.dim,) * 2)
+    return _assemble(first, sparse.csr_array((a.turning.size * s,) * 2), -across, across.T, flexible)
+
+
+def kinetic_gradient(a: Arrays, c: Configuration) -> Array:
+    """∂T/∂u = ½ wᵀ(∂M/∂u)w, (n,)."""
+    s = a.n.shape[0]
+    w = c.omega[a.body_u]
+    square = a.s + inertia_products(a, c.u)[1 + s :].reshape(s, s, -1)
+    return np.einsum("na,nb,abn->n", w, w, square) - np.einsum("na,an->n", w, inertia_products(a, c.du)[1 : 1 + s])
+
+
+def strain_operator(a: Arrays, u: Array) -> Any:
+    """D(u), sparse (m, n)."""
+    slopes = sparse.csr_array(a.slopes)
+    return sparse.csr_array(a.strain) + sparse.csr_array(a.weights) @ sparse.diags_array(a.slopes @ u) @ slopes
+
+
+def elastic_stress(a: Arrays, u: Array) -> Array:
+    """σ = C⁻¹ ε(u), (m,)."""
+    return a.stiffness @ (a.strain @ u + 0.5 * (a.weights @ (a.slopes @ u) ** 2))
+
+
+def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
+    """Rates of the lengths and angles of the spring-dampers from those of the products, sparse (springs, …)."""
+    length = sparse.diags_array(0.5 / np.sqrt(product[springs.length_product])) @ rates[springs.length_product]
+    sine, cosine = product[springs.sine_product], product[springs.cosine_product]
+    size = sine**2 + cosine**2
+    angle = sparse.diags_array(cosine / size) @ rates[springs.sine_product]
+    angle = angle - sparse.diags_array(sine / size) @ rates[springs.cosine_product]
+    return sparse.csr_array(sparse.vstack([length, angle]))
+
+
+def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
+    """S(q): rates of the lengths and angles of the spring-dampers with the velocities, sparse (springs, n_v)."""
+    return spring_rates(a.springs, d.product, sparse.csr_array(product_matrix(a, c.R, d.arm, d.vector)))
+
+
+def input_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:
+    """Forces on (ṙ, ω, u̇) of the external inputs, sparse (n_v, i)."""
+    nodes = sparse.csr_array(node_rows(a, lever_spin(a, d.arm), c.R[a.node_body]))
+    s = a.n.shape[0]
+    turning = (s * a.turning[:, None] + np.arange(s)).ravel()
+    direct = sparse.vstack(
+        [
+            sparse.csr_array((len(a.mass) * a.dim, a.input_spin.shape[1])),
+            sparse.csr_array(a.input_spin)[turning],
+            sparse.csr_array(a.input_shape),
+        ]
+    )
+    return sparse.csr_array(nodes.T @ sparse.csr_array(a.input_node) + direct)
+
+
+def damping_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:
+    """R over (ṙ, ω, u̇): α M + D(u)ᵀ β C⁻¹ D(u) on u̇, and the dampers; sparse, ⪰ 0."""
+    D = strain_operator(a, c.u)
+    flexible = sparse.csr_array(a.mass_damping)
+    flexible = flexible + D.T @ sparse.diags_array(a.stress_damping) @ sparse.csr_array(a.stiffness) @ D
+    rigid = len(a.mass) * a.dim + a.turning.size * a.n.shape[0]
+    made = sparse.block_diag([sparse.csr_array((rigid, rigid)), flexible]).tocsr()
+    if a.springs.damping.any():
+        S = spring_operator(a, c, d)
+        made = made + S.T @ sparse.diags_array(a.springs.damping) @ S
+    return made

@@ -1,0 +1,127 @@
+"""How nodes, vectors and products move with the velocities: dense (k·d, n_v) for small systems, sparse for large."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..space import Array, cross
+from .arrays import Arrays
+
+
+def columns(a: Arrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns of ṙ (b, d), ω (b, s; −1 where a body does not turn) and u̇ (n,)."""
+    bodies, s = len(a.mass), a.n.shape[0]
+    v = np.arange(bodies * a.dim).reshape(bodies, a.dim)
+    omega = np.full((bodies, s), -1)
+    omega[a.turning] = v.size + np.arange(a.turning.size * s).reshape(-1, s)
+    return v, omega, v.size + a.turning.size * s + np.arange(a.body_u.size)
+
+
+def velocity_count(a: Arrays) -> int:
+    """Number of velocities (ṙ, ω of turning bodies, u̇)."""
+    return len(a.mass) * a.dim + a.turning.size * a.n.shape[0] + a.body_u.size
+
+
+def is_sparse(a: Arrays) -> bool:
+    """Whether the kernels keep sparse matrices."""
+    return sparse.issparse(a.node_shape)
+
+
+def scale_rows(m: Any, rows: Array) -> Any:
+    """diag(rows) m."""
+    return sparse.diags_array(rows) @ m if sparse.issparse(m) else rows[:, None] * m
+
+
+def lever_spin(a: Arrays, lever: Array) -> Array:
+    """e_s × ℓ for all nodes and spins, (k, s, d)."""
+    return np.einsum("sij,kj->ksi", cross(a.dim), lever)
+
+
+def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
+    """Rows [scale χ 1, spin, frame φ] of all nodes: spin (k, s, d), frame (k, d, d)."""
+    if is_sparse(a):
+        moves = translating(a)
+        turned = block_diagonal(frame)
+        shape = turned @ a.node_shape
+        if a.mean is not None:
+            shape = shape - (turned @ moves) @ a.mean
+        return sparse.csr_array(sparse.hstack([scale * moves, placed(a, spin), shape]))
+    cv, cw, cu = columns(a)
+    k = a.node_body.size
+    rows = np.zeros((k, a.dim, velocity_count(a)))
+    node, turns = np.arange(k), np.flatnonzero(cw[a.node_body, 0] >= 0)
+    for i in range(a.dim):
+        rows[node, i, cv[a.node_body, i]] = scale * a.node_moves
+    for i in range(spin.shape[1]):
+        rows[turns, :, cw[a.node_body[turns], i]] = spin[turns, i]
+    rows[:, :, cu] = np.matmul(frame, a.node_shape.reshape(k, a.dim, cu.size))
+    return rows.reshape(k * a.dim, velocity_count(a))
+
+
+def pull(a: Arrays, nodes: Any) -> Any:
+    """Rows of the vectors from rows of the nodes: (v·d, n_v)."""
+    if sparse.issparse(nodes):
+        return sparse.csr_array(sparse.kron(a.incidence, sparse.eye_array(a.dim)) @ nodes)
+    k, width = a.node_body.size, nodes.shape[1]
+    return (a.incidence @ nodes.reshape(k, a.dim * width)).reshape(-1, width)
+
+
+def product_gradient(a: Arrays, vector: Array) -> Any:
+    """Gradient of the products V·W with respect to the vectors, (p, v·d)."""
+    on_first, on_second = vector[a.second], vector[a.first]
+    if is_sparse(a):
+        unit = np.eye(a.dim)
+        pieces = [
+            sparse.kron(
+                scale_rows(a.select_first, on_first[:, i]) + scale_rows(a.select_second, on_second[:, i]),
+                unit[[i]],
+            )
+            for i in range(a.dim)
+        ]
+        return sparse.csr_array(sum(pieces[1:], start=pieces[0]))
+    made = a.select_first[:, :, None] * on_first[:, None] + a.select_second[:, :, None] * on_second[:, None]
+    return made.reshape(a.first.size, vector.size)
+
+
+def row_weights(a: Arrays, coefficient: Array, rows: int) -> Any:
+    """Constraint rows as combinations of products, (g, p)."""
+    made = sparse.csr_array((coefficient, (a.term_row, a.term_product)), shape=(rows, a.first.size))
+    return made if is_sparse(a) else made.toarray()
+
+
+def constraint_matrix(a: Arrays, R: Array, arm: Array, vector: Array, coefficient: Array, rows: int) -> Any:
+    """G(q) with d/dt g = G v + ∂g/∂t, (g, n_v)."""
+    return row_weights(a, coefficient, rows) @ product_matrix(a, R, arm, vector)
+
+
+def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:
+    """Rates of the products with the velocities, (p, n_v)."""
+    return product_gradient(a, vector) @ pull(a, node_rows(a, lever_spin(a, arm), R[a.node_body]))
+
+
+def block_diagonal(matrices: Array) -> Any:
+    """Block-diagonal sparse matrix of (k, d, d)."""
+    k, d, _ = matrices.shape
+    return sparse.bsr_array((matrices, np.arange(k), np.arange(k + 1)), shape=(k * d, k * d)).tocsr()
+
+
+def placed(a: Arrays, values: Array) -> Any:
+    """(k, s, d) columns of the spins of the turning bodies: sparse (k·d, spins)."""
+    _, cw, _ = columns(a)
+    first = len(a.mass) * a.dim
+    k, s, d = values.shape
+    keep = cw[a.node_body, 0] >= 0
+    rows = np.broadcast_to(np.arange(k * d).reshape(k, 1, d), values.shape)[keep]
+    cols = np.broadcast_to(cw[a.node_body][:, :, None] - first, values.shape)[keep]
+    shape = (k * d, a.turning.size * s)
+    return sparse.csr_array((values[keep].ravel(), (rows.ravel(), cols.ravel())), shape=shape)
+
+
+def translating(a: Arrays) -> Any:
+    """Which nodes move with the centre of mass of which body: sparse (k·d, b·d)."""
+    k = a.node_body.size
+    by_body = sparse.csr_array((a.node_moves, (np.arange(k), a.node_body)), shape=(k, len(a.mass)))
+    return sparse.csr_array(sparse.kron(by_body, sparse.eye_array(a.dim)))

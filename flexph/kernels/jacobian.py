@@ -1,0 +1,248 @@
+"""Analytic Jacobian of the step residual, and its solution, dense or sparse.
+
+The unknowns are ordered (ṙ̄, ω̄ of turning bodies, u̇̄, hλ); constraint rows are divided by h, so that both
+off-diagonal blocks have the size of lengths. With B the discrete gradient of the vectors, W = ∂(end vectors)/∂(mean
+velocities), β and γ the gradients of the products at the mean and at the end, Θ the stiffness of the products,
+
+    K = [[F − h Bᵀ Θ W, −(c̄ β B)ᵀ], [c₁ γ W/h, 0]].
+
+Small systems form K. Large ones keep the end vectors and the shift φ̄u̇̄ as further unknowns: nothing is filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+from scipy.sparse.linalg import splu
+
+from ..space import Array, cayley_derivative, cross
+from .arrays import Arrays
+from .gradient import (
+    block_diagonal,
+    columns,
+    is_sparse,
+    lever_spin,
+    node_rows,
+    placed,
+    product_gradient,
+    pull,
+    row_weights,
+    scale_rows,
+    translating,
+)
+from .springs import tangent
+from .state import Configuration, Derived, rotational_inertia
+from .step import Means, Schedule, Trial
+
+Solve = Callable[[Means], Means]
+
+
+class SingularStep(ArithmeticError):
+    """The Jacobian of a step is singular: redundant constraints or a body without inertia."""
+
+
+class Point(NamedTuple):
+    """Where the Jacobian is taken: the step and a trial of it."""
+
+    start: Configuration
+    known: Derived
+    h: float
+    schedule: Schedule
+    trial: Trial
+
+
+def factor(a: Arrays, at: Point) -> Solve:
+    """Factor the Jacobian at a trial; returns the map from defects to corrections."""
+    return _sparse_factor(a, at) if is_sparse(a) else _dense_factor(a, at)
+
+
+def flatten(a: Arrays, x: Means) -> Array:
+    """Mean velocities as one vector, the spins of point masses left out."""
+    return np.concatenate([x.v.ravel(), x.omega[a.turning].ravel(), x.du])
+
+
+def unflatten(a: Arrays, y: Array, lam: Array) -> Means:
+    """The inverse of :func:`flatten`."""
+    v, omega, u = columns(a)
+    spin = np.zeros(omega.shape)
+    spin[a.turning] = y[omega[a.turning]]
+    return Means(y[v], spin, y[u], lam)
+
+
+def _weighted_stack(stack: Any, a: Arrays, at: Point) -> Any:
+    """2M + 2hω̄N − ½h²ω₀ω₁K of the stacked inertia products, or of their shift."""
+    n, s, h = a.body_u.size, a.n.shape[0], at.h
+    w0, w1 = at.start.omega[a.body_u], at.trial.end.omega[a.body_u]
+    made = 2.0 * stack[:n]
+    for i in range(s):
+        made = made + scale_rows(stack[(1 + i) * n : (2 + i) * n], h * (w0 + w1)[:, i])
+        for j in range(s):
+            k = 1 + s + i * s + j
+            made = made - scale_rows(stack[k * n : (k + 1) * n], 0.5 * h * h * w0[:, i] * w1[:, j])
+    return made
+
+
+def _flexible(a: Arrays, at: Point) -> Any:
+    """∂r_u/∂u̇̄: inertia + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁) + hα M."""
+    h, t = at.h, at.trial
+    mean = a.strain + a.weights @ scale_rows(a.slopes, t.slope)
+    last = a.strain + a.weights @ scale_rows(a.slopes, a.slopes @ t.end.u)
+    elastic = mean.T @ scale_rows(a.stiffness @ last, 0.5 * h + a.stress_damping)
+    geometric = a.slopes.T @ scale_rows(a.slopes, 0.5 * h * (a.weights.T @ t.stress))
+    return _weighted_stack(a.stack, a, at) + h * (elastic + geometric + a.mass_damping)
+
+
+def _rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
+    """∂r_ω/∂ω̄ (b, s, s), ∂r_ω/∂u̇̄ (s, n) and ∂r_u/∂ω̄ (s, n), without node forces."""
+    s, h, t = a.n.shape[0], at.h, at.trial
+    w0, w1 = at.start.omega[a.body_u], t.end.omega[a.body_u]
+    square_1 = a.s + t.Pu[1 + s :].reshape(s, s, -1)
+    square_mean = a.s + t.Pmean[1 + s :].reshape(s, s, -1)
+    coupling = 2.0 * (a.n + t.Pu[1 : 1 + s])
+    spin = 2.0 * rotational_inertia(a, t.end.u, t.Pu)
+    spin_u = coupling + h * (2.0 * np.einsum("abn,nb->an", square_1, w1) - t.Pdu[1 : 1 + s])
+    u_spin = coupling - h * (2.0 * np.einsum("abn,nb->an", square_mean, w0) - at.known.Pdu[1 : 1 + s])
+    return spin, spin_u, u_spin
+
+
+def _node_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
+    """∂(R₁x₁)/∂ω̄ (k, s, d); torque rows −½h f·C (k, s, d); −h ∂R̄⁻¹/∂ω̄ f (k, s, d)."""
+    basis, h, t = cross(a.dim), at.h, at.trial
+    half_turn = 0.25 * h * (at.start.omega + t.end.omega)
+    turned = 0.5 * h * at.start.R[:, None] @ cayley_derivative(half_turn, a.dim)
+    local = np.einsum("kji,kj->ki", t.end.R[a.node_body], t.arm)
+    arm_omega = np.einsum("ksij,kj->ksi", turned[a.node_body], local)
+    torque = -0.5 * h * np.einsum("ki,sij->ksj", t.node_force, basis)
+    body_force = np.einsum("kji,kj->ki", at.start.R[a.node_body], t.node_force)
+    return arm_omega, torque, 0.5 * h * h * np.einsum("sij,kj->ksi", basis, body_force)
+
+
+def _node_gradients(a: Arrays, at: Point, arm_omega: Array) -> tuple[Any, Any]:
+    """Discrete gradient B and end derivative W of the nodes, (k·d, n_v)."""
+    t, h = at.trial, at.h
+    mean_frame = np.swapaxes(t.inverse, 1, 2)[a.node_body]
+    return (
+        node_rows(a, lever_spin(a, t.lever), mean_frame),
+        node_rows(a, arm_omega, h * t.end.R[a.node_body], h),
+    )
+
+
+def _product_stiffness(a: Arrays, at: Point) -> Any:
+    """Θ with δ(force on vectors) = Θ δ(end vectors) at constant multipliers, (v·d, v·d)."""
+    t = at.trial
+    swap = a.select_first.T @ scale_rows(a.select_second, 0.5 * t.product_force)
+    kron = sparse.kron if is_sparse(a) else np.kron
+    theta = kron(swap + swap.T, np.eye(a.dim))
+    if a.springs.stiffness.size:
+        spring = tangent(a.springs, t.measured, at.h, at.known.product, t.product)
+        spring = sparse.csr_array(spring) if is_sparse(a) else spring
+        theta = theta + product_gradient(a, t.vector_mean).T @ spring @ product_gradient(a, t.vector)
+    return theta
+
+
+def _constraint_blocks(a: Arrays, at: Point) -> tuple[Any, Any]:
+    """c̄β and c₁γ/h with respect to the vectors, (g, v·d)."""
+    s, t, rows = at.schedule, at.trial, at.schedule.offset_1.size
+    mean = row_weights(a, 0.5 * (s.coefficient_0 + s.coefficient_1), rows) @ product_gradient(a, t.vector_mean)
+    return mean, row_weights(a, s.coefficient_1 / at.h, rows) @ product_gradient(a, t.vector)
+
+
+def _dense_factor(a: Arrays, at: Point) -> Solve:
+    cv, cw, cu = columns(a)
+    size = cv.size + a.turning.size * a.n.shape[0] + cu.size
+    K = np.zeros((size + at.schedule.offset_1.size,) * 2)
+    K[cv, cv] = 2.0 * a.mass[:, None]
+    K[cu[:, None], cu] = _flexible(a, at)
+    spin, spin_u, u_spin = _rigid_blocks(a, at)
+    own = cw[a.turning]
+    K[own[:, :, None], own[:, None, :]] = spin[a.turning]
+    for i in range(a.n.shape[0]):
+        K[cw[a.body_u, i], cu] += spin_u[i]
+        K[cu, cw[a.body_u, i]] += u_spin[i]
+    if a.node_body.size:
+        _add_nodes(a, at, K, size)
+    lu, pivots, info = lapack.dgetrf(K)
+    if info > 0:
+        raise SingularStep("the Jacobian of the step is singular")
+
+    def solve(defect: Means) -> Means:
+        y, _ = lapack.dgetrs(lu, pivots, np.concatenate([flatten(a, defect), defect.lam / at.h]))
+        return unflatten(a, y[:size], y[size:] / at.h)
+
+    return solve
+
+
+def _add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
+    """Add what node forces and constraints contribute to K (in place)."""
+    cv, cw, cu = columns(a)
+    k = a.node_body.size
+    arm_omega, torque, inverse = _node_blocks(a, at)
+    B, W = _node_gradients(a, at, arm_omega)
+    turning = W.reshape(k, a.dim, size).copy()
+    turning[:, :, : cv.size] = 0.0
+    shape = a.node_shape.reshape(k, a.dim, cu.size)
+    turns = np.flatnonzero(cw[a.node_body, 0] >= 0)
+    for i in range(cw.shape[1]):  # the lever and R̄⁻¹ change under the force
+        own = cw[a.node_body[turns], i]
+        np.add.at(K[:, :size], own, np.einsum("kd,kdx->kx", torque[turns, i], turning[turns]))
+        inward = np.zeros((turns.size, K.shape[0]))
+        inward[:, cu] = np.einsum("kdn,kd->kn", shape[turns], inverse[turns, i])
+        np.add.at(K.T, own, inward)
+    B, W = pull(a, B), pull(a, W)
+    K[:size, :size] -= at.h * (B.T @ (_product_stiffness(a, at) @ W))
+    mean, last = _constraint_blocks(a, at)
+    K[:size, size:] = -(mean @ B).T
+    K[size:, :size] = last @ W
+
+
+def _sparse_factor(a: Arrays, at: Point) -> Solve:
+    """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors | φ̄u̇̄): every block stays sparse."""
+    B, W = (pull(a, rows) for rows in _node_gradients(a, at, _node_blocks(a, at)[0]))
+    body = _sparse_body(a, at)
+    mean, last = _constraint_blocks(a, at)
+    size, rows, n = body.shape[0], last.shape[0], a.body_u.size
+    shift = _weighted_stack(a.mean_stack, a, at)
+    left = sparse.csr_array((size - n, shift.shape[1]))
+    K = sparse.block_array(
+        [
+            [body, -(mean @ B).T, -at.h * (B.T @ _product_stiffness(a, at)), -sparse.vstack([left, shift])],
+            [None, None, last, None],
+            [-W, None, sparse.eye_array(W.shape[0]), None],
+            [-sparse.hstack([left.T, a.mean]), None, None, sparse.eye_array(a.mean.shape[0])],
+        ]
+    )
+    try:
+        lu = splu(sparse.csc_array(K), permc_spec="COLAMD")
+    except RuntimeError as error:
+        raise SingularStep("the Jacobian of the step is singular") from error
+
+    def solve(defect: Means) -> Means:
+        rhs = np.zeros(K.shape[0])
+        rhs[:size], rhs[size : size + rows] = flatten(a, defect), defect.lam / at.h
+        y = lu.solve(rhs)
+        return unflatten(a, y[:size], y[size : size + rows] / at.h)
+
+    return solve
+
+
+def _sparse_body(a: Arrays, at: Point) -> Any:
+    """The velocity block F, without the shift of the flexible coordinates."""
+    _, cw, _ = columns(a)
+    bodies, s, n = len(a.mass), a.n.shape[0], a.body_u.size
+    spin, spin_u, u_spin = _rigid_blocks(a, at)
+    arm_omega, torque, inverse = _node_blocks(a, at)
+    own = (cw[a.body_u] - bodies * a.dim).T.ravel()  # every flexible body turns
+    across = lambda v: sparse.csr_array(  # noqa: E731 - one row per spin
+        (v.ravel(), (own, np.tile(np.arange(n), s))), shape=(a.turning.size * s, n)
+    )
+    rows, inward, moves = placed(a, torque).T, placed(a, inverse), translating(a)
+    turned = rows @ block_diagonal(at.h * at.trial.end.R[a.node_body])
+    w_u = across(spin_u) + turned @ a.node_shape - (turned @ moves) @ a.mean
+    u_w = across(u_spin).T + a.node_shape.T @ inward - a.mean.T @ (moves.T @ inward)
+    w_w = block_diagonal(spin[a.turning]) + rows @ placed(a, arm_omega)
+    mass = sparse.diags_array(np.repeat(2.0 * a.mass, a.dim))
+    return sparse.block_array([[mass, None, None], [None, w_w, w_u], [None, u_w, _flexible(a, at)]]).tocsr()

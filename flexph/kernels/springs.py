@@ -1,0 +1,85 @@
+"""Spring-dampers: exact increments of lengths and angles, and the forces that do exact work on them.
+
+A length ℓ = √Π has Δℓ = ΔΠ/(ℓ₀ + ℓ₁). An angle α of sine and cosine products (s, c) has
+Δα = atan2(Y, X), Y = s₁c₀ − c₁s₀ = c̄Δs − s̄Δc, X = c₀c₁ + s₀s₁, so that Δα = κ(c̄Δs − s̄Δc) with κ = Δα/Y.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..space import Array
+from .arrays import Springs
+
+_SMALL = 1e-3  # |Y/X| below which κ is taken from its series, whose error is then below 1e-17
+
+
+class Measured(NamedTuple):
+    """Extensions Δℓ, Δα (lengths first), their discrete gradients, and the mean tensions (torques)."""
+
+    extension: Array
+    by_length: Array
+    by_sine: Array
+    by_cosine: Array
+    tension: Array
+
+
+def measure(springs: Springs, e0: Array, h: float, before: Array, after: Array) -> Measured:
+    """Extensions over a step from the products before and after, and the mean tensions (torques)."""
+    by_length = 1.0 / (np.sqrt(before[springs.length_product]) + np.sqrt(after[springs.length_product]))
+    stretch = (after - before)[springs.length_product] * by_length
+    s0, s1 = before[springs.sine_product], after[springs.sine_product]
+    c0, c1 = before[springs.cosine_product], after[springs.cosine_product]
+    y, x = s1 * c0 - c1 * s0, c0 * c1 + s0 * s1
+    extension = np.concatenate([stretch, np.arctan2(y, x)])
+    tension = (0.5 * springs.stiffness + springs.damping / h) * extension
+    tension[springs.state >= 0] += e0
+    kappa = _kappa(y, x)[0]
+    return Measured(extension, by_length, 0.5 * kappa * (c0 + c1), -0.5 * kappa * (s0 + s1), tension)
+
+
+def _kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
+    """κ = atan2(y, x)/y and its derivatives by y and x."""
+    near = (np.abs(y) < _SMALL * np.abs(x)) & (x > 0.0)
+    q, safe_x, safe_y = y / np.where(x != 0.0, x, 1.0), np.where(near, x, 1.0), np.where(near, 1.0, y)
+    size = x**2 + y**2
+    kappa = np.where(near, (1.0 - q**2 / 3.0 + q**4 / 5.0) / safe_x, np.arctan2(y, x) / safe_y)
+    by_y = np.where(near, (-2.0 / 3.0 * q + 0.8 * q**3) / safe_x**2, (x / size - kappa) / safe_y)
+    return kappa, by_y, -1.0 / size
+
+
+def add_forces(springs: Springs, m: Measured, on_product: Array) -> None:
+    """Add the forces on the products (in place)."""
+    lengths = springs.length_product.size
+    np.add.at(on_product, springs.length_product, -m.tension[:lengths] * m.by_length)
+    np.add.at(on_product, springs.sine_product, -m.tension[lengths:] * m.by_sine)
+    np.add.at(on_product, springs.cosine_product, -m.tension[lengths:] * m.by_cosine)
+
+
+def tangent(springs: Springs, m: Measured, h: float, before: Array, after: Array) -> Array:
+    """∂(force on products)/∂(products after the step), dense (p, p)."""
+    made = np.zeros((after.size, after.size))
+    lengths = springs.length_product.size
+    stiff = 0.5 * springs.stiffness + springs.damping / h
+    at = springs.length_product
+    slope = (stiff[:lengths] * m.by_length - m.tension[:lengths] * m.by_length**2) / (2.0 * np.sqrt(after[at]))
+    np.add.at(made, (at, at), -slope)
+    _add_angles(springs, m.tension[lengths:], stiff[lengths:], before, after, made)
+    return made
+
+
+def _add_angles(springs: Springs, torque: Array, stiff: Array, before: Array, after: Array, made: Array) -> None:
+    """Angles: force −τκc̄ on the sine, τκs̄ on the cosine (in place)."""
+    i, j = springs.sine_product, springs.cosine_product
+    s0, s1, c0, c1 = before[i], after[i], before[j], after[j]
+    kappa, by_y, by_x = _kappa(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)
+    s_mean, c_mean, size = 0.5 * (s0 + s1), 0.5 * (c0 + c1), s1**2 + c1**2
+    for column, turned, changed, ds, dc in (
+        (i, c1 / size, by_y * c0 + by_x * s0, 0.5, 0.0),
+        (j, -s1 / size, -by_y * s0 + by_x * c0, 0.0, 0.5),
+    ):
+        gain = stiff * turned * kappa + torque * changed
+        np.add.at(made, (i, column), -(gain * c_mean + torque * kappa * dc))
+        np.add.at(made, (j, column), gain * s_mean + torque * kappa * ds)

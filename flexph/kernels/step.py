@@ -1,0 +1,177 @@
+"""One step of the exact polynomial scheme: residual of the discrete gradient pair [dg] eq. (18).
+
+With Δ the difference and a bar the mean over a step h, unknown are the mean velocities (ṙ̄, ω̄, u̇̄) and the multipliers:
+
+    Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  CΔσ = h D(ū) u̇̄
+    m Δṙ = h (forces),  Δp_r = h (torques),  Δp_u = h (f_u − D(ū)ᵀσ̃ + generalised forces),  g(q₁, t₁) = 0
+    f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁,  σ̃ = σ̄ + β Δσ/h
+
+A force f on a node acts with f, with the lever ℓ = ½(R₀x₀ + R₁x₁) and with φᵀ R̄⁻¹ f: the transpose of the exact
+increment Δ(r + Rx) = h[ṙ̄ + ω̄ × ℓ + R̄⁻ᵀ φ u̇̄]. All vectors enter by products V·W, whose increments are exact too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..space import Array, cayley, moment, skew
+from .arrays import Arrays
+from .springs import Measured, add_forces, measure
+from .state import (
+    Configuration,
+    Derived,
+    inertia_products,
+    momenta,
+    node_arms,
+    products,
+    vectors,
+)
+
+
+class Schedule(NamedTuple):
+    """What time prescribes over a step: term coefficients and row offsets at both ends, mean inputs."""
+
+    coefficient_0: Array
+    coefficient_1: Array
+    offset_0: Array
+    offset_1: Array
+    inputs: Array
+
+
+class Means(NamedTuple):
+    """The unknowns: mean velocities and multipliers of a step."""
+
+    v: Array
+    omega: Array
+    du: Array
+    lam: Array
+
+
+class Trial(NamedTuple):
+    """Everything computed on the way to a residual, for the Jacobian and for the books."""
+
+    end: Configuration
+    inverse: Array  # R̄⁻¹ (b, d, d)
+    Pu: Array  # inertia products at u₁ and at the mean
+    Pmean: Array
+    Pdu: Array  # of u̇₁
+    slope: Array  # slopes ū
+    stress: Array  # σ̃
+    arm: Array  # R₁x₁ of the nodes
+    lever: Array
+    vector: Array
+    vector_mean: Array
+    product: Array
+    product_force: Array  # (p,), force on each product
+    measured: Measured  # spring-dampers
+    node_force: Array
+    force: Array  # on bodies
+    torque: Array
+    gap: Array  # constraint residuals
+
+
+def residual(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> tuple[Means, Trial]:
+    """Momentum defects [N s, N m s], constraint defects g(q₁, t₁), and the trial end of the step."""
+    trial = _attempt(a, start, known, h, x, s)
+    end = trial.end
+    p_r, p_u = momenta(a, end.omega, end.u, end.du, trial.Pu, trial.Pdu)
+    generalised = _virtual_work(a, trial) + a.input_shape @ s.inputs
+    elastic = a.strain.T @ trial.stress + a.slopes.T @ (trial.slope * (a.weights.T @ trial.stress))
+    damping = a.mass_damping @ x.du
+    inertial = _inertia_force(a, start, known, trial)
+    r_v = a.mass[:, None] * (end.v - start.v) - h * (a.weight + trial.force)
+    r_omega = p_r - known.p_r - h * trial.torque
+    r_u = p_u - known.p_u - h * (inertial - elastic - damping + generalised)
+    return Means(r_v, r_omega, r_u, trial.gap), trial
+
+
+def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> Trial:
+    turn = 0.5 * h * x.omega
+    R1 = start.R @ cayley(turn, a.dim)
+    inverse = np.matmul(np.eye(a.dim) - skew(turn, a.dim), np.swapaxes(start.R, 1, 2))
+    r1, u1 = start.r + h * x.v, start.u + h * x.du
+    rate = inertia_products(a, x.du)
+    slope, step = a.slopes @ (start.u + 0.5 * h * x.du), a.slopes @ x.du
+    jump = h * (a.stiffness @ (a.strain @ x.du + a.weights @ (slope * step)))
+    arm = node_arms(a, R1, u1)
+    vector = vectors(a, r1, arm)
+    vector_mean, product = 0.5 * (known.vector + vector), products(a, vector)
+    on_product, measured = _product_forces(a, start, known, h, x.lam, s, product)
+    node_force = _node_forces(a, on_product, vector_mean) + (a.input_node @ s.inputs).reshape(-1, a.dim)
+    lever = 0.5 * (known.arm + arm)
+    force, torque = np.zeros_like(start.v), (a.input_spin @ s.inputs).reshape(start.omega.shape)
+    np.add.at(force, a.node_body, a.node_moves[:, None] * node_force)
+    np.add.at(torque, a.node_body, moment(lever, node_force))
+    stored = a.springs.state >= 0
+    end = Configuration(
+        r=r1,
+        R=R1,
+        u=u1,
+        v=2.0 * x.v - start.v,
+        omega=2.0 * x.omega - start.omega,
+        du=2.0 * x.du - start.du,
+        sigma=start.sigma + jump,
+        spring=start.spring + (a.springs.stiffness * measured.extension)[stored],
+    )
+    coefficient = s.coefficient_1 * product[a.term_product]
+    return Trial(
+        end=end,
+        inverse=inverse,
+        Pu=known.Pu + h * rate,
+        Pmean=known.Pu + 0.5 * h * rate,
+        Pdu=2.0 * rate - known.Pdu,
+        slope=slope,
+        stress=start.sigma + (0.5 + a.stress_damping / h) * jump,
+        arm=arm,
+        lever=lever,
+        vector=vector,
+        vector_mean=vector_mean,
+        product=product,
+        product_force=on_product,
+        measured=measured,
+        node_force=node_force,
+        force=force,
+        torque=torque,
+        gap=np.bincount(a.term_row, coefficient, minlength=x.lam.size) - s.offset_1,
+    )
+
+
+def _product_forces(
+    a: Arrays, start: Configuration, known: Derived, h: float, lam: Array, s: Schedule, product: Array
+) -> tuple[Array, Measured]:
+    """Force on each product from the multipliers and the spring-dampers."""
+    mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
+    on_product = np.bincount(a.term_product, lam[a.term_row] * mean, minlength=product.size)
+    measured = measure(a.springs, start.spring, h, known.product, product)
+    add_forces(a.springs, measured, on_product)
+    return on_product, measured
+
+
+def _node_forces(a: Arrays, on_product: Array, vector: Array) -> Array:
+    """Forces on nodes: a force φ on V·W acts with φW on V and with φV on W."""
+    on_vector = a.select_first.T @ (on_product[:, None] * vector[a.second])
+    on_vector += a.select_second.T @ (on_product[:, None] * vector[a.first])
+    return a.incidence.T @ on_vector
+
+
+def _virtual_work(a: Arrays, t: Trial) -> Array:
+    """φᵀ R̄⁻¹ f summed over the nodes, (n,)."""
+    local = np.matmul(t.inverse[a.node_body], t.node_force[:, :, None])[:, :, 0]
+    made = a.node_shape.T @ local.ravel()
+    if a.mean is not None:
+        total = np.zeros((len(a.mass), a.dim))
+        np.add.at(total, a.node_body, a.node_moves[:, None] * local)
+        made = made - a.mean.T @ total.ravel()
+    return made
+
+
+def _inertia_force(a: Arrays, start: Configuration, known: Derived, t: Trial) -> Array:
+    """f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁: centrifugal and Coriolis forces, (n,)."""
+    s = a.n.shape[0]
+    w0, w1 = start.omega[a.body_u], t.end.omega[a.body_u]
+    square = a.s + t.Pmean[1 + s :].reshape(s, s, -1)
+    centrifugal = np.einsum("na,nb,abn->n", w0, w1, square)
+    gyroscopic = np.einsum("na,an->n", w0, t.Pdu[1 : 1 + s]) + np.einsum("na,an->n", w1, known.Pdu[1 : 1 + s])
+    return centrifugal - 0.5 * gyroscopic

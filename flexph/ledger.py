@@ -1,0 +1,171 @@
+"""The energy ledger: where the energy is, where it came from and where it went, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .kernels.gradient import lever_spin
+from .kernels.state import Configuration, Derived, energies
+from .kernels.step import Means, Schedule, Trial
+from .network import ordered_springs
+from .space import Array
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Energy accounts of a run, all in [J]: ΔH = work of ports and drives − dissipation + residual.
+
+    energy
+        by part (``kinetic crank``, ``elastic rod``, ``potential crank``, ``spring …``) at every saved time, (k + 1,).
+    work
+        by external port and drive between saved times, (k,).
+    joint_work
+        by ideal joint, (k,): zero up to round-off.
+    dissipation
+        by damped body and damper, (k,), never negative.
+    residual
+        largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,).
+    position_residual, velocity_residual
+        largest constraint defect [m, rad] and its rate [m/s, rad/s] between saved times, (k,).
+    iterations
+        Newton iterations between saved times, (k,).
+    """
+
+    energy: Mapping[str, Array]
+    work: Mapping[str, Array]
+    joint_work: Mapping[str, Array]
+    dissipation: Mapping[str, Array]
+    residual: Array
+    position_residual: Array
+    velocity_residual: Array
+    iterations: Array
+
+    @property
+    def total_energy(self) -> Array:
+        """H at every saved time [J]."""
+        return np.sum(list(self.energy.values()), axis=0)
+
+    @property
+    def largest_residual(self) -> float:
+        """Largest balance residual of a step over the largest energy of the run."""
+        scale = max(float(np.abs(np.array(list(self.energy.values()))).sum(axis=0).max()), np.finfo(float).tiny)
+        return float(self.residual.max(initial=0.0)) / scale
+
+    def kind(self, word: str) -> Array:
+        """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``spring``) over all bodies [J]."""
+        parts = [v for k, v in self.energy.items() if k.split()[0] == word]
+        return np.sum(parts, axis=0) if parts else np.zeros_like(self.total_energy)
+
+
+class Accounts:
+    """Names and formulas of the accounts of one mechanism; rows are flat arrays in the order of the names."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._m, self._a = mechanism, mechanism.network.arrays
+        a, bodies = self._a, list(mechanism.bodies)
+        springs = ordered_springs(mechanism.connections)
+        self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
+        self._row_joint = np.repeat(np.arange(len(self._joints)), [n for _, _, n in self._joints])
+        self._elastic = [i for i, b in enumerate(mechanism.bodies.values()) if b.elasticity]
+        self._heavy = [i for i in range(len(bodies)) if np.any(a.weight[i])]
+        self._damped = [
+            i
+            for i, b in enumerate(mechanism.bodies.values())
+            if b.elasticity and (b.elasticity.mass_damping or b.elasticity.stiffness_damping)
+        ]
+        self._dampers = np.flatnonzero(a.springs.damping)
+        self.energy = (
+            *(f"kinetic {n}" for n in bodies),
+            *(f"elastic {bodies[i]}" for i in self._elastic),
+            *(f"potential {bodies[i]}" for i in self._heavy),
+            *(f"spring {c.name}" for c in springs if c.measure and c.measure.stiffness > 0.0),
+        )
+        self.work = (*mechanism.network.input_slices, *(n for n, driven, _ in self._joints if driven))
+        self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
+        self.dissipation = (*(bodies[i] for i in self._damped), *(springs[i].name for i in self._dampers))
+
+    def energies(self, c: Configuration, d: Derived) -> Array:
+        """Energy by part."""
+        e = energies(self._a, c, d)
+        return np.concatenate([e["kinetic"], e["elastic"][self._elastic], e["potential"][self._heavy], e["spring"]])
+
+    def step(self, start: Configuration, known: Derived, h: float, x: Means, t: Trial, s: Schedule) -> Array:
+        """Work by port and drive, work by ideal joint, dissipation of one step, over each other."""
+        moved = self._vector_increments(h, x, t)
+        done = np.einsum("vd,vd->v", moved[self._a.first], t.vector_mean[self._a.second])
+        done += np.einsum("vd,vd->v", moved[self._a.second], t.vector_mean[self._a.first])
+        by_row = self._row_work(x.lam, s, done)
+        driven = np.array([flag for _, flag, _ in self._joints], dtype=bool)
+        by_joint = np.bincount(self._row_joint, by_row, minlength=len(self._joints))
+        return np.concatenate(
+            [
+                self._input_work(h, x, t, s),
+                by_joint[driven],
+                by_joint[~driven],
+                self._dissipation(start, h, x, t),
+            ]
+        )
+
+    def _node_increments(self, h: float, x: Means, t: Trial) -> Array:
+        """Exact increments h B v̄ of the nodes."""
+        a = self._a
+        local = (a.node_shape @ x.du).reshape(-1, a.dim)
+        if a.mean is not None:
+            local = local - a.node_moves[:, None] * (a.mean @ x.du).reshape(-1, a.dim)[a.node_body]
+        turned = np.einsum("kji,kj->ki", t.inverse[a.node_body], local)
+        turned += np.einsum("ks,ksd->kd", x.omega[a.node_body], lever_spin(a, t.lever))
+        return h * (a.node_moves[:, None] * x.v[a.node_body] + turned)
+
+    def _vector_increments(self, h: float, x: Means, t: Trial) -> Array:
+        return self._a.incidence @ self._node_increments(h, x, t)
+
+    def _row_work(self, lam: Array, s: Schedule, done: Array) -> Array:
+        mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
+        return lam * np.bincount(self._a.term_row, mean * done[self._a.term_product], minlength=lam.size)
+
+    def _input_work(self, h: float, x: Means, t: Trial, s: Schedule) -> Array:
+        a = self._a
+        output = a.input_node.T @ self._node_increments(h, x, t).ravel()
+        output = output + h * (a.input_spin.T @ x.omega.ravel() + a.input_shape.T @ x.du)
+        power = output * s.inputs
+        return np.array([power[part].sum() for part in self._m.network.input_slices.values()])
+
+    def _dissipation(self, start: Configuration, h: float, x: Means, t: Trial) -> Array:
+        a = self._a
+        jump = t.end.sigma - start.sigma
+        by_stress = a.stress_damping / h * jump * (a.compliance @ jump)
+        by_body = np.bincount(a.body_stress, by_stress, minlength=len(a.mass))
+        by_body += np.bincount(a.body_u, h * x.du * (a.mass_damping @ x.du), minlength=len(a.mass))
+        rate = t.measured.extension[self._dampers] / h
+        return np.concatenate([by_body[self._damped], h * a.springs.damping[self._dampers] * rate**2])
+
+
+def balance(accounts: Accounts, before: Array, after: Array, row: Array) -> float:
+    """ΔH − work of ports and drives + dissipation of one step [J]."""
+    works, losses = len(accounts.work), len(accounts.dissipation)
+    lost = row[row.size - losses :].sum() if losses else 0.0
+    return float((after - before).sum() - row[:works].sum() + lost)
+
+
+def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array) -> Ledger:
+    """The ledger from its rows: energies (k + 1, …), flows (k, …) and audit (k, 4)."""
+    names = (accounts.work, accounts.joint_work, accounts.dissipation)
+    edges = np.cumsum([0, *(len(n) for n in names)])
+    columns = [dict(zip(n, flows[:, edges[i] : edges[i + 1]].T, strict=True)) for i, n in enumerate(names)]
+    return Ledger(
+        energy=dict(zip(accounts.energy, energy.T, strict=True)),
+        work=columns[0],
+        joint_work=columns[1],
+        dissipation=columns[2],
+        residual=audit[:, 0],
+        position_residual=audit[:, 1],
+        velocity_residual=audit[:, 2],
+        iterations=audit[:, 3],
+    )

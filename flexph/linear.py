@@ -1,0 +1,105 @@
+"""Linear constant port-Hamiltonian descriptor systems with constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from . import checks as check
+from .space import Array
+
+
+@dataclass(frozen=True)
+class LinearPHDAE:
+    """``E ẋ = (J − R) x + B u + Gᵀλ``, ``0 = G x``, ``y = Bᵀx``, with H = ½ xᵀE x ([flex] eq. (45), (47)).
+
+    Conditions, enforced here: E = Eᵀ ⪰ 0, J = −Jᵀ, R = Rᵀ ⪰ 0, matching shapes, finite entries. Then
+    dH/dt = yᵀu − xᵀR x. Matrices are all dense or all sparse; x (n,), u (m,), λ (g,).
+
+    ports
+        name to the columns of B (a slice): ``yᵀu`` is the power into the system.
+    parts
+        name to a slice of the states *before* any elimination or reduction; see :meth:`expand`.
+    constraints
+        a name for every row of G.
+    kinetic
+        which states are velocities (the others are stresses), or None where the states have no such split.
+    lift
+        maps x back to the states that ``parts`` names; None stands for the identity.
+    """
+
+    E: Any
+    J: Any
+    R: Any = None
+    B: Any = None
+    G: Any = None
+    ports: Mapping[str, slice] = field(default_factory=dict)
+    parts: Mapping[str, slice] = field(default_factory=dict)
+    constraints: tuple[str, ...] = ()
+    kinetic: Array | None = None
+    lift: Any = None
+
+    def __post_init__(self) -> None:
+        n = self.E.shape[0]
+        make = sparse.csr_array if sparse.issparse(self.E) else np.zeros
+        for name, default in (("R", (n, n)), ("B", (n, 0)), ("G", (0, n))):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, make(default))
+        shapes = {"E": (n, n), "J": (n, n), "R": (n, n), "B": (n, self.B.shape[1]), "G": (self.G.shape[0], n)}
+        for name, shape in shapes.items():
+            value = getattr(self, name)
+            if sparse.issparse(value) != sparse.issparse(self.E):
+                raise ValueError(f"{name} must be {'sparse' if sparse.issparse(self.E) else 'dense'} as E is")
+            object.__setattr__(self, name, check.matrix(name, value, shape))
+        check.symmetric("E", self.E)
+        check.semi_definite("E", self.E)
+        check.skew("J", self.J)
+        check.symmetric("R", self.R)
+        check.semi_definite("R", self.R)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        inputs = self.B.shape[1]
+        ports = self.ports or ({"u": slice(0, inputs)} if inputs else {})
+        covered = sorted(i for s in ports.values() for i in range(*s.indices(inputs)))
+        if covered != list(range(inputs)):
+            raise ValueError(f"ports must cover the {inputs} columns of B once each, got columns {covered}")
+        names = self.constraints or tuple(f"constraint {i}" for i in range(self.G.shape[0]))
+        if len(names) != self.G.shape[0]:
+            raise ValueError(f"constraints must name the {self.G.shape[0]} rows of G, got {len(names)} names")
+        if self.kinetic is not None and np.shape(self.kinetic) != (self.size,):
+            raise ValueError(f"kinetic must have shape ({self.size},), got {np.shape(self.kinetic)}")
+        object.__setattr__(self, "ports", MappingProxyType(dict(ports)))
+        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+        object.__setattr__(self, "constraints", tuple(names))
+
+    @property
+    def size(self) -> int:
+        """Number n of states."""
+        return int(self.E.shape[0])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the matrices are sparse."""
+        return sparse.issparse(self.E)
+
+    def energy(self, x: Array) -> float:
+        """H = ½ xᵀE x [J]."""
+        return 0.5 * float(x @ (self.E @ x))
+
+    def inputs(self, port: str) -> Any:
+        """The columns of B that belong to a port, (n, m_port)."""
+        return self.B[:, check.lookup("port", port, self.ports)]
+
+    def expand(self, x: Array) -> Array:
+        """The states that ``parts`` names, from x (n,) or (n, k)."""
+        return x if self.lift is None else self.lift @ x
+
+    def part(self, name: str, x: Array) -> Array:
+        """The named part of a state."""
+        return self.expand(x)[check.lookup("part", name, self.parts)]

@@ -1,0 +1,200 @@
+"""Small motions of a mechanism about rest ([flex] sec. 5.3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from .body import Body, contract
+from .interconnection import constrain, join
+from .kernels.continuous import spring_rates
+from .kernels.gradient import product_gradient, row_weights
+from .kernels.state import node_arms, vectors
+from .linear import LinearPHDAE
+from .network import ordered_springs
+from .space import cross, spins
+from .state import Pose, TimeTable, product_values, spring_values
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+DENSE_LIMIT = 500
+"""States up to which dense matrices are made: below, dense algebra is faster."""
+
+
+def linear_body(body: Body, name: str) -> LinearPHDAE:
+    """A body at rest ([flex] eq. (45)): velocities of P in body axes (v_P, ω, u̇) and stresses σ, sparse.
+
+    ``E = diag([[M_rr, M_rf], [M_fr, M_ff]], C)``, ``J = [[0, −Dᵀ], [D, 0]]`` with D at u = 0; M is eq. (33).
+    """
+    c, d = contract(body.inertia, about_centre=False), body.dim
+    basis, n, s = cross(d), body.size, spins(d) if body.turns else 0
+    lever = np.einsum("aij,j->ia", basis, body.inertia.first)[:, :s]
+    mass = sparse.block_array(
+        [
+            [
+                body.mass * sparse.eye_array(d),
+                sparse.csr_array(lever),
+                sparse.csr_array(body.inertia.shape_first),
+            ],
+            [sparse.csr_array(lever.T), sparse.csr_array(c.J[:s, :s]), sparse.csr_array(c.n[:s])],
+            [sparse.csr_array(body.inertia.shape_first.T), sparse.csr_array(c.n[:s].T), c.M],
+        ]
+    )
+    elastic = body.elasticity
+    C = sparse.csr_array((0, 0)) if elastic is None else sparse.csr_array(elastic.compliance)
+    D = sparse.csr_array((0, n)) if elastic is None else sparse.csr_array(elastic.strain)
+    before = sparse.csr_array((D.shape[0], d + s))
+    strain = sparse.hstack([before, D])
+    J = sparse.block_array([[None, -strain.T], [strain, None]])
+    kinetic = np.arange(d + s + n + D.shape[0]) < d + s + n
+    parts = {f"{name}.{part}": sl for part, sl in _parts(d, s, n, D.shape[0]).items()}
+    return LinearPHDAE(
+        E=sparse.block_diag([mass, C]).tocsr(),
+        J=sparse.csr_array(J),
+        R=_damping(body, c.M, d + s),
+        parts=parts,
+        kinetic=kinetic,
+    )
+
+
+def _parts(d: int, s: int, n: int, m: int) -> dict[str, slice]:
+    edges = np.cumsum([0, d, s, n, m])
+    names = ("velocity", "spin", "deformation_rate", "stress")
+    return {k: slice(int(edges[i]), int(edges[i + 1])) for i, k in enumerate(names) if edges[i + 1] > edges[i]}
+
+
+def _damping(body: Body, M: Any, rigid: int) -> Any:
+    e, n = body.elasticity, body.size
+    if e is None:
+        return sparse.csr_array((rigid + n,) * 2)
+    flexible = e.mass_damping * M + e.stiffness_damping * (e.strain.T @ e.stiffness_of_stress @ e.strain)
+    return sparse.block_diag(
+        [sparse.csr_array((rigid,) * 2), 0.5 * (flexible + flexible.T), sparse.csr_array((e.size,) * 2)]
+    ).tocsr()
+
+
+def linearize(mechanism: Mechanism, pose: Pose) -> LinearPHDAE:
+    """Small motions about rest at an unloaded pose: bodies joined, springs and dampers added, 0 = G x for the joints.
+
+    Drives are locked. The matrices are sparse above 500 states, dense below. Raises ValueError where gravity or a
+    spring loads the pose: the geometric stiffness of the loads would be missing.
+    """
+    _refuse_loads(mechanism, pose)
+    a, system = mechanism.network.arrays, _bodies(mechanism)
+    nodes = _node_rows(mechanism, pose, system)
+    gradient = _product_rows(mechanism, pose, nodes)
+    coefficient, offset = TimeTable(mechanism, pose.anchors).at(0.0)
+    rows = sparse.csr_array(row_weights(a, coefficient, offset.size)) @ gradient
+    system = _with_inputs(mechanism, system, nodes)
+    system = _with_springs(mechanism, pose, system, gradient)
+    rows = sparse.hstack([rows, sparse.csr_array((offset.size, system.size - rows.shape[1]))]).tocsr()
+    system = constrain(system, rows, mechanism.constraint_names)
+    return system if system.size > DENSE_LIMIT else to_dense(system)
+
+
+def to_dense(system: LinearPHDAE) -> LinearPHDAE:
+    """The same system with dense matrices."""
+    full = lambda a: a.toarray() if sparse.issparse(a) else a  # noqa: E731
+    return replace(system, **{name: full(getattr(system, name)) for name in ("E", "J", "R", "B", "G")})
+
+
+def _refuse_loads(mechanism: Mechanism, pose: Pose) -> None:
+    if np.any(mechanism.gravity):
+        raise ValueError(
+            "linearize needs an unloaded pose: gravity must be zero, since the geometric stiffness of the joint forces "
+            "it causes is not part of [flex] eq. (45)"
+        )
+    a = mechanism.network.arrays
+    arms = node_arms(a, pose.rotations, np.zeros(a.body_u.size))
+    values = spring_values(mechanism, product_values(mechanism, pose.centres, arms))
+    for i, connection in enumerate(ordered_springs(mechanism.connections)):
+        if a.springs.stiffness[i] * abs(values[i] - pose.anchors.springs[i]) > 1e-9 * a.springs.stiffness[i]:
+            raise ValueError(f"linearize needs an unloaded pose: {connection.name} is stretched in it")
+
+
+def _bodies(mechanism: Mechanism) -> LinearPHDAE:
+    """All bodies side by side; the same at every pose, so made once."""
+    return join(*(linear_body(body, name) for name, body in mechanism.bodies.items()))
+
+
+def _node_rows(mechanism: Mechanism, pose: Pose, system: LinearPHDAE) -> Any:
+    """World velocities R(χ v_P + ω × X + φ u̇) of all nodes: sparse (k·d, n)."""
+    a, basis = mechanism.network.arrays, cross(mechanism.layout.dim)
+    blocks = []
+    start = np.cumsum([0, *(b.size for b in mechanism.bodies.values())])
+    for i, body in enumerate(mechanism.bodies.values()):
+        own = np.flatnonzero(a.node_body == i)
+        moves = a.node_moves[own]
+        position = a.node_position[own] + moves[:, None] * body.inertia.centre
+        R = pose.rotations[i]
+        columns = [np.kron(moves[:, None], R)]
+        if body.turns:
+            columns.append(np.einsum("ij,sjk,nk->nis", R, basis, position).reshape(own.size * a.dim, -1))
+        turn = sparse.kron(sparse.eye_array(own.size), R)
+        rows = (own[:, None] * a.dim + np.arange(a.dim)).ravel()
+        shape = turn @ mechanism.network.raw_shape[rows][:, start[i] : start[i + 1]]
+        local = sparse.hstack(
+            [sparse.csr_array(np.hstack(columns)), shape, sparse.csr_array((rows.size, body.stress_size))]
+        )
+        coo = sparse.coo_array(local)
+        blocks.append(
+            sparse.csr_array((coo.data, (rows[coo.row], coo.col)), shape=(a.node_body.size * a.dim, local.shape[1]))
+        )
+    return sparse.hstack(blocks).tocsr()
+
+
+def _product_rows(mechanism: Mechanism, pose: Pose, nodes: Any) -> Any:
+    """Rates of all products at the pose: sparse (p, n)."""
+    a = mechanism.network.arrays
+    vector = vectors(a, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
+    pulled = sparse.kron(sparse.csr_array(a.incidence), sparse.eye_array(a.dim)) @ nodes
+    return sparse.csr_array(sparse.csr_array(product_gradient(a, vector)) @ pulled)
+
+
+def _with_inputs(mechanism: Mechanism, system: LinearPHDAE, nodes: Any) -> LinearPHDAE:
+    """External ports: forces on nodes, torques on spins and sections."""
+    a = mechanism.network.arrays
+    spin, shape = sparse.csr_array(a.input_spin), sparse.csr_array(a.input_shape)
+    start = np.cumsum([0, *(b.size for b in mechanism.bodies.values())])
+    direct = []
+    for i, body in enumerate(mechanism.bodies.values()):
+        s = spin.shape[0] // len(mechanism.bodies)
+        columns = spin.shape[1]
+        direct.append(sparse.csr_array((a.dim, columns)))
+        direct.append(spin[i * s : (i + 1) * s] if body.turns else sparse.csr_array((0, columns)))
+        direct.append(shape[start[i] : start[i + 1]])
+        direct.append(sparse.csr_array((body.stress_size, columns)))
+    B = nodes.T @ sparse.csr_array(a.input_node) + sparse.vstack(direct)
+    return replace(system, B=sparse.csr_array(B), ports=dict(mechanism.network.input_slices))
+
+
+def _with_springs(mechanism: Mechanism, pose: Pose, system: LinearPHDAE, gradient: Any) -> LinearPHDAE:
+    """Spring forces as states with compliance 1/k, dampers in R."""
+    springs, connections = mechanism.network.arrays.springs, ordered_springs(mechanism.connections)
+    if not connections:
+        return system
+    a = mechanism.network.arrays
+    product = product_values(mechanism, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
+    rates = sparse.csr_array(spring_rates(springs, product, gradient))
+    stored = springs.state >= 0
+    S = rates[np.flatnonzero(stored)]
+    count = S.shape[0]
+    names = [c.name for c, keep in zip(connections, stored, strict=True) if keep]
+    damping = rates.T @ sparse.diags_array(springs.damping) @ rates
+    assert system.kinetic is not None
+    return LinearPHDAE(
+        E=sparse.block_diag([system.E, sparse.diags_array(1.0 / springs.stiffness[stored])]).tocsr(),
+        J=sparse.csr_array(sparse.block_array([[system.J, -S.T], [S, None]])),
+        R=sparse.block_diag([system.R + 0.5 * (damping + damping.T), sparse.csr_array((count, count))]).tocsr(),
+        B=sparse.vstack([system.B, sparse.csr_array((count, system.B.shape[1]))]).tocsr(),
+        ports=system.ports,
+        parts={
+            **system.parts,
+            **{name: slice(system.size + i, system.size + i + 1) for i, name in enumerate(names)},
+        },
+        kinetic=np.append(system.kinetic, np.zeros(count, dtype=bool)),
+    )

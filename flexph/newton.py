@@ -1,0 +1,88 @@
+"""The Newton iteration of one step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .kernels.arrays import Arrays
+from .kernels.jacobian import Point, SingularStep, Solve, factor, flatten
+from .kernels.state import Configuration, Derived
+from .kernels.step import Means, Schedule, Trial, residual
+
+SETTLED = 1e-11
+"""Correction, in the energy norm and relative to the motion, after which the iterate is exact to round-off: the next
+correction is smaller by the convergence rate of the frozen Jacobian (1e-2 or better, or it is made anew)."""
+STAGNATED = 1e-7
+"""Correction below which an iteration that no longer improves has reached the round-off of the problem."""
+SLOW = 0.05
+MAX_ITERATIONS = 40
+
+
+class Converged(NamedTuple):
+    """A solved step."""
+
+    means: Means
+    trial: Trial
+    iterations: int
+
+
+class NoConvergence(ArithmeticError):
+    """A step that has no solution in reach; carries what the message needs."""
+
+    def __init__(self, reason: str, iterations: int, defect: float) -> None:
+        super().__init__(reason)
+        self.iterations, self.defect = iterations, defect
+
+
+def solve_step(
+    a: Arrays, start: Configuration, known: Derived, h: float, schedule: Schedule, guess: Means
+) -> Converged:
+    """Solve the step by Newton's method with a Jacobian that is kept while it converges fast.
+
+    Corrections δ are measured by √(|δ|·|r|), which has the square root of an energy as unit and does not see velocities
+    that are ill-determined (singular poses). Iterates to stagnation; raises NoConvergence.
+    """
+    x = guess
+    defect, trial = residual(a, start, known, h, x, schedule)
+    solve: Solve | None = None
+    previous = size = np.inf
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        if solve is None:
+            try:
+                solve = factor(a, Point(start, known, h, schedule, trial))
+            except SingularStep as error:
+                raise NoConvergence(str(error), iteration, size) from None
+        correction = solve(defect)
+        size = _size(a, known, h, x, trial, defect, correction)
+        if not np.isfinite(size):
+            raise NoConvergence("the iteration diverged", iteration, size)
+        x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
+        defect, trial = residual(a, start, known, h, x, schedule)
+        if size <= SETTLED or (size <= STAGNATED and size > 0.5 * previous):
+            return Converged(x, trial, iteration)
+        if size > SLOW * previous:
+            solve = None
+        previous = size
+    raise NoConvergence("the iteration did not settle", MAX_ITERATIONS, size)
+
+
+def _size(a: Arrays, known: Derived, h: float, x: Means, t: Trial, defect: Means, correction: Means) -> float:
+    """Energy norm of a correction over that of the motion."""
+    work = float(np.abs(flatten(a, correction)) @ np.abs(flatten(a, defect)))
+    work += float(np.abs(correction.lam) @ np.abs(defect.lam))
+    return float(np.sqrt(work / _energy_scale(a, known, h, x, t)))
+
+
+def _energy_scale(a: Arrays, known: Derived, h: float, x: Means, t: Trial) -> float:
+    """Kinetic and elastic energy of the step and the work of its loads [J]."""
+    c = t.end
+    speed = float(
+        a.mass @ np.einsum("bd,bd->b", x.v, x.v) + np.abs(known.p_r * x.omega).sum() + np.abs(known.p_u * x.du).sum()
+    )
+    stored = float(np.abs(c.sigma * (a.compliance @ c.sigma)).sum())
+    loads = h * float(np.abs(x.v * (np.abs(a.weight) + np.abs(t.force))).sum() + np.abs(x.omega * t.torque).sum())
+    momentum = float(np.abs(np.einsum("bd,bd->b", c.v, c.v)) @ a.mass)
+    total = speed + stored + loads + momentum
+    return total if total > 0.0 else np.finfo(float).tiny

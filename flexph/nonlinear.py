@@ -1,0 +1,162 @@
+"""The nonlinear equations of a mechanism as a PHDAE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from .joints.connection import Angle
+from .kernels import continuous
+from .kernels.gradient import constraint_matrix
+from .kernels.state import Configuration, Derived, derive, energies
+from .phdae import PHDAE
+from .space import Array, entry_count
+from .state import Anchors, State, TimeTable, configuration, law_products, laws
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+
+def as_phdae(mechanism: Mechanism, state: State) -> PHDAE:
+    """``E ẋ = (J − R) z + B u`` with x = (q, v, σ, e, λ), planar:
+
+        E = diag(1, diag(m, M(u)), C, 1/k, 0),   z = (∂_q H, v, σ, e, λ)
+        J = [[0, Z, 0, 0, 0], [−Zᵀ, Γ, −Dᵀ, −Sᵀ, Gᵀ], [0, D, 0, 0, 0], [0, S, 0, 0, 0], [0, −G, 0, 0, 0]]
+
+    External inputs act on v; drives are inputs of their constraint rows, the prescribed rate: their output is the
+    multiplier ([flex] eq. (43)).
+    """
+    system = _Equations(mechanism, state.anchors)
+    return PHDAE(
+        E=system.descriptor,
+        J=system.structure,
+        R=system.dissipation,
+        B=system.inputs,
+        z=system.costate,
+        H=system.energy,
+        sample=np.concatenate([state.x, state.multipliers]),
+        ports=system.ports,
+        parts=mechanism.layout.parts,
+    )
+
+
+class _Equations:
+    """Matrix functions of one mechanism; the last state's arrays are kept, since all functions share them."""
+
+    def __init__(self, mechanism: Mechanism, anchors: Anchors) -> None:
+        self.mechanism, self.layout, self.a = mechanism, mechanism.layout, mechanism.network.arrays
+        self.table = TimeTable(mechanism, anchors)
+        self.driven = [i for i, law in enumerate(laws(mechanism)) if callable(law.value)]
+        self.ports = dict(mechanism.network.input_slices)
+        at = sum(s.stop - s.start for s in self.ports.values())
+        for k, i in enumerate(self.driven):
+            self.ports[mechanism.constraint_names[i]] = slice(at + k, at + k + 1)
+        self._at: Callable[[bytes], tuple[Configuration, Derived]] = lru_cache(maxsize=1)(self._evaluate)
+
+    def _evaluate(self, key: bytes) -> tuple[Configuration, Derived]:
+        c = configuration(self.mechanism, np.frombuffer(key))
+        return c, derive(self.a, c)
+
+    def at(self, x: Array) -> tuple[Configuration, Derived]:
+        return self._at(np.ascontiguousarray(x[: self.layout.size]).tobytes())
+
+    @property
+    def stored(self) -> Array:
+        return self.a.springs.state >= 0
+
+    def descriptor(self, x: Array) -> Any:
+        c, _ = self.at(x)
+        return sparse.block_diag(
+            [
+                sparse.eye_array(sum(self.layout.position_sizes)),
+                continuous.mass_matrix(self.a, c.u),
+                sparse.csr_array(self.a.compliance),
+                sparse.diags_array(1.0 / self.a.springs.stiffness[self.stored]),
+                sparse.csr_array((self.layout.multipliers,) * 2),
+            ]
+        ).tocsr()
+
+    def structure(self, x: Array) -> Any:
+        c, d = self.at(x)
+        rigid = self.layout.velocities - self.layout.flexible
+        D = sparse.hstack([sparse.csr_array((self.layout.stresses, rigid)), continuous.strain_operator(self.a, c.u)])
+        upper = sparse.vstack(
+            [
+                -D,
+                -continuous.spring_operator(self.a, c, d)[np.flatnonzero(self.stored)],
+                self.constraints(x),
+            ]
+        )
+        kinematics = self.kinematics(c)
+        gamma = continuous.structure(self.a, c)
+        return sparse.block_array(
+            [[None, kinematics, None], [-kinematics.T, gamma, upper.T], [None, -upper, None]]
+        ).tocsr()
+
+    def kinematics(self, c: Configuration) -> Any:
+        """Z(q): ṙ, ċ = −s ω, ṡ = c ω, u̇."""
+        dim, turning = self.layout.dim, self.a.turning
+        spin = [c.R[b][:, 1:2] for b in turning]  # d(c, s) = (−s, c) dθ
+        return sparse.block_diag(
+            [
+                sparse.eye_array(dim * self.layout.bodies),
+                sparse.block_diag([sparse.csr_array((0, 0)), *spin]),
+                sparse.eye_array(self.layout.flexible),
+            ]
+        ).tocsr()
+
+    def constraints(self, x: Array) -> Any:
+        """G(q); a driven angle takes its direction from the present angle."""
+        c, d = self.at(x)
+        coefficient, rows = self._coefficients(d), self.layout.multipliers
+        return sparse.csr_array(constraint_matrix(self.a, c.R, d.arm, d.vector, coefficient, rows))
+
+    def _coefficients(self, d: Derived) -> Array:
+        values = self.table.anchors.rows.copy()
+        for i, law, own in zip(range(len(values)), laws(self.mechanism), law_products(self.mechanism), strict=True):
+            if callable(law.value):
+                values[i] = np.arctan2(*d.product[own]) if isinstance(law, Angle) else 0.0
+        return self.table.evaluate(values)[0]
+
+    def dissipation(self, x: Array) -> Any:
+        c, d = self.at(x)
+        before, n = sum(self.layout.position_sizes), len(x)
+        after = n - before - self.layout.velocities
+        blocks = [
+            sparse.csr_array((before,) * 2),
+            continuous.damping_matrix(self.a, c, d),
+            sparse.csr_array((after,) * 2),
+        ]
+        made = sparse.block_diag(blocks).tocsr()
+        return 0.5 * (made + made.T)
+
+    def inputs(self, x: Array) -> Any:
+        c, d = self.at(x)
+        force = continuous.input_matrix(self.a, c, d)
+        before = sum(self.layout.position_sizes)
+        middle = self.layout.stresses + self.layout.springs
+        rates = sparse.csr_array(
+            (np.ones(len(self.driven)), (self.driven, np.arange(len(self.driven)))),
+            shape=(self.layout.multipliers, len(self.driven)),
+        )
+        left = sparse.vstack([sparse.csr_array((before, force.shape[1])), force])
+        return sparse.block_array(
+            [
+                [left, None],
+                [sparse.csr_array((middle, force.shape[1])), None],
+                [None, rates],
+            ]
+        ).tocsr()
+
+    def costate(self, x: Array) -> Array:
+        c, _ = self.at(x)
+        turned = np.zeros(entry_count(self.layout.dim) * self.a.turning.size)
+        gradient = [-self.a.weight.ravel(), turned, continuous.kinetic_gradient(self.a, c)]
+        return np.concatenate([*gradient, x[sum(self.layout.position_sizes) :]])
+
+    def energy(self, x: Array) -> float:
+        return float(sum(np.sum(part) for part in energies(self.a, *self.at(x)).values()))

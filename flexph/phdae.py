@@ -1,0 +1,159 @@
+"""Nonlinear port-Hamiltonian descriptor systems ([dg] definition 2) and their transformations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from . import checks as check
+from .linear import LinearPHDAE
+from .space import Array
+
+MatrixFunction = Callable[[Array], Any]
+GRADIENT_TOLERANCE = 1e-6
+"""Central differences with steps near eps^(1/3) resolve a gradient to about eps^(2/3) = 4e-11 times the curvature;
+four digits are left for steep Hamiltonians."""
+
+
+@dataclass(frozen=True)
+class PHDAE:
+    """``E(x) ẋ = (J(x) − R(x)) z(x) + B(x) u``, ``y = B(x)ᵀ z(x)``, H(x), ``E(x)ᵀ z(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
+
+    E, J, R, B, z, H are functions of the state x (n,) that return (n, n), (n, n), (n, n), (n, m), (n,) and a float.
+    ``sample`` is a state at which the conditions are checked here: shapes, finite, J = −Jᵀ, R = Rᵀ ⪰ 0, and
+    Eᵀz = ∇H against central differences. Then dH/dt = yᵀu − zᵀR z.
+    """
+
+    E: MatrixFunction
+    J: MatrixFunction
+    R: MatrixFunction
+    B: MatrixFunction
+    z: Callable[[Array], Array]
+    H: Callable[[Array], float]
+    sample: Array
+    ports: Mapping[str, slice] = field(default_factory=dict)
+    parts: Mapping[str, slice] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
+        object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
+        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+        self.check(self.sample)
+
+    @property
+    def size(self) -> int:
+        """Number n of states."""
+        return len(self.sample)
+
+    def check(self, x: Array) -> None:
+        """Raise ValueError, naming the defect, unless the conditions of a pHDAE hold at the state x."""
+        n = self.size
+        for name, function in (("E", self.E), ("J", self.J), ("R", self.R)):
+            check.matrix(name, function(x), (n, n))
+        check.skew("J", self.J(x))
+        check.symmetric("R", self.R(x))
+        check.semi_definite("R", self.R(x))
+        inputs = self.B(x).shape[1]
+        check.matrix("B", self.B(x), (n, inputs))
+        if sum(s.stop - s.start for s in self.ports.values()) != inputs:
+            raise ValueError(f"ports must cover the {inputs} columns of B, got {dict(self.ports)}")
+        defect = self.gradient_defect(x)
+        if defect > GRADIENT_TOLERANCE:
+            raise ValueError(f"(E, z) must be a gradient pair of H: ‖Eᵀz − ∇H‖/‖∇H‖ = {defect:.0e}")
+
+    def gradient_defect(self, x: Array) -> float:
+        """‖E(x)ᵀz(x) − ∇H(x)‖ / ‖∇H(x)‖ with ∇H by central differences, relative to the larger of both."""
+        step = np.cbrt(np.finfo(float).eps) * np.maximum(np.abs(x), 1e-3 * max(1e-300, np.abs(x).max(initial=0.0)))
+        step = np.where(step > 0.0, step, 1e-6)
+        numeric = np.empty(self.size)
+        for i in range(self.size):
+            up, down = x.copy(), x.copy()
+            up[i], down[i] = x[i] + step[i], x[i] - step[i]
+            numeric[i] = (self.H(up) - self.H(down)) / (up[i] - down[i])
+        analytic = self.E(x).T @ self.z(x)
+        # entries are compared by the energy they stand for: units differ from entry to entry
+        scale = np.abs(step * numeric).max(initial=0.0) + np.abs(step * analytic).max(initial=0.0)
+        noise = np.finfo(float).eps * abs(self.H(x))
+        return float(np.abs(step * (analytic - numeric)).max(initial=0.0) / max(scale, noise, 1e-300))
+
+    def inputs(self, x: Array, port: str) -> Any:
+        """The columns of B(x) that belong to a port."""
+        return self.B(x)[:, check.lookup("port", port, self.ports)]
+
+    def power_balance(self, x: Array, u: Array) -> tuple[float, float]:
+        """zᵀ(E ẋ) = dH/dt from the right-hand side, and yᵀu − zᵀR z [W]: equal for a pHDAE."""
+        z = self.z(x)
+        rate = (self.J(x) - self.R(x)) @ z + self.B(x) @ u
+        return float(z @ rate), float((self.B(x).T @ z) @ u - z @ (self.R(x) @ z))
+
+
+def from_linear(system: LinearPHDAE) -> PHDAE:
+    """A linear system as a :class:`PHDAE`; its multipliers become states (part ``multipliers``)."""
+    whole = with_multipliers(system)
+    parts = {**whole.parts, "multipliers": slice(system.size, whole.size)} if system.lift is None else {}
+    return PHDAE(
+        E=lambda x: whole.E,
+        J=lambda x: whole.J,
+        R=lambda x: whole.R,
+        B=lambda x: whole.B,
+        z=lambda x: x,
+        H=whole.energy,
+        sample=np.ones(whole.size),
+        ports=whole.ports,
+        parts=parts,
+    )
+
+
+def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
+    """The same system with (x, λ) as states and without G: E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]]."""
+    rows = system.G.shape[0]
+    if not rows:
+        return system
+    n = system.size
+    as_matrix = sparse.csr_array if system.is_sparse else (lambda a: a.toarray())
+    return LinearPHDAE(
+        E=as_matrix(sparse.block_diag([sparse.csr_array(system.E), sparse.csr_array((rows, rows))]).tocsr()),
+        J=as_matrix(sparse.block_array([[system.J, system.G.T], [-system.G, None]]).tocsr()),
+        R=as_matrix(sparse.block_diag([sparse.csr_array(system.R), sparse.csr_array((rows, rows))]).tocsr()),
+        B=as_matrix(sparse.vstack([sparse.csr_array(system.B), sparse.csr_array((rows, system.B.shape[1]))]).tocsr()),
+        ports=system.ports,
+        parts=system.parts,
+        kinetic=None if system.kinetic is None else np.append(system.kinetic, np.zeros(rows, dtype=bool)),
+        lift=None
+        if system.lift is None
+        else sparse.hstack([system.lift, sparse.csr_array((len(system.expand(np.zeros(n))), rows))]),
+    )
+
+
+def transform(
+    system: PHDAE,
+    phi: Callable[[Array], Array],
+    jacobian: MatrixFunction,
+    frame: MatrixFunction,
+    *,
+    sample: Array,
+) -> PHDAE:
+    """The system in coordinates x̃ with x = φ(x̃), rows multiplied by Uᵀ ([dg] eq. (32)-(33)).
+
+    ``Ẽ = Uᵀ(E∘φ)Dφ, J̃ = Uᵀ(J∘φ)U, R̃ = Uᵀ(R∘φ)U, B̃ = Uᵀ(B∘φ), z̃ = U⁻¹(z∘φ), H̃ = H∘φ``, with ``jacobian`` = Dφ and
+    ``frame`` = U functions of x̃, both invertible. ``sample`` is a state x̃ for the check.
+    """
+
+    def congruent(matrix: MatrixFunction) -> MatrixFunction:
+        return lambda x: frame(x).T @ matrix(phi(x)) @ frame(x)
+
+    return PHDAE(
+        E=lambda x: frame(x).T @ system.E(phi(x)) @ jacobian(x),
+        J=congruent(system.J),
+        R=congruent(system.R),
+        B=lambda x: frame(x).T @ system.B(phi(x)),
+        z=lambda x: np.linalg.solve(frame(x), system.z(phi(x))),
+        H=lambda x: system.H(phi(x)),
+        sample=sample,
+        ports=system.ports,
+    )

@@ -1,0 +1,185 @@
+"""Solutions: what a run returns, and how it is kept on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import h5py
+import numpy as np
+
+from . import checks as check
+from .body import Port
+from .ledger import Accounts, Ledger, make_ledger
+from .space import Array, from_entries
+from .state import Anchors, State
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+FORMAT = "flexph solution 1"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A run: k + 1 saved times, states by part name, multipliers at midpoints, and the energy ledger.
+
+    times (k + 1,) [s]; states (k + 1, n) in the layout of the mechanism; multipliers (k, g), each a mean over the
+    step that ends at the saved time, second order at ``multiplier_times`` (k,), the midpoint of that step.
+    ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a constraint name.
+    """
+
+    mechanism: Mechanism
+    times: Array
+    states: Array
+    multiplier_times: Array
+    multipliers: Array
+    ledger: Ledger
+    anchors: Anchors
+    memory: Array
+
+    def __getitem__(self, part: str) -> Array:
+        names = self.mechanism.constraint_names
+        if part in names:
+            return self.multipliers[:, names.index(part)]
+        states = {k: s for k, s in self.mechanism.layout.parts.items() if k not in names}
+        return self.states[:, check.lookup("part", part, {**states, **dict.fromkeys(names)})]
+
+    @property
+    def final(self) -> State:
+        """The last state, from which a run can be continued."""
+        last = self.multipliers[-1] if len(self.multipliers) else np.zeros(self.mechanism.layout.multipliers)
+        return State(float(self.times[-1]), self.states[-1], last, self.anchors, self.memory)
+
+    def rotations(self, body: str) -> Array:
+        """Rotation matrices of a body at the saved times, (k + 1, d, d)."""
+        b, dim = check.lookup("body", body, self.mechanism.bodies), self.mechanism.layout.dim
+        if not b.turns:
+            return np.broadcast_to(np.eye(dim), (len(self.times), dim, dim))
+        return from_entries(self[f"{body}.rotation"], dim)
+
+    def deformation(self, body: str) -> Array:
+        """Flexible coordinates of a body at the saved times, (k + 1, n)."""
+        b = check.lookup("body", body, self.mechanism.bodies)
+        return self[f"{body}.deformation"] if b.size else np.zeros((len(self.times), 0))
+
+    def points(self, body: str, positions: Array, shape: Any) -> Array:
+        """World positions of material points with shape rows (p·d, n) at the saved times, (k + 1, p, d) [m]."""
+        b, dim = check.lookup("body", body, self.mechanism.bodies), self.mechanism.layout.dim
+        u = self.deformation(body)
+        mean = u @ b.inertia.mean_shape.T
+        local = positions - b.inertia.centre + (shape @ u.T).T.reshape(len(u), -1, dim) - mean[:, None]
+        return self[f"{body}.centre"][:, None] + np.einsum("tij,tpj->tpi", self.rotations(body), local)
+
+    def position(self, port: str) -> Array:
+        """World position of a port at the saved times, (k + 1, d) [m]."""
+        body, at = self._port(port)
+        return self.points(body, at.position[None, :], at.shape)[:, 0]
+
+    def displacement(self, port: str) -> Array:
+        """Deformation displacement φu at a port, in body axes, at the saved times, (k + 1, d) [m]."""
+        body, at = self._port(port)
+        return (at.shape @ self.deformation(body).T).T
+
+    def _port(self, port: str) -> tuple[str, Port]:
+        from .network import find_port
+
+        index, at = find_port(port, self.mechanism.bodies)
+        return list(self.mechanism.bodies)[index], at
+
+    def followed_by(self, later: Solution) -> Solution:
+        """Both runs as one; the later one must have started from :attr:`final`."""
+        if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.states[-1]):
+            raise ValueError(f"the later run must start from the final state of this one, at t = {self.times[-1]} s")
+        both = lambda name: _chain(getattr(self.ledger, name), getattr(later.ledger, name))  # noqa: E731
+        ledger = Ledger(
+            energy=_chain(self.ledger.energy, {k: v[1:] for k, v in later.ledger.energy.items()}),
+            **{name: both(name) for name in _FLOWS},
+        )
+        return replace(
+            later,
+            times=np.append(self.times, later.times[1:]),
+            states=np.vstack([self.states, later.states[1:]]),
+            multiplier_times=np.append(self.multiplier_times, later.multiplier_times),
+            multipliers=np.vstack([self.multipliers, later.multipliers]),
+            ledger=ledger,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the run as HDF5 (docs/solution-format.md): open, checksummed, without code in it."""
+        with h5py.File(path, "w") as file:
+            file.attrs["format"] = FORMAT
+            file.attrs["layout"] = _signature(self.mechanism)
+            for name in _ARRAYS:
+                _put(file, name, getattr(self, name))
+            _put(file, "anchors/rows", self.anchors.rows)
+            _put(file, "anchors/springs", self.anchors.springs)
+            for group in ("energy", "work", "joint_work", "dissipation"):
+                accounts = getattr(self.ledger, group)
+                columns = np.array(list(accounts.values())).reshape(len(accounts), -1).T
+                _put(file, f"ledger/{group}", columns).attrs["columns"] = list(accounts)
+            for name in ("residual", "position_residual", "velocity_residual", "iterations"):
+                _put(file, f"ledger/{name}", getattr(self.ledger, name))
+
+    @staticmethod
+    def load(path: str | Path, mechanism: Mechanism) -> Solution:
+        """Read a run back. The mechanism is given again, since drives and joints are not stored; it must fit.
+
+        Raises ValueError for a file that is missing, damaged, of another format, or of another mechanism.
+        """
+        try:
+            with h5py.File(path, "r") as file:
+                return _read(file, mechanism)
+        except (OSError, KeyError, RuntimeError) as error:
+            raise ValueError(
+                f"cannot read the saved run {str(path)!r}: damaged or not a flexph solution ({error})"
+            ) from None
+
+
+_ARRAYS = ("times", "states", "multiplier_times", "multipliers", "memory")
+_FLOWS = (
+    "work",
+    "joint_work",
+    "dissipation",
+    "residual",
+    "position_residual",
+    "velocity_residual",
+    "iterations",
+)
+
+
+def _chain(first: Any, second: Any) -> Any:
+    if isinstance(first, Mapping):
+        return {k: np.append(first[k], second[k]) for k in first}
+    return np.append(first, second)
+
+
+def _put(file: h5py.File, name: str, value: Array) -> h5py.Dataset:
+    value = np.asarray(value, dtype=float)
+    if value.size == 0:
+        return file.create_dataset(name, data=value)
+    return file.create_dataset(name, data=value, chunks=True, fletcher32=True)
+
+
+def _signature(mechanism: Mechanism) -> list[str]:
+    """Part names with their places, and body masses: what a saved run and a mechanism must share."""
+    parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
+    return parts + [f"{k} {b.mass:.12g} kg" for k, b in mechanism.bodies.items()]
+
+
+def _read(file: h5py.File, mechanism: Mechanism) -> Solution:
+    if file.attrs.get("format") != FORMAT:
+        raise OSError(f"format is {file.attrs.get('format')!r}, expected {FORMAT!r}")
+    if list(file.attrs["layout"]) != _signature(mechanism):
+        raise ValueError("the saved run belongs to another mechanism: its parts or masses differ")
+    get = lambda name: np.asarray(file[name][()])  # noqa: E731
+    flows = np.hstack([get(f"ledger/{g}") for g in ("work", "joint_work", "dissipation")])
+    audit = [get(f"ledger/{n}") for n in ("residual", "position_residual", "velocity_residual", "iterations")]
+    return Solution(
+        mechanism=mechanism,
+        **{name: get(name) for name in _ARRAYS},
+        ledger=make_ledger(Accounts(mechanism), get("ledger/energy"), flows, np.column_stack(audit)),
+        anchors=Anchors(get("anchors/rows"), get("anchors/springs")),
+    )

@@ -1,0 +1,103 @@
+"""The algebra of rotations in the plane and in space, written once.
+
+Everything rests on one constant tensor: ``cross(dim)[a]`` is the skew matrix of the unit spin e_a, so that
+
+    (ω × x)_i = ω_a cross[a, i, j] x_j,        (x × f)_a = f_i cross[a, i, j] x_j.
+
+In the plane there is one spin (about the normal), in space there are three. Rotations are kept by their entries:
+(c, s) in the plane, the nine entries of R row by row in space ([flex] sec. 3.2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+_PLANE = np.array([[[0.0, -1.0], [1.0, 0.0]]])
+_SPACE = np.array(
+    [
+        [[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]],
+        [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]],
+        [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+    ]
+)
+_PLANE.setflags(write=False)
+_SPACE.setflags(write=False)
+
+
+def cross(dim: int) -> Array:
+    """Skew matrices of the unit spins, shape (1, 2, 2) in the plane and (3, 3, 3) in space."""
+    if dim not in (2, 3):
+        raise ValueError(f"dim must be 2 (plane) or 3 (space), got {dim}")
+    return _PLANE if dim == 2 else _SPACE
+
+
+def spins(dim: int) -> int:
+    """Number of spin components: 1 in the plane, 3 in space."""
+    return int(cross(dim).shape[0])
+
+
+def skew(omega: Array, dim: int) -> Array:
+    """[ω]× for a stack of spins: (n, spins) to (n, dim, dim)."""
+    return np.tensordot(omega, cross(dim), axes=(-1, 0))
+
+
+def moment(lever: Array, force: Array) -> Array:
+    """Lever × force for stacks of vectors: (n, dim), (n, dim) to (n, spins)."""
+    if lever.shape[-1] == 2:
+        return (lever[..., 0] * force[..., 1] - lever[..., 1] * force[..., 0])[..., None]
+    return np.cross(lever, force)
+
+
+def cayley(half_turn: Array, dim: int) -> Array:
+    """Cayley's rotation (I − [a]×)⁻¹ (I + [a]×) = I + 2([a]× + [a]×²)/(1 + |a|²), a = ½hω: (n, spins) to (n, dim, dim).
+
+    In the plane this turns by 2 atan(a).
+    """
+    a = skew(half_turn, dim)
+    scale = 2.0 / (1.0 + np.einsum("...a,...a->...", half_turn, half_turn))
+    return np.eye(dim) + scale[..., None, None] * (a + a @ a)
+
+
+def cayley_derivative(half_turn: Array, dim: int) -> Array:
+    """∂ cayley(a) / ∂a_k, shape (n, spins, dim, dim)."""
+    basis = cross(dim)
+    a = skew(half_turn, dim)[:, None]
+    scale = 2.0 / (1.0 + np.einsum("na,na->n", half_turn, half_turn))[:, None, None, None]
+    quotient = half_turn[:, :, None, None] * scale**2 * (a + a @ a)
+    return scale * (basis + basis @ a + a @ basis) - quotient
+
+
+def rotation(angle: float) -> Array:
+    """Planar rotation matrix of an angle [rad], shape (2, 2)."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
+def entries(matrix: Array) -> Array:
+    """The kept entries of rotation matrices: (n, 2, 2) to (n, 2) = (c, s); (n, 3, 3) to (n, 9)."""
+    if matrix.shape[-1] == 2:
+        return matrix[..., :, 0]
+    return matrix.reshape(*matrix.shape[:-2], 9)
+
+
+def from_entries(kept: Array, dim: int) -> Array:
+    """Rotation matrices of their kept entries, the inverse of :func:`entries`."""
+    if dim == 3:
+        return kept.reshape(*kept.shape[:-1], 3, 3)
+    c, s = kept[..., 0], kept[..., 1]
+    return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
+
+
+def entry_count(dim: int) -> int:
+    """Number of kept entries of one rotation: 2 in the plane, 9 in space."""
+    return 2 if dim == 2 else 9
+
+
+def planar_angle(matrix: Array) -> Array:
+    """Angle [rad] of planar rotation matrices, in (−π, π]."""
+    return np.arctan2(matrix[..., 1, 0], matrix[..., 0, 0])

@@ -1,0 +1,207 @@
+"""Eigenfrequencies and modes of linear port-Hamiltonian systems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cholesky, eig, solve_triangular, svd
+from scipy.sparse.linalg import LinearOperator, eigsh, splu
+
+from . import checks as check
+from .elimination import eliminate
+from .linear import LinearPHDAE
+from .space import Array
+
+DENSE_LIMIT = 600
+"""Velocities up to which all modes are computed densely; above, the lowest ones by shift-invert."""
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Undamped free vibrations x(t) = Re(shape e^{iωt}).
+
+    frequencies ω > 0, ascending [rad/s], (k,); shapes, complex, (n, k) over the states that ``parts`` names: the
+    velocities are real, the stresses imaginary, since they are a quarter of a period apart. Energy-normalised:
+    shapeᴴE shape = 2 (½ kinetic, ½ elastic). ``rigid`` counts velocities without stress rates, ``self_stress``
+    stresses without force: the zero modes.
+    """
+
+    frequencies: Array
+    shapes: Array
+    rigid: int
+    self_stress: int
+
+
+def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
+    """The lowest ``count`` eigenfrequencies ω > 0 [rad/s], ascending, of ``iω E x = J x``; all without a count.
+
+    Real by construction: from the singular values of L_C⁻¹ D L_M⁻ᵀ, or from the Hermitian pencil (iJ, E). Zero modes
+    are left out; :func:`modes` counts them. Raises ValueError where R ≠ 0 (see :func:`poles`).
+    """
+    return modes(system, count).frequencies
+
+
+def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
+    """The lowest ``count`` free vibrations of a system without dissipation, constraints eliminated.
+
+    Systems that split into velocities and stresses, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], are solved through
+    D; systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D
+    (of J), not by a threshold on frequencies. Dense up to 600 velocities, shift-invert above.
+    """
+    if check.norm(system.R) > 0.0:
+        raise ValueError("eigenfrequencies need R = 0: this system dissipates; use poles(system)")
+    if count is not None:
+        check.count("count", count)
+    free = eliminate(system)
+    blocks = _split(free)
+    if blocks is None:
+        found = _gyroscopic(free, count)
+    elif free.is_sparse and blocks[0].shape[0] > DENSE_LIMIT:
+        found = _shift_invert(free, blocks, count)
+    else:
+        found = _dense(free, blocks, count)
+    return Modes(found.frequencies, free.expand(found.shapes), found.rigid, found.self_stress)
+
+
+def poles(system: LinearPHDAE) -> Array:
+    """All finite poles s of ``s E x = (J − R) x`` [1/s], by ascending modulus; dense. Re s ≤ 0 up to round-off."""
+    free = eliminate(system)
+    values = eig(_full(free.J) - _full(free.R), _full(free.E), right=False)
+    values = values[np.isfinite(values)]
+    return values[np.argsort(np.abs(values), kind="stable")]
+
+
+def _full(a: Any) -> Array:
+    return a.toarray() if sparse.issparse(a) else a
+
+
+def _split(system: LinearPHDAE) -> tuple[Any, Any, Any] | None:
+    """M, C, D of a system of the form E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], or None."""
+    if system.kinetic is None:
+        return None
+    v, s = np.flatnonzero(system.kinetic), np.flatnonzero(~system.kinetic)
+    e, j = system.E, system.J
+    if check.norm(e[v][:, s]) or check.norm(j[v][:, v]) or check.norm(j[s][:, s]):
+        return None
+    return e[v][:, v], e[s][:, s], j[s][:, v]
+
+
+def rank_of(d: Array) -> int:
+    """Rank of a matrix by singular values after its rows and columns are brought to one scale.
+
+    Scaling does not change the rank and takes units and stiffness contrasts out of the decision.
+    """
+    if not d.size:
+        return 0
+    for _ in range(3):
+        rows, columns = np.linalg.norm(d, axis=1), np.linalg.norm(d, axis=0)
+        d = d / np.sqrt(np.where(rows > 0.0, rows, 1.0))[:, None] / np.sqrt(np.where(columns > 0.0, columns, 1.0))
+    values = np.linalg.svd(d, compute_uv=False)
+    return int(np.sum(values > max(d.shape) * np.finfo(float).eps * 10.0 * values[0])) if values[0] > 0.0 else 0
+
+
+def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None) -> Modes:
+    m, c, d = (_full(b) for b in blocks)
+    lm, lc = cholesky(m, lower=True), cholesky(c, lower=True)
+    scaled = solve_triangular(lc, solve_triangular(lm, d.T, lower=True).T, lower=True)
+    left, values, right = svd(scaled, full_matrices=False)
+    rank = rank_of(d)
+    pick = np.arange(rank)[::-1][:count]  # singular values descend
+    return Modes(
+        values[pick],
+        _shapes(
+            system,
+            solve_triangular(lm, right[pick].T, lower=True, trans=1),
+            solve_triangular(lc, left[:, pick], lower=True, trans=1),
+        ),
+        rigid=m.shape[0] - rank,
+        self_stress=c.shape[0] - rank,
+    )
+
+
+def _shapes(system: LinearPHDAE, velocity: Array, stress: Array) -> Array:
+    """Complex shapes from unit velocities and stresses: C σ̇ = D v gives σ = −i × the real stress amplitude."""
+    assert system.kinetic is not None
+    shapes = np.zeros((system.size, velocity.shape[1]), dtype=complex)
+    shapes[system.kinetic] = velocity
+    shapes[~system.kinetic] = -1j * stress
+    return shapes
+
+
+def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
+    e, j = _full(system.E), _full(system.J)
+    lower = cholesky(e, lower=True)
+    half = solve_triangular(lower, j, lower=True)
+    skew = solve_triangular(lower, half.T, lower=True).T
+    values, vectors = np.linalg.eigh(-0.5j * (skew - skew.T))
+    rank = rank_of(j)
+    pick = np.arange(system.size - rank // 2, system.size)[:count]  # eigenvalues ascend, ±ω
+    shapes = solve_triangular(lower, vectors[:, pick], lower=True, trans=1) * np.sqrt(2.0)
+    return Modes(values[pick], shapes, rigid=system.size - rank, self_stress=0)
+
+
+def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None) -> Modes:
+    """Lowest modes of DᵀC⁻¹D v = ω²M v by Lanczos on the mixed saddle matrix, so that C⁻¹ is never formed."""
+    m, c, d = (sparse.csc_array(b) for b in blocks)
+    wanted = 10 if count is None else count
+    if wanted + 6 >= m.shape[0]:
+        raise ValueError(f"count must be below {m.shape[0] - 6} for a large system, got {wanted}")
+    shift = _first_estimate(m, c, d)
+    for _ in range(2):  # the second shift is set by the first result
+        vectors = _lanczos(m, c, d, shift, min(wanted + 6, m.shape[0] - 2))
+        null = _without_stress(d, vectors)
+        rayleigh, vectors, stress = _refine(m, c, d, vectors)
+        shift = 0.1 * rayleigh[null] ** 2
+    if null + wanted > len(rayleigh):
+        raise ValueError(f"count is too large by {null + wanted - len(rayleigh)}: the system has {null} rigid modes")
+    pick = slice(null, null + wanted)
+    return Modes(
+        rayleigh[pick],
+        _shapes(system, vectors[:, pick], stress[:, pick]),
+        rigid=null,
+        self_stress=c.shape[0] - m.shape[0] + null,
+    )
+
+
+def _first_estimate(m: Any, c: Any, d: Any) -> float:
+    """A frequency squared well below the spectrum's middle: Rayleigh quotient of a smooth vector."""
+    solve = splu(c).solve
+    v = np.ones(m.shape[0])
+    for _ in range(2):
+        lu = splu(sparse.csc_array(sparse.block_array([[m, d.T], [d, -c]])))
+        v = lu.solve(np.concatenate([m @ v, np.zeros(c.shape[0])]))[: m.shape[0]]
+        v /= np.sqrt(v @ (m @ v))
+    return max(float((d @ v) @ solve(d @ v)), 1e-6)
+
+
+def _lanczos(m: Any, c: Any, d: Any, shift: float, count: int) -> Array:
+    saddle = splu(sparse.csc_array(sparse.block_array([[shift * m, d.T], [d, -c]])))
+    size, zeros = m.shape[0], np.zeros(c.shape[0])
+    inverse = LinearOperator(
+        (size, size), matvec=lambda b: saddle.solve(np.concatenate([b, zeros]))[:size], dtype=float
+    )
+    start = np.random.default_rng(0).standard_normal(size)  # a fixed start keeps runs reproducible
+    _, vectors = eigsh(m, k=count, M=m, sigma=-shift, OPinv=inverse, v0=start)
+    return vectors
+
+
+def _without_stress(d: Any, vectors: Array) -> int:
+    """Dimension of the part of span(vectors) that D maps to zero, up to the round-off of the products themselves."""
+    size = (abs(d) @ np.abs(vectors)).max()
+    values = np.linalg.svd(d @ vectors, compute_uv=False)
+    return int(np.sum(values < np.sqrt(np.finfo(float).eps) * 1e-2 * size)) if size else vectors.shape[1]
+
+
+def _refine(m: Any, c: Any, d: Any, vectors: Array) -> tuple[Array, Array, Array]:
+    """Rayleigh-Ritz in mixed form: frequencies from the stresses C⁻¹D v, which keeps the digits ω² loses."""
+    gram = vectors.T @ (m @ vectors)
+    basis = solve_triangular(cholesky(gram, lower=True), vectors.T, lower=True).T
+    strain = d @ basis
+    stress = splu(c).solve(strain)
+    values, rotation = np.linalg.eigh(strain.T @ stress)
+    frequencies = np.sqrt(np.maximum(values, 0.0))
+    scale = np.where(frequencies > 0.0, frequencies, 1.0)
+    return frequencies, basis @ rotation, (stress @ rotation) / scale

@@ -1,0 +1,242 @@
+"""Poses and states of mechanisms: immutable values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.differentiate import derivative
+
+from .joints.connection import Angle, Law, Length, Offset, TimeFunction
+from .kernels.state import Configuration, products, vectors
+from .kernels.step import Schedule
+from .space import Array, entries, from_entries, spins
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """What the assembled pose fixed: the value of each constraint (NaN where it is driven), free spring measures."""
+
+    rows: Array
+    springs: Array
+
+
+@dataclass(frozen=True)
+class Pose:
+    """An undeformed placement: centres of mass (b, 2) [m], rotations (b, 2, 2), and the anchors it gives the joints."""
+
+    centres: Array
+    rotations: Array
+    anchors: Anchors
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of a mechanism at a time [s]: x (layout of the mechanism, without multipliers), multipliers, anchors.
+
+    ``memory`` holds the mean velocities of the last steps, with which the next one starts its iteration: a run
+    continued from a saved state then takes the same path to the last bit.
+    """
+
+    time: float
+    x: Array
+    multipliers: Array
+    anchors: Anchors
+    memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        for name in ("x", "multipliers", "memory"):
+            value = np.array(getattr(self, name), dtype=float)
+            if not np.all(np.isfinite(value)):
+                raise ValueError(f"{name} of a state must be finite, got NaN or infinity")
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+
+def configuration(mechanism: Mechanism, x: Array) -> Configuration:
+    """The arrays of a flat state."""
+    layout = mechanism.layout
+    r, kept, u, v, omega, du, sigma, spring = layout.split(x)
+    dim, turning = layout.dim, list(layout.turning)
+    R = np.tile(np.eye(dim), (layout.bodies, 1, 1))
+    R[turning] = from_entries(kept.reshape(len(turning), -1), dim)
+    spin = np.zeros((layout.bodies, spins(dim)))
+    spin[turning] = omega.reshape(len(turning), -1)
+    return Configuration(r.reshape(-1, dim), R, u, v.reshape(-1, dim), spin, du, sigma, spring)
+
+
+def flat(mechanism: Mechanism, c: Configuration) -> Array:
+    """The flat state of arrays, the inverse of :func:`configuration`."""
+    turning = list(mechanism.layout.turning)
+    pieces = (c.r, entries(c.R[turning]), c.u, c.v, c.omega[turning], c.du, c.sigma, c.spring)
+    return np.concatenate([np.ravel(p) for p in pieces])
+
+
+def at_rest(mechanism: Mechanism, centres: Array, rotations: Array) -> Configuration:
+    """The undeformed configuration at rest; springs without force."""
+    layout = mechanism.layout
+    zeros = np.zeros
+    return Configuration(
+        r=centres,
+        R=rotations,
+        u=zeros(layout.flexible),
+        v=np.zeros_like(centres),
+        omega=zeros((layout.bodies, spins(layout.dim))),
+        du=zeros(layout.flexible),
+        sigma=zeros(layout.stresses),
+        spring=zeros(layout.springs),
+    )
+
+
+def product_values(mechanism: Mechanism, r: Array, arms: Array) -> Array:
+    """V·W of all products from centres of mass and node arms."""
+    a = mechanism.network.arrays
+    return products(a, vectors(a, r, arms))
+
+
+def laws(mechanism: Mechanism) -> list[Law]:
+    """The law of each constraint row."""
+    return [row.law for c in mechanism.connections for row in c.rows]
+
+
+def law_products(mechanism: Mechanism) -> list[list[int]]:
+    """The products of each constraint row: Π, or sine and cosine."""
+    found: list[list[int]] = [[] for _ in laws(mechanism)]
+    for term in mechanism.network.terms:
+        found[term.row].append(term.product)
+    return found
+
+
+def row_values(mechanism: Mechanism, product: Array) -> Array:
+    """What each constraint measures at a pose: Π, an angle, or a length."""
+    values = []
+    for law, own in zip(laws(mechanism), law_products(mechanism), strict=True):
+        if isinstance(law, Angle):
+            values.append(np.arctan2(product[own[0]], product[own[1]]))
+        else:
+            values.append(np.sqrt(product[own[0]]) if isinstance(law, Length) else product[own[0]])
+    return np.array(values)
+
+
+def anchor(mechanism: Mechanism, product: Array) -> Anchors:
+    """Anchors of a pose: stated values, and what the pose measures where none is stated."""
+    rows = row_values(mechanism, product)
+    for i, law in enumerate(laws(mechanism)):
+        if callable(law.value):
+            rows[i] = np.nan
+        elif law.value is not None:
+            rows[i] = law.value
+    return Anchors(rows, _free_measures(mechanism, product))
+
+
+def spring_values(mechanism: Mechanism, product: Array) -> Array:
+    """Length or angle of each spring-damper."""
+    s = mechanism.network.arrays.springs
+    return np.concatenate(
+        [np.sqrt(product[s.length_product]), np.arctan2(product[s.sine_product], product[s.cosine_product])]
+    )
+
+
+def _free_measures(mechanism: Mechanism, product: Array) -> Array:
+    from .network import ordered_springs
+
+    values = spring_values(mechanism, product)
+    for i, c in enumerate(ordered_springs(mechanism.connections)):
+        if c.measure is not None and c.measure.free is not None:
+            values[i] = c.measure.free
+    return values
+
+
+class TimeTable:
+    """Term coefficients and row offsets as functions of time; only those of drives are computed again."""
+
+    def __init__(self, mechanism: Mechanism, anchors: Anchors) -> None:
+        self.anchors = anchors
+        self._laws, self._terms = laws(mechanism), mechanism.network.terms
+        self._names = mechanism.constraint_names
+        self._driven = [i for i, law in enumerate(self._laws) if callable(law.value)]
+        self._moving = [k for k, term in enumerate(self._terms) if term.row in self._driven]
+        blank = np.zeros(len(self._terms)), np.zeros(len(self._laws))
+        self._fixed = self._fill(blank, anchors.rows, range(len(self._terms)), range(len(self._laws)))
+
+    def at(self, time: float) -> tuple[Array, Array]:
+        """(coefficients of the terms, offsets of the rows) at a time [s]."""
+        return self.evaluate(self.values(time)) if self._driven else self._fixed
+
+    def values(self, time: float) -> Array:
+        """Value of each constraint at a time."""
+        values = self.anchors.rows.copy()
+        for i in self._driven:
+            values[i] = self._prescribed(i)(time)
+            if not np.isfinite(values[i]):
+                raise ValueError(
+                    f"{self._names[i]}: the prescribed value at t = {time} s must be finite, got {values[i]}"
+                )
+        return values
+
+    def evaluate(self, values: Array) -> tuple[Array, Array]:
+        """(coefficients, offsets) for given values of the driven constraints; the others are as anchored."""
+        return self._fill(self._fixed, values, self._moving, self._driven)
+
+    def rates(self, time: float, step: float | None = None) -> tuple[Array, Array]:
+        """Time derivatives of coefficients and offsets.
+
+        From an adaptive eighth-order difference of the drives, or, with a step [s], from one of fourth order.
+        """
+        value, rate = self.values(time), np.zeros_like(self.anchors.rows)
+        for i in self._driven:
+            rate[i] = _derivative(self._prescribed(i), time, step, self._names[i])
+        coefficient, offset = np.zeros(len(self._terms)), np.zeros(len(self._laws))
+        for k in self._moving:
+            row, kind = self._terms[k].row, self._terms[k].kind
+            if kind != "plain":
+                coefficient[k] = rate[row] * (-np.sin(value[row]) if kind == "cos" else -np.cos(value[row]))
+        for i in self._driven:
+            offset[i] = rate[i] if isinstance(self._laws[i], Offset) else 0.0
+        return coefficient, offset
+
+    def _prescribed(self, row: int) -> TimeFunction:
+        value = self._laws[row].value
+        assert callable(value)
+        return value
+
+    def _fill(
+        self, base: tuple[Array, Array], value: Array, terms: Iterable[int], rows: Iterable[int]
+    ) -> tuple[Array, Array]:
+        coefficient, offset = base[0].copy(), base[1].copy()
+        for k in terms:
+            v, kind = value[self._terms[k].row], self._terms[k].kind
+            coefficient[k] = {
+                "plain": 1.0,
+                "length": 0.5 / v if v else 0.0,
+                "cos": np.cos(v),
+                "-sin": -np.sin(v),
+            }[kind]
+        for i in rows:
+            law = self._laws[i]
+            offset[i] = value[i] if isinstance(law, Offset) else 0.5 * value[i] if isinstance(law, Length) else 0.0
+        return coefficient, offset
+
+
+def _derivative(function: TimeFunction, time: float, step: float | None, name: str) -> float:
+    if step is not None:
+        near, far = (
+            function(time + step) - function(time - step),
+            function(time + 2 * step) - function(time - 2 * step),
+        )
+        return (8.0 * near - far) / (12.0 * step)
+    found = derivative(np.vectorize(function, otypes=[float]), time, initial_step=1e-2)
+    if not found.success and not found.error < 1e-6 * max(1.0, abs(found.df)):
+        raise ValueError(f"{name}: the prescribed motion has no derivative at t = {time} s (error {found.error:.1e})")
+    return float(found.df)
+
+
+def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:
+    """What time prescribes over a step."""
+    (c0, o0), (c1, o1) = table.at(t0), table.at(t1)
+    return Schedule(c0, c1, o0, o1, inputs)

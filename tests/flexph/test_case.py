@@ -1,0 +1,181 @@
+"""The nouns of a published case check themselves when they are made."""
+
+import math
+from importlib.metadata import EntryPoint
+from typing import Annotated, Literal
+
+import pytest
+
+from flexph import case as module
+from flexph.case import Case, Check, Option, Parameter, find_cases
+
+
+def ladder(
+    *,
+    rungs: Annotated[int, Option("number of rungs")] = 8,
+    height: Annotated[float, Option("height of the ladder", unit="m")] = 2,
+    wood: Annotated[Literal["ash", "oak"], Option("kind of wood")] = "ash",
+    label: Annotated[str, Option("label in the picture")] = "",
+    steep: Annotated[bool, Option("lean it steeply")] = False,
+) -> float:
+    """Ladder against a wall.
+
+    More about it.
+    """
+    return height / rungs
+
+
+def undocumented(*, rungs: Annotated[int, Option("number of rungs")] = 8): ...
+
+
+def positional(rungs: Annotated[int, Option("number of rungs")] = 8):
+    """Not keyword-only."""
+
+
+def without_default(*, rungs: Annotated[int, Option("number of rungs")]):
+    """No default."""
+
+
+def without_option(*, rungs: int = 8):
+    """Nothing to tell about the rungs."""
+
+
+def without_annotation(*, rungs=8):
+    """Nothing to tell about the rungs, not even a type."""
+
+
+def open_ended(**rungs: int):
+    """Options that nobody can list."""
+
+
+def write(result, folder):
+    return {}
+
+
+def no_checks():
+    return []
+
+
+def test_a_case_lists_the_parameters_of_its_function():
+    case = Case(ladder, write, no_checks)
+    assert case.summary == "Ladder against a wall."
+    assert case.parameters == (
+        Parameter("rungs", int, 8, Option("number of rungs")),
+        Parameter("height", float, 2, Option("height of the ladder", "m")),
+        Parameter("wood", Literal["ash", "oak"], "ash", Option("kind of wood")),
+        Parameter("label", str, "", Option("label in the picture")),
+        Parameter("steep", bool, False, Option("lean it steeply")),
+    )
+    assert case.parameters[0].choices == ()
+    assert case.parameters[2].choices == ("ash", "oak")
+
+
+@pytest.mark.parametrize(
+    ("run", "reason"),
+    [
+        (undocumented, "docstring"),
+        (positional, "'rungs' of a case must be keyword-only"),
+        (without_default, "'rungs' of a case must be keyword-only and have a default"),
+        (without_option, "'rungs' of a case must be annotated"),
+        (without_annotation, "'rungs' of a case must be annotated"),
+        (open_ended, "'rungs' of a case must be keyword-only"),
+    ],
+)
+def test_a_function_that_cannot_become_a_command_is_refused(run, reason):
+    with pytest.raises(ValueError, match=reason):
+        Case(run, write, no_checks)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "default", "reason"),
+    [
+        ("out", str, "", "command line uses this name"),
+        ("size", complex, 1j, "neither int"),
+        ("size", list[int], [], "neither int"),
+        ("size", int | None, None, "neither int"),
+        ("size", Literal[1, 2], 1, "neither int"),
+        ("size", Literal["s", "m"], "l", "default 'l'"),
+        ("size", int, 1.5, "default 1.5"),
+        ("size", int, True, "default True"),
+        ("size", float, False, "default False"),
+        ("size", bool, 1, "default 1"),
+        ("size", str, None, "default None"),
+    ],
+)
+def test_a_parameter_that_cannot_become_an_option_is_refused(name, kind, default, reason):
+    with pytest.raises(ValueError, match=reason):
+        Parameter(name, kind, default, Option("size of it"))
+
+
+def test_a_relative_check_divides_by_the_published_magnitude():
+    check = Check("force", "[here]", -4.0, -4.5, tolerance=0.125)
+    assert check.difference == -0.125  # exact in binary
+    assert check.passed
+    assert not Check("force", "[here]", -4.0, -4.5, tolerance=0.124).passed
+    assert not Check("force", "[here]", -4.0, -3.5, tolerance=0.124).passed
+
+
+def test_an_absolute_check_may_compare_with_zero():
+    check = Check("drift", "[here]", 0.0, -0.25, tolerance=0.25, relative=False)
+    assert check.difference == -0.25
+    assert check.passed
+    assert not Check("drift", "[here]", 0.0, -0.25, tolerance=0.2, relative=False).passed
+
+
+@pytest.mark.parametrize("computed", [math.nan, math.inf, -math.inf])
+def test_no_number_does_not_pass(computed):
+    assert not Check("force", "[here]", 1.0, computed, tolerance=1e300).passed
+
+
+@pytest.mark.parametrize("tolerance", [0.0, -1e-3, math.nan, math.inf])
+def test_a_check_that_always_fails_or_never_is_refused(tolerance):
+    with pytest.raises(ValueError, match="force: the tolerance must be positive and finite"):
+        Check("force", "[here]", 1.0, 1.0, tolerance=tolerance)
+
+
+@pytest.mark.parametrize(("published", "reason"), [(math.nan, "finite"), (math.inf, "finite"), (0.0, "relative")])
+def test_a_published_number_without_meaning_is_refused(published, reason):
+    with pytest.raises(ValueError, match=reason):
+        Check("force", "[here]", published, 1.0, tolerance=1e-3)
+
+
+# Targets of the entry points below. They lead to modules of the standard library, which is always there.
+LADDER = Case(ladder, write, no_checks)
+GOOD = EntryPoint("good", "json:ladder", module.GROUP)
+MISTAKEN = EntryPoint("mistaken", "json:dumps", module.GROUP)
+MISSING = EntryPoint("missing", "no_such_module_anywhere:case", module.GROUP)
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Make entry points appear installed."""
+
+    def install(*entries):
+        monkeypatch.setattr(module, "entry_points", lambda group: [e for e in entries if e.group == group])
+        monkeypatch.setattr("json.ladder", LADDER, raising=False)
+
+    return install
+
+
+def test_cases_are_found_by_name_and_imported_one_by_one(installed):
+    installed(GOOD, MISTAKEN, MISSING, EntryPoint("stranger", "json:ladder", "another.group"))
+    cases = find_cases()
+    assert sorted(cases) == ["good", "missing", "mistaken"]
+    assert len(cases) == 3
+    assert "missing" in cases
+    assert "stranger" not in cases
+    assert cases["good"] is LADDER
+    with pytest.raises(TypeError, match="case 'mistaken': json:dumps is a function"):
+        cases["mistaken"]
+    with pytest.raises(ModuleNotFoundError):
+        cases["missing"]
+    with pytest.raises(KeyError):
+        cases["stranger"]
+
+
+def test_two_cases_of_one_name_are_refused(installed):
+    installed(GOOD, GOOD)  # one distribution seen twice, as an installed one is from its own checkout
+    assert list(find_cases()) == ["good"]
+    installed(GOOD, EntryPoint("good", "json:dumps", module.GROUP))
+    with pytest.raises(ValueError, match="two cases are named 'good': json:ladder and json:dumps"):
+        find_cases()

@@ -1,0 +1,112 @@
+"""The command line: its frame, `flexph list` and `flexph validate`."""
+
+import os
+import runpy
+import sys
+from importlib.metadata import version
+
+import click
+import pytest
+from swing_case import BAD, GOOD, UNCHECKED, flexph, rows, swing, write
+
+from flexph import cli
+from flexph.case import Case, Check
+
+
+def test_list_shows_every_case_on_one_line():
+    result = flexph("list", cases={"swing": GOOD, "bridge": GOOD})
+    assert result.exit_code == 0
+    assert rows(result.stdout) == [["bridge", "Swing in a garden."], ["swing", "Swing in a garden."]]
+
+
+class Missing(dict):
+    """Cases whose modules import something that is not installed."""
+
+    def __getitem__(self, name):
+        raise ModuleNotFoundError("No module named 'blender'", name="blender")
+
+
+def test_a_case_that_cannot_be_imported_says_what_it_needs(tmp_path):
+    cases = Missing(swing=GOOD)
+    result = flexph("list", cases=cases)
+    assert result.exit_code == 0
+    assert rows(result.stdout) == [["swing", "case 'swing' needs the module 'blender', which is not installed"]]
+    for args in (("run", "swing", "--out", tmp_path), ("validate",)):
+        result = flexph(*args, cases=cases)
+        assert result.exit_code == 1
+        assert result.stderr == "Error: case 'swing' needs the module 'blender', which is not installed\n"
+
+
+def test_validate_prints_every_check_on_one_line():
+    result = flexph("validate")
+    assert result.exit_code == 0
+    assert rows(result.stdout) == [
+        ["swing", "period of 1 m", "[swing] table 1", "2.006", "2.00607", "+0.00349 %", "0.1 %", "ok"],
+        [
+            *("swing", "period of 2.74 m", "[swing] table 1, a source of a rather long name"),
+            *("3.32", "3.321", "+0.0301 %", "1 %", "ok"),
+        ],
+        ["swing", "drift", "[swing] sec. 2", "0", "1e-09", "+1e-09", "1e-06", "ok"],
+    ]
+    assert "swing: 3 checks" in result.stderr
+
+
+def test_validate_fails_with_one_check():
+    result = flexph("validate", cases={"swing": GOOD, "bridge": BAD})
+    assert result.exit_code == 1
+    assert [(row[0], row[-1]) for row in rows(result.stdout)] == [
+        *(("bridge", "ok"), ("bridge", "FAIL"), ("bridge", "ok")),
+        *(("swing", "ok"), ("swing", "ok"), ("swing", "ok")),
+    ]
+    assert "1 of 6 checks failed" in result.stderr
+    assert flexph("validate", "swing", cases={"swing": GOOD, "bridge": BAD}).exit_code == 0
+
+
+@pytest.mark.parametrize("cases", [{"swing": GOOD, "bridge": UNCHECKED}, {}])
+def test_validate_fails_where_nothing_is_checked(cases):
+    result = flexph("validate", cases=cases)
+    assert result.exit_code == 1
+    assert "nothing to check in" in result.stderr
+
+
+def test_validate_shows_what_it_had_when_a_case_breaks():
+    def breaks():
+        yield Check("period", "[swing] table 1", 2.0, 2.0, tolerance=1e-3)
+        raise RuntimeError("did not converge")
+
+    result = flexph("validate", cases={"swing": Case(swing, write, breaks)})
+    assert isinstance(result.exception, RuntimeError)
+    assert [row[1] for row in rows(result.stdout)] == ["period"]
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, "Agg"), ("svg", "svg")])
+def test_pictures_need_no_display(monkeypatch, before, after):
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    if before:
+        monkeypatch.setenv("MPLBACKEND", before)
+    seen = []
+
+    def checks():
+        seen.append(os.environ.get("MPLBACKEND"))
+        return []
+
+    flexph("validate", cases={"swing": Case(swing, write, checks)})
+    assert seen == [after]
+
+
+def test_version():
+    assert flexph("--version").stdout == f"flexph, version {version('flexph')}\n"
+
+
+def test_python_m_flexph(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["anything", "--help"])
+    with pytest.raises(SystemExit) as exit_:
+        runpy.run_module("flexph", run_name="__main__")
+    assert exit_.value.code == 0
+    assert capsys.readouterr().out.startswith("Usage: flexph [OPTIONS] COMMAND")
+
+
+def test_commands_are_documented():
+    commands = cli.main.commands
+    assert set(commands) == {"list", "run", "validate"}
+    assert all(isinstance(command, click.Command) and command.help for command in commands.values())
