@@ -218,7 +218,7 @@ def _verdicts(checks: Sequence[tuple[str, Check]]) -> Table:
         # Relative differences and tolerances in per cent, absolute ones in the unit of the quantity.
         scale, suffix = (100.0, " %") if check.relative else (1.0, "")
         table.add_row(
-            *(name, check.quantity, check.source, f"{check.published:.6g}", f"{check.computed:.6g}"),
+            *(name, check.quantity, check.source, f"{check.published:.8g}", f"{check.computed:.8g}"),
             *(f"{scale * check.difference:+.3g}{suffix}", f"{scale * check.tolerance:.3g}{suffix}"),
             Text("ok", "green") if check.passed else Text("FAIL", "bold red"),
         )

@@ -122,30 +122,23 @@ class _Forcing:
         self._slices = mechanism.network.input_slices
         for name in inputs:
             check.lookup("external port", name, self._slices)
-        self._given = dict(inputs)
+        self._given, self._dim = dict(inputs), mechanism.layout.dim
         self._size = sum(s.stop - s.start for s in self._slices.values())
 
     def at(self, time: float) -> Array:
         u = np.zeros(self._size)
         for name, given in self._given.items():
             part = self._slices[name]
+            size = part.stop - part.start
             value = np.asarray(given(time) if callable(given) else given, dtype=float)
-            try:
-                u[part] = _spread(value, part.stop - part.start)
-            except ValueError:
-                raise ValueError(
-                    f"input {name!r} must have {part.stop - part.start} entries, got shape {value.shape}"
-                ) from None
-            if not np.all(np.isfinite(u[part])):
+            if size > self._dim and value.shape == (self._dim,):
+                value = np.tile(value, size // self._dim)  # one force per length for all elements of a load port
+            if value.size != size:
+                raise ValueError(f"input {name!r} must have {size} entries, got shape {value.shape}")
+            if not np.all(np.isfinite(value)):
                 raise ValueError(f"input {name!r} at t = {time} s must be finite, got {value}")
+            u[part] = value.ravel()
         return u
-
-
-def _spread(value: Array, size: int) -> Array:
-    """An input as a vector; one force per length stands for all elements of a load port."""
-    if value.ndim == 1 and 0 < value.size < size and size % value.size == 0:
-        return np.tile(value, size // value.size)
-    return value.ravel()
 
 
 @dataclass

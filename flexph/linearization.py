@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .body import Body, contract
-from .interconnection import constrain, join
+from .interconnection import constrain
 from .kernels.continuous import spring_rates
 from .kernels.gradient import product_gradient, row_weights
 from .kernels.state import node_arms, vectors
@@ -84,7 +84,7 @@ def linearize(mechanism: Mechanism, pose: Pose) -> LinearPHDAE:
     spring loads the pose: the geometric stiffness of the loads would be missing.
     """
     _refuse_loads(mechanism, pose)
-    a, system = mechanism.network.arrays, _bodies(mechanism)
+    a, system = mechanism.network.arrays, mechanism.bodies_at_rest
     nodes = _node_rows(mechanism, pose, system)
     gradient = _product_rows(mechanism, pose, nodes)
     coefficient, offset = TimeTable(mechanism, pose.anchors).at(0.0)
@@ -114,11 +114,6 @@ def _refuse_loads(mechanism: Mechanism, pose: Pose) -> None:
     for i, connection in enumerate(ordered_springs(mechanism.connections)):
         if a.springs.stiffness[i] * abs(values[i] - pose.anchors.springs[i]) > 1e-9 * a.springs.stiffness[i]:
             raise ValueError(f"linearize needs an unloaded pose: {connection.name} is stretched in it")
-
-
-def _bodies(mechanism: Mechanism) -> LinearPHDAE:
-    """All bodies side by side; the same at every pose, so made once."""
-    return join(*(linear_body(body, name) for name, body in mechanism.bodies.items()))
 
 
 def _node_rows(mechanism: Mechanism, pose: Pose, system: LinearPHDAE) -> Any:

@@ -13,10 +13,11 @@ from .assembly import assemble
 from .body import Body
 from .description import describe
 from .initial import consistent_state
+from .interconnection import join
 from .joints.connection import Connection, Ground
 from .layout import Layout, lay_out
 from .linear import LinearPHDAE
-from .linearization import linearize
+from .linearization import linear_body, linearize
 from .network import Network, build_network, find_port, ordered_springs
 from .nonlinear import as_phdae
 from .phdae import PHDAE
@@ -47,6 +48,11 @@ class Mechanism:
     def network(self) -> Network:
         """The flat arrays the kernels see."""
         return build_network(self.bodies, self.connections, self.gravity)
+
+    @cached_property
+    def bodies_at_rest(self) -> LinearPHDAE:
+        """All bodies at rest side by side, not connected: the same at every pose, so assembled once."""
+        return join(*(linear_body(body, name) for name, body in self.bodies.items()))
 
     @property
     def constraint_names(self) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def spins(dim: int) -> int:
 
 def skew(omega: Array, dim: int) -> Array:
     """[ω]× for a stack of spins: (n, spins) to (n, dim, dim)."""
-    return np.tensordot(omega, cross(dim), axes=(-1, 0))
+    return (omega @ cross(dim).reshape(-1, dim * dim)).reshape(*omega.shape[:-1], dim, dim)
 
 
 def moment(lever: Array, force: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cholesky, eig, solve_triangular, svd
+from scipy.linalg import cholesky, eig, solve_triangular, svd, svdvals
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
 from . import checks as check
@@ -41,7 +41,7 @@ def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
     Real by construction: from the singular values of L_C⁻¹ D L_M⁻ᵀ, or from the Hermitian pencil (iJ, E). Zero modes
     are left out; :func:`modes` counts them. Raises ValueError where R ≠ 0 (see :func:`poles`).
     """
-    return modes(system, count).frequencies
+    return _solve(system, count, shapes=False).frequencies
 
 
 def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
@@ -51,6 +51,10 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     D; systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D
     (of J), not by a threshold on frequencies. Dense up to 600 velocities, shift-invert above.
     """
+    return _solve(system, count, shapes=True)
+
+
+def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
     if check.norm(system.R) > 0.0:
         raise ValueError("eigenfrequencies need R = 0: this system dissipates; use poles(system)")
     if count is not None:
@@ -62,7 +66,7 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     elif free.is_sparse and blocks[0].shape[0] > DENSE_LIMIT:
         found = _shift_invert(free, blocks, count)
     else:
-        found = _dense(free, blocks, count)
+        found = _dense(free, blocks, count, shapes)
     return Modes(found.frequencies, free.expand(found.shapes), found.rigid, found.self_stress)
 
 
@@ -103,13 +107,16 @@ def rank_of(d: Array) -> int:
     return int(np.sum(values > max(d.shape) * np.finfo(float).eps * 10.0 * values[0])) if values[0] > 0.0 else 0
 
 
-def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None) -> Modes:
+def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None, shapes: bool) -> Modes:
     m, c, d = (_full(b) for b in blocks)
     lm, lc = cholesky(m, lower=True), cholesky(c, lower=True)
     scaled = solve_triangular(lc, solve_triangular(lm, d.T, lower=True).T, lower=True)
-    left, values, right = svd(scaled, full_matrices=False)
     rank = rank_of(d)
     pick = np.arange(rank)[::-1][:count]  # singular values descend
+    zeros = {"rigid": m.shape[0] - rank, "self_stress": c.shape[0] - rank}
+    if not shapes:
+        return Modes(svdvals(scaled)[pick], np.zeros((system.size, 0)), **zeros)
+    left, values, right = svd(scaled, full_matrices=False)
     return Modes(
         values[pick],
         _shapes(
@@ -117,8 +124,7 @@ def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None)
             solve_triangular(lm, right[pick].T, lower=True, trans=1),
             solve_triangular(lc, left[:, pick], lower=True, trans=1),
         ),
-        rigid=m.shape[0] - rank,
-        self_stress=c.shape[0] - rank,
+        **zeros,
     )
 
 

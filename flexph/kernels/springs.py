@@ -28,6 +28,8 @@ class Measured(NamedTuple):
 
 def measure(springs: Springs, e0: Array, h: float, before: Array, after: Array) -> Measured:
     """Extensions over a step from the products before and after, and the mean tensions (torques)."""
+    if not springs.stiffness.size:
+        return Measured(*(np.zeros(0) for _ in Measured._fields))
     by_length = 1.0 / (np.sqrt(before[springs.length_product]) + np.sqrt(after[springs.length_product]))
     stretch = (after - before)[springs.length_product] * by_length
     s0, s1 = before[springs.sine_product], after[springs.sine_product]
@@ -52,6 +54,8 @@ def _kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
 
 def add_forces(springs: Springs, m: Measured, on_product: Array) -> None:
     """Add the forces on the products (in place)."""
+    if not springs.stiffness.size:
+        return
     lengths = springs.length_product.size
     np.add.at(on_product, springs.length_product, -m.tension[:lengths] * m.by_length)
     np.add.at(on_product, springs.sine_product, -m.tension[lengths:] * m.by_sine)

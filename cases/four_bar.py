@@ -1,0 +1,224 @@
+"""Natural frequencies of a four-bar mechanism over the crank angle ([flex] sec. 6.1)."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+import fem
+from cases.units import deg, inch
+from flexph import GROUND, Mechanism, Modes, Pose, connect, eigenfrequencies, eliminate, hinge, modes, weld
+from flexph.case import Case, Check, Option
+from flexph.export import write_modes
+from flexph.space import Array
+
+
+class Data(NamedTuple):
+    """Ground, then crank, coupler, follower: lengths [m], areas [m²], second moments [m⁴]; lumped pin mass [kg]."""
+
+    lengths: tuple[float, float, float, float]
+    areas: tuple[float, float, float]
+    second_moments: tuple[float, float, float]
+    young: float
+    density: float
+    pin_mass: float
+
+
+DATA = {
+    # [flex] table 1
+    "si": Data(
+        (0.254, 0.108, 0.2794, 0.2705),
+        (1.0774e-4, 4.0645e-5, 4.0645e-5),
+        (11.472 / 7.1e10, 0.616 / 7.1e10, 0.616 / 7.1e10),
+        7.1e10,
+        2714.0,
+        0.042,
+    ),
+    # the source data behind the published figure
+    "inch": Data(
+        (10.0 * inch, 4.25 * inch, 11.0 * inch, 10.65 * inch),
+        (0.167 * inch**2, 0.063 * inch**2, 0.063 * inch**2),
+        (3.881e-4 * inch**4, 2.084e-5 * inch**4, 2.084e-5 * inch**4),
+        71016000000.0,
+        2714.4716,
+        0.0419430,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Angles [deg] (k,), frequencies [rad/s] (k, 3), and the modes at one pose."""
+
+    angles: Array
+    frequencies: Array
+    mechanism: Mechanism
+    pose: Pose
+    modes: Modes
+    mode_angle: float
+
+
+def four_bar(data: Data, elements: int, pair: str = "compatible") -> Mechanism:
+    """Crank clamped at its root, coupler, follower pinned to the ground; lumped masses at both moving pins."""
+    material = fem.Material(young=data.young, density=data.density)
+    crank, coupler, follower = (
+        fem.beam(length, material, fem.Section(area=area, second_moment=second), elements=elements, pair=pair)
+        for length, area, second in zip(data.lengths[1:], data.areas, data.second_moments, strict=True)
+    )
+    return connect(
+        {
+            "crank": crank,
+            "coupler": coupler.with_mass("root", data.pin_mass),
+            "follower": follower.with_mass("root", data.pin_mass),
+        },
+        [
+            weld("crank.root", GROUND),
+            hinge("crank.tip", "coupler.root"),
+            hinge("coupler.tip", "follower.root"),
+            hinge("follower.tip", GROUND.at(data.lengths[0], 0.0)),
+        ],
+    )
+
+
+def pose_at(mechanism: Mechanism, data: Data, crank: float) -> Pose:
+    """The pose at a crank angle [rad], on the branch with the moving pin above the ground line."""
+    ground, l1, l2, l3 = data.lengths
+    pin = l1 * np.array([math.cos(crank), math.sin(crank)])
+    x, y = np.array([ground, 0.0]) - pin
+    reach = math.hypot(x, y)
+    coupler = math.atan2(y, x) + math.acos((l2**2 + reach**2 - l3**2) / (2.0 * l2 * reach))
+    px, py = pin + l2 * np.array([math.cos(coupler), math.sin(coupler)])
+    follower = math.atan2(-py, ground - px)
+    return mechanism.assemble({"crank": (0.0, 0.0, crank)}, guess={"coupler": coupler, "follower": follower})
+
+
+def parse_angles(text: str) -> Array:
+    """Angles start:stop:step [deg] with the stop included where the steps reach it, or a single angle."""
+    try:
+        values = [float(part) for part in text.split(":")]
+    except ValueError:
+        values = []
+    if len(values) not in (1, 3) or not np.all(np.isfinite(values)):
+        raise ValueError(f"angles must be start:stop:step in degrees, such as 0:360:10, got {text!r}")
+    if len(values) == 1:
+        return np.array(values)
+    start, stop, step = values
+    if step <= 0.0 or stop < start:
+        raise ValueError(f"angles need step > 0 and stop >= start, got {text!r}")
+    return start + step * np.arange(math.floor((stop - start) / step + 1e-9) + 1)
+
+
+def run(
+    *,
+    angles: Annotated[str, Option("crank angles start:stop:step, stop included", "deg")] = "0:360:10",
+    elements: Annotated[int, Option("finite elements per link")] = 8,
+    data: Annotated[Literal["si", "inch"], Option("[flex] table 1, or the source data behind its figure")] = "si",
+    pair: Annotated[Literal["compatible", "hermite", "paper"], Option("mixed finite-element pair")] = "compatible",
+    mode_angle: Annotated[float, Option("crank angle of the exported mode shapes", "deg")] = 90.0,
+) -> Result:
+    """Natural frequencies of a four-bar mechanism over the crank angle ([flex] sec. 6.1)."""
+    values, given = parse_angles(angles), DATA[data]
+    mechanism = four_bar(given, elements, pair)
+    frequencies = [
+        eigenfrequencies(eliminate(mechanism.linearize(pose_at(mechanism, given, a * deg))), count=3)
+        for a in tqdm(values, delay=1.0, disable=None, unit="angle")
+    ]
+    pose = pose_at(mechanism, given, mode_angle * deg)
+    return Result(values, np.array(frequencies), mechanism, pose, modes(mechanism.linearize(pose), 3), mode_angle)
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """Table and plot of the frequencies, mode shapes as VTU and as a picture."""
+    with open(folder / "frequencies.csv", "w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["angle_deg", "omega1_rad_s", "omega2_rad_s", "omega3_rad_s"])
+        table.writerows(np.column_stack([result.angles, result.frequencies]).tolist())
+    write_modes(folder / "modes.vtu", result.mechanism, result.pose, result.modes)
+    draw_frequencies(result, folder / "frequencies.png")
+    draw_modes(result, folder / "modes.png")
+    lowest, highest = result.frequencies.min(axis=0), result.frequencies.max(axis=0)
+    return {
+        "angles": len(result.angles),
+        "omega_min_rad_s": lowest,
+        "omega_max_rad_s": highest,
+        "mode_angle_deg": result.mode_angle,
+        "mode_omega_rad_s": result.modes.frequencies,
+    }
+
+
+def draw_frequencies(result: Result, path: Path) -> None:
+    """The three curves in the manner of [flex] fig. 6."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for k in range(3):
+        axes.plot(result.angles, result.frequencies[:, k], marker="o", markersize=3, label=f"$\\omega_{k + 1}$")
+    axes.set_xlabel("crank angle [deg]")
+    axes.set_ylabel("eigenfrequency [rad/s]")
+    axes.set_ylim(bottom=0.0)
+    axes.legend()
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+
+
+def draw_modes(result: Result, path: Path) -> None:
+    """The first three mode shapes over the undeformed mechanism."""
+    import meshio
+    from matplotlib.figure import Figure
+
+    mesh = meshio.read(path.with_suffix(".vtu"))
+    figure = Figure(figsize=(11.0, 3.8), layout="constrained")
+    scale = 0.15 * np.ptp(mesh.points[:, 0])
+    for k, axes in enumerate(figure.subplots(1, 3, sharey=True)):
+        moved = mesh.points + scale * mesh.point_data[f"mode_{k + 1}"]
+        for block in mesh.cells:
+            line = np.append(block.data[:, 0], block.data[-1, 1])
+            axes.plot(*mesh.points[line, :2].T, color="0.7", linewidth=1.0)
+            axes.plot(*moved[line, :2].T, linewidth=1.8)
+        axes.set_title(f"$\\omega_{k + 1}$ = {result.modes.frequencies[k]:.1f} rad/s")
+        axes.set_aspect("equal")
+        axes.set_xlabel("x [m]")
+    figure.axes[0].set_ylabel("y [m]")
+    figure.suptitle(f"crank at {result.mode_angle:g}°")
+    figure.savefig(path, dpi=150)
+
+
+REFERENCE = {
+    0: (269.6183, 305.7164, 383.3525),
+    90: (292.7676, 314.9078, 508.5935),
+    180: (297.1404, 315.9855, 545.2409),
+    270: (294.5464, 318.6216, 707.9292),
+}
+"""Converged displacement finite elements (Richardson from 16 and 32 elements per link, checked by a transcendental
+dynamic stiffness), SI data, rad/s by crank angle in degrees."""
+
+SWEEP = {2: 270.2347, 4: 269.6576, 8: 269.6207, 16: 269.6184}
+"""ω1 at 0° by elements per link, displacement finite elements, rad/s."""
+
+
+def checks() -> Iterable[Check]:
+    """The converged values, and the convergence with the number of elements."""
+    data = DATA["si"]
+    fine = four_bar(data, 16)
+    source = "displacement FE, converged"
+    for angle, published in REFERENCE.items():
+        computed = eigenfrequencies(fine.linearize(pose_at(fine, data, angle * deg)), count=3)
+        for k in range(3):
+            yield Check(f"ω{k + 1} at {angle}° [rad/s]", source, published[k], float(computed[k]), tolerance=1e-5)
+    for elements, value in SWEEP.items():
+        mechanism = four_bar(data, elements)
+        computed = eigenfrequencies(mechanism.linearize(pose_at(mechanism, data, 0.0)), count=1)
+        # half a unit of the last printed digit
+        name = f"ω1 at 0°, {elements} elements [rad/s]"
+        yield Check(name, "displacement FE", value, float(computed[0]), tolerance=5.1e-5, relative=False)
+
+
+case = Case(run, write, checks)

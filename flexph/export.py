@@ -1,0 +1,162 @@
+"""Files for mesh viewers: modes as VTU, runs as PVD series of VTU frames, written by meshio."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import meshio
+import numpy as np
+
+from . import checks as check
+from .body import Body, View
+from .solution import Solution
+from .space import Array
+from .spectrum import Modes
+from .state import Pose
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+
+def write_modes(path: str | Path, mechanism: Mechanism, pose: Pose, modes: Modes) -> Path:
+    """Write mode shapes on the undeformed pose as a VTU file; returns its path.
+
+    Point data ``mode_1``, …: displacement of each mode, its largest one set to 1 m; cell data ``body``: the index of
+    the body; field data ``frequencies_rad_s``. Bodies without a view are left out.
+    """
+    shapes = [_mode_displacement(mechanism, pose, modes, k) for k in range(len(modes.frequencies))]
+    points, cells, bodies = _undeformed(mechanism, pose)
+    mesh = meshio.Mesh(
+        _spatial(points),
+        cells,
+        point_data={f"mode_{k + 1}": _spatial(shape) for k, shape in enumerate(shapes)},
+        cell_data={"body": bodies},
+        field_data={"frequencies_rad_s": modes.frequencies},
+    )
+    return _write(Path(path), mesh)
+
+
+def write_series(path: str | Path, solution: Solution, *, bodies: Sequence[str] = (), frames: int = 201) -> list[Path]:
+    """Write the motion of bodies (all with a view if none are named) as a PVD time series; returns all paths.
+
+    The points of each VTU frame are where they are at that time. Point data ``displacement`` (from the first frame)
+    and ``velocity``; cell data ``body`` and the stress quantities of the bodies (NaN where a body has none). At most
+    ``frames`` instants, evenly spread over the saved ones, the last one included.
+    """
+    check.count("frames", frames, least=1)
+    names = list(bodies) or [name for name, body in solution.mechanism.bodies.items() if body.view]
+    for name in names:
+        if check.lookup("body", name, solution.mechanism.bodies).view is None:
+            raise ValueError(f"body {name!r} has no view to export")
+    index, folder = Path(path), Path(path).with_suffix("")
+    if index.suffix != ".pvd":
+        raise ValueError(f"path of a series must end in .pvd, got {str(path)!r}")
+    folder.mkdir(parents=True, exist_ok=True)
+    pick = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
+    written = []
+    for k, mesh in enumerate(_frames(solution, names, pick)):
+        written.append(_write(folder / f"{folder.name}_{k:04d}.vtu", mesh))
+    return [_write_index(index, written, solution.times[pick]), *written]
+
+
+def _write(path: Path, mesh: meshio.Mesh) -> Path:
+    mesh.write(path)
+    return path
+
+
+def _write_index(path: Path, frames: Sequence[Path], times: Array) -> Path:
+    root = ET.Element("VTKFile", type="Collection", version="0.1")
+    collection = ET.SubElement(root, "Collection")
+    for frame, time in zip(frames, times, strict=True):
+        name = frame.relative_to(path.parent).as_posix()
+        ET.SubElement(collection, "DataSet", timestep=repr(float(time)), part="0", file=name)
+    ET.ElementTree(root).write(path, xml_declaration=True, encoding="utf-8")
+    return path
+
+
+def _spatial(vectors: Array) -> Array:
+    """Planar vectors as the spatial ones that viewers expect."""
+    return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
+
+
+def _viewed(mechanism: Mechanism, names: Sequence[str] = ()) -> Iterator[tuple[int, str, Body, View]]:
+    for i, (name, body) in enumerate(mechanism.bodies.items()):
+        if body.view is not None and (not names or name in names):
+            yield i, name, body, body.view
+
+
+def _undeformed(mechanism: Mechanism, pose: Pose) -> tuple[Array, list[tuple[str, Array]], list[Array]]:
+    points, cells, bodies, start = [], [], [], 0
+    for i, _, body, view in _viewed(mechanism):
+        points.append(pose.centres[i] + (view.points - body.inertia.centre) @ pose.rotations[i].T)
+        cells.append((view.cell_type, view.cells + start))
+        bodies.append(np.full(len(view.cells), i))
+        start += len(view.points)
+    return np.vstack(points), cells, bodies
+
+
+def _mode_displacement(mechanism: Mechanism, pose: Pose, modes: Modes, k: int) -> Array:
+    """World displacement of all points in mode k: velocities R(v_P + ω × X + φu̇), largest set to 1."""
+    shape, at, moved = modes.shapes[:, k].real, 0, []
+    for i, body in enumerate(mechanism.bodies.values()):
+        d, s = body.dim, 1 if body.turns else 0
+        v, spin, rate = np.split(shape[at : at + d + s + body.size], [d, d + s])
+        at += d + s + body.size + body.stress_size
+        if body.view is None:
+            continue
+        x, turn = body.view.points, float(spin[0]) if s else 0.0
+        local = v + turn * np.column_stack([-x[:, 1], x[:, 0]]) + (body.view.shape @ rate).reshape(-1, d)
+        moved.append(local @ pose.rotations[i].T)
+    whole = np.vstack(moved)
+    return whole / np.linalg.norm(whole, axis=1).max()
+
+
+def _frames(solution: Solution, names: Sequence[str], pick: Array) -> Iterator[meshio.Mesh]:
+    viewed = list(_viewed(solution.mechanism, names))
+    motion = [_motion(solution, name, body, view, pick) for _, name, body, view in viewed]
+    positions, velocities = (np.concatenate([m[j] for m in motion], axis=1) for j in range(2))
+    stresses = _stresses(solution, viewed, pick)
+    start = np.cumsum([0, *(len(view.points) for _, _, _, view in viewed)])
+    cells = [(view.cell_type, view.cells + start[j]) for j, (_, _, _, view) in enumerate(viewed)]
+    owner = [np.full(len(view.cells), i) for i, _, _, view in viewed]
+    for k in range(len(pick)):
+        data = {"displacement": positions[k] - positions[0], "velocity": velocities[k]}
+        yield meshio.Mesh(
+            _spatial(positions[k]),
+            cells,
+            point_data={name: _spatial(value) for name, value in data.items()},
+            cell_data={"body": owner, **{name: [block[k] for block in blocks] for name, blocks in stresses.items()}},
+        )
+
+
+def _motion(solution: Solution, name: str, body: Body, view: View, pick: Array) -> tuple[Array, Array]:
+    """World positions and velocities of the points of a body at the picked times, (k, p, d)."""
+    positions = solution.points(name, view.points, view.shape)[pick]
+    centres, velocity = solution[f"{name}.centre"][pick], solution[f"{name}.velocity"][pick]
+    velocities = np.broadcast_to(velocity[:, None], positions.shape).copy()
+    if body.turns:
+        arm = positions - centres[:, None]
+        spin = solution[f"{name}.spin"][pick][:, :, None]
+        velocities += spin * np.stack([-arm[..., 1], arm[..., 0]], axis=-1)
+    if body.size:
+        rate = solution[f"{name}.deformation_rate"][pick]
+        local = (view.shape @ rate.T).T.reshape(positions.shape) - (rate @ body.inertia.mean_shape.T)[:, None]
+        velocities += np.einsum("tij,tpj->tpi", solution.rotations(name)[pick], local)
+    return positions, velocities
+
+
+def _stresses(solution: Solution, viewed: Sequence[tuple[int, str, Body, View]], pick: Array) -> dict[str, list[Array]]:
+    """Stress quantities by name, one array (k, cells) per body."""
+    names = list(dict.fromkeys(name for _, _, _, view in viewed for name in view.stresses))
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    for _, body_name, _, view in viewed:
+        for name in names:
+            if name in view.stresses:
+                sigma = solution[f"{body_name}.stress"][pick]
+                found[name].append((view.stresses[name].cells @ sigma.T).T)
+            else:
+                found[name].append(np.full((len(pick), len(view.cells)), np.nan))
+    return found

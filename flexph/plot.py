@@ -1,0 +1,52 @@
+"""Pictures of runs and mechanisms (extra ``plot``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .ledger import Ledger
+from .solution import Solution
+from .space import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def ledger_figure(solution: Solution, path: str | Path) -> Path:
+    """Where the energy is, what came in and went out, and the balance residual of every step, as one picture."""
+    from matplotlib.figure import Figure
+
+    ledger, times = solution.ledger, solution.times
+    figure = Figure(figsize=(8.0, 7.5), layout="constrained")
+    stored, moved, audit = figure.subplots(3, 1, sharex=True, height_ratios=(3, 3, 2))
+    for word in ("kinetic", "elastic", "potential", "spring"):
+        if any(name.startswith(word) for name in ledger.energy):
+            stored.plot(times, ledger.kind(word), label=word, linewidth=1.2)
+    stored.plot(times, ledger.total_energy, "k", label="total", linewidth=1.0)
+    stored.set_ylabel("energy [J]")
+    _flows(moved, times, ledger)
+    scale = max(float(np.abs(ledger.total_energy).max()), np.finfo(float).tiny)
+    floor = np.finfo(float).eps / 16.0
+    audit.semilogy(times[1:], np.maximum(ledger.residual / scale, floor), ".", markersize=2, label="balance residual")
+    audit.axhline(np.finfo(float).eps, color="0.6", linewidth=0.8, label="round-off of one number")
+    audit.set_ylabel("per step / energy")
+    audit.set_xlabel("t [s]")
+    for axes in (stored, moved, audit):
+        axes.legend(loc="upper right", fontsize="small", ncols=3)
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+    return Path(path)
+
+
+def _flows(axes: Axes, times: Array, ledger: Ledger) -> None:
+    """Accumulated work of ports and drives, and dissipation."""
+    for name, work in ledger.work.items():
+        axes.plot(times[1:], np.cumsum(work), label=f"work of {name}", linewidth=1.2)
+    for name, loss in ledger.dissipation.items():
+        axes.plot(times[1:], np.cumsum(loss), "--", label=f"dissipated in {name}", linewidth=1.2)
+    total: Any = ledger.total_energy
+    axes.plot(times, total - total[0], "k:", label="change of energy", linewidth=1.0)
+    axes.set_ylabel("accumulated [J]")
