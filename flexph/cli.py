@@ -10,7 +10,9 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -24,6 +26,7 @@ from rich.text import Text
 from tqdm import tqdm
 
 from flexph.case import Case, Check, Parameter, find_cases
+from flexph.integration import Unfinished
 
 MIN_WIDTH = 100
 """Columns of a terminal into which tables fold their words; in fewer nothing would be left of them."""
@@ -122,14 +125,15 @@ def _command(name: str, case: Case[Any]) -> click.Command:
 
     def callback(out: Path, force: bool, **values: Any) -> None:
         _claim(out, force)
-        record, result = _compute(name, case, values)
+        with _keeping(out):
+            record, result = _compute(name, case, values)
         # What was there before stays untouched until everything is written.
         with tempfile.TemporaryDirectory(prefix=".flexph-", dir=out) as temporary:
             staging = Path(temporary)
             figures = case.write(result, staging)
             (staging / "summary.json").write_text(_summary(record, figures), encoding="utf-8")
-            for path in _publish(staging, out):
-                click.echo(path)
+            for line in _listed(_publish(staging, out), out):
+                click.echo(line)
 
     folder = click.Path(file_okay=False, path_type=Path)
     own = [
@@ -175,7 +179,24 @@ def _compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dic
         result = case.run(**values)
     except ValueError as error:
         raise click.ClickException(" ".join(str(error).split())) from error
+    except Unfinished:
+        raise
+    except ArithmeticError as error:
+        raise click.ClickException(str(error)) from error
     return record | {"wall_s": round(time.perf_counter() - clock, 6)}, result
+
+
+@contextmanager
+def _keeping(out: Path) -> Iterator[None]:
+    """Save the finished steps of a run that could not go on."""
+    try:
+        yield
+    except Unfinished as error:
+        path = out / "unfinished.h5"
+        error.solution.save(path)
+        click.echo(f"{error}\nthe {len(error.solution.times)} saved instants are in {path}", err=True)
+        status = INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+        raise click.exceptions.Exit(status) from error
 
 
 def _versions() -> dict[str, str]:
@@ -199,6 +220,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _listed(paths: Sequence[Path], out: Path) -> list[str]:
+    """Paths for reading: the files of a folder below the results as one line."""
+    lines = [str(path) for path in paths if path.parent == out]
+    folders = Counter(path.parent for path in paths if path.parent != out)
+    return lines + [f"{folder}/ ({number} files)" for folder, number in sorted(folders.items())]
 
 
 def _publish(staging: Path, out: Path) -> list[Path]:

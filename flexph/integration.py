@@ -29,20 +29,20 @@ SMALL_ROTATION = 0.3
 """Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
 
 
-class IntegrationError(ArithmeticError):
+class Unfinished(BaseException):
+    """A run that ended before its last time; ``solution`` holds the finished steps."""
+
+    def __init__(self, message: str, solution: Solution) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+
+class IntegrationError(Unfinished, ArithmeticError):
     """A step could not be solved; ``solution`` holds the finished steps."""
 
-    def __init__(self, message: str, solution: Solution) -> None:
-        super().__init__(message)
-        self.solution = solution
 
-
-class IntegrationInterrupted(KeyboardInterrupt):
+class IntegrationInterrupted(Unfinished, KeyboardInterrupt):
     """The run was interrupted (Ctrl-C); ``solution`` holds the finished steps."""
-
-    def __init__(self, message: str, solution: Solution) -> None:
-        super().__init__(message)
-        self.solution = solution
 
 
 class ValidityWarning(UserWarning):

@@ -25,7 +25,7 @@ def ledger_figure(solution: Solution, path: str | Path) -> Path:
     for word in ("kinetic", "elastic", "potential", "spring"):
         if any(name.startswith(word) for name in ledger.energy):
             stored.plot(times, ledger.kind(word), label=word, linewidth=1.2)
-    stored.plot(times, ledger.total_energy, "k", label="total", linewidth=1.0)
+    stored.plot(times, ledger.total_energy, "k:", label="total", linewidth=1.0)
     stored.set_ylabel("energy [J]")
     _flows(moved, times, ledger)
     scale = max(float(np.abs(ledger.total_energy).max()), np.finfo(float).tiny)
@@ -34,8 +34,8 @@ def ledger_figure(solution: Solution, path: str | Path) -> Path:
     audit.axhline(np.finfo(float).eps, color="0.6", linewidth=0.8, label="round-off of one number")
     audit.set_ylabel("per step / energy")
     audit.set_xlabel("t [s]")
-    for axes in (stored, moved, audit):
-        axes.legend(loc="upper right", fontsize="small", ncols=3)
+    for axes in (stored, moved, audit):  # above the curves, which may fill the whole frame
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", ncols=4, frameon=False)
         axes.grid(alpha=0.3)
     figure.savefig(path, dpi=150)
     return Path(path)

@@ -118,7 +118,8 @@ class Solution:
             _put(file, "anchors/springs", self.anchors.springs)
             for group in ("energy", "work", "joint_work", "dissipation"):
                 accounts = getattr(self.ledger, group)
-                columns = np.array(list(accounts.values())).reshape(len(accounts), -1).T
+                rows = len(self.times) - (group != "energy")
+                columns = np.array(list(accounts.values())).reshape(len(accounts), rows).T
                 _put(file, f"ledger/{group}", columns).attrs["columns"] = list(accounts)
             for name in ("residual", "position_residual", "velocity_residual", "iterations"):
                 _put(file, f"ledger/{name}", getattr(self.ledger, name))

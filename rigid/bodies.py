@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from flexph import Body, Port, rigid_inertia
+from flexph import Body, Port, View, rigid_inertia
 from flexph import checks as check
 
 Point = tuple[float, float]
@@ -30,7 +30,7 @@ def body(
     check.positive("inertia", inertia, "kg m²")
     c = check.array("centre", centre, (2,))
     made = rigid_inertia(mass, mass * c, mass * np.outer(c, c), np.array([[inertia]]))
-    return Body(made, {name: _port(name, x, turns=True) for name, x in ports.items()})
+    return Body(made, {name: _port(name, x, turns=True) for name, x in ports.items()}, view=_view(c, ports))
 
 
 def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
@@ -50,6 +50,16 @@ def point(mass: float) -> Body:
     check.positive("mass", mass, "kg")
     made = rigid_inertia(mass, np.zeros(2), np.zeros((2, 2)), np.zeros((1, 1)))
     return Body(made, {"point": _port("point", (0.0, 0.0), turns=False)}, turns=False)
+
+
+def _view(centre: np.ndarray, ports: Mapping[str, Point]) -> View | None:
+    """Lines from the centre of mass to the ports."""
+    ends = [np.array(x, dtype=float) for x in ports.values() if np.any(np.array(x) != centre)]
+    if not ends:
+        return None
+    points = np.vstack([centre, *ends])
+    cells = np.column_stack([np.zeros(len(ends), dtype=int), np.arange(1, len(ends) + 1)])
+    return View(points, cells, "line", sparse.csr_array((2 * len(points), 0)))
 
 
 def _port(name: str, position: Point, *, turns: bool) -> Port:

@@ -1,0 +1,52 @@
+"""Every block of code of the README runs, and says what the text says."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def python_blocks() -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.S | re.M)
+
+
+@pytest.fixture
+def run_block(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the blocks write files
+
+    def run(number: int) -> dict:
+        space: dict = {"__name__": "__main__"}
+        exec(compile(python_blocks()[number], f"README.md block {number}", "exec"), space)
+        return space
+
+    return run
+
+
+def test_readme_has_two_programs_and_two_command_lines():
+    assert len(python_blocks()) == 2
+    commands = re.findall(r"^```sh\n(.*?)^```", README.read_text(encoding="utf-8"), re.S | re.M)
+    assert len(commands) == 2
+    assert all(block.count("\n") == 1 for block in commands)
+
+
+def test_four_bar_program(run_block, capsys):
+    space = run_block(0)
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 8
+    at_zero = np.fromstring(printed[0].split("[")[1].rstrip("]"), sep=" ")
+    # converged values at 0°; the mesh and the rounded second moments of the program are good for 1e-4
+    np.testing.assert_allclose(at_zero, [269.6183, 305.7164, 383.3525], rtol=2e-4)
+    assert len([line for line in python_blocks()[0].splitlines() if line.strip()]) <= 30
+    assert space["mechanism"].bodies.keys() == {"crank", "coupler", "follower"}
+
+
+def test_pendulum_program(run_block, tmp_path):
+    space = run_block(1)
+    solution, pendulum = space["solution"], space["pendulum"]
+    assert solution.ledger.largest_residual < 1e-13  # a few round-offs of the energy
+    assert solution.ledger.dissipation["arm"].sum() > 0.0
+    again = type(solution).load(tmp_path / "pendulum.h5", pendulum)
+    np.testing.assert_array_equal(again.states, solution.states)
