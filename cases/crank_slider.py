@@ -94,9 +94,13 @@ def run(
     return Result(solution, midpoint, strain, steps, tuple(table))
 
 
-def refine(strain: Literal["linear", "von_karman"], turns: float = 2.0) -> list[dict[str, float]]:
-    """Extremes and rms of the midpoint deflection for refined steps (8 elements) and elements (4000 steps)."""
-    grids = [(8, 500), (8, 1000), (8, 2000), (8, 4000), (8, 8000), (2, 4000), (4, 4000), (16, 4000)]
+GRIDS = ((8, 500), (8, 1000), (8, 2000), (8, 4000), (8, 8000), (2, 4000), (4, 4000), (16, 4000))
+
+
+def refine(
+    strain: Literal["linear", "von_karman"], turns: float, grids: Iterable[tuple[int, int]] = GRIDS
+) -> list[dict[str, float]]:
+    """Extremes and rms of the midpoint deflection for refined numbers of (elements, steps)."""
     rows = []
     for elements, steps in grids:
         uy = solve(elements, strain, steps, turns)[1][:, 1]

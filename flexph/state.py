@@ -12,7 +12,7 @@ from scipy.differentiate import derivative
 from .joints.connection import Angle, Law, Length, Offset, TimeFunction
 from .kernels.state import Configuration, products, vectors
 from .kernels.step import Schedule
-from .space import Array, entries, from_entries, spins
+from .space import Array, entries, entry_count, from_entries, spins
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -64,9 +64,9 @@ def configuration(mechanism: Mechanism, x: Array) -> Configuration:
     r, kept, u, v, omega, du, sigma, spring = layout.split(x)
     dim, turning = layout.dim, list(layout.turning)
     R = np.tile(np.eye(dim), (layout.bodies, 1, 1))
-    R[turning] = from_entries(kept.reshape(len(turning), -1), dim)
+    R[turning] = from_entries(kept.reshape(len(turning), entry_count(dim)), dim)
     spin = np.zeros((layout.bodies, spins(dim)))
-    spin[turning] = omega.reshape(len(turning), -1)
+    spin[turning] = omega.reshape(len(turning), spins(dim))
     return Configuration(r.reshape(-1, dim), R, u, v.reshape(-1, dim), spin, du, sigma, spring)
 
 

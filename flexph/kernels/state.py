@@ -48,7 +48,8 @@ def inertia_products(a: Arrays, u: Array) -> Array:
     y = a.stack @ u
     if a.mean is not None:
         y -= a.mean_stack @ (a.mean @ u)
-    return y.reshape(-1, u.size)
+    s = a.n.shape[0]
+    return y.reshape(1 + s + s * s, u.size)
 
 
 def momenta(a: Arrays, omega: Array, u: Array, du: Array, Pu: Array, Pdu: Array) -> tuple[Array, Array]:
