@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
-from .assembly import MAX_ITERATIONS, move
+from .assembly import move
 from .initial import constraint_rates, project, spring_forces, velocities_of, with_velocities
 from .kernels.continuous import (
     elastic_stress,
@@ -18,7 +17,6 @@ from .kernels.continuous import (
     strain_operator,
     structure,
 )
-from .kernels.gradient import constraint_matrix
 from .kernels.state import Configuration, derive
 from .space import Array
 from .state import TimeTable
@@ -27,76 +25,102 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 PASSES = 60
-SETTLED = 1e-13
-"""Change of the deformation over the size of the bodies at which the passes end: round-off."""
+SETTLED = 1e-10
+"""Change over the size of the bodies at which the passes end: accelerations come from a difference good for that."""
 
 
 def deform(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, wanted: Array) -> Configuration:
-    """u, σ with u̇ = ü = 0 that balance the inertia forces; joints closed by the rigid motion.
+    """The nearest pose with u, σ that balance the inertia forces at u̇ = ü = 0 and keep the joints closed.
 
-    Each pass closes the joints with the deformation held, projects the velocities, takes the rigid accelerations and
-    joint forces from the constrained equations, and makes one Newton step of the elastic statics under them. Raises
-    ArithmeticError where that does not settle: the motion is too fast for the stiffness.
+    Newton's method on the position, the rigid accelerations a and the multipliers together, velocities projected anew
+    in each pass:
+
+        M_rr a − G_rᵀλ = f_r,   M_ur a + Dᵀσ(u) − G_uᵀλ = f_u,   G_r a = d/dt (b − G v),   g(q) = 0.
+
+    Raises ArithmeticError where that does not settle: the motion is too fast for the stiffness.
     """
     size = float(np.abs(mechanism.network.arrays.node_position).max(initial=1e-300))
     change = np.inf
     for _ in range(PASSES):
-        c = _close(mechanism, c, table, time)
         c = with_velocities(mechanism, c, project(mechanism, c, table, time, wanted))
         if change <= SETTLED * size:
-            return c
-        u = _statics(mechanism, c, table, time)
-        change = float(np.abs(u - c.u).max(initial=0.0))
-        c = c._replace(u=u, sigma=elastic_stress(mechanism.network.arrays, u))
+            c = _close(mechanism, c, table, time)
+            return with_velocities(mechanism, c, project(mechanism, c, table, time, wanted))
+        moved, bent = _correction(mechanism, c, table, time)
+        centres, rotations = move(mechanism, c.r, c.R, moved)
+        u = c.u + bent
+        c = c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
+        change = float(max(np.abs(moved).max(initial=0.0), np.abs(bent).max(initial=0.0)))
     raise ArithmeticError(
         f"the quasi-static start did not settle in {PASSES} passes (last change {change:.1e} m): the motion is too "
         "fast for the stiffness; start undeformed"
     )
 
 
-def _close(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Configuration:
-    """The rigid motion that closes the joints with the deformation held."""
+def _correction(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> tuple[Array, Array]:
+    """Newton corrections of the rigid position and of u; least-norm where freedoms or multipliers are left open."""
     a = mechanism.network.arrays
-    coefficient, offset = table.at(time)
-    size = float(np.abs(a.node_position).max(initial=1e-300))
-    for _ in range(MAX_ITERATIONS):
-        d = derive(a, c)
-        gap = np.bincount(a.term_row, coefficient * d.product[a.term_product], minlength=offset.size) - offset
-        if np.abs(gap).max(initial=0.0) <= 1e-14 * size:
-            break
-        G = sparse.csr_array(constraint_matrix(a, c.R, d.arm, d.vector, coefficient, offset.size)).toarray()
-        step = np.linalg.lstsq(G[:, : G.shape[1] - a.body_u.size], -gap, rcond=1e-10)[0]
-        if np.abs(step).max() <= 1e-16 * size:
-            break
-        centres, rotations = move(mechanism, c.r, c.R, step)
-        c = c._replace(r=centres, R=rotations)
+    n = a.body_u.size
+    M, K, elastic = mass_matrix(a, c.u), _stiffness(mechanism, c), _elastic_force(mechanism, c)
+    G, _ = constraint_rates(mechanism, c, table, time)
+    r = M.shape[0] - n
+    force = _applied(mechanism, c, table)
+    system = sparse.block_array(
+        [
+            [M[:r, :r], None, None, -G[:, :r].T],
+            [M[r:, :r], None, K, -G[:, r:].T],
+            [G[:, :r], None, None, None],
+            [None, G[:, :r], G[:, r:], None],
+        ]
+    )
+    gap, curvature = _gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)
+    rhs = np.concatenate([force[:r], force[r:] - elastic, curvature, -gap])
+    found = _least_norm(system.toarray(), rhs)
+    return found[r : 2 * r], found[2 * r : 2 * r + n]
+
+
+def _close(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Configuration:
+    """Close the joints to round-off by the least change of the position and, where it takes that, of u."""
+    rigid = mechanism.layout.velocities - mechanism.layout.flexible
+    for columns in (rigid, rigid, mechanism.layout.velocities):
+        gap = _gap(mechanism, c, table, time)
+        G, _ = constraint_rates(mechanism, c, table, time)
+        step = np.zeros(mechanism.layout.velocities)
+        step[:columns] = np.linalg.lstsq(G.toarray()[:, :columns], -gap, rcond=1e-10)[0]
+        centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
+        u = c.u + step[rigid:]
+        c = c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
     return c
 
 
-def _statics(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
-    """One Newton step of Dᵀσ(u) = f_u − (n + N u)·ω̇ + Gᵀλ at the present accelerations and multipliers."""
+def _least_norm(matrix: Array, rhs: Array) -> Array:
+    """Least-norm solution after rows and columns are brought to one scale (units differ by many orders)."""
+    row, column = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
+    for _ in range(4):
+        scaled = np.abs(row[:, None] * matrix * column)
+        for scale, top in ((row, scaled.max(axis=1)), (column, scaled.max(axis=0))):
+            scale /= np.sqrt(np.where(top > 0.0, top, 1.0))
+    found: Array = column * np.linalg.lstsq(row[:, None] * matrix * column, row * rhs, rcond=1e-12)[0]
+    return found
+
+
+def _gap(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
     a = mechanism.network.arrays
-    M = mass_matrix(a, c.u)
-    rigid = M.shape[0] - a.body_u.size
-    force = _applied(mechanism, c, table)
-    G, _ = constraint_rates(mechanism, c, table, time)
-    acceleration, multipliers = _accelerations(mechanism, c, table, time, force[:rigid], M, G)
-    load = (force + G.T @ multipliers)[rigid:] - M[rigid:, :rigid] @ acceleration
+    coefficient, offset = table.at(time)
+    return np.bincount(a.term_row, coefficient * derive(a, c).product[a.term_product], minlength=offset.size) - offset
+
+
+def _elastic_force(mechanism: Mechanism, c: Configuration) -> Array:
+    a = mechanism.network.arrays
+    return strain_operator(a, c.u).T @ elastic_stress(a, c.u)
+
+
+def _stiffness(mechanism: Mechanism, c: Configuration) -> Any:
+    """DᵀC⁻¹D and the geometric stiffness of the stresses."""
+    a = mechanism.network.arrays
     D, slopes = strain_operator(a, c.u), sparse.csr_array(a.slopes)
-    sigma = elastic_stress(a, c.u)
-    K = D.T @ sparse.csr_array(a.stiffness) @ D + slopes.T @ sparse.diags_array(a.weights.T @ sigma) @ slopes
-    return c.u + splu(sparse.csc_array(K)).solve(load - D.T @ sigma)
-
-
-def _accelerations(
-    mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, force: Array, M: Any, G: Any
-) -> tuple[Array, Array]:
-    """Rigid accelerations and multipliers with ü = 0: M_r a − G_rᵀλ = f, G_r a = d/dt (b − G v) at constant v."""
-    rigid = force.size
-    g, m = G.toarray()[:, :rigid], M.toarray()[:rigid, :rigid]
-    K = np.block([[m, -g.T], [g, np.zeros((g.shape[0],) * 2)]])
-    found = np.linalg.lstsq(K, np.concatenate([force, _curvature(mechanism, c, table, time)]), rcond=1e-13)[0]
-    return found[:rigid], found[rigid:]
+    geometric = slopes.T @ sparse.diags_array(a.weights.T @ elastic_stress(a, c.u)) @ slopes
+    return D.T @ sparse.csr_array(a.stiffness) @ D + geometric
 
 
 def _curvature(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
