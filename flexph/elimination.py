@@ -31,7 +31,13 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     """
     if not system.G.shape[0]:
         return system
-    basis = null_space(system.G, system.constraints, system.kinetic)
+    basis, redundant = null_space(system.G, system.constraints)
+    for names in redundant:
+        warnings.warn(
+            f"{explain_redundant(names)}; the motion is unaffected, the multipliers are not unique",
+            RedundantConstraintWarning,
+            stacklevel=2,
+        )
     defect = check.norm(system.G @ basis) / check.norm(system.G)
     if defect > check.ROUND_OFF * system.size:
         raise ArithmeticError(f"elimination failed: ‖G P‖/‖G‖ = {defect:.0e}")
@@ -53,29 +59,35 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     )
 
 
-def null_space(g: Any, names: tuple[str, ...], kinetic: Array | None = None) -> sparse.csr_array:
-    """Orthonormal basis of null G, sparse (n, n − rank): identity on states that G does not touch.
+def explain_redundant(names: list[str]) -> str:
+    """A sentence on one redundant constraint and those it follows from."""
+    first, *others = names
+    return f"redundant constraint: {first!r} follows from {', '.join(map(repr, others)) or 'nothing (an empty row)'}"
 
-    The states are grouped by the constraints that link them; each group gets its own dense QR.
+
+def null_space(g: Any, names: tuple[str, ...]) -> tuple[sparse.csr_array, list[list[str]]]:
+    """Orthonormal basis of null G, sparse (n, n − rank), and the names of each redundant row with its dependencies.
+
+    Identity on states that G does not touch. The states are grouped by the constraints that link them; each group
+    gets its own dense QR.
     """
     g = sparse.csr_array(g)
     g.eliminate_zeros()
     rows, n = g.shape
     link = sparse.block_array([[None, g], [g.T, None]])
     _, label = connected_components(sparse.csr_array(link), directed=False)
-    touched = np.unique(g.indices)
-    free = np.setdiff1d(np.arange(n), touched)
+    free = np.setdiff1d(np.arange(n), np.unique(g.indices))
     pieces = [sparse.coo_array((np.ones(free.size), (free, np.arange(free.size))), shape=(n, free.size))]
+    redundant: list[list[str]] = []
     for group in np.unique(label[:rows]):
-        own_rows = np.flatnonzero(label[:rows] == group)
-        own = np.flatnonzero(label[rows:] == group)
+        own_rows, own = np.flatnonzero(label[:rows] == group), np.flatnonzero(label[rows:] == group)
         block, dependent = _dense_null_space(g[own_rows][:, own].toarray())
-        _report(dependent, [names[i] for i in own_rows])
-        lifted = sparse.coo_array(block)
-        pieces.append(sparse.coo_array((lifted.data, (own[lifted.row], lifted.col)), shape=(n, block.shape[1])))
+        redundant += [[names[own_rows[i]] for i in involved] for involved in dependent]
+        coo = sparse.coo_array(block)
+        pieces.append(sparse.coo_array((coo.data, (own[coo.row], coo.col)), shape=(n, block.shape[1])))
     whole = sparse.csc_array(sparse.hstack(pieces))
-    order = np.argsort(sparse.csc_array(abs(whole)).argmax(axis=0).ravel(), kind="stable")  # close to the given order
-    return sparse.csr_array(whole[:, order])
+    order = np.argsort(sparse.csc_array(abs(whole)).argmax(axis=0).ravel(), kind="stable")  # near the given order
+    return sparse.csr_array(whole[:, order]), redundant
 
 
 def _dense_null_space(g: Array) -> tuple[Array, list[list[int]]]:
@@ -91,14 +103,3 @@ def _dense_null_space(g: Array) -> tuple[Array, list[list[int]]]:
         involved = [int(pivot[i]) for i in np.flatnonzero(np.abs(weight) > 1e-8)]
         dependent.append([int(pivot[k]), *involved])
     return q[:, rank:], dependent
-
-
-def _report(dependent: list[list[int]], names: list[str]) -> None:
-    for rows in dependent:
-        first, *others = (names[i] for i in rows)
-        warnings.warn(
-            f"redundant constraint: '{first}' follows from {', '.join(map(repr, others)) or 'nothing (an empty row)'}; "
-            "the motion is unaffected, the multipliers of these constraints are not unique",
-            RedundantConstraintWarning,
-            stacklevel=4,
-        )

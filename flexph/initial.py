@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from . import checks as check
+from .elimination import explain_redundant, null_space
 from .kernels.continuous import mass_matrix
 from .kernels.gradient import columns, constraint_matrix, velocity_count
 from .kernels.jacobian import flatten, unflatten
@@ -116,13 +117,13 @@ def _rate_scale(G: Any, v: Array, b: Array) -> float:
     return float(max((abs(G) @ np.abs(v)).max(initial=0.0), np.abs(b).max(initial=0.0), 1e-300))
 
 
-def check_consistent(mechanism: Mechanism, state: State) -> None:
-    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold."""
+def check_consistent(mechanism: Mechanism, state: State) -> Any:
+    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold; returns G."""
     a = mechanism.network.arrays
     if state.x.shape != (mechanism.layout.size,):
         raise ValueError(f"the state must have {mechanism.layout.size} entries, got {state.x.size}")
     if not mechanism.layout.multipliers:
-        return
+        return sparse.csr_array((0, mechanism.layout.velocities))
     c = configuration(mechanism, state.x)
     d = derive(a, c)
     table = TimeTable(mechanism, state.anchors)
@@ -133,6 +134,17 @@ def check_consistent(mechanism: Mechanism, state: State) -> None:
     G, b = constraint_rates(mechanism, c, table, state.time)
     v = velocities_of(mechanism, c)
     _report(mechanism, "velocity", G @ v - b, _rate_scale(G, v, b), state.time, "m/s")
+    return G
+
+
+def refuse_redundant(mechanism: Mechanism, G: Any) -> None:
+    """Raise ValueError, naming the constraints, unless G has full rank: the multipliers would not be unique."""
+    _, redundant = null_space(G, mechanism.constraint_names)
+    if redundant:
+        listed = "; ".join(explain_redundant(names) for names in redundant)
+        raise ValueError(
+            f"{listed}. The joint forces would not be unique at this pose: remove a constraint, or free one direction"
+        )
 
 
 def _report(mechanism: Mechanism, what: str, defect: Array, size: float, time: float, unit: str) -> None:

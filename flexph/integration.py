@@ -11,7 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from . import checks as check
-from .initial import check_consistent
+from .initial import check_consistent, refuse_redundant
 from .kernels.gradient import lever_spin
 from .kernels.state import Configuration, Derived, derive, node_displacement
 from .kernels.step import Means
@@ -68,13 +68,14 @@ def integrate(
     or functions of time, taken at the middle of each step; ports not named get zero. Every ``save_every``-th step is
     kept (and the last). A progress bar appears on a terminal for runs that take longer than a second.
 
-    Raises ValueError for times that do not ascend, unknown ports or an inconsistent start; IntegrationError where a
-    step cannot be solved and IntegrationInterrupted on Ctrl-C, both with the finished steps as ``solution``.
+    Raises ValueError for times that do not ascend, unknown ports, an inconsistent start or redundant constraints;
+    IntegrationError where a step cannot be solved and IntegrationInterrupted on Ctrl-C, both with the finished steps as
+    ``solution``.
     """
     grid = _grid(times, start)
     check.count("save_every", save_every)
     forcing = _Forcing(mechanism, inputs or {})
-    check_consistent(mechanism, start)
+    refuse_redundant(mechanism, check_consistent(mechanism, start))
     run = _Run(mechanism, start, save_every)
     try:
         for t0, t1 in zip(
