@@ -31,6 +31,9 @@ from flexph.integration import Unfinished
 MIN_WIDTH = 100
 """Columns of a terminal into which tables fold their words; in fewer nothing would be left of them."""
 
+MANY = 5
+"""Files of a folder below the results up to which they are listed one by one."""
+
 INTERRUPTED = 130
 """Exit status of a command that Ctrl-C ended, as in a shell."""
 
@@ -223,10 +226,11 @@ def _plain(value: Any) -> Any:
 
 
 def _listed(paths: Sequence[Path], out: Path) -> list[str]:
-    """Paths for reading: the files of a folder below the results as one line."""
-    lines = [str(path) for path in paths if path.parent == out]
-    folders = Counter(path.parent for path in paths if path.parent != out)
-    return lines + [f"{folder}/ ({number} files)" for folder, number in sorted(folders.items())]
+    """Paths for reading: a folder of many files below the results is one line."""
+    count = Counter(path.parent for path in paths)
+    many = {folder for folder, number in count.items() if number > MANY and folder != out}
+    lines = [str(path) for path in paths if path.parent not in many]
+    return lines + [f"{folder}/ ({count[folder]} files)" for folder in sorted(many)]
 
 
 def _publish(staging: Path, out: Path) -> list[Path]:

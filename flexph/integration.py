@@ -179,7 +179,7 @@ class _Run:
         c = configuration(self.mechanism, x)
         d = derive(a, c)
         energy = self.accounts.energies(c, d)
-        flows = self.accounts.step(self.c, self.d, h, found.means, found.trial, prescribed)
+        flows = self.accounts.step(self.c, h, found.means, found.trial, prescribed)
         audit = np.array(
             [
                 abs(balance(self.accounts, self.energy, energy, flows)),

@@ -96,7 +96,7 @@ class Accounts:
         e = energies(self._a, c, d)
         return np.concatenate([e["kinetic"], e["elastic"][self._elastic], e["potential"][self._heavy], e["spring"]])
 
-    def step(self, start: Configuration, known: Derived, h: float, x: Means, t: Trial, s: Schedule) -> Array:
+    def step(self, start: Configuration, h: float, x: Means, t: Trial, s: Schedule) -> Array:
         """Work by port and drive, work by ideal joint, dissipation of one step, over each other."""
         moved = self._vector_increments(h, x, t)
         done = np.einsum("vd,vd->v", moved[self._a.first], t.vector_mean[self._a.second])

@@ -55,7 +55,7 @@ def solve_step(
             except SingularStep as error:
                 raise NoConvergence(str(error), iteration, size) from None
         correction = solve(defect)
-        size = _size(a, known, h, x, trial, defect, correction)
+        size = np.sqrt(_work(a, defect, correction) / _energy_scale(a, known, h, x, trial))
         if not np.isfinite(size):
             raise NoConvergence("the iteration diverged", iteration, size)
         x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
@@ -68,11 +68,10 @@ def solve_step(
     raise NoConvergence("the iteration did not settle", MAX_ITERATIONS, size)
 
 
-def _size(a: Arrays, known: Derived, h: float, x: Means, t: Trial, defect: Means, correction: Means) -> float:
-    """Energy norm of a correction over that of the motion."""
-    work = float(np.abs(flatten(a, correction)) @ np.abs(flatten(a, defect)))
-    work += float(np.abs(correction.lam) @ np.abs(defect.lam))
-    return float(np.sqrt(work / _energy_scale(a, known, h, x, t)))
+def _work(a: Arrays, defect: Means, correction: Means) -> float:
+    """Work of the defects along a correction, every entry counted positive [J]."""
+    momentum = np.abs(flatten(a, correction)) @ np.abs(flatten(a, defect))
+    return float(momentum + np.abs(correction.lam) @ np.abs(defect.lam))
 
 
 def _energy_scale(a: Arrays, known: Derived, h: float, x: Means, t: Trial) -> float:

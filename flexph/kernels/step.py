@@ -98,7 +98,8 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
     arm = node_arms(a, R1, u1)
     vector = vectors(a, r1, arm)
     vector_mean, product = 0.5 * (known.vector + vector), products(a, vector)
-    on_product, measured = _product_forces(a, start, known, h, x.lam, s, product)
+    measured = measure(a.springs, start.spring, h, known.product, product)
+    on_product = _product_forces(a, x.lam, s, measured)
     node_force = _node_forces(a, on_product, vector_mean) + (a.input_node @ s.inputs).reshape(-1, a.dim)
     lever = 0.5 * (known.arm + arm)
     force, torque = np.zeros_like(start.v), (a.input_spin @ s.inputs).reshape(start.omega.shape)
@@ -138,15 +139,12 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
     )
 
 
-def _product_forces(
-    a: Arrays, start: Configuration, known: Derived, h: float, lam: Array, s: Schedule, product: Array
-) -> tuple[Array, Measured]:
+def _product_forces(a: Arrays, lam: Array, s: Schedule, measured: Measured) -> Array:
     """Force on each product from the multipliers and the spring-dampers."""
     mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
-    on_product = np.bincount(a.term_product, lam[a.term_row] * mean, minlength=product.size)
-    measured = measure(a.springs, start.spring, h, known.product, product)
+    on_product = np.bincount(a.term_product, lam[a.term_row] * mean, minlength=a.first.size)
     add_forces(a.springs, measured, on_product)
-    return on_product, measured
+    return on_product
 
 
 def _node_forces(a: Arrays, on_product: Array, vector: Array) -> Array:
