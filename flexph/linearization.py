@@ -10,12 +10,13 @@ from scipy import sparse
 
 from .body import Body, contract
 from .interconnection import constrain
+from .kernels.arrays import Arrays
 from .kernels.continuous import spring_rates
-from .kernels.gradient import product_gradient, row_weights
+from .kernels.gradient import block_diagonal, product_gradient, row_weights
 from .kernels.state import node_arms, vectors
 from .linear import LinearPHDAE
 from .network import ordered_springs
-from .space import cross, spins
+from .space import Array, cross, spins
 from .state import Pose, TimeTable, product_values, spring_values
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def linearize(mechanism: Mechanism, pose: Pose) -> LinearPHDAE:
     """
     _refuse_loads(mechanism, pose)
     a, system = mechanism.network.arrays, mechanism.bodies_at_rest
-    nodes = _node_rows(mechanism, pose, system)
+    nodes = _node_rows(mechanism, pose)
     gradient = _product_rows(mechanism, pose, nodes)
     coefficient, offset = TimeTable(mechanism, pose.anchors).at(0.0)
     rows = sparse.csr_array(row_weights(a, coefficient, offset.size)) @ gradient
@@ -116,30 +117,29 @@ def _refuse_loads(mechanism: Mechanism, pose: Pose) -> None:
             raise ValueError(f"linearize needs an unloaded pose: {connection.name} is stretched in it")
 
 
-def _node_rows(mechanism: Mechanism, pose: Pose, system: LinearPHDAE) -> Any:
-    """World velocities R(χ v_P + ω × X + φ u̇) of all nodes: sparse (k·d, n)."""
-    a, basis = mechanism.network.arrays, cross(mechanism.layout.dim)
-    blocks = []
+def _node_rows(mechanism: Mechanism, pose: Pose) -> Any:
+    """World velocities R(χ v_P + ω × X + φ u̇) of all nodes over the states of all bodies: sparse (k·d, n)."""
     start = np.cumsum([0, *(b.size for b in mechanism.bodies.values())])
-    for i, body in enumerate(mechanism.bodies.values()):
-        own = np.flatnonzero(a.node_body == i)
-        moves = a.node_moves[own]
-        position = a.node_position[own] + moves[:, None] * body.inertia.centre
-        R = pose.rotations[i]
-        columns = [np.kron(moves[:, None], R)]
-        if body.turns:
-            columns.append(np.einsum("ij,sjk,nk->nis", R, basis, position).reshape(own.size * a.dim, -1))
-        turn = sparse.kron(sparse.eye_array(own.size), R)
-        rows = (own[:, None] * a.dim + np.arange(a.dim)).ravel()
-        shape = turn @ mechanism.network.raw_shape[rows][:, start[i] : start[i + 1]]
-        local = sparse.hstack(
-            [sparse.csr_array(np.hstack(columns)), shape, sparse.csr_array((rows.size, body.stress_size))]
-        )
-        coo = sparse.coo_array(local)
-        blocks.append(
-            sparse.csr_array((coo.data, (rows[coo.row], coo.col)), shape=(a.node_body.size * a.dim, local.shape[1]))
-        )
+    shapes = (mechanism.network.raw_shape[:, start[i] : start[i + 1]] for i in range(len(mechanism.bodies)))
+    blocks = [
+        _body_rows(mechanism.network.arrays, body, i, pose.rotations[i], shape)
+        for i, (body, shape) in enumerate(zip(mechanism.bodies.values(), shapes, strict=True))
+    ]
     return sparse.hstack(blocks).tocsr()
+
+
+def _body_rows(a: Arrays, body: Body, index: int, R: Array, shape: Any) -> Any:
+    """The columns of one body: rows of its nodes, zero elsewhere."""
+    basis, own = cross(a.dim), np.flatnonzero(a.node_body == index)
+    moves = a.node_moves[own]
+    position = a.node_position[own] + moves[:, None] * body.inertia.centre
+    turning = np.einsum("ij,sjk,nk->nis", R, basis, position).reshape(own.size * a.dim, len(basis))
+    rigid = [np.kron(moves[:, None], R)] + ([turning] if body.turns else [])
+    rows = (own[:, None] * a.dim + np.arange(a.dim)).ravel()
+    turned = block_diagonal(np.broadcast_to(R, (own.size, a.dim, a.dim))) @ shape[rows]
+    none = sparse.csr_array((rows.size, body.stress_size))
+    local = sparse.coo_array(sparse.hstack([sparse.csr_array(np.hstack(rigid)), turned, none]))
+    return sparse.csr_array((local.data, (rows[local.row], local.col)), shape=(shape.shape[0], local.shape[1]))
 
 
 def _product_rows(mechanism: Mechanism, pose: Pose, nodes: Any) -> Any:
