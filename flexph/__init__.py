@@ -1,8 +1,10 @@
 """flexph: flexible multibody dynamics in port-Hamiltonian form."""
 
-from .body import Body, Elasticity, Inertia, LoadPort, Port, StressField, View, rigid_inertia
+from .body import Body, LoadPort, Port, StressField, View
+from .elasticity import Elasticity
 from .elimination import RedundantConstraintWarning, eliminate
 from .floating import floating_body
+from .inertia import Inertia, rigid_inertia
 from .integration import IntegrationError, IntegrationInterrupted, ValidityWarning, integrate
 from .interconnection import constrain, gyrator, interchange, join, transformer
 from .joints import (

@@ -43,7 +43,11 @@ def not_negative(name: str, value: float, unit: str = "") -> float:
 
 def count(name: str, value: int, least: int = 1) -> int:
     """A whole number >= least."""
-    if isinstance(value, bool) or int(value) != value:
+    try:
+        whole = not isinstance(value, bool) and int(value) == value
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
         raise ValueError(f"{name} must be a whole number, got {value!r}")
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")

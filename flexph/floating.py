@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from . import checks as check
-from .body import Body, Contractions, contract
+from .body import Body
+from .inertia import Contractions, contract
 from .phdae import PHDAE
 from .space import Array
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .joints.connection import ordered_springs
 from .kernels.gradient import lever_spin
 from .kernels.state import Configuration, Derived, energies
 from .kernels.step import Means, Schedule, Trial
-from .network import ordered_springs
 from .space import Array
 
 if TYPE_CHECKING:

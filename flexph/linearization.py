@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from .body import Body, contract
+from .body import Body
+from .inertia import contract
 from .interconnection import constrain
+from .joints.connection import ordered_springs
 from .kernels.arrays import Arrays
 from .kernels.continuous import spring_rates
 from .kernels.gradient import block_diagonal, product_gradient, row_weights
 from .kernels.state import node_arms, vectors
 from .linear import LinearPHDAE
-from .network import ordered_springs
 from .space import Array, cross, spins
 from .state import Pose, TimeTable, product_values, spring_values
 

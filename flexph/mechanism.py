@@ -14,13 +14,14 @@ from .body import Body
 from .description import describe
 from .initial import consistent_state
 from .interconnection import join
-from .joints.connection import Connection, Ground
+from .joints.connection import Connection, Ground, ordered_springs
 from .layout import Layout, lay_out
 from .linear import LinearPHDAE
 from .linearization import linear_body, linearize
-from .network import Network, build_network, find_port, ordered_springs
+from .network import Network, build_network
 from .nonlinear import as_phdae
 from .phdae import PHDAE
+from .ports import find_port
 from .space import Array
 from .state import Pose, State
 

@@ -10,9 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from . import checks as check
-from .body import Body, Port, contract, square_of
+from .body import Body, Port
+from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
 from .joints.connection import Connection, Length, Offset, Place, Product, Vector
 from .kernels.arrays import Arrays, Springs
+from .ports import find_port, split_port
 from .space import Array, cross, spins
 
 DENSE_LIMIT = 300
@@ -45,22 +47,6 @@ class Term:
     kind: str
 
 
-def split_port(name: str, bodies: Mapping[str, Body]) -> tuple[int, Body, str]:
-    """Index and body of a port name ``body.port``, and the name of the port on it."""
-    owner, _, port = str(name).partition(".")
-    body: Body = check.lookup("body", owner, bodies)
-    return list(bodies).index(owner), body, port
-
-
-def find_port(name: str, bodies: Mapping[str, Body]) -> tuple[int, Port]:
-    """Index of the body and the port of a name ``body.port``."""
-    index, body, port = split_port(name, bodies)
-    if port not in body.ports:
-        owner = list(bodies)[index]
-        raise ValueError(f"no port {name!r}: {owner} has {', '.join(map(repr, body.ports))}")
-    return index, body.ports[port]
-
-
 @dataclass(frozen=True)
 class Network:
     """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
@@ -89,17 +75,17 @@ def build_network(bodies: Mapping[str, Body], connections: Sequence[Connection],
     nodes = _nodes(bodies, numbering, [port for _, port in loads])
     inputs, slices = _inputs(bodies, connections, numbering, nodes)
     parts = {
-        **_inertia(bodies, gravity, folded),
-        **_elasticity(bodies),
+        **inertia_arrays(bodies, gravity, folded),
+        **elastic_arrays(bodies),
         **nodes,
         **_products(numbering, nodes["node_position"].shape[0], dim),
         **inputs,
     }
     parts.pop("load_start")
-    shape, mean = nodes["node_shape"], sparse.csr_array(_mean(bodies))
+    shape, mean = nodes["node_shape"], sparse.csr_array(mean_shapes(bodies))
     if folded:
         moves = sparse.diags_array(np.repeat(nodes["node_moves"], dim))
-        parts["node_shape"] = shape - moves @ _body_rows(mean, nodes["node_body"], dim)
+        parts["node_shape"] = shape - moves @ body_rows(mean, nodes["node_body"], dim)
     to = _dense if folded else sparse.csr_array
     parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
     arrays = Arrays(
@@ -147,98 +133,6 @@ def _springs(connections: Sequence[Connection], numbering: _Numbering) -> Spring
 
 def _indices(values: Any) -> np.ndarray:
     return np.array(list(values), dtype=int)
-
-
-def ordered_springs(connections: Sequence[Connection]) -> list[Connection]:
-    """Spring-dampers in the order of the arrays: lengths first, then angles."""
-    with_measure = [c for c in connections if c.measure is not None]
-    return sorted(with_measure, key=lambda c: len(c.measure.products) if c.measure else 0)
-
-
-def _mean(bodies: Mapping[str, Body]) -> Any:
-    return sparse.block_diag([sparse.csr_array(b.inertia.mean_shape) for b in bodies.values()])
-
-
-def _body_rows(rows: Any, index: np.ndarray, dim: int) -> Any:
-    """The d rows of each body of a (d·b, n) matrix, repeated for the nodes."""
-    return sparse.csr_array(rows)[(dim * index[:, None] + np.arange(dim)).ravel()]
-
-
-def _inertia(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> dict[str, Any]:
-    dim, owned = len(gravity), list(bodies.values())
-    basis = cross(dim)
-    square = square_of(basis)
-    made = [contract(b.inertia, about_centre=True) for b in owned]
-    for i, body in enumerate(owned):
-        if body.momenta == "constant":
-            made[i] = _at_rest(made[i])
-    mass = np.array([b.mass for b in owned])
-    sizes = np.array([b.size for b in owned])
-    count = range(len(basis))
-    stack = sparse.vstack(
-        [sparse.block_diag([c.M for c in made])]
-        + [sparse.block_diag([c.N[a] for c in made]) for a in count]
-        + [sparse.block_diag([c.K[a][b] for c in made]) for a in count for b in count]
-    ).tocsr()
-    mean = sparse.csr_array(_mean(bodies))
-    full = sparse.diags_array([float(b.momenta == "full") for b in owned])
-    forms = [(np.eye(dim), False)] + [(basis[a], True) for a in count]
-    forms += [(square[a, b], True) for a in count for b in count]
-    left = [
-        mean.T @ sparse.kron(sparse.diags_array(mass) @ (full if moving else sparse.eye_array(len(owned))), form)
-        for form, moving in forms
-    ]
-    mean_stack = sparse.csr_array(sparse.vstack(left))
-    flexing = np.flatnonzero(sizes)
-    return {
-        "mass": mass,
-        "weight": mass[:, None] * gravity,
-        "turning": np.flatnonzero([b.turns for b in owned]),
-        "flexing": flexing,
-        "first_u": (np.cumsum(sizes) - sizes)[flexing],
-        "body_u": np.repeat(np.arange(len(owned)), sizes),
-        "J": np.array([c.J for c in made]),
-        "s": np.concatenate([c.s for c in made], axis=2),
-        "n": np.concatenate([c.n for c in made], axis=1),
-        "stack": stack - mean_stack @ mean if folded else stack,
-        "mean": None if folded else mean,
-        "mean_stack": None if folded else mean_stack,
-    }
-
-
-def _at_rest(c: Any) -> Any:
-    """Momenta at u = 0: no dependence on the deformation."""
-    return c.__class__(
-        J=c.J,
-        s=np.zeros_like(c.s),
-        n=c.n,
-        M=c.M,
-        N=tuple(0.0 * x for x in c.N),
-        K=tuple(tuple(0.0 * x for x in row) for row in c.K),
-    )
-
-
-def _elasticity(bodies: Mapping[str, Body]) -> dict[str, Any]:
-    owned = list(bodies.values())
-    none = sparse.csr_array((0, 0))
-    pick = lambda name: sparse.block_diag(  # noqa: E731 - one block per body
-        [getattr(b.elasticity, name) if b.elasticity else none for b in owned]
-    ).tocsr()
-    alpha = [b.elasticity.mass_damping if b.elasticity else 0.0 for b in owned]
-    return {
-        "mass_damping": sparse.block_diag(
-            [a * contract(b.inertia, about_centre=True).M for a, b in zip(alpha, owned, strict=True)]
-        ).tocsr(),
-        "strain": pick("strain"),
-        "slopes": pick("slopes"),
-        "weights": pick("weights"),
-        "compliance": pick("compliance"),
-        "stiffness": pick("stiffness_of_stress"),
-        "stress_damping": np.concatenate(
-            [np.full(b.stress_size, b.elasticity.stiffness_damping if b.elasticity else 0.0) for b in owned]
-        ),
-        "body_stress": np.repeat(np.arange(len(owned)), [b.stress_size for b in owned]),
-    }
 
 
 def direction_shape(port: Port, direction: Array, dim: int, size: int) -> Any:

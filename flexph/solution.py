@@ -84,7 +84,7 @@ class Solution:
         return (at.shape @ self.deformation(body).T).T
 
     def _port(self, port: str) -> tuple[str, Port]:
-        from .network import find_port
+        from .ports import find_port
 
         index, at = find_port(port, self.mechanism.bodies)
         return list(self.mechanism.bodies)[index], at

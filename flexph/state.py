@@ -143,7 +143,7 @@ def spring_values(mechanism: Mechanism, product: Array) -> Array:
 
 
 def _free_measures(mechanism: Mechanism, product: Array) -> Array:
-    from .network import ordered_springs
+    from .joints.connection import ordered_springs
 
     values = spring_values(mechanism, product)
     for i, c in enumerate(ordered_springs(mechanism.connections)):

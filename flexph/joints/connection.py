@@ -7,7 +7,7 @@ products: their increments over a step are then exact, and both momenta are kept
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .. import checks as check
@@ -186,3 +186,9 @@ def relative_angle(first: PortName, second: PortName) -> tuple[Product, Product]
     """Sine and cosine of the angle of the first section relative to the second."""
     x = along(first, axis(0))
     return Product(x, along(second, axis(1))), Product(x, along(second, axis(0)))
+
+
+def ordered_springs(connections: Sequence[Connection]) -> list[Connection]:
+    """Spring-dampers in the order of the kernels: lengths first, then angles."""
+    with_measure = [c for c in connections if c.measure is not None]
+    return sorted(with_measure, key=lambda c: len(c.measure.products) if c.measure else 0)

@@ -1,6 +1,7 @@
 """The published cases: their checks, their files, their options."""
 
 import csv
+import itertools
 import json
 
 import meshio
@@ -60,7 +61,7 @@ def test_mode_shapes_meet_at_the_pins(tmp_path):
     run("four-bar", "--out", str(tmp_path / "out"), "--angles", "30", "--elements", "4", "--mode-angle", "30")
     mesh = meshio.read(tmp_path / "out" / "modes.vtu")
     ends = [block.data[[0, -1], [0, 1]] for block in mesh.cells]
-    for first, second in zip(ends[:-1], ends[1:], strict=True):
+    for first, second in itertools.pairwise(ends):
         np.testing.assert_allclose(mesh.points[first[1]], mesh.points[second[0]], atol=1e-12)
         for mode in ("mode_1", "mode_2", "mode_3"):
             shape = mesh.point_data[mode]

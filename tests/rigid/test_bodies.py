@@ -5,7 +5,7 @@ import pytest
 
 import rigid
 from flexph import GROUND, connect, floating_body, hinge, integrate
-from flexph.body import contract
+from flexph.inertia import contract
 
 
 def test_body_integrals():

@@ -1,0 +1,76 @@
+"""Elastic energy of a body in its stresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from . import checks as check
+from .space import Array
+
+
+@dataclass(frozen=True)
+class Elasticity:
+    """Elastic energy ½ σᵀCσ with strain rate D(u) u̇ = C σ̇.
+
+    The strain is at most quadratic, ``ε(u) = strain u + ½ weights (slopes u)²`` (the square entry by entry), so
+    that ``D(u) = strain + weights diag(slopes u) slopes`` is linear in u. Shapes: compliance C (m, m) symmetric
+    positive definite, strain (m, n), slopes (g, n), weights (m, g); g = 0 for linear strain.
+    Damping is proportional: force −(mass_damping M + stiffness_damping D(u)ᵀC⁻¹D(u)) u̇, in [1/s] and [s].
+    """
+
+    compliance: Any
+    strain: Any
+    slopes: Any
+    weights: Any
+    mass_damping: float = 0.0
+    stiffness_damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        m, n = self.strain.shape
+        check.matrix("compliance", self.compliance, (m, m))
+        check.symmetric("compliance", self.compliance)
+        check.not_negative("mass_damping", self.mass_damping, "1/s")
+        check.not_negative("stiffness_damping", self.stiffness_damping, "s")
+        if self.slopes.shape[1] != n or self.weights.shape != (m, self.slopes.shape[0]):
+            raise ValueError(
+                f"slopes and weights must have shapes (g, {n}) and ({m}, g), "
+                f"got {self.slopes.shape} and {self.weights.shape}"
+            )
+
+    @property
+    def size(self) -> int:
+        """Number m of stress coordinates."""
+        return int(self.strain.shape[0])
+
+    @cached_property
+    def stiffness_of_stress(self) -> Any:
+        """C⁻¹, sparse; block diagonal where the stresses are discontinuous."""
+        return inverse_by_blocks(self.compliance)
+
+    def operator(self, u: Array) -> Any:
+        """D(u), sparse (m, n)."""
+        return self.strain + self.weights @ sparse.diags_array(self.slopes @ u) @ self.slopes
+
+    def strain_of(self, u: Array) -> Array:
+        """ε(u), (m,)."""
+        return self.strain @ u + 0.5 * (self.weights @ (self.slopes @ u) ** 2)
+
+    def stress_of(self, u: Array) -> Array:
+        """σ = C⁻¹ ε(u), (m,): the stresses of a body that was undeformed without stress."""
+        return self.stiffness_of_stress @ self.strain_of(u)
+
+
+def inverse_by_blocks(matrix: Any) -> Any:
+    """Inverse of a symmetric positive definite sparse matrix, one connected block at a time."""
+    a = sparse.csr_array(matrix)
+    number, label = sparse.csgraph.connected_components(a, directed=False)
+    inverse = sparse.lil_array(a.shape)
+    for block in range(number):
+        index = np.flatnonzero(label == block)
+        inverse[np.ix_(index, index)] = np.linalg.solve(a[index][:, index].toarray(), np.eye(index.size))
+    return sparse.csr_array(inverse)
