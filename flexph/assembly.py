@@ -9,7 +9,7 @@ import numpy as np
 
 from . import checks as check
 from .kernels.gradient import columns, constraint_matrix
-from .kernels.state import node_arms, vectors
+from .kernels.state import constraint_sums, node_arms, vectors
 from .space import Array, rotation
 from .state import Pose, TimeTable, anchor, laws, product_values
 
@@ -91,7 +91,7 @@ def _gap(mechanism: Mechanism, centres: Array, rotations: Array, time: float) ->
     product = product_values(mechanism, centres, arms)
     stated = anchor(mechanism, product)
     coefficient, offset = TimeTable(mechanism, stated).at(time)
-    gap = np.bincount(a.term_row, coefficient * product[a.term_product], minlength=offset.size) - offset
+    gap = constraint_sums(a, product, coefficient, offset)
     matrix = constraint_matrix(a, rotations, arms, vector, coefficient, offset.size)
     return gap, matrix.toarray() if hasattr(matrix, "toarray") else matrix
 

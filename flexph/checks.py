@@ -88,12 +88,27 @@ def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
     """A finite matrix of the given shape: a read-only float array, or a scipy CSR array if it came sparse."""
     if not sparse.issparse(value):
         return array(name, value, shape)
-    result = sparse.csr_array(value, dtype=float)
+    result = sparse.csr_array(value, dtype=float, copy=True)
     if result.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, got {result.shape}")
     if not np.all(np.isfinite(result.data)):
         raise ValueError(f"{name} must be finite, got NaN or infinity")
     return result
+
+
+def two_dimensional(name: str, value: Any) -> tuple[int, int]:
+    """Shape of a matrix, dense or sparse."""
+    shape = value.shape if sparse.issparse(value) else np.shape(value)
+    if len(shape) != 2:
+        raise ValueError(f"{name} must have shape (any, any), got {shape}")
+    return shape
+
+
+def covering(ports: Mapping[str, slice], inputs: int) -> None:
+    """Ports take every column of B once."""
+    covered = sorted(i for s in ports.values() for i in range(s.start or 0, s.stop))
+    if covered != list(range(inputs)):
+        raise ValueError(f"ports must cover the {inputs} columns of B once each, got columns {covered}")
 
 
 def norm(a: Any) -> float:

@@ -92,6 +92,8 @@ def null_space(g: Any, names: tuple[str, ...]) -> tuple[sparse.csr_array, list[l
 
 def _dense_null_space(g: Array) -> tuple[Array, list[list[int]]]:
     """Null space of a dense block, and for each dependent row the rows it depends on (itself included)."""
+    if not g.shape[1]:
+        return np.zeros((0, 0)), [[k] for k in range(g.shape[0])]
     size = np.linalg.norm(g, axis=1)
     scaled = g / np.where(size > 0.0, size, 1.0)[:, None]
     q, r, pivot = qr(scaled.T, pivoting=True)

@@ -13,7 +13,7 @@ from .elimination import explain_redundant, null_space
 from .kernels.continuous import mass_matrix
 from .kernels.gradient import columns, constraint_matrix, velocity_count
 from .kernels.jacobian import flatten, unflatten
-from .kernels.state import Configuration, derive
+from .kernels.state import Configuration, constraint_sums, derive
 from .kernels.step import Means
 from .space import Array
 from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat, laws, spring_values
@@ -88,7 +88,7 @@ def constraint_rates(mechanism: Mechanism, c: Configuration, table: TimeTable, t
     coefficient, offset = table.at(time)
     rate_c, rate_o = table.rates(time)
     G = sparse.csr_array(constraint_matrix(a, c.R, d.arm, d.vector, coefficient, offset.size))
-    return G, rate_o - np.bincount(a.term_row, rate_c * d.product[a.term_product], minlength=offset.size)
+    return G, -constraint_sums(a, d.product, rate_c, rate_o)
 
 
 def project(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, wanted: Array) -> Array:
@@ -128,7 +128,7 @@ def check_consistent(mechanism: Mechanism, state: State) -> Any:
     d = derive(a, c)
     table = TimeTable(mechanism, state.anchors)
     coefficient, offset = table.at(state.time)
-    gap = np.bincount(a.term_row, coefficient * d.product[a.term_product], minlength=offset.size) - offset
+    gap = constraint_sums(a, d.product, coefficient, offset)
     size = max(np.abs(d.vector).max(initial=0.0), np.abs(a.node_position).max(initial=0.0))
     _report(mechanism, "position", gap, size, state.time, "m")
     G, b = constraint_rates(mechanism, c, table, state.time)

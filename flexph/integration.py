@@ -13,7 +13,7 @@ from tqdm import tqdm
 from . import checks as check
 from .initial import check_consistent, refuse_redundant
 from .kernels.gradient import lever_spin
-from .kernels.state import Configuration, Derived, derive, node_displacement
+from .kernels.state import Configuration, Derived, constraint_sums, derive, node_displacement
 from .kernels.step import Means
 from .ledger import Accounts, balance, make_ledger
 from .newton import NoConvergence, solve_step
@@ -183,7 +183,7 @@ class _Run:
         audit = np.array(
             [
                 abs(balance(self.accounts, self.energy, energy, flows)),
-                np.abs(self._gap(d, prescribed.coefficient_1, prescribed.offset_1)).max(initial=0.0),
+                np.abs(constraint_sums(a, d.product, prescribed.coefficient_1, prescribed.offset_1)).max(initial=0.0),
                 np.abs(self._rate(c, d, prescribed.coefficient_1, t1, h)).max(initial=0.0),
                 found.iterations,
             ]
@@ -202,10 +202,6 @@ class _Run:
         v, omega, du = np.split(ahead, np.cumsum([self.c.v.size, self.c.omega.size]))
         return Means(v.reshape(self.c.v.shape), omega.reshape(self.c.omega.shape), du, self.lam)
 
-    def _gap(self, d: Derived, coefficient: Array, offset: Array) -> Array:
-        terms = coefficient * d.product[self.a.term_product]
-        return np.bincount(self.a.term_row, terms, minlength=offset.size) - offset
-
     def _rate(self, c: Configuration, d: Derived, coefficient: Array, t: float, h: float) -> Array:
         """G v − ∂g/∂t at the end of a step."""
         a = self.a
@@ -216,8 +212,7 @@ class _Run:
         rate = np.einsum("pd,pd->p", speed[a.first], d.vector[a.second])
         rate += np.einsum("pd,pd->p", speed[a.second], d.vector[a.first])
         own_c, own_o = self.table.rates(t, h)
-        terms = coefficient * rate[a.term_product] + own_c * d.product[a.term_product]
-        return np.bincount(a.term_row, terms, minlength=own_o.size) - own_o
+        return constraint_sums(a, rate, coefficient, own_o) + constraint_sums(a, d.product, own_c, np.zeros_like(own_o))
 
     def _keep(self, row: _Saved) -> None:
         """Merge the step into the row under way: flows and iterations add up, residuals keep the largest."""

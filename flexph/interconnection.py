@@ -14,6 +14,8 @@ from .linear import LinearPHDAE
 from .phdae import PHDAE
 from .space import Array
 
+MULTIPLIERS = "multipliers"
+"""Part of the states of a :class:`PHDAE` that are multipliers of an interconnection."""
 Coupling = Callable[[Array, Array], Any]
 
 
@@ -47,12 +49,24 @@ def _merge(kind: str, names: list[Mapping[str, slice]], sizes: list[int]) -> dic
     merged: dict[str, slice] = {}
     at = 0
     for own, size in zip(names, sizes, strict=True):
+        own = {_fresh(name, merged): s for name, s in own.items()}
         twice = set(own) & set(merged)
         if twice:
             raise ValueError(f"{kind} names must differ between the systems, several have {sorted(twice)}")
         merged.update({name: slice(s.start + at, s.stop + at) for name, s in own.items()})
         at += size
     return merged
+
+
+def _fresh(name: str, taken: Mapping[str, slice]) -> str:
+    """Multipliers of several interconnections are numbered; every other name stays as it is."""
+    if not name.startswith(MULTIPLIERS):
+        return name
+    number, base = 1, name
+    while name in taken:
+        number += 1
+        name = f"{base} {number}"
+    return name
 
 
 def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> LinearPHDAE:
@@ -72,10 +86,8 @@ def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> A
     function C(x₁, x₂). The interconnection keeps the power: the result has J₁₂ = −B₁ C B₂ᵀ and the other ports.
     """
     if isinstance(first, LinearPHDAE):
-        both = join(first, second)
-        b1, b2 = (both.inputs(port) for port in ports)
-        c = _constant(coupling, b1, b2)
-        off = b1 @ c @ b2.T
+        both, b1, b2 = _side_by_side(first, second, ports)
+        off = b1 @ _constant(coupling, b1, b2) @ b2.T
         return _drop_ports(replace(both, J=both.J - off + off.T), ports)
     return _nonlinear(first, second, ports, coupling, with_multiplier=False)
 
@@ -87,18 +99,28 @@ def transformer(first: Any, second: Any, ports: tuple[str, str], coupling: Any) 
     :class:`LinearPHDAE`, the states ``multipliers`` of a :class:`PHDAE`. C as in :func:`gyrator`.
     """
     if isinstance(first, LinearPHDAE):
-        both = join(first, second)
-        b1, b2 = (both.inputs(port) for port in ports)
+        both, b1, b2 = _side_by_side(first, second, ports)
         c = _constant(coupling, b1, b2)
         named = tuple(f"{ports[0]} = {ports[1]}: {i}" for i in range(b2.shape[1]))
         return _drop_ports(constrain(both, (b2 - b1 @ c).T, named), ports)
     return _nonlinear(first, second, ports, coupling, with_multiplier=True)
 
 
+def _side_by_side(first: LinearPHDAE, second: LinearPHDAE, ports: tuple[str, str]) -> tuple[LinearPHDAE, Any, Any]:
+    """Both systems joined, and the inputs of the port of each; a port is looked up in its own system."""
+    check.lookup("port", ports[0], first.ports)
+    check.lookup("port", ports[1], second.ports)
+    both = join(first, second)
+    return both, both.inputs(ports[0]), both.inputs(ports[1])
+
+
 def _constant(coupling: Any, b1: Any, b2: Any) -> Any:
     if callable(coupling):
         raise ValueError("C must be constant for linear systems: a function of the states needs PHDAE")
-    return check.matrix("C", coupling, (b1.shape[1], b2.shape[1]))
+    c = check.matrix("C", coupling, (b1.shape[1], b2.shape[1]))
+    if sparse.issparse(b1):
+        return sparse.csr_array(c)
+    return _dense(c)
 
 
 def _drop_ports(system: LinearPHDAE, used: tuple[str, str]) -> LinearPHDAE:
@@ -195,7 +217,7 @@ def _nonlinear(first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: An
         H=lambda x: first.H(split(x)[0]) + second.H(split(x)[1]),
         sample=np.concatenate([first.sample, second.sample, np.zeros(m)]),
         ports=external,
-        parts={**named, "multipliers": slice(n1 + n2, n1 + n2 + m)} if m else named,
+        parts={**named, _fresh(MULTIPLIERS, named): slice(n1 + n2, n1 + n2 + m)} if m else named,
     )
 
 

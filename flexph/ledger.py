@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .joints.connection import ordered_springs
+from .kernels.arrays import total
 from .kernels.gradient import lever_spin
-from .kernels.state import Configuration, Derived, energies
+from .kernels.state import Configuration, Derived, constraint_sums, energies
 from .kernels.step import Means, Schedule, Trial
 from .space import Array
 
@@ -103,7 +104,7 @@ class Accounts:
         done += np.einsum("vd,vd->v", moved[self._a.second], t.vector_mean[self._a.first])
         by_row = self._row_work(x.lam, s, done)
         driven = np.array([flag for _, flag, _ in self._joints], dtype=bool)
-        by_joint = np.bincount(self._row_joint, by_row, minlength=len(self._joints))
+        by_joint = total(self._row_joint, by_row, len(self._joints))
         return np.concatenate(
             [
                 self._input_work(h, x, t, s),
@@ -128,7 +129,7 @@ class Accounts:
 
     def _row_work(self, lam: Array, s: Schedule, done: Array) -> Array:
         mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
-        return lam * np.bincount(self._a.term_row, mean * done[self._a.term_product], minlength=lam.size)
+        return lam * constraint_sums(self._a, done, mean, np.zeros_like(lam))
 
     def _input_work(self, h: float, x: Means, t: Trial, s: Schedule) -> Array:
         a = self._a
@@ -141,8 +142,8 @@ class Accounts:
         a = self._a
         jump = t.end.sigma - start.sigma
         by_stress = a.stress_damping / h * jump * (a.compliance @ jump)
-        by_body = np.bincount(a.body_stress, by_stress, minlength=len(a.mass))
-        by_body += np.bincount(a.body_u, h * x.du * (a.mass_damping @ x.du), minlength=len(a.mass))
+        by_body = total(a.body_stress, by_stress, len(a.mass))
+        by_body += total(a.body_u, h * x.du * (a.mass_damping @ x.du), len(a.mass))
         rate = t.measured.extension[self._dampers] / h
         return np.concatenate([by_body[self._damped], h * a.springs.damping[self._dampers] * rate**2])
 

@@ -50,7 +50,8 @@ class LinearPHDAE:
         for name, default in (("R", (n, n)), ("B", (n, 0)), ("G", (0, n))):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, make(default))
-        shapes = {"E": (n, n), "J": (n, n), "R": (n, n), "B": (n, self.B.shape[1]), "G": (self.G.shape[0], n)}
+        inputs, rows = check.two_dimensional("B", self.B)[1], check.two_dimensional("G", self.G)[0]
+        shapes = {"E": (n, n), "J": (n, n), "R": (n, n), "B": (n, inputs), "G": (rows, n)}
         for name, shape in shapes.items():
             value = getattr(self, name)
             if sparse.issparse(value) != sparse.issparse(self.E):
@@ -66,14 +67,14 @@ class LinearPHDAE:
     def _check_names(self) -> None:
         inputs = self.B.shape[1]
         ports = self.ports or ({"u": slice(0, inputs)} if inputs else {})
-        covered = sorted(i for s in ports.values() for i in range(*s.indices(inputs)))
-        if covered != list(range(inputs)):
-            raise ValueError(f"ports must cover the {inputs} columns of B once each, got columns {covered}")
+        check.covering(ports, inputs)
         names = self.constraints or tuple(f"constraint {i}" for i in range(self.G.shape[0]))
         if len(names) != self.G.shape[0]:
             raise ValueError(f"constraints must name the {self.G.shape[0]} rows of G, got {len(names)} names")
         if self.kinetic is not None and np.shape(self.kinetic) != (self.size,):
             raise ValueError(f"kinetic must have shape ({self.size},), got {np.shape(self.kinetic)}")
+        if self.kinetic is not None:
+            object.__setattr__(self, "kinetic", np.array(self.kinetic, dtype=bool))
         object.__setattr__(self, "ports", MappingProxyType(dict(ports)))
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
         object.__setattr__(self, "constraints", tuple(names))

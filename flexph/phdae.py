@@ -58,25 +58,25 @@ class PHDAE:
         check.skew("J", self.J(x))
         check.symmetric("R", self.R(x))
         check.semi_definite("R", self.R(x))
-        inputs = self.B(x).shape[1]
+        inputs = check.two_dimensional("B", self.B(x))[1]
         check.matrix("B", self.B(x), (n, inputs))
-        if sum(s.stop - s.start for s in self.ports.values()) != inputs:
-            raise ValueError(f"ports must cover the {inputs} columns of B, got {dict(self.ports)}")
+        check.covering(self.ports, inputs)
+        check.array("z", self.z(x), (n,))
+        check.number("H", self.H(x))
         defect = self.gradient_defect(x)
         if defect > GRADIENT_TOLERANCE:
             raise ValueError(f"(E, z) must be a gradient pair of H: ‖Eᵀz − ∇H‖/‖∇H‖ = {defect:.0e}")
 
     def gradient_defect(self, x: Array) -> float:
         """‖E(x)ᵀz(x) − ∇H(x)‖ / ‖∇H(x)‖ with ∇H by central differences, relative to the larger of both."""
-        step = np.cbrt(np.finfo(float).eps) * np.maximum(np.abs(x), 1e-3 * max(1e-300, np.abs(x).max(initial=0.0)))
-        step = np.where(step > 0.0, step, 1e-6)
+        step = np.cbrt(np.finfo(float).eps) * np.where(x != 0.0, np.abs(x), 1.0)  # units differ from entry to entry
         numeric = np.empty(self.size)
         for i in range(self.size):
             up, down = x.copy(), x.copy()
             up[i], down[i] = x[i] + step[i], x[i] - step[i]
             numeric[i] = (self.H(up) - self.H(down)) / (up[i] - down[i])
         analytic = self.E(x).T @ self.z(x)
-        # entries are compared by the energy they stand for: units differ from entry to entry
+        # and so entries are compared by the energy they stand for
         scale = np.abs(step * numeric).max(initial=0.0) + np.abs(step * analytic).max(initial=0.0)
         noise = np.finfo(float).eps * abs(self.H(x))
         return float(np.abs(step * (analytic - numeric)).max(initial=0.0) / max(scale, noise, 1e-300))

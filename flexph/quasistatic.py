@@ -17,7 +17,7 @@ from .kernels.continuous import (
     strain_operator,
     structure,
 )
-from .kernels.state import Configuration, derive
+from .kernels.state import Configuration, constraint_sums, derive
 from .space import Array
 from .state import TimeTable
 
@@ -107,7 +107,7 @@ def _least_norm(matrix: Array, rhs: Array) -> Array:
 def _gap(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
     a = mechanism.network.arrays
     coefficient, offset = table.at(time)
-    return np.bincount(a.term_row, coefficient * derive(a, c).product[a.term_product], minlength=offset.size) - offset
+    return constraint_sums(a, derive(a, c).product, coefficient, offset)
 
 
 def _elastic_force(mechanism: Mechanism, c: Configuration) -> Array:

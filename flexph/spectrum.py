@@ -16,7 +16,12 @@ from .linear import LinearPHDAE
 from .space import Array
 
 DENSE_LIMIT = 600
-"""Velocities up to which all modes are computed densely; above, the lowest ones by shift-invert."""
+"""Velocities up to which modes are computed densely; above, the lowest ones by shift-invert."""
+SHIFTS = 6
+SPARE = 6
+"""Modes carried along beyond those asked for: Lanczos finds the last ones late."""
+ROUND_OFF = 1e-10
+"""Strain of a rigid mode over the terms it is the difference of: vectors are known to about this."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
 
     Systems that split into velocities and stresses, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], are solved through
     D; systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D
-    (of J), not by a threshold on frequencies. Dense up to 600 velocities, shift-invert above.
+    (of J), not by a threshold on frequencies. Dense up to 600 velocities or where all modes are wanted, shift-invert
+    for more.
     """
     return _solve(system, count, shapes=True)
 
@@ -63,7 +69,7 @@ def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
     blocks = _split(free)
     if blocks is None:
         found = _gyroscopic(free, count)
-    elif free.is_sparse and blocks[0].shape[0] > DENSE_LIMIT:
+    elif count is not None and free.is_sparse and blocks[0].shape[0] > DENSE_LIMIT:
         found = _shift_invert(free, blocks, count)
     else:
         found = _dense(free, blocks, count, shapes)
@@ -149,65 +155,78 @@ def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
     return Modes(values[pick], shapes, rigid=system.size - rank, self_stress=0)
 
 
-def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None) -> Modes:
+def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Modes:
     """Lowest modes of DᵀC⁻¹D v = ω²M v by Lanczos on the mixed saddle matrix, so that C⁻¹ is never formed."""
     m, c, d = (sparse.csc_array(b) for b in blocks)
-    wanted = 10 if count is None else count
-    if wanted + 6 >= m.shape[0]:
-        raise ValueError(f"count must be below {m.shape[0] - 6} for a large system, got {wanted}")
-    shift = _first_estimate(m, c, d)
-    for _ in range(2):  # the second shift is set by the first result
-        vectors = _lanczos(m, c, d, shift, min(wanted + 6, m.shape[0] - 2))
-        null = _without_stress(d, vectors)
-        rayleigh, vectors, stress = _refine(m, c, d, vectors)
-        shift = 0.1 * rayleigh[null] ** 2
-    if null + wanted > len(rayleigh):
-        raise ValueError(f"count is too large by {null + wanted - len(rayleigh)}: the system has {null} rigid modes")
-    pick = slice(null, null + wanted)
-    return Modes(
-        rayleigh[pick],
-        _shapes(system, vectors[:, pick], stress[:, pick]),
-        rigid=null,
-        self_stress=c.shape[0] - m.shape[0] + null,
-    )
+    size, shift, null = m.shape[0], 1.0, 0
+    unit = _low_shift(m, c, d)  # square of the unit of frequency: the saddle matrix is then well scaled
+    c = sparse.csc_array(unit * c)
+    for _ in range(SHIFTS):  # each result sets a better shift, and says how many rigid modes must be carried along
+        wanted = null + count + SPARE
+        if wanted >= size - 1:
+            return _dense(system, blocks, count, shapes=True)
+        saddle = _Saddle(m, c, d, shift)
+        frequencies, velocity, stress = saddle.ritz(saddle.lanczos(wanted))
+        null = _without_stress(d, velocity, frequencies)
+        if null + count <= len(frequencies) and 0.01 * frequencies[null] ** 2 <= shift <= frequencies[null] ** 2:
+            break
+        if null < len(frequencies):
+            shift = 0.1 * frequencies[null] ** 2
+    else:
+        raise ArithmeticError(
+            f"the lowest modes were not found with {SHIFTS} shifts; ask for dense modes of a smaller system"
+        )
+    pick = slice(null, null + count)
+    shapes = _shapes(system, velocity[:, pick], np.sqrt(unit) * stress[:, pick])
+    return Modes(np.sqrt(unit) * frequencies[pick], shapes, rigid=null, self_stress=c.shape[0] - size + null)
 
 
-def _first_estimate(m: Any, c: Any, d: Any) -> float:
-    """A frequency squared well below the spectrum's middle: Rayleigh quotient of a smooth vector."""
-    solve = splu(c).solve
-    v = np.ones(m.shape[0])
-    for _ in range(2):
-        lu = splu(sparse.csc_array(sparse.block_array([[m, d.T], [d, -c]])))
-        v = lu.solve(np.concatenate([m @ v, np.zeros(c.shape[0])]))[: m.shape[0]]
+class _Saddle:
+    """[[s M, Dᵀ], [D, −C]]: its solutions are v = (s M + DᵀC⁻¹D)⁻¹ b with the stresses C⁻¹D v."""
+
+    def __init__(self, m: Any, c: Any, d: Any, shift: float) -> None:
+        self.m, self.c, self.d, self.shift, self.size = m, c, d, shift, m.shape[0]
+        self._flexibility = splu(c).solve
+        self._solve = splu(sparse.csc_array(sparse.block_array([[shift * m, d.T], [d, -c]]))).solve
+
+    def solve(self, load: Array) -> tuple[Array, Array]:
+        """Velocities and stresses under loads (n,) or (n, k)."""
+        found = self._solve(np.concatenate([load, np.zeros((self.c.shape[0], *load.shape[1:]))]))
+        return found[: self.size], found[self.size :]
+
+    def lanczos(self, count: int) -> Array:
+        """Vectors of the lowest modes."""
+        inverse = LinearOperator((self.size, self.size), matvec=lambda b: self.solve(b)[0], dtype=float)
+        start = np.random.default_rng(0).standard_normal(self.size)  # a fixed start keeps runs reproducible
+        return eigsh(self.m, k=count, M=self.m, sigma=-self.shift, OPinv=inverse, v0=start)[1]
+
+    def ritz(self, vectors: Array) -> tuple[Array, Array, Array]:
+        """Rayleigh-Ritz: frequencies from the strains D v, which keep the digits that ω² loses, and the shapes."""
+        lower = cholesky(vectors.T @ (self.m @ vectors), lower=True)
+        basis = solve_triangular(lower, vectors.T, lower=True).T
+        strain = self.d @ basis
+        values, rotation = np.linalg.eigh(strain.T @ self._flexibility(strain))
+        frequencies, velocity = np.sqrt(np.maximum(values, 0.0)), basis @ rotation
+        stress = self.solve(self.m @ velocity)[1]  # C⁻¹D v/(ω² + s), in balance with the inertia forces
+        return frequencies, velocity, stress * (values + self.shift) / np.where(values > 0.0, frequencies, 1.0)
+
+
+def _low_shift(m: Any, c: Any, d: Any) -> float:
+    """A frequency squared low in the spectrum: the highest one, by power iteration, over the fourth power of the size.
+
+    Bending frequencies of a mesh spread over the square of its size; the shift is improved by the first result.
+    """
+    solve_m, solve_c = splu(m).solve, splu(c).solve
+    v = np.random.default_rng(1).standard_normal(m.shape[0])
+    for _ in range(20):
+        v = solve_m(d.T @ solve_c(d @ v))
         v /= np.sqrt(v @ (m @ v))
-    return max(float((d @ v) @ solve(d @ v)), 1e-6)
+    highest = float((d @ v) @ solve_c(d @ v))
+    return highest / (0.3 * m.shape[0]) ** 4
 
 
-def _lanczos(m: Any, c: Any, d: Any, shift: float, count: int) -> Array:
-    saddle = splu(sparse.csc_array(sparse.block_array([[shift * m, d.T], [d, -c]])))
-    size, zeros = m.shape[0], np.zeros(c.shape[0])
-    inverse = LinearOperator(
-        (size, size), matvec=lambda b: saddle.solve(np.concatenate([b, zeros]))[:size], dtype=float
-    )
-    start = np.random.default_rng(0).standard_normal(size)  # a fixed start keeps runs reproducible
-    _, vectors = eigsh(m, k=count, M=m, sigma=-shift, OPinv=inverse, v0=start)
-    return vectors
-
-
-def _without_stress(d: Any, vectors: Array) -> int:
-    """Dimension of the part of span(vectors) that D maps to zero, up to the round-off of the products themselves."""
-    size = (abs(d) @ np.abs(vectors)).max()
-    values = np.linalg.svd(d @ vectors, compute_uv=False)
-    return int(np.sum(values < np.sqrt(np.finfo(float).eps) * 1e-2 * size)) if size else vectors.shape[1]
-
-
-def _refine(m: Any, c: Any, d: Any, vectors: Array) -> tuple[Array, Array, Array]:
-    """Rayleigh-Ritz in mixed form: frequencies from the stresses C⁻¹D v, which keeps the digits ω² loses."""
-    gram = vectors.T @ (m @ vectors)
-    basis = solve_triangular(cholesky(gram, lower=True), vectors.T, lower=True).T
-    strain = d @ basis
-    stress = splu(c).solve(strain)
-    values, rotation = np.linalg.eigh(strain.T @ stress)
-    frequencies = np.sqrt(np.maximum(values, 0.0))
-    scale = np.where(frequencies > 0.0, frequencies, 1.0)
-    return frequencies, basis @ rotation, (stress @ rotation) / scale
+def _without_stress(d: Any, velocity: Array, frequencies: Array) -> int:
+    """Dimension of the part of the span that D maps to zero, up to the round-off of the products themselves."""
+    size = (abs(d) @ np.abs(velocity)).max()
+    values = np.linalg.svd(d @ velocity, compute_uv=False)
+    return int(np.sum(values < ROUND_OFF * size)) if size else len(frequencies)

@@ -70,3 +70,8 @@ class Springs(NamedTuple):
     stiffness: Array
     damping: Array
     state: Index
+
+
+def total(index: Index, values: Array, size: int) -> Array:
+    """Sums of the values by index, (size,); always floats, also of nothing (where numpy counts in integers)."""
+    return np.bincount(index, weights=values, minlength=size).astype(float, copy=False)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..space import Array
-from .arrays import Arrays
+from .arrays import Arrays, total
 
 
 class Configuration(NamedTuple):
@@ -93,6 +93,11 @@ def products(a: Arrays, vector: Array) -> Array:
     return np.einsum("pd,pd->p", vector[a.first], vector[a.second])
 
 
+def constraint_sums(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
+    """Constraint values g (or rates): coefficients times products, summed by row, minus the offsets; (g,)."""
+    return total(a.term_row, coefficient * product[a.term_product], offset.size) - offset
+
+
 def derive(a: Arrays, c: Configuration) -> Derived:
     """All that follows from a configuration."""
     Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
@@ -106,7 +111,7 @@ def energies(a: Arrays, c: Configuration, d: Derived) -> dict[str, Any]:
     """Kinetic, elastic and potential energy of each body (b,), and of each spring [J]."""
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
     kinetic += 0.5 * np.einsum("bs,bs->b", c.omega, d.p_r) + 0.5 * body_sum(a, c.du * d.p_u)
-    elastic = 0.5 * np.bincount(a.body_stress, c.sigma * (a.compliance @ c.sigma), minlength=len(a.mass))
+    elastic = 0.5 * total(a.body_stress, c.sigma * (a.compliance @ c.sigma), len(a.mass))
     stored = a.springs.state >= 0
     return {
         "kinetic": kinetic,

@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..space import Array, cayley, moment, skew
-from .arrays import Arrays
+from .arrays import Arrays, total
 from .springs import Measured, add_forces, measure
 from .state import (
     Configuration,
     Derived,
+    constraint_sums,
     inertia_products,
     momenta,
     node_arms,
@@ -116,7 +117,6 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
         sigma=start.sigma + jump,
         spring=start.spring + (a.springs.stiffness * measured.extension)[stored],
     )
-    coefficient = s.coefficient_1 * product[a.term_product]
     return Trial(
         end=end,
         inverse=inverse,
@@ -135,14 +135,14 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
         node_force=node_force,
         force=force,
         torque=torque,
-        gap=np.bincount(a.term_row, coefficient, minlength=x.lam.size) - s.offset_1,
+        gap=constraint_sums(a, product, s.coefficient_1, s.offset_1),
     )
 
 
 def _product_forces(a: Arrays, lam: Array, s: Schedule, measured: Measured) -> Array:
     """Force on each product from the multipliers and the spring-dampers."""
     mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
-    on_product = np.bincount(a.term_product, lam[a.term_row] * mean, minlength=a.first.size)
+    on_product = total(a.term_product, lam[a.term_row] * mean, a.first.size)
     add_forces(a.springs, measured, on_product)
     return on_product
 
