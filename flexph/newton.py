@@ -16,6 +16,8 @@ SETTLED = 1e-11
 correction is smaller by the convergence rate of the frozen Jacobian (1e-2 or better, or it is made anew)."""
 STAGNATED = 1e-7
 """Correction below which an iteration that no longer improves has reached the round-off of the problem."""
+RESOLUTION = 1e-14
+"""Motion of a step, over the size of the mechanism, that positions in double precision cannot tell from none."""
 SLOW = 0.05
 MAX_ITERATIONS = 40
 
@@ -60,12 +62,21 @@ def solve_step(
             raise NoConvergence("the iteration diverged", iteration, size)
         x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
         defect, trial = residual(a, start, known, h, x, schedule)
-        if size <= SETTLED or (size <= STAGNATED and size > 0.5 * previous):
+        stagnates = size > 0.5 * previous
+        if size <= SETTLED or (stagnates and (size <= STAGNATED or _below_resolution(a, start, h, correction))):
             return Converged(x, trial, iteration)
         if size > SLOW * previous:
             solve = None
         previous = size
     raise NoConvergence("the iteration did not settle", MAX_ITERATIONS, size)
+
+
+def _below_resolution(a: Arrays, start: Configuration, h: float, correction: Means) -> bool:
+    """Whether a correction moves nothing by more than a few round-offs of the positions: bodies at rest."""
+    size = max(np.abs(start.r).max(initial=0.0), np.abs(a.node_position).max(initial=0.0))
+    moved = h * max(np.abs(correction.v).max(initial=0.0), np.abs(correction.du).max(initial=0.0))
+    turned = h * np.abs(correction.omega).max(initial=0.0)
+    return bool(moved <= RESOLUTION * size and turned <= RESOLUTION)
 
 
 def _work(a: Arrays, defect: Means, correction: Means) -> float:

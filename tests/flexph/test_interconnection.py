@@ -1,0 +1,385 @@
+"""Interconnections: power is kept, the two routes of [flex] fig. 4 meet, and a hinge of two beams is the library's."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import fem
+from flexph import (
+    PHDAE,
+    LinearPHDAE,
+    connect,
+    constrain,
+    eigenfrequencies,
+    eliminate,
+    floating_body,
+    from_linear,
+    gyrator,
+    hinge,
+    interchange,
+    join,
+    transformer,
+)
+from flexph.space import rotation
+
+FORMS = {"dense": np.array, "sparse": sparse.csr_array}
+both_forms = pytest.mark.parametrize("form", FORMS)
+random_states = pytest.mark.parametrize("seed", range(4))
+PORTS = ("a.in", "b.in")
+SIZES, WIDTHS, OUTER = {"a": 5, "b": 4}, {"a": 3, "b": 2}, {"a": 1, "b": 2}
+ROUND_OFF = {"rtol": 1e-12, "atol": 1e-12}  # sums of tens of products of numbers of size ten
+
+
+def full(matrix):
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+def linear(name, form="dense", constraints=0):
+    """A random dissipative linear system with an inner port (last columns) and an outer one (first columns)."""
+    n, outer = SIZES[name], OUTER[name]
+    draw = np.random.default_rng(ord(name)).standard_normal
+    root, free, loss = draw((n, n)), draw((n, n)), draw((n, 2))
+    made = {"E": root @ root.T + np.eye(n), "J": free - free.T, "R": loss @ loss.T}
+    made |= {"B": draw((n, outer + WIDTHS[name])), "G": draw((constraints, n))}
+    return LinearPHDAE(
+        **{k: FORMS[form](v) for k, v in made.items()},
+        ports={f"{name}.out": slice(0, outer), f"{name}.in": slice(outer, outer + WIDTHS[name])},
+        parts={f"{name}.all": slice(0, n)},
+        constraints=tuple(f"{name} {i}" for i in range(constraints)),
+    )
+
+
+def nonlinear(name):
+    """A system with E(x), J(x), R(x), B(x) all at work, made from the linear one."""
+    plain, n = linear(name), SIZES[name]
+    descriptor = lambda x: np.eye(n) + 0.3 * np.tril(np.outer(np.sin(x), x), -1)  # noqa: E731
+    return PHDAE(
+        E=descriptor,
+        J=lambda x: plain.J * (1.0 + x @ x),
+        R=lambda x: plain.R * np.cosh(x[0]),
+        B=lambda x: plain.B + np.outer(x, np.ones(plain.B.shape[1])),
+        z=lambda x: np.linalg.solve(descriptor(x).T, plain.E @ x + x**3),
+        H=lambda x: plain.energy(x) + 0.25 * np.sum(x**4),
+        sample=np.linspace(-0.5, 0.5, n),
+        ports=plain.ports,
+        parts=plain.parts,
+    )
+
+
+CONSTANT = np.random.default_rng(7).standard_normal((WIDTHS["a"], WIDTHS["b"]))
+
+
+def moving(x1, x2):
+    """C(x₁, x₂) of the states proper of both systems."""
+    return CONSTANT * np.cos(x1[0]) + np.outer(x1[:3], x2[:2])
+
+
+COUPLINGS = {"constant": CONSTANT, "C(x1, x2)": moving}
+both_couplings = pytest.mark.parametrize("coupling", COUPLINGS)
+
+
+def at(coupling, x1, x2):
+    chosen = COUPLINGS[coupling]
+    return chosen(x1, x2) if callable(chosen) else chosen
+
+
+def states(seed):
+    """x₁, x₂, λ, outer inputs u₁, u₂."""
+    draw = np.random.default_rng(seed).standard_normal
+    return 0.5 * draw(SIZES["a"]), 0.5 * draw(SIZES["b"]), draw(WIDTHS["b"]), draw(OUTER["a"]), draw(OUTER["b"])
+
+
+def flow(system, x, inputs):
+    """E ẋ of a nonlinear system with inputs by port name."""
+    z = system.z(x)
+    return (system.J(x) - system.R(x)) @ z + sum(system.inputs(x, k) @ u for k, u in inputs.items())
+
+
+def output(system, x, port):
+    return system.inputs(x, port).T @ system.z(x)
+
+
+@both_couplings
+@random_states
+def test_gyrator(coupling, seed):
+    """The whole moves as the parts fed with u₁ = −C y₂, u₂ = Cᵀ y₁, and u₁ᵀy₁ + u₂ᵀy₂ = 0 ([flex] eq. (39))."""
+    first, second = nonlinear("a"), nonlinear("b")
+    whole = gyrator(first, second, PORTS, COUPLINGS[coupling])
+    x1, x2, _, w1, w2 = states(seed)
+    y1, y2, c = output(first, x1, "a.in"), output(second, x2, "b.in"), at(coupling, x1, x2)
+    u1, u2 = -c @ y2, c.T @ y1
+    x = np.concatenate([x1, x2])
+    apart = [flow(first, x1, {"a.in": u1, "a.out": w1}), flow(second, x2, {"b.in": u2, "b.out": w2})]
+    np.testing.assert_allclose(flow(whole, x, {"a.out": w1, "b.out": w2}), np.concatenate(apart), **ROUND_OFF)
+    assert u1 @ y1 + u2 @ y2 == pytest.approx(0.0, abs=1e-12)
+    whole.check(x)
+    assert whole.H(x) == pytest.approx(first.H(x1) + second.H(x2), rel=1e-14)
+
+
+@both_couplings
+@random_states
+def test_transformer(coupling, seed):
+    """As above with u₁ = −C λ, u₂ = λ; the last rows are Cᵀy₁ − y₂, which is zero on solutions ([flex] eq. (42))."""
+    first, second = nonlinear("a"), nonlinear("b")
+    whole = transformer(first, second, PORTS, COUPLINGS[coupling])
+    x1, x2, lam, w1, w2 = states(seed)
+    y1, y2, c = output(first, x1, "a.in"), output(second, x2, "b.in"), at(coupling, x1, x2)
+    x = np.concatenate([x1, x2, lam])
+    apart = [flow(first, x1, {"a.in": -c @ lam, "a.out": w1}), flow(second, x2, {"b.in": lam, "b.out": w2})]
+    expected = np.concatenate([*apart, c.T @ y1 - y2])
+    np.testing.assert_allclose(flow(whole, x, {"a.out": w1, "b.out": w2}), expected, **ROUND_OFF)
+    whole.check(x)
+    assert (whole.parts["a.all"], whole.parts["b.all"]) == (slice(0, 5), slice(5, 9))
+    assert_parts_cover(whole)
+
+
+def assert_parts_cover(system):
+    """Every state belongs to one named part."""
+    covered = sorted(i for s in system.parts.values() for i in range(*s.indices(system.size)))
+    assert covered == list(range(system.size))
+
+
+@pytest.mark.parametrize("joint", [transformer, gyrator])
+def test_systems_are_joined_one_after_the_other(joint):
+    """Modular construction, [flex] sec. 5.2: a third system joins at a port that two joined ones left."""
+    third = replace(nonlinear("b"), ports={"c.out": slice(0, 2), "c.in": slice(2, 4)}, parts={"c.all": slice(0, 4)})
+    pair = transformer(nonlinear("a"), nonlinear("b"), PORTS, CONSTANT)
+    chain = joint(pair, third, ("b.out", "c.in"), np.eye(2))
+    assert_parts_cover(chain)
+    assert list(chain.ports) == ["a.out", "c.out"]
+    x = np.random.default_rng(3).standard_normal(chain.size)
+    chain.check(x)
+    np.testing.assert_allclose(chain.z(x)[: pair.size], pair.z(x[: pair.size]), rtol=1e-14)
+
+
+def test_systems_with_multipliers_are_joined():
+    """Both parts of a joint may be joined systems themselves."""
+    left = transformer(nonlinear("a"), nonlinear("b"), PORTS, CONSTANT)
+    right = from_linear(
+        replace(
+            transformer(linear("a"), linear("b"), PORTS, CONSTANT),
+            ports={"c.out": slice(0, 1), "c.in": slice(1, 3)},
+            parts={"c.all": slice(0, 5), "d.all": slice(5, 9)},
+        )
+    )
+    whole = transformer(left, right, ("b.out", "c.in"), np.eye(2))
+    assert_parts_cover(whole)
+    assert list(whole.ports) == ["a.out", "c.out"]
+
+
+@both_couplings
+@pytest.mark.parametrize("connector", [gyrator, transformer])
+@random_states
+def test_power_goes_through_the_outer_ports_only(connector, coupling, seed):
+    """zᵀE ẋ = Σ yᵀu over the outer ports − the losses of both parts, at any state and input."""
+    first, second = nonlinear("a"), nonlinear("b")
+    whole = connector(first, second, PORTS, COUPLINGS[coupling])
+    x1, x2, lam, w1, w2 = states(seed)
+    x = np.concatenate([x1, x2, lam])[: whole.size]
+    supplied = output(first, x1, "a.out") @ w1 + output(second, x2, "b.out") @ w2
+    lost = sum(s.z(q) @ s.R(q) @ s.z(q) for s, q in ((first, x1), (second, x2)))
+    np.testing.assert_allclose(whole.power_balance(x, np.concatenate([w1, w2])), supplied - lost, rtol=1e-11)
+
+
+@both_couplings
+@random_states
+def test_two_routes_to_a_transformer(coupling, seed):
+    """[flex] fig. 4: the second system with input and output exchanged, joined by a gyrator, is the transformer."""
+    first, second = nonlinear("a"), nonlinear("b")
+    direct = transformer(first, second, PORTS, COUPLINGS[coupling])
+    around = gyrator(first, interchange(second, "b.in"), PORTS, COUPLINGS[coupling])
+    x = np.concatenate(states(seed)[:3])
+    for name in "EJRBz":
+        np.testing.assert_allclose(getattr(around, name)(x), getattr(direct, name)(x), **ROUND_OFF)
+    assert around.H(x) == pytest.approx(direct.H(x), rel=1e-14)
+    assert dict(around.ports) == dict(direct.ports)
+
+
+@random_states
+def test_interchange(seed):
+    """[flex] eq. (43): E ẋ = J z + B λ, 0 = −Bᵀz + u, y = λ; the power λᵀu is that of the port before."""
+    given = nonlinear("b")
+    made = interchange(given, "b.in")
+    _, x, lam, _, w = states(seed)
+    prescribed = np.random.default_rng(seed).standard_normal(WIDTHS["b"])
+    whole = np.concatenate([x, lam])
+    expected = np.concatenate(
+        [flow(given, x, {"b.in": lam, "b.out": w}), prescribed - output(given, x, "b.in")],
+    )
+    np.testing.assert_allclose(flow(made, whole, {"b.in": prescribed, "b.out": w}), expected, **ROUND_OFF)
+    np.testing.assert_array_equal(output(made, whole, "b.in"), lam)
+    np.testing.assert_array_equal(output(made, whole, "b.out"), output(given, x, "b.out"))
+    made.check(whole)
+
+
+@both_forms
+@random_states
+def test_linear_gyrator(form, seed):
+    """J₁₂ = −B₁ C B₂ᵀ: the same matrices as those of the nonlinear route."""
+    made = gyrator(linear("a", form), linear("b", form), PORTS, CONSTANT)
+    other = gyrator(from_linear(linear("a")), from_linear(linear("b")), PORTS, CONSTANT)
+    x = np.random.default_rng(seed).standard_normal(9)
+    for name in "EJRB":
+        np.testing.assert_allclose(full(getattr(made, name)), getattr(other, name)(x), **ROUND_OFF)
+    assert dict(made.ports) == dict(other.ports) == {"a.out": slice(0, 1), "b.out": slice(1, 3)}
+
+
+@both_forms
+@random_states
+def test_linear_transformer(form, seed):
+    """Its multipliers made states, it is the nonlinear transformer of the same systems ([flex] eq. (42), (45))."""
+    made = transformer(linear("a", form), linear("b", form), PORTS, CONSTANT)
+    assert made.is_sparse == (form == "sparse")
+    assert made.constraints == ("a.in = b.in: 0", "a.in = b.in: 1")
+    whole = from_linear(made)
+    other = transformer(from_linear(linear("a")), from_linear(linear("b")), PORTS, CONSTANT)
+    x = np.random.default_rng(seed).standard_normal(11)
+    for name in "EJRB":
+        np.testing.assert_allclose(full(getattr(whole, name)(x)), getattr(other, name)(x), **ROUND_OFF)
+    assert whole.H(x) == pytest.approx(other.H(x), rel=1e-14)
+    assert dict(whole.ports) == dict(other.ports)
+
+
+@both_forms
+def test_constraints_of_the_parts_stay(form):
+    """The order of the multipliers differs between the routes, and nothing else."""
+    pair = linear("a", form, constraints=1), linear("b", form, constraints=1)
+    made = transformer(*pair, PORTS, CONSTANT)
+    assert made.constraints == ("a 0", "b 0", "a.in = b.in: 0", "a.in = b.in: 1")
+    other = transformer(from_linear(pair[0]), from_linear(pair[1]), PORTS, CONSTANT)
+    order = [*range(5), 9, *range(5, 9), 10, 11, 12]  # (x₁, λ₁, x₂, λ₂, λ) of the nonlinear route
+    whole, x = from_linear(made), np.ones(13)
+    for name in "EJR":
+        expected = getattr(other, name)(x)
+        np.testing.assert_allclose(full(getattr(whole, name)(x))[np.ix_(order, order)], expected, **ROUND_OFF)
+
+
+def beam(seed, **options):
+    material = fem.Material(young=7e10 + 1e9 * seed, density=2700.0)
+    return fem.beam(0.4 + 0.1 * seed, material, fem.Section(width=0.02, height=0.004), elements=3, **options)
+
+
+def with_force_ports(name, body):
+    """The finite blocks of a body, its ports split into forces and torques, all names led by that of the body."""
+    made = floating_body(body)
+    ports = {}
+    for port, s in made.ports.items():
+        ports[f"{name}.{port}.force"] = slice(s.start, s.start + 2)
+        ports[f"{name}.{port}.torque"] = slice(s.start + 2, s.stop)
+    return replace(made, ports=ports, parts={f"{name}.{k}": s for k, s in made.parts.items()})
+
+
+def relative_rotation(x1, x2):
+    """R(θ) of [flex] eq. (40): takes axes of the second body to those of the first; θ from the kept entries."""
+    (c1, s1), (c2, s2) = x1[2:4], x2[2:4]
+    return np.array([[c1, s1], [-s1, c1]]) @ np.array([[c2, -s2], [s2, c2]])
+
+
+def hinged_blocks(bodies):
+    first, second = (with_force_ports(name, body) for name, body in zip("ab", bodies, strict=True))
+    return transformer(first, second, ("a.tip.force", "b.root.force"), relative_rotation)
+
+
+def at_rest(whole, angles):
+    """The linear system of [flex] eq. (45): the blocks of (v_P, ω, u̇, σ) and λ of E, J at rest at a pose."""
+    x = np.zeros(whole.size)
+    for name, angle in angles.items():
+        x[whole.parts[f"{name}.rotation"]] = rotation(angle)[:, 0]
+    kept = [
+        i for name in "ab" for k in ("velocity", "spin", "deformation_rate", "stress") for i in part(whole, name, k)
+    ]
+    E, J = full(whole.E(x)), full(whole.J(x))
+    kinetic = np.array([i not in [*part(whole, "a", "stress"), *part(whole, "b", "stress")] for i in kept])
+    G = -J[-2:][:, kept]  # the multipliers are the last states
+    return LinearPHDAE(E[np.ix_(kept, kept)], J[np.ix_(kept, kept)], G=G, kinetic=kinetic)
+
+
+def part(whole, name, kind):
+    s = whole.parts[f"{name}.{kind}"]
+    return range(s.start, s.stop)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.7, -2.5])
+def test_two_beams_on_a_hinge(angle):
+    """Finite blocks joined by R(θ), [flex] eq. (36), (40)-(42), have the eigenfrequencies of the mechanism.
+
+    Both are computed from singular values, with errors of round-off times cond(M)^½ = 1e3.
+    """
+    bodies = beam(0), beam(1, reference="simply_supported").with_mass("tip", 0.05, 1e-5)
+    angles = {"a": 0.3, "b": 0.3 + angle}
+    blocks = at_rest(hinged_blocks(bodies), angles)
+    mechanism = connect(dict(zip("ab", bodies, strict=True)), [hinge("a.tip", "b.root")])
+    system = mechanism.linearize(mechanism.assemble(guess=angles))
+    found = eigenfrequencies(blocks)
+    assert len(found) == 18  # 24 velocities, 2 constraints, 4 rigid motions
+    np.testing.assert_allclose(found, eigenfrequencies(system), rtol=1e-9)
+
+
+def test_joining_keeps_names_and_values():
+    made = join(linear("a"), linear("b"))
+    np.testing.assert_array_equal(made.inputs("b.in")[5:], linear("b").inputs("b.in"))
+    np.testing.assert_array_equal(made.J[:5, :5], linear("a").J)
+    assert not made.J[:5, 5:].any()
+    assert dict(made.parts) == {"a.all": slice(0, 5), "b.all": slice(5, 9)}
+
+
+def test_constraining_adds_rows():
+    made = constrain(linear("a", constraints=1), np.ones((1, 5)), ("sum",))
+    assert made.constraints == ("a 0", "sum")
+    np.testing.assert_array_equal(made.G[1], np.ones(5))
+    assert constrain(made, np.ones((1, 5))).constraints[-1] == "constraint 2"
+
+
+@pytest.mark.parametrize("connector", [gyrator, transformer])
+@pytest.mark.parametrize("kind", [linear, nonlinear])
+def test_names_must_differ(connector, kind):
+    first = kind("a")
+    with pytest.raises(ValueError, match=r"port names must differ .* several have \[.*'a.out'\]"):
+        connector(first, replace(first, parts={}), ("a.in", "a.in"), np.ones((3, 3)))
+    other = replace(first, ports={"c.out": slice(0, 1), "c.in": slice(1, 4)})
+    with pytest.raises(ValueError, match=r"part names must differ .* several have \['a.all'\]"):
+        connector(first, other, ("a.in", "c.in"), np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("connector", [gyrator, transformer])
+@pytest.mark.parametrize("kind", [linear, nonlinear])
+def test_the_coupling_must_have_the_shape_of_the_ports(connector, kind):
+    with pytest.raises(ValueError, match=re.escape("C must have shape (3, 2), got (2, 3)")):
+        connector(kind("a"), kind("b"), PORTS, np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("connector", [gyrator, transformer])
+def test_linear_systems_take_a_constant_coupling(connector):
+    with pytest.raises(ValueError, match="C must be constant for linear systems: a function of the states needs PHDAE"):
+        connector(linear("a"), linear("b"), PORTS, moving)
+
+
+@pytest.mark.parametrize("connector", [gyrator, transformer])
+@pytest.mark.parametrize("kind", [linear, nonlinear])
+def test_an_unknown_port_is_answered_with_those_that_exist(connector, kind):
+    with pytest.raises(ValueError, match=r"no port 'b.inner': there are .*'b.out', 'b.in'"):
+        connector(kind("a"), kind("b"), ("a.in", "b.inner"), CONSTANT)
+    with pytest.raises(ValueError, match=r"no port 'a': there are 'a.out', 'a.in'"):
+        connector(kind("a"), kind("b"), ("a", "b.in"), CONSTANT)
+
+
+@pytest.mark.parametrize("connector", [gyrator, transformer])
+def test_a_port_belongs_to_its_own_system(connector):
+    with pytest.raises(ValueError, match=r"no port 'b\.in': there are 'a\.out', 'a\.in'$"):
+        connector(linear("a"), linear("b"), ("b.in", "a.in"), CONSTANT.T)
+
+
+def test_forms_do_not_mix():
+    with pytest.raises(ValueError, match="all dense or all sparse"):
+        join(linear("a"), linear("b", "sparse"))
+
+
+def test_eliminated_systems_are_complete():
+    done = eliminate(linear("a", constraints=1))
+    with pytest.raises(ValueError, match="join systems before they are eliminated or reduced"):
+        join(done, linear("b"))
+    with pytest.raises(ValueError, match="constrain a system before it is eliminated or reduced"):
+        constrain(done, np.ones((1, 4)))
