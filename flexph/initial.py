@@ -130,6 +130,10 @@ def check_consistent(mechanism: Mechanism, state: State) -> Any:
     a = mechanism.network.arrays
     if state.x.shape != (mechanism.layout.size,):
         raise ValueError(f"the state must have {mechanism.layout.size} entries, got {state.x.size}")
+    rows = mechanism.layout.multipliers
+    if state.multipliers.shape != (rows,):
+        raise ValueError(f"the multipliers of the state must have {rows} entries, got {state.multipliers.size}")
+    _check_rotations(mechanism, state)
     if not mechanism.layout.multipliers:
         return sparse.csr_array((0, mechanism.layout.velocities))
     c = configuration(mechanism, state.x)
@@ -144,6 +148,15 @@ def check_consistent(mechanism: Mechanism, state: State) -> Any:
     if not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
         _report(mechanism, "velocity", G @ v - b, _rate_scale(G, v, b), state.time, "m/s")
     return G
+
+
+def _check_rotations(mechanism: Mechanism, state: State) -> None:
+    R = configuration(mechanism, state.x).R
+    defect = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(mechanism.layout.dim)).max(axis=(1, 2))
+    worst = int(np.argmax(defect))
+    if defect[worst] > CONSISTENT:
+        name = list(mechanism.bodies)[worst]
+        raise ValueError(f"the rotation of {name!r} must be a rotation: |RᵀR − 1| = {defect[worst]:.0e}")
 
 
 def refuse_redundant(mechanism: Mechanism, G: Any) -> None:

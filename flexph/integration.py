@@ -16,6 +16,7 @@ from .kernels.gradient import lever_spin
 from .kernels.state import Configuration, Derived, constraint_sums, derive, node_displacement
 from .kernels.step import Means
 from .ledger import Accounts, balance, make_ledger
+from .multipliers import Smoother
 from .newton import NoConvergence, solve_step
 from .solution import Solution
 from .space import Array
@@ -63,6 +64,8 @@ def integrate(
     The scheme is a discrete gradient pair ([dg] eq. (18)) that is exact for these polynomial equations at any step:
     ΔH = work − dissipation, RᵀR = 1, position constraints and both momenta hold to round-off. It is symmetric, of
     second order in positions, velocities and midpoint multipliers, and adds no damping of its own.
+    The multipliers returned are weighted over neighbouring steps, see :mod:`flexph.multipliers`; the ledger books the
+    work of those of each step.
 
     ``times`` ascending [s], beginning at ``start.time``. ``inputs`` by the name of the external port: constant values
     or functions of time, taken at the middle of each step; ports not named get zero. Every ``save_every``-th step is
@@ -131,7 +134,7 @@ class _Forcing:
         for name, given in self._given.items():
             part = self._slices[name]
             size = part.stop - part.start
-            value = np.asarray(given(time) if callable(given) else given, dtype=float)
+            value = _numbers(name, given(time) if callable(given) else given)
             if size > self._dim and value.shape == (self._dim,):
                 value = np.tile(value, size // self._dim)  # one force per length for all elements of a load port
             if value.size != size:
@@ -142,6 +145,13 @@ class _Forcing:
         return u
 
 
+def _numbers(name: str, given: Any) -> Array:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"input {name!r} must be numbers, got {given!r}") from None
+
+
 @dataclass
 class _Saved:
     """One saved row of a run."""
@@ -150,9 +160,11 @@ class _Saved:
     state: Array
     energy: Array
     middle: float
+    stage: Array
     multipliers: Array
     flows: Array
     audit: Array
+    memory: Array
 
 
 class _Run:
@@ -161,14 +173,19 @@ class _Run:
     def __init__(self, mechanism: Mechanism, start: State, save_every: int) -> None:
         self.mechanism, self.a, self.save_every = mechanism, mechanism.network.arrays, save_every
         self.accounts, self.table = Accounts(mechanism), TimeTable(mechanism, start.anchors)
-        self.anchors, self.memory, self.lam = start.anchors, start.memory, start.multipliers
-        self.x, self.c = start.x, configuration(mechanism, start.x)
+        self.anchors = start.anchors
+        self.sizes = np.cumsum([mechanism.layout.bodies * self.a.dim, mechanism.layout.bodies * self.a.n.shape[0]])
+        self.memory = start.memory.reshape(-1, self.sizes[-1] + self.a.body_u.size + mechanism.layout.multipliers)
+        self.c = configuration(mechanism, start.x)
         self.d = derive(self.a, self.c)
         self.energy = self.accounts.energies(self.c, self.d)
         self.first = (start.time, start.x, self.energy)
         self.rows: list[_Saved] = []
         self.pending: _Saved | None = None
         self.count = 0
+        self.leading = np.zeros(mechanism.layout.multipliers)
+        self.smoother = Smoother([row[row.size - self.leading.size :] for row in self.memory])
+        self.recent: dict[int, _Saved] = {}
 
     def step(self, t0: float, t1: float, inputs: Array) -> None:
         """Advance by one step and book it; the run changes only when the step is solved."""
@@ -188,19 +205,19 @@ class _Run:
                 found.iterations,
             ]
         )
-        row = _Saved(t1, x, energy, 0.5 * (t0 + t1), found.means.lam, flows, audit)
-        self._keep(row)
-        mean = np.concatenate([found.means.v.ravel(), found.means.omega.ravel(), found.means.du])
-        self.memory = np.vstack([self.memory.reshape(-1, mean.size)[-1:], mean])
-        self.x, self.c, self.d, self.energy, self.lam = x, c, d, energy, found.means.lam
+        memory = np.vstack([self.memory[-1:], np.concatenate([np.ravel(part) for part in found.means])])
+        lam = found.means.lam
+        self._keep(_Saved(t1, x, energy, 0.5 * (t0 + t1), lam, lam, flows, audit, memory))
+        self.c, self.d, self.energy, self.memory = c, d, energy, memory
 
     def _guess(self) -> Means:
-        """Mean velocities extrapolated from the last two steps, or the present ones."""
+        """Mean velocities extrapolated from the last two steps, or the present ones; the last multipliers."""
+        size = self.memory.shape[1] - self.leading.size
         if len(self.memory) < 2:
-            return Means(self.c.v, self.c.omega, self.c.du, self.lam)
-        ahead = 2.0 * self.memory[-1] - self.memory[-2]
-        v, omega, du = np.split(ahead, np.cumsum([self.c.v.size, self.c.omega.size]))
-        return Means(v.reshape(self.c.v.shape), omega.reshape(self.c.omega.shape), du, self.lam)
+            return Means(self.c.v, self.c.omega, self.c.du, self.memory[-1:, size:].sum(axis=0))
+        ahead = 2.0 * self.memory[-1, :size] - self.memory[-2, :size]
+        v, omega, du = np.split(ahead, self.sizes)
+        return Means(v.reshape(self.c.v.shape), omega.reshape(self.c.omega.shape), du, self.memory[-1, size:])
 
     def _rate(self, c: Configuration, d: Derived, coefficient: Array, t: float, h: float) -> Array:
         """G v − ∂g/∂t at the end of a step."""
@@ -220,6 +237,12 @@ class _Run:
             row.flows = self.pending.flows + row.flows
             worst = np.maximum(self.pending.audit, row.audit)
             row.audit = np.append(worst[:3], self.pending.audit[3] + row.audit[3])
+        if not self.count:
+            self.leading = row.stage
+        self.recent = {k: r for k, r in self.recent.items() if k > self.count - 3} | {self.count: row}
+        for number, multipliers in self.smoother.add(row.stage).items():
+            if number in self.recent:
+                self.recent[number].multipliers = multipliers
         self.count += 1
         if self.count % self.save_every == 0:
             self.rows.append(row)
@@ -230,6 +253,7 @@ class _Run:
     def solution(self) -> Solution:
         """The finished steps as a Solution; the last one is always kept."""
         rows = self.rows + ([self.pending] if self.pending is not None else [])
+        memory = rows[-1].memory if rows else self.memory
         time, x, energy = self.first
         stack = lambda name, width: np.array([getattr(r, name) for r in rows]).reshape(len(rows), width)  # noqa: E731
         flows = len(self.accounts.work) + len(self.accounts.joint_work) + len(self.accounts.dissipation)
@@ -239,6 +263,7 @@ class _Run:
             states=np.vstack([x, *(r.state for r in rows)]),
             multiplier_times=np.array([r.middle for r in rows]),
             multipliers=stack("multipliers", self.mechanism.layout.multipliers),
+            stage_multipliers=stack("stage", self.mechanism.layout.multipliers),
             ledger=make_ledger(
                 self.accounts,
                 np.vstack([energy, *(r.energy for r in rows)]),
@@ -246,7 +271,8 @@ class _Run:
                 stack("audit", 4),
             ),
             anchors=self.anchors,
-            memory=np.atleast_2d(self.memory),
+            memory=memory,
+            leading=self.leading,
         )
 
 

@@ -121,6 +121,9 @@ def connect(
     """
     if not bodies:
         raise ValueError("bodies must not be empty")
+    for name, body in bodies.items():
+        if not isinstance(body, Body):
+            raise ValueError(f"bodies must be made by fem or rigid, {name!r} is {body!r}")
     dim = next(iter(bodies.values())).dim
     for name, body in bodies.items():
         if "." in name or not name:
@@ -144,8 +147,11 @@ def _check_ports(connection: Any, bodies: Mapping[str, Body]) -> None:
         raise ValueError(f"connections must be joints or force elements, got {connection!r}")
     if connection.input is not None and connection.input.kind == "load":
         return
+    dim = next(iter(bodies.values())).dim
     for port in connection.ports:
         if not isinstance(port, Ground):
             find_port(port, bodies)
+        elif port.position is not None and len(port.position) != dim:
+            raise ValueError(f"{connection.kind}: a ground position must have {dim} coordinates, got {port.position}")
     if len(connection.ports) == 2 and connection.ports[0] == connection.ports[1]:
         raise ValueError(f"{connection.kind} joins port {connection.ports[0]!r} to itself")

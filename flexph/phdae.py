@@ -69,13 +69,16 @@ class PHDAE:
 
     def gradient_defect(self, x: Array) -> float:
         """‖E(x)ᵀz(x) − ∇H(x)‖ / ‖∇H(x)‖ with ∇H by central differences, relative to the larger of both."""
-        step = np.cbrt(np.finfo(float).eps) * np.where(x != 0.0, np.abs(x), 1.0)  # units differ from entry to entry
+        analytic = self.E(x).T @ self.z(x)
+        size = np.maximum(np.abs(x), 1e-3 * np.abs(x).max(initial=0.0))
+        # a state that carries energy is moved on its own scale: units differ from entry to entry
+        size = np.where(np.abs(x * analytic) > 1e-3 * abs(self.H(x)), np.abs(x), size)
+        step = np.cbrt(np.finfo(float).eps) * np.where(size > 0.0, size, 1.0)
         numeric = np.empty(self.size)
         for i in range(self.size):
             up, down = x.copy(), x.copy()
             up[i], down[i] = x[i] + step[i], x[i] - step[i]
             numeric[i] = (self.H(up) - self.H(down)) / (up[i] - down[i])
-        analytic = self.E(x).T @ self.z(x)
         # and so entries are compared by the energy they stand for
         scale = np.abs(step * numeric).max(initial=0.0) + np.abs(step * analytic).max(initial=0.0)
         noise = np.finfo(float).eps * abs(self.H(x))

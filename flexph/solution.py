@@ -13,6 +13,7 @@ import numpy as np
 from . import checks as check
 from .body import Port
 from .ledger import Accounts, Ledger, make_ledger
+from .multipliers import INSIDE, smooth, weigh
 from .space import Array, from_entries
 from .state import Anchors, State
 
@@ -26,9 +27,12 @@ FORMAT = "flexph solution 1"
 class Solution:
     """A run: k + 1 saved times, states by part name, multipliers at midpoints, and the energy ledger.
 
-    times (k + 1,) [s]; states (k + 1, n) in the layout of the mechanism; multipliers (k, g), each a mean over the
-    step that ends at the saved time, second order at ``multiplier_times`` (k,), the midpoint of that step.
-    ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a constraint name.
+    times (k + 1,) [s]; states (k + 1, n) in the layout of the mechanism; multipliers (k, g) at ``multiplier_times``
+    (k,), the midpoint of the step that ends at each saved time: of second order, see :mod:`flexph.multipliers`.
+    ``stage_multipliers`` (k, g) are the scheme's own, means over the step, whose work the ledger books.
+    ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a constraint name. ``memory`` holds
+    the mean velocities and the multipliers of the last two steps as the scheme has them, ``leading`` the multipliers
+    of the first one.
     """
 
     mechanism: Mechanism
@@ -36,9 +40,11 @@ class Solution:
     states: Array
     multiplier_times: Array
     multipliers: Array
+    stage_multipliers: Array
     ledger: Ledger
     anchors: Anchors
     memory: Array
+    leading: Array
 
     def __getitem__(self, part: str) -> Array:
         names = self.mechanism.constraint_names
@@ -89,6 +95,10 @@ class Solution:
         index, at = find_port(port, self.mechanism.bodies)
         return list(self.mechanism.bodies)[index], at
 
+    @property
+    def _has_every_step(self) -> bool:
+        return np.array_equal(self.multiplier_times, 0.5 * (self.times[:-1] + self.times[1:]))
+
     def followed_by(self, later: Solution) -> Solution:
         """Both runs as one; the later one must have started from :attr:`final`."""
         if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.states[-1]):
@@ -98,18 +108,27 @@ class Solution:
             energy=_chain(self.ledger.energy, {k: v[1:] for k, v in later.ledger.energy.items()}),
             **{name: both(name) for name in _FLOWS},
         )
+        stage = np.vstack([self.stage_multipliers, later.stage_multipliers])
+        multipliers = np.vstack([self.multipliers, later.multipliers])
+        if self._has_every_step and later._has_every_step:
+            multipliers = smooth(stage)
+        elif len(self.memory) == 2:  # now the last step has a neighbour on either side
+            own = self.memory[:, self.memory.shape[1] - later.leading.size :]
+            multipliers[len(self.multipliers) - 1] = weigh(INSIDE, (*own, later.leading))
         return replace(
             later,
             times=np.append(self.times, later.times[1:]),
             states=np.vstack([self.states, later.states[1:]]),
             multiplier_times=np.append(self.multiplier_times, later.multiplier_times),
-            multipliers=np.vstack([self.multipliers, later.multipliers]),
+            multipliers=multipliers,
+            stage_multipliers=stage,
             ledger=ledger,
+            leading=self.leading,
         )
 
     def save(self, path: str | Path) -> None:
         """Write the run as HDF5 (docs/solution-format.md): open, checksummed, without code in it."""
-        with h5py.File(path, "w") as file:
+        with h5py.File(path, "w", libver="v108") as file:  # from here on, structures have checksums too
             file.attrs["format"] = FORMAT
             file.attrs["layout"] = _signature(self.mechanism)
             for name in _ARRAYS:
@@ -139,7 +158,7 @@ class Solution:
             ) from None
 
 
-_ARRAYS = ("times", "states", "multiplier_times", "multipliers", "memory")
+_ARRAYS = ("times", "states", "multiplier_times", "multipliers", "stage_multipliers", "memory", "leading")
 _FLOWS = (
     "work",
     "joint_work",

@@ -39,8 +39,8 @@ class Pose:
 class State:
     """A state of a mechanism at a time [s]: x (layout of the mechanism, without multipliers), multipliers, anchors.
 
-    ``memory`` holds the mean velocities of the last steps, with which the next one starts its iteration: a run
-    continued from a saved state then takes the same path to the last bit.
+    ``memory`` holds the mean velocities and multipliers of the last two steps, with which the next one starts its
+    iteration: a run continued from a saved state then takes the same path to the last bit.
     """
 
     time: float
@@ -172,11 +172,14 @@ class TimeTable:
         """Value of each constraint at a time."""
         values = self.anchors.rows.copy()
         for i in self._driven:
-            values[i] = self._prescribed(i)(time)
+            given = self._prescribed(i)(time)
+            where = f"{self._names[i]}: the prescribed value at t = {time} s"
+            try:
+                values[i] = float(given)
+            except (TypeError, ValueError):
+                raise ValueError(f"{where} must be a number, got {given!r}") from None
             if not np.isfinite(values[i]):
-                raise ValueError(
-                    f"{self._names[i]}: the prescribed value at t = {time} s must be finite, got {values[i]}"
-                )
+                raise ValueError(f"{where} must be finite, got {values[i]}")
         return values
 
     def evaluate(self, values: Array) -> tuple[Array, Array]:

@@ -156,10 +156,15 @@ def perpendicular(direction: Direction) -> Direction:
     return (-direction[1], direction[0])
 
 
-def between(first: PortName, second: PortName) -> Vector:
-    """The vector from the second port to the first; bare GROUND counts as the origin."""
+def _body_first(first: PortName) -> str:
     if isinstance(first, Ground):
         raise ValueError("the first port of a joint must belong to a body; GROUND comes second")
+    return first
+
+
+def between(first: PortName, second: PortName) -> Vector:
+    """The vector from the second port to the first; bare GROUND counts as the origin."""
+    first = _body_first(first)
     if isinstance(second, Ground):
         at = second.position
         return Vector(plus=Place(first), fixed=None if at is None else tuple(-x for x in at))
@@ -184,6 +189,7 @@ def coincidence(first: PortName, second: PortName) -> tuple[Row, ...]:
 
 def relative_angle(first: PortName, second: PortName) -> tuple[Product, Product]:
     """Sine and cosine of the angle of the first section relative to the second."""
+    _body_first(first)
     x = along(first, axis(0))
     return Product(x, along(second, axis(1))), Product(x, along(second, axis(0)))
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from .connection import (
     GROUND,
     Angle,
@@ -46,4 +48,11 @@ def drive(
 
 def _component(position: Callable[[float], Sequence[float]] | None, index: int) -> Callable[[float], float]:
     assert position is not None
-    return lambda t: float(position(t)[index])
+
+    def component(t: float) -> float:
+        given = position(t)
+        if np.shape(given) != (2,):
+            raise ValueError(f"a driven position must be (x, y) at all times, got {given!r} at t = {t} s")
+        return float(given[index])
+
+    return component

@@ -232,7 +232,7 @@ def test_work_of_a_driven_position(kind):
     increments = np.diff([path(t) for t in run.times], axis=0)
     (work,) = run.ledger.work.values()
     # increments of positions near one come with 1e-16, against forces of order ten
-    assert work == pytest.approx(np.einsum("ti,ti->t", run.multipliers, increments), abs=1e-14)
+    assert work == pytest.approx(np.einsum("ti,ti->t", run.stage_multipliers, increments), abs=1e-14)
 
 
 def test_work_of_a_driven_angle():
@@ -240,7 +240,7 @@ def test_work_of_a_driven_angle():
     run = run_of(jointed("rigid", drive(FIRST, angle=turning)))
     increments = np.diff([turning(t) for t in run.times])
     (work,) = run.ledger.work.values()
-    assert work == pytest.approx(run.multipliers[:, 0] * np.sin(increments), abs=1e-14)
+    assert work == pytest.approx(run.stage_multipliers[:, 0] * np.sin(increments), abs=1e-14)
 
 
 def test_torque_of_a_drive_is_that_of_the_angular_acceleration():

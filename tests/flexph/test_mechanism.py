@@ -80,7 +80,11 @@ def welded_beams():
     return connect({"left": shared, "right": shared}, joints, gravity=PLUMB)
 
 
-MAKERS = {"crank_slider": lambda: crank_slider(damping=DAMPED), "sprung_pendulum": sprung_pendulum, "welded_beams": welded_beams}
+MAKERS = {
+    "crank_slider": lambda: crank_slider(damping=DAMPED),
+    "sprung_pendulum": sprung_pendulum,
+    "welded_beams": welded_beams,
+}
 STARTS = {"crank": (0.1, 0.2, ARC), "rod": -0.3, "left": 0.4, "right": 1.0}
 
 
