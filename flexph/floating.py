@@ -15,7 +15,11 @@ from .space import Array
 
 
 def floating_body(
-    body: Body, *, gravity: tuple[float, float] = (0.0, 0.0), form: Literal["paper", "canonical"] = "paper"
+    body: Body,
+    *,
+    gravity: tuple[float, float] = (0.0, 0.0),
+    form: Literal["paper", "canonical"] = "paper",
+    name: str = "",
 ) -> PHDAE:
     """The finite blocks (E, J, R, B) of one planar body, [flex] eq. (36): matrices at any state.
 
@@ -23,6 +27,8 @@ def floating_body(
     ``E = diag(1, M(u), C)`` with M(0) of eq. (33), J of eq. (13)-(14), (34). Every port is a power port in body axes,
     input (F_x, F_y, T), output (v_x, v_y, ω) of the section: ``B_r = [1, τ_CPᵀ]`` and B_f at u = 0, eq. (35), with the
     lever X + φu at other states. A body with ``momenta="constant"`` has M(0), p̃_t = p_t and no coupling of ω with u̇.
+
+    With a ``name``, ports and parts are ``name.port`` and ``name.part``, so that bodies can be interconnected.
 
     J is not unique, J z is. ``form="paper"`` has the entries of eq. (34), where doubled momenta make up for the missing
     block of u̇ with u̇. ``form="canonical"`` has ``Σ_k (e_k a_kᵀ − a_k e_kᵀ)`` with a_k = (∂M/∂u_k) v, which is what
@@ -32,7 +38,8 @@ def floating_body(
     if body.dim != 2 or not body.turns:
         raise ValueError("floating_body needs a planar body that turns")
     blocks = _Blocks(body, check.array("gravity", gravity, (2,)), form)
-    ports = {name: slice(3 * i, 3 * i + 3) for i, name in enumerate(body.ports)}
+    owner = f"{name}." if name else ""
+    ports = {owner + port: slice(3 * i, 3 * i + 3) for i, port in enumerate(body.ports)}
     n, m = body.size, body.stress_size
     edges = np.cumsum([0, 2, 2, n, 2, 1, n, m])
     names = ("position", "rotation", "deformation", "velocity", "spin", "deformation_rate", "stress")
@@ -47,7 +54,7 @@ def floating_body(
         H=blocks.energy,
         sample=sample,
         ports=ports,
-        parts={k: slice(int(edges[i]), int(edges[i + 1])) for i, k in enumerate(names)},
+        parts={owner + k: slice(int(edges[i]), int(edges[i + 1])) for i, k in enumerate(names)},
     )
 
 

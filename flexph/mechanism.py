@@ -135,7 +135,7 @@ def connect(
     names = [c.name for c in connections]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"connection given twice: {name}; a second force element needs a name of its own")
+            raise ValueError(f"connection given twice: {name}; a second force element takes a name= of its own")
     acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
     mechanism = Mechanism(MappingProxyType(dict(bodies)), tuple(connections), acceleration)
     mechanism.network  # noqa: B018 - built now, so that a bad connection fails here

@@ -84,6 +84,14 @@ def poles(system: LinearPHDAE) -> Array:
     return values[np.argsort(np.abs(values), kind="stable")]
 
 
+def _root(what: str, e: Array) -> Array:
+    """Cholesky factor of E, or of a part of it."""
+    try:
+        return cholesky(e, lower=True)
+    except np.linalg.LinAlgError:
+        raise ValueError(f"modes need a positive definite E: {what} is singular") from None
+
+
 def _full(a: Any) -> Array:
     return a.toarray() if sparse.issparse(a) else a
 
@@ -115,7 +123,7 @@ def rank_of(d: Array) -> int:
 
 def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None, shapes: bool) -> Modes:
     m, c, d = (_full(b) for b in blocks)
-    lm, lc = cholesky(m, lower=True), cholesky(c, lower=True)
+    lm, lc = _root("its part of the velocities", m), _root("its part of the stresses", c)
     scaled = solve_triangular(lc, solve_triangular(lm, d.T, lower=True).T, lower=True)
     rank = rank_of(d)
     pick = np.arange(rank)[::-1][:count]  # singular values descend
@@ -145,7 +153,7 @@ def _shapes(system: LinearPHDAE, velocity: Array, stress: Array) -> Array:
 
 def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
     e, j = _full(system.E), _full(system.J)
-    lower = cholesky(e, lower=True)
+    lower = _root("it", e)
     half = solve_triangular(lower, j, lower=True)
     skew = solve_triangular(lower, half.T, lower=True).T
     values, vectors = np.linalg.eigh(-0.5j * (skew - skew.T))

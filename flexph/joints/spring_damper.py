@@ -5,7 +5,13 @@ from .connection import Connection, Ground, Measure, PortName, Product, between,
 
 
 def spring_damper(
-    first: str, second: PortName, *, stiffness: float = 0.0, damping: float = 0.0, length: float | None = None
+    first: str,
+    second: PortName,
+    *,
+    stiffness: float = 0.0,
+    damping: float = 0.0,
+    length: float | None = None,
+    name: str | None = None,
 ) -> Connection:
     """A massless spring and damper between two points: tension k(ℓ − ℓ₀) + c ℓ̇ with ℓ = |p₁ − p₂|.
 
@@ -16,11 +22,18 @@ def spring_damper(
         raise ValueError("a spring to the ground needs a position: GROUND.at(x, y)")
     gap = between(first, second)
     free = None if length is None else check.not_negative("length", length, "m")
-    return Connection("spring", (first, second), measure=_measure((Product(gap, gap),), stiffness, damping, free))
+    measure = _measure((Product(gap, gap),), stiffness, damping, free)
+    return Connection("spring", (first, second), measure=measure, label=name)
 
 
 def torsion_spring(
-    first: str, second: PortName, *, stiffness: float = 0.0, damping: float = 0.0, angle: float | None = None
+    first: str,
+    second: PortName,
+    *,
+    stiffness: float = 0.0,
+    damping: float = 0.0,
+    angle: float | None = None,
+    name: str | None = None,
 ) -> Connection:
     """A torsional spring and damper: torque k(α − α₀) + c α̇, α the angle of the first section from the second.
 
@@ -28,7 +41,7 @@ def torsion_spring(
     """
     free = None if angle is None else check.number("angle", angle)
     measure = _measure(relative_angle(first, second), stiffness, damping, free)
-    return Connection("torsion spring", (first, second), measure=measure)
+    return Connection("torsion spring", (first, second), measure=measure, label=name)
 
 
 def _measure(products: tuple[Product, ...], stiffness: float, damping: float, free: float | None) -> Measure:

@@ -306,7 +306,7 @@ def assert_beginning(part, whole, steps):
     assert len(part.times) == steps + 1
     assert np.array_equal(part.states, whole.states[: steps + 1])
     assert np.array_equal(part.stage_multipliers, whole.stage_multipliers[:steps])
-    assert np.array_equal(part.multipliers[:-1], whole.multipliers[: steps - 1])  # the last one has no later neighbour yet
+    assert np.array_equal(part.multipliers[:-1], whole.multipliers[: steps - 1])  # the last one lacks a neighbour
     assert np.array_equal(part.ledger.total_energy, whole.ledger.total_energy[: steps + 1])
     assert np.array_equal(part.ledger.residual, whole.ledger.residual[:steps])
 
