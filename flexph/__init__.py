@@ -5,7 +5,7 @@ from .elasticity import Elasticity
 from .elimination import RedundantConstraintWarning, eliminate
 from .floating import floating_body
 from .inertia import Inertia, rigid_inertia
-from .integration import IntegrationError, IntegrationInterrupted, ValidityWarning, integrate
+from .integration import InputError, IntegrationError, IntegrationInterrupted, ValidityWarning, integrate
 from .interconnection import constrain, gyrator, interchange, join, transformer
 from .joints import (
     GROUND,
@@ -39,6 +39,7 @@ __all__ = [
     "Elasticity",
     "Ground",
     "Inertia",
+    "InputError",
     "IntegrationError",
     "IntegrationInterrupted",
     "Ledger",

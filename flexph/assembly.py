@@ -116,8 +116,9 @@ def _explain(mechanism: Mechanism, stated: Array, gap: Array) -> str:
     names = [n for n, ok in zip(mechanism.constraint_names, stated, strict=True) if ok]
     open_by: dict[str, float] = {}
     for name, value in zip(names, gap, strict=True):
-        joint = name.rpartition(": ")[0]
-        open_by[joint] = float(np.hypot(open_by.get(joint, 0.0), value))
-    worst = sorted(open_by.items(), key=lambda item: -item[1])[:3]
-    listed = ", ".join(f"{name} is open by {value:.3g} m" for name, value in worst)
+        joint, _, what = name.rpartition(": ")
+        key = f"{joint} in angle" if what == "angle" else joint
+        open_by[key] = float(np.hypot(open_by.get(key, 0.0), value))
+    worst = [item for item in sorted(open_by.items(), key=lambda item: -item[1])[:3] if item[1] > 1e-9]
+    listed = ", ".join(f"{k} is open by {v:.3g} {'rad' if k.endswith(' in angle') else 'm'}" for k, v in worst)
     return f"the loop cannot close at this pose: {listed}; change the fixed bodies, the lengths or the guess"

@@ -180,10 +180,10 @@ def _compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dic
     clock = time.perf_counter()
     try:
         result = case.run(**values)
-    except ValueError as error:
-        raise click.ClickException(" ".join(str(error).split())) from error
     except Unfinished:
         raise
+    except ValueError as error:
+        raise click.ClickException(" ".join(str(error).split())) from error
     except ArithmeticError as error:
         raise click.ClickException(str(error)) from error
     return record | {"wall_s": round(time.perf_counter() - clock, 6)}, result

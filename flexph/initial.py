@@ -51,25 +51,27 @@ def move_with(
     mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, velocities: Mapping[str, Motion]
 ) -> Configuration:
     """The configuration with the admissible velocities nearest to those given by body."""
-    return with_velocities(mechanism, c, project(mechanism, c, table, time, _wanted(mechanism, c, velocities)))
+    wanted, given = _wanted(mechanism, c, velocities)
+    return with_velocities(mechanism, c, project(mechanism, c, table, time, wanted, given))
 
 
-def _wanted(mechanism: Mechanism, c: Configuration, velocities: Mapping[str, Motion]) -> Array:
-    """Velocities before projection; those given at P are carried to the centre of mass."""
+def _wanted(mechanism: Mechanism, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
+    """Velocities before projection, those given at P carried to the centre of mass, and the numbers of those given."""
     cv, cw, _ = columns(mechanism.network.arrays)
-    wanted = np.zeros(velocity_count(mechanism.network.arrays))
+    wanted, given = np.zeros(velocity_count(mechanism.network.arrays)), []
     for name, motion in velocities.items():
         body = check.lookup("body", name, mechanism.bodies)
         i = list(mechanism.bodies).index(name)
-        vx, vy, given = (
-            (0.0, 0.0, motion) if np.isscalar(motion) else check.array(f"velocity of {name!r}", motion, (3,))
-        )
-        spin = check.number(f"spin of {name!r}", given) if body.turns else 0.0
+        whole = not np.isscalar(motion)
+        vx, vy, turn = check.array(f"velocity of {name!r}", motion, (3,)) if whole else (0.0, 0.0, motion)
+        spin = check.number(f"spin of {name!r}", turn) if body.turns else 0.0
         arm = c.R[i] @ (body.inertia.centre + body.inertia.mean_shape @ c.u[mechanism.network.arrays.body_u == i])
         wanted[cv[i]] = np.array([vx, vy]) + spin * np.array([-arm[1], arm[0]])
+        given += list(cv[i]) if whole else []
         if body.turns:
             wanted[cw[i]] = spin
-    return wanted
+            given += list(cw[i])
+    return wanted, np.array(given, dtype=int)
 
 
 def velocities_of(mechanism: Mechanism, c: Configuration) -> Array:
@@ -99,26 +101,40 @@ def constraint_rates(mechanism: Mechanism, c: Configuration, table: TimeTable, t
     return G, -constraint_sums(a, d.product, rate_c, rate_o)
 
 
-def project(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, wanted: Array) -> Array:
-    """Velocities nearest to the wanted ones in kinetic energy with G v = b; deformation rates only if need be."""
+def project(
+    mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, wanted: Array, given: Array
+) -> Array:
+    """Velocities nearest to the wanted ones in kinetic energy with G v = b; deformation rates only if need be.
+
+    Those ``given`` are kept where the constraints allow it, and otherwise take part like the others.
+    """
     G, b = constraint_rates(mechanism, c, table, time)
     if not b.size:
         return wanted
     M = mass_matrix(mechanism.network.arrays, c.u)
+    keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
+    held = sparse.csr_array(sparse.vstack([G, keep])), np.concatenate([b, wanted[given]])
+    rigid, every = np.arange(wanted.size - mechanism.layout.flexible), np.arange(wanted.size)
     found = wanted
-    for active in (np.arange(wanted.size - mechanism.layout.flexible), np.arange(wanted.size)):
-        root = np.linalg.cholesky(M[active][:, active].toarray())  # scaled, nearest is least-norm
-        scaled = np.linalg.solve(root, G[:, active].toarray().T).T
-        found = wanted.copy()
-        found[active] += np.linalg.solve(root.T, np.linalg.lstsq(scaled, b - G @ wanted, rcond=1e-11)[0])
-        defect = np.abs(G @ found - b)
-        if defect.max() <= CONSISTENT * max(_rate_scale(G, found, b), _rate_scale(G, wanted, b)):
+    for (rows, rates), active in ((held, rigid), ((G, b), rigid), (held, every), ((G, b), every)):
+        found = _nearest(M, rows, rates, wanted, active)
+        defect = np.abs(rows @ found - rates)
+        if defect.max() <= CONSISTENT * max(_rate_scale(rows, found, rates), _rate_scale(rows, wanted, rates)):
             return found
     worst = int(np.argmax(defect))
     raise ValueError(
         f"no velocity satisfies all constraints: {mechanism.constraint_names[worst]} is violated by "
         f"{defect[worst]:.3g}; the drives contradict the joints"
     )
+
+
+def _nearest(M: Any, rows: Any, rates: Array, wanted: Array, active: Array) -> Array:
+    """Change the active velocities least in kinetic energy to meet rows v = rates, as nearly as they can."""
+    root = np.linalg.cholesky(M[active][:, active].toarray())  # scaled, nearest is least-norm
+    scaled = np.linalg.solve(root, rows[:, active].toarray().T).T
+    found = wanted.copy()
+    found[active] += np.linalg.solve(root.T, np.linalg.lstsq(scaled, rates - rows @ wanted, rcond=1e-11)[0])
+    return found
 
 
 def _rate_scale(G: Any, v: Array, b: Array) -> float:

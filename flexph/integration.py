@@ -42,6 +42,10 @@ class IntegrationError(Unfinished, ArithmeticError):
     """A step could not be solved; ``solution`` holds the finished steps."""
 
 
+class InputError(Unfinished, ValueError):
+    """A drive or an input gave no usable value; ``solution`` holds the finished steps."""
+
+
 class IntegrationInterrupted(Unfinished, KeyboardInterrupt):
     """The run was interrupted (Ctrl-C); ``solution`` holds the finished steps."""
 
@@ -72,8 +76,8 @@ def integrate(
     kept (and the last). A progress bar appears on a terminal for runs that take longer than a second.
 
     Raises ValueError for times that do not ascend, unknown ports, an inconsistent start or redundant constraints;
-    IntegrationError where a step cannot be solved and IntegrationInterrupted on Ctrl-C, both with the finished steps as
-    ``solution``.
+    IntegrationError where a step cannot be solved, InputError (a ValueError) where a drive or input gives no usable
+    value, and IntegrationInterrupted on Ctrl-C, all three with the finished steps as ``solution``.
     """
     grid = _grid(times, start)
     check.count("save_every", save_every)
@@ -87,6 +91,8 @@ def integrate(
             run.step(float(t0), float(t1), forcing.at(0.5 * (t0 + t1)))
     except NoConvergence as error:
         raise IntegrationError(_explain(run, t0, t1, error), run.solution()) from error
+    except ValueError as error:
+        raise InputError(str(error), run.solution()) from error
     except KeyboardInterrupt:
         done = run.solution()
         message = f"interrupted at t = {done.times[-1]:.6g} s; the finished steps are in .solution"

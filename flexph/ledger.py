@@ -24,7 +24,8 @@ class Ledger:
     """Energy accounts of a run, all in [J]: ΔH = work of ports and drives − dissipation + residual.
 
     energy
-        by part (``kinetic crank``, ``elastic rod``, ``potential crank``, ``spring …``) at every saved time, (k + 1,).
+        by part (``kinetic crank``, ``elastic rod``, ``potential crank``, ``stored spring …``) at every saved
+        time, (k + 1,).
     work
         by external port and drive between saved times, (k,).
     joint_work
@@ -60,7 +61,7 @@ class Ledger:
         return float(self.residual.max(initial=0.0)) / scale
 
     def kind(self, word: str) -> Array:
-        """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``spring``) over all bodies [J]."""
+        """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``) over all bodies [J]."""
         parts = [v for k, v in self.energy.items() if k.split()[0] == word]
         return np.sum(parts, axis=0) if parts else np.zeros_like(self.total_energy)
 
@@ -86,7 +87,7 @@ class Accounts:
             *(f"kinetic {n}" for n in bodies),
             *(f"elastic {bodies[i]}" for i in self._elastic),
             *(f"potential {bodies[i]}" for i in self._heavy),
-            *(f"spring {c.name}" for c in springs if c.measure and c.measure.stiffness > 0.0),
+            *(f"stored {c.name}" for c in springs if c.measure and c.measure.stiffness > 0.0),
         )
         self.work = (*mechanism.network.input_slices, *(n for n, driven, _ in self._joints if driven))
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)

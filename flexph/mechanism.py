@@ -90,9 +90,9 @@ class Mechanism:
     ) -> State:
         """A state that satisfies all constraints and their rates at ``time``.
 
-        ``velocities`` by body: its spin [rad/s] or (ẋ, ẏ, spin) of its origin P; zero where missing. They are
-        projected on the constraints and drives with the least kinetic energy, without deformation rates where that
-        is possible. ``elastic="quasi_static"`` starts with the deformation that balances the inertia forces of the
+        ``velocities`` by body: its spin [rad/s] or (ẋ, ẏ, spin) of its origin P. They are kept where the joints and
+        drives allow it; the others follow with the least kinetic energy, without deformation rates where that is
+        possible. ``elastic="quasi_static"`` starts with the deformation that balances the inertia forces of the
         rigid motion, instead of undeformed.
         """
         return consistent_state(self, pose, velocities or {}, elastic, time)

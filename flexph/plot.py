@@ -22,9 +22,9 @@ def ledger_figure(solution: Solution, path: str | Path) -> Path:
     ledger, times = solution.ledger, solution.times
     figure = Figure(figsize=(8.0, 7.5), layout="constrained")
     stored, moved, audit = figure.subplots(3, 1, sharex=True, height_ratios=(3, 3, 2))
-    for word in ("kinetic", "elastic", "potential", "spring"):
+    for word in ("kinetic", "elastic", "potential", "stored"):
         if any(name.startswith(word) for name in ledger.energy):
-            stored.plot(times, ledger.kind(word), label=word, linewidth=1.2)
+            stored.plot(times, ledger.kind(word), label="springs" if word == "stored" else word, linewidth=1.2)
     stored.plot(times, ledger.total_energy, "k:", label="total", linewidth=1.0)
     stored.set_ylabel("energy [J]")
     _flows(moved, times, ledger)

@@ -14,6 +14,7 @@ from .kernels.continuous import (
     elastic_stress,
     kinetic_gradient,
     mass_matrix,
+    shifted,
     spring_operator,
     strain_operator,
     structure,
@@ -122,11 +123,16 @@ def _elastic_force(mechanism: Mechanism, c: Configuration) -> Array:
 
 
 def _stiffness(mechanism: Mechanism, c: Configuration) -> Any:
-    """DᵀC⁻¹D and the geometric stiffness of the stresses."""
+    """DᵀC⁻¹D, the geometric stiffness of the stresses, and the centrifugal softening −ω²K."""
     a = mechanism.network.arrays
     D, slopes = strain_operator(a, c.u), sparse.csr_array(a.slopes)
     geometric = slopes.T @ sparse.diags_array(a.weights.T @ elastic_stress(a, c.u)) @ slopes
-    return D.T @ sparse.csr_array(a.stiffness) @ D + geometric
+    made = D.T @ sparse.csr_array(a.stiffness) @ D + geometric
+    s, w = a.n.shape[0], c.omega[a.body_u]
+    for i in range(s):
+        for j in range(s):
+            made = made - sparse.diags_array(w[:, i] * w[:, j]) @ shifted(a, 1 + s + i * s + j)
+    return made
 
 
 def _curvature(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 from . import checks as check
-from .body import Port
+from .body import Body, Port
 from .ledger import Accounts, Ledger, make_ledger
 from .multipliers import INSIDE, smooth, weigh
 from .space import Array, from_entries
@@ -127,21 +127,29 @@ class Solution:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the run as HDF5 (docs/solution-format.md): open, checksummed, without code in it."""
-        with h5py.File(path, "w", libver="v108") as file:  # from here on, structures have checksums too
-            file.attrs["format"] = FORMAT
-            file.attrs["layout"] = _signature(self.mechanism)
-            for name in _ARRAYS:
-                _put(file, name, getattr(self, name))
-            _put(file, "anchors/rows", self.anchors.rows)
-            _put(file, "anchors/springs", self.anchors.springs)
-            for group in ("energy", "work", "joint_work", "dissipation"):
-                accounts = getattr(self.ledger, group)
-                rows = len(self.times) - (group != "energy")
-                columns = np.array(list(accounts.values())).reshape(len(accounts), rows).T
-                _put(file, f"ledger/{group}", columns).attrs["columns"] = list(accounts)
-            for name in ("residual", "position_residual", "velocity_residual", "iterations"):
-                _put(file, f"ledger/{name}", getattr(self.ledger, name))
+        """Write the run as HDF5 (docs/solution-format.md): open, checksummed, without code in it.
+
+        The file appears whole or not at all: it is written beside its place and then put there.
+        """
+        beside = Path(path).with_name(Path(path).name + ".part")
+        with h5py.File(beside, "w", libver="v110") as file:  # from v110 on, all structures have checksums
+            self._write(file)
+        beside.replace(path)
+
+    def _write(self, file: h5py.File) -> None:
+        file.attrs["format"] = FORMAT
+        file.attrs["layout"] = _texts(_signature(self.mechanism))
+        for name in _ARRAYS:
+            _put(file, name, getattr(self, name))
+        _put(file, "anchors/rows", self.anchors.rows)
+        _put(file, "anchors/springs", self.anchors.springs)
+        for group in ("energy", "work", "joint_work", "dissipation"):
+            accounts = getattr(self.ledger, group)
+            rows = len(self.times) - (group != "energy")
+            columns = np.array(list(accounts.values())).reshape(len(accounts), rows).T
+            _put(file, f"ledger/{group}", columns).attrs["columns"] = _texts(accounts)
+        for name in ("residual", "position_residual", "velocity_residual", "iterations"):
+            _put(file, f"ledger/{name}", getattr(self.ledger, name))
 
     @staticmethod
     def load(path: str | Path, mechanism: Mechanism) -> Solution:
@@ -183,17 +191,34 @@ def _put(file: h5py.File, name: str, value: Array) -> h5py.Dataset:
     return file.create_dataset(name, data=value, chunks=True, fletcher32=True)
 
 
+def _texts(names: Iterable[str]) -> Array:
+    """Texts of fixed length: their place in the file is covered by its checksums."""
+    return np.array([name.encode() for name in names], dtype=bytes)
+
+
 def _signature(mechanism: Mechanism) -> list[str]:
-    """Part names with their places, and body masses: what a saved run and a mechanism must share."""
+    """What a saved run and a mechanism must share: parts and their places, accounts, and the bodies' constants."""
+    accounts = Accounts(mechanism)
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
-    return parts + [f"{k} {b.mass:.12g} kg" for k, b in mechanism.bodies.items()]
+    names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
+    return parts + names + [f"{name}: {_constants(body)}" for name, body in mechanism.bodies.items()]
+
+
+def _constants(body: Body) -> str:
+    """Mass, inertia, flexibility and port positions of a body to 9 digits."""
+    inertia = [body.mass, *np.ravel(body.inertia.first), *np.ravel(body.inertia.second), *np.ravel(body.inertia.spin)]
+    flexibility = [check.norm(body.elasticity.compliance)] if body.elasticity else []
+    ports = [x for port in body.ports.values() for x in port.position]
+    return " ".join(f"{x:.9g}" for x in (*inertia, *flexibility, *ports))
 
 
 def _read(file: h5py.File, mechanism: Mechanism) -> Solution:
     if file.attrs.get("format") != FORMAT:
         raise OSError(f"format is {file.attrs.get('format')!r}, expected {FORMAT!r}")
-    if list(file.attrs["layout"]) != _signature(mechanism):
-        raise ValueError("the saved run belongs to another mechanism: its parts or masses differ")
+    saved, own = [t.decode() for t in file.attrs["layout"]], _signature(mechanism)
+    if saved != own:
+        differing = next((f"{a!r} there, {b!r} here" for a, b in zip(saved, own, strict=False) if a != b), "its length")
+        raise ValueError(f"the saved run belongs to another mechanism: {differing}")
     get = lambda name: np.asarray(file[name][()])  # noqa: E731
     flows = np.hstack([get(f"ledger/{g}") for g in ("work", "joint_work", "dissipation")])
     audit = [get(f"ledger/{n}") for n in ("residual", "position_residual", "velocity_residual", "iterations")]

@@ -29,7 +29,8 @@ def drive(
     """Prescribe a motion as a function of time [s]; its work is the multiplier times the prescribed increment.
 
     ``angle``: the angle [rad] of the section at ``port`` relative to that at ``reference``; it may turn on without
-    bound. ``position``: the world position (x, y) [m] of the port, the reference must be GROUND ([flex] eq. (49)).
+    bound. The work of a step is its stage multiplier times sin Δθ. ``position``: the world position (x, y) [m] of the
+    port, the reference must be GROUND ([flex] eq. (49)).
     """
     if (angle is None) == (position is None):
         raise ValueError("drive takes either angle= or position=, a function of time")

@@ -626,3 +626,28 @@ def test_too_fast_for_the_stiffness():
     pose = mechanism.assemble({"rod": (0.0, 0.0, 0.1)})
     with pytest.raises(ArithmeticError, match="too fast for the stiffness; start undeformed"):
         mechanism.consistent_state(pose, velocities={"rod": 200.0}, elastic="quasi_static")
+
+
+# --- given velocities --------------------------------------------------------------------------------------------------
+
+
+def test_a_given_spin_is_kept_and_the_others_follow():
+    """A rigid slider-crank with its crank given: the rod's spin is that of the closed form."""
+    joints = [
+        hinge("crank.root", GROUND.at(0.0, 0.0)),
+        hinge("crank.tip", "rod.root"),
+        slider("rod.tip", GROUND.at(0.0, 0.0), turning=True),
+    ]
+    mechanism = connect({"crank": rigid.bar(0.1, 0.3), "rod": rigid.bar(0.4, 0.5)}, joints)
+    pose = mechanism.assemble({"crank": (0.0, 0.0, 0.7)}, guess={"rod": -0.2})
+    state = mechanism.consistent_state(pose, velocities={"crank": 10.0})
+    spin = {name: state.x[mechanism.layout.parts[f"{name}.spin"]][0] for name in mechanism.bodies}
+    lean = -math.asin(0.1 * math.sin(0.7) / 0.4)  # 0.1 sin 0.7 + 0.4 sin lean = 0, differentiated
+    assert spin["crank"] == pytest.approx(10.0, rel=1e-12)
+    assert spin["rod"] == pytest.approx(-0.1 * math.cos(0.7) * 10.0 / (0.4 * math.cos(lean)), rel=1e-12)
+
+
+def test_a_spin_about_a_pivot_off_the_origin_is_kept():
+    mechanism = connect({"bar": rigid.bar(1.0, 2.0)}, [hinge("bar.tip", GROUND.at(0.0, 0.0))])
+    state = mechanism.consistent_state(mechanism.assemble({"bar": 0.4}), velocities={"bar": 3.0})
+    assert state.x[mechanism.layout.parts["bar.spin"]] == pytest.approx([3.0], rel=1e-12)
