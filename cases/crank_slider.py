@@ -116,12 +116,12 @@ def extremes(uy: Array) -> dict[str, float]:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables, plots, the moving rod for mesh viewers, and the run itself."""
     solution, ledger = result.solution, result.solution.ledger
+    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
     _table(folder / "midpoint.csv", ["t_s", "ux_over_L", "uy_over_L"], [solution.times, *result.midpoint.T])
     _write_ledger(solution, folder / "ledger.csv")
     draw_midpoint(result, folder / "midpoint.png")
     ledger_figure(solution, folder / "ledger.png")
     write_series(folder / "rod.pvd", solution, bodies=["rod"])
-    solution.save(folder / "solution.h5")
     figures: dict[str, Any] = {
         "energy_residual_max_rel": ledger.largest_residual,
         "position_drift_max_m": ledger.position_residual.max(),

@@ -50,8 +50,8 @@ def beam(
     Raises ValueError where a length, a section or a count is not positive, a name is unknown, a station is off the
     beam, or von Kármán strain is asked of a pair whose axial force is not constant on each element.
     """
-    check.positive("length", length, "m")
-    check.count("elements", elements)
+    length = check.positive("length", length, "m")
+    elements = check.count("elements", elements)
     check.choice("reference", reference, ("cantilever", "simply_supported"))
     check.choice("strain", strain, ("linear", "von_karman"))
     mesh = _Mesh(length, elements, reference, _pair(pair, strain))

@@ -25,6 +25,7 @@ in the energy balance of the first step."""
 
 def assemble(mechanism: Mechanism, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
     """See :meth:`flexph.Mechanism.assemble`."""
+    check.number("time", time)
     centres, rotations, free = _start(mechanism, fixed, guess)
     stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
     _, omega, _ = columns(mechanism.network.arrays)

@@ -15,8 +15,10 @@ thousands of products in double precision, each with a relative error of 1e-16."
 
 
 def number(name: str, value: Any) -> float:
-    """A finite number."""
+    """A finite number; neither a text nor a truth value."""
     try:
+        if isinstance(value, str | bytes | bool):
+            raise TypeError
         result = float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a number, got {value!r}") from None

@@ -121,6 +121,8 @@ def _load(name: str) -> Case[Any]:
         return cases[name]
     except ModuleNotFoundError as error:
         raise click.ClickException(f"case {name!r} needs the module {error.name!r}, which is not installed") from error
+    except Exception as error:  # a case of another package must not take the others with it
+        raise click.ClickException(f"case {name!r} cannot be loaded: {error}") from error
 
 
 def _command(name: str, case: Case[Any]) -> click.Command:
@@ -133,7 +135,11 @@ def _command(name: str, case: Case[Any]) -> click.Command:
         # What was there before stays untouched until everything is written.
         with tempfile.TemporaryDirectory(prefix=".flexph-", dir=out) as temporary:
             staging = Path(temporary)
-            figures = case.write(result, staging)
+            try:
+                figures = case.write(result, staging)
+            except BaseException:  # also Ctrl-C: what is written is kept, beside older results
+                _publish(staging, out / "unfinished")
+                raise
             (staging / "summary.json").write_text(_summary(record, figures), encoding="utf-8")
             for line in _listed(_publish(staging, out), out):
                 click.echo(line)

@@ -25,7 +25,7 @@ def write_modes(path: str | Path, mechanism: Mechanism, pose: Pose, modes: Modes
     """Write mode shapes on the undeformed pose as a VTU file; returns its path.
 
     Point data ``mode_1``, …: displacement of each mode, its largest one set to 1 m; cell data ``body``: the index of
-    the body; field data ``frequencies_rad_s``. Bodies without a view are left out.
+    the body. Bodies without a view are left out.
     """
     shapes = [_mode_displacement(mechanism, pose, modes, k) for k in range(len(modes.frequencies))]
     points, cells, bodies = _undeformed(mechanism, pose)
@@ -34,7 +34,6 @@ def write_modes(path: str | Path, mechanism: Mechanism, pose: Pose, modes: Modes
         cells,
         point_data={f"mode_{k + 1}": _spatial(shape) for k, shape in enumerate(shapes)},
         cell_data={"body": bodies},
-        field_data={"frequencies_rad_s": modes.frequencies},
     )
     return _write(Path(path), mesh)
 
@@ -48,6 +47,8 @@ def write_series(path: str | Path, solution: Solution, *, bodies: Sequence[str] 
     """
     check.count("frames", frames, least=1)
     names = list(bodies) or [name for name, body in solution.mechanism.bodies.items() if body.view]
+    if not names:
+        raise ValueError("no body of this mechanism has a view to export")
     for name in names:
         if check.lookup("body", name, solution.mechanism.bodies).view is None:
             raise ValueError(f"body {name!r} has no view to export")

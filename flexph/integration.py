@@ -11,13 +11,12 @@ import numpy as np
 from tqdm import tqdm
 
 from . import checks as check
-from .initial import check_consistent, refuse_redundant
+from .initial import AT_REST, check_consistent, refuse_redundant
 from .kernels.gradient import lever_spin
 from .kernels.state import Configuration, Derived, constraint_sums, derive, node_displacement
 from .kernels.step import Means
 from .ledger import Accounts, balance, make_ledger
-from .multipliers import Smoother
-from .newton import NoConvergence, solve_step
+from .newton import Converged, NoConvergence, solve_step
 from .solution import Solution
 from .space import Array
 from .state import State, TimeTable, configuration, flat, schedule
@@ -28,6 +27,12 @@ if TYPE_CHECKING:
 Input = Callable[[float], Any] | Sequence[float] | float
 SMALL_ROTATION = 0.3
 """Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
+
+
+UNBALANCED = 1e-9
+"""Balance residual over the energy above which a run warns: far above round-off, nothing should reach it."""
+JUMP = 0.1
+"""Velocity defect over the largest speed above which a run warns: a resolved motion leaves the square of hω."""
 
 
 class Unfinished(BaseException):
@@ -68,8 +73,9 @@ def integrate(
     The scheme is a discrete gradient pair ([dg] eq. (18)) that is exact for these polynomial equations at any step:
     ΔH = work − dissipation, RᵀR = 1, position constraints and both momenta hold to round-off. It is symmetric, of
     second order in positions, velocities and midpoint multipliers, and adds no damping of its own.
-    The multipliers returned are weighted over neighbouring steps, see :mod:`flexph.multipliers`; the ledger books the
-    work of those of each step.
+    Velocities keep the constraints in the mean of each step, and at its ends to second order; what that adds to the
+    multipliers, to one side and the other in turn, is taken from those returned and left in the ``stage_multipliers``.
+    Equal steps keep that order; where long and short steps alternate, velocities and multipliers fall to first order.
 
     ``times`` ascending [s], beginning at ``start.time``. ``inputs`` by the name of the external port: constant values
     or functions of time, taken at the middle of each step; ports not named get zero. Every ``save_every``-th step is
@@ -91,14 +97,15 @@ def integrate(
             run.step(float(t0), float(t1), forcing.at(0.5 * (t0 + t1)))
     except NoConvergence as error:
         raise IntegrationError(_explain(run, t0, t1, error), run.solution()) from error
-    except ValueError as error:
-        raise InputError(str(error), run.solution()) from error
     except KeyboardInterrupt:
         done = run.solution()
         message = f"interrupted at t = {done.times[-1]:.6g} s; the finished steps are in .solution"
         raise IntegrationInterrupted(message, done) from None
+    except Exception as error:  # of a drive or an input: whatever it is, the finished steps are kept
+        raise InputError(f"between t = {t0:.6g} s and {t1:.6g} s: {error}", run.solution()) from error
     solution = run.solution()
     _warn_of_rotation(solution)
+    _warn_of_defects(solution)
     return solution
 
 
@@ -143,7 +150,7 @@ class _Forcing:
             value = _numbers(name, given(time) if callable(given) else given)
             if size > self._dim and value.shape == (self._dim,):
                 value = np.tile(value, size // self._dim)  # one force per length for all elements of a load port
-            if value.size != size:
+            if value.size != size or (value.ndim == 2 and value.shape != (size // self._dim, self._dim)):
                 raise ValueError(f"input {name!r} must have {size} entries, got shape {value.shape}")
             if not np.all(np.isfinite(value)):
                 raise ValueError(f"input {name!r} at t = {time} s must be finite, got {value}")
@@ -181,7 +188,9 @@ class _Run:
         self.accounts, self.table = Accounts(mechanism), TimeTable(mechanism, start.anchors)
         self.anchors = start.anchors
         self.sizes = np.cumsum([mechanism.layout.bodies * self.a.dim, mechanism.layout.bodies * self.a.n.shape[0]])
-        self.memory = start.memory.reshape(-1, self.sizes[-1] + self.a.body_u.size + mechanism.layout.multipliers)
+        self.rows_of_g = mechanism.layout.multipliers
+        width = int(self.sizes[-1]) + self.a.body_u.size + 2 * self.rows_of_g
+        self.memory = start.memory.reshape(-1, width)
         self.c = configuration(mechanism, start.x)
         self.d = derive(self.a, self.c)
         self.energy = self.accounts.energies(self.c, self.d)
@@ -189,9 +198,7 @@ class _Run:
         self.rows: list[_Saved] = []
         self.pending: _Saved | None = None
         self.count = 0
-        self.leading = np.zeros(mechanism.layout.multipliers)
-        self.smoother = Smoother([row[row.size - self.leading.size :] for row in self.memory])
-        self.recent: dict[int, _Saved] = {}
+        self.defect = self._first_defect(start)  # G v − ∂g/∂t at the end of the last step
 
     def step(self, t0: float, t1: float, inputs: Array) -> None:
         """Advance by one step and book it; the run changes only when the step is solved."""
@@ -203,30 +210,45 @@ class _Run:
         d = derive(a, c)
         energy = self.accounts.energies(c, d)
         flows = self.accounts.step(self.c, h, found.means, found.trial, prescribed)
-        audit = np.array(
-            [
-                abs(balance(self.accounts, self.energy, energy, flows)),
-                np.abs(constraint_sums(a, d.product, prescribed.coefficient_1, prescribed.offset_1)).max(initial=0.0),
-                np.abs(self._rate(c, d, prescribed.coefficient_1, t1, h)).max(initial=0.0),
-                found.iterations,
-            ]
-        )
-        memory = np.vstack([self.memory[-1:], np.concatenate([np.ravel(part) for part in found.means])])
-        lam = found.means.lam
-        self._keep(_Saved(t1, x, energy, 0.5 * (t0 + t1), lam, lam, flows, audit, memory))
-        self.c, self.d, self.energy, self.memory = c, d, energy, memory
+        defect = self._rate(c, d, prescribed.coefficient_1, self.table.rates(t1, h))
+        gap = constraint_sums(a, d.product, prescribed.coefficient_1, prescribed.offset_1)
+        residual = abs(balance(self.accounts, self.energy, energy, flows))
+        largest = [float(np.abs(part).max(initial=0.0)) for part in (gap, defect)]
+        audit = np.array([residual, *largest, found.iterations])
+        memory = np.vstack([self.memory[-1:], np.concatenate([*map(np.ravel, found.means), defect])])
+        lam = self._second_order(found, h, defect)
+        self._keep(_Saved(t1, x, energy, 0.5 * (t0 + t1), found.means.lam, lam, flows, audit, memory))
+        self.c, self.d, self.energy, self.memory, self.defect = c, d, energy, memory, defect
+
+    def _second_order(self, found: Converged, h: float, defect: Array) -> Array:
+        """Multipliers less what the change of the velocity defect over the step adds: S⁻¹(e₁ − e₀)/h, S = G M⁻¹Gᵀ.
+
+        The factored Jacobian of the step gives it as the answer to a gap of ½h(e₁ − e₀).
+        """
+        if not self.rows_of_g:
+            return found.means.lam
+        v, omega, du = (np.zeros_like(part) for part in found.means[:3])
+        nothing = Means(v, omega, du, 0.5 * h * (defect - self.defect))
+        return found.means.lam - found.solve(nothing).lam
+
+    def _first_defect(self, start: State) -> Array:
+        if len(self.memory):
+            return self.memory[-1, self.memory.shape[1] - self.rows_of_g :]
+        coefficient, _ = self.table.at(start.time)
+        return self._rate(self.c, self.d, coefficient, self.table.rates(start.time))
 
     def _guess(self) -> Means:
         """Mean velocities extrapolated from the last two steps, or the present ones; the last multipliers."""
-        size = self.memory.shape[1] - self.leading.size
+        size = self.memory.shape[1] - 2 * self.rows_of_g
+        lam = self.memory[-1:, size : size + self.rows_of_g].sum(axis=0)
         if len(self.memory) < 2:
-            return Means(self.c.v, self.c.omega, self.c.du, self.memory[-1:, size:].sum(axis=0))
+            return Means(self.c.v, self.c.omega, self.c.du, lam)
         ahead = 2.0 * self.memory[-1, :size] - self.memory[-2, :size]
         v, omega, du = np.split(ahead, self.sizes)
-        return Means(v.reshape(self.c.v.shape), omega.reshape(self.c.omega.shape), du, self.memory[-1, size:])
+        return Means(v.reshape(self.c.v.shape), omega.reshape(self.c.omega.shape), du, lam)
 
-    def _rate(self, c: Configuration, d: Derived, coefficient: Array, t: float, h: float) -> Array:
-        """G v − ∂g/∂t at the end of a step."""
+    def _rate(self, c: Configuration, d: Derived, coefficient: Array, prescribed: tuple[Array, Array]) -> Array:
+        """G v − ∂g/∂t at a state, with the rates of what time prescribes."""
         a = self.a
         local = node_displacement(a, c.du)
         moved = np.matmul(c.R[a.node_body], local[:, :, None])[:, :, 0]
@@ -234,7 +256,7 @@ class _Run:
         speed = a.incidence @ (a.node_moves[:, None] * c.v[a.node_body] + moved)
         rate = np.einsum("pd,pd->p", speed[a.first], d.vector[a.second])
         rate += np.einsum("pd,pd->p", speed[a.second], d.vector[a.first])
-        own_c, own_o = self.table.rates(t, h)
+        own_c, own_o = prescribed
         return constraint_sums(a, rate, coefficient, own_o) + constraint_sums(a, d.product, own_c, np.zeros_like(own_o))
 
     def _keep(self, row: _Saved) -> None:
@@ -243,12 +265,6 @@ class _Run:
             row.flows = self.pending.flows + row.flows
             worst = np.maximum(self.pending.audit, row.audit)
             row.audit = np.append(worst[:3], self.pending.audit[3] + row.audit[3])
-        if not self.count:
-            self.leading = row.stage
-        self.recent = {k: r for k, r in self.recent.items() if k > self.count - 3} | {self.count: row}
-        for number, multipliers in self.smoother.add(row.stage).items():
-            if number in self.recent:
-                self.recent[number].multipliers = multipliers
         self.count += 1
         if self.count % self.save_every == 0:
             self.rows.append(row)
@@ -278,7 +294,6 @@ class _Run:
             ),
             anchors=self.anchors,
             memory=memory,
-            leading=self.leading,
         )
 
 
@@ -291,7 +306,27 @@ def _warn_of_rotation(solution: Solution) -> None:
             k = int(np.argmax(turned > SMALL_ROTATION))
             warnings.warn(
                 f"a section of {name!r} turns by {turned.max():.2f} rad (more than {SMALL_ROTATION} first at "
-                f"t = {solution.times[k]:.4g} s): a floating frame is for moderate deflections; split the body in two",
+                f"t = {solution.times[k]:.4g} s): a floating frame is for moderate deflections; "
+                "split the body in two, or take strain='von_karman' if it spins",
                 ValidityWarning,
                 stacklevel=3,
             )
+
+
+def _warn_of_defects(solution: Solution) -> None:
+    """What the ledger says about the run itself."""
+    ledger, layout = solution.ledger, solution.mechanism.layout
+    start = sum(layout.position_sizes)
+    speed = float(np.abs(solution.states[:, start : start + layout.velocities]).max(initial=0.0))
+    if speed <= AT_REST:
+        return
+    if ledger.largest_residual > UNBALANCED:
+        warnings.warn(f"the energy balance is off by {ledger.largest_residual:.0e}", ValidityWarning, stacklevel=3)
+    jump = float(ledger.velocity_residual.max(initial=0.0))
+    if jump > JUMP * speed:
+        warnings.warn(
+            f"velocities leave the constraints by up to {jump:.2g} at the ends of steps, of speeds up to {speed:.2g}: "
+            "a drive changes its rate abruptly, or steps are too long; smooth the drive or take shorter steps",
+            ValidityWarning,
+            stacklevel=3,
+        )

@@ -119,14 +119,18 @@ def connect(
     Raises ValueError for an unknown port (naming those that exist), a connection given twice, bodies of different
     dimension, or a name with a dot.
     """
+    if not isinstance(bodies, Mapping):
+        raise ValueError(f"bodies must be a mapping of names to bodies, got {bodies!r}")
     if not bodies:
         raise ValueError("bodies must not be empty")
+    if isinstance(connections, Connection):
+        raise ValueError("connections must be a list of joints and force elements, got a single one")
     for name, body in bodies.items():
         if not isinstance(body, Body):
             raise ValueError(f"bodies must be made by fem or rigid, {name!r} is {body!r}")
     dim = next(iter(bodies.values())).dim
     for name, body in bodies.items():
-        if "." in name or not name:
+        if not isinstance(name, str) or "." in name or not name:
             raise ValueError(f"the name of a body must not be empty or contain a dot, got {name!r}")
         if body.dim != dim:
             raise ValueError(f"all bodies must have dimension {dim}, {name!r} has {body.dim}")

@@ -28,6 +28,7 @@ class Converged(NamedTuple):
     means: Means
     trial: Trial
     iterations: int
+    solve: Solve  # the last Jacobian, factored
 
 
 class NoConvergence(ArithmeticError):
@@ -50,6 +51,7 @@ def solve_step(
     defect, trial = residual(a, start, known, h, x, schedule)
     solve: Solve | None = None
     previous = size = np.inf
+    largest = 0.0
     for iteration in range(1, MAX_ITERATIONS + 1):
         if solve is None:
             try:
@@ -57,14 +59,16 @@ def solve_step(
             except SingularStep as error:
                 raise NoConvergence(str(error), iteration, size) from None
         correction = solve(defect)
-        size = np.sqrt(_work(a, defect, correction) / _energy_scale(a, known, h, x, trial))
+        work = _work(a, defect, correction)
+        largest = max(largest, work)  # from rest, the first correction is all the energy there is
+        size = float(np.sqrt(work / max(largest, _energy_scale(a, known, h, x, trial))))
         if not np.isfinite(size):
             raise NoConvergence("the iteration diverged", iteration, size)
         x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
         defect, trial = residual(a, start, known, h, x, schedule)
         stagnates = size > 0.5 * previous
         if size <= SETTLED or (stagnates and (size <= STAGNATED or _below_resolution(a, start, h, correction))):
-            return Converged(x, trial, iteration)
+            return Converged(x, trial, iteration, solve)
         if size > SLOW * previous:
             solve = None
         previous = size
@@ -95,4 +99,4 @@ def _energy_scale(a: Arrays, known: Derived, h: float, x: Means, t: Trial) -> fl
     loads = h * float(np.abs(x.v * (np.abs(a.weight) + np.abs(t.force))).sum() + np.abs(x.omega * t.torque).sum())
     momentum = float(np.abs(np.einsum("bd,bd->b", c.v, c.v)) @ a.mass)
     total = speed + stored + loads + momentum
-    return total if total > 0.0 else np.finfo(float).tiny
+    return max(total, np.finfo(float).tiny)

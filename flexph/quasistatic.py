@@ -136,16 +136,16 @@ def _stiffness(mechanism: Mechanism, c: Configuration) -> Any:
 
 
 def _curvature(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
-    """d/dt (b − G v) at constant velocities, by a central difference along the motion."""
+    """d/dt (b − G v) at constant velocities, by a second-order difference along the motion."""
     v = velocities_of(mechanism, c)[: -mechanism.layout.flexible or None]
     fastest = float(np.abs(v).max(initial=0.0)) or 1.0
     step = 1e-5 / fastest  # truncation (1e-5)², round-off 1e-16/1e-5 of the velocities: 1e-10
-    ends = []
-    for sign in (step, -step):
-        centres, rotations = move(mechanism, c.r, c.R, sign * v)
-        G, b = constraint_rates(mechanism, c._replace(r=centres, R=rotations), table, time + sign)
-        ends.append(b - G[:, : v.size] @ v)
-    return (ends[0] - ends[1]) / (2.0 * step)
+    values = []
+    for ahead in (0.0, step, 2.0 * step):  # to the right of the time, where drives are defined
+        centres, rotations = move(mechanism, c.r, c.R, ahead * v)
+        G, b = constraint_rates(mechanism, c._replace(r=centres, R=rotations), table, time + ahead)
+        values.append(b - G[:, : v.size] @ v)
+    return (-3.0 * values[0] + 4.0 * values[1] - values[2]) / (2.0 * step)
 
 
 def _applied(mechanism: Mechanism, c: Configuration, table: TimeTable) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ import numpy as np
 from . import checks as check
 from .body import Body, Port
 from .ledger import Accounts, Ledger, make_ledger
-from .multipliers import INSIDE, smooth, weigh
 from .space import Array, from_entries
 from .state import Anchors, State
 
@@ -23,16 +22,15 @@ if TYPE_CHECKING:
 FORMAT = "flexph solution 1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """A run: k + 1 saved times, states by part name, multipliers at midpoints, and the energy ledger.
 
     times (k + 1,) [s]; states (k + 1, n) in the layout of the mechanism; multipliers (k, g) at ``multiplier_times``
-    (k,), the midpoint of the step that ends at each saved time: of second order, see :mod:`flexph.multipliers`.
-    ``stage_multipliers`` (k, g) are the scheme's own, means over the step, whose work the ledger books.
+    (k,), the midpoint of the step that ends at each saved time: of second order. ``stage_multipliers`` (k, g) are the
+    scheme's own, means over the step, whose work the ledger books.
     ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a constraint name. ``memory`` holds
-    the mean velocities and the multipliers of the last two steps as the scheme has them, ``leading`` the multipliers
-    of the first one.
+    what the next step starts from: mean velocities, multipliers and velocity defects of the last two steps.
     """
 
     mechanism: Mechanism
@@ -44,7 +42,10 @@ class Solution:
     ledger: Ledger
     anchors: Anchors
     memory: Array
-    leading: Array
+
+    def __repr__(self) -> str:
+        span = f"{self.times[0]:.6g} to {self.times[-1]:.6g} s"
+        return f"<Solution of {', '.join(self.mechanism.bodies)}: {len(self.times)} times from {span}>"
 
     def __getitem__(self, part: str) -> Array:
         names = self.mechanism.constraint_names
@@ -95,10 +96,6 @@ class Solution:
         index, at = find_port(port, self.mechanism.bodies)
         return list(self.mechanism.bodies)[index], at
 
-    @property
-    def _has_every_step(self) -> bool:
-        return np.array_equal(self.multiplier_times, 0.5 * (self.times[:-1] + self.times[1:]))
-
     def followed_by(self, later: Solution) -> Solution:
         """Both runs as one; the later one must have started from :attr:`final`."""
         if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.states[-1]):
@@ -108,22 +105,14 @@ class Solution:
             energy=_chain(self.ledger.energy, {k: v[1:] for k, v in later.ledger.energy.items()}),
             **{name: both(name) for name in _FLOWS},
         )
-        stage = np.vstack([self.stage_multipliers, later.stage_multipliers])
-        multipliers = np.vstack([self.multipliers, later.multipliers])
-        if self._has_every_step and later._has_every_step:
-            multipliers = smooth(stage)
-        elif len(self.memory) == 2:  # now the last step has a neighbour on either side
-            own = self.memory[:, self.memory.shape[1] - later.leading.size :]
-            multipliers[len(self.multipliers) - 1] = weigh(INSIDE, (*own, later.leading))
         return replace(
             later,
             times=np.append(self.times, later.times[1:]),
             states=np.vstack([self.states, later.states[1:]]),
             multiplier_times=np.append(self.multiplier_times, later.multiplier_times),
-            multipliers=multipliers,
-            stage_multipliers=stage,
+            multipliers=np.vstack([self.multipliers, later.multipliers]),
+            stage_multipliers=np.vstack([self.stage_multipliers, later.stage_multipliers]),
             ledger=ledger,
-            leading=self.leading,
         )
 
     def save(self, path: str | Path) -> None:
@@ -166,7 +155,7 @@ class Solution:
             ) from None
 
 
-_ARRAYS = ("times", "states", "multiplier_times", "multipliers", "stage_multipliers", "memory", "leading")
+_ARRAYS = ("times", "states", "multiplier_times", "multipliers", "stage_multipliers", "memory")
 _FLOWS = (
     "work",
     "joint_work",
@@ -201,7 +190,11 @@ def _signature(mechanism: Mechanism) -> list[str]:
     accounts = Accounts(mechanism)
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
-    return parts + names + [f"{name}: {_constants(body)}" for name, body in mechanism.bodies.items()]
+    springs = [
+        f"{c.name}: {c.measure.stiffness:.9g} {c.measure.damping:.9g}" for c in mechanism.connections if c.measure
+    ]
+    bodies = [f"{name}: {_constants(body)}" for name, body in mechanism.bodies.items()]
+    return parts + names + bodies + springs + ["gravity " + " ".join(f"{g:.9g}" for g in mechanism.gravity)]
 
 
 def _constants(body: Body) -> str:
@@ -210,6 +203,24 @@ def _constants(body: Body) -> str:
     flexibility = [check.norm(body.elasticity.compliance)] if body.elasticity else []
     ports = [x for port in body.ports.values() for x in port.position]
     return " ".join(f"{x:.9g}" for x in (*inertia, *flexibility, *ports))
+
+
+def _check_shapes(get: Callable[[str], Array], mechanism: Mechanism) -> None:
+    """Raise OSError unless the arrays of a file fit each other and the mechanism, and hold numbers."""
+    k, g = len(get("multiplier_times")), mechanism.layout.multipliers
+    shapes = {
+        "times": (k + 1,),
+        "states": (k + 1, mechanism.layout.size),
+        "multipliers": (k, g),
+        "stage_multipliers": (k, g),
+        "anchors/rows": (g,),
+    }
+    for name, shape in shapes.items():
+        if get(name).shape != shape:
+            raise OSError(f"{name} has shape {get(name).shape}, expected {shape}")
+    for name in _ARRAYS:
+        if get(name).dtype.kind != "f" or not np.all(np.isfinite(get(name))):
+            raise OSError(f"{name} holds what is no number")
 
 
 def _read(file: h5py.File, mechanism: Mechanism) -> Solution:
@@ -222,6 +233,7 @@ def _read(file: h5py.File, mechanism: Mechanism) -> Solution:
     get = lambda name: np.asarray(file[name][()])  # noqa: E731
     flows = np.hstack([get(f"ledger/{g}") for g in ("work", "joint_work", "dissipation")])
     audit = [get(f"ledger/{n}") for n in ("residual", "position_residual", "velocity_residual", "iterations")]
+    _check_shapes(get, mechanism)
     return Solution(
         mechanism=mechanism,
         **{name: get(name) for name in _ARRAYS},

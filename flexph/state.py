@@ -39,8 +39,8 @@ class Pose:
 class State:
     """A state of a mechanism at a time [s]: x (layout of the mechanism, without multipliers), multipliers, anchors.
 
-    ``memory`` holds the mean velocities and multipliers of the last two steps, with which the next one starts its
-    iteration: a run continued from a saved state then takes the same path to the last bit.
+    ``memory`` holds the mean velocities, multipliers and velocity defects of the last two steps, with which the next
+    one starts its iteration: a run continued from a saved state then takes the same path to the last bit.
     """
 
     time: float
@@ -189,7 +189,8 @@ class TimeTable:
     def rates(self, time: float, step: float | None = None) -> tuple[Array, Array]:
         """Time derivatives of coefficients and offsets.
 
-        From an adaptive eighth-order difference of the drives, or, with a step [s], from one of fourth order.
+        From an adaptive eighth-order difference of the drives to the right of the time, or, with a step [s], from a
+        fourth-order one within the step that ends at the time: drives are never asked for times outside the run.
         """
         value, rate = self.values(time), np.zeros_like(self.anchors.rows)
         for i in self._driven:
@@ -227,13 +228,10 @@ class TimeTable:
 
 
 def _derivative(function: TimeFunction, time: float, step: float | None, name: str) -> float:
-    if step is not None:
-        near, far = (
-            function(time + step) - function(time - step),
-            function(time + 2 * step) - function(time - 2 * step),
-        )
-        return (8.0 * near - far) / (12.0 * step)
-    found = derivative(np.vectorize(function, otypes=[float]), time, initial_step=1e-2)
+    if step is not None:  # five points within the step that ends here, fourth order
+        values = [function(time - 0.25 * k * step) for k in range(5)]
+        return float(np.dot((25.0, -48.0, 36.0, -16.0, 3.0), values)) / (3.0 * step)
+    found = derivative(np.vectorize(function, otypes=[float]), time, initial_step=1e-3, step_direction=1)
     if not found.success and not found.error < 1e-6 * max(1.0, abs(found.df)):
         raise ValueError(f"{name}: the prescribed motion has no derivative at t = {time} s (error {found.error:.1e})")
     return float(found.df)

@@ -26,8 +26,7 @@ def body(
     centre of mass in the body axes in which the ports are given. Raises ValueError for a mass or an inertia that is
     not positive.
     """
-    check.positive("mass", mass, "kg")
-    check.positive("inertia", inertia, "kg m²")
+    mass, inertia = check.positive("mass", mass, "kg"), check.positive("inertia", inertia, "kg m²")
     c = check.array("centre", centre, (2,))
     made = rigid_inertia(mass, mass * c, mass * np.outer(c, c), np.array([[inertia]]))
     return Body(made, {name: _port(name, x, turns=True) for name, x in ports.items()}, view=_view(c, ports))
@@ -38,8 +37,7 @@ def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
 
     Uniform unless the inertia about the centre [kg m²] is given: J = m L²/12.
     """
-    check.positive("length", length, "m")
-    check.positive("mass", mass, "kg")
+    length, mass = check.positive("length", length, "m"), check.positive("mass", mass, "kg")
     j = mass * length**2 / 12.0 if inertia is None else inertia
     ports = {"root": (0.0, 0.0), "middle": (0.5 * length, 0.0), "tip": (length, 0.0)}
     return body(mass, inertia=j, ports=ports, centre=(0.5 * length, 0.0))
@@ -47,7 +45,7 @@ def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
 
 def point(mass: float) -> Body:
     """A point mass [kg] with the one port ``point``; it has no rotation."""
-    check.positive("mass", mass, "kg")
+    mass = check.positive("mass", mass, "kg")
     made = rigid_inertia(mass, np.zeros(2), np.zeros((2, 2)), np.zeros((1, 1)))
     return Body(made, {"point": _port("point", (0.0, 0.0), turns=False)}, turns=False)
 

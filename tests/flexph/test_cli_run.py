@@ -119,8 +119,9 @@ def test_old_results_survive_when_writing_fails(tmp_path):
     (tmp_path / "table.csv").write_text("old")
     result = flexph("run", "swing", "--out", tmp_path, "--force", cases={"swing": Case(swing, fail, list)})
     assert isinstance(result.exception, RuntimeError)
-    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["table.csv", "unfinished"]
     assert (tmp_path / "table.csv").read_text() == "old"
+    assert (tmp_path / "unfinished" / "table.csv").read_text() != "old"  # what was written is kept
 
 
 def test_figures_may_not_hide_the_record(tmp_path):

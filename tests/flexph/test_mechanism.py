@@ -160,7 +160,7 @@ def test_the_step_is_consistent_with_the_equations():
     errors = []
     for h in (1e-4, 5e-5, 2.5e-5):  # axial frequencies are 1e3/s
         run = integrate(mechanism, start, [0.0, h], inputs=inputs)
-        x = np.concatenate([run.states.mean(axis=0), run.multipliers[0]])
+        x = np.concatenate([run.states.mean(axis=0), run.stage_multipliers[0]])
         jump = np.concatenate([run.states[1] - run.states[0], np.zeros(len(run.multipliers[0]))])
         right = (equations.J(x) - equations.R(x)) @ equations.z(x) + equations.B(x) @ u
         errors.append(np.abs(equations.E(x) @ jump / h - right).max())
@@ -628,7 +628,7 @@ def test_too_fast_for_the_stiffness():
         mechanism.consistent_state(pose, velocities={"rod": 200.0}, elastic="quasi_static")
 
 
-# --- given velocities --------------------------------------------------------------------------------------------------
+# --- given velocities -------------------------------------------------------------------------------------------------
 
 
 def test_a_given_spin_is_kept_and_the_others_follow():

@@ -12,6 +12,7 @@ import fem
 import rigid
 from flexph import (
     GROUND,
+    ValidityWarning,
     connect,
     distance,
     distributed_load,
@@ -719,3 +720,63 @@ def test_constant_momenta_agree_for_small_deformations():
     assert slopes(along[::-1], 2.0) == pytest.approx(2.0, abs=0.1)
     assert slopes(across[::-1], 2.0) == pytest.approx(3.0, abs=0.1)
     assert across[-1] < 1e-3 * np.abs(runs[0]).max()
+
+
+# --- what a user met first --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mass", [1e-6, 1.0, 1e4])
+def test_heavy_and_light_bodies_fall_alike(mass):
+    """From rest the first correction is all the energy there is; its unit must not matter."""
+    mechanism = connect({"ball": rigid.point(mass)}, [], gravity=(0.0, -9.81))
+    run = integrate(mechanism, mechanism.consistent_state(mechanism.assemble()), np.linspace(0.0, 1.0, 101))
+    assert run.position("ball.point")[-1] == pytest.approx([0.0, -4.905], abs=1e-12)
+
+
+def test_multipliers_converge_with_unequal_steps():
+    """A rigid pendulum from the horizontal with steps h, 2h, h, 2h, …: pin forces against m(a + g) of its ODE.
+
+    Velocity defects of equal steps cancel in pairs; of these they add up by 3h² a pair: first order.
+    """
+    mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0))], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble({"bar": 0.0}))
+    errors = []
+    for n in (50, 100, 200):
+        times = np.concatenate([[0.0], np.cumsum(np.tile([1.0, 2.0], n))])
+        run = integrate(mechanism, start, times / times[-1])
+        fine = solve_ivp(
+            lambda t, y: [y[1], -1.5 * 9.81 * math.cos(y[0])],
+            (0.0, 1.0),
+            [0.0, 0.0],
+            rtol=1e-11,
+            atol=1e-12,
+            t_eval=run.multiplier_times,
+        ).y
+        turn, spin = fine
+        acceleration = -1.5 * 9.81 * np.cos(turn)
+        vertical = 9.81 + 0.5 * (acceleration * np.cos(turn) - spin**2 * np.sin(turn))
+        errors.append(np.abs(run["hinge bar.root–GROUND at (0.0, 0.0): y"] - vertical).max())
+    assert np.log2(np.array(errors[:-1]) / errors[1:]) == pytest.approx(1.0, abs=0.1)
+    assert errors[-1] < 0.1
+
+
+def test_drives_are_asked_only_within_the_run():
+    def angle(t: float) -> float:
+        if not 0.0 <= t <= 1.0 + 1e-12:
+            raise ValueError(f"outside: {t}")
+        return 0.5 * t**2
+
+    mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND), drive("bar.root", angle=angle)])
+    start = mechanism.consistent_state(mechanism.assemble())
+    run = integrate(mechanism, start, np.linspace(0.0, 1.0, 21))
+    assert run["bar.spin"][-1] == pytest.approx([1.0], abs=1e-2)
+
+
+def test_a_kinked_drive_warns():
+    """A rate that jumps leaves velocities to either side of the prescribed one."""
+    drives = [hinge("bar.root", GROUND), drive("bar.root", angle=lambda t: float(np.interp(t, [0, 1, 2], [0, 1, 1])))]
+    mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, drives)
+    start = mechanism.consistent_state(mechanism.assemble())
+    assert start.x[mechanism.layout.parts["bar.spin"]] == pytest.approx([1.0], rel=1e-9)  # the rate to the right
+    with pytest.warns(ValidityWarning, match="a drive changes its rate abruptly"):
+        integrate(mechanism, start, np.linspace(0.0, 2.0, 41))

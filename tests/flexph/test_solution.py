@@ -108,7 +108,7 @@ def test_the_format_is_open(whole, tmp_path):
         assert file["ledger/work"].shape == (len(TIMES) - 1, 3)
         datasets = []
         file.visititems(lambda name, item: datasets.append(item) if isinstance(item, h5py.Dataset) else None)
-        assert len(datasets) == 17
+        assert len(datasets) == 16
         assert all(d.fletcher32 for d in datasets if d.size)
 
 
