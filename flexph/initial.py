@@ -10,6 +10,7 @@ from scipy import sparse
 
 from . import checks as check
 from .elimination import explain_redundant, null_space
+from .joints.connection import ordered_springs
 from .kernels.continuous import mass_matrix
 from .kernels.gradient import columns, constraint_matrix, velocity_count
 from .kernels.jacobian import flatten, unflatten
@@ -150,6 +151,7 @@ def check_consistent(mechanism: Mechanism, state: State) -> Any:
     if state.multipliers.shape != (rows,):
         raise ValueError(f"the multipliers of the state must have {rows} entries, got {state.multipliers.size}")
     _check_rotations(mechanism, state)
+    _check_lengths(mechanism, state)
     if not mechanism.layout.multipliers:
         return sparse.csr_array((0, mechanism.layout.velocities))
     c = configuration(mechanism, state.x)
@@ -164,6 +166,16 @@ def check_consistent(mechanism: Mechanism, state: State) -> Any:
     if not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
         _report(mechanism, "velocity", G @ v - b, _rate_scale(G, v, b), state.time, "m/s")
     return G
+
+
+def _check_lengths(mechanism: Mechanism, state: State) -> None:
+    a = mechanism.network.arrays
+    if not a.springs.length_product.size:
+        return
+    squares = derive(a, configuration(mechanism, state.x)).product[a.springs.length_product]
+    for connection, square in zip(ordered_springs(mechanism.connections), squares, strict=False):
+        if square <= 0.0:
+            raise ValueError(f"{connection.name} has no length at this pose, and so no direction")
 
 
 def _check_rotations(mechanism: Mechanism, state: State) -> None:

@@ -85,6 +85,8 @@ def integrate(
     IntegrationError where a step cannot be solved, InputError (a ValueError) where a drive or input gives no usable
     value, and IntegrationInterrupted on Ctrl-C, all three with the finished steps as ``solution``.
     """
+    if not isinstance(start, State):
+        raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = _grid(times, start)
     check.count("save_every", save_every)
     forcing = _Forcing(mechanism, inputs or {})

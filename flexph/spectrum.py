@@ -61,6 +61,8 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
 
 
 def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
+    if not isinstance(system, LinearPHDAE):
+        raise ValueError(f"system must be a LinearPHDAE, see mechanism.linearize(pose), got {type(system).__name__}")
     if check.norm(system.R) > 0.0:
         raise ValueError("eigenfrequencies need R = 0: this system dissipates; use poles(system)")
     if count is not None:

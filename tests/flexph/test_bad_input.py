@@ -16,6 +16,7 @@ from flexph import (
     distance,
     distributed_load,
     drive,
+    eigenfrequencies,
     force,
     hinge,
     integrate,
@@ -410,3 +411,15 @@ def test_a_section_that_turns_little_is_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         soft_beam(1e7)()
+
+
+def test_a_spring_needs_a_length():
+    spring = spring_damper("bar.tip", GROUND.at(1.0, 0.0), stiffness=10.0)
+    mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0)), spring])
+    refused(lambda: mechanism.consistent_state(mechanism.assemble({"bar": 0.0})), "has no length at this pose")
+
+
+def test_the_wrong_noun_is_answered_with_the_verb_that_makes_the_right_one():
+    mechanism = pendulum()
+    refused(lambda: integrate(mechanism, mechanism.assemble(), [0.0, 1.0]), "start must be a State, see mechanism")
+    refused(lambda: eigenfrequencies(mechanism), "system must be a LinearPHDAE, see mechanism.linearize")
