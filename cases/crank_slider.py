@@ -195,4 +195,4 @@ def checks() -> Iterable[Check]:
         )
 
 
-case = Case(run, write, checks)
+case = Case(run, write, checks, needs=("matplotlib",))

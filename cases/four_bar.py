@@ -156,6 +156,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 def draw_frequencies(result: Result, path: Path) -> None:
     """The three curves in the manner of [flex] fig. 6."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MultipleLocator
 
     figure = Figure(figsize=(7.0, 4.5), layout="constrained")
     axes = figure.subplots()
@@ -164,6 +165,8 @@ def draw_frequencies(result: Result, path: Path) -> None:
     axes.set_xlabel("crank angle [deg]")
     axes.set_ylabel("eigenfrequency [rad/s]")
     axes.set_ylim(bottom=0.0)
+    if np.ptp(result.angles) >= 180.0:
+        axes.xaxis.set_major_locator(MultipleLocator(45.0))
     axes.legend()
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=150)
@@ -221,4 +224,4 @@ def checks() -> Iterable[Check]:
         yield Check(name, "displacement FE", value, float(computed[0]), tolerance=5.1e-5, relative=False)
 
 
-case = Case(run, write, checks)
+case = Case(run, write, checks, needs=("matplotlib",))

@@ -111,6 +111,7 @@ class Case(Generic[_Result]):
     - `write(result, folder)` puts tables and pictures into an empty folder and returns figures for the
       summary, as values that JSON can hold.
     - `checks()` yields the comparisons with published numbers.
+    - `needs` names the optional modules that `write` imports, so that a missing one is said before computing.
 
     Raises ValueError if `run` has no docstring or a parameter that cannot become an option.
     """
@@ -118,6 +119,7 @@ class Case(Generic[_Result]):
     run: Callable[..., _Result]
     write: Callable[[_Result, Path], Mapping[str, Any]]
     checks: Callable[[], Iterable[Check]]
+    needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.summary:

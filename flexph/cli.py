@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import os
@@ -129,6 +130,9 @@ def _command(name: str, case: Case[Any]) -> click.Command:
     """Return the command that runs a case."""
 
     def callback(out: Path, force: bool, **values: Any) -> None:
+        for module in case.needs:
+            if importlib.util.find_spec(module) is None:
+                raise click.ClickException(f"case {name!r} needs the module {module!r}, which is not installed")
         _claim(out, force)
         with _keeping(out):
             record, result = _compute(name, case, values)

@@ -162,3 +162,11 @@ def test_an_interrupt_ends_with_the_status_of_a_shell(tmp_path):
     result = flexph("run", "swing", "--out", tmp_path, "--label", "interrupt")
     assert result.exit_code == 130
     assert result.output.strip() == "interrupted"
+
+
+def test_a_missing_module_is_said_before_computing(tmp_path):
+    case = Case(swing, write, list, needs=("json", "no_such_module"))
+    result = flexph("run", "swing", "--out", tmp_path / "out", cases={"swing": case})
+    assert result.exit_code == 1
+    assert "needs the module 'no_such_module', which is not installed" in result.output
+    assert not (tmp_path / "out").exists()
