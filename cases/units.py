@@ -2,6 +2,5 @@
 
 import math
 
-mm = 1e-3
 inch = 0.0254
 deg = math.pi / 180.0

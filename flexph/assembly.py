@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
 from . import checks as check
 from .kernels.gradient import columns, constraint_matrix
@@ -94,7 +95,7 @@ def _gap(mechanism: Mechanism, centres: Array, rotations: Array, time: float) ->
     coefficient, offset = TimeTable(mechanism, stated).at(time)
     gap = constraint_sums(a, product, coefficient, offset)
     matrix = constraint_matrix(a, rotations, arms, vector, coefficient, offset.size)
-    return gap, matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    return gap, matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
 def move(mechanism: Mechanism, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from .kernels.jacobian import flatten, unflatten
 from .kernels.state import Configuration, constraint_sums, derive
 from .kernels.step import Means
 from .space import Array
-from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat, laws, spring_values
+from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat, spring_values
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -204,8 +204,3 @@ def _report(mechanism: Mechanism, what: str, defect: Array, size: float, time: f
             f"inconsistent initial {what} at t = {time} s: {mechanism.constraint_names[worst]} is violated by "
             f"{abs(defect[worst]):.3g} {unit}; use mechanism.assemble(...) and mechanism.consistent_state(...)"
         )
-
-
-def is_driven(mechanism: Mechanism) -> bool:
-    """Whether a drive prescribes a motion."""
-    return any(callable(law.value) for law in laws(mechanism))

@@ -48,7 +48,10 @@ class IntegrationError(Unfinished, ArithmeticError):
 
 
 class InputError(Unfinished, ValueError):
-    """A drive or an input gave no usable value; ``solution`` holds the finished steps."""
+    """A step failed by an error other than its solution, as a rule in a drive or an input; the cause is chained.
+
+    ``solution`` holds the finished steps.
+    """
 
 
 class IntegrationInterrupted(Unfinished, KeyboardInterrupt):
@@ -103,7 +106,7 @@ def integrate(
         done = run.solution()
         message = f"interrupted at t = {done.times[-1]:.6g} s; the finished steps are in .solution"
         raise IntegrationInterrupted(message, done) from None
-    except Exception as error:  # of a drive or an input: whatever it is, the finished steps are kept
+    except Exception as error:  # drives and inputs may raise anything: the finished steps are kept
         raise InputError(f"between t = {t0:.6g} s and {t1:.6g} s: {error}", run.solution()) from error
     solution = run.solution()
     _warn_of_rotation(solution)
@@ -271,6 +274,8 @@ class _Run:
         if self.count % self.save_every == 0:
             self.rows.append(row)
             self.pending = None
+            if len(self.rows) > 1:  # only the last row is ever continued from
+                self.rows[-2].memory = row.memory[:0]
         else:
             self.pending = row
 

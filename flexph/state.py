@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.differentiate import derivative
 
-from .joints.connection import Angle, Law, Length, Offset, TimeFunction
+from .joints.connection import Angle, Law, Length, Offset, TimeFunction, ordered_springs
 from .kernels.state import Configuration, products, vectors
 from .kernels.step import Schedule
 from .space import Array, entries, entry_count, from_entries, spins
@@ -143,8 +143,6 @@ def spring_values(mechanism: Mechanism, product: Array) -> Array:
 
 
 def _free_measures(mechanism: Mechanism, product: Array) -> Array:
-    from .joints.connection import ordered_springs
-
     values = spring_values(mechanism, product)
     for i, c in enumerate(ordered_springs(mechanism.connections)):
         if c.measure is not None and c.measure.free is not None:
@@ -239,5 +237,5 @@ def _derivative(function: TimeFunction, time: float, step: float | None, name: s
 
 def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:
     """What time prescribes over a step."""
-    (c0, o0), (c1, o1) = table.at(t0), table.at(t1)
-    return Schedule(c0, c1, o0, o1, inputs)
+    (before, _), (after, offset) = table.at(t0), table.at(t1)
+    return Schedule(before, after, offset, inputs)

@@ -32,11 +32,10 @@ from .state import (
 
 
 class Schedule(NamedTuple):
-    """What time prescribes over a step: term coefficients and row offsets at both ends, mean inputs."""
+    """What time prescribes over a step: term coefficients at both ends, row offsets at the end, mean inputs."""
 
     coefficient_0: Array
     coefficient_1: Array
-    offset_0: Array
     offset_1: Array
     inputs: Array
 
