@@ -20,7 +20,8 @@ class Elasticity:
     The strain is at most quadratic, ``ε(u) = strain u + ½ weights (slopes u)²`` (the square entry by entry), so
     that ``D(u) = strain + weights diag(slopes u) slopes`` is linear in u. Shapes: compliance C (m, m) symmetric
     positive definite, strain (m, n), slopes (g, n), weights (m, g); g = 0 for linear strain.
-    Damping is proportional: force −(mass_damping M + stiffness_damping D(u)ᵀC⁻¹D(u)) u̇, in [1/s] and [s].
+    Damping force −(mass_damping M + stiffness_damping D(u)ᵀC⁻¹D(u) + viscous) u̇: α in [1/s], β in [s], viscous (n, n)
+    symmetric positive semi-definite [N s/m], or None.
     """
 
     compliance: Any
@@ -29,6 +30,7 @@ class Elasticity:
     weights: Any
     mass_damping: float = 0.0
     stiffness_damping: float = 0.0
+    viscous: Any = None
 
     def __post_init__(self) -> None:
         m, n = self.strain.shape
@@ -36,6 +38,10 @@ class Elasticity:
         check.symmetric("compliance", self.compliance)
         check.not_negative("mass_damping", self.mass_damping, "1/s")
         check.not_negative("stiffness_damping", self.stiffness_damping, "s")
+        if self.viscous is not None:
+            check.matrix("viscous", self.viscous, (n, n))
+            check.symmetric("viscous", self.viscous)
+            check.semi_definite("viscous", self.viscous)
         if self.slopes.shape[1] != n or self.weights.shape != (m, self.slopes.shape[0]):
             raise ValueError(
                 f"slopes and weights must have shapes (g, {n}) and ({m}, g), "
@@ -55,6 +61,22 @@ class Elasticity:
     def operator(self, u: Array) -> Any:
         """D(u), sparse (m, n)."""
         return self.strain + self.weights @ sparse.diags_array(self.slopes @ u) @ self.slopes
+
+    @property
+    def is_damped(self) -> bool:
+        """Whether it dissipates."""
+        return bool(self.mass_damping or self.stiffness_damping or self.viscous is not None)
+
+    def constant_damping(self, mass: Any) -> Any:
+        """αM + viscous: the part of the damping that does not depend on u, sparse (n, n)."""
+        made = self.mass_damping * sparse.csr_array(mass)
+        return made if self.viscous is None else made + sparse.csr_array(self.viscous)
+
+    def damping(self, mass: Any, u: Array) -> Any:
+        """αM + viscous + βD(u)ᵀC⁻¹D(u), sparse (n, n), symmetric."""
+        D = self.operator(u)
+        made = self.constant_damping(mass) + self.stiffness_damping * (D.T @ self.stiffness_of_stress @ D)
+        return 0.5 * (made + made.T)
 
     def strain_of(self, u: Array) -> Array:
         """ε(u), (m,)."""

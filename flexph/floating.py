@@ -146,9 +146,7 @@ class _Blocks:
         e, u = self.body.elasticity, self.split(x)[2]
         if e is None:
             return np.zeros((x.size, x.size))
-        D = self.strain(u)
-        flexible = e.mass_damping * self.of.M + e.stiffness_damping * (D.T @ e.stiffness_of_stress @ D)
-        blocks = [np.zeros((7 + self.n,) * 2), 0.5 * (flexible + flexible.T), np.zeros((e.size,) * 2)]
+        blocks = [np.zeros((7 + self.n,) * 2), e.damping(self.of.M, u), np.zeros((e.size,) * 2)]
         return sparse.block_diag(blocks).toarray()
 
     def inputs(self, x: Array) -> Array:

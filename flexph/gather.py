@@ -85,10 +85,12 @@ def elastic_arrays(bodies: Mapping[str, Body]) -> dict[str, Any]:
     pick = lambda name: sparse.block_diag(  # noqa: E731 - one block per body
         [getattr(b.elasticity, name) if b.elasticity else none for b in owned]
     ).tocsr()
-    alpha = [b.elasticity.mass_damping if b.elasticity else 0.0 for b in owned]
     return {
-        "mass_damping": sparse.block_diag(
-            [a * contract(b.inertia, about_centre=True).M for a, b in zip(alpha, owned, strict=True)]
+        "viscous": sparse.block_diag(
+            [
+                b.elasticity.constant_damping(contract(b.inertia, about_centre=True).M) if b.elasticity else none
+                for b in owned
+            ]
         ).tocsr(),
         "strain": pick("strain"),
         "slopes": pick("slopes"),

@@ -80,7 +80,7 @@ class Accounts:
         self._damped = [
             i
             for i, b in enumerate(mechanism.bodies.values())
-            if b.elasticity and (b.elasticity.mass_damping or b.elasticity.stiffness_damping)
+            if b.elasticity and b.elasticity.is_damped
         ]
         self._dampers = np.flatnonzero(a.springs.damping)
         self.energy = (
@@ -144,7 +144,7 @@ class Accounts:
         jump = t.end.sigma - start.sigma
         by_stress = a.stress_damping / h * jump * (a.compliance @ jump)
         by_body = total(a.body_stress, by_stress, len(a.mass))
-        by_body += total(a.body_u, h * x.du * (a.mass_damping @ x.du), len(a.mass))
+        by_body += total(a.body_u, h * x.du * (a.viscous @ x.du), len(a.mass))
         rate = t.measured.extension[self._dampers] / h
         return np.concatenate([by_body[self._damped], h * a.springs.damping[self._dampers] * rate**2])
 

@@ -73,10 +73,8 @@ def _damping(body: Body, M: Any, rigid: int) -> Any:
     e, n = body.elasticity, body.size
     if e is None:
         return sparse.csr_array((rigid + n,) * 2)
-    flexible = e.mass_damping * M + e.stiffness_damping * (e.strain.T @ e.stiffness_of_stress @ e.strain)
-    return sparse.block_diag(
-        [sparse.csr_array((rigid,) * 2), 0.5 * (flexible + flexible.T), sparse.csr_array((e.size,) * 2)]
-    ).tocsr()
+    blocks = [sparse.csr_array((rigid,) * 2), e.damping(M, np.zeros(n)), sparse.csr_array((e.size,) * 2)]
+    return sparse.block_diag(blocks).tocsr()
 
 
 def linearize(mechanism: Mechanism, pose: Pose) -> LinearPHDAE:

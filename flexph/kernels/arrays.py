@@ -35,7 +35,7 @@ class Arrays(NamedTuple):
     stack: Any  # ((1 + s + s²) n, n): M, N_a, K_ab over each other
     mean: Any  # φ̄ (d·b, n) or None when folded in
     mean_stack: Any  # ((1 + s + s²) n, d·b): left factors of the shift, or None
-    mass_damping: Any  # (n, n), α M of the bodies
+    viscous: Any  # (n, n), α M and further constant damping
     strain: Any  # (m, n)
     slopes: Any  # (g, n)
     weights: Any  # (m, g)

@@ -93,7 +93,7 @@ def _flexible(a: Arrays, at: Point) -> Any:
     last = a.strain + a.weights @ scale_rows(a.slopes, a.slopes @ t.end.u)
     elastic = mean.T @ scale_rows(a.stiffness @ last, 0.5 * h + a.stress_damping)
     geometric = a.slopes.T @ scale_rows(a.slopes, 0.5 * h * (a.weights.T @ t.stress))
-    return _weighted_stack(a.stack, a, at) + h * (elastic + geometric + a.mass_damping)
+    return _weighted_stack(a.stack, a, at) + h * (elastic + geometric + a.viscous)
 
 
 def _rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:

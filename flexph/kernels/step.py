@@ -79,7 +79,7 @@ def residual(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
     p_r, p_u = momenta(a, end.omega, end.u, end.du, trial.Pu, trial.Pdu)
     generalised = _virtual_work(a, trial) + a.input_shape @ s.inputs
     elastic = a.strain.T @ trial.stress + a.slopes.T @ (trial.slope * (a.weights.T @ trial.stress))
-    damping = a.mass_damping @ x.du
+    damping = a.viscous @ x.du
     inertial = _inertia_force(a, start, known, trial)
     r_v = a.mass[:, None] * (end.v - start.v) - h * (a.weight + trial.force)
     r_omega = p_r - known.p_r - h * trial.torque
