@@ -1,25 +1,27 @@
-"""Planar Euler-Bernoulli beams as floating bodies ([flex] sec. 4.3)."""
+"""Euler-Bernoulli beams as floating bodies, in the plane and in space ([flex] sec. 4.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
-from flexph import Body, Elasticity, Inertia, LoadPort, Port, StressField, View
+from flexph import Body, Elasticity, Inertia, LoadPort, Port
 from flexph import checks as check
 from flexph.body import Momenta
+from flexph.space import spins
 
-from .elements import Field, Pair, gauss, pair
-from .section import Damping, Material, Section
+from .damping import Damping, damped
+from .elements import Pair, gauss
+from .elements import pair as pair_named
+from .line_mesh import REFERENCES, LineMesh, Reference, interleave, line_mesh
+from .line_view import line_view
+from .section import Material, Section
 
-Reference = Literal["cantilever", "simply_supported"]
 Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
-VIEW_CELLS = 4  # straight pieces an element is drawn with
 
 
 def beam(
@@ -28,6 +30,7 @@ def beam(
     section: Section,
     *,
     elements: int,
+    dim: int = 2,
     reference: Reference = "cantilever",
     pair: str = "compatible",
     strain: Strain = "linear",
@@ -35,42 +38,62 @@ def beam(
     stations: Mapping[str, float] | None = None,
     damping: Damping = UNDAMPED,
 ) -> Body:
-    """A planar Euler-Bernoulli beam along the body x axis, P at its root: [flex] eq. (32)-(37).
+    """An Euler-Bernoulli beam along the body x axis, P at its root: [flex] eq. (32)-(37), and the same in space.
 
-    Velocities are P1 (axial) and Hermite (bending), stresses are the axial force N [N] and the moment M [N m] with
-    ``N/EA = u_x'`` and ``M/EI = u_y''``; sections have no rotary inertia.
+    ``dim=2``: velocities are P1 (axial) and Hermite (bending), stresses the axial force N [N] and the moment M [N m],
 
-    length [m]; ``elements`` equal ones. ``reference`` removes the rigid motion from the deformation: ``cantilever``
-    (u_x = u_y = u_y' = 0 at the root) or ``simply_supported`` (u_x = u_y = 0 at the root, u_y = 0 at the tip).
+        N/EA = u_x',  M/EI = u_y''.
+
+    ``dim=3`` adds bending in the x-z plane (Hermite) and torsion (P1, its torque in the family of the axial force).
+    Sections turn by ψ = (θ_x, −u_z', u_y') to first order, the moments (T, M_y, M_z) work on ψ':
+
+        M_z/EI_z = u_y'',  M_y/EI_y = −u_z'',  T/GJ = θ_x',
+
+    with y and z the principal axes and the shear centre on the axis; cross sections do not warp. The polar inertia adds
+    ½∫ρI_p(Ω_x + θ̇_x)² dx to the kinetic energy; sections have no other rotary inertia. Stress coordinates are field by
+    field N, M_z, M_y, T. Coordinates u are all lengths, node by node (u_x, u_y, hu_y'[, u_z, hu_z', hθ_x]), without
+    those that the reference removes.
+
+    length [m]; ``elements`` equal ones. ``reference`` removes the rigid motion from the deformation:
+
+    - ``cantilever``: no displacement and rotation at the root;
+    - ``simply_supported``: u_x = u_y [= u_z = θ_x] = 0 at the root, u_y [= u_z] = 0 at the tip;
+    - ``mean_axis``: ∫ρu = 0 and ∫(ρX × u + ρI_p θ_x e_x) = 0 at the undeformed beam (Tisserand), which leaves a free
+      beam without inertial coupling of deformation and rigid motion at u = 0 (lumped masses added later couple them
+      again). A few well-chosen coordinates follow from all the others: this fills the mass matrix.
+
     ``pair`` names the mixed pair: ``compatible`` (default), ``hermite``, ``paper``. ``strain="von_karman"`` takes
-    ``ε = mean of u_x' + ½ u_y'²`` over each element: geometric stiffening ([flex] remark 2).
-    ``momenta``: see :class:`flexph.Body`. Ports: ``root``, ``tip`` and the named ``stations`` (distance from the
-    root [m]); load port ``load``, a force per length [N/m] for each element.
+    ``ε = mean of u_x' + ½u_y'² [+ ½u_z'²]`` over each element: geometric stiffening ([flex] remark 2).
+    ``momenta``: see :class:`flexph.Body`. ``damping``: see :class:`Damping`. Ports: ``root``, ``tip`` and the named
+    ``stations`` (distance from the root [m]); load port ``load``, a force per length [N/m] for each element.
 
     Raises ValueError where a length, a section or a count is not positive, a name is unknown, a station is off the
-    beam, or von Kármán strain is asked of a pair whose axial force is not constant on each element.
+    beam, von Kármán strain is asked of a pair whose axial force is not constant on each element, or a constant of the
+    material (ν or G) or of the section (I_y, J) that space needs is missing.
     """
-    length = check.positive("length", length, "m")
-    elements = check.count("elements", elements)
-    check.choice("reference", reference, ("cantilever", "simply_supported"))
+    length, elements = check.positive("length", length, "m"), check.count("elements", elements)
+    dim = check.count("dim", dim)
+    spins(dim)  # raises unless 2 or 3
+    check.choice("reference", reference, REFERENCES)
     check.choice("strain", strain, ("linear", "von_karman"))
-    mesh = _Mesh(length, elements, reference, _pair(pair, strain))
+    mesh = line_mesh(length, elements, dim, reference, _pair(pair, strain))
     ports = {"root": 0.0, **(stations or {}), "tip": length}
     if len(ports) != 2 + len(stations or {}):
         raise ValueError("stations must not be named 'root' or 'tip': these ports exist")
+    rigidities, inertia = _rigidities(material, section, dim), _inertia(mesh, material.density, section)
     return Body(
-        inertia=_inertia(mesh, material.density * section.area),
-        elasticity=_elasticity(mesh, material, section, strain, damping),
+        inertia=inertia,
+        elasticity=damped(_elasticity(mesh, rigidities, strain), inertia, damping),
         ports={name: _port(mesh, name, x) for name, x in ports.items()},
         loads={"load": _load(mesh)},
-        view=_view(mesh, section),
+        view=line_view(mesh, section),
         momenta=momenta,
-        section_rotation=mesh.across(np.array([0.0, 1.0]), 1),
+        section_rotation=mesh.rotation(np.array([0.0, 1.0])),
     )
 
 
 def _pair(name: str, strain: Strain) -> Pair:
-    found = pair(name)
+    found = pair_named(name)
     if strain == "von_karman" and found.force != "P0":
         raise ValueError(
             f"strain 'von_karman' needs an axial force constant on each element, which pair {name!r} has not: "
@@ -79,147 +102,84 @@ def _pair(name: str, strain: Strain) -> Pair:
     return found
 
 
-@dataclass(frozen=True)
-class _Mesh:
-    """The fields of one beam and the numbering of its coordinates: (u_x, u_y, hθ) node by node."""
-
-    length: float
-    elements: int
-    reference: str
-    pair: Pair
-
-    @property
-    def step(self) -> float:
-        return self.length / self.elements
-
-    @property
-    def fields(self) -> tuple[Field, Field, Field, Field]:
-        return self.pair.fields(self.elements)
-
-    @property
-    def kept(self) -> np.ndarray:
-        """Coordinates that the reference condition leaves, of the 3(n + 1) node by node."""
-        last = 3 * self.elements
-        fixed = [0, 1, 2] if self.reference == "cantilever" else [0, 1, last + 1]
-        return np.setdiff1d(np.arange(last + 3), fixed)
-
-    def points(self, local: np.ndarray) -> np.ndarray:
-        """Distances from the root of local points of every element [m]."""
-        return (self.step * (np.arange(self.elements)[:, None] + local)).ravel()
-
-    def along(self, local: np.ndarray, derivative: int = 0) -> sparse.csr_array:
-        """Rows of u_x (or its derivative) at local points of every element, over the kept coordinates."""
-        return self._spread(self.fields[0].rows(local, self.step, derivative), lambda k: 3 * k)
-
-    def across(self, local: np.ndarray, derivative: int = 0) -> sparse.csr_array:
-        """Rows of u_y (or its derivatives) at local points of every element, over the kept coordinates."""
-        return self._spread(self.fields[2].rows(local, self.step, derivative), lambda k: 3 * (k // 2) + 1 + k % 2)
-
-    def _spread(self, rows: sparse.csr_array, place) -> sparse.csr_array:
-        coo = rows.tocoo()
-        full = sparse.coo_array((coo.data, (coo.row, place(coo.col))), shape=(rows.shape[0], 3 * self.elements + 3))
-        return full.tocsr()[:, self.kept]
-
-    def displacement(self, local: np.ndarray) -> sparse.csr_array:
-        """Rows of (u_x, u_y) point by point."""
-        return _interleave(self.along(local), self.across(local))
-
-    def find(self, x: float) -> tuple[int, np.ndarray]:
-        """Element of a station and its local point."""
-        element = min(int(x / self.step), self.elements - 1)
-        return element, np.array([x / self.step - element])
+def _rigidities(material: Material, section: Section, dim: int) -> dict[str, float]:
+    """Stress over strain of each field: EA, EI_z, in space also EI_y and GJ."""
+    plane = {"x": material.young * section.area, "y": material.young * section.second_moment}
+    if dim == 2:
+        return plane
+    bending = material.young * section.in_space("second_moment_y")
+    return {**plane, "z": bending, "turn": material.shear_modulus * section.in_space("torsion_constant")}
 
 
-def _interleave(first: sparse.csr_array, second: sparse.csr_array) -> sparse.csr_array:
-    count = first.shape[0]
-    order = np.arange(2 * count).reshape(2, count).T.ravel()
-    return sparse.vstack([first, second]).tocsr()[order]
-
-
-def _inertia(mesh: _Mesh, line_density: float) -> Inertia:
-    """Mass integrals; 4 Gauss points are exact for the Hermite mass matrix (degree 6)."""
-    local, weight = gauss(4)
-    w = line_density * mesh.step * np.tile(weight, mesh.elements)
-    x = mesh.points(local)
-    phi = (mesh.along(local), mesh.across(local))
-    size = phi[0].shape[1]
-    lever = np.zeros((2, 2, size))
-    for i in range(2):
-        lever[i, 0] = phi[i].T @ (w * x)
+def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
+    """Mass integrals of the axis, and of the spin of its sections about it."""
+    d, line_density = mesh.dim, density * section.area
+    local, weight = mesh.quadrature()
+    w, x = line_density * weight, mesh.points(local)
+    phi = [mesh.rows(name, local) for name in mesh.displacements]
+    first, second, lever = np.zeros(d), np.zeros((d, d)), np.zeros((d, d, mesh.size))
+    first[0], second[0, 0] = w @ x, w @ x**2
+    lever[:, 0] = [p.T @ (w * x) for p in phi]
+    spin, spin_shape, spin_pair = _section_spin(mesh, density, section)
     return Inertia(
         mass=line_density * mesh.length,
-        first=np.array([w @ x, 0.0]),
-        second=np.diag([w @ x**2, 0.0]),
+        first=first,
+        second=second,
         shape_first=np.array([p.T @ w for p in phi]),
         shape_lever=lever,
         shape_pair=tuple(tuple((p.T @ sparse.diags_array(w) @ q).tocsr() for q in phi) for p in phi),
-        spin=np.zeros((1, 1)),
-        spin_shape=np.zeros((1, size)),
-        spin_pair=sparse.csr_array((size, size)),
+        spin=spin,
+        spin_shape=spin_shape,
+        spin_pair=spin_pair,
     )
 
 
-def _elasticity(mesh: _Mesh, material: Material, section: Section, strain: Strain, damping: Damping) -> Elasticity:
-    """Weak form of ``N/EA = u_x'`` and ``M/EI = u_y''``, tested with the stresses themselves."""
-    local, weight = gauss(4)
-    w = sparse.diags_array(mesh.step * np.tile(weight, mesh.elements))
-    _, force, _, moment = mesh.fields
-    n, m = force.rows(local, mesh.step), moment.rows(local, mesh.step)
-    axial, bending = material.young * section.area, material.young * section.second_moment
-    slopes = mesh.across(local, 1) if strain == "von_karman" else sparse.csr_array((0, mesh.kept.size))
-    weights = n.T @ w if strain == "von_karman" else sparse.csr_array((force.size, 0))
+def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
+    """½∫ρI_p(Ω_x + θ̇_x)² dx of a beam in space: spin, spin_shape and spin_pair of :class:`flexph.Inertia`."""
+    s = spins(mesh.dim)
+    spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), sparse.csr_array((mesh.size, mesh.size))
+    if mesh.dim == 3:
+        local, weight = mesh.quadrature()
+        w, turn = density * section.in_space("polar_moment") * weight, mesh.rows("turn", local)
+        spin[0, 0], shape[0], pair = w.sum(), turn.T @ w, (turn.T @ sparse.diags_array(w) @ turn).tocsr()
+    return spin, shape, pair
+
+
+def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain) -> Elasticity:
+    """Weak form of stress/rigidity = strain of all fields, tested with the stresses themselves."""
+    local, weight = mesh.quadrature()
+    w = sparse.diags_array(weight)
+    stress = {name: c.stress.rows(local, mesh.step) for name, c in mesh.components.items()}
+    slopes, weights = sparse.csr_array((0, mesh.size)), sparse.csr_array((stress["x"].shape[1], 0))
+    if strain == "von_karman":
+        slopes = sparse.vstack([mesh.rows(name, local, 1) for name in mesh.transverse]).tocsr()
+        weights = sparse.hstack([stress["x"].T @ w for _ in mesh.transverse])
+    others = sum(s.shape[1] for s in stress.values()) - weights.shape[0]
     return Elasticity(
-        compliance=sparse.block_diag([n.T @ w @ n / axial, m.T @ w @ m / bending]).tocsr(),
-        strain=sparse.vstack([n.T @ w @ mesh.along(local, 1), m.T @ w @ mesh.across(local, 2)]).tocsr(),
+        compliance=sparse.block_diag([s.T @ w @ s / rigidities[name] for name, s in stress.items()]).tocsr(),
+        strain=sparse.vstack([s.T @ w @ mesh.strain(name, local) for name, s in stress.items()]).tocsr(),
         slopes=slopes,
-        weights=sparse.vstack([weights, sparse.csr_array((moment.size, weights.shape[1]))]).tocsr(),
-        mass_damping=damping.mass,
-        stiffness_damping=damping.stiffness,
+        weights=sparse.vstack([weights, sparse.csr_array((others, weights.shape[1]))]).tocsr(),
     )
 
 
-def _port(mesh: _Mesh, name: str, x: float) -> Port:
+def _port(mesh: LineMesh, name: str, x: float) -> Port:
     if not 0.0 <= check.number(f"station {name!r}", x) <= mesh.length:
         raise ValueError(f"station {name!r} must lie between 0 and the length {mesh.length} m, got {x} m")
     element, local = mesh.find(x)
-    shape = mesh.displacement(local)[[2 * element, 2 * element + 1]]
-    return Port(check.array("position", [x, 0.0], (2,)), shape, mesh.across(local, 1)[[element]])
+    own = [_of_element(rows, element, mesh.elements) for rows in (mesh.displacement(local), mesh.rotation(local))]
+    return Port(check.array("position", mesh.on_axis(np.array([x]))[0], (mesh.dim,)), *own)
 
 
-def _load(mesh: _Mesh) -> LoadPort:
+def _of_element(rows: sparse.csr_array, element: int, elements: int) -> sparse.csr_array:
+    count = rows.shape[0] // elements
+    return rows[element * count : (element + 1) * count]
+
+
+def _load(mesh: LineMesh) -> LoadPort:
     """Mean displacement of each element; 2 Gauss points are exact for the cubic."""
     local, weight = gauss(2)
     mean = sparse.kron(sparse.eye_array(mesh.elements), weight[None, :]).tocsr()
-    shapes = _interleave(mean @ mesh.along(local), mean @ mesh.across(local))
-    middle = np.column_stack([mesh.points(np.array([0.5])), np.zeros(mesh.elements)])
+    shapes = interleave(*(mean @ mesh.rows(name, local) for name in mesh.displacements))
+    middle = mesh.on_axis(mesh.points(np.array([0.5])))
     return LoadPort(middle, shapes, np.full(mesh.elements, mesh.step))
-
-
-def _view(mesh: _Mesh, section: Section) -> View:
-    count = VIEW_CELLS * mesh.elements
-    corners = np.arange(VIEW_CELLS + 1) / VIEW_CELLS
-    keep = np.flatnonzero(np.tile(np.arange(VIEW_CELLS + 1) < VIEW_CELLS, mesh.elements))
-    keep = np.append(keep, mesh.elements * (VIEW_CELLS + 1) - 1)  # every element without its end, and the tip
-    x = mesh.points(corners)[keep]
-    rows = np.column_stack([2 * keep, 2 * keep + 1]).ravel()
-    return View(
-        points=np.column_stack([x, np.zeros(count + 1)]),
-        cells=np.column_stack([np.arange(count), np.arange(1, count + 1)]),
-        cell_type="line",
-        shape=mesh.displacement(corners)[rows],
-        stresses=_stresses(mesh, section, corners[:-1] + 0.5 / VIEW_CELLS),
-    )
-
-
-def _stresses(mesh: _Mesh, section: Section, middles: np.ndarray) -> dict[str, StressField]:
-    """Axial force, moment and, where the section has a height, the stress σ_x = N/A ∓ M c/I at its fibres."""
-    _, force, _, moment = mesh.fields
-    n, m = force.rows(middles, mesh.step), moment.rows(middles, mesh.step)
-    no_n, no_m = sparse.csr_array((n.shape[0], force.size)), sparse.csr_array((m.shape[0], moment.size))
-    axial, bending = sparse.hstack([n, no_m]).tocsr(), sparse.hstack([no_n, m]).tocsr()
-    made = {"axial_force": StressField("N", axial), "bending_moment": StressField("N m", bending)}
-    if section.fibre is not None:
-        at_fibre = section.fibre / section.second_moment * bending
-        made["axial_stress_upper"] = StressField("Pa", axial / section.area - at_fibre)
-        made["axial_stress_lower"] = StressField("Pa", axial / section.area + at_fibre)
-    return made

@@ -9,16 +9,19 @@ import numpy as np
 from scipy import sparse
 
 from . import checks as check
+from .joints.vectors import Ground
 from .kernels.gradient import columns, constraint_matrix
 from .kernels.state import constraint_sums, node_arms, vectors
-from .space import Array, rotation
+from .placement import Placement, read_placement
+from .space import Array, cross, finite_rotation
 from .state import Pose, TimeTable, anchor, laws, product_values
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
-Placement = float | tuple[float, float, float]
 MAX_ITERATIONS = 100
+GUIDED = 0.999
+"""Reduction of the gap below which guiding directions have done what they can."""
 CLOSED = 1e-15
 """Gap, relative to the size of the mechanism, at which Newton stops: round-off. A gap times the joint force would show
 in the energy balance of the first step."""
@@ -31,8 +34,9 @@ def assemble(mechanism: Mechanism, fixed: Mapping[str, Placement], guess: Mappin
     stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
     _, omega, _ = columns(mechanism.network.arrays)
     centres_only = free & ~np.isin(np.arange(free.size), omega)
-    for active in (centres_only, free):  # positions first: they are linear, and angles stay near the guess
-        centres, rotations, gap = _close(mechanism, centres, rotations, active, stated, time)
+    gap = np.zeros(0)
+    for active, guided in ((centres_only, False), (free, True), (free, False)):  # positions first: they are linear
+        centres, rotations, gap = _close(mechanism, centres, rotations, active, stated, time, guided)
     size = _extent(mechanism, centres)
     if gap.size and np.abs(gap).max() > 1e6 * CLOSED * size:
         raise ValueError(_explain(mechanism, stated, gap))
@@ -51,38 +55,83 @@ def _start(
         check.lookup("body", name, mechanism.bodies)
     cv, cw, _ = columns(mechanism.network.arrays)
     free = np.ones(cv.size + int((cw >= 0).sum()), dtype=bool)
-    centres, rotations = (
-        np.zeros((len(mechanism.bodies), 2)),
-        np.tile(np.eye(2), (len(mechanism.bodies), 1, 1)),
-    )
+    dim = mechanism.layout.dim
+    centres = np.zeros((len(mechanism.bodies), dim))
+    rotations = np.tile(np.eye(dim), (len(mechanism.bodies), 1, 1))
     for i, (name, body) in enumerate(mechanism.bodies.items()):
-        given = fixed.get(name, guess.get(name, 0.0))
-        x, y, angle = (0.0, 0.0, given) if np.isscalar(given) else check.array(f"pose of {name!r}", given, (3,))
-        rotations[i] = rotation(check.number(f"angle of {name!r}", angle)) if body.turns else np.eye(2)
-        centres[i] = np.array([x, y]) + rotations[i] @ body.inertia.centre
+        given = fixed.get(name, guess.get(name, np.eye(3) if dim == 3 else 0.0))
+        position, turned = read_placement(name, given, dim)
+        rotations[i] = turned if body.turns else np.eye(dim)
+        centres[i] = (np.zeros(dim) if position is None else position) + rotations[i] @ body.inertia.centre
         if name in fixed:
             free[cw[i][cw[i] >= 0]] = False
-            if not np.isscalar(given):
+            if position is not None:
                 free[cv[i]] = False
     return centres, rotations, free
 
 
 def _close(
-    mechanism: Mechanism, centres: Array, rotations: Array, active: Array, stated: Array, time: float
+    mechanism: Mechanism,
+    centres: Array,
+    rotations: Array,
+    active: Array,
+    stated: Array,
+    time: float,
+    guided: bool,
 ) -> tuple[Array, Array, Array]:
-    """Gauss-Newton with least-norm corrections over the active velocities; returns the remaining gap."""
+    """Gauss-Newton with least-norm corrections over the active velocities; returns the remaining gap.
+
+    ``guided`` lets differences of directions that belong together take part: constraints that are products of
+    perpendicular directions do not tell where to turn from 90° away.
+    """
+    guides = _guides(mechanism) if guided else []
     previous = np.inf
-    for _ in range(MAX_ITERATIONS):
+    for _ in range(MAX_ITERATIONS if guides or not guided else 0):
         gap, matrix = _gap(mechanism, centres, rotations, time)
-        gap, matrix = gap[stated], matrix[stated]
+        gap, matrix = gap[stated], matrix[stated][:, : active.size]
+        if guides:
+            apart, turning = _apart(mechanism, rotations, guides, active.size)
+            gap, matrix = np.concatenate([gap, apart]), np.vstack([matrix, turning])
         now = float(np.linalg.norm(gap))
         if not gap.size or now <= CLOSED * _extent(mechanism, centres) or (now < 1e-9 and now > 0.5 * previous):
             break
+        if guides and now > GUIDED * previous:
+            break
         previous = now
         step = np.zeros(active.size)
-        step[active] = np.linalg.lstsq(matrix[:, : active.size][:, active], -gap, rcond=1e-10)[0]
+        step[active] = np.linalg.lstsq(matrix[:, active], -gap, rcond=1e-10)[0]
         centres, rotations = move(mechanism, centres, rotations, step)
     return centres, rotations, _gap(mechanism, centres, rotations, time)[0][stated]
+
+
+Guide = tuple[int, Array, int | None, Array]
+
+
+def _guides(mechanism: Mechanism) -> list[Guide]:
+    """Directions that are to be parallel: body and axes of the one, body (None: the ground) and axes of the other."""
+    numbers = {name: i for i, name in enumerate(mechanism.bodies)}
+    made: list[Guide] = []
+    for c in mechanism.connections:
+        first, *others = (None if isinstance(p, Ground) else numbers[p.partition(".")[0]] for p in c.ports)
+        for a, b in c.form.parallel:
+            assert first is not None
+            made.append((first, np.array(a), others[0], np.array(b)))
+    return made
+
+
+def _apart(mechanism: Mechanism, rotations: Array, guides: list[Guide], size: int) -> tuple[Array, Array]:
+    """Differences of the guiding directions in world axes, and their derivatives with the velocities."""
+    _, cw, _ = columns(mechanism.network.arrays)
+    basis, dim = cross(mechanism.layout.dim), mechanism.layout.dim
+    apart, turning = np.zeros(dim * len(guides)), np.zeros((dim * len(guides), size))
+    for k, (first, a, second, b) in enumerate(guides):
+        rows = slice(dim * k, dim * k + dim)
+        for body, direction, sign in ((first, a, 1.0), (second, b, -1.0)):
+            R = np.eye(dim) if body is None else rotations[body]
+            apart[rows] += sign * (R @ direction)
+            if body is not None and cw[body, 0] >= 0:
+                turning[rows, cw[body]] += sign * (R @ np.einsum("sij,j->is", basis, direction))
+    return apart, turning
 
 
 def _gap(mechanism: Mechanism, centres: Array, rotations: Array, time: float) -> tuple[Array, Array]:
@@ -100,11 +149,14 @@ def _gap(mechanism: Mechanism, centres: Array, rotations: Array, time: float) ->
 
 def move(mechanism: Mechanism, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
     """Centres and rotations moved by rigid increments (translations [m], turns [rad])."""
-    cv, cw, _ = columns(mechanism.network.arrays)
+    a = mechanism.network.arrays
+    cv, cw, _ = columns(a)
     largest = max((abs(step[k]) for k in cw[cw >= 0]), default=0.0)
     step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step  # at most half a radian at a time
     moved = centres + step[cv]
-    turned = np.array([R @ rotation(float(step[k[0]])) if k[0] >= 0 else R for R, k in zip(rotations, cw, strict=True)])
+    turned = np.array(
+        [R @ finite_rotation(step[k], a.dim) if k[0] >= 0 else R for R, k in zip(rotations, cw, strict=True)]
+    )
     return moved, turned
 
 
@@ -115,11 +167,10 @@ def _extent(mechanism: Mechanism, centres: Array) -> float:
 
 
 def _explain(mechanism: Mechanism, stated: Array, gap: Array) -> str:
-    names = [n for n, ok in zip(mechanism.constraint_names, stated, strict=True) if ok]
+    rows = [(c.name, row.unit) for c in mechanism.connections for row in c.rows]
     open_by: dict[str, float] = {}
-    for name, value in zip(names, gap, strict=True):
-        joint, _, what = name.rpartition(": ")
-        key = f"{joint} in angle" if what == "angle" else joint
+    for (joint, unit), value in zip((r for r, ok in zip(rows, stated, strict=True) if ok), gap, strict=True):
+        key = f"{joint} in angle" if unit == "N m" else joint
         open_by[key] = float(np.hypot(open_by.get(key, 0.0), value))
     worst = [item for item in sorted(open_by.items(), key=lambda item: -item[1])[:3] if item[1] > 1e-9]
     listed = ", ".join(f"{k} is open by {v:.3g} {'rad' if k.endswith(' in angle') else 'm'}" for k, v in worst)

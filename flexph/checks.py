@@ -74,7 +74,10 @@ def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> A
 
 def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """A finite float array of the given shape (None is any length), read only."""
-    result = np.array(value, dtype=float)
+    try:
+        result = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, got {value!r}") from None
     if result.ndim != len(shape) or any(
         want is not None and want != have for want, have in zip(shape, result.shape, strict=False)
     ):

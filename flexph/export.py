@@ -13,7 +13,7 @@ import numpy as np
 from . import checks as check
 from .body import Body, View
 from .solution import Solution
-from .space import Array
+from .space import Array, skew, spins
 from .spectrum import Modes
 from .state import Pose
 
@@ -103,13 +103,13 @@ def _mode_displacement(mechanism: Mechanism, pose: Pose, modes: Modes, k: int) -
     """World displacement of all points in mode k: velocities R(v_P + ω × X + φu̇), largest set to 1."""
     shape, at, moved = modes.shapes[:, k].real, 0, []
     for i, body in enumerate(mechanism.bodies.values()):
-        d, s = body.dim, 1 if body.turns else 0
+        d, s = body.dim, spins(body.dim) if body.turns else 0
         v, spin, rate = np.split(shape[at : at + d + s + body.size], [d, d + s])
         at += d + s + body.size + body.stress_size
         if body.view is None:
             continue
-        x, turn = body.view.points, float(spin[0]) if s else 0.0
-        local = v + turn * np.column_stack([-x[:, 1], x[:, 0]]) + (body.view.shape @ rate).reshape(-1, d)
+        turn = skew(spin, d) if s else np.zeros((d, d))
+        local = v + body.view.points @ turn.T + (body.view.shape @ rate).reshape(-1, d)
         moved.append(local @ pose.rotations[i].T)
     whole = np.vstack(moved)
     return whole / np.linalg.norm(whole, axis=1).max()
@@ -140,8 +140,7 @@ def _motion(solution: Solution, name: str, body: Body, view: View, pick: Array) 
     velocities = np.broadcast_to(velocity[:, None], positions.shape).copy()
     if body.turns:
         arm = positions - centres[:, None]
-        spin = solution[f"{name}.spin"][pick][:, :, None]
-        velocities += spin * np.stack([-arm[..., 1], arm[..., 0]], axis=-1)
+        velocities += np.einsum("tij,tpj->tpi", skew(solution.spin(name)[pick], body.dim), arm)
     if body.size:
         rate = solution[f"{name}.deformation_rate"][pick]
         local = (view.shape @ rate.T).T.reshape(positions.shape) - (rate @ body.inertia.mean_shape.T)[:, None]

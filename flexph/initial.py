@@ -10,13 +10,14 @@ from scipy import sparse
 
 from . import checks as check
 from .elimination import explain_redundant, null_space
-from .joints.connection import ordered_springs
+from .joints.connection import measures
 from .kernels.continuous import mass_matrix
 from .kernels.gradient import columns, constraint_matrix, velocity_count
 from .kernels.jacobian import flatten, unflatten
 from .kernels.state import Configuration, constraint_sums, derive
 from .kernels.step import Means
-from .space import Array
+from .placement import Motion, read_motion
+from .space import Array, skew, spin_map
 from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat, spring_values
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 AT_REST = 1e-13
 """Velocity [m/s] or gap [m] that counts as zero: what projection leaves of bodies that cannot move."""
-Motion = float | tuple[float, float, float]
 CONSISTENT = 1e-9
 """Relative defect up to which a projected velocity counts as consistent: rates of drives are known to about this."""
 
@@ -63,14 +63,12 @@ def _wanted(mechanism: Mechanism, c: Configuration, velocities: Mapping[str, Mot
     for name, motion in velocities.items():
         body = check.lookup("body", name, mechanism.bodies)
         i = list(mechanism.bodies).index(name)
-        whole = not np.isscalar(motion)
-        vx, vy, turn = check.array(f"velocity of {name!r}", motion, (3,)) if whole else (0.0, 0.0, motion)
-        spin = check.number(f"spin of {name!r}", turn) if body.turns else 0.0
+        velocity, spin = read_motion(name, motion, body.dim, body.turns)
         arm = c.R[i] @ (body.inertia.centre + body.inertia.mean_shape @ c.u[mechanism.network.arrays.body_u == i])
-        wanted[cv[i]] = np.array([vx, vy]) + spin * np.array([-arm[1], arm[0]])
-        given += list(cv[i]) if whole else []
+        wanted[cv[i]] = (0.0 if velocity is None else velocity) + skew(spin, body.dim) @ arm
+        given += [] if velocity is None else list(cv[i])
         if body.turns:
-            wanted[cw[i]] = spin
+            wanted[cw[i]] = spin_map(c.R[[i]])[0].T @ spin
             given += list(cw[i])
     return wanted, np.array(given, dtype=int)
 
@@ -173,9 +171,9 @@ def _check_lengths(mechanism: Mechanism, state: State) -> None:
     if not a.springs.length_product.size:
         return
     squares = derive(a, configuration(mechanism, state.x)).product[a.springs.length_product]
-    for connection, square in zip(ordered_springs(mechanism.connections), squares, strict=False):
+    for (name, _), square in zip(measures(mechanism.connections), squares, strict=False):
         if square <= 0.0:
-            raise ValueError(f"{connection.name} has no length at this pose, and so no direction")
+            raise ValueError(f"{name} has no length at this pose, and so no direction")
 
 
 def _check_rotations(mechanism: Mechanism, state: State) -> None:
@@ -189,12 +187,18 @@ def _check_rotations(mechanism: Mechanism, state: State) -> None:
 
 def refuse_redundant(mechanism: Mechanism, G: Any) -> None:
     """Raise ValueError, naming the constraints, unless G has full rank: the multipliers would not be unique."""
-    _, redundant = null_space(G, mechanism.constraint_names)
-    if redundant:
-        listed = "; ".join(explain_redundant(names) for names in redundant)
+    listed = explain_redundancy(mechanism, G)
+    if listed:
         raise ValueError(
-            f"{listed}. The joint forces would not be unique at this pose: remove a constraint, or free one direction"
+            f"{listed}. The joint forces would not be unique at this pose: remove a constraint, free one direction, or "
+            "allow redundant='least_norm'"
         )
+
+
+def explain_redundancy(mechanism: Mechanism, G: Any) -> str:
+    """The redundant constraints and what they follow from, in words; empty where G has full rank."""
+    _, redundant = null_space(G, mechanism.constraint_names)
+    return "; ".join(explain_redundant(names) for names in redundant)
 
 
 def _report(mechanism: Mechanism, what: str, defect: Array, size: float, time: float, unit: str) -> None:

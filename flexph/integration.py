@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tqdm import tqdm
 
 from . import checks as check
 from .initial import AT_REST, check_consistent, refuse_redundant
-from .kernels.gradient import lever_spin
+from .inputs import Forcing, Input
+from .kernels.gradient import world_spin_levers
 from .kernels.state import Configuration, Derived, constraint_sums, derive, node_displacement
 from .kernels.step import Means
 from .ledger import Accounts, balance, make_ledger
@@ -24,7 +25,6 @@ from .state import State, TimeTable, configuration, flat, schedule
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
-Input = Callable[[float], Any] | Sequence[float] | float
 SMALL_ROTATION = 0.3
 """Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
 
@@ -92,7 +92,7 @@ def integrate(
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = _grid(times, start)
     check.count("save_every", save_every)
-    forcing = _Forcing(mechanism, inputs or {})
+    forcing = Forcing(mechanism, inputs or {})
     refuse_redundant(mechanism, check_consistent(mechanism, start))
     run = _Run(mechanism, start, save_every)
     try:
@@ -135,39 +135,6 @@ def _explain(run: _Run, t0: float, t1: float, error: NoConvergence) -> str:
         "the drives and loads at this time, and look for a singular pose or redundant joints. "
         f"{run.count} steps before it are finished and kept in .solution"
     )
-
-
-class _Forcing:
-    """External inputs as one vector."""
-
-    def __init__(self, mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:
-        self._slices = mechanism.network.input_slices
-        for name in inputs:
-            check.lookup("external port", name, self._slices)
-        self._given, self._dim = dict(inputs), mechanism.layout.dim
-        self._size = sum(s.stop - s.start for s in self._slices.values())
-
-    def at(self, time: float) -> Array:
-        u = np.zeros(self._size)
-        for name, given in self._given.items():
-            part = self._slices[name]
-            size = part.stop - part.start
-            value = _numbers(name, given(time) if callable(given) else given)
-            if size > self._dim and value.shape == (self._dim,):
-                value = np.tile(value, size // self._dim)  # one force per length for all elements of a load port
-            if value.size != size or (value.ndim == 2 and value.shape != (size // self._dim, self._dim)):
-                raise ValueError(f"input {name!r} must have {size} entries, got shape {value.shape}")
-            if not np.all(np.isfinite(value)):
-                raise ValueError(f"input {name!r} at t = {time} s must be finite, got {value}")
-            u[part] = value.ravel()
-        return u
-
-
-def _numbers(name: str, given: Any) -> Array:
-    try:
-        return np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"input {name!r} must be numbers, got {given!r}") from None
 
 
 @dataclass
@@ -257,7 +224,7 @@ class _Run:
         a = self.a
         local = node_displacement(a, c.du)
         moved = np.matmul(c.R[a.node_body], local[:, :, None])[:, :, 0]
-        moved += np.einsum("ks,ksd->kd", c.omega[a.node_body], lever_spin(a, d.arm))
+        moved += np.einsum("ks,ksd->kd", c.omega[a.node_body], world_spin_levers(a, c.R, d.arm))
         speed = a.incidence @ (a.node_moves[:, None] * c.v[a.node_body] + moved)
         rate = np.einsum("pd,pd->p", speed[a.first], d.vector[a.second])
         rate += np.einsum("pd,pd->p", speed[a.second], d.vector[a.first])

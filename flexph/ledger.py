@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .joints.connection import ordered_springs
+from .joints.connection import measures
 from .kernels.arrays import total
-from .kernels.gradient import lever_spin
+from .kernels.gradient import body_levers
 from .kernels.state import Configuration, Derived, constraint_sums, energies
 from .kernels.step import Means, Schedule, Trial
-from .space import Array
+from .space import Array, spin_map
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -72,26 +72,22 @@ class Accounts:
     def __init__(self, mechanism: Mechanism) -> None:
         self._m, self._a = mechanism, mechanism.network.arrays
         a, bodies = self._a, list(mechanism.bodies)
-        springs = ordered_springs(mechanism.connections)
+        springs = list(measures(mechanism.connections))
         self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
         self._row_joint = np.repeat(np.arange(len(self._joints)), [n for _, _, n in self._joints])
         self._elastic = [i for i, b in enumerate(mechanism.bodies.values()) if b.elasticity]
         self._heavy = [i for i in range(len(bodies)) if np.any(a.weight[i])]
-        self._damped = [
-            i
-            for i, b in enumerate(mechanism.bodies.values())
-            if b.elasticity and b.elasticity.is_damped
-        ]
+        self._damped = [i for i, b in enumerate(mechanism.bodies.values()) if b.elasticity and b.elasticity.is_damped]
         self._dampers = np.flatnonzero(a.springs.damping)
         self.energy = (
             *(f"kinetic {n}" for n in bodies),
             *(f"elastic {bodies[i]}" for i in self._elastic),
             *(f"potential {bodies[i]}" for i in self._heavy),
-            *(f"stored {c.name}" for c in springs if c.measure and c.measure.stiffness > 0.0),
+            *(f"stored {name}" for name, measure in springs if measure.stiffness > 0.0),
         )
         self.work = (*mechanism.network.input_slices, *(n for n, driven, _ in self._joints if driven))
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
-        self.dissipation = (*(bodies[i] for i in self._damped), *(springs[i].name for i in self._dampers))
+        self.dissipation = (*(bodies[i] for i in self._damped), *(springs[i][0] for i in self._dampers))
 
     def energies(self, c: Configuration, d: Derived) -> Array:
         """Energy by part."""
@@ -108,7 +104,7 @@ class Accounts:
         by_joint = total(self._row_joint, by_row, len(self._joints))
         return np.concatenate(
             [
-                self._input_work(h, x, t, s),
+                self._input_work(h, x, t),
                 by_joint[driven],
                 by_joint[~driven],
                 self._dissipation(start, h, x, t),
@@ -122,7 +118,7 @@ class Accounts:
         if a.mean is not None:
             local = local - a.node_moves[:, None] * (a.mean @ x.du).reshape(-1, a.dim)[a.node_body]
         turned = np.einsum("kji,kj->ki", t.inverse[a.node_body], local)
-        turned += np.einsum("ks,ksd->kd", x.omega[a.node_body], lever_spin(a, t.lever))
+        turned += np.einsum("ks,ksd->kd", x.omega[a.node_body], body_levers(a, t.inverse, t.lever))
         return h * (a.node_moves[:, None] * x.v[a.node_body] + turned)
 
     def _vector_increments(self, h: float, x: Means, t: Trial) -> Array:
@@ -132,11 +128,13 @@ class Accounts:
         mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
         return lam * constraint_sums(self._a, done, mean, np.zeros_like(lam))
 
-    def _input_work(self, h: float, x: Means, t: Trial, s: Schedule) -> Array:
+    def _input_work(self, h: float, x: Means, t: Trial) -> Array:
         a = self._a
         output = a.input_node.T @ self._node_increments(h, x, t).ravel()
-        output = output + h * (a.input_spin.T @ x.omega.ravel() + a.input_shape.T @ x.du)
-        power = output * s.inputs
+        turned = x.omega[a.torque_body] + (a.torque_shape @ x.du).reshape(-1, x.omega.shape[1])
+        world = np.einsum("tji,tj->ti", spin_map(t.inverse)[a.torque_body], turned)
+        output = output + h * (a.input_torque.T @ world.ravel())
+        power = output * t.loads
         return np.array([power[part].sum() for part in self._m.network.input_slices.values()])
 
     def _dissipation(self, start: Configuration, h: float, x: Means, t: Trial) -> Array:

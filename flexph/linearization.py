@@ -11,13 +11,14 @@ from scipy import sparse
 from .body import Body
 from .inertia import contract
 from .interconnection import constrain
-from .joints.connection import ordered_springs
+from .joints.connection import measures
 from .kernels.arrays import Arrays
 from .kernels.continuous import spring_rates
 from .kernels.gradient import block_diagonal, product_gradient, row_weights
 from .kernels.state import node_arms, vectors
+from .kernels.step import world_loads
 from .linear import LinearPHDAE
-from .space import Array, cross, spins
+from .space import Array, cross, spin_map, spins
 from .state import Pose, TimeTable, product_values, spring_values
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def linearize(mechanism: Mechanism, pose: Pose) -> LinearPHDAE:
     gradient = _product_rows(mechanism, pose, nodes)
     coefficient, offset = TimeTable(mechanism, pose.anchors).at(0.0)
     rows = sparse.csr_array(row_weights(a, coefficient, offset.size)) @ gradient
-    system = _with_inputs(mechanism, system, nodes)
+    system = _with_inputs(mechanism, pose, system, nodes)
     system = _with_springs(mechanism, pose, system, gradient)
     rows = sparse.hstack([rows, sparse.csr_array((offset.size, system.size - rows.shape[1]))]).tocsr()
     system = constrain(system, rows, mechanism.constraint_names)
@@ -111,9 +112,9 @@ def _refuse_loads(mechanism: Mechanism, pose: Pose) -> None:
     a = mechanism.network.arrays
     arms = node_arms(a, pose.rotations, np.zeros(a.body_u.size))
     values = spring_values(mechanism, product_values(mechanism, pose.centres, arms))
-    for i, connection in enumerate(ordered_springs(mechanism.connections)):
+    for i, (name, _) in enumerate(measures(mechanism.connections)):
         if a.springs.stiffness[i] * abs(values[i] - pose.anchors.springs[i]) > 1e-9 * a.springs.stiffness[i]:
-            raise ValueError(f"linearize needs an unloaded pose: {connection.name} is stretched in it")
+            raise ValueError(f"linearize needs an unloaded pose: {name} is stretched in it")
 
 
 def _node_rows(mechanism: Mechanism, pose: Pose) -> Any:
@@ -149,27 +150,32 @@ def _product_rows(mechanism: Mechanism, pose: Pose, nodes: Any) -> Any:
     return sparse.csr_array(sparse.csr_array(product_gradient(a, vector)) @ pulled)
 
 
-def _with_inputs(mechanism: Mechanism, system: LinearPHDAE, nodes: Any) -> LinearPHDAE:
-    """External ports: forces on nodes, torques on spins and sections."""
+def _with_inputs(mechanism: Mechanism, pose: Pose, system: LinearPHDAE, nodes: Any) -> LinearPHDAE:
+    """External ports: forces on nodes, torques on sections; those that follow a section in its axes."""
     a = mechanism.network.arrays
-    spin, shape = sparse.csr_array(a.input_spin), sparse.csr_array(a.input_shape)
     start = np.cumsum([0, *(b.size for b in mechanism.bodies.values())])
-    direct = []
+    size, t = spins(a.dim), a.torque_body.size
+    shape = sparse.csr_array(a.torque_shape)
+    turned = []  # world spins R(ω + ψu̇) of the sections that take torques
     for i, body in enumerate(mechanism.bodies.values()):
-        s = spin.shape[0] // len(mechanism.bodies)
-        columns = spin.shape[1]
-        direct.append(sparse.csr_array((a.dim, columns)))
-        direct.append(spin[i * s : (i + 1) * s] if body.turns else sparse.csr_array((0, columns)))
-        direct.append(shape[start[i] : start[i + 1]])
-        direct.append(sparse.csr_array((body.stress_size, columns)))
-    B = nodes.T @ sparse.csr_array(a.input_node) + sparse.vstack(direct)
+        own = sparse.kron(sparse.diags_array((a.torque_body == i).astype(float)), spin_map(pose.rotations[[i]])[0])
+        rigid = [sparse.csr_array((size * t, a.dim))]
+        if body.turns:
+            rigid.append(own @ np.tile(np.eye(size), (t, 1)) if t else sparse.csr_array((0, size)))
+        bending = own @ shape[:, start[i] : start[i + 1]]
+        turned += [*rigid, bending, sparse.csr_array((size * t, body.stress_size))]
+    sections = sparse.hstack([sparse.csr_array(x) for x in turned])
+    B = nodes.T @ sparse.csr_array(a.input_node) + sections.T @ sparse.csr_array(a.input_torque)
+    arms = node_arms(a, pose.rotations, np.zeros(a.body_u.size))
+    world = np.array([world_loads(a, arms, u) for u in np.eye(a.input_node.shape[1])]).reshape(B.shape[1], B.shape[1]).T
+    B = B @ sparse.csr_array(world)
     return replace(system, B=sparse.csr_array(B), ports=dict(mechanism.network.input_slices))
 
 
 def _with_springs(mechanism: Mechanism, pose: Pose, system: LinearPHDAE, gradient: Any) -> LinearPHDAE:
     """Spring forces as states with compliance 1/k, dampers in R."""
-    springs, connections = mechanism.network.arrays.springs, ordered_springs(mechanism.connections)
-    if not connections:
+    springs, elements = mechanism.network.arrays.springs, list(measures(mechanism.connections))
+    if not elements:
         return system
     a = mechanism.network.arrays
     product = product_values(mechanism, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
@@ -177,7 +183,7 @@ def _with_springs(mechanism: Mechanism, pose: Pose, system: LinearPHDAE, gradien
     stored = springs.state >= 0
     S = rates[np.flatnonzero(stored)]
     count = S.shape[0]
-    names = [c.name for c, keep in zip(connections, stored, strict=True) if keep]
+    names = [name for (name, _), keep in zip(elements, stored, strict=True) if keep]
     damping = rates.T @ sparse.diags_array(springs.damping) @ rates
     assert system.kinetic is not None
     return LinearPHDAE(

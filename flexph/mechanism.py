@@ -12,16 +12,22 @@ from . import checks as check
 from .assembly import assemble
 from .body import Body
 from .description import describe
+from .equilibrium import equilibrium
 from .initial import consistent_state
+from .inputs import Input
 from .interconnection import join
-from .joints.connection import Connection, Ground, ordered_springs
+from .joints.connection import Connection, measures
+from .joints.vectors import Ground
 from .layout import Layout, lay_out
 from .linear import LinearPHDAE
 from .linearization import linear_body, linearize
 from .network import Network, build_network
 from .nonlinear import as_phdae
 from .phdae import PHDAE
+from .placement import Motion, Placement
 from .ports import find_port
+from .reactions import Reaction, reaction_of_state
+from .small_motion import Spectrum, linearize_state, spectrum
 from .space import Array
 from .state import Pose, State
 
@@ -42,7 +48,7 @@ class Mechanism:
     @cached_property
     def layout(self) -> Layout:
         """Where everything is in the flat state, by name."""
-        springs = tuple(c.name for c in ordered_springs(self.connections) if c.measure and c.measure.stiffness > 0.0)
+        springs = tuple(name for name, measure in measures(self.connections) if measure.stiffness > 0.0)
         return lay_out(self.bodies, springs, self.constraint_names)
 
     @cached_property
@@ -67,16 +73,18 @@ class Mechanism:
 
     def assemble(
         self,
-        fixed: Mapping[str, float | tuple[float, float, float]] | None = None,
+        fixed: Mapping[str, Placement] | None = None,
         *,
-        guess: Mapping[str, float | tuple[float, float, float]] | None = None,
+        guess: Mapping[str, Placement] | None = None,
         time: float = 0.0,
     ) -> Pose:
         """The undeformed pose that closes all joints, nearest to a guess.
 
-        Bodies are given by their angle [rad] or by (x, y, angle) of their origin P; those in ``fixed`` are taken as
-        they are, those in ``guess`` (0 where missing) may move. Drives stand where they are at ``time``. Raises
-        ValueError, saying how far each joint is open, if the loops cannot close.
+        In the plane bodies are given by their angle [rad] or by (x, y, angle) of their origin P; in space by a
+        rotation (a matrix or a ``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair of both,
+        (position, rotation). Those in ``fixed`` are taken as they are (a rotation alone leaves the position free),
+        those in ``guess`` (at the origin without rotation where missing) may move. Drives stand where they are at
+        ``time``. Raises ValueError, saying how far each joint is open, if the loops cannot close.
         """
         return assemble(self, fixed or {}, guess or {}, time)
 
@@ -84,22 +92,75 @@ class Mechanism:
         self,
         pose: Pose,
         *,
-        velocities: Mapping[str, float | tuple[float, float, float]] | None = None,
+        velocities: Mapping[str, Motion] | None = None,
         elastic: Literal["undeformed", "quasi_static"] = "undeformed",
         time: float = 0.0,
     ) -> State:
         """A state that satisfies all constraints and their rates at ``time``.
 
-        ``velocities`` by body: its spin [rad/s] or (ẋ, ẏ, spin) of its origin P. They are kept where the joints and
+        ``velocities`` by body: in the plane its spin [rad/s] or (ẋ, ẏ, spin) of its origin P, in space its spin (3,)
+        or a pair (velocity of P, spin), both in world axes. They are kept where the joints and
         drives allow it; the others follow with the least kinetic energy, without deformation rates where that is
         possible. ``elastic="quasi_static"`` starts with the deformation that balances the inertia forces of the
         rigid motion, instead of undeformed.
         """
         return consistent_state(self, pose, velocities or {}, elastic, time)
 
-    def linearize(self, pose: Pose) -> LinearPHDAE:
-        """Small motions about rest at an unloaded pose ([flex] eq. (45)), in body-frame velocities at P."""
-        return linearize(self, pose)
+    def equilibrium(
+        self,
+        pose: Pose,
+        *,
+        inputs: Mapping[str, Input] | None = None,
+        spin: float | Sequence[float] | None = None,
+        about: Sequence[float] | None = None,
+        time: float = 0.0,
+        redundant: Literal["refuse", "least_norm"] = "refuse",
+    ) -> State:
+        """The state at rest in which all forces balance, found from a pose near it; its multipliers are the reactions.
+
+        Weight, springs, drives where they stand at ``time``, and ``inputs`` by external port (as for ``integrate``).
+        With a ``spin`` [rad/s] (a number in the plane, a world vector in space) the whole mechanism turns steadily
+        about the point ``about`` (the origin), and its inertia forces balance too. Newton's method, held back by the
+        inertia while forces are large: from afar it goes towards a minimum of the energy, from a pose beside an
+        unstable equilibrium it may find that.
+
+        Raises ArithmeticError where none is found, and ValueError for redundant constraints, whose forces are not
+        unique, unless ``redundant="least_norm"``.
+        """
+        return equilibrium(self, pose, inputs or {}, spin, about, time, redundant)
+
+    def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
+        """Small motions about rest: of an unloaded pose ([flex] eq. (45)), or of an equilibrium under load.
+
+        At a pose, states are the body-frame velocities at P and the stresses, joints are constraints. At a state from
+        :meth:`equilibrium` (with the ``inputs`` it was found with), the stiffness of stresses, joint forces and loads
+        takes part, constraints are eliminated, and :meth:`LinearPHDAE.part` gives the same named parts.
+        Raises ValueError for an unstable equilibrium and for a steady rotation: see :meth:`spectrum`.
+        """
+        if isinstance(about, Pose):
+            return linearize(self, about)
+        if not isinstance(about, State):
+            raise ValueError(f"about must be a Pose or a State, got {type(about).__name__}")
+        return linearize_state(self, about, inputs or {})
+
+    def spectrum(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Spectrum:
+        """All small motions about an equilibrium or a steady rotation, as complex numbers; dense.
+
+        ``state`` and ``inputs`` as for :meth:`linearize`. ``Spectrum.message`` says which of the two it is and whether
+        a motion grows; about a steady rotation all is seen in the frame that turns.
+        """
+        return spectrum(self, state, inputs or {})
+
+    def reaction(
+        self,
+        state: State,
+        joint: str,
+        *,
+        on: Literal["first", "second"] = "first",
+        frame: Literal["world", "first", "second"] = "world",
+    ) -> Reaction:
+        """Force and torque of a joint on one of its bodies, from the multipliers of a state (see :class:`Reaction`)."""
+        return reaction_of_state(self, state, joint, on, frame)
 
     def phdae(self, state: State) -> PHDAE:
         """The nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state."""
@@ -136,12 +197,13 @@ def connect(
             raise ValueError(f"all bodies must have dimension {dim}, {name!r} has {body.dim}")
     for connection in connections:
         _check_ports(connection, bodies)
-    names = [c.name for c in connections]
+    formed = tuple(connection.formed(dim) for connection in connections)
+    names = [c.name for c in formed]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"connection given twice: {name}; a second force element takes a name= of its own")
     acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
-    mechanism = Mechanism(MappingProxyType(dict(bodies)), tuple(connections), acceleration)
+    mechanism = Mechanism(MappingProxyType(dict(bodies)), formed, acceleration)
     mechanism.network  # noqa: B018 - built now, so that a bad connection fails here
     return mechanism
 

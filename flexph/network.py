@@ -12,8 +12,10 @@ from scipy import sparse
 from . import checks as check
 from .body import Body, Port
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
-from .joints.connection import Connection, Length, Offset, Place, Product, Vector
+from .joints.connection import Connection, measures
+from .joints.vectors import Place, Product, Vector
 from .kernels.arrays import Arrays, Springs
+from .loads import load_arrays, number_loads
 from .ports import find_port, split_port
 from .space import Array, cross, spins
 
@@ -40,11 +42,10 @@ class _Numbering:
 
 @dataclass(frozen=True)
 class Term:
-    """Which product enters which constraint row, as ``plain``, ``cos``, ``-sin`` or ``length``."""
+    """Which product enters which constraint row."""
 
     row: int
     product: int
-    kind: str
 
 
 @dataclass(frozen=True)
@@ -65,15 +66,12 @@ def build_network(bodies: Mapping[str, Body], connections: Sequence[Connection],
     numbering = _Numbering()
     terms = _terms(connections, numbering)
     springs = _springs(connections, numbering)
-    loads = [(i, c.input.port) for i, c in enumerate(connections) if c.input and c.input.kind == "load"]
-    for c in connections:
-        if c.input is not None and c.input.kind == "force":
-            numbering.places.setdefault(Place(c.input.port), len(numbering.places))
     dim = len(gravity)
+    loads = number_loads(connections, numbering.places, dim)
     velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in bodies.values())
     folded = velocities <= DENSE_LIMIT
-    nodes = _nodes(bodies, numbering, [port for _, port in loads])
-    inputs, slices = _inputs(bodies, connections, numbering, nodes)
+    nodes = _nodes(bodies, numbering, loads)
+    inputs, slices = load_arrays(bodies, connections, numbering.places, nodes)
     parts = {
         **inertia_arrays(bodies, gravity, folded),
         **elastic_arrays(bodies),
@@ -103,28 +101,19 @@ def _dense(a: Any) -> Array:
 
 
 def _terms(connections: Sequence[Connection], numbering: _Numbering) -> list[Term]:
-    terms, row = [], 0
-    for connection in connections:
-        for constraint in connection.rows:
-            law = constraint.law
-            if isinstance(law, Offset | Length):
-                kind = "plain" if isinstance(law, Offset) else "length"
-                terms.append(Term(row, numbering.product(law.product), kind))
-            else:
-                terms.append(Term(row, numbering.product(law.sine), "cos"))
-                terms.append(Term(row, numbering.product(law.cosine), "-sin"))
-            row += 1
-    return terms
+    rows = [row for connection in connections for row in connection.rows]
+    return [Term(i, numbering.product(product)) for i, row in enumerate(rows) for product in row.law.products]
 
 
 def _springs(connections: Sequence[Connection], numbering: _Numbering) -> Springs:
-    measures = [c.measure for c in connections if c.measure is not None]
-    ordered = [m for m in measures if len(m.products) == 1] + [m for m in measures if len(m.products) == 2]
+    ordered = [m for _, m in measures(connections)]
     state = np.cumsum([m.stiffness > 0.0 for m in ordered]) - 1
+    take = lambda kind, i: _indices(numbering.product(m.products[i]) for m in ordered if m.kind == kind)  # noqa: E731
     return Springs(
-        length_product=_indices(numbering.product(m.products[0]) for m in ordered if len(m.products) == 1),
-        sine_product=_indices(numbering.product(m.products[0]) for m in ordered if len(m.products) == 2),
-        cosine_product=_indices(numbering.product(m.products[1]) for m in ordered if len(m.products) == 2),
+        length_product=take("length", 0),
+        component_product=take("component", 0),
+        sine_product=take("angle", 0),
+        cosine_product=take("angle", 1),
         stiffness=np.array([m.stiffness for m in ordered]),
         damping=np.array([m.damping for m in ordered]),
         state=_indices(int(k) if m.stiffness > 0.0 else -1 for k, m in zip(state, ordered, strict=True)),
@@ -214,62 +203,3 @@ def _products(numbering: _Numbering, nodes: int, dim: int) -> dict[str, Any]:
 
 def _selection(index: np.ndarray, width: int) -> Any:
     return sparse.csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), width))
-
-
-def _inputs(
-    bodies: Mapping[str, Body],
-    connections: Sequence[Connection],
-    numbering: _Numbering,
-    nodes: dict[str, Any],
-) -> tuple[dict[str, Any], dict[str, slice]]:
-    """Maps of all external inputs to node forces, body torques and generalised forces, and their slices by name."""
-    dim, s = next(iter(bodies.values())).dim, spins(next(iter(bodies.values())).dim)
-    start = np.cumsum([0, *(b.size for b in bodies.values())])
-    loads = iter(nodes["load_start"])
-    blocks: list[tuple[Any, Any, Any]] = []
-    slices, at = {}, 0
-    for c in connections:
-        if c.input is None:
-            continue
-        node, spin, shape = _input_blocks(c, bodies, numbering, nodes, loads, start)
-        blocks.append((node, spin, shape))
-        slices[c.name] = slice(at, at + node.shape[1])
-        at += node.shape[1]
-    empty = (
-        sparse.csr_array((dim * len(nodes["node_body"]), 0)),
-        sparse.csr_array((s * len(bodies), 0)),
-        sparse.csr_array((int(start[-1]), 0)),
-    )
-    names = ("input_node", "input_spin", "input_shape")
-    stacked = zip(*([empty, *blocks]), strict=True)
-    return {k: sparse.hstack(list(v)).tocsr() for k, v in zip(names, stacked, strict=True)}, slices
-
-
-def _input_blocks(
-    c: Connection,
-    bodies: Mapping[str, Body],
-    numbering: _Numbering,
-    nodes: dict[str, Any],
-    loads: Any,
-    start: Array,
-) -> tuple[Any, Any, Any]:
-    assert c.input is not None
-    dim = next(iter(bodies.values())).dim
-    s, k, n = spins(dim), len(nodes["node_body"]), int(start[-1])
-    if c.input.kind == "torque":
-        index, port = find_port(c.input.port, bodies)
-        if port.rotation is None:
-            raise ValueError(f"port {c.input.port!r} of a point mass takes no torque")
-        spin = sparse.csr_array((np.ones(s), (s * index + np.arange(s), np.arange(s))), shape=(s * len(bodies), s))
-        coo = sparse.coo_array(port.rotation.T)
-        shape = sparse.csr_array((coo.data, (coo.row + start[index], coo.col)), shape=(n, s))
-        return sparse.csr_array((dim * k, s)), spin, shape
-    if c.input.kind == "force":
-        first, weights = numbering.places[Place(c.input.port)], np.ones(1)
-    else:
-        _, owner, name = split_port(c.input.port, bodies)
-        first, weights = next(loads), owner.loads[name].measures
-    columns = np.arange(dim * len(weights))
-    rows = dim * first + columns
-    node = sparse.csr_array((np.repeat(weights, dim), (rows, columns)), shape=(dim * k, len(columns)))
-    return node, sparse.csr_array((s * len(bodies), len(columns))), sparse.csr_array((n, len(columns)))

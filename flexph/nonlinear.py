@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from .joints.connection import Angle
 from .kernels import continuous
 from .kernels.gradient import constraint_matrix
 from .kernels.state import Configuration, Derived, derive, energies
 from .phdae import PHDAE
-from .space import Array, entry_count
-from .state import Anchors, State, TimeTable, configuration, law_products, laws
+from .space import Array, cross, entries, entry_count
+from .state import Anchors, State, TimeTable, configuration, law_products, law_values, laws
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 
 def as_phdae(mechanism: Mechanism, state: State) -> PHDAE:
-    """``E ẋ = (J − R) z + B u`` with x = (q, v, σ, e, λ), planar:
+    """``E ẋ = (J − R) z + B u`` with x = (q, v, σ, e, λ):
 
         E = diag(1, diag(m, M(u)), C, 1/k, 0),   z = (∂_q H, v, σ, e, λ)
         J = [[0, Z, 0, 0, 0], [−Zᵀ, Γ, −Dᵀ, −Sᵀ, Gᵀ], [0, D, 0, 0, 0], [0, S, 0, 0, 0], [0, −G, 0, 0, 0]]
@@ -98,9 +97,9 @@ class _Equations:
         ).tocsr()
 
     def kinematics(self, c: Configuration) -> Any:
-        """Z(q): ṙ, ċ = −s ω, ṡ = c ω, u̇."""
+        """Z(q): ṙ, the kept entries of R[ω]×, u̇."""
         dim, turning = self.layout.dim, self.a.turning
-        spin = [c.R[b][:, 1:2] for b in turning]  # d(c, s) = (−s, c) dθ
+        spin = [entries(c.R[b] @ cross(dim)).T for b in turning]
         return sparse.block_diag(
             [
                 sparse.eye_array(dim * self.layout.bodies),
@@ -110,16 +109,17 @@ class _Equations:
         ).tocsr()
 
     def constraints(self, x: Array) -> Any:
-        """G(q); a driven angle takes its direction from the present angle."""
+        """G(q); drives take their coefficients from the present pose."""
         c, d = self.at(x)
         coefficient, rows = self._coefficients(d), self.layout.multipliers
         return sparse.csr_array(constraint_matrix(self.a, c.R, d.arm, d.vector, coefficient, rows))
 
     def _coefficients(self, d: Derived) -> Array:
         values = self.table.anchors.rows.copy()
-        for i, law, own in zip(range(len(values)), laws(self.mechanism), law_products(self.mechanism), strict=True):
+        m = self.mechanism
+        for law, products, own in zip(laws(m), law_products(m), law_values(m), strict=True):
             if callable(law.value):
-                values[i] = np.arctan2(*d.product[own]) if isinstance(law, Angle) else 0.0
+                values[own] = law.measure(d.product[products])
         return self.table.evaluate(values)[0]
 
     def dissipation(self, x: Array) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .assembly import move
-from .initial import Motion, constraint_rates, move_with, spring_forces, velocities_of
+from .initial import constraint_rates, move_with, spring_forces, velocities_of
 from .kernels.continuous import (
     elastic_stress,
     kinetic_gradient,
@@ -20,6 +20,8 @@ from .kernels.continuous import (
     structure,
 )
 from .kernels.state import Configuration, constraint_sums, derive
+from .placement import Motion
+from .saddle import least_norm
 from .space import Array
 from .state import TimeTable
 
@@ -82,7 +84,7 @@ def _correction(mechanism: Mechanism, c: Configuration, table: TimeTable, time: 
     )
     gap, curvature = _gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)
     rhs = np.concatenate([force[:r], force[r:] - elastic, curvature, -gap])
-    found = _least_norm(system.toarray(), rhs)
+    found = least_norm(system.toarray(), rhs)
     return found[r : 2 * r], found[2 * r : 2 * r + n]
 
 
@@ -98,17 +100,6 @@ def _close(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float
         u = c.u + step[rigid:]
         c = c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
     return c
-
-
-def _least_norm(matrix: Array, rhs: Array) -> Array:
-    """Least-norm solution after rows and columns are brought to one scale (units differ by many orders)."""
-    row, column = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
-    for _ in range(4):
-        scaled = np.abs(row[:, None] * matrix * column)
-        for scale, top in ((row, scaled.max(axis=1)), (column, scaled.max(axis=0))):
-            scale /= np.sqrt(np.where(top > 0.0, top, 1.0))
-    found: Array = column * np.linalg.lstsq(row[:, None] * matrix * column, row * rhs, rcond=1e-12)[0]
-    return found
 
 
 def _gap(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:

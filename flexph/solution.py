@@ -12,9 +12,10 @@ import numpy as np
 
 from . import checks as check
 from .body import Body, Port
+from .joints.connection import measures
 from .ledger import Accounts, Ledger, make_ledger
-from .space import Array, from_entries
-from .state import Anchors, State
+from .space import Array, from_entries, spins
+from .state import Anchors, State, law_values
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -66,6 +67,14 @@ class Solution:
         if not b.turns:
             return np.broadcast_to(np.eye(dim), (len(self.times), dim, dim))
         return from_entries(self[f"{body}.rotation"], dim)
+
+    def spin(self, body: str) -> Array:
+        """Spin of the frame of a body in world axes at the saved times, (k + 1, s) [rad/s]."""
+        b, dim = check.lookup("body", body, self.mechanism.bodies), self.mechanism.layout.dim
+        if not b.turns:
+            return np.zeros((len(self.times), spins(dim)))
+        own = self[f"{body}.spin"]
+        return own if dim == 2 else np.einsum("tij,tj->ti", self.rotations(body), own)
 
     def deformation(self, body: str) -> Array:
         """Flexible coordinates of a body at the saved times, (k + 1, n)."""
@@ -190,9 +199,7 @@ def _signature(mechanism: Mechanism) -> list[str]:
     accounts = Accounts(mechanism)
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
-    springs = [
-        f"{c.name}: {c.measure.stiffness:.9g} {c.measure.damping:.9g}" for c in mechanism.connections if c.measure
-    ]
+    springs = [f"{name}: {m.stiffness:.9g} {m.damping:.9g}" for name, m in measures(mechanism.connections)]
     bodies = [f"{name}: {_constants(body)}" for name, body in mechanism.bodies.items()]
     return parts + names + bodies + springs + ["gravity " + " ".join(f"{g:.9g}" for g in mechanism.gravity)]
 
@@ -213,7 +220,7 @@ def _check_shapes(get: Callable[[str], Array], mechanism: Mechanism) -> None:
         "states": (k + 1, mechanism.layout.size),
         "multipliers": (k, g),
         "stage_multipliers": (k, g),
-        "anchors/rows": (g,),
+        "anchors/rows": (sum(s.stop - s.start for s in law_values(mechanism)),),
     }
     for name, shape in shapes.items():
         if get(name).shape != shape:

@@ -14,8 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 Array = NDArray[Any]
+
+ORTHOGONAL = 1e-9
+"""|RᵀR − 1| up to which a given matrix counts as a rotation: what ten printed digits leave."""
 
 _PLANE = np.array([[[0.0, -1.0], [1.0, 0.0]]])
 _SPACE = np.array(
@@ -53,6 +57,21 @@ def moment(lever: Array, force: Array) -> Array:
     return np.cross(lever, force)
 
 
+def spin_product(a: Array, b: Array) -> Array:
+    """a × b of stacks of spins (n, spins): zero in the plane."""
+    return np.zeros_like(a) if a.shape[-1] == 1 else np.cross(a, b)
+
+
+def spin_skew(a: Array) -> Array:
+    """[a]× of stacks of spins, (n, spins, spins): zero in the plane."""
+    return np.zeros((*a.shape, 1)) if a.shape[-1] == 1 else skew(a, 3)
+
+
+def spin_map(frame: Array) -> Array:
+    """What a frame (n, d, d) does to spins and torques, (n, spins, spins): nothing in the plane."""
+    return np.ones((len(frame), 1, 1)) if frame.shape[-1] == 2 else frame
+
+
 def cayley(half_turn: Array, dim: int) -> Array:
     """Cayley's rotation (I − [a]×)⁻¹ (I + [a]×) = I + 2([a]× + [a]×²)/(1 + |a|²), a = ½hω: (n, spins) to (n, dim, dim).
 
@@ -72,10 +91,28 @@ def cayley_derivative(half_turn: Array, dim: int) -> Array:
     return scale * (basis + basis @ a + a @ basis) - quotient
 
 
+def rotation_matrix(name: str, given: Any) -> Array:
+    """A spatial rotation matrix from a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; checked."""
+    matrix = given.as_matrix() if isinstance(given, Rotation) else np.asarray(given, dtype=float)
+    if matrix.shape != (3, 3):
+        raise ValueError(f"{name} must be a rotation matrix (3, 3) or a scipy Rotation, got shape {matrix.shape}")
+    defect = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
+    if not defect <= ORTHOGONAL:
+        raise ValueError(f"{name} must be orthogonal: |RᵀR − 1| = {defect:.0e}, allowed {ORTHOGONAL:.0e}")
+    if np.linalg.det(matrix) < 0.0:
+        raise ValueError(f"{name} must be a rotation: its determinant is −1, a reflection")
+    return matrix
+
+
 def rotation(angle: float) -> Array:
     """Planar rotation matrix of an angle [rad], shape (2, 2)."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s], [s, c]])
+
+
+def finite_rotation(turn: Array, dim: int) -> Array:
+    """Rotation matrix of a rotation vector [rad]: (spins,) to (dim, dim)."""
+    return rotation(float(turn[0])) if dim == 2 else Rotation.from_rotvec(turn).as_matrix()
 
 
 def entries(matrix: Array) -> Array:

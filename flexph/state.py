@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.differentiate import derivative
 
-from .joints.connection import Angle, Law, Length, Offset, TimeFunction, ordered_springs
+from .joints.connection import measures
+from .joints.laws import Law, TimeFunction
 from .kernels.state import Configuration, products, vectors
 from .kernels.step import Schedule
 from .space import Array, entries, entry_count, from_entries, spins
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Anchors:
-    """What the assembled pose fixed: the value of each constraint (NaN where it is driven), free spring measures."""
+    """What the assembled pose fixed: the value of each law (NaN where it is driven), free spring measures."""
 
     rows: Array
     springs: Array
@@ -28,7 +30,7 @@ class Anchors:
 
 @dataclass(frozen=True)
 class Pose:
-    """An undeformed placement: centres of mass (b, 2) [m], rotations (b, 2, 2), and the anchors it gives the joints."""
+    """An undeformed placement: centres of mass (b, d) [m], rotations (b, d, d), and the anchors it gives the joints."""
 
     centres: Array
     rotations: Array
@@ -105,48 +107,48 @@ def laws(mechanism: Mechanism) -> list[Law]:
 
 
 def law_products(mechanism: Mechanism) -> list[list[int]]:
-    """The products of each constraint row: Π, or sine and cosine."""
+    """The products of each constraint row."""
     found: list[list[int]] = [[] for _ in laws(mechanism)]
     for term in mechanism.network.terms:
         found[term.row].append(term.product)
     return found
 
 
+def law_values(mechanism: Mechanism) -> list[slice]:
+    """Where the value of each law is in the anchors."""
+    edges = np.cumsum([0, *(int(np.prod(law.shape, dtype=int)) for law in laws(mechanism))])
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+
 def row_values(mechanism: Mechanism, product: Array) -> Array:
-    """What each constraint measures at a pose: Π, an angle, or a length."""
-    values = []
-    for law, own in zip(laws(mechanism), law_products(mechanism), strict=True):
-        if isinstance(law, Angle):
-            values.append(np.arctan2(product[own[0]], product[own[1]]))
-        else:
-            values.append(np.sqrt(product[own[0]]) if isinstance(law, Length) else product[own[0]])
-    return np.array(values)
+    """What each constraint measures at a pose, by law one after the other."""
+    pairs = zip(laws(mechanism), law_products(mechanism), strict=True)
+    return np.concatenate([np.zeros(0), *(law.measure(product[own]) for law, own in pairs)])
 
 
 def anchor(mechanism: Mechanism, product: Array) -> Anchors:
     """Anchors of a pose: stated values, and what the pose measures where none is stated."""
     rows = row_values(mechanism, product)
-    for i, law in enumerate(laws(mechanism)):
+    for law, own in zip(laws(mechanism), law_values(mechanism), strict=True):
         if callable(law.value):
-            rows[i] = np.nan
+            rows[own] = np.nan
         elif law.value is not None:
-            rows[i] = law.value
+            rows[own] = np.ravel(law.value)
     return Anchors(rows, _free_measures(mechanism, product))
 
 
 def spring_values(mechanism: Mechanism, product: Array) -> Array:
-    """Length or angle of each spring-damper."""
+    """Length, component or angle of each spring-damper."""
     s = mechanism.network.arrays.springs
-    return np.concatenate(
-        [np.sqrt(product[s.length_product]), np.arctan2(product[s.sine_product], product[s.cosine_product])]
-    )
+    angles = np.arctan2(product[s.sine_product], product[s.cosine_product])
+    return np.concatenate([np.sqrt(product[s.length_product]), product[s.component_product], angles])
 
 
 def _free_measures(mechanism: Mechanism, product: Array) -> Array:
     values = spring_values(mechanism, product)
-    for i, c in enumerate(ordered_springs(mechanism.connections)):
-        if c.measure is not None and c.measure.free is not None:
-            values[i] = c.measure.free
+    for i, (_, measure) in enumerate(measures(mechanism.connections)):
+        if measure.free is not None:
+            values[i] = measure.free
     return values
 
 
@@ -155,12 +157,13 @@ class TimeTable:
 
     def __init__(self, mechanism: Mechanism, anchors: Anchors) -> None:
         self.anchors = anchors
-        self._laws, self._terms = laws(mechanism), mechanism.network.terms
-        self._names = mechanism.constraint_names
+        self._laws, self._names = laws(mechanism), mechanism.constraint_names
+        self._own = law_values(mechanism)
+        edges = np.cumsum([0, *(len(law.products) for law in self._laws)])
+        self._terms = [slice(int(a), int(b)) for a, b in pairwise(edges)]
         self._driven = [i for i, law in enumerate(self._laws) if callable(law.value)]
-        self._moving = [k for k, term in enumerate(self._terms) if term.row in self._driven]
-        blank = np.zeros(len(self._terms)), np.zeros(len(self._laws))
-        self._fixed = self._fill(blank, anchors.rows, range(len(self._terms)), range(len(self._laws)))
+        blank = np.zeros(int(edges[-1])), np.zeros(len(self._laws))
+        self._fixed = self._fill(blank, anchors.rows, range(len(self._laws)))
 
     def at(self, time: float) -> tuple[Array, Array]:
         """(coefficients of the terms, offsets of the rows) at a time [s]."""
@@ -173,16 +176,16 @@ class TimeTable:
             given = self._prescribed(i)(time)
             where = f"{self._names[i]}: the prescribed value at t = {time} s"
             try:
-                values[i] = float(given)
+                values[self._own[i]] = np.asarray(given, dtype=float)
             except (TypeError, ValueError):
                 raise ValueError(f"{where} must be a number, got {given!r}") from None
-            if not np.isfinite(values[i]):
-                raise ValueError(f"{where} must be finite, got {values[i]}")
+            if not np.all(np.isfinite(values[self._own[i]])):
+                raise ValueError(f"{where} must be finite, got {given}")
         return values
 
     def evaluate(self, values: Array) -> tuple[Array, Array]:
         """(coefficients, offsets) for given values of the driven constraints; the others are as anchored."""
-        return self._fill(self._fixed, values, self._moving, self._driven)
+        return self._fill(self._fixed, values, self._driven)
 
     def rates(self, time: float, step: float | None = None) -> tuple[Array, Array]:
         """Time derivatives of coefficients and offsets.
@@ -190,16 +193,14 @@ class TimeTable:
         From an adaptive eighth-order difference of the drives to the right of the time, or, with a step [s], from a
         fourth-order one within the step that ends at the time: drives are never asked for times outside the run.
         """
-        value, rate = self.values(time), np.zeros_like(self.anchors.rows)
+        coefficient, offset = np.zeros(self._fixed[0].size), np.zeros(len(self._laws))
+        if not self._driven:
+            return coefficient, offset
+        values = self.values(time)
         for i in self._driven:
-            rate[i] = _derivative(self._prescribed(i), time, step, self._names[i])
-        coefficient, offset = np.zeros(len(self._terms)), np.zeros(len(self._laws))
-        for k in self._moving:
-            row, kind = self._terms[k].row, self._terms[k].kind
-            if kind != "plain":
-                coefficient[k] = rate[row] * (-np.sin(value[row]) if kind == "cos" else -np.cos(value[row]))
-        for i in self._driven:
-            offset[i] = rate[i] if isinstance(self._laws[i], Offset) else 0.0
+            law, size = self._laws[i], self._own[i].stop - self._own[i].start
+            rate = _derivative(self._prescribed(i), size, time, step, self._names[i])
+            coefficient[self._terms[i]], offset[i] = law.rates(values[self._own[i]], rate)
         return coefficient, offset
 
     def _prescribed(self, row: int) -> TimeFunction:
@@ -207,32 +208,29 @@ class TimeTable:
         assert callable(value)
         return value
 
-    def _fill(
-        self, base: tuple[Array, Array], value: Array, terms: Iterable[int], rows: Iterable[int]
-    ) -> tuple[Array, Array]:
+    def _fill(self, base: tuple[Array, Array], values: Array, rows: Iterable[int]) -> tuple[Array, Array]:
         coefficient, offset = base[0].copy(), base[1].copy()
-        for k in terms:
-            v, kind = value[self._terms[k].row], self._terms[k].kind
-            coefficient[k] = {
-                "plain": 1.0,
-                "length": 0.5 / v if v else 0.0,
-                "cos": np.cos(v),
-                "-sin": -np.sin(v),
-            }[kind]
         for i in rows:
-            law = self._laws[i]
-            offset[i] = value[i] if isinstance(law, Offset) else 0.5 * value[i] if isinstance(law, Length) else 0.0
+            law, value = self._laws[i], values[self._own[i]]
+            if np.all(np.isfinite(value)):  # the values of drives are not anchored
+                coefficient[self._terms[i]], offset[i] = law.coefficients(value), law.offset(value)
         return coefficient, offset
 
 
-def _derivative(function: TimeFunction, time: float, step: float | None, name: str) -> float:
+def _derivative(function: TimeFunction, size: int, time: float, step: float | None, name: str) -> Array:
     if step is not None:  # five points within the step that ends here, fourth order
-        values = [function(time - 0.25 * k * step) for k in range(5)]
-        return float(np.dot((25.0, -48.0, 36.0, -16.0, 3.0), values)) / (3.0 * step)
-    found = derivative(np.vectorize(function, otypes=[float]), time, initial_step=1e-3, step_direction=1)
-    if not found.success and not found.error < 1e-6 * max(1.0, abs(found.df)):
-        raise ValueError(f"{name}: the prescribed motion has no derivative at t = {time} s (error {found.error:.1e})")
-    return float(found.df)
+        values = [np.broadcast_to(function(time - 0.25 * k * step), (size,)) for k in range(5)]
+        return np.dot((25.0, -48.0, 36.0, -16.0, 3.0), values) / (3.0 * step)
+    rates = np.zeros(size)
+    for k in range(size):
+        part = np.vectorize(lambda t, k=k: np.ravel(function(t))[k], otypes=[float])
+        found = derivative(part, time, initial_step=1e-3, step_direction=1)
+        if not found.success and not found.error < 1e-6 * max(1.0, abs(found.df)):
+            raise ValueError(
+                f"{name}: the prescribed motion has no derivative at t = {time} s (error {found.error:.1e})"
+            )
+        rates[k] = float(found.df)
+    return rates
 
 
 def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:

@@ -1,26 +1,41 @@
 """Joints and force elements between named ports; one a file."""
 
-from .connection import GROUND, Connection, Ground
+from .bushing import bushing
+from .connection import Connection
+from .cylindrical import cylindrical
 from .distance import distance
 from .drive import drive
 from .hinge import hinge
 from .load import distributed_load, force, torque
+from .planar import planar
+from .prismatic import prismatic
+from .revolute import revolute
 from .slider import slider
+from .spherical import spherical
 from .spring_damper import spring_damper, torsion_spring
+from .universal import universal
+from .vectors import GROUND, Ground
 from .weld import weld
 
 __all__ = [
     "GROUND",
     "Connection",
     "Ground",
+    "bushing",
+    "cylindrical",
     "distance",
     "distributed_load",
     "drive",
     "force",
     "hinge",
+    "planar",
+    "prismatic",
+    "revolute",
     "slider",
+    "spherical",
     "spring_damper",
     "torque",
     "torsion_spring",
+    "universal",
     "weld",
 ]

@@ -1,97 +1,18 @@
-"""What joints and force elements are made of: world vectors of bodies and products of two of them.
+"""Connections: joints and force elements between named ports, as rows, measures and inputs of world vectors.
 
-A *place* is a point of a body or a direction fixed in one of its sections; a *vector* is a difference of places (or a
-vector fixed in the world); a *product* is V·W of two vectors. Constraints and spring measures are functions of
-products: their increments over a step are then exact, and both momenta are kept ([dg] sec. 6.3, invariants).
+Constraints and spring measures are functions of products of two world vectors: their increments over a step are then
+exact, and both momenta are kept ([dg] sec. 6.3, invariants).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from .. import checks as check
-
-TimeFunction = Callable[[float], float]
-Direction = tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Ground:
-    """The inertial frame as a port that never moves.
-
-    ``GROUND`` itself attaches a joint wherever the port of the body is when the mechanism is assembled;
-    ``GROUND.at(x, y)`` is a stated position [m].
-    """
-
-    position: tuple[float, ...] | None = None
-
-    def at(self, *position: float) -> Ground:
-        """The ground at a position [m]."""
-        return Ground(tuple(check.number("ground position", x) for x in position))
-
-    def __str__(self) -> str:
-        return "GROUND" if self.position is None else f"GROUND at {self.position}"
-
-
-GROUND = Ground()
-PortName = str | Ground
-
-
-@dataclass(frozen=True)
-class Place:
-    """A point of a body (direction None), or a direction fixed in the section at a port."""
-
-    port: str
-    direction: Direction | None = None
-
-
-@dataclass(frozen=True)
-class Vector:
-    """plus − minus + fixed, in world axes."""
-
-    plus: Place | None = None
-    minus: Place | None = None
-    fixed: Direction | None = None
-
-
-@dataclass(frozen=True)
-class Product:
-    """V·W."""
-
-    first: Vector
-    second: Vector
-
-
-@dataclass(frozen=True)
-class Offset:
-    """The law ``0 = Π − κ``: κ a number, a function of time, or None for the value at the assembled pose."""
-
-    product: Product
-    value: float | TimeFunction | None = 0.0
-
-
-@dataclass(frozen=True)
-class Angle:
-    """The law ``0 = s cos θ − c sin θ`` with s, c the products that are sine and cosine of an angle.
-
-    θ [rad] a number, a function of time, or None for the angle at the assembled pose.
-    """
-
-    sine: Product
-    cosine: Product
-    value: float | TimeFunction | None = None
-
-
-@dataclass(frozen=True)
-class Length:
-    """The law ``0 = (V·V/L − L)/2``, scaled so that its multiplier is the tension [N]. L [m] or None: as assembled."""
-
-    product: Product
-    value: float | None = None
-
-
-Law = Offset | Angle | Length
+from .directions import Axes, axis, carried_frame, frame_about, spatial_axes
+from .laws import Alignment, Angle, Law, Offset
+from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, along, between, body_port
 
 
 @dataclass(frozen=True)
@@ -105,35 +26,65 @@ class Row:
 
 @dataclass(frozen=True)
 class Measure:
-    """What a spring-damper feels: the length √Π of a vector, or an angle given by its sine and cosine.
+    """What a spring-damper feels: a length √Π, a component Π, or an angle given by its sine and cosine.
 
-    ``free`` is the length [m] or angle [rad] without force, None for that at the assembled pose.
+    ``free`` is the length, component [m] or angle [rad] without force, None for that at the assembled pose. ``name``
+    tells the measures of one element apart.
     """
 
+    kind: Literal["length", "component", "angle"]
     products: tuple[Product, ...]
     stiffness: float
     damping: float
     free: float | None
+    name: str = ""
 
 
 @dataclass(frozen=True)
 class Input:
-    """An external port: ``force`` (world axes, at a point), ``torque``, or ``load`` (per length, on a load port)."""
+    """An external port: ``force``, ``torque``, or ``load`` (per length, on a load port).
+
+    World axes, or those of the section at the port where it ``follows``.
+    """
 
     kind: str
     port: str
+    follows: bool = False
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a connection is in the plane or in space.
+
+    ``parallel`` are directions of the two ports, in the axes of their sections, that point the same way when it is
+    closed: with them the assembly finds its way from any guess.
+    """
+
+    rows: tuple[Row, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    parallel: tuple[tuple[Direction, Direction], ...] = ()
+
+
+NOTHING = Form()
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A joint or force element between two ports, ready for :func:`flexph.connect`."""
+    """A joint or force element between two ports, ready for :func:`flexph.connect`.
+
+    ``make`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` keeps it as ``form``.
+    """
 
     kind: str
     ports: tuple[PortName, ...]
-    rows: tuple[Row, ...] = ()
-    measure: Measure | None = None
+    make: Callable[[int], Form] | None = field(default=None, compare=False, repr=False)
     input: Input | None = None
     label: str | None = None
+    form: Form = NOTHING
+
+    def __post_init__(self) -> None:
+        if len(self.ports) == 2:
+            body_port(self.ports[0])
 
     @property
     def name(self) -> str:
@@ -141,39 +92,21 @@ class Connection:
         return self.label or f"{self.kind} {'–'.join(map(str, self.ports))}"
 
     @property
+    def rows(self) -> tuple[Row, ...]:
+        """The scalar constraints."""
+        return self.form.rows
+
+    @property
     def is_driven(self) -> bool:
         """Whether time enters its constraints."""
-        return any(not isinstance(row.law, Length) and callable(row.law.value) for row in self.rows)
+        return any(callable(row.law.value) for row in self.rows)
 
-
-def axis(index: int) -> Direction:
-    """Unit direction of the plane."""
-    return (1.0, 0.0) if index == 0 else (0.0, 1.0)
-
-
-def perpendicular(direction: Direction) -> Direction:
-    """A direction of the plane turned by +90°."""
-    return (-direction[1], direction[0])
-
-
-def _body_first(first: PortName) -> str:
-    if isinstance(first, Ground):
-        raise ValueError("the first port of a joint must belong to a body; GROUND comes second")
-    return first
-
-
-def between(first: PortName, second: PortName) -> Vector:
-    """The vector from the second port to the first; bare GROUND counts as the origin."""
-    first = _body_first(first)
-    if isinstance(second, Ground):
-        at = second.position
-        return Vector(plus=Place(first), fixed=None if at is None else tuple(-x for x in at))
-    return Vector(plus=Place(first), minus=Place(second))
-
-
-def along(port: PortName, direction: Direction) -> Vector:
-    """A direction fixed in the section at a port, or in the world."""
-    return Vector(fixed=direction) if isinstance(port, Ground) else Vector(plus=Place(port, direction))
+    def formed(self, dim: int) -> Connection:
+        """The connection in the plane (2) or in space (3); raises ValueError where it does not exist there."""
+        try:
+            return self if self.make is None else replace(self, make=None, form=self.make(dim))
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
 
 
 def offset_at(second: PortName) -> float | None:
@@ -181,20 +114,92 @@ def offset_at(second: PortName) -> float | None:
     return None if second == GROUND else 0.0
 
 
-def coincidence(first: PortName, second: PortName) -> tuple[Row, ...]:
-    """Both ports at one point: two rows, world axes."""
+def coincidence(first: PortName, second: PortName, dim: int) -> tuple[Row, ...]:
+    """Both ports at one point: a row for each world axis."""
     gap = between(first, second)
-    return tuple(Row("xy"[i], Offset(Product(gap, Vector(fixed=axis(i))), offset_at(second))) for i in range(2))
+    return tuple(Row("xyz"[i], Offset(Product(gap, Vector(fixed=axis(i, dim))), offset_at(second))) for i in range(dim))
 
 
-def relative_angle(first: PortName, second: PortName) -> tuple[Product, Product]:
-    """Sine and cosine of the angle of the first section relative to the second."""
-    _body_first(first)
-    x = along(first, axis(0))
-    return Product(x, along(second, axis(1))), Product(x, along(second, axis(0)))
+def across(first: PortName, second: PortName, directions: Sequence[Direction]) -> tuple[Row, ...]:
+    """The first port stays on a line or plane through the second: no offset along the second section's directions."""
+    gap = between(first, second)
+    names = ["across"] if len(directions) == 1 else [f"across {i + 1}" for i in range(len(directions))]
+    return tuple(
+        Row(name, Offset(Product(gap, along(second, d)), offset_at(second)))
+        for name, d in zip(names, directions, strict=True)
+    )
 
 
-def ordered_springs(connections: Sequence[Connection]) -> list[Connection]:
-    """Spring-dampers in the order of the kernels: lengths first, then angles."""
-    with_measure = [c for c in connections if c.measure is not None]
-    return sorted(with_measure, key=lambda c: len(c.measure.products) if c.measure else 0)
+def parallel_axes(first: PortName, second: PortName, axes: Axes) -> tuple[Row, ...]:
+    """The axes stay parallel: the first is perpendicular to two directions of the second section."""
+    turning = along(body_port(first), axes[0])
+    return tuple(
+        Row(f"tilt {i + 1}", Offset(Product(turning, along(second, d))), unit="N m")
+        for i, d in enumerate(carried_frame(*axes))
+    )
+
+
+def same_rotation(
+    first: PortName, second: PortName, value: tuple[tuple[float, ...], ...] | Callable[[float], object] | None
+) -> tuple[Row, ...]:
+    """The relative rotation of the sections is as assembled, stated, or driven: three rows in space."""
+    body_port(first)
+    relative = tuple(Product(along(first, axis(i, 3)), along(second, axis(j, 3))) for i in range(3) for j in range(3))
+    return tuple(Row(f"turn {'xyz'[k]}", Alignment(relative, k, value), unit="N m") for k in range(3))
+
+
+def relative_angle(first: PortName, second: PortName, dim: int, axes: Axes | None = None) -> tuple[Product, Product]:
+    """Sine and cosine of the angle of the first section relative to the second, in space about a common axis.
+
+    The angle is zero where the first section is the second one turned by the smallest rotation that brings the axes
+    together: for equal axes, where the sections coincide.
+    """
+    body_port(first)
+    if dim == 2:
+        x = along(first, axis(0, 2))
+        return Product(x, along(second, axis(1, 2))), Product(x, along(second, axis(0, 2)))
+    assert axes is not None
+    x = along(first, frame_about(axes[0])[0])
+    cosine, sine = carried_frame(*axes)
+    return Product(x, along(second, sine)), Product(x, along(second, cosine))
+
+
+def planar_or_about(
+    first: PortName,
+    second: PortName,
+    dim: int,
+    kind: str,
+    axes: Axes | None,
+) -> tuple[Product, Product]:
+    """Sine and cosine of a relative angle: of the plane, or about an axis that must be given in space."""
+    if dim == 2:
+        if axes is not None:
+            raise ValueError(f"{kind} takes no axis in the plane")
+        return relative_angle(first, second, 2)
+    return relative_angle(first, second, 3, spatial_axes(axes, 3, kind))
+
+
+def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]:
+    """Names and measures of all spring-dampers in the order of the kernels: lengths, components, angles."""
+    order = ("length", "component", "angle")
+    found = [(c, m) for c in connections for m in c.form.measures]
+    for c, m in sorted(found, key=lambda pair: order.index(pair[1].kind)):
+        yield (f"{c.name}: {m.name}" if m.name else c.name), m
+
+
+def angle_row(sine_cosine: tuple[Product, Product], value: object) -> Row:
+    """A row that fixes or drives an angle."""
+    return Row("angle", Angle(*sine_cosine, value), unit="N m")  # type: ignore[arg-type]
+
+
+__all__ = [
+    "GROUND",
+    "Connection",
+    "Direction",
+    "Form",
+    "Ground",
+    "Input",
+    "Measure",
+    "PortName",
+    "Row",
+]

@@ -1,7 +1,9 @@
 """Distance joint (massless rod)."""
 
 from .. import checks as check
-from .connection import Connection, Ground, Length, PortName, Product, Row, between
+from .connection import Connection, Form, Row
+from .laws import Length
+from .vectors import Ground, PortName, Product, between
 
 
 def distance(first: str, second: PortName, *, length: float | None = None) -> Connection:
@@ -13,4 +15,5 @@ def distance(first: str, second: PortName, *, length: float | None = None) -> Co
         raise ValueError("a distance to the ground needs a position: GROUND.at(x, y)")
     gap = between(first, second)
     value = None if length is None else check.positive("length", length, "m")
-    return Connection("distance", (first, second), (Row("length", Length(Product(gap, gap), value)),))
+    form = Form((Row("length", Length(Product(gap, gap), value)),))
+    return Connection("distance", (first, second), form=form)

@@ -1,22 +1,27 @@
-"""Drives: prescribed rotation or point motion."""
+"""Drives: prescribed rotation, displacement or point motion."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from ..space import Array, rotation_matrix
 from .connection import (
     GROUND,
-    Angle,
     Connection,
-    Offset,
+    Form,
     PortName,
-    Product,
     Row,
-    Vector,
-    axis,
-    between,
-    relative_angle,
+    angle_row,
+    planar_or_about,
+    same_rotation,
 )
+from .directions import axis as unit_axis
+from .directions import fitting, unit, unit_axes
+from .laws import Offset
+from .vectors import Product, Vector, along, between
+
+Motion = Callable[[float], Any]
 
 
 def drive(
@@ -24,36 +29,78 @@ def drive(
     reference: PortName = GROUND,
     *,
     angle: Callable[[float], float] | None = None,
+    displacement: Callable[[float], float] | None = None,
     position: Callable[[float], Sequence[float]] | None = None,
+    rotation: Motion | None = None,
+    axis: Sequence[float] | None = None,
+    second_axis: Sequence[float] | None = None,
+    direction: Sequence[float] | None = None,
 ) -> Connection:
-    """Prescribe a motion as a function of time [s]; its work is the multiplier times the prescribed increment.
+    """Prescribe one motion as a function of time [s]; its work is the multiplier times the prescribed increment.
 
-    ``angle``: the angle [rad] of the section at ``port`` relative to that at ``reference``; it may turn on without
-    bound. The work of a step is its stage multiplier times sin Δθ. ``position``: the world position (x, y) [m] of the
-    port, the reference must be GROUND ([flex] eq. (49)).
+    ``angle``: the angle [rad] of the section at ``port`` relative to that at ``reference``, in space about ``axis``
+    (see :func:`flexph.hinge`), which a joint must hold; it may turn on without bound. The work of a step is its stage
+    multiplier times sin Δθ. ``displacement`` [m]: of the port from the reference port along ``direction``, fixed in the
+    reference's section. ``position``: the world position [m] of the port, the reference must be GROUND ([flex]
+    eq. (49)). ``rotation``, in space: the rotation of the section relative to that at ``reference``, a matrix (3, 3) or
+    a ``scipy.spatial.transform.Rotation``.
     """
-    if (angle is None) == (position is None):
-        raise ValueError("drive takes either angle= or position=, a function of time")
-    given = angle if angle is not None else position
-    if not callable(given):
-        raise ValueError(f"{'angle' if angle is not None else 'position'} must be a function of time, got {given!r}")
-    if angle is not None:
-        turn = Row("angle", Angle(*relative_angle(port, reference), angle), unit="N m")
-        return Connection("drive", (port, reference), (turn,))
-    if reference != GROUND:
+    given = {"angle": angle, "displacement": displacement, "position": position, "rotation": rotation}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        raise ValueError("drive takes one of angle=, displacement=, position= or rotation=, a function of time")
+    what, motion = named[0], given[named[0]]
+    if not callable(motion):
+        raise ValueError(f"{what} must be a function of time, got {motion!r}")
+    if what == "position" and reference != GROUND:
         raise ValueError("a driven position is given in the world: the reference must be GROUND")
+    if (direction is not None) != (what == "displacement"):
+        raise ValueError("direction= and displacement= go together")
+    if (axis is not None or second_axis is not None) and what != "angle":
+        raise ValueError("axis= goes with angle=")
+
+    axes = unit_axes(axis, second_axis)
+    line = None if direction is None else unit("direction", direction)
+
+    def make(dim: int) -> Form:
+        if what == "angle":
+            turn = planar_or_about(port, reference, dim, "a driven angle", axes)
+            return Form((angle_row(turn, motion),))
+        if what == "rotation":
+            return Form(_rotation_rows(port, reference, dim, motion))
+        if what == "position":
+            return Form(_position_rows(port, dim, motion))
+        assert line is not None
+        rail = along(reference, fitting("direction", line, dim))
+        return Form((Row("along", Offset(Product(between(port, reference), rail), motion)),))
+
+    return Connection("drive", (port, reference), make)
+
+
+def _rotation_rows(port: str, reference: PortName, dim: int, rotation: Motion) -> tuple[Row, ...]:
+    if dim == 2:
+        raise ValueError("a driven rotation is one of space: the plane has angle=")
+
+    def relative(t: float) -> Array:
+        return rotation_matrix(f"the driven rotation at t = {t} s", rotation(t)).T.ravel()
+
+    return same_rotation(port, reference, relative)
+
+
+def _position_rows(port: str, dim: int, position: Motion) -> tuple[Row, ...]:
     place = between(port, GROUND)
-    rows = tuple(Row("xy"[i], Offset(Product(place, Vector(fixed=axis(i))), _component(position, i))) for i in range(2))
-    return Connection("drive", (port, GROUND), rows)
+    return tuple(
+        Row("xyz"[i], Offset(Product(place, Vector(fixed=unit_axis(i, dim))), _component(position, i, dim)))
+        for i in range(dim)
+    )
 
 
-def _component(position: Callable[[float], Sequence[float]] | None, index: int) -> Callable[[float], float]:
-    assert position is not None
-
+def _component(position: Motion, index: int, dim: int) -> Callable[[float], float]:
     def component(t: float) -> float:
         given = position(t)
-        if np.shape(given) != (2,):
-            raise ValueError(f"a driven position must be (x, y) at all times, got {given!r} at t = {t} s")
+        if np.shape(given) != (dim,):
+            wanted = "(x, y)" if dim == 2 else "(x, y, z)"
+            raise ValueError(f"a driven position must be {wanted} at all times, got {given!r} at t = {t} s")
         return float(given[index])
 
     return component

@@ -1,8 +1,33 @@
-"""Hinge (revolute joint of the plane)."""
+"""Hinge (revolute joint)."""
 
-from .connection import Connection, PortName, coincidence
+from collections.abc import Sequence
+
+from .connection import Connection, Form, PortName, coincidence, parallel_axes
+from .directions import spatial_axes, unit_axes
 
 
-def hinge(first: str, second: PortName) -> Connection:
-    """Both ports at one point, free to turn: ``0 = p₁ − p₂`` ([flex] eq. (41)). Leaves one relative freedom."""
-    return Connection("hinge", (first, second), coincidence(first, second))
+def hinge(
+    first: str,
+    second: PortName,
+    *,
+    axis: Sequence[float] | None = None,
+    second_axis: Sequence[float] | None = None,
+) -> Connection:
+    """Both ports at one point, free to turn about an axis: ``0 = p₁ − p₂`` ([flex] eq. (41)), in space axes parallel.
+
+    Leaves one relative freedom. In space ``axis`` is the axis in the first port's section, ``second_axis`` that in the
+    second's (in world axes for GROUND), the same components if it is not given; in the plane there is none to give.
+    """
+
+    given = unit_axes(axis, second_axis)
+
+    def make(dim: int) -> Form:
+        rows = coincidence(first, second, dim)
+        if dim == 2:
+            if given is not None:
+                raise ValueError("a hinge takes no axis in the plane")
+            return Form(rows)
+        axes = spatial_axes(given, dim, "a hinge")
+        return Form((*rows, *parallel_axes(first, second, axes)), parallel=(axes,))
+
+    return Connection("hinge", (first, second), make)

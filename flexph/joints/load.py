@@ -1,20 +1,33 @@
 """External ports: forces, torques and distributed loads, given to ``integrate`` as functions of time."""
 
+from typing import Literal
+
+from .. import checks as check
 from .connection import Connection, Input
 
-
-def force(port: str, *, name: str | None = None) -> Connection:
-    """An external force (2,) [N] in world axes at a port; its output is the velocity of the point."""
-    return Connection("force", (port,), input=Input("force", port), label=name)
+Axes = Literal["world", "section"]
 
 
-def torque(port: str, *, name: str | None = None) -> Connection:
-    """An external torque (1,) [N m] at a port; its output is the spin of the section."""
-    return Connection("torque", (port,), input=Input("torque", port), label=name)
+def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connection:
+    """An external force (d,) [N] at a port; its output is the velocity of the point.
+
+    ``axes="section"``: the force follows, its components are on the axes of the section at the port.
+    """
+    follows = check.choice("axes", axes, ("world", "section")) == "section"
+    return Connection("force", (port,), input=Input("force", port, follows), label=name)
+
+
+def torque(port: str, *, axes: Axes = "world", name: str | None = None) -> Connection:
+    """An external torque [N m] at a port, (1,) in the plane and (3,) in space; its output is the spin of the section.
+
+    ``axes="section"``: the torque follows, its components are on the axes of the section at the port.
+    """
+    follows = check.choice("axes", axes, ("world", "section")) == "section"
+    return Connection("torque", (port,), input=Input("torque", port, follows), label=name)
 
 
 def distributed_load(port: str, *, name: str | None = None) -> Connection:
-    """A force per length [N/m] in world axes on a load port: (k, 2), one for each of its k elements, or (2,) for all.
+    """A force per length [N/m] in world axes on a load port: (k, d), one for each of its k elements, or (d,) for all.
 
     Constant on each element, it acts at the element's mean displacement: the exact work of the finite-element field.
     """

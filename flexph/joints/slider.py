@@ -1,37 +1,33 @@
-"""Slider (prismatic joint of the plane)."""
+"""Slider: a port on a line."""
 
-import math
+from collections.abc import Sequence
 
-from .. import checks as check
-from .connection import (
-    Angle,
-    Connection,
-    Offset,
-    PortName,
-    Product,
-    Row,
-    along,
-    between,
-    offset_at,
-    perpendicular,
-    relative_angle,
-)
+from .connection import Connection, Form, PortName, across, angle_row, relative_angle, same_rotation
+from .directions import fitting, frame_about, perpendicular, unit
 
 
-def slider(
-    port: str, rail: PortName, *, direction: tuple[float, float] = (1.0, 0.0), turning: bool = False
-) -> Connection:
+def slider(port: str, rail: PortName, *, direction: Sequence[float] = (1.0, 0.0), turning: bool = False) -> Connection:
     """The port moves on a line through the rail port, along a direction fixed in the rail's section or in the world.
 
-    ``0 = d⊥·(p − p_rail)``; unless ``turning``, the relative angle stays as assembled (a prismatic joint, one relative
-    freedom). ``turning=True`` is a pin in a slot (two freedoms), and what a point mass needs.
+    ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction; unless ``turning``, the relative rotation stays as
+    assembled (a prismatic joint, one relative freedom). ``turning=True`` is a pin in a slot, two freedoms in the plane
+    and four in space, and what a point mass needs. In space the direction has three components.
     """
-    x, y = check.array("direction", direction, (2,))
-    size = math.hypot(x, y)
-    if size == 0.0:
-        raise ValueError("direction must not be zero")
-    across = along(rail, perpendicular((float(x) / size, float(y) / size)))
-    rows = [Row("across", Offset(Product(between(port, rail), across), offset_at(rail)))]
-    if not turning:
-        rows.append(Row("angle", Angle(*relative_angle(port, rail)), unit="N m"))
-    return Connection("slider", (port, rail), tuple(rows))
+
+    along = unit("direction", direction)
+
+    def make(dim: int) -> Form:
+        d = fitting("direction", along, dim)
+        rows = across(port, rail, (perpendicular(d),) if dim == 2 else frame_about(d))
+        if turning:
+            return Form(rows)
+        return Form((*rows, *fixed_rotation(port, rail, dim)))
+
+    return Connection("slider", (port, rail), make)
+
+
+def fixed_rotation(first: str, second: PortName, dim: int) -> tuple:
+    """Rows that keep the relative rotation as assembled."""
+    if dim == 2:
+        return (angle_row(relative_angle(first, second, 2), None),)
+    return same_rotation(first, second, None)

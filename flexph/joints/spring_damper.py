@@ -1,7 +1,11 @@
 """Linear and torsional spring-dampers."""
 
+from collections.abc import Sequence
+
 from .. import checks as check
-from .connection import Connection, Ground, Measure, PortName, Product, between, relative_angle
+from .connection import Connection, Form, Measure, planar_or_about
+from .directions import unit_axes
+from .vectors import Ground, PortName, Product, between
 
 
 def spring_damper(
@@ -22,8 +26,9 @@ def spring_damper(
         raise ValueError("a spring to the ground needs a position: GROUND.at(x, y)")
     gap = between(first, second)
     free = None if length is None else check.not_negative("length", length, "m")
-    measure = _measure((Product(gap, gap),), stiffness, damping, free)
-    return Connection("spring", (first, second), measure=measure, label=name)
+    check_rates(stiffness, damping)
+    form = Form(measures=(Measure("length", (Product(gap, gap),), stiffness, damping, free),))
+    return Connection("spring", (first, second), label=name, form=form)
 
 
 def torsion_spring(
@@ -33,20 +38,29 @@ def torsion_spring(
     stiffness: float = 0.0,
     damping: float = 0.0,
     angle: float | None = None,
+    axis: Sequence[float] | None = None,
+    second_axis: Sequence[float] | None = None,
     name: str | None = None,
 ) -> Connection:
     """A torsional spring and damper: torque k(α − α₀) + c α̇, α the angle of the first section from the second.
 
-    stiffness k [N m/rad], damping c [N m s/rad], free angle α₀ [rad] (None: the angle at the assembled pose).
+    stiffness k [N m/rad], damping c [N m s/rad], free angle α₀ [rad] (None: the angle at the assembled pose). In space
+    the angle is about ``axis`` (see :func:`flexph.hinge`), which a joint must hold.
     """
     free = None if angle is None else check.number("angle", angle)
-    measure = _measure(relative_angle(first, second), stiffness, damping, free)
-    return Connection("torsion spring", (first, second), measure=measure, label=name)
+    check_rates(stiffness, damping)
+    axes = unit_axes(axis, second_axis)
+
+    def make(dim: int) -> Form:
+        turn = planar_or_about(first, second, dim, "a torsion spring", axes)
+        return Form(measures=(Measure("angle", turn, stiffness, damping, free),))
+
+    return Connection("torsion spring", (first, second), make, label=name)
 
 
-def _measure(products: tuple[Product, ...], stiffness: float, damping: float, free: float | None) -> Measure:
+def check_rates(stiffness: float, damping: float) -> None:
+    """Stiffness and damping not negative, and one of them positive."""
     check.not_negative("stiffness", stiffness)
     check.not_negative("damping", damping)
     if stiffness == 0.0 and damping == 0.0:
         raise ValueError("a spring-damper needs stiffness > 0 or damping > 0")
-    return Measure(products, stiffness, damping, free)

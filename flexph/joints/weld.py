@@ -1,14 +1,39 @@
 """Weld (rigid connection)."""
 
+from typing import Any
+
 from .. import checks as check
-from .connection import Angle, Connection, PortName, Row, coincidence, relative_angle
+from ..space import rotation_matrix
+from .connection import Connection, Form, PortName, angle_row, coincidence, relative_angle, same_rotation
 
 
-def weld(first: str, second: PortName, *, angle: float | None = None) -> Connection:
-    """Both ports at one point and at a fixed relative angle; leaves no relative freedom.
+def weld(first: str, second: PortName, *, angle: float | None = None, rotation: Any = None) -> Connection:
+    """Both ports at one point and at a fixed relative rotation; leaves no relative freedom.
 
-    ``angle`` of the first section relative to the second [rad]; None keeps that of the assembled pose.
+    In the plane ``angle`` of the first section relative to the second [rad]; in space ``rotation`` of the first
+    section relative to the second, R₂ᵀR₁, a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``. None keeps
+    that of the assembled pose.
     """
     value = None if angle is None else check.number("angle", angle)
-    turn = Row("angle", Angle(*relative_angle(first, second), value), unit="N m")
-    return Connection("weld", (first, second), (*coincidence(first, second), turn))
+    relative = None if rotation is None else rotation_matrix("rotation", rotation).T
+
+    def make(dim: int) -> Form:
+        rows = coincidence(first, second, dim)
+        if dim == 2:
+            if relative is not None:
+                raise ValueError("a weld of the plane takes angle=, not rotation=")
+            return Form((*rows, angle_row(relative_angle(first, second, 2), value)))
+        if value is not None:
+            raise ValueError("a weld of space takes rotation=, not angle=")
+        stated = None if relative is None else tuple(tuple(row) for row in relative.tolist())
+        axes = (
+            ()
+            if stated is None
+            else tuple((tuple(e), tuple(stated_row)) for e, stated_row in zip(_UNIT, stated, strict=True))
+        )
+        return Form((*rows, *same_rotation(first, second, stated)), parallel=axes)
+
+    return Connection("weld", (first, second), make)
+
+
+_UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

@@ -57,14 +57,18 @@ class Arrays(NamedTuple):
     term_product: Index
     springs: Springs
     input_node: Any  # (k·d, i): node forces of the inputs
-    input_spin: Any  # (b·s, i): body torques of the inputs
-    input_shape: Any  # (n, i): generalised forces of torques
+    input_torque: Any  # (t·s, i): section torques of the inputs
+    torque_body: Index  # (t,)
+    torque_shape: Any  # (t·s, n): section rotations ψ
+    follow_input: Index  # (f, d): inputs given in the axes of a section
+    follow_node: Index  # (f, d): the direction nodes of those axes
 
 
 class Springs(NamedTuple):
-    """Spring-dampers: the lengths first, then the angles. ``state`` is the index of the spring force or −1."""
+    """Spring-dampers: lengths, components, angles. ``state`` is the index of the spring force or −1."""
 
     length_product: Index
+    component_product: Index
     sine_product: Index
     cosine_product: Index
     stiffness: Array

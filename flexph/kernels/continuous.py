@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..space import Array
+from ..space import Array, spin_map, spin_skew
 from .arrays import Arrays, Springs
-from .gradient import columns, lever_spin, node_rows, product_matrix
-from .state import Configuration, Derived, inertia_products, rotational_inertia
+from .gradient import block_diagonal, columns, node_rows, product_matrix, world_spin_levers
+from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
+from .step import world_loads
 
 
 def shifted(a: Arrays, block: int) -> Any:
@@ -21,7 +22,7 @@ def shifted(a: Arrays, block: int) -> Any:
     return made if a.mean is None else made - a.mean_stack[rows] @ a.mean
 
 
-def _spin_rows(a: Arrays, values: Array) -> Any:
+def spin_rows(a: Arrays, values: Array) -> Any:
     """(s, n) values as a block (spins, n): the spin rows of the body of each coordinate."""
     cv, cw, _ = columns(a)
     s, n = values.shape
@@ -38,13 +39,13 @@ def mass_matrix(a: Arrays, u: Array) -> Any:
     s = a.n.shape[0]
     Pu = inertia_products(a, u)
     turning = sparse.block_diag([sparse.csr_array((0, 0)), *rotational_inertia(a, u, Pu)[a.turning]])
-    across = _spin_rows(a, a.n + Pu[1 : 1 + s])
+    across = spin_rows(a, a.n + Pu[1 : 1 + s])
     mass = sparse.diags_array(np.repeat(a.mass, a.dim))
     return _assemble(mass, turning, across, across.T, shifted(a, 0))
 
 
 def structure(a: Arrays, c: Configuration) -> Any:
-    """Γ = Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k) w, over (ṙ, ω, u̇): skew, sparse (planar: no p_r × ω)."""
+    """Γ = Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k) w, over (ṙ, ω, u̇): skew, sparse, with [p_r]× on ω."""
     s, n = a.n.shape[0], a.body_u.size
     w = c.omega[a.body_u]
     spin = 2.0 * np.einsum("abn,nb->an", a.s + inertia_products(a, c.u)[1 + s :].reshape(s, s, -1), w)
@@ -52,9 +53,11 @@ def structure(a: Arrays, c: Configuration) -> Any:
     flexible = sparse.csr_array((n, n))
     for i in range(s):
         flexible = flexible - 2.0 * sparse.diags_array(w[:, i]) @ shifted(a, 1 + i)
-    across = _spin_rows(a, spin)
+    across = spin_rows(a, spin)
     first = sparse.csr_array((len(a.mass) * a.dim,) * 2)
-    return _assemble(first, sparse.csr_array((a.turning.size * s,) * 2), -across, across.T, flexible)
+    p_r, _ = momenta(a, c.omega, c.u, c.du, inertia_products(a, c.u), inertia_products(a, c.du))
+    turning = sparse.block_diag([sparse.csr_array((0, 0)), *spin_skew(p_r[a.turning])])
+    return _assemble(first, turning, -across, across.T, flexible)
 
 
 def kinetic_gradient(a: Arrays, c: Configuration) -> Array:
@@ -77,13 +80,13 @@ def elastic_stress(a: Arrays, u: Array) -> Array:
 
 
 def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
-    """Rates of the lengths and angles of the spring-dampers from those of the products, sparse (springs, …)."""
+    """Rates of lengths, components and angles of the spring-dampers from those of the products, sparse (springs, …)."""
     length = sparse.diags_array(0.5 / np.sqrt(product[springs.length_product])) @ rates[springs.length_product]
     sine, cosine = product[springs.sine_product], product[springs.cosine_product]
     size = sine**2 + cosine**2
     angle = sparse.diags_array(cosine / size) @ rates[springs.sine_product]
     angle = angle - sparse.diags_array(sine / size) @ rates[springs.cosine_product]
-    return sparse.csr_array(sparse.vstack([length, angle]))
+    return sparse.csr_array(sparse.vstack([length, rates[springs.component_product], angle]))
 
 
 def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
@@ -92,18 +95,25 @@ def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
 
 
 def input_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """Forces on (ṙ, ω, u̇) of the external inputs, sparse (n_v, i)."""
-    nodes = sparse.csr_array(node_rows(a, lever_spin(a, d.arm), c.R[a.node_body]))
-    s = a.n.shape[0]
-    turning = (s * a.turning[:, None] + np.arange(s)).ravel()
-    direct = sparse.vstack(
-        [
-            sparse.csr_array((len(a.mass) * a.dim, a.input_spin.shape[1])),
-            sparse.csr_array(a.input_spin)[turning],
-            sparse.csr_array(a.input_shape),
-        ]
-    )
-    return sparse.csr_array(nodes.T @ sparse.csr_array(a.input_node) + direct)
+    """Forces on (ṙ, ω, u̇) of the external inputs, sparse (n_v, i); those that follow a section in its axes."""
+    nodes = sparse.csr_array(node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body]))
+    made = nodes.T @ sparse.csr_array(a.input_node) + section_rows(a, c.R).T @ sparse.csr_array(a.input_torque)
+    count = a.input_node.shape[1]
+    world = np.array([world_loads(a, d.arm, u) for u in np.eye(count)]).reshape(count, count)
+    return sparse.csr_array(made @ sparse.csr_array(world.T))
+
+
+def section_rows(a: Arrays, R: Array) -> Any:
+    """World spins Rω + Rψu̇ of the sections that take torques, sparse (t·s, n_v)."""
+    _, cw, _ = columns(a)
+    s, t = a.n.shape[0], a.torque_body.size
+    frame = spin_map(R)[a.torque_body]
+    first = len(a.mass) * a.dim
+    rows = np.broadcast_to(np.arange(t * s).reshape(t, s, 1), frame.shape)
+    cols = np.broadcast_to((cw[a.torque_body] - first)[:, None, :], frame.shape)
+    spin = sparse.csr_array((frame.ravel(), (rows.ravel(), cols.ravel())), shape=(t * s, a.turning.size * s))
+    shape = block_diagonal(frame) @ sparse.csr_array(a.torque_shape)
+    return sparse.csr_array(sparse.hstack([sparse.csr_array((t * s, first)), spin, shape]))
 
 
 def damping_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:

@@ -40,6 +40,12 @@ def lever_spin(a: Arrays, lever: Array) -> Array:
     return np.einsum("sij,kj->ksi", cross(a.dim), lever)
 
 
+def body_levers(a: Arrays, inverse: Array, lever: Array) -> Array:
+    """Velocities of the nodes by unit body spins, (k, s, d): the world spin is Ω = inverseᵀ ω, in the plane ω."""
+    made = lever_spin(a, lever)
+    return made if a.dim == 2 else np.matmul(inverse[a.node_body], made)
+
+
 def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
     """Rows [scale χ 1, spin, frame φ] of all nodes: spin (k, s, d), frame (k, d, d)."""
     if is_sparse(a):
@@ -99,7 +105,12 @@ def constraint_matrix(a: Arrays, R: Array, arm: Array, vector: Array, coefficien
 
 def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:
     """Rates of the products with the velocities, (p, n_v)."""
-    return product_gradient(a, vector) @ pull(a, node_rows(a, lever_spin(a, arm), R[a.node_body]))
+    return product_gradient(a, vector) @ pull(a, node_rows(a, world_spin_levers(a, R, arm), R[a.node_body]))
+
+
+def world_spin_levers(a: Arrays, R: Array, arm: Array) -> Array:
+    """R(e_s × x) of all nodes, (k, s, d)."""
+    return body_levers(a, np.swapaxes(R, 1, 2), arm)
 
 
 def block_diagonal(matrices: Array) -> Any:

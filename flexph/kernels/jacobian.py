@@ -19,13 +19,13 @@ from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
-from ..space import Array, cayley_derivative, cross
+from ..space import Array, cayley_derivative, cross, spin_skew
 from .arrays import Arrays
 from .gradient import (
     block_diagonal,
+    body_levers,
     columns,
     is_sparse,
-    lever_spin,
     node_rows,
     placed,
     product_gradient,
@@ -35,8 +35,8 @@ from .gradient import (
     translating,
 )
 from .springs import tangent
-from .state import Configuration, Derived, rotational_inertia
-from .step import Means, Schedule, Trial
+from .state import Configuration, Derived, momenta, rotational_inertia
+from .step import Means, Schedule, Trial, section_torques
 
 Solve = Callable[[Means], Means]
 
@@ -97,7 +97,7 @@ def _flexible(a: Arrays, at: Point) -> Any:
 
 
 def _rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
-    """∂r_ω/∂ω̄ (b, s, s), ∂r_ω/∂u̇̄ (s, n) and ∂r_u/∂ω̄ (s, n), without node forces."""
+    """∂r_ω/∂ω̄ (b, s, s), ∂r_ω/∂u̇̄ (s, n) and ∂r_u/∂ω̄ (s, n), without what changes with node forces."""
     s, h, t = a.n.shape[0], at.h, at.trial
     w0, w1 = at.start.omega[a.body_u], t.end.omega[a.body_u]
     square_1 = a.s + t.Pu[1 + s :].reshape(s, s, -1)
@@ -106,17 +106,29 @@ def _rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
     spin = 2.0 * rotational_inertia(a, t.end.u, t.Pu)
     spin_u = coupling + h * (2.0 * np.einsum("abn,nb->an", square_1, w1) - t.Pdu[1 : 1 + s])
     u_spin = coupling - h * (2.0 * np.einsum("abn,nb->an", square_mean, w0) - at.known.Pdu[1 : 1 + s])
-    return spin, spin_u, u_spin
+    if s == 1:
+        return spin, spin_u, u_spin
+    mean = 0.5 * (at.start.omega + t.end.omega)
+    through = np.eye(s) + 0.5 * h * spin_skew(mean)  # p̄_r × ω̄ changes with p_r₁
+    p_r, _ = momenta(a, t.end.omega, t.end.u, t.end.du, t.Pu, t.Pdu)
+    spin = through @ spin - 0.5 * h * spin_skew(at.known.p_r + p_r)
+    spin = spin - 0.5 * h * h * spin_skew(np.einsum("bji,bj->bi", at.start.R, t.world_torque))  # as R̄⁻¹ does
+    torques = np.einsum("tji,tj->ti", at.start.R[a.torque_body], section_torques(a, t.loads))
+    turned = np.einsum("sij,tj->tis", cross(a.dim), torques).reshape(-1, s)
+    u_spin = u_spin + 0.5 * h * h * (a.torque_shape.T @ turned).T
+    return spin, np.einsum("nab,bn->an", through[a.body_u], spin_u), u_spin
 
 
 def _node_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
-    """∂(R₁x₁)/∂ω̄ (k, s, d); torque rows −½h f·C (k, s, d); −h ∂R̄⁻¹/∂ω̄ f (k, s, d)."""
+    """∂(R₁x₁)/∂ω̄ (k, s, d); torque rows −½h R̄⁻¹(· × f) (k, s, d); −h ∂R̄⁻¹/∂ω̄ f (k, s, d)."""
     basis, h, t = cross(a.dim), at.h, at.trial
     half_turn = 0.25 * h * (at.start.omega + t.end.omega)
     turned = 0.5 * h * at.start.R[:, None] @ cayley_derivative(half_turn, a.dim)
     local = np.einsum("kji,kj->ki", t.end.R[a.node_body], t.arm)
     arm_omega = np.einsum("ksij,kj->ksi", turned[a.node_body], local)
     torque = -0.5 * h * np.einsum("ki,sij->ksj", t.node_force, basis)
+    if a.dim == 3:
+        torque = np.matmul(t.inverse[a.node_body], torque)
     body_force = np.einsum("kji,kj->ki", at.start.R[a.node_body], t.node_force)
     return arm_omega, torque, 0.5 * h * h * np.einsum("sij,kj->ksi", basis, body_force)
 
@@ -126,7 +138,7 @@ def _node_gradients(a: Arrays, at: Point, arm_omega: Array) -> tuple[Any, Any]:
     t, h = at.trial, at.h
     mean_frame = np.swapaxes(t.inverse, 1, 2)[a.node_body]
     return (
-        node_rows(a, lever_spin(a, t.lever), mean_frame),
+        node_rows(a, body_levers(a, t.inverse, t.lever), mean_frame),
         node_rows(a, arm_omega, h * t.end.R[a.node_body], h),
     )
 

@@ -1,7 +1,7 @@
-"""Spring-dampers: exact increments of lengths and angles, and the forces that do exact work on them.
+"""Spring-dampers: exact increments of lengths, components and angles, and the forces that do exact work on them.
 
-A length ℓ = √Π has Δℓ = ΔΠ/(ℓ₀ + ℓ₁). An angle α of sine and cosine products (s, c) has
-Δα = atan2(Y, X), Y = s₁c₀ − c₁s₀ = c̄Δs − s̄Δc, X = c₀c₁ + s₀s₁, so that Δα = κ(c̄Δs − s̄Δc) with κ = Δα/Y.
+A component is a product itself. A length ℓ = √Π has Δℓ = ΔΠ/(ℓ₀ + ℓ₁). An angle α of sine and cosine products
+(s, c) has Δα = atan2(Y, X), Y = s₁c₀ − c₁s₀ = c̄Δs − s̄Δc, X = c₀c₁ + s₀s₁, so that Δα = κ(c̄Δs − s̄Δc) with κ = Δα/Y.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SMALL = 1e-3  # |Y/X| below which κ is taken from its series, whose error is t
 
 
 class Measured(NamedTuple):
-    """Extensions Δℓ, Δα (lengths first), their discrete gradients, and the mean tensions (torques)."""
+    """Extensions Δℓ, ΔΠ, Δα (lengths, components, angles), their discrete gradients, mean tensions (torques)."""
 
     extension: Array
     by_length: Array
@@ -35,7 +35,8 @@ def measure(springs: Springs, e0: Array, h: float, before: Array, after: Array) 
     s0, s1 = before[springs.sine_product], after[springs.sine_product]
     c0, c1 = before[springs.cosine_product], after[springs.cosine_product]
     y, x = s1 * c0 - c1 * s0, c0 * c1 + s0 * s1
-    extension = np.concatenate([stretch, np.arctan2(y, x)])
+    moved = (after - before)[springs.component_product]
+    extension = np.concatenate([stretch, moved, np.arctan2(y, x)])
     tension = (0.5 * springs.stiffness + springs.damping / h) * extension
     tension[springs.state >= 0] += e0
     kappa = _kappa(y, x)[0]
@@ -56,21 +57,29 @@ def add_forces(springs: Springs, m: Measured, on_product: Array) -> None:
     """Add the forces on the products (in place)."""
     if not springs.stiffness.size:
         return
-    lengths = springs.length_product.size
-    np.add.at(on_product, springs.length_product, -m.tension[:lengths] * m.by_length)
-    np.add.at(on_product, springs.sine_product, -m.tension[lengths:] * m.by_sine)
-    np.add.at(on_product, springs.cosine_product, -m.tension[lengths:] * m.by_cosine)
+    length, component, angle = split(springs, m.tension)
+    np.add.at(on_product, springs.length_product, -length * m.by_length)
+    np.add.at(on_product, springs.component_product, -component)
+    np.add.at(on_product, springs.sine_product, -angle * m.by_sine)
+    np.add.at(on_product, springs.cosine_product, -angle * m.by_cosine)
+
+
+def split(springs: Springs, values: Array) -> tuple[Array, ...]:
+    """Values of lengths, components and angles."""
+    first = springs.length_product.size
+    return values[:first], *np.split(values[first:], [springs.component_product.size])
 
 
 def tangent(springs: Springs, m: Measured, h: float, before: Array, after: Array) -> Array:
     """∂(force on products)/∂(products after the step), dense (p, p)."""
     made = np.zeros((after.size, after.size))
-    lengths = springs.length_product.size
-    stiff = 0.5 * springs.stiffness + springs.damping / h
+    on_length, on_component, on_angle = split(springs, 0.5 * springs.stiffness + springs.damping / h)
+    tension, _, torque = split(springs, m.tension)
     at = springs.length_product
-    slope = (stiff[:lengths] * m.by_length - m.tension[:lengths] * m.by_length**2) / (2.0 * np.sqrt(after[at]))
+    slope = (on_length * m.by_length - tension * m.by_length**2) / (2.0 * np.sqrt(after[at]))
     np.add.at(made, (at, at), -slope)
-    _add_angles(springs, m.tension[lengths:], stiff[lengths:], before, after, made)
+    np.add.at(made, (springs.component_product,) * 2, -on_component)
+    _add_angles(springs, torque, on_angle, before, after, made)
     return made
 
 

@@ -3,11 +3,13 @@
 With Δ the difference and a bar the mean over a step h, unknown are the mean velocities (ṙ̄, ω̄, u̇̄) and the multipliers:
 
     Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  CΔσ = h D(ū) u̇̄
-    m Δṙ = h (forces),  Δp_r = h (torques),  Δp_u = h (f_u − D(ū)ᵀσ̃ + generalised forces),  g(q₁, t₁) = 0
+    m Δṙ = h (forces),  Δp_r = h (p̄_r × ω̄ + R̄⁻¹ torques),  Δp_u = h (f_u − D(ū)ᵀσ̃ + generalised forces),  g(q₁, t₁) = 0
     f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁,  σ̃ = σ̄ + β Δσ/h
 
 A force f on a node acts with f, with the lever ℓ = ½(R₀x₀ + R₁x₁) and with φᵀ R̄⁻¹ f: the transpose of the exact
-increment Δ(r + Rx) = h[ṙ̄ + ω̄ × ℓ + R̄⁻ᵀ φ u̇̄]. All vectors enter by products V·W, whose increments are exact too.
+increment Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄], Ω = R̄ω̄ = R̄⁻ᵀω̄. In the plane p̄_r × ω̄ vanishes and R̄⁻¹ does nothing to
+torques. Loads that follow a section have their components on its mean directions. All vectors enter by products V·W,
+whose increments are exact too.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..space import Array, cayley, moment, skew
+from ..space import Array, cayley, moment, skew, spin_map, spin_product
 from .arrays import Arrays, total
 from .springs import Measured, add_forces, measure
 from .state import (
@@ -68,7 +70,9 @@ class Trial(NamedTuple):
     measured: Measured  # spring-dampers
     node_force: Array
     force: Array  # on bodies
-    torque: Array
+    world_torque: Array
+    torque: Array  # R̄⁻¹ of it, in body axes
+    loads: Array  # external inputs in world axes
     gap: Array  # constraint residuals
 
 
@@ -77,12 +81,13 @@ def residual(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
     trial = _attempt(a, start, known, h, x, s)
     end = trial.end
     p_r, p_u = momenta(a, end.omega, end.u, end.du, trial.Pu, trial.Pdu)
-    generalised = _virtual_work(a, trial) + a.input_shape @ s.inputs
+    generalised = _virtual_work(a, trial) + _bending_torques(a, trial)
     elastic = a.strain.T @ trial.stress + a.slopes.T @ (trial.slope * (a.weights.T @ trial.stress))
     damping = a.viscous @ x.du
     inertial = _inertia_force(a, start, known, trial)
     r_v = a.mass[:, None] * (end.v - start.v) - h * (a.weight + trial.force)
-    r_omega = p_r - known.p_r - h * trial.torque
+    gyroscopic = spin_product(0.5 * (known.p_r + p_r), x.omega)
+    r_omega = p_r - known.p_r - h * (gyroscopic + trial.torque)
     r_u = p_u - known.p_u - h * (inertial - elastic - damping + generalised)
     return Means(r_v, r_omega, r_u, trial.gap), trial
 
@@ -100,11 +105,13 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
     vector_mean, product = 0.5 * (known.vector + vector), products(a, vector)
     measured = measure(a.springs, start.spring, h, known.product, product)
     on_product = _product_forces(a, x.lam, s, measured)
-    node_force = _node_forces(a, on_product, vector_mean) + (a.input_node @ s.inputs).reshape(-1, a.dim)
     lever = 0.5 * (known.arm + arm)
-    force, torque = np.zeros_like(start.v), (a.input_spin @ s.inputs).reshape(start.omega.shape)
+    loads = world_loads(a, lever, s.inputs)
+    node_force = _node_forces(a, on_product, vector_mean) + (a.input_node @ loads).reshape(-1, a.dim)
+    force, torque = np.zeros_like(start.v), np.zeros_like(start.omega)
     np.add.at(force, a.node_body, a.node_moves[:, None] * node_force)
     np.add.at(torque, a.node_body, moment(lever, node_force))
+    np.add.at(torque, a.torque_body, section_torques(a, loads))
     stored = a.springs.state >= 0
     end = Configuration(
         r=r1,
@@ -133,9 +140,31 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
         measured=measured,
         node_force=node_force,
         force=force,
-        torque=torque,
+        world_torque=torque,
+        torque=np.matmul(spin_map(inverse), torque[:, :, None])[:, :, 0],
+        loads=loads,
         gap=constraint_sums(a, product, s.coefficient_1, s.offset_1),
     )
+
+
+def world_loads(a: Arrays, arm: Array, inputs: Array) -> Array:
+    """External inputs in world axes: those that follow a section have components on its directions."""
+    if not a.follow_input.size:
+        return inputs
+    loads = inputs.copy()
+    loads[a.follow_input] = np.einsum("fj,fjd->fd", inputs[a.follow_input], arm[a.follow_node])
+    return loads
+
+
+def section_torques(a: Arrays, loads: Array) -> Array:
+    """World torque on each section that takes one, (t, s)."""
+    return (a.input_torque @ loads).reshape(a.torque_body.size, a.n.shape[0])
+
+
+def _bending_torques(a: Arrays, t: Trial) -> Array:
+    """ψᵀ R̄⁻¹ τ summed over the sections with a torque, (n,)."""
+    turned = np.matmul(spin_map(t.inverse)[a.torque_body], section_torques(a, t.loads)[:, :, None])
+    return a.torque_shape.T @ turned.ravel()
 
 
 def _product_forces(a: Arrays, lam: Array, s: Schedule, measured: Measured) -> Array:

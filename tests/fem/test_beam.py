@@ -105,7 +105,10 @@ def test_wrong_sections(given, message):
         (lambda: fem.beam(-1.0, MATERIAL, SECTION, elements=1), "length must be positive, got -1.0 m"),
         (lambda: fem.beam(0.0, MATERIAL, SECTION, elements=1), "length must be positive, got 0.0 m"),
         (lambda: beam(pair="P1/P1"), "pair must be one of 'compatible', 'hermite', 'paper', got 'P1/P1'"),
-        (lambda: beam(reference="free"), "reference must be one of 'cantilever', 'simply_supported', got 'free'"),
+        (
+            lambda: beam(reference="free"),
+            "reference must be one of 'cantilever', 'simply_supported', 'mean_axis', got 'free'",
+        ),
         (lambda: beam(strain="green"), "strain must be one of 'linear', 'von_karman', got 'green'"),
         (lambda: beam(momenta="none"), "momenta must be one of 'full', 'constant', got 'none'"),
         (lambda: beam(pair="paper", strain="von_karman"), "which pair 'paper' has not: use pair 'compatible'"),

@@ -90,10 +90,10 @@ def test_bodies(make, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: drive("bar.root"), "drive takes either angle= or position="),
+        (lambda: drive("bar.root"), "drive takes one of angle="),
         (
             lambda: drive("bar.root", angle=math.sin, position=lambda t: (t, t)),
-            "drive takes either angle= or position=",
+            "drive takes one of angle=",
         ),
         (lambda: drive("bar.root", angle=3.0), "angle must be a function of time, got 3.0"),
         (lambda: drive("bar.root", position=(1.0, 2.0)), r"position must be a function of time, got \(1.0, 2.0\)"),
@@ -115,7 +115,10 @@ def test_bodies(make, message):
         (lambda: weld("bar.root", GROUND, angle=math.inf), "angle must be finite, got inf"),
         (lambda: slider("bar.root", GROUND, direction=(0.0, 0.0)), "direction must not be zero"),
         (lambda: slider("bar.root", GROUND, direction=(NAN, 0.0)), "direction must be finite"),
-        (lambda: slider("bar.root", GROUND, direction=(1.0, 0.0, 0.0)), r"direction must have shape \(2\), got \(3"),
+        (
+            lambda: slider("bar.root", GROUND, direction=(1.0,)),
+            r"direction must have 2 components in the plane or 3 in space, got 1",
+        ),
         (lambda: GROUND.at(0.0, NAN), "ground position must be finite, got nan"),
     ],
 )

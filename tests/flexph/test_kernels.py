@@ -212,6 +212,7 @@ def test_dense_and_sparse_kernels_make_the_same_run(monkeypatch, make):
 def test_the_spring_tangent_is_the_derivative_of_the_forces(turn):
     """Small turns use a series, others the arc tangent; the last one passes a right angle between both ends."""
     springs = Springs(
+        component_product=np.zeros(0, dtype=int),
         length_product=np.array([0]),
         sine_product=np.array([1]),
         cosine_product=np.array([2]),

@@ -1,0 +1,25 @@
+"""Planar joint."""
+
+from collections.abc import Sequence
+
+from .connection import Connection, Form, PortName, across, parallel_axes
+from .directions import spatial_axes, unit_axes
+
+
+def planar(
+    first: str, second: PortName, *, normal: Sequence[float], second_normal: Sequence[float] | None = None
+) -> Connection:
+    """The first section glides on a plane of the second: ``0 = n₂·(p₁ − p₂) = n₁·x₂ = n₁·y₂``.
+
+    ``normal`` n₁ in the first port's section, ``second_normal`` n₂ in the second's (world axes for GROUND), the same
+    components if it is not given. Leaves three relative freedoms.
+    """
+
+    given = unit_axes(normal, second_normal, "normal")
+
+    def make(dim: int) -> Form:
+        axes = spatial_axes(given, dim, "a planar joint", "normal")
+        rows = (*across(first, second, axes[1:]), *parallel_axes(first, second, axes))
+        return Form(rows, parallel=(axes,))
+
+    return Connection("planar", (first, second), make)

@@ -1,0 +1,16 @@
+"""Prismatic joint."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .connection import Connection, PortName
+from .slider import slider
+
+
+def prismatic(port: str, rail: PortName, *, direction: Sequence[float]) -> Connection:
+    """The port moves on a line through the rail port without turning; one relative freedom.
+
+    ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction, which is fixed in the rail's section (world axes for
+    GROUND); the relative rotation stays as assembled. The same as ``slider(..., turning=False)``.
+    """
+    return replace(slider(port, rail, direction=direction), kind="prismatic")

@@ -1,0 +1,14 @@
+"""Spherical joint."""
+
+from .connection import Connection, Form, PortName, coincidence
+
+
+def spherical(first: str, second: PortName) -> Connection:
+    """Both ports at one point, free to turn: ``0 = p₁ − p₂`` ([flex] eq. (41)). Leaves three relative freedoms."""
+
+    def make(dim: int) -> Form:
+        if dim == 2:
+            raise ValueError("a spherical joint is one of space: the plane has hinge(...)")
+        return Form(coincidence(first, second, dim))
+
+    return Connection("spherical", (first, second), make)

@@ -1,0 +1,26 @@
+"""Universal (Cardan, Hooke) joint."""
+
+from collections.abc import Sequence
+
+from .connection import Connection, Form, PortName, Row, coincidence
+from .directions import fitting, unit
+from .laws import Offset
+from .vectors import Product, along
+
+
+def universal(first: str, second: PortName, *, axis: Sequence[float], second_axis: Sequence[float]) -> Connection:
+    """Both ports at one point, the axes of the cross perpendicular: ``0 = p₁ − p₂``, ``0 = a₁·a₂``.
+
+    ``axis`` a₁ is fixed in the first port's section, ``second_axis`` a₂ in the second's (world axes for GROUND). Leaves
+    two relative freedoms, the turns about both axes.
+    """
+
+    a1, a2 = unit("axis", axis), unit("second_axis", second_axis)
+
+    def make(dim: int) -> Form:
+        if dim == 2:
+            raise ValueError("a universal joint is one of space: the plane has hinge(...)")
+        axes = Product(along(first, fitting("axis", a1, 3)), along(second, fitting("second_axis", a2, 3)))
+        return Form((*coincidence(first, second, dim), Row("cross", Offset(axes), unit="N m")))
+
+    return Connection("universal", (first, second), make)

@@ -1,0 +1,49 @@
+"""Linear systems that may be singular: freedoms or multipliers that the equations leave open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from .space import Array
+
+LOOSE = 1e8
+"""Growth of a solution over its right-hand side, both scaled, beyond which a system counts as singular."""
+
+
+def solve_saddle(matrix: Any, rhs: Array) -> Array:
+    """Solve a square sparse system by LU, brought to one scale; the least-norm solution where it is singular."""
+    row, column = _scales(abs(sparse.csr_array(matrix)))
+    scaled = sparse.csc_array(sparse.diags_array(row) @ matrix @ sparse.diags_array(column))
+    right = row * rhs
+    try:
+        found = splu(scaled, permc_spec="COLAMD").solve(right)
+    except RuntimeError:  # exactly singular
+        return least_norm(matrix.toarray(), rhs)
+    defect = np.abs(scaled @ found - right).max(initial=0.0)
+    top = np.abs(right).max(initial=0.0)
+    if not np.all(np.isfinite(found)) or np.abs(found).max(initial=0.0) > LOOSE * top or defect > 1e-10 * top:
+        return least_norm(matrix.toarray(), rhs)
+    solved: Array = column * found
+    return solved
+
+
+def _scales(size: Any) -> tuple[Array, Array]:
+    """Row and column factors that bring the largest entries to one, roughly."""
+    row, column = np.ones(size.shape[0]), np.ones(size.shape[1])
+    for _ in range(4):
+        scaled = sparse.diags_array(row) @ size @ sparse.diags_array(column)
+        for scale, axis in ((row, 1), (column, 0)):
+            top = scaled.max(axis=axis).toarray().ravel()
+            scale /= np.sqrt(np.where(top > 0.0, top, 1.0))
+    return row, column
+
+
+def least_norm(matrix: Array, rhs: Array) -> Array:
+    """Least-norm solution after rows and columns are brought to one scale (units differ by many orders)."""
+    row, column = _scales(abs(sparse.csr_array(matrix)))
+    found: Array = column * np.linalg.lstsq(row[:, None] * matrix * column, row * rhs, rcond=1e-12)[0]
+    return found
