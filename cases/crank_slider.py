@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.plot import ledger_figure
 from flexph.space import Array
+from flexph.tables import write_ledger, write_table
 
 CRANK, ROD = 0.15, 0.30  # lengths [m]
 SPEED = 150.0  # of the crank [rad/s]
@@ -117,8 +117,9 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables, plots, the moving rod for mesh viewers, and the run itself."""
     solution, ledger = result.solution, result.solution.ledger
     solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
-    _table(folder / "midpoint.csv", ["t_s", "ux_over_L", "uy_over_L"], [solution.times, *result.midpoint.T])
-    _write_ledger(solution, folder / "ledger.csv")
+    deflection = dict(zip(("ux_over_L", "uy_over_L"), result.midpoint.T, strict=True))
+    write_table(folder / "midpoint.csv", {"t_s": solution.times, **deflection})
+    write_ledger(folder / "ledger.csv", solution)
     draw_midpoint(result, folder / "midpoint.png")
     ledger_figure(solution, folder / "ledger.png")
     write_series(folder / "rod.pvd", solution, bodies=["rod"])
@@ -130,33 +131,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         "newton_iterations_mean": ledger.iterations.mean(),
     }
     if result.refinement:
-        columns = list(result.refinement[0])
-        _table(folder / "refinement.csv", columns, [[row[c] for row in result.refinement] for c in columns])
+        columns = {name: [row[name] for row in result.refinement] for name in result.refinement[0]}
+        write_table(folder / "refinement.csv", columns)
         figures["refinement"] = list(result.refinement)
     return figures
-
-
-def _table(path: Path, header: list[str], columns: list[Any]) -> None:
-    with open(path, "w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(header)
-        table.writerows(zip(*(np.asarray(c).tolist() for c in columns), strict=True))
-
-
-def _write_ledger(solution: Solution, path: Path) -> None:
-    """Energies at the end of each step, works and losses of the step, residuals; one row a step."""
-    ledger = solution.ledger
-    columns: dict[str, Any] = {"t_s": solution.times[1:], "total energy [J]": ledger.total_energy[1:]}
-    columns |= {f"{name} [J]": values[1:] for name, values in ledger.energy.items()}
-    columns |= {f"work of {name} [J]": values for name, values in {**ledger.work, **ledger.joint_work}.items()}
-    columns |= {f"dissipated in {name} [J]": values for name, values in ledger.dissipation.items()}
-    columns |= {
-        "balance residual [J]": ledger.residual,
-        "position residual [m]": ledger.position_residual,
-        "velocity residual [m/s]": ledger.velocity_residual,
-        "Newton iterations": ledger.iterations,
-    }
-    _table(path, list(columns), list(columns.values()))
 
 
 def draw_midpoint(result: Result, path: Path) -> None:

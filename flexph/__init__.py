@@ -34,6 +34,8 @@ from .linear import LinearPHDAE
 from .linearization import linear_body
 from .mechanism import Mechanism, connect
 from .phdae import PHDAE, from_linear, transform, with_multipliers
+from .reactions import Reaction
+from .small_motion import Spectrum
 from .solution import Solution
 from .spectrum import Modes, eigenfrequencies, modes, poles
 from .state import Pose, State
@@ -56,8 +58,10 @@ __all__ = [
     "Modes",
     "Port",
     "Pose",
+    "Reaction",
     "RedundantConstraintWarning",
     "Solution",
+    "Spectrum",
     "State",
     "StressField",
     "ValidityWarning",

@@ -57,8 +57,12 @@ class Ledger:
     @property
     def largest_residual(self) -> float:
         """Largest balance residual of a step over the largest energy of the run."""
-        scale = max(float(np.abs(np.array(list(self.energy.values()))).sum(axis=0).max()), np.finfo(float).tiny)
-        return float(self.residual.max(initial=0.0)) / scale
+        return float(self.residual.max(initial=0.0)) / max(self.scale, np.finfo(float).tiny)
+
+    @property
+    def scale(self) -> float:
+        """The largest sum of the sizes of all energies at one time [J]."""
+        return float(np.abs(np.array(list(self.energy.values()))).sum(axis=0).max())
 
     def kind(self, word: str) -> Array:
         """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``) over all bodies [J]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import h5py
 import numpy as np
@@ -14,8 +14,9 @@ from . import checks as check
 from .body import Body, Port
 from .joints.connection import measures
 from .ledger import Accounts, Ledger, make_ledger
-from .space import Array, from_entries, spins
-from .state import Anchors, State, law_values
+from .reactions import Motion, Reaction, reaction
+from .space import Array, cayley, from_entries, spins
+from .state import Anchors, State, TimeTable, angular_momentum, configuration, law_values
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -75,6 +76,62 @@ class Solution:
             return np.zeros((len(self.times), spins(dim)))
         own = self[f"{body}.spin"]
         return own if dim == 2 else np.einsum("tij,tj->ti", self.rotations(body), own)
+
+    def linear_momentum(self) -> Array:
+        """Σ m ṙ of all bodies at the saved times, (k + 1, d) [N s]."""
+        return sum(b.mass * self[f"{name}.velocity"] for name, b in self.mechanism.bodies.items())  # type: ignore
+
+    def angular_momentum(self) -> Array:
+        """Σ r × m ṙ + R p_r of all bodies about the origin of the world at the saved times, (k + 1, s) [N m s]."""
+        return np.array([angular_momentum(self.mechanism, x) for x in self.states])
+
+    def orthogonality(self) -> float:
+        """Largest entry of RᵀR − 1 of any body at any saved time."""
+        defects = [0.0]
+        for name in self.mechanism.bodies:
+            R = self.rotations(name)
+            defects.append(float(np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(R.shape[-1])).max()))
+        return max(defects)
+
+    def energy_drift(self) -> float:
+        """Largest |H(t) − H(0) − work + dissipation| over the largest energy: what all residuals add up to."""
+        ledger = self.ledger
+        moved = sum(ledger.work.values(), np.zeros(len(self.times) - 1))
+        moved = moved - sum(ledger.dissipation.values(), np.zeros(len(self.times) - 1))
+        total = ledger.total_energy
+        drift = np.abs(total[1:] - total[0] - np.cumsum(moved)).max(initial=0.0)
+        return float(drift) / max(ledger.scale, np.finfo(float).tiny)
+
+    def reaction(
+        self,
+        joint: str,
+        *,
+        on: Literal["first", "second"] = "first",
+        frame: Literal["world", "first", "second"] = "world",
+    ) -> Reaction:
+        """Force and torque of a joint or drive on one of its bodies at ``multiplier_times`` (see :class:`Reaction`).
+
+        Of second order: the multipliers, and the place of the bodies half a step before each saved time.
+        """
+        table = TimeTable(self.mechanism, self.anchors)
+        return reaction(self.mechanism, self._middles(), self.multipliers, table, joint, on, frame)
+
+    def _middles(self) -> Motion:
+        """Placements in the middle of the steps that end at the saved times, extrapolated from their ends."""
+        m, dim = self.mechanism, self.mechanism.layout.dim
+        back = self.times[1:] - self.multiplier_times
+        state = [configuration(m, x) for x in self.states[1:]]
+        stack = lambda name: np.array([getattr(c, name) for c in state])  # noqa: E731
+        count = (len(back), len(m.bodies))
+        turn = (-0.5 * back[:, None, None] * stack("omega").reshape(*count, -1)).reshape(count[0] * count[1], -1)
+        turned = cayley(turn, dim).reshape(*count, dim, dim)
+        return Motion(
+            self.multiplier_times,
+            stack("r").reshape(*count, dim) - back[:, None, None] * stack("v").reshape(*count, dim),
+            stack("R").reshape(*count, dim, dim) @ turned,
+            stack("u").reshape(len(back), m.layout.flexible)
+            - back[:, None] * stack("du").reshape(len(back), m.layout.flexible),
+        )
 
     def deformation(self, body: str) -> Array:
         """Flexible coordinates of a body at the saved times, (k + 1, n)."""

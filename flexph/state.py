@@ -12,9 +12,9 @@ from scipy.differentiate import derivative
 
 from .joints.connection import measures
 from .joints.laws import Law, TimeFunction
-from .kernels.state import Configuration, products, vectors
+from .kernels.state import Configuration, inertia_products, momenta, products, vectors
 from .kernels.step import Schedule
-from .space import Array, entries, entry_count, from_entries, spins
+from .space import Array, entries, entry_count, from_entries, moment, spin_map, spins
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -99,6 +99,15 @@ def product_values(mechanism: Mechanism, r: Array, arms: Array) -> Array:
     """V·W of all products from centres of mass and node arms."""
     a = mechanism.network.arrays
     return products(a, vectors(a, r, arms))
+
+
+def angular_momentum(mechanism: Mechanism, x: Array) -> Array:
+    """Σ r × m ṙ + R p_r of a flat state about the origin of the world, (s,) [N m s]."""
+    a, c = mechanism.network.arrays, configuration(mechanism, x)
+    p_r, _ = momenta(a, c.omega, c.u, c.du, inertia_products(a, c.u), inertia_products(a, c.du))
+    turned = np.matmul(spin_map(c.R), p_r[:, :, None])[:, :, 0]
+    found: Array = (moment(c.r, a.mass[:, None] * c.v) + turned).sum(axis=0)
+    return found
 
 
 def laws(mechanism: Mechanism) -> list[Law]:
