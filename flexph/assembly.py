@@ -13,13 +13,15 @@ from .joints.vectors import Ground
 from .kernels.gradient import columns, constraint_matrix
 from .kernels.state import constraint_sums, node_arms, vectors
 from .placement import Placement, read_placement
-from .space import Array, cross, finite_rotation
+from .space import Array, finite_rotation
 from .state import Pose, TimeTable, anchor, laws, product_values
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 MAX_ITERATIONS = 100
+OPPOSITE = 1e-6
+"""|a + b|² of two unit directions below which they point in opposite ways."""
 GUIDED = 0.999
 """Reduction of the gap below which guiding directions have done what they can."""
 CLOSED = 1e-15
@@ -85,13 +87,14 @@ def _close(
     perpendicular directions do not tell where to turn from 90° away.
     """
     guides = _guides(mechanism) if guided else []
+    places = _unguided(mechanism)[stated]
     previous = np.inf
     for _ in range(MAX_ITERATIONS if guides or not guided else 0):
         gap, matrix = _gap(mechanism, centres, rotations, time)
         gap, matrix = gap[stated], matrix[stated][:, : active.size]
         if guides:
-            apart, turning = _apart(mechanism, rotations, guides, active.size)
-            gap, matrix = np.concatenate([gap, apart]), np.vstack([matrix, turning])
+            apart, turning = _apart(rotations, columns(mechanism.network.arrays)[1], guides, active.size)
+            gap, matrix = np.concatenate([gap[places], apart]), np.vstack([matrix[places], turning])
         now = float(np.linalg.norm(gap))
         if not gap.size or now <= CLOSED * _extent(mechanism, centres) or (now < 1e-9 and now > 0.5 * previous):
             break
@@ -100,6 +103,8 @@ def _close(
         previous = now
         step = np.zeros(active.size)
         step[active] = np.linalg.lstsq(matrix[:, active], -gap, rcond=1e-10)[0]
+        if np.abs(step).max(initial=0.0) <= CLOSED * _extent(mechanism, centres):
+            break
         centres, rotations = move(mechanism, centres, rotations, step)
     return centres, rotations, _gap(mechanism, centres, rotations, time)[0][stated]
 
@@ -119,18 +124,28 @@ def _guides(mechanism: Mechanism) -> list[Guide]:
     return made
 
 
-def _apart(mechanism: Mechanism, rotations: Array, guides: list[Guide], size: int) -> tuple[Array, Array]:
-    """Differences of the guiding directions in world axes, and their derivatives with the velocities."""
-    _, cw, _ = columns(mechanism.network.arrays)
-    basis, dim = cross(mechanism.layout.dim), mechanism.layout.dim
-    apart, turning = np.zeros(dim * len(guides)), np.zeros((dim * len(guides), size))
+def _unguided(mechanism: Mechanism) -> Array:
+    """Which constraints are not about the directions of a joint that has guides."""
+    return np.array([not (c.form.parallel and r.unit == "N m") for c in mechanism.connections for r in c.rows], bool)
+
+
+def _apart(rotations: Array, spins: Array, guides: list[Guide], size: int) -> tuple[Array, Array]:
+    """Differences a − b of the guiding directions in world axes, and how a relative turn closes them: θ × ½(a + b).
+
+    With the mean direction the rows of one joint have the same rank at every pose; the derivatives themselves would
+    add a freedom that is noise. Opposite directions close about any axis across them.
+    """
+    apart, turning = np.zeros(3 * len(guides)), np.zeros((3 * len(guides), size))
     for k, (first, a, second, b) in enumerate(guides):
-        rows = slice(dim * k, dim * k + dim)
-        for body, direction, sign in ((first, a, 1.0), (second, b, -1.0)):
-            R = np.eye(dim) if body is None else rotations[body]
-            apart[rows] += sign * (R @ direction)
-            if body is not None and cw[body, 0] >= 0:
-                turning[rows, cw[body]] += sign * (R @ np.einsum("sij,j->is", basis, direction))
+        rows = slice(3 * k, 3 * k + 3)
+        there = b if second is None else rotations[second] @ b
+        here = rotations[first] @ a
+        mean = 0.5 * (here + there)
+        mean = mean if mean @ mean > OPPOSITE else here
+        apart[rows] = here - there
+        for body, sign in ((first, 1.0), (second, -1.0)):
+            if body is not None and spins[body, 0] >= 0:
+                turning[rows, spins[body]] += sign * np.cross(rotations[body].T, mean).T
     return apart, turning
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .elimination import explain_redundant, null_space
+from .initial import constraint_rates
+from .state import Pose, TimeTable, at_rest
+
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 
-def describe(mechanism: Mechanism) -> str:
-    """Bodies, connections, degrees of freedom and the state layout, as plain text."""
+def describe(mechanism: Mechanism, pose: Pose | None = None) -> str:
+    """Bodies, connections, degrees of freedom, redundancies at a pose and the state layout, as plain text."""
     layout = mechanism.layout
-    lines = ["bodies"]
+    lines = [f"{'plane' if layout.dim == 2 else 'space'}, {len(mechanism.bodies)} bodies"]
     for name, body in mechanism.bodies.items():
         kind = f"flexible, {body.size} coordinates, {body.stress_size} stresses" if body.size else "rigid"
         ports = ", ".join((*body.ports, *(f"{k} (load)" for k in body.loads)))
@@ -20,10 +24,24 @@ def describe(mechanism: Mechanism) -> str:
     for c in mechanism.connections:
         rows = ", ".join(row.name for row in c.rows) or ("external port" if c.input else "force element")
         lines.append(f"  {c.name}: {rows}")
-    lines += [
-        f"velocities {layout.velocities}, constraints {layout.multipliers}, "
-        f"freedoms at least {layout.velocities - layout.multipliers}",
-        f"state of {layout.size} entries",
-    ]
+    lines += _freedoms(mechanism, pose)
+    lines.append(f"state of {layout.size} entries")
     lines += [f"  {name}: {s.start}:{s.stop}" for name, s in layout.parts.items()]
     return "\n".join(lines)
+
+
+def _freedoms(mechanism: Mechanism, pose: Pose | None) -> list[str]:
+    velocities, rows = mechanism.layout.velocities, mechanism.layout.multipliers
+    count = f"velocities {velocities}, constraints {rows}"
+    where = "at the given pose"
+    if pose is None:
+        try:
+            pose, where = mechanism.assemble(), "at the pose assembled without a guess"
+        except ValueError:
+            return [f"{count}, freedoms at least {velocities - rows}; redundancies: give describe(pose) a pose"]
+    c = at_rest(mechanism, pose.centres, pose.rotations)
+    G = constraint_rates(mechanism, c, TimeTable(mechanism, pose.anchors), 0.0)[0]
+    redundant = null_space(G, mechanism.constraint_names)[1] if rows else []
+    freedoms = velocities - rows + len(redundant)
+    lines = [f"{count}, redundant {len(redundant)}, freedoms {freedoms} {where}"]
+    return lines + [f"  {explain_redundant(names)}" for names in redundant]

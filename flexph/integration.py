@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from tqdm import tqdm
@@ -13,11 +13,12 @@ from tqdm import tqdm
 from . import checks as check
 from .initial import AT_REST, check_consistent, refuse_redundant
 from .inputs import Forcing, Input
-from .kernels.gradient import world_spin_levers
+from .kernels.gradient import constraint_matrix, world_spin_levers
 from .kernels.state import Configuration, Derived, constraint_sums, derive, node_displacement
-from .kernels.step import Means
+from .kernels.step import Means, Schedule
 from .ledger import Accounts, balance, make_ledger
 from .newton import Converged, NoConvergence, solve_step
+from .redundancy import independent
 from .solution import Solution
 from .space import Array
 from .state import State, TimeTable, configuration, flat, schedule
@@ -29,6 +30,8 @@ SMALL_ROTATION = 0.3
 """Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
 
 
+CLOSED = 1e-9
+"""Gap over the size of the mechanism beyond which redundant constraints contradict each other: far above round-off."""
 UNBALANCED = 1e-9
 """Balance residual over the energy above which a run warns: far above round-off, nothing should reach it."""
 JUMP = 0.1
@@ -70,6 +73,7 @@ def integrate(
     inputs: Mapping[str, Input] | None = None,
     save_every: int = 1,
     progress: bool = True,
+    redundant: Literal["refuse", "least_norm"] = "refuse",
 ) -> Solution:
     """Integrate a mechanism over the given times, one step from each to the next.
 
@@ -84,6 +88,10 @@ def integrate(
     or functions of time, taken at the middle of each step; ports not named get zero. Every ``save_every``-th step is
     kept (and the last). A progress bar appears on a terminal for runs that take longer than a second.
 
+    ``redundant="least_norm"`` allows constraints that follow from others (the parallel hinges of a closed loop in
+    space): the motion does not depend on them, and of all multipliers that hold it those of least norm are returned,
+    torques counting as forces at the lever of the mechanism's size. By default they are refused, with their names.
+
     Raises ValueError for times that do not ascend, unknown ports, an inconsistent start or redundant constraints;
     IntegrationError where a step cannot be solved, InputError (a ValueError) where a drive or input gives no usable
     value, and IntegrationInterrupted on Ctrl-C, all three with the finished steps as ``solution``.
@@ -93,8 +101,11 @@ def integrate(
     grid = _grid(times, start)
     check.count("save_every", save_every)
     forcing = Forcing(mechanism, inputs or {})
-    refuse_redundant(mechanism, check_consistent(mechanism, start))
-    run = _Run(mechanism, start, save_every)
+    check.choice("redundant", redundant, ("refuse", "least_norm"))
+    matrix = check_consistent(mechanism, start)
+    if redundant == "refuse":
+        refuse_redundant(mechanism, matrix)
+    run = _Run(mechanism, start, save_every, redundant == "least_norm")
     try:
         for t0, t1 in zip(
             tqdm(grid[:-1], delay=1.0, disable=None if progress else True, unit="step"), grid[1:], strict=True
@@ -155,8 +166,9 @@ class _Saved:
 class _Run:
     """The loop's working memory: the current state, what the next step starts from, and the rows kept so far."""
 
-    def __init__(self, mechanism: Mechanism, start: State, save_every: int) -> None:
+    def __init__(self, mechanism: Mechanism, start: State, save_every: int, least_norm: bool) -> None:
         self.mechanism, self.a, self.save_every = mechanism, mechanism.network.arrays, save_every
+        self.least_norm = least_norm
         self.accounts, self.table = Accounts(mechanism), TimeTable(mechanism, start.anchors)
         self.anchors = start.anchors
         self.sizes = np.cumsum([mechanism.layout.bodies * self.a.dim, mechanism.layout.bodies * self.a.n.shape[0]])
@@ -175,33 +187,53 @@ class _Run:
     def step(self, t0: float, t1: float, inputs: Array) -> None:
         """Advance by one step and book it; the run changes only when the step is solved."""
         h, a = t1 - t0, self.a
-        prescribed = schedule(self.table, t0, t1, inputs)
-        found = solve_step(a, self.c, self.d, h, prescribed, self._guess())
+        prescribed = self._schedule(t0, t1, inputs)
+        found = solve_step(a, self.c, self.d, h, prescribed, self._guess(prescribed))
+        means = found.means._replace(lam=prescribed.multipliers(found.means.lam))
         x = flat(self.mechanism, found.trial.end)
         c = configuration(self.mechanism, x)
         d = derive(a, c)
         energy = self.accounts.energies(c, d)
-        flows = self.accounts.step(self.c, h, found.means, found.trial, prescribed)
+        flows = self.accounts.step(self.c, h, means, found.trial, prescribed)
         defect = self._rate(c, d, prescribed.coefficient_1, self.table.rates(t1, h))
         gap = constraint_sums(a, d.product, prescribed.coefficient_1, prescribed.offset_1)
+        self._check_followers(gap, prescribed, found)
         residual = abs(balance(self.accounts, self.energy, energy, flows))
         largest = [float(np.abs(part).max(initial=0.0)) for part in (gap, defect)]
         audit = np.array([residual, *largest, found.iterations])
-        memory = np.vstack([self.memory[-1:], np.concatenate([*map(np.ravel, found.means), defect])])
-        lam = self._second_order(found, h, defect)
-        self._keep(_Saved(t1, x, energy, 0.5 * (t0 + t1), found.means.lam, lam, flows, audit, memory))
+        memory = np.vstack([self.memory[-1:], np.concatenate([*map(np.ravel, means), defect])])
+        lam = means.lam - self._alternating(found, h, defect, prescribed)
+        self._keep(_Saved(t1, x, energy, 0.5 * (t0 + t1), means.lam, lam, flows, audit, memory))
         self.c, self.d, self.energy, self.memory, self.defect = c, d, energy, memory, defect
 
-    def _second_order(self, found: Converged, h: float, defect: Array) -> Array:
-        """Multipliers less what the change of the velocity defect over the step adds: S⁻¹(e₁ − e₀)/h, S = G M⁻¹Gᵀ.
+    def _schedule(self, t0: float, t1: float, inputs: Array) -> Schedule:
+        prescribed = schedule(self.table, t0, t1, inputs)
+        if not (self.least_norm and self.rows_of_g):
+            return prescribed
+        coefficient, d = prescribed.coefficient_0, self.d
+        matrix = constraint_matrix(self.a, self.c.R, d.arm, d.vector, coefficient, self.rows_of_g)
+        return prescribed._replace(independent=independent(self.mechanism, matrix))
+
+    def _check_followers(self, gap: Array, prescribed: Schedule, found: Converged) -> None:
+        """Constraints that followed from others at the start of the step must still hold at its end."""
+        if prescribed.independent is None:
+            return
+        size = max(np.abs(found.trial.vector).max(initial=0.0), np.abs(self.a.node_position).max(initial=0.0))
+        if np.abs(gap).max() > CLOSED * size:
+            name, most = self.mechanism.constraint_names[int(np.argmax(np.abs(gap)))], np.abs(gap).max()
+            reason = f"a constraint that followed from others no longer does: {name!r} opens by {most:.1e}"
+            raise NoConvergence(reason, found.iterations, 0.0)
+
+    def _alternating(self, found: Converged, h: float, defect: Array, prescribed: Schedule) -> Array:
+        """What the change of the velocity defect over the step adds to the multipliers: S⁻¹(e₁ − e₀)/h, S = G M⁻¹Gᵀ.
 
         The factored Jacobian of the step gives it as the answer to a gap of ½h(e₁ − e₀).
         """
         if not self.rows_of_g:
             return found.means.lam
         v, omega, du = (np.zeros_like(part) for part in found.means[:3])
-        nothing = Means(v, omega, du, 0.5 * h * (defect - self.defect))
-        return found.means.lam - found.solve(nothing).lam
+        nothing = Means(v, omega, du, prescribed.combined(0.5 * h * (defect - self.defect)))
+        return prescribed.multipliers(found.solve(nothing).lam)
 
     def _first_defect(self, start: State) -> Array:
         if len(self.memory):
@@ -209,10 +241,11 @@ class _Run:
         coefficient, _ = self.table.at(start.time)
         return self._rate(self.c, self.d, coefficient, self.table.rates(start.time))
 
-    def _guess(self) -> Means:
+    def _guess(self, prescribed: Schedule) -> Means:
         """Mean velocities extrapolated from the last two steps, or the present ones; the last multipliers."""
         size = self.memory.shape[1] - 2 * self.rows_of_g
         lam = self.memory[-1:, size : size + self.rows_of_g].sum(axis=0)
+        lam = lam if prescribed.independent is None else prescribed.independent.gather @ lam
         if len(self.memory) < 2:
             return Means(self.c.v, self.c.omega, self.c.du, lam)
         ahead = 2.0 * self.memory[-1, :size] - self.memory[-2, :size]

@@ -166,9 +166,13 @@ class Mechanism:
         """The nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state."""
         return as_phdae(self, state)
 
-    def describe(self) -> str:
-        """Bodies, connections, freedoms and the state layout as text."""
-        return describe(self)
+    def describe(self, pose: Pose | None = None) -> str:
+        """Bodies, connections, freedoms, redundant constraints and the state layout as text.
+
+        Freedoms and redundancies depend on the pose; without one they are counted at the pose that assembles from no
+        guess, where there is one.
+        """
+        return describe(self, pose)
 
 
 def connect(

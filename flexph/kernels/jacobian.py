@@ -160,13 +160,14 @@ def _constraint_blocks(a: Arrays, at: Point) -> tuple[Any, Any]:
     """c̄β and c₁γ/h with respect to the vectors, (g, v·d)."""
     s, t, rows = at.schedule, at.trial, at.schedule.offset_1.size
     mean = row_weights(a, 0.5 * (s.coefficient_0 + s.coefficient_1), rows) @ product_gradient(a, t.vector_mean)
-    return mean, row_weights(a, s.coefficient_1 / at.h, rows) @ product_gradient(a, t.vector)
+    last = row_weights(a, s.coefficient_1 / at.h, rows) @ product_gradient(a, t.vector)
+    return s.combined(mean), s.combined(last)
 
 
 def _dense_factor(a: Arrays, at: Point) -> Solve:
     cv, cw, cu = columns(a)
     size = cv.size + a.turning.size * a.n.shape[0] + cu.size
-    K = np.zeros((size + at.schedule.offset_1.size,) * 2)
+    K = np.zeros((size + at.trial.gap.size,) * 2)
     K[cv, cv] = 2.0 * a.mass[:, None]
     K[cu[:, None], cu] = _flexible(a, at)
     spin, spin_u, u_spin = _rigid_blocks(a, at)

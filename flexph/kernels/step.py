@@ -14,7 +14,7 @@ whose increments are exact too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,13 +33,32 @@ from .state import (
 )
 
 
+class Independent(NamedTuple):
+    """Independent combinations of redundant constraints: λ = spread μ, and μ = gather λ of such a λ."""
+
+    spread: Any  # (g, r)
+    gather: Any  # (r, g)
+
+
 class Schedule(NamedTuple):
-    """What time prescribes over a step: term coefficients at both ends, row offsets at the end, mean inputs."""
+    """What holds over a step: term coefficients at both ends, row offsets at the end, mean inputs.
+
+    Where constraints are redundant, the multipliers of the step are those of their independent combinations.
+    """
 
     coefficient_0: Array
     coefficient_1: Array
     offset_1: Array
     inputs: Array
+    independent: Independent | None = None
+
+    def multipliers(self, lam: Array) -> Array:
+        """Multipliers of all constraints from those of the step."""
+        return lam if self.independent is None else self.independent.spread @ lam
+
+    def combined(self, rows: Any) -> Any:
+        """Rows of all constraints (values or gradients) to those of the step."""
+        return rows if self.independent is None else self.independent.spread.T @ rows
 
 
 class Means(NamedTuple):
@@ -104,7 +123,7 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
     vector = vectors(a, r1, arm)
     vector_mean, product = 0.5 * (known.vector + vector), products(a, vector)
     measured = measure(a.springs, start.spring, h, known.product, product)
-    on_product = _product_forces(a, x.lam, s, measured)
+    on_product = _product_forces(a, s.multipliers(x.lam), s, measured)
     lever = 0.5 * (known.arm + arm)
     loads = world_loads(a, lever, s.inputs)
     node_force = _node_forces(a, on_product, vector_mean) + (a.input_node @ loads).reshape(-1, a.dim)
@@ -143,7 +162,7 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
         world_torque=torque,
         torque=np.matmul(spin_map(inverse), torque[:, :, None])[:, :, 0],
         loads=loads,
-        gap=constraint_sums(a, product, s.coefficient_1, s.offset_1),
+        gap=s.combined(constraint_sums(a, product, s.coefficient_1, s.offset_1)),
     )
 
 
