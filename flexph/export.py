@@ -117,8 +117,9 @@ def _mode_displacement(mechanism: Mechanism, pose: Pose, modes: Modes, k: int) -
 
 def _frames(solution: Solution, names: Sequence[str], pick: Array) -> Iterator[meshio.Mesh]:
     viewed = list(_viewed(solution.mechanism, names))
-    motion = [_motion(solution, name, body, view, pick) for _, name, body, view in viewed]
-    positions, velocities = (np.concatenate([m[j] for m in motion], axis=1) for j in range(2))
+    shown = [(name, view.points, view.shape) for _, name, _, view in viewed]
+    positions = np.concatenate([solution.points(*what)[pick] for what in shown], axis=1)
+    velocities = np.concatenate([solution.velocities(*what)[pick] for what in shown], axis=1)
     stresses = _stresses(solution, viewed, pick)
     start = np.cumsum([0, *(len(view.points) for _, _, _, view in viewed)])
     cells = [(view.cell_type, view.cells + start[j]) for j, (_, _, _, view) in enumerate(viewed)]
@@ -131,21 +132,6 @@ def _frames(solution: Solution, names: Sequence[str], pick: Array) -> Iterator[m
             point_data={name: _spatial(value) for name, value in data.items()},
             cell_data={"body": owner, **{name: [block[k] for block in blocks] for name, blocks in stresses.items()}},
         )
-
-
-def _motion(solution: Solution, name: str, body: Body, view: View, pick: Array) -> tuple[Array, Array]:
-    """World positions and velocities of the points of a body at the picked times, (k, p, d)."""
-    positions = solution.points(name, view.points, view.shape)[pick]
-    centres, velocity = solution[f"{name}.centre"][pick], solution[f"{name}.velocity"][pick]
-    velocities = np.broadcast_to(velocity[:, None], positions.shape).copy()
-    if body.turns:
-        arm = positions - centres[:, None]
-        velocities += np.einsum("tij,tpj->tpi", skew(solution.spin(name)[pick], body.dim), arm)
-    if body.size:
-        rate = solution[f"{name}.deformation_rate"][pick]
-        local = (view.shape @ rate.T).T.reshape(positions.shape) - (rate @ body.inertia.mean_shape.T)[:, None]
-        velocities += np.einsum("tij,tpj->tpi", solution.rotations(name)[pick], local)
-    return positions, velocities
 
 
 def _stresses(solution: Solution, viewed: Sequence[tuple[int, str, Body, View]], pick: Array) -> dict[str, list[Array]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cholesky, eig, eigh, solve_triangular
+from scipy.linalg import cholesky, eig, eigh, solve_triangular, svd
 
 from . import checks as check
 from .elimination import null_space
@@ -27,8 +27,9 @@ from .state import State, TimeTable, configuration
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
-ZERO_STIFFNESS = 1e-13
-"""Stiffness over the largest one, both per mass, up to which a freedom counts as neutral: round-off of the sum."""
+ZERO = 1e-13
+"""Frequency over the highest one, times the number of freedoms, up to which a freedom counts as neutral; where K is not
+positive definite, the same of their squares."""
 
 
 @dataclass(frozen=True)
@@ -134,19 +135,27 @@ def _message(about: str, steady: Steady, values: Array) -> str:
 
 
 def _root(small: _Small) -> Array | None:
-    """L with L Lᵀ = K, (n, rank), or None where K has a negative direction."""
+    """L with L Lᵀ = K, (n, rank), or None where K has a negative direction.
+
+    Neutral freedoms are those whose frequency is round-off of the highest one. Cholesky's factor keeps the digits of
+    slow motions beside stiff ones; where it fails, eigenvalues of K decide.
+    """
     K = 0.5 * (small.stiffness + small.stiffness.T)
-    try:
-        return cholesky(K, lower=True)
-    except np.linalg.LinAlgError:
-        values, vectors = eigh(K, small.mass)  # vectorsᵀ M vectors = 1
-    if not values.size:
+    if not K.size:
         return np.zeros((0, 0))
-    floor = ZERO_STIFFNESS * len(values) * np.abs(values).max()
-    if values[0] < -floor:
-        return None
+    lower = cholesky(small.mass, lower=True)
+    try:
+        left, values, _ = svd(solve_triangular(lower, cholesky(K, lower=True), lower=True))
+        floor = ZERO * len(values) * values[0]
+    except np.linalg.LinAlgError:
+        half = solve_triangular(lower, K, lower=True)
+        squares, left = eigh(solve_triangular(lower, half.T, lower=True))
+        floor = ZERO * np.abs(squares).max()
+        if squares[0] < -floor:
+            return None
+        values, floor = np.sqrt(np.maximum(squares, 0.0)), np.sqrt(floor)
     keep = values > floor
-    root: Array = small.mass @ vectors[:, keep] * np.sqrt(values[keep])
+    root: Array = lower @ left[:, keep] * values[keep]
     return root
 
 

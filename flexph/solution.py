@@ -15,7 +15,7 @@ from .body import Body, Port
 from .joints.connection import measures
 from .ledger import Accounts, Ledger, make_ledger
 from .reactions import Motion, Reaction, reaction
-from .space import Array, cayley, from_entries, spins
+from .space import Array, cayley, from_entries, skew, spins
 from .state import Anchors, State, TimeTable, angular_momentum, configuration, law_values
 
 if TYPE_CHECKING:
@@ -146,10 +146,27 @@ class Solution:
         local = positions - b.inertia.centre + (shape @ u.T).T.reshape(len(u), -1, dim) - mean[:, None]
         return self[f"{body}.centre"][:, None] + np.einsum("tij,tpj->tpi", self.rotations(body), local)
 
+    def velocities(self, body: str, positions: Array, shape: Any) -> Array:
+        """World velocities of material points with shape rows (p·d, n) at the saved times, (k + 1, p, d) [m/s]."""
+        b, dim = check.lookup("body", body, self.mechanism.bodies), self.mechanism.layout.dim
+        centre = self[f"{body}.centre"][:, None]
+        arm = self.points(body, positions, shape) - centre
+        found = self[f"{body}.velocity"][:, None] + np.einsum("tij,tpj->tpi", skew(self.spin(body), dim), arm)
+        if b.size:
+            rate = self[f"{body}.deformation_rate"]
+            local = (shape @ rate.T).T.reshape(arm.shape) - (rate @ b.inertia.mean_shape.T)[:, None]
+            found += np.einsum("tij,tpj->tpi", self.rotations(body), local)
+        return found
+
     def position(self, port: str) -> Array:
         """World position of a port at the saved times, (k + 1, d) [m]."""
         body, at = self._port(port)
         return self.points(body, at.position[None, :], at.shape)[:, 0]
+
+    def velocity(self, port: str) -> Array:
+        """World velocity of a port at the saved times, (k + 1, d) [m/s]."""
+        body, at = self._port(port)
+        return self.velocities(body, at.position[None, :], at.shape)[:, 0]
 
     def displacement(self, port: str) -> Array:
         """Deformation displacement φu at a port, in body axes, at the saved times, (k + 1, d) [m]."""

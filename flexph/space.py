@@ -54,12 +54,23 @@ def moment(lever: Array, force: Array) -> Array:
     """Lever × force for stacks of vectors: (n, dim), (n, dim) to (n, spins)."""
     if lever.shape[-1] == 2:
         return (lever[..., 0] * force[..., 1] - lever[..., 1] * force[..., 0])[..., None]
-    return np.cross(lever, force)
+    return _cross_product(lever, force)
+
+
+def _cross_product(a: Array, b: Array) -> Array:
+    """a × b of vectors of space; a fifth of the time of numpy's general one on the short stacks of the kernels."""
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    u, v, w = b[..., 0], b[..., 1], b[..., 2]
+    made = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    made[..., 0] = y * w - z * v
+    made[..., 1] = z * u - x * w
+    made[..., 2] = x * v - y * u
+    return made
 
 
 def spin_product(a: Array, b: Array) -> Array:
     """a × b of stacks of spins (n, spins): zero in the plane."""
-    return np.zeros_like(a) if a.shape[-1] == 1 else np.cross(a, b)
+    return np.zeros_like(a) if a.shape[-1] == 1 else _cross_product(a, b)
 
 
 def spin_skew(a: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Every block of code of the README runs, and says what the text says."""
+"""Every block of code of the README and of docs/ runs, and says what the text says."""
 
 import re
 from pathlib import Path
@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+PAGES = sorted(p.name for p in (ROOT / "docs").glob("*.md") if "```python" in p.read_text(encoding="utf-8"))
 
 
-def python_blocks() -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.S | re.M)
+def python_blocks(page: Path = README) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
 
 
 @pytest.fixture
@@ -50,3 +52,38 @@ def test_pendulum_program(run_block, tmp_path):
     assert solution.ledger.dissipation["arm"].sum() > 0.0
     again = type(solution).load(tmp_path / "pendulum.h5", pendulum)
     np.testing.assert_array_equal(again.states, solution.states)
+
+
+@pytest.fixture
+def run_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(name: str) -> dict:
+        space: dict = {"__name__": "__main__"}
+        for number, block in enumerate(python_blocks(ROOT / "docs" / name)):  # the blocks of a page follow each other
+            exec(compile(block, f"{name} block {number}", "exec"), space)
+        return space
+
+    return run
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_blocks_of_a_page_run(run_page, name):
+    assert run_page(name)
+
+
+def test_spatial_page(run_page):
+    space = run_page("spatial.md")
+    for run in (space["solution"], space["swing"]):
+        assert run.ledger.largest_residual < 1e-13  # a few round-offs of the energy
+        assert run.ledger.position_residual.max() < 1e-14
+    weight = space["rope"].bodies["b"].mass * 9.81
+    np.testing.assert_allclose(
+        space["rope"].reaction(space["hanging"], "spherical a.tip–b.root").force[0], [0.0, 0.0, -weight], atol=1e-9
+    )
+    # a double pendulum of two equal thin rods: ω² = (g/l)(3 ± 6/√7), here with a radius of a fiftieth of the length
+    expected = np.sqrt(9.81 / 0.5 * (3.0 + np.array([-6.0, 6.0]) / np.sqrt(7.0)))
+    np.testing.assert_allclose(
+        space["eigenfrequencies"](space["rope"].linearize(space["hanging"]))[::2], expected, rtol=1e-3
+    )
+    assert "steady rotation with 100 rad/s" in space["spinning"].message
