@@ -5,7 +5,7 @@ from .elasticity import Elasticity
 from .elimination import RedundantConstraintWarning, eliminate
 from .floating import floating_body
 from .inertia import Inertia, rigid_inertia
-from .integration import InputError, IntegrationError, IntegrationInterrupted, ValidityWarning, integrate
+from .integration import ValidityWarning, integrate
 from .interconnection import constrain, gyrator, interchange, join, transformer
 from .joints import (
     GROUND,
@@ -33,16 +33,20 @@ from .ledger import Ledger
 from .linear import LinearPHDAE
 from .linearization import linear_body
 from .mechanism import Mechanism, connect
+from .methods.gradients import Invariants
 from .phdae import PHDAE, from_linear, transform, with_multipliers
 from .reactions import Reaction
 from .small_motion import Spectrum
 from .solution import Solution
 from .spectrum import Modes, eigenfrequencies, modes, poles
 from .state import Pose, State
+from .trajectory import Balance, Trajectory
+from .unfinished import InputError, IntegrationError, IntegrationInterrupted
 
 __all__ = [
     "GROUND",
     "PHDAE",
+    "Balance",
     "Body",
     "Connection",
     "Elasticity",
@@ -51,6 +55,7 @@ __all__ = [
     "InputError",
     "IntegrationError",
     "IntegrationInterrupted",
+    "Invariants",
     "Ledger",
     "LinearPHDAE",
     "LoadPort",
@@ -64,6 +69,7 @@ __all__ = [
     "Spectrum",
     "State",
     "StressField",
+    "Trajectory",
     "ValidityWarning",
     "View",
     "bushing",

@@ -61,7 +61,10 @@ def equilibrium(
     check.number("time", time)
     check.choice("redundant", redundant, ("refuse", "least_norm"))
     steady = _steady(mechanism, spin, about)
-    applied, table = Forcing(mechanism, inputs).at(time), TimeTable(mechanism, pose.anchors)
+    applied, table = (
+        Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(time),
+        TimeTable(mechanism, pose.anchors),
+    )
     c = _turning(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
     size = float(max(np.abs(mechanism.network.arrays.node_position).max(initial=0.0), np.ptp(c.r), 1e-300))
     previous = np.inf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from tqdm import tqdm
@@ -17,11 +17,16 @@ from .kernels.gradient import constraint_matrix, world_spin_levers
 from .kernels.state import Configuration, Derived, constraint_sums, derive, node_displacement
 from .kernels.step import Means, Schedule
 from .ledger import Accounts, balance, make_ledger
+from .linear import LinearPHDAE
+from .methods.run import ascending, integrate_system
 from .newton import Converged, NoConvergence, solve_step
+from .phdae import PHDAE, from_linear
 from .redundancy import independent
 from .solution import Solution
 from .space import Array
 from .state import State, TimeTable, configuration, flat, schedule
+from .trajectory import Trajectory
+from .unfinished import InputError, IntegrationError, IntegrationInterrupted
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -38,51 +43,64 @@ JUMP = 0.1
 """Velocity defect over the largest speed above which a run warns: a resolved motion leaves the square of hω."""
 
 
-class Unfinished(BaseException):
-    """A run that ended before its last time; ``solution`` holds the finished steps."""
-
-    def __init__(self, message: str, solution: Solution) -> None:
-        super().__init__(message)
-        self.solution = solution
-
-
-class IntegrationError(Unfinished, ArithmeticError):
-    """A step could not be solved; ``solution`` holds the finished steps."""
-
-
-class InputError(Unfinished, ValueError):
-    """A step failed by an error other than its solution, as a rule in a drive or an input; the cause is chained.
-
-    ``solution`` holds the finished steps.
-    """
-
-
-class IntegrationInterrupted(Unfinished, KeyboardInterrupt):
-    """The run was interrupted (Ctrl-C); ``solution`` holds the finished steps."""
-
-
 class ValidityWarning(UserWarning):
     """A result has left the range in which the model is valid."""
 
 
+@overload
 def integrate(
-    mechanism: Mechanism,
+    system: Mechanism,
     start: State,
     times: Sequence[float] | Array,
     *,
+    method: str | None = None,
     inputs: Mapping[str, Input] | None = None,
     save_every: int = 1,
     progress: bool = True,
     redundant: Literal["refuse", "least_norm"] = "refuse",
-) -> Solution:
-    """Integrate a mechanism over the given times, one step from each to the next.
+) -> Solution: ...
 
-    The scheme is a discrete gradient pair ([dg] eq. (18)) that is exact for these polynomial equations at any step:
+
+@overload
+def integrate(
+    system: PHDAE | LinearPHDAE,
+    start: Sequence[float] | Array,
+    times: Sequence[float] | Array,
+    *,
+    method: str | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+) -> Trajectory: ...
+
+
+def integrate(
+    system: Any,
+    start: Any,
+    times: Sequence[float] | Array,
+    *,
+    method: str | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+    redundant: Literal["refuse", "least_norm"] = "refuse",
+) -> Solution | Trajectory:
+    """Integrate a mechanism or a general system over the given times, one step from each to the next.
+
+    Of a mechanism, from a :class:`State`, with ``method="exact"`` (the default), the scheme is a discrete gradient pair
+    ([dg] eq. (18)) that is exact for these polynomial equations at any step:
     ΔH = work − dissipation, RᵀR = 1, position constraints and both momenta hold to round-off. It is symmetric, of
     second order in positions, velocities and midpoint multipliers, and adds no damping of its own.
     Velocities keep the constraints in the mean of each step, and at its ends to second order; what that adds to the
     multipliers, to one side and the other in turn, is taken from those returned and left in the ``stage_multipliers``.
     Equal steps keep that order; where long and short steps alternate, velocities and multipliers fall to first order.
+
+    Of a :class:`PHDAE` or :class:`LinearPHDAE`, from an array (n,), the methods are
+
+    - ``gonzalez`` (default), ``mean_value``, ``invariants``: discrete gradient pairs ([dg] eq. (18)-(21)) by the
+      gradient they take, for systems with a constant E (proposition 2) or semi-explicit ones: ΔH = work − dissipation
+      to round-off, order 2; ``dirac``: the same with the costates as unknowns ([dg] eq. (25)-(26)), for any E;
+    - ``midpoint``, ``gauss4``, ``gauss6``: Gauss collocation of order 2, 4 and 6: balanced where H is quadratic.
 
     ``times`` ascending [s], beginning at ``start.time``. ``inputs`` by the name of the external port: constant values
     or functions of time, taken at the middle of each step; ports not named get zero. Every ``save_every``-th step is
@@ -96,11 +114,33 @@ def integrate(
     IntegrationError where a step cannot be solved, InputError (a ValueError) where a drive or input gives no usable
     value, and IntegrationInterrupted on Ctrl-C, all three with the finished steps as ``solution``.
     """
+    if isinstance(system, LinearPHDAE):
+        system = from_linear(system)
+    if isinstance(system, PHDAE):
+        method = method or "gonzalez"
+        return integrate_system(
+            system, start, times, method=method, inputs=inputs or {}, save_every=save_every, progress=progress
+        )
+    if method not in (None, "exact"):
+        raise ValueError(f"method of a mechanism must be 'exact', got {method!r}; see also mechanism.phdae(state)")
+    return _integrate_mechanism(system, start, times, inputs or {}, save_every, progress, redundant)
+
+
+def _integrate_mechanism(
+    mechanism: Mechanism,
+    start: State,
+    times: Sequence[float] | Array,
+    inputs: Mapping[str, Input],
+    save_every: int,
+    progress: bool,
+    redundant: str,
+) -> Solution:
+    """See :func:`integrate`."""
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = _grid(times, start)
     check.count("save_every", save_every)
-    forcing = Forcing(mechanism, inputs or {})
+    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     check.choice("redundant", redundant, ("refuse", "least_norm"))
     matrix = check_consistent(mechanism, start)
     if redundant == "refuse":
@@ -126,14 +166,7 @@ def integrate(
 
 
 def _grid(times: Sequence[float] | Array, start: State) -> Array:
-    grid = check.array("times", times, (None,))
-    if grid.size < 2:
-        raise ValueError(f"times must have at least two entries, got {grid.size}")
-    if np.any(np.diff(grid) <= 0.0):
-        k = int(np.argmax(np.diff(grid) <= 0.0))
-        raise ValueError(
-            f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"
-        )
+    grid = ascending(times)
     if grid[0] != start.time:
         raise ValueError(f"times must begin at the time of the start, {start.time} s, got {grid[0]} s")
     return grid

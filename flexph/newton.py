@@ -11,9 +11,9 @@ from .kernels.jacobian import Point, SingularStep, Solve, factor, flatten
 from .kernels.state import Configuration, Derived
 from .kernels.step import Means, Schedule, Trial, residual
 
-SETTLED = 1e-11
-"""Correction, in the energy norm and relative to the motion, after which the iterate is exact to round-off: the next
-correction is smaller by the convergence rate of the frozen Jacobian (1e-2 or better, or it is made anew)."""
+SETTLED = 1e-15
+"""Expected next correction, in the energy norm and relative to the motion, at which the iterate is exact to round-off:
+the last one times its reduction. The balance of a step feels a correction linearly, not by its square."""
 STAGNATED = 1e-7
 """Correction below which an iteration that no longer improves has reached the round-off of the problem."""
 RESOLUTION = 1e-14
@@ -66,8 +66,8 @@ def solve_step(
             raise NoConvergence("the iteration diverged", iteration, size)
         x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
         defect, trial = residual(a, start, known, h, x, schedule)
-        stagnates = size > 0.5 * previous
-        if size <= SETTLED or (stagnates and (size <= STAGNATED or _below_resolution(a, start, h, correction))):
+        stagnates, expected = size > 0.5 * previous, size * min(1.0, size / previous if np.isfinite(previous) else 1.0)
+        if expected <= SETTLED or (stagnates and (size <= STAGNATED or _below_resolution(a, start, h, correction))):
             return Converged(x, trial, iteration, solve)
         if size > SLOW * previous:
             solve = None

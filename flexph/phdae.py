@@ -12,6 +12,7 @@ from scipy import sparse
 
 from . import checks as check
 from .linear import LinearPHDAE
+from .methods.gradients import Invariants
 from .space import Array
 
 MatrixFunction = Callable[[Array], Any]
@@ -20,27 +21,57 @@ GRADIENT_TOLERANCE = 1e-6
 four digits are left for steep Hamiltonians."""
 
 
-@dataclass(frozen=True)
+class Constant:
+    """A matrix function that does not depend on the state."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+
+    def __call__(self, x: Array) -> Any:
+        """The matrix."""
+        return self.matrix
+
+
+@dataclass(frozen=True, kw_only=True)
 class PHDAE:
     """``E(x) ẋ = (J(x) − R(x)) z(x) + B(x) u``, ``y = B(x)ᵀ z(x)``, H(x), ``E(x)ᵀ z(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
 
     E, J, R, B, z, H are functions of the state x (n,) that return (n, n), (n, n), (n, n), (n, m), (n,) and a float.
+    Those of E, J, R, B that are constant may be given as matrices; R and B may be left out: no dissipation, no inputs.
     ``sample`` is a state at which the conditions are checked here: shapes, finite, J = −Jᵀ, R = Rᵀ ⪰ 0, and
     Eᵀz = ∇H against central differences. Then dH/dt = yᵀu − zᵀR z.
+
+    For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B over a step,
+    functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a discrete Jacobian of
+    constraints in J keeps them. ``invariants`` give H through quadratic ones (:class:`flexph.Invariants`).
+    ``ports`` are names of columns of B, ``parts`` names of states.
     """
 
-    E: MatrixFunction
-    J: MatrixFunction
-    R: MatrixFunction
-    B: MatrixFunction
+    E: MatrixFunction | Any
+    J: MatrixFunction | Any
+    R: MatrixFunction | Any = None
+    B: MatrixFunction | Any = None
     z: Callable[[Array], Array]
     H: Callable[[Array], float]
     sample: Array
     ports: Mapping[str, slice] = field(default_factory=dict)
     parts: Mapping[str, slice] = field(default_factory=dict)
+    means: Mapping[str, Callable[[Array, Array], Any]] = field(default_factory=dict)
+    invariants: Invariants | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
+        n = len(self.sample)
+        for name, shape in (("E", (n, n)), ("J", (n, n)), ("R", (n, n)), ("B", None)):
+            given = getattr(self, name)
+            if given is None:
+                object.__setattr__(self, name, Constant(np.zeros(shape or (n, 0))))
+            elif not callable(given):
+                shape = shape or (n, check.two_dimensional(name, given)[1])
+                object.__setattr__(self, name, Constant(check.matrix(name, given, shape)))
+        for name in self.means:
+            check.choice("a mean", name, ("E", "J", "R", "B"))
+        object.__setattr__(self, "means", MappingProxyType(dict(self.means)))
         object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
         self.check(self.sample)
@@ -49,6 +80,11 @@ class PHDAE:
     def size(self) -> int:
         """Number n of states."""
         return len(self.sample)
+
+    @property
+    def inputs_size(self) -> int:
+        """Number m of inputs."""
+        return int(self.B(self.sample).shape[1])
 
     def check(self, x: Array) -> None:
         """Raise ValueError, naming the defect, unless the conditions of a pHDAE hold at the state x."""
@@ -100,10 +136,10 @@ def from_linear(system: LinearPHDAE) -> PHDAE:
     whole = with_multipliers(system)
     parts = {**whole.parts, "multipliers": slice(system.size, whole.size)} if system.lift is None else {}
     return PHDAE(
-        E=lambda x: whole.E,
-        J=lambda x: whole.J,
-        R=lambda x: whole.R,
-        B=lambda x: whole.B,
+        E=whole.E,
+        J=whole.J,
+        R=whole.R,
+        B=whole.B,
         z=lambda x: x,
         H=whole.energy,
         sample=np.ones(whole.size),

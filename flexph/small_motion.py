@@ -75,7 +75,7 @@ def _small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input
     a, table = mechanism.network.arrays, TimeTable(mechanism, state.anchors)
     c = configuration(mechanism, state.x)
     d, steady = derive(a, c), steady_motion(mechanism, state)
-    applied = Forcing(mechanism, inputs).at(state.time)
+    applied = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(state.time)
     G = constraint_rates(mechanism, c, table, state.time)[0]
     basis = null_space(G, mechanism.constraint_names)[0].toarray() if G.shape[0] else np.eye(G.shape[1])
     left = unbalanced(mechanism, c, table, state.time, applied, steady, state.multipliers)

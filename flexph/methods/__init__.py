@@ -1,0 +1,1 @@
+"""Integration methods for general port-Hamiltonian descriptor systems."""

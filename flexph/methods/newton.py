@@ -1,0 +1,96 @@
+"""The iteration of a step: Newton's method with Broyden's updates of a Jacobian that is made by differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..space import Array
+
+SETTLED = 1e-17
+"""Expected size of the next correction, relative to the unknowns, at which the iterate is exact to round-off."""
+STAGNATED = 1e-9
+"""Correction below which an iteration that no longer improves has met the round-off of the equations."""
+NOISE = 1e-13
+"""Correction that counts as round-off also where the Jacobian was not made in this step."""
+FAR = 0.3
+"""Relative correction from which on every iteration has a Jacobian of its own."""
+SLOW = 0.2
+"""Reduction of the correction by one iteration above which the Jacobian is made anew."""
+MAX_ITERATIONS = 60
+
+
+class StepFailed(ArithmeticError):
+    """A step without a solution in reach; carries the number of iterations and the last relative correction."""
+
+    def __init__(self, reason: str, iterations: int, defect: float) -> None:
+        super().__init__(reason)
+        self.iterations, self.defect = iterations, defect
+
+
+@dataclass
+class Newton:
+    """An iteration that keeps the inverse of its Jacobian from one step to the next and improves it on the way.
+
+    Broyden's update ``B += (s − B y) sᵀB / sᵀB y`` (Kelley, Iterative Methods for Linear and Nonlinear Equations,
+    ch. 7) in unknowns scaled by their sizes; a new Jacobian by differences where that converges slowly.
+    """
+
+    _inverse: Array | None = field(default=None, repr=False)
+
+    def solve(self, residual: Callable[[Array], Array], guess: Array, size: Array) -> tuple[Array, int]:
+        """A root of the residual near the guess, iterated to stagnation; ``size`` is that of each unknown."""
+        x, defect = guess, residual(guess)
+        previous, fresh, here = np.inf, False, False
+        for iteration in range(1, MAX_ITERATIONS + 1):
+            if self._inverse is None:
+                self._inverse, fresh = _inverse(residual, x, defect, size, iteration, previous), True
+                here = True
+            step = self._inverse @ defect
+            change = float(np.max(np.abs(step) / np.maximum(np.abs(x) / size, 1.0), initial=0.0))
+            if not change <= FAR and not here:  # no far step by an old Jacobian
+                self._inverse = None
+                continue
+            if not np.isfinite(change):
+                raise StepFailed("the iteration diverged", iteration, change)
+            x, here = x - size * step, False
+            new = residual(x)
+            if change <= STAGNATED and change * (change / previous) <= SETTLED:
+                return x, iteration
+            if change <= STAGNATED and change > 0.5 * previous and (fresh or change <= NOISE):
+                return x, iteration
+            if change > SLOW * previous and change > NOISE:
+                self._inverse, fresh = None, False
+            elif change > STAGNATED:  # below, differences of the residual are noise
+                self._update(step, defect - new)
+            previous, defect = change, new
+        raise StepFailed("the iteration did not settle", MAX_ITERATIONS, previous)
+
+    def _update(self, step: Array, change: Array) -> None:
+        assert self._inverse is not None
+        image = self._inverse @ change
+        scale = float(step @ image)
+        if abs(scale) > 0.1 * float(step @ step):  # an update that nearly makes the matrix singular is left out
+            self._inverse = self._inverse + np.outer((step - image) / scale, step @ self._inverse)
+
+
+def _inverse(
+    residual: Callable[[Array], Array], x: Array, defect: Array, size: Array, iteration: int, previous: float
+) -> Array:
+    """Inverse of the Jacobian in scaled unknowns, by forward differences."""
+    made = np.empty((x.size, x.size))
+    relative = np.sqrt(np.finfo(float).eps)
+    for k in range(x.size):
+        moved = x.copy()
+        moved[k] += relative * max(abs(x[k]), size[k])
+        made[:, k] = (residual(moved) - defect) * (size[k] / (moved[k] - x[k]))
+    rows = np.abs(made).max(axis=1)
+    try:
+        if not np.all(np.isfinite(made)) or np.any(rows == 0.0):
+            raise np.linalg.LinAlgError
+        inverse: Array = np.linalg.inv(made / rows[:, None]) / rows
+    except np.linalg.LinAlgError:
+        raise StepFailed("the Jacobian of the step is singular", iteration, previous) from None
+    return inverse

@@ -1,0 +1,75 @@
+"""Runs of general port-Hamiltonian systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import checks as check
+from .phdae import PHDAE
+from .space import Array
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Energy accounts of a run of a general system, all in [J]: ΔH = work − dissipation + residual.
+
+    energy (k + 1,) at the saved times; work by port, dissipation, (k,) between them; residual, the largest
+    |ΔH − work + dissipation| of a step, and Newton iterations between saved times, (k,).
+    """
+
+    energy: Array
+    work: Mapping[str, Array]
+    dissipation: Array
+    residual: Array
+    iterations: Array
+
+    @property
+    def scale(self) -> float:
+        """The largest size of the energy [J]."""
+        return float(np.abs(self.energy).max(initial=0.0))
+
+    @property
+    def largest_residual(self) -> float:
+        """Largest balance residual of a step over the largest energy."""
+        return float(self.residual.max(initial=0.0)) / max(self.scale, np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, repr=False)
+class Trajectory:
+    """A run of a :class:`PHDAE`: k + 1 saved times, states (k + 1, n), outputs and the energy balance.
+
+    ``outputs`` by port (k, m) are B̄ᵀz̄ of the step that ends at each saved time after the first, at ``output_times``,
+    the middle of that step. Of structure-preserving methods, algebraic states are stage values too: they belong to the
+    middle of the step that ends at their time, where they are of second order. ``trajectory["name"]`` is a part of the
+    states.
+    """
+
+    system: PHDAE
+    times: Array
+    states: Array
+    output_times: Array
+    outputs: Mapping[str, Array]
+    balance: Balance
+    method: str
+
+    def __repr__(self) -> str:
+        span = f"{self.times[0]:.6g} to {self.times[-1]:.6g} s"
+        return f"<Trajectory of {self.system.size} states by {self.method!r}: {len(self.times)} times from {span}>"
+
+    def __getitem__(self, part: str) -> Array:
+        return self.states[:, check.lookup("part", part, self.system.parts)]
+
+    @property
+    def final(self) -> Array:
+        """The last state, from which a run can be continued."""
+        return self.states[-1]
+
+    def energy_drift(self) -> float:
+        """Largest |H(t) − H(0) − work + dissipation| over the largest energy: what all residuals add up to."""
+        b = self.balance
+        moved = sum(b.work.values(), np.zeros(len(b.dissipation))) - b.dissipation
+        drift = np.abs(b.energy[1:] - b.energy[0] - np.cumsum(moved)).max(initial=0.0)
+        return float(drift) / max(b.scale, np.finfo(float).tiny)
