@@ -1,0 +1,236 @@
+"""Spatial beam on a spherical joint under a torque and a tip force ([flex] sec. 6.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from scipy.integrate import trapezoid
+
+import fem
+from flexph import GROUND, Mechanism, Solution, connect, force, integrate, spherical, torque
+from flexph.case import Case, Check, Option
+from flexph.export import write_series
+from flexph.plot import ledger_figure
+from flexph.space import Array
+from flexph.tables import write_ledger, write_table
+
+# [flex] table 2, misprints corrected
+LENGTH = 0.14145  # [m]
+SIDE = 3e-3  # of the square section [m]: A = 9e-6 m², I = 6.75e-12 m⁴
+RUBBER = fem.Material(young=2.1e6, density=7800.0, poisson=0.3)  # ν is not published, torsion stays below 1e-6 rad
+TORQUE = ((0.0, 0.2, 10.0, 10.2), (0.0, 2e-7, 2e-7, 0.0))  # about the inertial z axis: times [s], values [N m]
+FORCE = ((15.0, 15.2, 15.4), (0.0, 1e-4, 0.0))  # at the tip along the inertial z axis: times [s], values [N]
+LOADED = TORQUE[0][-1], FORCE[0][-1]  # ends of the loads [s]
+SETTLED = 12.0  # from then until the tip force ω_z is averaged [s]
+IMPULSE = 2e-6  # ∫ torque dt [N m s]
+
+STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """The run, and the spin of the root section in inertial axes (k, 3) [rad/s]."""
+
+    solution: Solution
+    spin: Array
+    strain: str
+
+
+def hinged_beam(elements: int, strain: Literal["linear", "von_karman"]) -> Mechanism:
+    """Beam along x on a spherical joint; its frame is that of the root section (cantilever)."""
+    section = fem.Section(width=SIDE, height=SIDE)
+    beam = fem.beam(LENGTH, RUBBER, section, elements=elements, dim=3, reference="cantilever", strain=strain)
+    return connect(
+        {"beam": beam},
+        [
+            spherical("beam.root", GROUND.at(0.0, 0.0, 0.0)),
+            torque("beam.root", name="torque"),
+            force("beam.tip", name="tip force"),
+        ],
+    )
+
+
+def instants(steps: int, end: float) -> Array:
+    """Times of about ``steps`` equal steps; the kinks of the loads are ends of steps.
+
+    Inputs are taken at midpoints of steps: between kinks their impulse is then exact. All steps are equal where the
+    number of steps is a multiple of 5 for every second.
+    """
+    kinks = [t for t in sorted({0.0, *TORQUE[0], *FORCE[0]}) if t < end]
+    pieces = [
+        np.linspace(a, b, max(1, round((b - a) * steps / end)), endpoint=False)
+        for a, b in zip(kinks, [*kinks[1:], end], strict=True)
+    ]
+    return np.append(np.concatenate(pieces), end)
+
+
+def solve(elements: int, strain: Literal["linear", "von_karman"], steps: int, end: float) -> Solution:
+    """Run from rest along x."""
+    mechanism = hinged_beam(elements, strain)
+    start = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))
+    loads = {
+        "torque": lambda t: (0.0, 0.0, np.interp(t, *TORQUE)),
+        "tip force": lambda t: (0.0, 0.0, np.interp(t, *FORCE)),
+    }
+    return integrate(mechanism, start, instants(steps, end), inputs=loads)
+
+
+def run(
+    *,
+    strain: Annotated[Literal["linear", "von_karman"], Option("axial strain of the beam")] = "linear",
+    elements: Annotated[int, Option("finite elements")] = 6,
+    steps: Annotated[int, Option("time steps; all are equal where it is a multiple of 5 per second")] = 3000,
+    end: Annotated[float, Option("end of the run, after the tip force", "s")] = 30.0,
+) -> Result:
+    """Spatial beam on a spherical joint: energy, angular velocity, stresses and ledger ([flex] sec. 6.3)."""
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, got {steps}")
+    if not (end > LOADED[1] and math.isfinite(end)):
+        raise ValueError(f"end must be after the tip force, which ends at {LOADED[1]} s, got {end}")
+    solution = solve(elements, strain, steps, end)
+    return Result(solution, solution.spin("beam"), strain)
+
+
+def plateaus(solution: Solution) -> dict[str, float]:
+    """Energy after each load, how constant it is there, and the mean spin about z before the tip force."""
+    t, energy, spin = solution.times, solution.ledger.total_energy, solution.spin("beam")
+    between, after = energy[(t >= LOADED[0]) & (t <= FORCE[0][0])], energy[t >= LOADED[1]]
+    momentum = solution.angular_momentum()[t >= LOADED[0], 2]
+    window = (t >= SETTLED) & (t <= FORCE[0][0])
+    return {
+        "energy_after_torque_J": between.mean(),
+        "energy_after_torque_spread_rel": np.ptp(between) / between.mean(),
+        "omega_z_mean_rad_s": trapezoid(spin[window, 2], t[window]) / np.ptp(t[window]),
+        "energy_after_impulse_J": after.mean(),
+        "energy_after_impulse_spread_rel": np.ptp(after) / after.mean(),
+        "angular_momentum_z_defect_rel": np.abs(momentum / IMPULSE - 1.0).max(),
+    }
+
+
+def stresses(solution: Solution) -> dict[str, Array]:
+    """Axial stress at the fibres y = ±1.5 mm (z = 0) and z = ±1.5 mm (y = 0), over time and along the beam [Pa]."""
+    view = solution.mechanism.bodies["beam"].view
+    assert view is not None
+    fields = {
+        f"{side}_{end}": view.stresses[f"axial_stress_{side}_{end}"] for side in "yz" for end in ("upper", "lower")
+    }
+    return {name: solution["beam.stress"] @ field.cells.toarray().T for name, field in fields.items()}
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """Tables, plots, the moving beam for mesh viewers, and the run itself."""
+    solution, ledger = result.solution, result.solution.ledger
+    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    history = {
+        "t_s": solution.times,
+        "energy_J": ledger.total_energy,
+        "omega_z_world_rad_s": result.spin[:, 2],
+        "omega_y_world_rad_s": result.spin[:, 1],
+    }
+    write_table(folder / "history.csv", history)
+    write_ledger(folder / "ledger.csv", solution)
+    middle = {f"axial_stress_{name}_Pa": values[:, values.shape[1] // 2] for name, values in stresses(solution).items()}
+    write_table(folder / "stresses.csv", {"t_s": solution.times, **middle})
+    draw_history(result, folder / "history.png")
+    draw_stresses(result, folder / "stresses.png")
+    ledger_figure(solution, folder / "ledger.png")
+    write_series(folder / "beam.pvd", solution)
+    rotation = solution.mechanism.bodies["beam"].section_rotation
+    turned = np.abs(rotation @ solution.deformation("beam").T).reshape(-1, 3, len(solution.times)).max(axis=(0, 2))
+    return {
+        **plateaus(solution),
+        "energy_residual_max_rel": ledger.largest_residual,
+        "energy_drift_max_rel": solution.energy_drift(),
+        "position_drift_max_m": ledger.position_residual.max(),
+        "orthogonality_defect_max": solution.orthogonality(),
+        "tip_deflection_max_m": np.linalg.norm(solution.displacement("beam.tip"), axis=1).max(),
+        "bending_rotation_max_rad": turned[1:].max(),
+        "twist_max_rad": turned[0],
+        "axial_stress_max_Pa": max(np.abs(values).max() for values in stresses(solution).values()),
+        "steps": len(solution.times) - 1,
+        "newton_iterations_mean": ledger.iterations.mean(),
+    }
+
+
+def draw_history(result: Result, path: Path) -> None:
+    """Energy and angular velocity about the vertical in the manner of [flex] fig. 10, and the horizontal one."""
+    from matplotlib.figure import Figure
+
+    t = result.solution.times
+    figure = Figure(figsize=(11.0, 4.6), layout="constrained")
+    grid = figure.add_gridspec(2, 2)
+    energy, vertical, horizontal = (figure.add_subplot(grid[place]) for place in ((slice(2), 0), (0, 1), (1, 1)))
+    energy.plot(t, 1e9 * result.solution.ledger.total_energy, linewidth=1.4)
+    energy.set_ylabel("energy [nJ]")
+    vertical.plot(t, result.spin[:, 2], linewidth=1.0)
+    vertical.set_ylabel(r"$\omega_z$ [rad/s]")
+    vertical.set_title("root section, vertical inertial axis z", fontsize="medium")
+    horizontal.plot(t, result.spin[:, 1], linewidth=0.8)
+    horizontal.set_ylabel(r"$\omega_y$ [rad/s]")
+    horizontal.set_title("root section, horizontal inertial axis y", fontsize="medium")
+    for axes in (energy, vertical, horizontal):
+        axes.set_xlim(t[0], t[-1])
+        axes.grid(alpha=0.3)
+        for times, colour in ((TORQUE[0], "C1"), (FORCE[0], "C3")):
+            axes.axvspan(times[0], times[-1], color=colour, alpha=0.15, linewidth=0.0)
+    energy.set_xlabel("t [s]")
+    horizontal.set_xlabel("t [s]")
+    energy.text(0.5 * LOADED[0], 0.97, "torque", transform=energy.get_xaxis_transform(), ha="center", va="top")
+    energy.text(FORCE[0][0] - 0.2, 0.5, "tip force", transform=energy.get_xaxis_transform(), ha="right", va="center")
+    figure.suptitle(f"beam on a spherical joint, {STRAINS[result.strain]} strain")
+    figure.savefig(path, dpi=150)
+
+
+def draw_stresses(result: Result, path: Path) -> None:
+    """Axial stress of the outer fibres over time and along the beam."""
+    from matplotlib.figure import Figure
+
+    t, found = result.solution.times, stresses(result.solution)
+    figure = Figure(figsize=(10.0, 5.6), layout="constrained")
+    panels = figure.subplots(2, 1, sharex=True)
+    names = {
+        "y_upper": "bending in the body's x-y plane, fibre y = +1.5 mm",
+        "z_upper": "bending out of it, fibre z = +1.5 mm",
+    }
+    for axes, (side, name) in zip(panels, names.items(), strict=True):
+        edges = np.linspace(0.0, 1e3 * LENGTH, found[side].shape[1] + 1)
+        largest = np.abs(found[side]).max()
+        drawn = axes.pcolormesh(t, edges, found[side][1:].T, cmap="RdBu_r", vmin=-largest, vmax=largest, shading="flat")
+        axes.set_title(name, fontsize="medium")
+        axes.set_ylabel("x [mm]")
+        figure.colorbar(drawn, ax=axes, label="axial stress [Pa]")
+    panels[-1].set_xlabel("t [s]")
+    figure.savefig(path, dpi=150)
+
+
+def checks() -> Iterable[Check]:
+    """Energies and the angular velocity between and after the loads, with 6 elements and 3000 steps."""
+    for strain, name in STRAINS.items():
+        found = plateaus(solve(6, strain, 3000, 30.0))  # type: ignore[arg-type]
+        rows = (
+            ("energy after the torque [J]", "[flex] fig. 10", 30.2e-9, "energy_after_torque_J", 0.01, True),
+            ("mean ω_z over 12-15 s [rad/s]", "[flex] fig. 10", 0.0302, "omega_z_mean_rad_s", 0.01, True),
+            ("energy after the impulse [J]", "[flex] fig. 10", 126e-9, "energy_after_impulse_J", 0.02, True),
+            (
+                "relative change of H after the torque",
+                "theorem: 0",
+                0.0,
+                "energy_after_torque_spread_rel",
+                1e-11,
+                False,
+            ),
+            ("relative change of H after all", "theorem: 0", 0.0, "energy_after_impulse_spread_rel", 1e-11, False),
+            ("L_z over ∫ torque dt, less 1", "theorem: 0", 0.0, "angular_momentum_z_defect_rel", 1e-11, False),
+        )
+        for quantity, source, published, key, tolerance, relative in rows:
+            yield Check(
+                f"{quantity}, {name}", source, published, float(found[key]), tolerance=tolerance, relative=relative
+            )
+
+
+case = Case(run, write, checks, needs=("matplotlib",))
