@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.transform import Rotation
 
 from . import checks as check
 from .joints.vectors import Ground
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 MAX_ITERATIONS = 100
+ASIDE = (0.36, 0.48, 0.8)
+"""Axis of the first body about which opposite directions start to turn: along no axis that joints usually have."""
 OPPOSITE = 1e-6
 """|a + b|² of two unit directions below which they point in opposite ways."""
 GUIDED = 0.999
@@ -39,7 +42,7 @@ def assemble(mechanism: Mechanism, fixed: Mapping[str, Placement], guess: Mappin
     gap = np.zeros(0)
     for active, guided in ((centres_only, False), (free, True), (free, False)):  # positions first: they are linear
         centres, rotations, gap = _close(mechanism, centres, rotations, active, stated, time, guided)
-    size = _extent(mechanism, centres)
+    size = extent(mechanism, centres, rotations)
     if gap.size and np.abs(gap).max() > 1e6 * CLOSED * size:
         raise ValueError(_explain(mechanism, stated, gap))
     arms = node_arms(mechanism.network.arrays, rotations, np.zeros(mechanism.layout.flexible))
@@ -86,41 +89,52 @@ def _close(
     ``guided`` lets differences of directions that belong together take part: constraints that are products of
     perpendicular directions do not tell where to turn from 90° away.
     """
-    guides = _guides(mechanism) if guided else []
+    guides = _guides(mechanism, time) if guided else []
     places = _unguided(mechanism)[stated]
     previous = np.inf
     for _ in range(MAX_ITERATIONS if guides or not guided else 0):
         gap, matrix = _gap(mechanism, centres, rotations, time)
         gap, matrix = gap[stated], matrix[stated][:, : active.size]
+        wanted = -gap
         if guides:
-            apart, turning = _apart(rotations, columns(mechanism.network.arrays)[1], guides, active.size)
-            gap, matrix = np.concatenate([gap[places], apart]), np.vstack([matrix[places], turning])
+            apart, way, turning = _apart(rotations, columns(mechanism.network.arrays)[1], guides, active.size)
+            wanted, matrix = np.concatenate([-gap[places], way]), np.vstack([matrix[places], turning])
+            gap = np.concatenate([gap[places], apart])
         now = float(np.linalg.norm(gap))
-        if not gap.size or now <= CLOSED * _extent(mechanism, centres) or (now < 1e-9 and now > 0.5 * previous):
+        if (
+            not gap.size
+            or now <= CLOSED * extent(mechanism, centres, rotations)
+            or (now < 1e-9 and now > 0.5 * previous)
+        ):
             break
         if guides and now > GUIDED * previous:
             break
         previous = now
         step = np.zeros(active.size)
-        step[active] = np.linalg.lstsq(matrix[:, active], -gap, rcond=1e-10)[0]
-        if np.abs(step).max(initial=0.0) <= CLOSED * _extent(mechanism, centres):
+        step[active] = np.linalg.lstsq(matrix[:, active], wanted, rcond=1e-10)[0]
+        if np.abs(step).max(initial=0.0) <= CLOSED * extent(mechanism, centres, rotations):
             break
         centres, rotations = move(mechanism, centres, rotations, step)
     return centres, rotations, _gap(mechanism, centres, rotations, time)[0][stated]
 
 
 Guide = tuple[int, Array, int | None, Array]
+"""Body of the one and of the other (None: the ground), each with a direction in its axes, or with a frame (3, 3)."""
 
 
-def _guides(mechanism: Mechanism) -> list[Guide]:
-    """Directions that are to be parallel: body and axes of the one, body (None: the ground) and axes of the other."""
+def _guides(mechanism: Mechanism, time: float) -> list[Guide]:
+    """Directions that are to be parallel, frames that are to coincide."""
     numbers = {name: i for i, name in enumerate(mechanism.bodies)}
     made: list[Guide] = []
     for c in mechanism.connections:
         first, *others = (None if isinstance(p, Ground) else numbers[p.partition(".")[0]] for p in c.ports)
-        for a, b in c.form.parallel:
-            assert first is not None
-            made.append((first, np.array(a), others[0], np.array(b)))
+        pairs = [given(time) if callable(given) else given for given in c.form.parallel]
+        assert first is not None
+        if len(pairs) == 3:
+            a, b = (np.array(side).T for side in zip(*pairs, strict=True))
+            made.append((first, a, others[0], b))
+        else:
+            made += [(first, np.array(a), others[0], np.array(b)) for a, b in pairs]
     return made
 
 
@@ -129,24 +143,32 @@ def _unguided(mechanism: Mechanism) -> Array:
     return np.array([not (c.form.parallel and r.unit == "N m") for c in mechanism.connections for r in c.rows], bool)
 
 
-def _apart(rotations: Array, spins: Array, guides: list[Guide], size: int) -> tuple[Array, Array]:
-    """Differences a − b of the guiding directions in world axes, and how a relative turn closes them: θ × ½(a + b).
+def _apart(rotations: Array, spins: Array, guides: list[Guide], size: int) -> tuple[Array, Array, Array]:
+    """Differences of the guides in world axes, the turns that close them, and the matrix of these.
 
-    With the mean direction the rows of one joint have the same rank at every pose; the derivatives themselves would
-    add a freedom that is noise. Opposite directions close about any axis across them.
+    Frames close by their rotation vector; directions a, b by θ × ½(a + b) = b − a: with the mean direction, the rows of
+    a joint have the same rank at every pose; the derivatives themselves would add a freedom that is noise. Opposite
+    directions start to turn about an axis of the first body.
     """
     apart, turning = np.zeros(3 * len(guides)), np.zeros((3 * len(guides), size))
+    wanted = np.zeros_like(apart)
     for k, (first, a, second, b) in enumerate(guides):
         rows = slice(3 * k, 3 * k + 3)
         there = b if second is None else rotations[second] @ b
         here = rotations[first] @ a
         mean = 0.5 * (here + there)
-        mean = mean if mean @ mean > OPPOSITE else here
-        apart[rows] = here - there
+        if here.ndim == 2:
+            wanted[rows] = Rotation.from_matrix(there @ here.T).as_rotvec()
+            apart[rows] = -wanted[rows]
+        else:
+            apart[rows], wanted[rows] = here - there, there - here
+            if mean @ mean < OPPOSITE:
+                mean, wanted[rows] = here, np.cross(rotations[first] @ np.array(ASIDE), here)
         for body, sign in ((first, 1.0), (second, -1.0)):
             if body is not None and spins[body, 0] >= 0:
-                turning[rows, spins[body]] += sign * np.cross(rotations[body].T, mean).T
-    return apart, turning
+                R = rotations[body]
+                turning[rows, spins[body]] += sign * (R if here.ndim == 2 else np.cross(R.T, mean).T)
+    return apart, wanted, turning
 
 
 def _gap(mechanism: Mechanism, centres: Array, rotations: Array, time: float) -> tuple[Array, Array]:
@@ -175,10 +197,12 @@ def move(mechanism: Mechanism, centres: Array, rotations: Array, step: Array) ->
     return moved, turned
 
 
-def _extent(mechanism: Mechanism, centres: Array) -> float:
-    """A length of the size of the mechanism [m]."""
-    arms = mechanism.network.arrays.node_position
-    return float(max(np.abs(centres - centres[0]).max(initial=0.0), np.abs(arms).max(initial=0.0), 1e-300))
+def extent(mechanism: Mechanism, centres: Array, rotations: Array) -> float:
+    """A length of the size of the mechanism [m]: of its bodies, their distances, and the vectors of its joints."""
+    a = mechanism.network.arrays
+    vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
+    lengths = (centres - centres[0], a.node_position, a.vector_fixed, vector)
+    return float(max(np.abs(part).max(initial=1e-300) for part in lengths))
 
 
 def _explain(mechanism: Mechanism, stated: Array, gap: Array) -> str:

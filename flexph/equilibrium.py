@@ -9,26 +9,35 @@ import numpy as np
 from scipy import sparse
 
 from . import checks as check
-from .assembly import move
+from .assembly import extent, move
 from .initial import check_consistent, constraint_rates, explain_redundancy, spring_forces, velocities_of
 from .inputs import Forcing, Input
 from .kernels.arrays import Arrays, total
-from .kernels.continuous import elastic_stress, mass_matrix
+from .kernels.continuous import elastic_stress, mass_matrix, strain_operator
 from .kernels.gradient import columns
 from .kernels.state import Configuration, constraint_sums, derive
 from .kernels.tangent import Forces, generalised_force, inertia_force, tangent
-from .saddle import least_norm, solve_saddle
+from .redundancy import independent
+from .saddle import solve_saddle
 from .space import Array, cross, skew, spin_map, spins
 from .state import Pose, State, TimeTable, at_rest, configuration, flat
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
-ITERATIONS = 200
+ITERATIONS = 100
 SETTLED = 1e-13
 """Correction over the size of the mechanism at which the iteration ends: round-off of the positions."""
+NEAR = 1e-6
+"""Correction over the size from which on its direction is judged: below, it is round-off."""
+AGAINST = 1e-3
+"""Cosine of a step with the acceleration, in the metric of the mass, from which on it goes against it."""
+RAISES = 12
 STAGNATED = 1e-9
 """Correction that counts as settled where the next one is no smaller: ill-conditioned, but at rest."""
+ROUND_OFF = 1e-14
+ALONG = 1e-9
+"""Sine of the angle between gravity and the axis of a steady rotation up to which it is along the axis."""
 BALANCED = 1e-6
 """Unbalanced force over the largest force up to which a given state counts as an equilibrium."""
 
@@ -65,18 +74,20 @@ def equilibrium(
         Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(time),
         TimeTable(mechanism, pose.anchors),
     )
-    c = _turning(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
-    size = float(max(np.abs(mechanism.network.arrays.node_position).max(initial=0.0), np.ptp(c.r), 1e-300))
-    previous = np.inf
-    for _ in range(ITERATIONS):
-        correction = _correction(mechanism, c, table, time, applied, steady, size)
-        c = _moved(mechanism, c, correction, steady)
-        change = float(np.abs(correction).max(initial=0.0)) / size
-        if change <= SETTLED or (change <= STAGNATED and change > 0.5 * previous):
-            return _finished(mechanism, c, pose, table, time, applied, steady, redundant)
-        if not np.isfinite(change):
-            break
-        previous = change
+    start = _turning(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
+    size = extent(mechanism, start.r, start.R)
+    change = np.inf
+    for judged in (True, False):  # loads without a potential may lead a judged search in circles
+        c, previous = start, np.inf
+        for _ in range(ITERATIONS):
+            correction = _correction(mechanism, c, table, time, applied, steady, size, judged)
+            c = _moved(mechanism, c, correction, steady)
+            change = float(np.abs(correction).max(initial=0.0)) / size
+            if change <= SETTLED or (change <= STAGNATED and change > 0.5 * previous):
+                return _finished(mechanism, c, pose, table, time, applied, steady, redundant)
+            if not np.isfinite(change):
+                break
+            previous = change
     raise ArithmeticError(
         f"no equilibrium was found in {ITERATIONS} iterations (last correction {change:.1e} of the size of the "
         "mechanism): start from a pose nearer to it, or check that one exists under these loads"
@@ -87,7 +98,8 @@ def _steady(mechanism: Mechanism, spin: Any, about: Any) -> Steady:
     dim = mechanism.layout.dim
     turning = np.zeros(spins(dim)) if spin is None else check.array("spin", np.atleast_1d(spin), (spins(dim),))
     centre = np.zeros(dim) if about is None else check.array("about", about, (dim,))
-    if np.any(turning) and np.any(mechanism.gravity) and np.any(skew(turning, dim) @ mechanism.gravity):
+    aside = np.linalg.norm(skew(turning, dim) @ mechanism.gravity)
+    if aside > ALONG * np.linalg.norm(turning) * np.linalg.norm(mechanism.gravity):
         raise ValueError(
             f"a steady rotation needs gravity along its axis, got spin {turning} and gravity {mechanism.gravity}"
         )
@@ -102,27 +114,48 @@ def _turning(mechanism: Mechanism, c: Configuration, steady: Steady) -> Configur
 
 
 def _correction(
-    mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, applied: Array, steady: Steady, size: float
+    mechanism: Mechanism,
+    c: Configuration,
+    table: TimeTable,
+    time: float,
+    applied: Array,
+    steady: Steady,
+    size: float,
+    judged: bool,
 ) -> Array:
     """A Newton step towards balance, held back by the inertia where the forces are still large.
 
         (K + μM) ξ − Gᵀλ = −ρ,   G ξ = −g,
 
-    μ the acceleration over the size: it fades with it, and leads to a stable equilibrium from afar.
+    μ the acceleration over the size, which fades with it; larger where the step would go against the acceleration,
+    towards an equilibrium that is not a minimum.
     """
     a = mechanism.network.arrays
-    G, M = constraint_rates(mechanism, c, table, time)[0], mass_matrix(a, c.u)
-    gap = _gap(mechanism, c, table, time)
-    zero = np.zeros(gap.size)
-    force = unbalanced(mechanism, c, table, time, applied, steady, zero)
-    found = _saddle(M, G, np.concatenate([-force, zero]))
-    acceleration, lam = found[: force.size], found[force.size :]
+    M = mass_matrix(a, c.u)
+    G, spread = _independent(mechanism, c, table, time)
+    force = unbalanced(mechanism, c, table, time, applied, steady, np.zeros(spread.shape[0]))
+    found = _saddle(M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
+    acceleration, lam = found[: force.size], spread @ found[force.size :]
     weight = np.sqrt(max(float(acceleration @ (M @ acceleration)) / float(a.mass.sum()), 0.0)) / size
     forces = Forces(product_forces(mechanism, table, time, lam), spring_forces(mechanism, c, table.anchors), applied)
     K = tangent(a, c, derive(a, c), forces, steady.spin).stiffness
     balanced = unbalanced(mechanism, c, table, time, applied, steady, lam)
-    found = _saddle(K + weight * M, G, np.concatenate([-balanced, -gap]))
-    return found[: force.size]
+    rhs = np.concatenate([-balanced, -(spread.T @ _gap(mechanism, c, table, time))])
+    for _ in range(RAISES):
+        step = _saddle(K + weight * M, G, rhs)[: force.size]
+        forward, length = float(step @ (M @ acceleration)), float(step @ (M @ step))
+        far = np.abs(step).max(initial=0.0) > NEAR * size
+        if not judged or not far or forward >= -AGAINST * np.sqrt(length * float(acceleration @ (M @ acceleration))):
+            break
+        weight *= 4.0
+    return step
+
+
+def _independent(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> tuple[Any, Any]:
+    """Independent combinations of the constraints, and the map of their multipliers to those of all."""
+    G = constraint_rates(mechanism, c, table, time)[0]
+    found = independent(mechanism, G)
+    return (G, sparse.eye_array(G.shape[0])) if found is None else (found.spread.T @ G, found.spread)
 
 
 def _saddle(block: Any, G: Any, rhs: Array) -> Array:
@@ -186,15 +219,24 @@ def _finished(
     if names and redundant == "refuse":
         raise ValueError(f"{names}. The joint forces are not unique: redundant='least_norm' takes the smallest")
     force = unbalanced(mechanism, c, table, time, applied, steady, np.zeros(G.shape[0]))
-    lam = least_norm(G.T.toarray(), force) if G.shape[0] else np.zeros(0)
+    own, spread = _independent(mechanism, c, table, time)
+    found = _saddle(mass_matrix(a, c.u), own, np.concatenate([-force, np.zeros(own.shape[0])]))
+    lam = spread @ found[force.size :]
     left = np.abs(force - G.T @ lam)
-    if left.max(initial=0.0) > BALANCED * max(
-        np.abs(force).max(initial=0.0), np.abs(a.weight).max(initial=0.0), 1e-300
-    ):
+    largest = max(np.abs(force).max(initial=0.0), np.abs(a.weight).max(initial=0.0))
+    if left.max(initial=0.0) > BALANCED * largest + noise(mechanism, c):
         raise ArithmeticError(f"the iteration settled where forces do not balance: {left.max():.1e} is left")
     state = State(time, flat(mechanism, c), lam, pose.anchors)
-    check_consistent(mechanism, state)
+    check_consistent(mechanism, state, velocities=bool(np.any(steady.spin)))  # at rest drives stand where they are
     return state
+
+
+def noise(mechanism: Mechanism, c: Configuration) -> float:
+    """Force that round-off of the positions makes: of stiffness, and of inertia over a second."""
+    a, size = mechanism.network.arrays, extent(mechanism, c.r, c.R)
+    D = strain_operator(a, c.u)
+    stiffness = float(abs(D.T @ sparse.csr_array(a.stiffness) @ D).max()) if D.nnz else 0.0
+    return ROUND_OFF * size * (stiffness + float(a.springs.stiffness.sum() + a.mass.sum()))
 
 
 def steady_motion(mechanism: Mechanism, state: State) -> Steady:
@@ -210,10 +252,22 @@ def steady_motion(mechanism: Mechanism, state: State) -> Steady:
             rows.append(np.hstack([np.zeros((s, dim)), np.eye(s)]))
             values.append(spin_map(c.R[[i]])[0] @ c.omega[i])
     matrix, given = np.vstack(rows), np.concatenate(values)
-    found = np.linalg.lstsq(matrix, given, rcond=None)[0]
+    found, _, rank, _ = np.linalg.lstsq(matrix, given, rcond=None)
+    if rank < dim + s and np.any(np.abs(given) > 0.0):  # of point masses the spin along their line is not seen
+        found = _about_gravity(mechanism, matrix, given)
     defect = max(np.abs(matrix @ found - given).max(initial=0.0), np.abs(c.du).max(initial=0.0))
     if defect > BALANCED * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
         raise ValueError(
             f"the state must be at rest or in one steady rotation: parts move against it by {defect:.2g} (m/s, rad/s)"
         )
     return Steady(found[dim:], found[:dim])
+
+
+def _about_gravity(mechanism: Mechanism, matrix: Array, given: Array) -> Array:
+    """The steady motion without v₀ whose spin is along gravity; refused without gravity."""
+    dim, g = mechanism.layout.dim, mechanism.gravity
+    if dim == 3 and np.any(g):
+        axis = np.concatenate([np.zeros(3), g / np.linalg.norm(g)])
+        image = matrix @ axis
+        return axis * float(image @ given) / max(float(image @ image), 1e-300)
+    raise ValueError("the spin of a steady motion cannot be told from these point masses: give one of them inertia")

@@ -140,7 +140,7 @@ def _rate_scale(G: Any, v: Array, b: Array) -> float:
     return float(max((abs(G) @ np.abs(v)).max(initial=0.0), np.abs(b).max(initial=0.0), 1e-300))
 
 
-def check_consistent(mechanism: Mechanism, state: State) -> Any:
+def check_consistent(mechanism: Mechanism, state: State, *, velocities: bool = True) -> Any:
     """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold; returns G."""
     a = mechanism.network.arrays
     if state.x.shape != (mechanism.layout.size,):
@@ -161,7 +161,7 @@ def check_consistent(mechanism: Mechanism, state: State) -> Any:
     _report(mechanism, "position", gap, size, state.time, "m")
     G, b = constraint_rates(mechanism, c, table, state.time)
     v = velocities_of(mechanism, c)
-    if not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
+    if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
         _report(mechanism, "velocity", G @ v - b, _rate_scale(G, v, b), state.time, "m/s")
     return G
 
@@ -183,6 +183,10 @@ def _check_rotations(mechanism: Mechanism, state: State) -> None:
     if defect[worst] > CONSISTENT:
         name = list(mechanism.bodies)[worst]
         raise ValueError(f"the rotation of {name!r} must be a rotation: |RᵀR − 1| = {defect[worst]:.0e}")
+    mirrored = np.flatnonzero(np.linalg.det(R) < 0.0)
+    if mirrored.size:
+        name = list(mechanism.bodies)[mirrored[0]]
+        raise ValueError(f"the rotation of {name!r} must be a rotation: its determinant is −1, a reflection")
 
 
 def refuse_redundant(mechanism: Mechanism, G: Any) -> None:

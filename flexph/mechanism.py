@@ -149,6 +149,8 @@ class Mechanism:
         ``state`` and ``inputs`` as for :meth:`linearize`. ``Spectrum.message`` says which of the two it is and whether
         a motion grows; about a steady rotation all is seen in the frame that turns.
         """
+        if not isinstance(state, State):
+            raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
         return spectrum(self, state, inputs or {})
 
     def reaction(
@@ -160,6 +162,8 @@ class Mechanism:
         frame: Literal["world", "first", "second"] = "world",
     ) -> Reaction:
         """Force and torque of a joint on one of its bodies, from the multipliers of a state (see :class:`Reaction`)."""
+        if not isinstance(state, State):
+            raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
         return reaction_of_state(self, state, joint, on, frame)
 
     def phdae(self, state: State) -> PHDAE:

@@ -18,6 +18,8 @@ STAGNATED = 1e-7
 """Correction below which an iteration that no longer improves has reached the round-off of the problem."""
 RESOLUTION = 1e-14
 """Motion of a step, over the size of the mechanism, that positions in double precision cannot tell from none."""
+LEAST = 1e-3
+"""Reduction by one iteration that is not trusted further: the first of a step is often better than the next."""
 SLOW = 0.05
 MAX_ITERATIONS = 40
 
@@ -47,6 +49,11 @@ def solve_step(
     Corrections δ are measured by √(|δ|·|r|), which has the square root of an energy as unit and does not see velocities
     that are ill-determined (singular poses). Iterates to stagnation; raises NoConvergence.
     """
+    with np.errstate(over="ignore", invalid="ignore"):  # a diverging iteration says so itself
+        return _iterate(a, start, known, h, schedule, guess)
+
+
+def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule: Schedule, guess: Means) -> Converged:
     x = guess
     defect, trial = residual(a, start, known, h, x, schedule)
     solve: Solve | None = None
@@ -66,7 +73,8 @@ def solve_step(
             raise NoConvergence("the iteration diverged", iteration, size)
         x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
         defect, trial = residual(a, start, known, h, x, schedule)
-        stagnates, expected = size > 0.5 * previous, size * min(1.0, size / previous if np.isfinite(previous) else 1.0)
+        rate = max(LEAST, size / previous) if np.isfinite(previous) else 1.0
+        stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
         if expected <= SETTLED or (stagnates and (size <= STAGNATED or _below_resolution(a, start, h, correction))):
             return Converged(x, trial, iteration, solve)
         if size > SLOW * previous:

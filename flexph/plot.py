@@ -20,21 +20,23 @@ def ledger_figure(solution: Solution, path: str | Path) -> Path:
     from matplotlib.figure import Figure
 
     ledger, times = solution.ledger, solution.times
-    figure = Figure(figsize=(8.0, 7.5), layout="constrained")
-    stored, moved, audit = figure.subplots(3, 1, sharex=True, height_ratios=(3, 3, 2))
+    flows = bool(ledger.work or ledger.dissipation)  # without, there is nothing to show but round-off
+    figure = Figure(figsize=(8.0, 7.5 if flows else 5.0), layout="constrained")
+    stored, *between, audit = figure.subplots(2 + flows, 1, sharex=True, height_ratios=(3, 3, 2) if flows else (3, 2))
     for word in ("kinetic", "elastic", "potential", "stored"):
         if any(name.startswith(word) for name in ledger.energy):
             stored.plot(times, ledger.kind(word), label="springs" if word == "stored" else word, linewidth=1.2)
     stored.plot(times, ledger.total_energy, "k:", label="total", linewidth=1.0)
     stored.set_ylabel("energy [J]")
-    _flows(moved, times, ledger)
+    for axes in between:
+        _flows(axes, times, ledger)
     scale = max(float(np.abs(ledger.total_energy).max()), np.finfo(float).tiny)
     floor = np.finfo(float).eps / 16.0
     audit.semilogy(times[1:], np.maximum(ledger.residual / scale, floor), ".", markersize=2, label="balance residual")
     audit.axhline(np.finfo(float).eps, color="0.6", linewidth=0.8, label="round-off of one number")
     audit.set_ylabel("per step / energy")
     audit.set_xlabel("t [s]")
-    for axes in (stored, moved, audit):  # above the curves, which may fill the whole frame
+    for axes in (stored, *between, audit):  # above the curves, which may fill the whole frame
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", ncols=4, frameon=False)
         axes.grid(alpha=0.3)
     figure.savefig(path, dpi=150)

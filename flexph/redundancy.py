@@ -14,17 +14,17 @@ from .space import Array
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
-RANK = 1e-9
-"""Singular value over the largest one below which a constraint depends on others: where loops close to round-off,
-those that do leave 1e-15; at 1e-9 multipliers would be 1e9 times too large."""
+RANK = 1e-6
+"""Singular value over the largest one below which a constraint depends on others. Where loops close to round-off, those
+that do leave 1e-15, or its square root where they move only because they are singular (Bennett's linkage)."""
 
 
 def independent(mechanism: Mechanism, G: Any) -> Independent | None:
     """The independent combinations of the constraints G v = b, None where G has full rank.
 
     λ = W U μ with W G = U Σ Vᵀ (rank columns) is the solution of least norm ‖W⁻¹λ‖, W the unit of each multiplier:
-    a torque counts as the force that has it with the size of the mechanism as lever. Uᵀ W G v = Uᵀ W b are the
-    independent constraints; the others follow from them as long as the rank stays. Constraints in groups without
+    a torque counts as the force that has it at the largest distance of a joint from a centre of mass. The independent
+    constraints are Uᵀ W G v = Uᵀ W b; the others follow from them as long as the rank stays. Constraints in groups without
     redundancy stay as they are.
     """
     g = sparse.csr_array(G)
@@ -59,7 +59,8 @@ def _placed(block: Array, rows: Array, height: int) -> Any:
 
 
 def _weights(mechanism: Mechanism) -> Array:
-    """1 for forces and the size of the mechanism [m] for torques."""
-    size = float(np.abs(mechanism.network.arrays.node_position).max(initial=1e-300))
+    """1 for forces, and for torques the largest distance of a joint from a centre of mass [m]."""
+    a = mechanism.network.arrays
+    size = float(np.linalg.norm(a.node_position[a.node_moves > 0.0], axis=1).max(initial=0.0)) or 1.0
     units = [row.unit for c in mechanism.connections for row in c.rows]
     return np.array([size if unit == "N m" else 1.0 for unit in units])

@@ -10,6 +10,8 @@ from scipy.sparse.linalg import splu
 
 from .space import Array
 
+NOISE = 1e-15
+"""Entry over the largest one below which a row or column is round-off and not brought to scale."""
 LOOSE = 1e8
 """Growth of a solution over its right-hand side, both scaled, beyond which a system counts as singular."""
 
@@ -32,13 +34,15 @@ def solve_saddle(matrix: Any, rhs: Array) -> Array:
 
 
 def _scales(size: Any) -> tuple[Array, Array]:
-    """Row and column factors that bring the largest entries to one, roughly."""
+    """Row and column factors that bring the largest entries to one, roughly; round-off is not blown up."""
     row, column = np.ones(size.shape[0]), np.ones(size.shape[1])
+    largest = size.max() if size.nnz else 1.0
+    rows, columns = (size.max(axis=axis).toarray().ravel() > NOISE * largest for axis in (1, 0))
     for _ in range(4):
         scaled = sparse.diags_array(row) @ size @ sparse.diags_array(column)
-        for scale, axis in ((row, 1), (column, 0)):
+        for scale, axis, seen in ((row, 1, rows), (column, 0, columns)):
             top = scaled.max(axis=axis).toarray().ravel()
-            scale /= np.sqrt(np.where(top > 0.0, top, 1.0))
+            scale /= np.sqrt(np.where(seen, top, 1.0))
     return row, column
 
 

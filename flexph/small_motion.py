@@ -13,7 +13,7 @@ from scipy.linalg import cholesky, eig, eigh, solve_triangular, svd
 
 from . import checks as check
 from .elimination import null_space
-from .equilibrium import BALANCED, Steady, product_forces, steady_motion, unbalanced
+from .equilibrium import BALANCED, Steady, noise, product_forces, steady_motion, unbalanced
 from .initial import constraint_rates, spring_forces
 from .inputs import Forcing, Input
 from .kernels.continuous import input_matrix, spring_operator, strain_operator
@@ -81,7 +81,7 @@ def _small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input
     left = unbalanced(mechanism, c, table, state.time, applied, steady, state.multipliers)
     largest = max(np.abs(G.T @ state.multipliers).max(initial=0.0), np.abs(a.weight).max(initial=0.0))
     largest = max(largest, np.abs(left + G.T @ state.multipliers).max(initial=0.0))
-    if np.abs(left).max(initial=0.0) > BALANCED * max(largest, 1e-300):
+    if np.abs(left).max(initial=0.0) > BALANCED * largest + noise(mechanism, c):
         raise ValueError(
             f"the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...): a force of "
             f"{np.abs(left).max():.2g} is not balanced"

@@ -104,7 +104,10 @@ def cayley_derivative(half_turn: Array, dim: int) -> Array:
 
 def rotation_matrix(name: str, given: Any) -> Array:
     """A spatial rotation matrix from a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; checked."""
-    matrix = given.as_matrix() if isinstance(given, Rotation) else np.asarray(given, dtype=float)
+    try:
+        matrix = given.as_matrix() if isinstance(given, Rotation) else np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a rotation matrix (3, 3) or a scipy Rotation, got {given!r}") from None
     if matrix.shape != (3, 3):
         raise ValueError(f"{name} must be a rotation matrix (3, 3) or a scipy Rotation, got shape {matrix.shape}")
     defect = float(np.abs(matrix.T @ matrix - np.eye(3)).max())

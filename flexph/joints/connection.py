@@ -57,12 +57,12 @@ class Form:
     """What a connection is in the plane or in space.
 
     ``parallel`` are directions of the two ports, in the axes of their sections, that point the same way when it is
-    closed: with them the assembly finds its way from any guess.
+    closed (of drives as functions of time): with them the assembly finds its way from any guess.
     """
 
     rows: tuple[Row, ...] = ()
     measures: tuple[Measure, ...] = ()
-    parallel: tuple[tuple[Direction, Direction], ...] = ()
+    parallel: tuple[Axes | Callable[[float], Axes], ...] = ()
 
 
 NOTHING = Form()

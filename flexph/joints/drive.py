@@ -16,8 +16,8 @@ from .connection import (
     planar_or_about,
     same_rotation,
 )
+from .directions import Axes, carried_frame, fitting, frame_about, unit, unit_axes
 from .directions import axis as unit_axis
-from .directions import fitting, unit, unit_axes
 from .laws import Offset
 from .vectors import Product, Vector, along, between
 
@@ -65,9 +65,10 @@ def drive(
     def make(dim: int) -> Form:
         if what == "angle":
             turn = planar_or_about(port, reference, dim, "a driven angle", axes)
-            return Form((angle_row(turn, motion),))
+            return Form((angle_row(turn, motion),), parallel=() if axes is None else (_turned(axes, motion),))
         if what == "rotation":
-            return Form(_rotation_rows(port, reference, dim, motion))
+            rows = _rotation_rows(port, reference, dim, motion)
+            return Form(rows, parallel=tuple(_row_of(motion, i) for i in range(3)))
         if what == "position":
             return Form(_position_rows(port, dim, motion))
         assert line is not None
@@ -75,6 +76,21 @@ def drive(
         return Form((Row("along", Offset(Product(between(port, reference), rail), motion)),))
 
     return Connection("drive", (port, reference), make)
+
+
+def _turned(axes: Axes, angle: Motion) -> Callable[[float], Axes]:
+    """The direction from which the angle counts, and where it points in the second section."""
+    x = frame_about(axes[0])[0]
+    along_x, along_y = (np.array(d) for d in carried_frame(*axes))
+    return lambda t: (x, tuple((np.cos(angle(t)) * along_x + np.sin(angle(t)) * along_y).tolist()))
+
+
+def _row_of(rotation: Motion, index: int) -> Callable[[float], Axes]:
+    """An axis of the first section, and where it points in the second one."""
+    return lambda t: (
+        unit_axis(index, 3),
+        tuple(rotation_matrix(f"the driven rotation at t = {t} s", rotation(t))[:, index].tolist()),
+    )
 
 
 def _rotation_rows(port: str, reference: PortName, dim: int, rotation: Motion) -> tuple[Row, ...]:
