@@ -157,13 +157,21 @@ def check_consistent(mechanism: Mechanism, state: State, *, velocities: bool = T
     table = TimeTable(mechanism, state.anchors)
     coefficient, offset = table.at(state.time)
     gap = constraint_sums(a, d.product, coefficient, offset)
-    size = max(np.abs(d.vector).max(initial=0.0), np.abs(a.node_position).max(initial=0.0))
-    _report(mechanism, "position", gap, size, state.time, "m")
+    _report(mechanism, "position", gap, _row_sizes(mechanism, d.vector), state.time, "m")
     G, b = constraint_rates(mechanism, c, table, state.time)
     v = velocities_of(mechanism, c)
     if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
-        _report(mechanism, "velocity", G @ v - b, _rate_scale(G, v, b), state.time, "m/s")
+        _report(mechanism, "velocity", G @ v - b, np.full(rows, _rate_scale(G, v, b)), state.time, "m/s")
     return G
+
+
+def _row_sizes(mechanism: Mechanism, vector: Array) -> Array:
+    """What a gap of each constraint is compared with: 1 for directions, the size of the mechanism for points [m]."""
+    a = mechanism.network.arrays
+    points = abs(sparse.csr_array(a.incidence)) @ a.node_moves > 0.0
+    lengths = (vector[points], a.vector_fixed[points], a.node_position[a.node_moves > 0.0])
+    size = max(float(np.abs(part).max(initial=0.0)) for part in lengths)
+    return np.array([1.0 if row.unit == "N m" else size for c in mechanism.connections for row in c.rows])
 
 
 def _check_lengths(mechanism: Mechanism, state: State) -> None:
@@ -205,9 +213,10 @@ def explain_redundancy(mechanism: Mechanism, G: Any) -> str:
     return "; ".join(explain_redundant(names) for names in redundant)
 
 
-def _report(mechanism: Mechanism, what: str, defect: Array, size: float, time: float, unit: str) -> None:
-    worst = int(np.argmax(np.abs(defect)))
-    if abs(defect[worst]) > 1e2 * CONSISTENT * size + AT_REST:
+def _report(mechanism: Mechanism, what: str, defect: Array, size: Array, time: float, unit: str) -> None:
+    excess = np.abs(defect) - 1e2 * CONSISTENT * size
+    worst = int(np.argmax(excess))
+    if excess[worst] > AT_REST:
         raise ValueError(
             f"inconsistent initial {what} at t = {time} s: {mechanism.constraint_names[worst]} is violated by "
             f"{abs(defect[worst]):.3g} {unit}; use mechanism.assemble(...) and mechanism.consistent_state(...)"

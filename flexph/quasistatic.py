@@ -43,7 +43,9 @@ def deform(
     Newton's method on the position, the rigid accelerations a and the multipliers together, velocities projected anew
     in each pass:
 
-        M_rr a − G_rᵀλ = f_r,   M_ur a + Dᵀσ(u) − G_uᵀλ = f_u,   G_r a = d/dt (b − G v),   g(q) = 0.
+        M_rr a − G_rᵀλ = f_r,   M_ur a + Dᵀσ(u) − G_uᵀλ = f_u,   G_r a = d/dt (b − G v),   g(q) = 0,
+
+    springs by their tangent stiffness.
 
     Raises ArithmeticError where that does not settle: the motion is too fast for the stiffness.
     """
@@ -74,10 +76,14 @@ def _correction(mechanism: Mechanism, c: Configuration, table: TimeTable, time: 
     G, _ = constraint_rates(mechanism, c, table, time)
     r = M.shape[0] - n
     force = _applied(mechanism, c, table)
+    springs = sparse.csr_array(M.shape)
+    if a.springs.stiffness.size:
+        S = spring_operator(a, c, derive(a, c))
+        springs = sparse.csr_array(S.T @ sparse.diags_array(a.springs.stiffness) @ S)
     system = sparse.block_array(
         [
-            [M[:r, :r], None, None, -G[:, :r].T],
-            [M[r:, :r], None, K, -G[:, r:].T],
+            [M[:r, :r], springs[:r, :r], springs[:r, r:], -G[:, :r].T],
+            [M[r:, :r], springs[r:, :r], K + springs[r:, r:], -G[:, r:].T],
             [G[:, :r], None, None, None],
             [None, G[:, :r], G[:, r:], None],
         ]

@@ -24,8 +24,8 @@ def independent(mechanism: Mechanism, G: Any) -> Independent | None:
 
     λ = W U μ with W G = U Σ Vᵀ (rank columns) is the solution of least norm ‖W⁻¹λ‖, W the unit of each multiplier:
     a torque counts as the force that has it at the largest distance of a joint from a centre of mass. The independent
-    constraints are Uᵀ W G v = Uᵀ W b; the others follow from them as long as the rank stays. Constraints in groups without
-    redundancy stay as they are.
+    constraints are Uᵀ W G v = Uᵀ W b; the others follow from them as long as the rank stays. Constraints in groups
+    without redundancy stay as they are.
     """
     g = sparse.csr_array(G)
     rows = g.shape[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -273,9 +274,15 @@ def _signature(mechanism: Mechanism) -> list[str]:
     accounts = Accounts(mechanism)
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
+    joints = [f"{c.name}: {row.name} {_digest(row.law.products)}" for c in mechanism.connections for row in c.rows]
     springs = [f"{name}: {m.stiffness:.9g} {m.damping:.9g}" for name, m in measures(mechanism.connections)]
     bodies = [f"{name}: {_constants(body)}" for name, body in mechanism.bodies.items()]
-    return parts + names + bodies + springs + ["gravity " + " ".join(f"{g:.9g}" for g in mechanism.gravity)]
+    return parts + names + joints + bodies + springs + ["gravity " + " ".join(f"{g:.9g}" for g in mechanism.gravity)]
+
+
+def _digest(products: Any) -> str:
+    """A mark of the points and directions that a constraint is about."""
+    return hashlib.sha256(repr(products).encode()).hexdigest()[:12]
 
 
 def _constants(body: Body) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..space import Array, spin_map, spin_skew
+from ..space import Array, spin_skew
 from .arrays import Arrays, Springs
-from .gradient import block_diagonal, columns, node_rows, product_matrix, world_spin_levers
+from .gradient import columns, node_rows, product_matrix, section_rows, world_spin_levers
 from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
 from .step import world_loads
 
@@ -71,6 +71,8 @@ def kinetic_gradient(a: Arrays, c: Configuration) -> Array:
 def strain_operator(a: Arrays, u: Array) -> Any:
     """D(u), sparse (m, n)."""
     slopes = sparse.csr_array(a.slopes)
+    if not slopes.shape[0]:
+        return sparse.csr_array(a.strain)
     return sparse.csr_array(a.strain) + sparse.csr_array(a.weights) @ sparse.diags_array(a.slopes @ u) @ slopes
 
 
@@ -101,19 +103,6 @@ def input_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:
     count = a.input_node.shape[1]
     world = np.array([world_loads(a, d.arm, u) for u in np.eye(count)]).reshape(count, count)
     return sparse.csr_array(made @ sparse.csr_array(world.T))
-
-
-def section_rows(a: Arrays, R: Array) -> Any:
-    """World spins Rω + Rψu̇ of the sections that take torques, sparse (t·s, n_v)."""
-    _, cw, _ = columns(a)
-    s, t = a.n.shape[0], a.torque_body.size
-    frame = spin_map(R)[a.torque_body]
-    first = len(a.mass) * a.dim
-    rows = np.broadcast_to(np.arange(t * s).reshape(t, s, 1), frame.shape)
-    cols = np.broadcast_to((cw[a.torque_body] - first)[:, None, :], frame.shape)
-    spin = sparse.csr_array((frame.ravel(), (rows.ravel(), cols.ravel())), shape=(t * s, a.turning.size * s))
-    shape = block_diagonal(frame) @ sparse.csr_array(a.torque_shape)
-    return sparse.csr_array(sparse.hstack([sparse.csr_array((t * s, first)), spin, shape]))
 
 
 def damping_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..space import Array, cross
+from ..space import Array, cross, spin_map
 from .arrays import Arrays
 
 
@@ -136,3 +136,16 @@ def translating(a: Arrays) -> Any:
     k = a.node_body.size
     by_body = sparse.csr_array((a.node_moves, (np.arange(k), a.node_body)), shape=(k, len(a.mass)))
     return sparse.csr_array(sparse.kron(by_body, sparse.eye_array(a.dim)))
+
+
+def section_rows(a: Arrays, R: Array) -> Any:
+    """World spins R(ω + ψu̇) of the sections that take torques, with frames R (b, d, d): sparse (t·s, n_v)."""
+    _, cw, _ = columns(a)
+    s, t = a.n.shape[0], a.torque_body.size
+    frame = spin_map(R)[a.torque_body]
+    first = len(a.mass) * a.dim
+    rows = np.broadcast_to(np.arange(t * s).reshape(t, s, 1), frame.shape)
+    cols = np.broadcast_to((cw[a.torque_body] - first)[:, None, :], frame.shape)
+    spin = sparse.csr_array((frame.ravel(), (rows.ravel(), cols.ravel())), shape=(t * s, a.turning.size * s))
+    shape = block_diagonal(frame) @ sparse.csr_array(a.torque_shape)
+    return sparse.csr_array(sparse.hstack([sparse.csr_array((t * s, first)), spin, shape]))

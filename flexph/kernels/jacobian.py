@@ -32,6 +32,7 @@ from .gradient import (
     pull,
     row_weights,
     scale_rows,
+    section_rows,
     translating,
 )
 from .springs import tangent
@@ -143,6 +144,30 @@ def _node_gradients(a: Arrays, at: Point, arm_omega: Array) -> tuple[Any, Any]:
     )
 
 
+def _following(a: Arrays, at: Point, B: Any, W: Any) -> Any:
+    """h Bᵀ δ(loads that follow their sections), (n_v, n_v), from the node rows B and W; None where there are none.
+
+    A load f on the mean directions ½(d₀ + d₁) of its section changes by ½ Σ f_j δd_j.
+    """
+    if not a.follow_input.size:
+        return None
+    inputs, d = at.schedule.inputs, a.dim
+    rows = (d * a.follow_node[:, :, None] + np.arange(d)).ravel()  # directions j of each load, components i
+    cols = np.broadcast_to(a.follow_input[:, None, :], (*a.follow_node.shape, d)).ravel()
+    values = 0.5 * np.repeat(inputs[a.follow_input].ravel(), d)
+    change = sparse.csr_array((values, (cols, rows)), shape=(inputs.size, W.shape[0])) @ W  # loads with the velocities
+    on_nodes = B.T @ (a.input_node @ change)
+    on_sections = _section_rows(a, at).T @ (a.input_torque @ change)
+    made = at.h * (on_nodes + on_sections)
+    return sparse.csr_array(made) if is_sparse(a) else made
+
+
+def _section_rows(a: Arrays, at: Point) -> Any:
+    """World spins R̄⁻ᵀ(ω + ψu̇) of the sections that take torques, (t·s, n_v)."""
+    made = section_rows(a, np.swapaxes(at.trial.inverse, 1, 2))
+    return made if is_sparse(a) else made.toarray()
+
+
 def _product_stiffness(a: Arrays, at: Point) -> Any:
     """Θ with δ(force on vectors) = Θ δ(end vectors) at constant multipliers, (v·d, v·d)."""
     t = at.trial
@@ -205,6 +230,9 @@ def _add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
         inward = np.zeros((turns.size, K.shape[0]))
         inward[:, cu] = np.einsum("kdn,kd->kn", shape[turns], inverse[turns, i])
         np.add.at(K.T, own, inward)
+    following = _following(a, at, B, W)
+    if following is not None:
+        K[:size, :size] -= following
     B, W = pull(a, B), pull(a, W)
     K[:size, :size] -= at.h * (B.T @ (_product_stiffness(a, at) @ W))
     mean, last = _constraint_blocks(a, at)
@@ -214,8 +242,9 @@ def _add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
 
 def _sparse_factor(a: Arrays, at: Point) -> Solve:
     """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors | φ̄u̇̄): every block stays sparse."""
-    B, W = (pull(a, rows) for rows in _node_gradients(a, at, _node_blocks(a, at)[0]))
-    body = _sparse_body(a, at)
+    nodes = _node_gradients(a, at, _node_blocks(a, at)[0])
+    following, (B, W) = _following(a, at, *nodes), (pull(a, rows) for rows in nodes)
+    body = _sparse_body(a, at) if following is None else _sparse_body(a, at) - following
     mean, last = _constraint_blocks(a, at)
     size, rows, n = body.shape[0], last.shape[0], a.body_u.size
     shift = _weighted_stack(a.mean_stack, a, at)

@@ -46,7 +46,7 @@ def measure(springs: Springs, e0: Array, h: float, before: Array, after: Array) 
 def _kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
     """κ = atan2(y, x)/y and its derivatives by y and x."""
     near = (np.abs(y) < _SMALL * np.abs(x)) & (x > 0.0)
-    q, safe_x, safe_y = y / np.where(x != 0.0, x, 1.0), np.where(near, x, 1.0), np.where(near, 1.0, y)
+    q, safe_x, safe_y = y / np.where(x != 0.0, x, 1.0), np.where(near, x, 1.0), np.where(near | (y == 0.0), 1.0, y)
     size = x**2 + y**2
     kappa = np.where(near, (1.0 - q**2 / 3.0 + q**4 / 5.0) / safe_x, np.arctan2(y, x) / safe_y)
     by_y = np.where(near, (-2.0 / 3.0 * q + 0.8 * q**3) / safe_x**2, (x / size - kappa) / safe_y)

@@ -25,14 +25,13 @@ from .continuous import (
     elastic_stress,
     kinetic_gradient,
     mass_matrix,
-    section_rows,
     shifted,
     spin_rows,
     spring_operator,
     spring_rates,
     strain_operator,
 )
-from .gradient import node_rows, placed, product_gradient, pull, translating, world_spin_levers
+from .gradient import node_rows, placed, product_gradient, pull, section_rows, translating, world_spin_levers
 from .springs import split
 from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
 from .step import section_torques, world_loads
