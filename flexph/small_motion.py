@@ -223,7 +223,7 @@ def linearize_state(mechanism: Mechanism, state: State, inputs: Mapping[str, Inp
         J=np.block([[np.zeros((n, n)), -root], [root.T, np.zeros((rank, rank))]]),
         R=np.block(
             [
-                [0.5 * (small.damping + small.damping.T), np.zeros((n, rank))],
+                [_damping(mechanism, small), np.zeros((n, rank))],
                 [np.zeros((rank, n)), np.zeros((rank, rank))],
             ]
         ),
@@ -233,6 +233,26 @@ def linearize_state(mechanism: Mechanism, state: State, inputs: Mapping[str, Inp
         kinetic=np.arange(n + rank) < n,
         lift=lift,
     )
+
+
+def _damping(mechanism: Mechanism, small: _Small) -> Array:
+    """R = FᵀF from the roots of its parts, so that it is semi-definite to the last bit."""
+    a, bent = mechanism.network.arrays, small.basis[columns(mechanism.network.arrays)[2]]
+    roots = [np.zeros((0, small.basis.shape[1]))]
+    if a.springs.damping.any():
+        S = spring_operator(a, small.c, small.d).toarray() @ small.basis
+        roots.append(np.sqrt(a.springs.damping)[:, None] * S)
+    if a.stress_damping.any():  # β is the same for all stresses that C⁻¹ couples
+        stiffness = sparse.csr_array(a.stiffness).toarray()
+        strain = strain_operator(a, small.c.u).toarray() @ bent
+        roots.append(np.sqrt(a.stress_damping)[:, None] * (cholesky(stiffness, lower=True).T @ strain))
+    viscous = sparse.csr_array(a.viscous).toarray()
+    if viscous.any():
+        values, vectors = eigh(viscous)
+        roots.append(np.sqrt(np.maximum(values, 0.0))[:, None] * (vectors.T @ bent))
+    root = np.vstack(roots)
+    made: Array = root.T @ root
+    return made
 
 
 def _lift(mechanism: Mechanism, small: _Small, back: Array) -> tuple[Array, dict[str, slice]]:
