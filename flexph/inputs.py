@@ -10,7 +10,38 @@ import numpy as np
 from . import checks as check
 from .space import Array
 
-Input = Callable[[float], Any] | Sequence[float] | float
+Input = Callable[[float], Any] | Sequence[float] | float | tuple[Sequence[float], Any]
+
+
+class Table:
+    """``u(t)`` between the rows of a table, linear in between: times (k,) ascending [s], values (k,) or (k, m).
+
+    ``inputs={"motor": (times, values)}`` makes one, as does ``Table(times, values)``. A time outside raises ValueError.
+    """
+
+    def __init__(self, times: Any, values: Any, name: str = "table") -> None:
+        self.times = check.array(f"times of {name}", times, (None,))
+        self.values = check.array(f"values of {name}", values, (None,) * max(np.ndim(values), 1))
+        if self.times.size < 2 or np.any(np.diff(self.times) <= 0.0):
+            raise ValueError(f"times of {name} must be at least two and ascend")
+        if len(self.values) != self.times.size:
+            raise ValueError(f"{name} must have a row of values for each of its {self.times.size} times")
+        self.name = name
+
+    def __call__(self, time: float) -> Array:
+        """The values at a time [s]."""
+        first, last = self.times[0], self.times[-1]
+        if not first <= time <= last:
+            raise ValueError(f"{self.name} covers {first:.6g} to {last:.6g} s, asked for t = {time:.6g} s")
+        k = min(int(np.searchsorted(self.times, time, side="right")), self.times.size - 1)
+        share = (time - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
+        made: Array = (1.0 - share) * self.values[k - 1] + share * self.values[k]
+        return made
+
+
+def _is_table(given: Any) -> bool:
+    """A pair whose first entry is a list of times; a pair of numbers is a constant vector."""
+    return isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1
 
 
 class Forcing:
@@ -20,7 +51,11 @@ class Forcing:
         self._slices = slices
         for name in inputs:
             check.lookup("external port", name, self._slices)
-        self._given, self._dim = dict(inputs), dim
+        self._given: dict[str, Any] = {
+            name: Table(given[0], given[1], f"input {name!r}") if _is_table(given) else given  # type: ignore[index]
+            for name, given in inputs.items()
+        }
+        self._dim = dim
         self._size = sum(s.stop - s.start for s in self._slices.values())
 
     def at(self, time: float) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -11,14 +11,18 @@ import numpy as np
 from tqdm import tqdm
 
 from . import checks as check
-from .initial import AT_REST, check_consistent, refuse_redundant
+from .assembly import extent
+from .initial import check_consistent, refuse_redundant
 from .inputs import Forcing, Input
 from .kernels.gradient import constraint_matrix, world_spin_levers
 from .kernels.state import Configuration, Derived, constraint_sums, derive, node_displacement
 from .kernels.step import Means, Schedule
 from .ledger import Accounts, balance, make_ledger
 from .linear import LinearPHDAE
-from .methods.run import ascending, integrate_system
+from .methods.events import Event
+from .methods.library import SOLVERS
+from .methods.mechanisms import integrate_mechanism
+from .methods.run import METHODS, ascending, integrate_system
 from .newton import Converged, NoConvergence, solve_step
 from .phdae import PHDAE, from_linear
 from .redundancy import independent
@@ -31,6 +35,10 @@ from .unfinished import InputError, IntegrationError, IntegrationInterrupted
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
+GeneralMethod = Literal[
+    "gonzalez", "mean_value", "invariants", "dirac", "midpoint", "gauss4", "gauss6", "radau", "bdf", "ida"
+]
+
 SMALL_ROTATION = 0.3
 """Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
 
@@ -39,6 +47,8 @@ CLOSED = 1e-9
 """Gap over the size of the mechanism beyond which redundant constraints contradict each other: far above round-off."""
 UNBALANCED = 1e-9
 """Balance residual over the energy above which a run warns: far above round-off, nothing should reach it."""
+RESTING = 1e-9
+"""Way over the size of the mechanism, at the largest speed of a run, up to which it counts as a run at rest."""
 JUMP = 0.1
 """Velocity defect over the largest speed above which a run warns: a resolved motion leaves the square of hω."""
 
@@ -53,7 +63,7 @@ def integrate(
     start: State,
     times: Sequence[float] | Array,
     *,
-    method: str | None = None,
+    method: Literal["exact"] | None = None,
     inputs: Mapping[str, Input] | None = None,
     save_every: int = 1,
     progress: bool = True,
@@ -63,12 +73,29 @@ def integrate(
 
 @overload
 def integrate(
+    system: Mechanism,
+    start: State,
+    times: Sequence[float] | Array,
+    *,
+    method: GeneralMethod,
+    tolerance: Any = None,
+    inputs: Mapping[str, Input] | None = None,
+    events: Mapping[str, Event | Callable[[float, Array], Any]] | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+) -> Trajectory: ...
+
+
+@overload
+def integrate(
     system: PHDAE | LinearPHDAE,
     start: Sequence[float] | Array,
     times: Sequence[float] | Array,
     *,
     method: str | None = None,
+    tolerance: Any = None,
     inputs: Mapping[str, Input] | None = None,
+    events: Mapping[str, Event | Callable[[float, Array], Any]] | None = None,
     save_every: int = 1,
     progress: bool = True,
 ) -> Trajectory: ...
@@ -80,7 +107,9 @@ def integrate(
     times: Sequence[float] | Array,
     *,
     method: str | None = None,
+    tolerance: Any = None,
     inputs: Mapping[str, Input] | None = None,
+    events: Mapping[str, Event | Callable[[float, Array], Any]] | None = None,
     save_every: int = 1,
     progress: bool = True,
     redundant: Literal["refuse", "least_norm"] = "refuse",
@@ -102,27 +131,47 @@ def integrate(
       to round-off, order 2; ``dirac``: the same with the costates as unknowns ([dg] eq. (25)-(26)), for any E;
     - ``midpoint``, ``gauss4``, ``gauss6``: Gauss collocation of order 2, 4 and 6: balanced where H is quadratic.
 
-    ``times`` ascending [s], beginning at ``start.time``. ``inputs`` by the name of the external port: constant values
-    or functions of time, taken at the middle of each step; ports not named get zero. Every ``save_every``-th step is
-    kept (and the last). A progress bar appears on a terminal for runs that take longer than a second.
+    - ``radau`` (Radau IIA of order 5), ``bdf`` (orders 1 to 5) of scipy_dae (extra ``dae``), ``ida`` (BDF of
+      SUNDIALS, extra ``ida``): adaptive, on ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − Bu`` of index 1 or 2, with ``times``
+      only those that are saved. The errors of the differential states are kept below ``tolerance=(rtol, atol)``, atol
+      a number or (n,), or just rtol (1e-6); without an atol it is rtol times a size that each state has from the start
+      and its energy. Algebraic states (multipliers) take no part in the error test; those of the start are replaced by
+      consistent ones. Work and dissipation are integrals of power along the interpolant: the balance holds to the
+      tolerance only.
+
+    A mechanism takes the methods of general systems too, through :meth:`Mechanism.phdae`, and returns a
+    :class:`Trajectory`: position constraints then hold to the tolerance or order of the method, drives act by their
+    rates (see flexph.methods.mechanisms), and every step is much slower than one of the exact scheme.
+
+    ``times`` ascending [s], beginning at ``start.time``. ``inputs`` by the name of the external port: constant values,
+    functions of time, or tables ``(times, values)`` that are interpolated linearly (:class:`flexph.inputs.Table`),
+    taken at the middle of each step; ports not named get zero. ``events`` of general systems by name, functions of
+    (t, x) or :class:`Event`: zeros that a step passes are found in time (a zero passed twice within a step is missed)
+    and kept in ``Trajectory.events``; steps that prescribed times make are cut short at them, so that the event state
+    is as exact as any other. Every ``save_every``-th step is kept (and the last). A progress bar appears on a terminal
+    for runs that take longer than a second.
 
     ``redundant="least_norm"`` allows constraints that follow from others (the parallel hinges of a closed loop in
     space): the motion does not depend on them, and of all multipliers that hold it those of least norm are returned,
     torques counting as forces at the lever of the mechanism's size. By default they are refused, with their names.
 
-    Raises ValueError for times that do not ascend, unknown ports, an inconsistent start or redundant constraints;
-    IntegrationError where a step cannot be solved, InputError (a ValueError) where a drive or input gives no usable
-    value, and IntegrationInterrupted on Ctrl-C, all three with the finished steps as ``solution``.
+    Raises ValueError for times that do not ascend, unknown ports, an inconsistent start or redundant constraints,
+    ImportError where the package of a method is missing; IntegrationError where a step cannot be solved, InputError (a
+    ValueError) where a drive or input gives no usable value, and IntegrationInterrupted on Ctrl-C, all three with the
+    finished steps as ``solution``.
     """
     if isinstance(system, LinearPHDAE):
         system = from_linear(system)
+    general = {"tolerance": tolerance, "events": events, "save_every": save_every, "progress": progress}
     if isinstance(system, PHDAE):
-        method = method or "gonzalez"
-        return integrate_system(
-            system, start, times, method=method, inputs=inputs or {}, save_every=save_every, progress=progress
-        )
+        return integrate_system(system, start, times, method=method or "gonzalez", inputs=inputs or {}, **general)
     if method not in (None, "exact"):
-        raise ValueError(f"method of a mechanism must be 'exact', got {method!r}; see also mechanism.phdae(state)")
+        check.choice("method of a mechanism", method, ("exact", *METHODS, *SOLVERS))
+        if redundant != "refuse":
+            raise ValueError(f"redundant={redundant!r} is for method 'exact', got {method!r}")
+        return integrate_mechanism(system, start, times, method=method, inputs=inputs or {}, **general)
+    if tolerance is not None or events:
+        raise ValueError("method 'exact' of a mechanism takes neither tolerance nor events: choose another method")
     return _integrate_mechanism(system, start, times, inputs or {}, save_every, progress, redundant)
 
 
@@ -358,7 +407,8 @@ def _warn_of_defects(solution: Solution) -> None:
     ledger, layout = solution.ledger, solution.mechanism.layout
     start = sum(layout.position_sizes)
     speed = float(np.abs(solution.states[:, start : start + layout.velocities]).max(initial=0.0))
-    if speed <= AT_REST:
+    c = configuration(solution.mechanism, solution.states[0])
+    if speed * (solution.times[-1] - solution.times[0]) <= RESTING * extent(solution.mechanism, c.r, c.R):
         return
     if ledger.largest_residual > UNBALANCED:
         warnings.warn(f"the energy balance is off by {ledger.largest_residual:.0e}", ValidityWarning, stacklevel=3)

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from . import checks as check
 from .linear import LinearPHDAE
+from .methods.derivatives import Derivatives
 from .methods.gradients import Invariants
 from .space import Array
 
@@ -44,6 +45,8 @@ class PHDAE:
     For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B over a step,
     functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a discrete Jacobian of
     constraints in J keeps them. ``invariants`` give H through quadratic ones (:class:`flexph.Invariants`).
+    ``derivatives`` of the functions (:class:`flexph.Derivatives`), checked at the sample against differences, spare
+    the iterations theirs.
     ``ports`` are names of columns of B, ``parts`` names of states.
     """
 
@@ -58,6 +61,7 @@ class PHDAE:
     parts: Mapping[str, slice] = field(default_factory=dict)
     means: Mapping[str, Callable[[Array, Array], Any]] = field(default_factory=dict)
     invariants: Invariants | None = None
+    derivatives: Derivatives | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
@@ -75,6 +79,8 @@ class PHDAE:
         object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
         self.check(self.sample)
+        if self.derivatives is not None:
+            self.derivatives.check(self, self.sample)
 
     @property
     def size(self) -> int:
@@ -135,6 +141,7 @@ def from_linear(system: LinearPHDAE) -> PHDAE:
     """A linear system as a :class:`PHDAE`; its multipliers become states (part ``multipliers``)."""
     whole = with_multipliers(system)
     parts = {**whole.parts, "multipliers": slice(system.size, whole.size)} if system.lift is None else {}
+    identity = np.eye(whole.size)
     return PHDAE(
         E=whole.E,
         J=whole.J,
@@ -145,6 +152,7 @@ def from_linear(system: LinearPHDAE) -> PHDAE:
         sample=np.ones(whole.size),
         ports=whole.ports,
         parts=parts,
+        derivatives=Derivatives(costate=lambda x: identity),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,7 +17,8 @@ class Balance:
     """Energy accounts of a run of a general system, all in [J]: ΔH = work − dissipation + residual.
 
     energy (k + 1,) at the saved times; work by port, dissipation, (k,) between them; residual, the largest
-    |ΔH − work + dissipation| of a step, and Newton iterations between saved times, (k,).
+    |ΔH − work + dissipation| of a step, and Newton iterations between saved times, (k,). Of adaptive methods, residual
+    is that from one saved time to the next, and iterations counts the solver's own steps that end between them.
     """
 
     energy: Array
@@ -37,14 +38,23 @@ class Balance:
         return float(self.residual.max(initial=0.0)) / max(self.scale, np.finfo(float).tiny)
 
 
+@dataclass(frozen=True)
+class Occurrences:
+    """When an event occurred, times (k,) [s], and the states there, (k, n)."""
+
+    times: Array
+    states: Array
+
+
 @dataclass(frozen=True, repr=False)
 class Trajectory:
     """A run of a :class:`PHDAE`: k + 1 saved times, states (k + 1, n), outputs and the energy balance.
 
     ``outputs`` by port (k, m) are B̄ᵀz̄ of the step that ends at each saved time after the first, at ``output_times``,
-    the middle of that step. Of structure-preserving methods, algebraic states are stage values too: they belong to the
-    middle of the step that ends at their time, where they are of second order. ``trajectory["name"]`` is a part of the
-    states.
+    the middle of that step; of adaptive methods Bᵀz in the middle between saved times. Of structure-preserving
+    methods, algebraic states are stage values too: they belong to the middle of the step that ends at their time,
+    where they are of second order. ``trajectory["name"]`` is a part of the states. ``events`` by name: when each event
+    occurred, and where; a terminal one is the last saved time.
     """
 
     system: PHDAE
@@ -54,6 +64,7 @@ class Trajectory:
     outputs: Mapping[str, Array]
     balance: Balance
     method: str
+    events: Mapping[str, Occurrences] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         span = f"{self.times[0]:.6g} to {self.times[-1]:.6g} s"

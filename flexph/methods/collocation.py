@@ -11,6 +11,9 @@ from .newton import Newton
 from .pairs import Advance
 from .structure import dense, differential_split
 
+FORWARD = np.sqrt(np.finfo(float).eps)
+"""Step of a forward difference relative to the size of a state."""
+
 
 class Gauss:
     """``E(X_i) K_i = (J − R)z + Bu`` at s points, ``X_i = x₀ + h Σ a_ij K_j``, ``x₁ = x₀ + h Σ b_i K_i``: order 2s.
@@ -47,14 +50,39 @@ class Gauss:
         start = np.concatenate([np.zeros(r), split.V2.T @ x0])
         speed = np.maximum(split.V1.T @ size, 1e-300) / h
         sizes = np.tile(np.concatenate([np.abs(speed), np.maximum(np.abs(split.V2.T) @ size, 1e-300)]), s)
-        y, iterations = self._newton.solve(residual, np.tile(start, s), sizes)
-        points, slopes = states(y)
+        jacobian = lambda y: self._slopes(h, u, size, *states(y))  # noqa: E731
+        y, iterations = self._newton.solve(residual, np.tile(start, s), sizes, jacobian)
+        points, rates = states(y)
         algebraic = split.V2 @ (split.V2.T @ (self.to_end @ points))
-        end = split.differential(x0) + h * (self.b @ slopes) + algebraic
+        end = split.differential(x0) + h * (self.b @ rates) + algebraic
         costates = [self.system.z(p) for p in points]
         output = sum(b * (self.system.B(p).T @ z) for b, p, z in zip(self.b, points, costates, strict=True))
         lost = sum(b * float(z @ (self.system.R(p) @ z)) for b, p, z in zip(self.b, points, costates, strict=True))
         return Advance(end, iterations, np.asarray(output), h * lost)
+
+    def _slopes(self, h: float, u: Array, size: Array, points: Array, slopes: Array) -> Array:
+        """The derivative of ``E(X_i) K_i − (J − R)z − Bu`` by slopes and algebraic states of all stages."""
+        split, s = self.split, self.stages
+        r, n = split.V1.shape[1], points.shape[1]
+        made = np.zeros((s, n, s, n))
+        for i, (x, k) in enumerate(zip(points, slopes, strict=True)):
+            of_state = self._of_state(x, k, u, size)
+            made[i, :, :, :r] = h * (of_state @ split.V1)[:, None, :] * self.a[i][None, :, None]
+            made[i, :, i, :r] += dense(self.system.E(x)) @ split.V1
+            made[i, :, i, r:] = of_state @ split.V2
+        return made.reshape(s * n, s * n)
+
+    def _of_state(self, x: Array, k: Array, u: Array, size: Array) -> Array:
+        """The derivative of ``E(x)k − (J − R)z − Bu`` by x, given or by forward differences."""
+        system, given = self.system, self.system.derivatives
+        if given is not None:
+            return given.of_descriptor(x, k) - given.of_flow(x, system.z(x), system.J(x) - system.R(x), u)
+        here, made = dense(system.E(x)) @ k - self._flow(x, u), np.empty((x.size, x.size))
+        for j in range(x.size):
+            moved = x.copy()
+            moved[j] += FORWARD * max(abs(x[j]), size[j])
+            made[:, j] = (dense(system.E(moved)) @ k - self._flow(moved, u) - here) / (moved[j] - x[j])
+        return made
 
     def _flow(self, x: Array, u: Array) -> Array:
         z = self.system.z(x)

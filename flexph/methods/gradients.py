@@ -41,6 +41,22 @@ def gonzalez(middle: Array, step: Array, before: float, after: float) -> Array:
     return made
 
 
+def gonzalez_slope(
+    middle: Array, hessian: Array, step: Array, turned: Array, before: float, after: float, end: Array
+) -> Array:
+    """The derivative of Gonzalez' gradient by x₁.
+
+    ``middle`` is ∇H(m), ``hessian`` its derivative by x₁, ``turned`` that of the step, ``end`` is ∇H(x₁).
+    """
+    missing, size = (after - before) - float(middle @ step), float(step @ step)
+    if abs(missing) <= ROUND_OFF * max(abs(before), abs(after)) or size == 0.0:
+        return hessian
+    of_missing = end - step @ hessian - middle @ turned
+    ratio = missing / size
+    made: Array = hessian + np.outer(step, (of_missing - 2.0 * ratio * (step @ turned)) / size) + ratio * turned
+    return made
+
+
 def line_mean(gradient: Callable[[Array], Array], x0: Array, x1: Array, points: int) -> Array:
     """∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points: exact for polynomials of degree 2·points ([dg] definition 5)."""
     nodes, weights = np.polynomial.legendre.leggauss(points)

@@ -1,4 +1,4 @@
-"""The iteration of a step: Newton's method with Broyden's updates of a Jacobian that is made by differences."""
+"""The iteration of a step: Newton's method with Broyden's updates of a Jacobian, given or made by differences."""
 
 from __future__ import annotations
 
@@ -35,18 +35,26 @@ class Newton:
     """An iteration that keeps the inverse of its Jacobian from one step to the next and improves it on the way.
 
     Broyden's update ``B += (s − B y) sᵀB / sᵀB y`` (Kelley, Iterative Methods for Linear and Nonlinear Equations,
-    ch. 7) in unknowns scaled by their sizes; a new Jacobian by differences where that converges slowly.
+    ch. 7) in unknowns scaled by their sizes; a new Jacobian where that converges slowly: the one given, or by
+    differences.
     """
 
     _inverse: Array | None = field(default=None, repr=False)
 
-    def solve(self, residual: Callable[[Array], Array], guess: Array, size: Array) -> tuple[Array, int]:
+    def solve(
+        self,
+        residual: Callable[[Array], Array],
+        guess: Array,
+        size: Array,
+        jacobian: Callable[[Array], Array] | None = None,
+    ) -> tuple[Array, int]:
         """A root of the residual near the guess, iterated to stagnation; ``size`` is that of each unknown."""
         x, defect = guess, residual(guess)
         previous, fresh, here = np.inf, False, False
         for iteration in range(1, MAX_ITERATIONS + 1):
             if self._inverse is None:
-                self._inverse, fresh = _inverse(residual, x, defect, size, iteration, previous), True
+                made = _differences(residual, x, defect, size) if jacobian is None else jacobian(x) * size
+                self._inverse, fresh = _inverted(made, iteration, previous), True
                 here = True
             step = self._inverse @ defect
             change = float(np.max(np.abs(step) / np.maximum(np.abs(x) / size, 1.0), initial=0.0))
@@ -76,21 +84,23 @@ class Newton:
             self._inverse = self._inverse + np.outer((step - image) / scale, step @ self._inverse)
 
 
-def _inverse(
-    residual: Callable[[Array], Array], x: Array, defect: Array, size: Array, iteration: int, previous: float
-) -> Array:
-    """Inverse of the Jacobian in scaled unknowns, by forward differences."""
+def _differences(residual: Callable[[Array], Array], x: Array, defect: Array, size: Array) -> Array:
+    """Jacobian in scaled unknowns, by forward differences."""
     made = np.empty((x.size, x.size))
     relative = np.sqrt(np.finfo(float).eps)
     for k in range(x.size):
         moved = x.copy()
         moved[k] += relative * max(abs(x[k]), size[k])
         made[:, k] = (residual(moved) - defect) * (size[k] / (moved[k] - x[k]))
-    rows = np.abs(made).max(axis=1)
+    return made
+
+
+def _inverted(jacobian: Array, iteration: int, previous: float) -> Array:
+    rows = np.abs(jacobian).max(axis=1)
     try:
-        if not np.all(np.isfinite(made)) or np.any(rows == 0.0):
+        if not np.all(np.isfinite(jacobian)) or np.any(rows == 0.0):
             raise np.linalg.LinAlgError
-        inverse: Array = np.linalg.inv(made / rows[:, None]) / rows
+        inverse: Array = np.linalg.inv(jacobian / rows[:, None]) / rows
     except np.linalg.LinAlgError:
         raise StepFailed("the Jacobian of the step is singular", iteration, previous) from None
     return inverse

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..phdae import PHDAE, Constant
 from ..space import Array
-from .gradients import gonzalez, line_mean, through_invariants
+from .derivatives import Derivatives
+from .gradients import gonzalez, gonzalez_slope, line_mean, through_invariants
 from .newton import Newton, StepFailed
 from .structure import Split, dense, differential_split, rank_of
 
@@ -73,9 +74,12 @@ class GradientPair:
 
     Matrices are those in the middle of the step unless the system has ``means`` of its own. The algebraic states are
     stage values: they hold in the middle of the step, where they are of second order, and z̄₂ is taken at them.
+    Derivatives of the system make the Newton matrix; where they are not those of the step itself (``means``, a
+    gradient that is not Gonzalez', a varying E), they are those of the middle, near by the order of the step.
     """
 
     def __init__(self, system: PHDAE, kind: str) -> None:
+        self.kind = kind
         self.system, self.split = system, differential_split(system)
         self.gradient = discrete_gradient(system, kind, self.split)
         self._newton, self._last = Newton(), np.zeros(system.size)
@@ -90,8 +94,9 @@ class GradientPair:
             return moved - part * h * flow
 
         guess = x0 + self.split.differential(self._last)  # as in the last step
+        slopes = None if self.system.derivatives is None else partial(self._slopes, self.system.derivatives, x0, h, u)
         try:
-            x1, iterations = self._newton.solve(residual, guess, size)
+            x1, iterations = self._newton.solve(residual, guess, size, slopes)
         except StepFailed:  # long steps turn the motion around: grow the step up to its length
             x1, iterations = x0, 0
             for part in PARTS:
@@ -112,6 +117,24 @@ class GradientPair:
         costate = inverse @ gradient(x1) + self.split.unseen(self.system.z(middle))
         flow = mean("J") @ costate - mean("R") @ costate
         return E @ step, flow + mean("B") @ u if u.size else flow, costate, mean
+
+    def _slopes(self, given: Derivatives, x0: Array, h: float, u: Array, x1: Array) -> Array:
+        """The derivative of Ē Δx − h (J̄ − R̄)z̄ − h B̄u by x₁."""
+        system, onto = self.system, self.split.onto_states
+        step = self.split.differential(x1 - x0)
+        middle = x1 - 0.5 * step
+        inner = np.eye(x1.size) - 0.5 * onto  # of the middle
+        E, flow, z = dense(system.E(middle)), system.J(middle) - system.R(middle), system.z(middle)
+        of_z = dense(given.costate(middle)) @ inner
+        hessian = E.T @ of_z
+        if self.kind == "gonzalez":
+            end = system.E(x1).T @ system.z(x1)
+            hessian = gonzalez_slope(E.T @ z, hessian, step, onto, system.H(x0), system.H(x1), end)
+        inverse = self._costates(E) if self._inverse is None else self._inverse
+        of_costate = inverse @ hessian + self.split.onto_costates @ of_z
+        moved = E @ onto + given.of_descriptor(middle, step) @ inner
+        made: Array = moved - h * (flow @ of_costate + given.of_terms(middle, z, u) @ inner)
+        return made
 
     def _costates(self, E: Array) -> Array:
         """U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ: from gradients to costates."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,9 +15,13 @@ from ..phdae import PHDAE
 from ..space import Array
 from ..trajectory import Balance, Trajectory
 from ..unfinished import InputError, IntegrationError, IntegrationInterrupted
+from .adaptive import integrate_adaptively
 from .collocation import Gauss
+from .events import Event, Watch
+from .library import SOLVERS
 from .newton import StepFailed
 from .pairs import Advance, Dirac, GradientPair
+from .structure import dense
 
 
 class Stepper(Protocol):
@@ -44,22 +49,57 @@ def integrate_system(
     *,
     method: str,
     inputs: Mapping[str, Input],
-    save_every: int,
-    progress: bool,
+    tolerance: Any = None,
+    events: Mapping[str, Event | Callable[[float, Array], Any]] | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+    dim: int | None = None,
 ) -> Trajectory:
-    """See :func:`flexph.integrate`."""
+    """See :func:`flexph.integrate`; ``dim`` tells the components of a load that is given once for all elements."""
+    check.choice("method", method, (*METHODS, *SOLVERS))
     x0 = check.array("start", start, (system.size,))
     grid = ascending(times)
     check.count("save_every", save_every)
     system.check(x0)
-    stepper = METHODS[check.choice("method", method, METHODS)](system)
-    run = _Run(system, x0, float(grid[0]), save_every, method)
-    forcing = Forcing(system.ports, inputs)
+    forcing = Forcing(system.ports, inputs, dim)
+    if method in SOLVERS:
+        kept = grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]
+        return integrate_adaptively(
+            system,
+            x0,
+            kept,
+            method=method,
+            tolerance=tolerance,
+            forcing=forcing,
+            events=events or {},
+            progress=progress,
+        )
+    if tolerance is not None:
+        raise ValueError(
+            f"method {method!r} takes the steps that times prescribe: only {_listed(SOLVERS)} take a tolerance"
+        )
+    return _in_steps(system, x0, grid, method, forcing, Watch(events or {}, float(grid[0]), x0), save_every, progress)
+
+
+def _in_steps(
+    system: PHDAE,
+    x0: Array,
+    grid: Array,
+    method: str,
+    forcing: Forcing,
+    watch: Watch,
+    save_every: int,
+    progress: bool,
+) -> Trajectory:
+    """One step from each time to the next."""
+    stepper = METHODS[method](system)
+    run = _Run(system, x0, float(grid[0]), save_every, method, watch)
     bar = tqdm(grid[:-1], delay=1.0, disable=None if progress else True, unit="step")
     try:
         for t0, t1 in zip(bar, grid[1:], strict=True):
-            u = forcing.at(0.5 * (t0 + t1))
-            run.keep(t0, t1, u, stepper.step(run.x, float(t1 - t0), u, run.size))
+            if run.advance(stepper, forcing, float(t0), float(t1)):
+                bar.close()
+                break
     except StepFailed as error:
         raise IntegrationError(_explain(method, t0, t1, error, run.count), run.trajectory()) from error
     except KeyboardInterrupt:
@@ -69,6 +109,10 @@ def integrate_system(
     except Exception as error:  # inputs and matrix functions may raise anything: the finished steps are kept
         raise InputError(f"between t = {t0:.6g} s and {t1:.6g} s: {error}", run.trajectory()) from error
     return run.trajectory()
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def ascending(times: Sequence[float] | Array) -> Array:
@@ -96,16 +140,47 @@ def _explain(method: str, t0: float, t1: float, error: StepFailed, count: int) -
 class _Run:
     """The loop's working memory: the state and the rows kept so far; sums and maxima between them."""
 
-    def __init__(self, system: PHDAE, x0: Array, t0: float, save_every: int, method: str) -> None:
-        self.system, self.x, self.save_every, self.method = system, x0, save_every, method
+    def __init__(self, system: PHDAE, x0: Array, t0: float, save_every: int, method: str, watch: Watch) -> None:
+        self.system, self.x, self.save_every, self.method, self.watch = system, x0, save_every, method, watch
         self.energy = system.H(x0)
-        self.size = np.maximum(np.abs(x0), 1e-3 * np.abs(x0).max(initial=0.0) + 1e-300)
+        self.algebraic = ~dense(system.E(x0)).any(axis=0)
+        self.size = np.maximum(np.abs(x0), 1e-3 * np.abs(x0).max(initial=0.0))
         self.times, self.states, self.energies = [t0], [x0], [self.energy]
         self.middles: list[float] = []
         self.outputs: list[Array] = []
         self.flows: list[Array] = []
         self.pending: tuple[float, float, Array, Array] | None = None
         self.count = 0
+
+    def advance(self, stepper: Stepper, forcing: Forcing, t0: float, t1: float) -> bool:
+        """One step, or a shorter one up to a terminal event, and whether there was one.
+
+        States at events are those of a step of their own that ends there, as exact as any other.
+        """
+        start = self.x
+        size = self.size if self.size.any() else self._first_size(t1 - t0, forcing.at(0.5 * (t0 + t1)))
+
+        @lru_cache(maxsize=1)  # the step that ends at an event is taken as it was found
+        def to(time: float) -> tuple[Array, Advance]:
+            u = forcing.at(0.5 * (t0 + time))
+            # what a short step says of multipliers is lost in round-off, in proportion
+            loose = size if time == t1 else np.where(self.algebraic, (t1 - t0) / (time - t0), 1.0) * size
+            return u, stepper.step(start, time - t0, u, loose)
+
+        u, made = to(t1)
+        stop = self.watch.look(t0, t1, made.state, lambda t: start if t == t0 else to(t)[1].state)
+        if stop is None or stop == t1:
+            self.keep(t0, t1, u, made)
+        elif stop > t0:
+            self.keep(t0, stop, *to(stop))
+        return stop is not None
+
+    def _first_size(self, h: float, u: Array) -> Array:
+        """Where all states are zero: what a step brings about, or one."""
+        system, x = self.system, self.x
+        z = system.z(x)
+        forces = np.abs(system.J(x) @ z - system.R(x) @ z + system.B(x) @ u).max(initial=0.0)
+        return np.full(x.size, h * forces / max(np.abs(dense(system.E(x))).max(initial=0.0), 1e-300) or 1.0)
 
     def keep(self, t0: float, t1: float, u: Array, advance: Advance) -> None:
         """Book a step: work by port, dissipation, residual, iterations."""
@@ -119,6 +194,8 @@ class _Run:
             flow[-2] = worst
         self.x, self.energy, self.count = advance.state, energy, self.count + 1
         self.size = np.maximum(self.size, np.abs(advance.state))
+        if not self.size.all():
+            self.size = np.maximum(self.size, 1e-3 * self.size.max(initial=0.0))
         self.pending = (t1, 0.5 * (t0 + t1), advance.output, flow)
         if self.count % self.save_every == 0:
             self._flush()
@@ -154,4 +231,5 @@ class _Run:
                 iterations=flows[:, -1],
             ),
             method=self.method,
+            events=self.watch.occurrences(),
         )

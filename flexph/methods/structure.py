@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..phdae import PHDAE, Constant
 from ..space import Array
+from .derivatives import dense
 
 RANK = 1e-10
 """Singular value over the largest one below which a constant E counts as singular."""
@@ -35,26 +34,23 @@ class Split:
 
     def differential(self, x: Array) -> Array:
         """The part of a state that E differentiates."""
-        made: Array = self._onto_states @ x
+        made: Array = self.onto_states @ x
         return made
 
     def unseen(self, z: Array) -> Array:
         """The part of a costate that Eᵀ does not see."""
-        made: Array = self._onto_costates @ z
+        made: Array = self.onto_costates @ z
         return made
 
     @cached_property
-    def _onto_states(self) -> Array:
+    def onto_states(self) -> Array:
+        """V₁V₁ᵀ."""
         return self.V1 @ self.V1.T
 
     @cached_property
-    def _onto_costates(self) -> Array:
+    def onto_costates(self) -> Array:
+        """U₂U₂ᵀ."""
         return self.U2 @ self.U2.T
-
-
-def dense(matrix: Any) -> Array:
-    """A dense matrix of a dense or sparse one."""
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix, dtype=float)
 
 
 def rank_of(matrix: Array) -> int:

@@ -1,0 +1,218 @@
+"""What makes a state of a general system consistent: its algebraic equations and, of index 2, their rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..space import Array
+from .equations import FORWARD, Equations, sizes
+
+VANISHING = 1e-6
+"""Derivative along an algebraic state, over the largest of its column, below which an equation does not contain it:
+far above what forward differences leave, far below what scaled units make of a real one."""
+CONSISTENT = 1e-8
+"""Defect of an algebraic equation over its largest terms up to which a state counts as consistent."""
+STEP = 1e-5
+"""Step of differences of equations that contain differences themselves, relative to the size of what is moved."""
+ITERATIONS = 20
+
+
+@dataclass(frozen=True)
+class Inconsistency:
+    """By how much a state violates the algebraic equations of a system, by equation.
+
+    ``algebraic`` are the defects of ``0 = U₂ᵀ((J − R)z + Bu)``, ``hidden`` those of the time derivatives of the ones
+    that contain no algebraic state: they determine the algebraic states of index 2 (multipliers), and a start whose
+    multipliers are guesses violates them. Equations bear the name of the state in whose row they stand. ``relative`` is
+    the largest defect over the largest terms of its equation.
+    """
+
+    algebraic: Mapping[str, float]
+    hidden: Mapping[str, float]
+    relative: float
+
+    def __bool__(self) -> bool:
+        return self.relative > CONSISTENT
+
+    def __str__(self) -> str:
+        if not self:
+            return "consistent"
+        rows = [("equation", n, v) for n, v in self.algebraic.items()]
+        rows += [("rate of equation", n, v) for n, v in self.hidden.items()]
+        worst = sorted(rows, key=lambda row: -abs(row[2]))[:5]
+        listed = ", ".join(f"{kind} {name!r} by {value:.3g}" for kind, name, value in worst)
+        return f"violated (relative {self.relative:.1e}): {listed}"
+
+
+class Conditions:
+    """``Qᵀg = 0, h = Nᵀġ = 0`` for the algebraic states, ``Nᵀg = 0`` for the others, near a state.
+
+    N (m, k) are the combinations of the m algebraic equations that contain no algebraic state, Q the other ones.
+    """
+
+    def __init__(self, equations: Equations, time: float, x: Array) -> None:
+        self.equations, self.time, self.split = equations, time, equations.split
+        self.size = sizes(equations.system, x)
+        self.N, self.Q = self._without_algebraic(x)
+        self._slopes: tuple[Array, Array] | None = None
+
+    def _without_algebraic(self, x: Array) -> tuple[Array, Array]:
+        if not self.split.U2.shape[1]:
+            self._unit = np.zeros(0)
+            return np.zeros((0, 0)), np.zeros((0, 0))
+        whole = self.equations.along_algebraic(self.time, x, self.size)
+        size = np.abs(self.split.V2.T) @ self.size
+        self._unit = self._algebraic_size(x, whole, size)
+        noise = 1e1 * FORWARD * np.abs(self.equations.flow(self.time, x)).max(initial=0.0) / np.maximum(size, 1e-300)
+        small = VANISHING * np.abs(whole).max(axis=0, initial=0.0) + noise * (whole != 0.0).any(axis=0)
+        matrix = self.split.U2.T @ whole
+        matrix[np.abs(matrix) <= small] = 0.0
+        used = matrix.any(axis=1)
+        one = np.eye(len(matrix))
+        scaled = matrix[used] / np.abs(matrix[used]).max(axis=1, keepdims=True)
+        scaled = scaled / np.maximum(np.abs(scaled).max(axis=0, initial=0.0), 1e-300)
+        left, values, _ = np.linalg.svd(scaled, full_matrices=True)
+        rank = int(np.sum(values > VANISHING))
+        back = 1.0 / np.abs(matrix[used]).max(axis=1, keepdims=True) if used.any() else np.zeros((0, 1))
+        N = np.hstack([one[:, ~used], one[:, used] @ (back * left[:, rank:])])
+        Q = one[:, used] @ (back * left[:, :rank])
+        return N, Q
+
+    def _algebraic_size(self, x: Array, columns: Array, least: Array) -> Array:
+        """How large algebraic states are that balance the other terms of the equations in which they stand."""
+        flow, columns = np.abs(self.equations.flow(self.time, x)), np.abs(columns)
+        strong = columns > 1e-3 * columns.max(axis=0, initial=0.0)
+        ratio = np.where(strong, flow[:, None] / np.where(strong, columns, 1.0), 0.0)
+        return np.maximum(ratio.max(axis=0, initial=0.0), least)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the algebraic equations."""
+        return [self._name(column) for column in self.split.U2.T]
+
+    def _name(self, column: Array) -> str:
+        rows = np.flatnonzero(column)
+        if rows.size != 1:
+            return f"combination of rows {', '.join(map(str, rows[:6]))}"
+        for name, part in self.equations.system.parts.items():
+            inside = range(*part.indices(column.size))
+            if rows[0] in inside:
+                return name if len(inside) == 1 else f"{name}[{rows[0] - inside[0]}]"
+        return f"row {rows[0]}"
+
+    def hidden(self, x: Array) -> Array:
+        """``h = Nᵀġ = Nᵀ(∂g/∂x V₁V₁ᵀẋ + U₂ᵀBu̇)``."""
+        if not self.N.shape[1]:
+            return np.zeros(0)
+        e, differential = self.equations, self.split.V1.T @ x
+        rows = self.split.U2 @ self.N
+        if self._slopes is None or not np.array_equal(self._slopes[0], differential):
+            self._slopes = differential, e.slopes(self.time, x, self.size, rows)
+        own: Array = self._slopes[1] @ e.rate(self.time, x)
+        return own + rows.T @ (e.system.B(x) @ e.input_rate(self.time))
+
+    def for_algebraic(self, x: Array) -> Array:
+        """(Qᵀg, h): as many as there are algebraic states."""
+        return np.concatenate([self.Q.T @ self.equations.algebraic(self.time, x), self.hidden(x)])
+
+    def report(self, x: Array) -> Inconsistency:
+        """The defects at a state."""
+        e, s = self.equations, self.split
+        g, h = e.algebraic(self.time, x), self.hidden(x)
+        z, u = np.abs(e.system.z(x)), e.forcing.at(self.time)
+        matrix = abs(e.system.J(x) - e.system.R(x))
+        terms = matrix @ np.maximum(z, 1e-3 * z.max(initial=0.0)) + abs(e.system.B(x)) @ np.abs(u)
+        relative = np.abs(g) / np.maximum(np.abs(s.U2.T) @ terms, 1e-300)
+        of_hidden = np.zeros(0)
+        if h.size:
+            own = s.V2.T @ x
+            each = _differences(self.hidden, x, h, s.V2, self._unit)
+            size = np.abs(self.hidden(x - s.V2 @ own)) + np.abs(each) @ np.abs(own) + np.abs(h)
+            of_hidden = np.abs(h) / np.maximum(size, 1e-300)
+            # states at rest without forces: rates of the size of round-off are none
+            of_hidden[np.abs(h) <= 1e-14 * np.abs(self.N.T) @ (np.abs(s.U2.T) @ terms)] = 0.0
+        names = [self.names[int(np.argmax(np.abs(c)))] for c in self.N.T]
+        largest = max(float(relative.max(initial=0.0)), float(of_hidden.max(initial=0.0)))
+        return Inconsistency(
+            dict(zip(self.names, map(float, g), strict=True)), dict(zip(names, map(float, h), strict=True)), largest
+        )
+
+    def with_algebraic(self, x: Array) -> Array:
+        """The state with algebraic states that solve (Qᵀg, h) = 0 by Newton's method."""
+        V2 = self.split.V2
+        if not V2.shape[1]:
+            return x
+        previous, best = np.inf, np.inf
+        for _ in range(ITERATIONS):
+            defect = self.for_algebraic(x)
+            jacobian = _differences(self.for_algebraic, x, defect, V2, self._unit)
+            scale = np.abs(jacobian).max(axis=1)
+            if np.any(scale == 0.0) or not np.all(np.isfinite(jacobian)):
+                raise ArithmeticError(self._singular(jacobian))
+            equilibrated = jacobian / scale[:, None]
+            columns = np.abs(equilibrated).max(axis=0)
+            if np.any(columns == 0.0) or np.linalg.cond(equilibrated / columns) > 1.0 / FORWARD:
+                raise ArithmeticError(self._singular(jacobian))
+            step = V2 @ np.linalg.solve(equilibrated, defect / scale)
+            change = float(np.max(np.abs(step) / np.maximum(np.abs(x), self.size), initial=0.0))
+            x, previous, best = x - step, best, min(best, change)
+            if change <= 1e-15 or (change <= 1e-9 and change > 0.1 * previous):
+                return x
+        raise ArithmeticError(
+            f"the algebraic states at t = {self.time} s could not be found (last change {change:.1e})"
+        )
+
+    def _singular(self, jacobian: Array) -> str:
+        return (
+            f"the algebraic states are not determined by the algebraic equations and their rates at t = {self.time} s: "
+            "the index is above 2, or equations follow from others"
+        )
+
+    def nearest(self, x0: Array, fixed: Array) -> Array:
+        """The state with ``Nᵀg = 0`` whose differential states moved least over their size."""
+        V1, x = self.split.V1, x0
+        if not self.N.shape[1]:
+            return x
+        weight = np.where(fixed, 0.0, self.size)
+        moves = V1 * (np.abs(V1.T) @ weight)  # along states of unit size
+        if fixed.any():
+            moves = moves[:, np.abs(V1[fixed]).max(axis=0) == 0.0]
+        return x0 + moves @ _nearest(
+            lambda y: self.N.T @ self.equations.algebraic(self.time, x0 + moves @ y), moves.shape[1]
+        )
+
+
+def _nearest(function: Callable[[Array], Array], unknowns: int) -> Array:
+    """The zero of a function that is nearest to 0, or near it where the way to the nearest does not converge.
+
+    Newton's method with steps of least norm to a zero; from there Gauss-Newton steps to the least norm of their sum.
+    """
+    y, one, best = np.zeros(unknowns), np.eye(unknowns), np.zeros(unknowns)
+    for iteration in range(3 * ITERATIONS):
+        here = function(y)
+        matrix = _differences(function, y, here, one, np.ones(unknowns))
+        scale = np.maximum(np.abs(matrix).max(axis=1, keepdims=True, initial=0.0), 1e-300)
+        first = iteration < ITERATIONS
+        target = -here if first else matrix @ y - here
+        found = np.linalg.lstsq(matrix / scale, target / scale[:, 0], rcond=1e-11)[0]
+        change = found if first else found - y
+        solved = float(np.abs(here / scale[:, 0]).max(initial=0.0)) <= 1e-13
+        if first or (solved and np.linalg.norm(y) <= np.linalg.norm(best)):
+            best = y
+        if not first and np.abs(change).max(initial=0.0) <= 1e-9:
+            break
+        y = y + change
+    return best
+
+
+def _differences(function: Callable[[Array], Array], x: Array, here: Array, directions: Array, size: Array) -> Array:
+    """Derivatives along directions by forward differences."""
+    made = np.empty((here.size, directions.shape[1]))
+    for k, direction in enumerate(directions.T):
+        step = STEP * float(size[k])
+        made[:, k] = (function(x + step * direction) - here) / step
+    return made

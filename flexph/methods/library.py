@@ -1,0 +1,183 @@
+"""The adaptive solvers of scipy_dae (Radau IIA, BDF) and SUNDIALS (IDA through scikit-sundae), step by step."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..space import Array
+from .equations import Equations
+
+EXTRAS = {"radau": ("scipy_dae", "dae"), "bdf": ("scipy_dae", "dae"), "ida": ("sksundae", "ida")}
+"""Module and extra of each method."""
+SUPPRESSED = 1e8
+"""Absolute tolerance of algebraic states over their size: no error test sees them, nor does the end of an iteration;
+they follow from the equations they stand in."""
+ITERATIONS = 8
+"""Newton iterations of a step of IDA: it takes 4 unless told otherwise, and shortens steps after them."""
+NEARBY = 0.1
+"""Change of a state over its size up to which derivatives of the equations serve again: an iteration
+that fails with them gets new ones."""
+
+
+class SolverFailed(ArithmeticError):
+    """A library gave up."""
+
+
+class Solver(Protocol):
+    """A solver on its way: the last step went from ``before`` to ``time``."""
+
+    before: float
+    time: float
+    state: Array
+
+    def advance(self) -> None:
+        """One internal step; raises SolverFailed."""
+
+    def at(self, time: float) -> Array:
+        """The state at a time of the last step."""
+
+
+def require(method: str) -> Any:
+    """The module of a method; raises ImportError with what to install."""
+    module, extra = EXTRAS[method]
+    try:
+        return import_module({"scipy_dae": "scipy_dae.integrate", "sksundae": "sksundae.ida"}[module])
+    except ImportError as error:
+        raise ImportError(
+            f"method {method!r} needs the package {module!r}: pip install 'flexph[{extra}]'", name=module
+        ) from error
+
+
+class Problem:
+    """What a solver is given: equations, start, last time, relative and absolute tolerance (n,), sizes of the states.
+
+    Errors count as the root of the mean square over the differential states; ``rtol`` and ``atol`` are rescaled here,
+    since the libraries divide by the number of all.
+    """
+
+    def __init__(
+        self, equations: Equations, start: Array, span: tuple[float, float], rtol: float, atol: Array, size: Array
+    ) -> None:
+        self.equations, self.start, self.span, self.size = equations, start, span, size
+        split = equations.split
+        self.rate = split.V1 @ equations.rate(span[0], start)
+        counted = max(split.V1.shape[1], 1) / max(start.size, 1)
+        self.rtol = rtol * np.sqrt(counted)
+        own = np.abs(split.V2).max(axis=1, initial=0.0)  # one for algebraic states, in between for combinations
+        algebraic = own > 1.0 - 1e-9
+        self.atol = np.where(algebraic, SUPPRESSED * np.maximum(size, np.abs(start)), atol * np.sqrt(counted))
+        self.algebraic = np.flatnonzero(algebraic)
+        self._last: tuple[float, Array, Array, Array] | None = None
+
+    def jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
+        """∂F/∂x and ∂F/∂ẋ; raises SolverFailed where they are not finite."""
+        made = self.equations.jacobian(t, x, rate, np.maximum(self.size, np.abs(x)))
+        if not all(np.all(np.isfinite(part)) for part in made):
+            raise SolverFailed(f"the derivatives of the equations are not finite at t = {t:.6g} s")
+        return made
+
+    def nearby_jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
+        """The last ones, where they were not asked for in the same step before and the state has hardly moved since.
+
+        IDA asks anew whenever its step changes, many times at the start.
+        """
+        if self._last is not None and t > self._last[0]:
+            moved = np.abs(x - self._last[1]) / np.maximum(self.size, np.abs(x))
+            if moved.max(initial=0.0) < NEARBY:
+                self._last = t, *self._last[1:]
+                return self._last[2], self._last[3]
+        self._last = t, x, *self.jacobian(t, x, rate)
+        return self._last[2], self._last[3]
+
+
+class _ScipyDae:
+    """RadauDAE or BDFDAE of scipy_dae."""
+
+    def __init__(self, problem: Problem, name: str) -> None:
+        made: Callable[..., Any] = getattr(require(name.lower()[:5]), f"{name}DAE")
+        self.before, self.time, self.state = problem.span[0], problem.span[0], problem.start
+        self._solver = made(
+            problem.equations.residual,
+            problem.span[0],
+            problem.start,
+            problem.rate,
+            problem.span[1],
+            rtol=problem.rtol,
+            atol=problem.atol,
+            jac=problem.jacobian,
+        )
+
+    def advance(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # singular factors: the step is shortened, and fails if that does not help
+            try:
+                message = self._solver.step()
+            except (np.linalg.LinAlgError, FloatingPointError) as error:
+                raise SolverFailed(str(error)) from error
+        if self._solver.status == "failed":
+            raise SolverFailed(str(message).rstrip(".").lower())
+        self.before, self.time, self.state = self._solver.t_old, self._solver.t, self._solver.y
+        self._dense = self._solver.dense_output()
+
+    def at(self, time: float) -> Array:
+        if time == self.time:
+            return self.state
+        made: Array = np.reshape(self._dense(time)[0], self.state.shape)  # one state comes without its axis
+        return made
+
+
+class _Ida:
+    """IDA of SUNDIALS; its interpolant is asked for at single times."""
+
+    def __init__(self, problem: Problem) -> None:
+        module, equations = require("ida"), problem.equations
+        self.before, self.time, self.state = problem.span[0], problem.span[0], problem.start
+        self._end = problem.span[1]
+
+        def residual(t: float, x: Array, rate: Array, out: Array) -> None:
+            out[:] = equations.residual(t, np.array(x), np.array(rate))
+
+        def jacobian(t: float, x: Array, rate: Array, out: Array, cj: float, matrix: Array) -> None:
+            of_state, of_rate = problem.nearby_jacobian(t, np.array(x), np.array(rate))
+            matrix[:, :] = of_state + cj * of_rate
+
+        self._solver = module.IDA(
+            residual,
+            jacfn=jacobian,
+            rtol=problem.rtol,
+            atol=problem.atol,
+            algebraic_idx=[int(i) for i in problem.algebraic],
+            max_nonlin_iters=ITERATIONS,
+        )
+        self._solver.init_step(problem.span[0], problem.start, problem.rate)
+
+    def advance(self) -> None:
+        for _ in range(2):  # after an interpolation, the end of the last step is returned once more
+            found = self._solver.step(self._end, "onestep", self._end)
+            if not found.success:
+                raise SolverFailed(f"IDA says: {found.message.rstrip('.')} (flag {found.status})")
+            if found.t > self.time:
+                self.before, self.time, self.state = self.time, float(found.t), found.y
+                return
+        raise SolverFailed("IDA does not leave its time: steps have become shorter than the spacing between numbers")
+
+    def at(self, time: float) -> Array:
+        if time == self.time:
+            return self.state
+        found = self._solver.step(time, "normal", None)
+        if not found.success:
+            raise SolverFailed(f"IDA says: {found.message.rstrip('.')} (flag {found.status})")
+        made: Array = found.y
+        return made
+
+
+SOLVERS: dict[str, Callable[[Problem], Solver]] = {
+    "radau": lambda problem: _ScipyDae(problem, "Radau"),
+    "bdf": lambda problem: _ScipyDae(problem, "BDF"),
+    "ida": _Ida,
+}

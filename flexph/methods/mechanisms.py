@@ -1,0 +1,94 @@
+"""Mechanisms as general systems in time: drives by their rates, multipliers of index 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import checks as check
+from ..initial import check_consistent, refuse_redundant
+from ..inputs import Forcing, Input
+from ..joints.laws import Alignment, Angle, Law
+from ..space import Array
+from ..state import State, laws
+from ..trajectory import Trajectory
+from .consistent import start_of
+from .equations import Equations, slope
+from .library import SOLVERS
+from .run import ascending, integrate_system
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+
+
+def integrate_mechanism(
+    mechanism: Mechanism,
+    start: State,
+    times: Sequence[float] | Array,
+    *,
+    method: str,
+    inputs: Mapping[str, Input],
+    **options: Any,
+) -> Trajectory:
+    """``mechanism.phdae(start)`` in time (see :func:`flexph.integrate`).
+
+    Drives are inputs of their constraint rows: the prescribed rate, taken from differences of the drive within the
+    times. Multipliers of the start are replaced by those that keep the constraints (index 2).
+    """
+    if not isinstance(start, State):
+        raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
+    grid = ascending(times)
+    if grid[0] != start.time:
+        raise ValueError(f"times must begin at the time of the start, {start.time} s, got {grid[0]} s")
+    for name in inputs:
+        check.lookup("external port", name, mechanism.network.input_slices)
+    refuse_redundant(mechanism, check_consistent(mechanism, start))
+    span = (float(grid[0]), float(grid[-1]))
+    system, everything = mechanism.phdae(start), {**inputs, **drive_rates(mechanism, span)}
+    x0 = np.concatenate([start.x, start.multipliers])
+    if method not in SOLVERS:  # those do so themselves
+        equations = Equations(system, Forcing(system.ports, everything, mechanism.layout.dim), span)
+        x0, _ = start_of(equations, span[0], x0)
+    return integrate_system(system, x0, grid, method=method, inputs=everything, dim=mechanism.layout.dim, **options)
+
+
+def drive_rates(mechanism: Mechanism, span: tuple[float, float]) -> dict[str, Callable[[float], float]]:
+    """The prescribed rate of each driven constraint row as a function of time, by the name of the row."""
+    made = {}
+    for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
+        if callable(law.value):
+            made[name] = _rate_function(law, law.value, name, span)
+    return made
+
+
+def _rate_function(
+    law: Law, value: Callable[[float], Any], name: str, span: tuple[float, float]
+) -> Callable[[float], float]:
+    @lru_cache(maxsize=64)
+    def rate(time: float) -> float:
+        now = np.ravel(np.asarray(value(time), dtype=float))
+        try:
+            moving = [slope(partial(_entry, value, k), time, span) for k in range(now.size)]
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        coefficient, offset = law.rates(now, np.array(moving))
+        return float(offset - coefficient @ _products(law, now))
+
+    return rate
+
+
+def _entry(value: Callable[[float], Any], k: int, time: float) -> float:
+    return float(np.ravel(value(time))[k])
+
+
+def _products(law: Law, value: Array) -> Array:
+    """The products of a row where its law holds."""
+    if isinstance(law, Angle):
+        return np.array([np.sin(value[0]), np.cos(value[0])])
+    if isinstance(law, Alignment):
+        matrix = value.reshape(3, 3)
+        return np.concatenate([matrix[(law.component + 1) % 3], matrix[(law.component + 2) % 3]])
+    return np.zeros(len(law.products))  # the rates of an offset do not depend on the pose
