@@ -1,0 +1,97 @@
+"""The example of index 1: the published step, exact solutions, completions, orders of all methods, the files."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cases import index_one
+from cases.index_one import completions, quadratic, quartic, solve
+from flexph.cli import main
+
+
+def run(*words: str, code: int = 0):
+    result = CliRunner().invoke(main, ["run", "index-one", *words])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_published_numbers():
+    checks = list(index_one.checks())
+    assert len(checks) == 31
+    assert [c for c in checks if not c.passed] == []
+
+
+@pytest.mark.parametrize("make", [quadratic, quartic])
+def test_exact_solutions_satisfy_the_equations(make):
+    """ẋ₁ = z₂ and z₁ + z₂ = 0; central differences with (1e-5)² and round-off."""
+    problem, t, h = make(), 0.6, 1e-5
+    x = np.array([problem.x1(t), problem.x2(t)])
+    rate = (problem.x1(t + h) - problem.x1(t - h)) / (2.0 * h)
+    right = (problem.system.J(x) - problem.system.R(x)) @ problem.system.z(x)
+    np.testing.assert_allclose(right, [rate, 0.0], atol=1e-9)
+    assert (problem.x1(0.0), problem.x2(0.0)) == (1.0, -1.0)
+
+
+def test_one_step_by_hand():
+    """[dg] eq. (28) with h = ½: x₁¹ = ¾/1¼ = 0.6, f₂ = −0.8; the completions of example 6."""
+    found = solve(quadratic(), 1, 0.5, "dirac")
+    assert found["x1"][-1, 0] == pytest.approx(0.6, rel=1e-14)
+    values = completions(found)
+    expected = {
+        "new state": [-1.0, -0.8],
+        "old state": [-0.8, math.nan],
+        "mean of both": [-1.0, -0.6],
+        "algebraic equation": [-1.0, -0.6],
+    }
+    for name, value in expected.items():
+        np.testing.assert_allclose(values[name], value, rtol=1e-14)
+    assert found.balance.energy[-1] - 0.5 == pytest.approx(-0.5 * 0.8**2, rel=1e-13)  # −h f₂²
+
+
+def test_only_pairs_balance_an_energy_that_is_not_quadratic():
+    for row in index_one.order_table(2.0, counts=(4, 8)):
+        balanced = row["problem"] == "quadratic" or row["method"] in index_one.PAIRS
+        assert (row["balance_residual"] < 1e-12) == balanced
+        assert balanced or row["balance_residual"] > 1e-5
+
+
+def test_algebraic_states():
+    """Stage values are of order 2 in mid-step and 1 at the end; Gauss methods extrapolate with order s."""
+    rows = [row for row in index_one.order_table(2.0) if row["problem"] == "quadratic"]
+    at_end = {row["method"]: row["order_x2"] for row in rows}
+    stages = {"gauss4": 2, "gauss6": 3}
+    for method, order in at_end.items():
+        assert order == pytest.approx(stages.get(method, 1), abs=0.1)
+    assert all(row["order_x2_in_mid_step"] == pytest.approx(2.0, abs=0.1) for row in rows if row["theory"] == 2)
+
+
+def test_a_slope_needs_two_errors_above_round_off():
+    assert math.isnan(index_one.slope_of([0.2, 0.1], [1e-3, 1e-15]))
+    assert index_one.slope_of([0.4, 0.2, 0.1], [16e-3, 4e-3, 1e-15]) == pytest.approx(2.0)
+
+
+def test_files(tmp_path):
+    run("--out", str(tmp_path / "out"), "--step", "0.5")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["pair_and_dirac_apart"] < 1e-14 and summary["pair_off_eq_28"] < 1e-14
+    assert summary["orders"]["quartic"]["gauss6"] == pytest.approx(6.0, abs=0.1)
+    table = np.genfromtxt(tmp_path / "out" / "example.csv", delimiter=",", names=True)
+    np.testing.assert_allclose(table["x1_exact"], np.exp(-table["t_s"]), rtol=1e-14)
+    np.testing.assert_allclose(table["x1"][1:] / table["x1"][:-1], 0.6, rtol=1e-13)
+    for picture in ("example.png", "orders.png"):
+        assert (tmp_path / "out" / picture).stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--step", "0"], "step must be positive"),
+        (["--end", "0.1"], "end must be at least one step"),
+        (["--step", "0.3"], "whole number of steps"),
+    ],
+)
+def test_bad_options(options, message, tmp_path):
+    assert message in run("--out", str(tmp_path / "out"), *options, code=1).output
