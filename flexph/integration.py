@@ -133,11 +133,11 @@ def integrate(
 
     - ``radau`` (Radau IIA of order 5), ``bdf`` (orders 1 to 5) of scipy_dae (extra ``dae``), ``ida`` (BDF of
       SUNDIALS, extra ``ida``): adaptive, on ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − Bu`` of index 1 or 2, with ``times``
-      only those that are saved. The errors of the differential states are kept below ``tolerance=(rtol, atol)``, atol
-      a number or (n,), or just rtol (1e-6); without an atol it is rtol times a size that each state has from the start
-      and its energy. Algebraic states (multipliers) take no part in the error test; those of the start are replaced by
-      consistent ones. Work and dissipation are integrals of power along the interpolant: the balance holds to the
-      tolerance only.
+      only those that are saved. The errors of the states are kept below ``tolerance=(rtol, atol)``, atol a number or
+      (n,), or just rtol (1e-6); without an atol it is rtol times a size that each state has from the start and its
+      energy. Multipliers of index 2 take no part in the error test: they are accurate to the tolerance of the momenta
+      over the step. Algebraic states of the start are replaced by consistent ones. Work and dissipation are integrals
+      of power along the interpolant: the balance holds to the tolerance only, at drives to that of their multipliers.
 
     A mechanism takes the methods of general systems too, through :meth:`Mechanism.phdae`, and returns a
     :class:`Trajectory`: position constraints then hold to the tolerance or order of the method, drives act by their

@@ -109,10 +109,18 @@ class PHDAE:
         if defect > GRADIENT_TOLERANCE:
             raise ValueError(f"(E, z) must be a gradient pair of H: ‖Eᵀz − ∇H‖/‖∇H‖ = {defect:.0e}")
 
+    def floor(self, x: Array) -> Array:
+        """What counts as small of each state: 1e-3 of its part, whose entries share a unit; of all where that rests."""
+        made = np.full(x.size, 1e-3 * np.abs(x).max(initial=0.0))
+        for part in self.parts.values():
+            largest = float(np.abs(x[part]).max(initial=0.0))
+            made[part] = 1e-3 * largest if largest > 0.0 else made[part]
+        return made
+
     def gradient_defect(self, x: Array) -> float:
         """‖E(x)ᵀz(x) − ∇H(x)‖ / ‖∇H(x)‖ with ∇H by central differences, relative to the larger of both."""
         analytic = self.E(x).T @ self.z(x)
-        size = np.maximum(np.abs(x), 1e-3 * np.abs(x).max(initial=0.0))
+        size = np.maximum(np.abs(x), self.floor(x))
         # a state that carries energy is moved on its own scale: units differ from entry to entry
         size = np.where(np.abs(x * analytic) > 1e-3 * abs(self.H(x)), np.abs(x), size)
         step = np.cbrt(np.finfo(float).eps) * np.where(size > 0.0, size, 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +18,7 @@ from .ledger import Accounts, Ledger, make_ledger
 from .reactions import Motion, Reaction, reaction
 from .space import Array, cayley, from_entries, skew, spins
 from .state import Anchors, State, TimeTable, angular_momentum, configuration, law_values
+from .storage import put, texts, write_whole
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -204,25 +205,22 @@ class Solution:
 
         The file appears whole or not at all: it is written beside its place and then put there.
         """
-        beside = Path(path).with_name(Path(path).name + ".part")
-        with h5py.File(beside, "w", libver="v110") as file:  # from v110 on, all structures have checksums
-            self._write(file)
-        beside.replace(path)
+        write_whole(path, self._write)
 
     def _write(self, file: h5py.File) -> None:
         file.attrs["format"] = FORMAT
-        file.attrs["layout"] = _texts(_signature(self.mechanism))
+        file.attrs["layout"] = texts(_signature(self.mechanism))
         for name in _ARRAYS:
-            _put(file, name, getattr(self, name))
-        _put(file, "anchors/rows", self.anchors.rows)
-        _put(file, "anchors/springs", self.anchors.springs)
+            put(file, name, getattr(self, name))
+        put(file, "anchors/rows", self.anchors.rows)
+        put(file, "anchors/springs", self.anchors.springs)
         for group in ("energy", "work", "joint_work", "dissipation"):
             accounts = getattr(self.ledger, group)
             rows = len(self.times) - (group != "energy")
             columns = np.array(list(accounts.values())).reshape(len(accounts), rows).T
-            _put(file, f"ledger/{group}", columns).attrs["columns"] = _texts(accounts)
+            put(file, f"ledger/{group}", columns).attrs["columns"] = texts(accounts)
         for name in ("residual", "position_residual", "velocity_residual", "iterations"):
-            _put(file, f"ledger/{name}", getattr(self.ledger, name))
+            put(file, f"ledger/{name}", getattr(self.ledger, name))
 
     @staticmethod
     def load(path: str | Path, mechanism: Mechanism) -> Solution:
@@ -255,18 +253,6 @@ def _chain(first: Any, second: Any) -> Any:
     if isinstance(first, Mapping):
         return {k: np.append(first[k], second[k]) for k in first}
     return np.append(first, second)
-
-
-def _put(file: h5py.File, name: str, value: Array) -> h5py.Dataset:
-    value = np.asarray(value, dtype=float)
-    if value.size == 0:
-        return file.create_dataset(name, data=value)
-    return file.create_dataset(name, data=value, chunks=True, fletcher32=True)
-
-
-def _texts(names: Iterable[str]) -> Array:
-    """Texts of fixed length: their place in the file is covered by its checksums."""
-    return np.array([name.encode() for name in names], dtype=bytes)
 
 
 def _signature(mechanism: Mechanism) -> list[str]:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import h5py
 import numpy as np
 
 from . import checks as check
 from .phdae import PHDAE
 from .space import Array
+from .storage import put, texts, write_whole
+
+FORMAT = "flexph trajectory 1"
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,25 @@ class Trajectory:
     def final(self) -> Array:
         """The last state, from which a run can be continued."""
         return self.states[-1]
+
+    def save(self, path: str | Path) -> None:
+        """Write the run as HDF5 (docs/solution-format.md); the file appears whole or not at all."""
+        write_whole(path, self._write)
+
+    def _write(self, file: h5py.File) -> None:
+        file.attrs["format"] = FORMAT
+        file.attrs["method"] = self.method
+        file.attrs["layout"] = texts(f"{name} {part.start} {part.stop}" for name, part in self.system.parts.items())
+        for name in ("times", "states", "output_times"):
+            put(file, name, getattr(self, name))
+        for name, values in self.outputs.items():
+            put(file, f"outputs/{name}", values)
+            put(file, f"balance/work/{name}", self.balance.work[name])
+        for name in ("energy", "dissipation", "residual", "iterations"):
+            put(file, f"balance/{name}", getattr(self.balance, name))
+        for name, event in self.events.items():
+            put(file, f"events/{name}/times", event.times)
+            put(file, f"events/{name}/states", event.states)
 
     def energy_drift(self) -> float:
         """Largest |H(t) − H(0) − work + dissipation| over the largest energy: what all residuals add up to."""

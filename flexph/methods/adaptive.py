@@ -44,10 +44,10 @@ def integrate_adaptively(
     span = (float(grid[0]), float(grid[-1]))
     equations = Equations(system, forcing, span)
     try:
-        start, size = start_of(equations, span[0], x0)
+        start, conditions = start_of(equations, span[0], x0)
     except ArithmeticError as error:
         raise ValueError(f"method {method!r} cannot start: {error}") from error
-    problem = Problem(equations, start, span, rtol, rtol * size if atol is None else atol, size)
+    problem = Problem(conditions, start, span, rtol, atol)
     record = _Record(equations, start, grid, Watch(events, span[0], start), method)
     bar = tqdm(total=grid.size - 1, delay=1.0, disable=None if progress else True, unit="time")
     try:

@@ -48,7 +48,7 @@ class Gauss:
             return np.concatenate(rows)
 
         start = np.concatenate([np.zeros(r), split.V2.T @ x0])
-        speed = np.maximum(split.V1.T @ size, 1e-300) / h
+        speed = np.maximum(np.abs(split.V1.T) @ size, 1e-300) / h
         sizes = np.tile(np.concatenate([np.abs(speed), np.maximum(np.abs(split.V2.T) @ size, 1e-300)]), s)
         jacobian = lambda y: self._slopes(h, u, size, *states(y))  # noqa: E731
         y, iterations = self._newton.solve(residual, np.tile(start, s), sizes, jacobian)

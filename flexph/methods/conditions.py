@@ -51,7 +51,8 @@ class Inconsistency:
 class Conditions:
     """``Qᵀg = 0, h = Nᵀġ = 0`` for the algebraic states, ``Nᵀg = 0`` for the others, near a state.
 
-    N (m, k) are the combinations of the m algebraic equations that contain no algebraic state, Q the other ones.
+    N (m, k) are the combinations of the m algebraic equations that contain no algebraic state, Q the other ones;
+    ``size`` (n,) is that of each state, ``multipliers`` (n,) says which stand in no algebraic equation (index 2).
     """
 
     def __init__(self, equations: Equations, time: float, x: Array) -> None:
@@ -61,16 +62,20 @@ class Conditions:
         self._slopes: tuple[Array, Array] | None = None
 
     def _without_algebraic(self, x: Array) -> tuple[Array, Array]:
-        if not self.split.U2.shape[1]:
-            self._unit = np.zeros(0)
+        s = self.split
+        if not s.U2.shape[1]:
+            self._unit, self.multipliers = np.zeros(0), np.zeros(x.size, dtype=bool)
             return np.zeros((0, 0)), np.zeros((0, 0))
         whole = self.equations.along_algebraic(self.time, x, self.size)
-        size = np.abs(self.split.V2.T) @ self.size
+        size = np.abs(s.V2.T) @ self.size
         self._unit = self._algebraic_size(x, whole, size)
-        noise = 1e1 * FORWARD * np.abs(self.equations.flow(self.time, x)).max(initial=0.0) / np.maximum(size, 1e-300)
-        small = VANISHING * np.abs(whole).max(axis=0, initial=0.0) + noise * (whole != 0.0).any(axis=0)
-        matrix = self.split.U2.T @ whole
+        self.size = np.maximum(self.size, np.abs(s.V2) @ self._unit)
+        small = (
+            VANISHING * np.abs(whole).max(axis=0) + 1e1 * FORWARD * (np.abs(s.U2.T) @ self._terms(x))[:, None] / size
+        )
+        matrix = s.U2.T @ whole
         matrix[np.abs(matrix) <= small] = 0.0
+        self.multipliers = (s.V2[:, ~matrix.any(axis=0)] != 0.0).any(axis=1)
         used = matrix.any(axis=1)
         one = np.eye(len(matrix))
         scaled = matrix[used] / np.abs(matrix[used]).max(axis=1, keepdims=True)
@@ -123,9 +128,7 @@ class Conditions:
         """The defects at a state."""
         e, s = self.equations, self.split
         g, h = e.algebraic(self.time, x), self.hidden(x)
-        z, u = np.abs(e.system.z(x)), e.forcing.at(self.time)
-        matrix = abs(e.system.J(x) - e.system.R(x))
-        terms = matrix @ np.maximum(z, 1e-3 * z.max(initial=0.0)) + abs(e.system.B(x)) @ np.abs(u)
+        terms = self._terms(x)
         relative = np.abs(g) / np.maximum(np.abs(s.U2.T) @ terms, 1e-300)
         of_hidden = np.zeros(0)
         if h.size:
@@ -141,6 +144,13 @@ class Conditions:
             dict(zip(self.names, map(float, g), strict=True)), dict(zip(names, map(float, h), strict=True)), largest
         )
 
+    def _terms(self, x: Array) -> Array:
+        """|J − R||z| + |B||u| (n,), with a floor under |z|: how large the terms of each equation are."""
+        system = self.equations.system
+        z, u = np.abs(system.z(x)), np.abs(self.equations.forcing.at(self.time))
+        made: Array = abs(system.J(x) - system.R(x)) @ np.maximum(z, 1e-3 * z.max(initial=0.0)) + abs(system.B(x)) @ u
+        return made
+
     def with_algebraic(self, x: Array) -> Array:
         """The state with algebraic states that solve (Qᵀg, h) = 0 by Newton's method."""
         V2 = self.split.V2
@@ -152,11 +162,11 @@ class Conditions:
             jacobian = _differences(self.for_algebraic, x, defect, V2, self._unit)
             scale = np.abs(jacobian).max(axis=1)
             if np.any(scale == 0.0) or not np.all(np.isfinite(jacobian)):
-                raise ArithmeticError(self._singular(jacobian))
+                raise ArithmeticError(self._singular())
             equilibrated = jacobian / scale[:, None]
             columns = np.abs(equilibrated).max(axis=0)
             if np.any(columns == 0.0) or np.linalg.cond(equilibrated / columns) > 1.0 / FORWARD:
-                raise ArithmeticError(self._singular(jacobian))
+                raise ArithmeticError(self._singular())
             step = V2 @ np.linalg.solve(equilibrated, defect / scale)
             change = float(np.max(np.abs(step) / np.maximum(np.abs(x), self.size), initial=0.0))
             x, previous, best = x - step, best, min(best, change)
@@ -166,7 +176,7 @@ class Conditions:
             f"the algebraic states at t = {self.time} s could not be found (last change {change:.1e})"
         )
 
-    def _singular(self, jacobian: Array) -> str:
+    def _singular(self) -> str:
         return (
             f"the algebraic states are not determined by the algebraic equations and their rates at t = {self.time} s: "
             "the index is above 2, or equations follow from others"

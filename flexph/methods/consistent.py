@@ -26,7 +26,7 @@ def inconsistency(
 
     Equations that the system does not contain (positions behind constraints on velocities) are not looked at. Inputs
     that stand in algebraic equations are differentiated. Raises ValueError where E differentiates other states from
-    place to place, ArithmeticError for an index above 2.
+    place to place.
     """
     conditions, x = _conditions(system, state, time, inputs)
     return conditions.report(x)
@@ -42,9 +42,10 @@ def consistent(
 ) -> Array:
     """The nearest consistent state (n,): index 1 and the hidden equations of index 2 hold to round-off.
 
-    Algebraic states are free. Differential ones move least in the norm ``Σ ((x − x₀)/size)²``, size the largest entry
-    of their part (Gauss-Newton); parts in ``keep`` not at all. Raises ValueError for an unknown part, ArithmeticError
-    where no consistent state is found, and for an index above 2.
+    Algebraic states are free. Differential ones move least in the norm ``Σ ((x − x₀)/size)²`` (Gauss-Newton), where the
+    size of a state that carries energy is what has the energy |H| (velocities then move least in kinetic energy), and
+    of others the largest entry of their part; parts in ``keep`` do not move. Raises ValueError for an unknown part,
+    ArithmeticError where no consistent state is found, and for an index above 2.
     """
     conditions, x = _conditions(system, state, time, inputs)
     parts = conditions.equations.system.parts
@@ -58,8 +59,8 @@ def consistent(
     return x
 
 
-def start_of(equations: Equations, time: float, x: Array) -> tuple[Array, Array]:
-    """The state with consistent algebraic states, and the sizes of states.
+def start_of(equations: Equations, time: float, x: Array) -> tuple[Array, Conditions]:
+    """The state with consistent algebraic states, and what makes it so.
 
     Raises ValueError where the differential states are inconsistent, ArithmeticError for an index above 2.
     """
@@ -68,7 +69,7 @@ def start_of(equations: Equations, time: float, x: Array) -> tuple[Array, Array]
     left = conditions.report(x)
     if left:
         raise ValueError(f"inconsistent start at t = {time} s: {left}; see flexph.consistent(system, state)")
-    return x, conditions.size
+    return x, conditions
 
 
 def _conditions(

@@ -10,13 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..space import Array
-from .equations import Equations
+from .conditions import Conditions
 
 EXTRAS = {"radau": ("scipy_dae", "dae"), "bdf": ("scipy_dae", "dae"), "ida": ("sksundae", "ida")}
 """Module and extra of each method."""
 SUPPRESSED = 1e8
-"""Absolute tolerance of algebraic states over their size: no error test sees them, nor does the end of an iteration;
-they follow from the equations they stand in."""
+"""Absolute tolerance of multipliers of index 2 over their size: no error test sees them, nor does the end of an
+iteration; they are as accurate as the changes of momentum that they make in a step."""
 ITERATIONS = 8
 """Newton iterations of a step of IDA: it takes 4 unless told otherwise, and shortens steps after them."""
 NEARBY = 0.1
@@ -54,24 +54,24 @@ def require(method: str) -> Any:
 
 
 class Problem:
-    """What a solver is given: equations, start, last time, relative and absolute tolerance (n,), sizes of the states.
+    """What a solver is given: equations, start, last time, relative and absolute tolerance (n,).
 
-    Errors count as the root of the mean square over the differential states; ``rtol`` and ``atol`` are rescaled here,
-    since the libraries divide by the number of all.
+    Errors count as the root of the mean square over all states but the multipliers of index 2; ``rtol`` and ``atol``
+    are rescaled here, since the libraries divide by the number of all.
     """
 
     def __init__(
-        self, equations: Equations, start: Array, span: tuple[float, float], rtol: float, atol: Array, size: Array
+        self, conditions: Conditions, start: Array, span: tuple[float, float], rtol: float, atol: Array | None
     ) -> None:
-        self.equations, self.start, self.span, self.size = equations, start, span, size
-        split = equations.split
-        self.rate = split.V1 @ equations.rate(span[0], start)
-        counted = max(split.V1.shape[1], 1) / max(start.size, 1)
-        self.rtol = rtol * np.sqrt(counted)
-        own = np.abs(split.V2).max(axis=1, initial=0.0)  # one for algebraic states, in between for combinations
-        algebraic = own > 1.0 - 1e-9
-        self.atol = np.where(algebraic, SUPPRESSED * np.maximum(size, np.abs(start)), atol * np.sqrt(counted))
-        self.algebraic = np.flatnonzero(algebraic)
+        self.equations, self.start, self.span = conditions.equations, start, span
+        self.size = np.maximum(conditions.size, np.abs(start))
+        split, left_out = self.equations.split, conditions.multipliers
+        self.rate = split.V1 @ self.equations.rate(span[0], start)
+        counted = np.sqrt(max(np.sum(~left_out), 1) / max(start.size, 1))
+        self.rtol = rtol * counted
+        own = rtol * self.size if atol is None else atol
+        self.atol = np.where(left_out, SUPPRESSED * self.size, counted * own)
+        self.algebraic = np.flatnonzero(np.abs(split.V2).max(axis=1, initial=0.0) > 1.0 - 1e-9)
         self._last: tuple[float, Array, Array, Array] | None = None
 
     def jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
@@ -117,8 +117,12 @@ class _ScipyDae:
             warnings.simplefilter("ignore")  # singular factors: the step is shortened, and fails if that does not help
             try:
                 message = self._solver.step()
-            except (np.linalg.LinAlgError, FloatingPointError) as error:
+            except np.linalg.LinAlgError as error:
                 raise SolverFailed(str(error)) from error
+            except ValueError as error:
+                if "infs or NaNs" not in str(error):
+                    raise
+                raise SolverFailed("the equations are not finite") from error
         if self._solver.status == "failed":
             raise SolverFailed(str(message).rstrip(".").lower())
         self.before, self.time, self.state = self._solver.t_old, self._solver.t, self._solver.y

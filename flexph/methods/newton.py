@@ -13,7 +13,9 @@ SETTLED = 1e-17
 """Expected size of the next correction, relative to the unknowns, at which the iterate is exact to round-off."""
 STAGNATED = 1e-9
 """Correction below which an iteration that no longer improves has met the round-off of the equations."""
-NOISE = 1e-13
+STALLED = 1e-6
+"""The same where the Jacobian is of this step: a multiplier near zero may know no more digits of itself."""
+NOISE = 3e-12
 """Correction that counts as round-off also where the Jacobian was not made in this step."""
 FAR = 0.3
 """Relative correction from which on every iteration has a Jacobian of its own."""
@@ -67,7 +69,7 @@ class Newton:
             new = residual(x)
             if change <= STAGNATED and change * (change / previous) <= SETTLED:
                 return x, iteration
-            if change <= STAGNATED and change > 0.5 * previous and (fresh or change <= NOISE):
+            if change > 0.5 * previous and change <= (STALLED if fresh else NOISE):
                 return x, iteration
             if change > SLOW * previous and change > NOISE:
                 self._inverse, fresh = None, False

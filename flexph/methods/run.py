@@ -144,7 +144,7 @@ class _Run:
         self.system, self.x, self.save_every, self.method, self.watch = system, x0, save_every, method, watch
         self.energy = system.H(x0)
         self.algebraic = ~dense(system.E(x0)).any(axis=0)
-        self.size = np.maximum(np.abs(x0), 1e-3 * np.abs(x0).max(initial=0.0))
+        self.size = np.maximum(np.abs(x0), system.floor(x0))
         self.times, self.states, self.energies = [t0], [x0], [self.energy]
         self.middles: list[float] = []
         self.outputs: list[Array] = []

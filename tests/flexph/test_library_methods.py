@@ -81,6 +81,39 @@ def test_outputs_and_work_at_a_port(method):
     assert found.balance.residual.max() < 1e-6
 
 
+@pytest.mark.parametrize("coupling", [0.1, 1e-6])
+def test_algebraic_states_of_index_one_are_converged(method, coupling):
+    """An oscillator with 0 = v − w − 100 w³ beside it, however little w acts back."""
+    system = PHDAE(
+        E=np.diag([1.0, 1.0, 0.0]),
+        J=np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, -coupling], [0.0, coupling, 0.0]]),
+        R=lambda x: np.diag([0.0, 0.0, coupling * (1.0 + 100.0 * x[2] ** 2)]),
+        z=lambda x: x,
+        H=lambda x: 0.5 * float(x[0] ** 2 + x[1] ** 2),
+        sample=np.array([1.0, 0.3, 0.2]),
+    )
+    found = run(system, (1.0, 0.0, 0.0), 3.0, 30, method=method, tolerance=1e-7)
+    v, w = found.states[:, 1], found.states[:, 2]
+    assert np.abs(v - w - 100.0 * w**3).max() < 1e-4  # slopes of 14 in w
+
+
+def test_a_singular_mass(method):
+    """[dg] example 7 with M = [[1, 1], [1, 1]]: the sum of both moves with ω² = 1/(1/3 + 1)."""
+    E, J, stiff = np.zeros((4, 4)), np.zeros((4, 4)), np.array([3.0, 1.0])
+    E[:2, :2], E[2:, 2:] = np.eye(2), np.ones((2, 2))
+    J[:2, 2:], J[2:, :2] = np.eye(2), -np.eye(2)
+    system = PHDAE(
+        E=E,
+        J=J,
+        z=lambda x: np.concatenate([stiff * x[:2], x[2:]]),
+        H=lambda x: float(0.5 * stiff @ x[:2] ** 2 + 0.5 * (x[2] + x[3]) ** 2),
+        sample=np.array([0.25, 0.75, 0.1, -0.3]),
+    )
+    found = run(system, (0.25, 0.75, 0.0, 0.0), 2.0, method=method, tolerance=1e-7)
+    assert found.states[:, 0] + found.states[:, 1] == pytest.approx(np.cos(math.sqrt(0.75) * found.times), abs=5e-5)
+    assert found.energy_drift() < 1e-5
+
+
 def push(t):
     return math.sin(9.0 * t), 0.5, -0.2
 

@@ -2,6 +2,7 @@
 
 import math
 
+import h5py
 import numpy as np
 import pytest
 from four_particles import START, constraints, four_particles, momenta
@@ -247,3 +248,14 @@ def test_saving_every_tenth_step_keeps_sums_and_maxima():
         full = getattr(every.balance, name).reshape(10, 10).sum(axis=1)
         np.testing.assert_allclose(getattr(tenth.balance, name), full, rtol=1e-13)
     np.testing.assert_array_equal(tenth.balance.residual, every.balance.residual.reshape(10, 10).max(axis=1))
+
+
+def test_a_saved_trajectory_holds_what_it_says(tmp_path):
+    found = integrate(pendulum(), (1.0, 0.0), np.linspace(0.0, 0.2, 5), inputs={"torque": 0.1}, progress=False)
+    found.save(tmp_path / "run.h5")
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert (file.attrs["format"], file.attrs["method"]) == ("flexph trajectory 1", "gonzalez")
+        np.testing.assert_array_equal(file["states"][()], found.states)
+        np.testing.assert_array_equal(file["outputs/torque"][()], found.outputs["torque"])
+        np.testing.assert_array_equal(file["balance/work/torque"][()], found.balance.work["torque"])
+        np.testing.assert_array_equal(file["balance/energy"][()], found.balance.energy)
