@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from . import checks as check
 from .elasticity import Elasticity
-from .inertia import Inertia
+from .inertia import Inertia, contract
 from .space import Array
 
 Momenta = Literal["full", "constant"]
@@ -63,7 +63,7 @@ class View:
     stresses: Mapping[str, StressField] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Body:
     """A floating body: inertia, elastic energy or None, named ports.
 
@@ -91,10 +91,25 @@ class Body:
         object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
         object.__setattr__(self, "loads", MappingProxyType(dict(self.loads)))
 
+    def __repr__(self) -> str:
+        kind = f"{self.size} flexible coordinates" if self.size else "rigid"
+        space = "plane" if self.dim == 2 else "space"
+        return f"<Body of the {space}: {self.mass:.6g} kg, {kind}; ports {', '.join(self.ports)}>"
+
     @property
     def dim(self) -> int:
         """2 in the plane, 3 in space."""
         return self.inertia.dim
+
+    @property
+    def centre(self) -> Array:
+        """Centre of mass of the undeformed body in body axes, (d,) [m]."""
+        return self.inertia.centre
+
+    @property
+    def moments(self) -> Array:
+        """Inertia J of the undeformed body about its centre of mass in body axes, (s, s) [kg m²]."""
+        return contract(self.inertia, about_centre=True).J
 
     @property
     def size(self) -> int:

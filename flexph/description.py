@@ -38,7 +38,7 @@ def _freedoms(mechanism: Mechanism, pose: Pose | None) -> list[str]:
         try:
             pose, where = mechanism.assemble(), "at the pose assembled without a guess"
         except ValueError:
-            return [f"{count}, freedoms at least {velocities - rows}; redundancies: give describe(pose) a pose"]
+            return [f"{count}, freedoms at least {max(velocities - rows, 0)}; redundancies: give describe(pose) a pose"]
     c = at_rest(mechanism, pose.centres, pose.rotations)
     G = constraint_rates(mechanism, c, TimeTable(mechanism, pose.anchors), 0.0)[0]
     redundant = null_space(G, mechanism.constraint_names)[1] if rows else []

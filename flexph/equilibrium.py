@@ -227,7 +227,16 @@ def _finished(
     if left.max(initial=0.0) > BALANCED * largest + noise(mechanism, c):
         raise ArithmeticError(f"the iteration settled where forces do not balance: {left.max():.1e} is left")
     state = State(time, flat(mechanism, c), lam, pose.anchors)
-    check_consistent(mechanism, state, velocities=bool(np.any(steady.spin)))  # at rest drives stand where they are
+    turning = bool(np.any(steady.spin))
+    try:
+        check_consistent(mechanism, state, velocities=turning)  # at rest drives stand where they are
+    except ValueError as error:
+        if not turning:
+            raise
+        raise ValueError(
+            f"the joints do not turn with the spin {steady.spin} rad/s: hold the body by a revolute joint about that "
+            f"axis and a drive of that rate ({error})"
+        ) from None
     return state
 
 

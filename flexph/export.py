@@ -12,23 +12,28 @@ import numpy as np
 
 from . import checks as check
 from .body import Body, View
+from .kernels.state import Configuration
 from .solution import Solution
 from .space import Array, skew, spins
 from .spectrum import Modes
-from .state import Pose
+from .state import Pose, State, at_rest, configuration
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 
-def write_modes(path: str | Path, mechanism: Mechanism, pose: Pose, modes: Modes) -> Path:
-    """Write mode shapes on the undeformed pose as a VTU file; returns its path.
+def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, modes: Modes) -> Path:
+    """Write mode shapes on the undeformed pose, or on the equilibrium they are about, as a VTU file; returns its path.
 
     Point data ``mode_1``, …: displacement of each mode, its largest one set to 1 m; cell data ``body``: the index of
     the body. Bodies without a view are left out.
     """
-    shapes = [_mode_displacement(mechanism, pose, modes, k) for k in range(len(modes.frequencies))]
-    points, cells, bodies = _undeformed(mechanism, pose)
+    if isinstance(about, Pose):
+        base = at_rest(mechanism, about.centres, about.rotations)
+    else:
+        base = configuration(mechanism, about.x)
+    shapes = [_mode_displacement(mechanism, base, modes, k) for k in range(len(modes.frequencies))]
+    points, cells, bodies = _placed(mechanism, base)
     mesh = meshio.Mesh(
         _spatial(points),
         cells,
@@ -89,18 +94,26 @@ def _viewed(mechanism: Mechanism, names: Sequence[str] = ()) -> Iterator[tuple[i
             yield i, name, body, body.view
 
 
-def _undeformed(mechanism: Mechanism, pose: Pose) -> tuple[Array, list[tuple[str, Array]], list[Array]]:
+def _local(mechanism: Mechanism, base: Configuration, index: int, body: Body, view: View) -> Array:
+    """X + φu of the points of a view, in body axes."""
+    u = base.u[mechanism.network.arrays.body_u == index]
+    return view.points + (view.shape @ u).reshape(view.points.shape)
+
+
+def _placed(mechanism: Mechanism, base: Configuration) -> tuple[Array, list[tuple[str, Array]], list[Array]]:
     points, cells, bodies, start = [], [], [], 0
     for i, _, body, view in _viewed(mechanism):
-        points.append(pose.centres[i] + (view.points - body.inertia.centre) @ pose.rotations[i].T)
+        u = base.u[mechanism.network.arrays.body_u == i]
+        centre = body.inertia.centre + body.inertia.mean_shape @ u
+        points.append(base.r[i] + (_local(mechanism, base, i, body, view) - centre) @ base.R[i].T)
         cells.append((view.cell_type, view.cells + start))
         bodies.append(np.full(len(view.cells), i))
         start += len(view.points)
     return np.vstack(points), cells, bodies
 
 
-def _mode_displacement(mechanism: Mechanism, pose: Pose, modes: Modes, k: int) -> Array:
-    """World displacement of all points in mode k: velocities R(v_P + ω × X + φu̇), largest set to 1."""
+def _mode_displacement(mechanism: Mechanism, base: Configuration, modes: Modes, k: int) -> Array:
+    """World displacement of all points in mode k: velocities R(v_P + ω × (X + φu) + φu̇), largest set to 1."""
     shape, at, moved = modes.shapes[:, k].real, 0, []
     for i, body in enumerate(mechanism.bodies.values()):
         d, s = body.dim, spins(body.dim) if body.turns else 0
@@ -109,8 +122,9 @@ def _mode_displacement(mechanism: Mechanism, pose: Pose, modes: Modes, k: int) -
         if body.view is None:
             continue
         turn = skew(spin, d) if s else np.zeros((d, d))
-        local = v + body.view.points @ turn.T + (body.view.shape @ rate).reshape(-1, d)
-        moved.append(local @ pose.rotations[i].T)
+        lever = _local(mechanism, base, i, body, body.view)
+        local = v + lever @ turn.T + (body.view.shape @ rate).reshape(-1, d)
+        moved.append(local @ base.R[i].T)
     whole = np.vstack(moved)
     return whole / np.linalg.norm(whole, axis=1).max()
 

@@ -213,11 +213,17 @@ def explain_redundancy(mechanism: Mechanism, G: Any) -> str:
     return "; ".join(explain_redundant(names) for names in redundant)
 
 
+def _unit_of(mechanism: Mechanism, row: int, unit: str) -> str:
+    rows = [r for c in mechanism.connections for r in c.rows]
+    return unit.replace("m", "rad", 1) if rows[row].unit == "N m" else unit
+
+
 def _report(mechanism: Mechanism, what: str, defect: Array, size: Array, time: float, unit: str) -> None:
     excess = np.abs(defect) - 1e2 * CONSISTENT * size
     worst = int(np.argmax(excess))
     if excess[worst] > AT_REST:
         raise ValueError(
             f"inconsistent initial {what} at t = {time} s: {mechanism.constraint_names[worst]} is violated by "
-            f"{abs(defect[worst]):.3g} {unit}; use mechanism.assemble(...) and mechanism.consistent_state(...)"
+            f"{abs(defect[worst]):.3g} {_unit_of(mechanism, worst, unit)}; use mechanism.assemble(...) and "
+            "mechanism.consistent_state(...)"
         )

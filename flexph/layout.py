@@ -42,6 +42,12 @@ class Layout:
         return self.dim * self.bodies, spins(self.dim) * len(self.turning), self.flexible
 
     @property
+    def parts_of_motion(self) -> slice:
+        """Where ṙ, ω, u̇ are in x."""
+        first = sum(self.position_sizes)
+        return slice(first, first + self.velocities)
+
+    @property
     def velocities(self) -> int:
         """Number of velocities."""
         return sum(self.velocity_sizes)

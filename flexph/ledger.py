@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import checks as check
 from .joints.connection import measures
 from .kernels.arrays import total
 from .kernels.gradient import body_levers
@@ -66,6 +67,7 @@ class Ledger:
 
     def kind(self, word: str) -> Array:
         """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``) over all bodies [J]."""
+        check.choice("kind", word, ("kinetic", "elastic", "potential", "stored"))
         parts = [v for k, v in self.energy.items() if k.split()[0] == word]
         return np.sum(parts, axis=0) if parts else np.zeros_like(self.total_energy)
 

@@ -107,7 +107,7 @@ def _refuse_loads(mechanism: Mechanism, pose: Pose) -> None:
     if np.any(mechanism.gravity):
         raise ValueError(
             "linearize needs an unloaded pose: gravity must be zero, since the geometric stiffness of the joint forces "
-            "it causes is not part of [flex] eq. (45)"
+            "it causes is not part of [flex] eq. (45); take mechanism.linearize(mechanism.equilibrium(pose))"
         )
     a = mechanism.network.arrays
     arms = node_arms(a, pose.rotations, np.zeros(a.body_u.size))

@@ -8,6 +8,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
 from . import checks as check
 from .assembly import assemble
 from .body import Body
@@ -26,13 +28,13 @@ from .nonlinear import as_phdae
 from .phdae import PHDAE
 from .placement import Motion, Placement
 from .ports import find_port
-from .reactions import Reaction, reaction_of_state
+from .reactions import Reaction, position_of, reaction_of_state
 from .small_motion import Spectrum, linearize_state, spectrum
 from .space import Array
 from .state import Pose, State
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mechanism:
     """Bodies joined at named ports: an index-2 pHDAE ([flex] eq. (42)).
 
@@ -44,6 +46,10 @@ class Mechanism:
     bodies: Mapping[str, Body]
     connections: tuple[Connection, ...]
     gravity: Array
+
+    def __repr__(self) -> str:
+        space = "plane" if self.layout.dim == 2 else "space"
+        return f"<Mechanism of the {space}: {', '.join(self.bodies)}; {len(self.connections)} connections>"
 
     @cached_property
     def layout(self) -> Layout:
@@ -86,6 +92,9 @@ class Mechanism:
         those in ``guess`` (at the origin without rotation where missing) may move. Drives stand where they are at
         ``time``. Raises ValueError, saying how far each joint is open, if the loops cannot close.
         """
+        for name, given in (("fixed", fixed), ("guess", guess)):
+            if given is not None and not isinstance(given, Mapping):
+                raise ValueError(f"{name} must map names of bodies to their places, got {type(given).__name__}")
         return assemble(self, fixed or {}, guess or {}, time)
 
     def consistent_state(
@@ -104,6 +113,8 @@ class Mechanism:
         possible. ``elastic="quasi_static"`` starts with the deformation that balances the inertia forces of the
         rigid motion, instead of undeformed.
         """
+        if not isinstance(pose, Pose):
+            raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
         return consistent_state(self, pose, velocities or {}, elastic, time)
 
     def equilibrium(
@@ -127,6 +138,8 @@ class Mechanism:
         Raises ArithmeticError where none is found, and ValueError for redundant constraints, whose forces are not
         unique, unless ``redundant="least_norm"``.
         """
+        if not isinstance(pose, Pose):
+            raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
         return equilibrium(self, pose, inputs or {}, spin, about, time, redundant)
 
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
@@ -153,6 +166,12 @@ class Mechanism:
             raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
         return spectrum(self, state, inputs or {})
 
+    def position(self, state: State, port: str) -> Array:
+        """World position of a port at a state, (d,) [m]."""
+        if not isinstance(state, State):
+            raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
+        return position_of(self, state, port)
+
     def reaction(
         self,
         state: State,
@@ -164,6 +183,12 @@ class Mechanism:
         """Force and torque of a joint on one of its bodies, from the multipliers of a state (see :class:`Reaction`)."""
         if not isinstance(state, State):
             raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
+        moving = np.any(self.gravity) or np.any(state.x[self.layout.parts_of_motion])
+        if moving and not np.any(state.multipliers):
+            raise ValueError(
+                "this state has no joint forces yet: they come with mechanism.equilibrium(...) and with runs "
+                "(solution.reaction, solution.final)"
+            )
         return reaction_of_state(self, state, joint, on, frame)
 
     def phdae(self, state: State) -> PHDAE:
@@ -176,6 +201,8 @@ class Mechanism:
         Freedoms and redundancies depend on the pose; without one they are counted at the pose that assembles from no
         guess, where there is one.
         """
+        if pose is not None and not isinstance(pose, Pose):
+            raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
         return describe(self, pose)
 
 

@@ -49,6 +49,14 @@ def reaction_of_state(mechanism: Mechanism, state: State, joint: str, on: str, f
     return reaction(mechanism, motion, state.multipliers[None], TimeTable(mechanism, state.anchors), joint, on, frame)
 
 
+def position_of(mechanism: Mechanism, state: State, port: str) -> Array:
+    """See :meth:`flexph.Mechanism.position`."""
+    c = configuration(mechanism, state.x)
+    motion = Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
+    found: Array = _Places(mechanism, motion).point(Place(port))[0]
+    return found
+
+
 def reaction(
     mechanism: Mechanism, motion: Motion, multipliers: Array, table: TimeTable, joint: str, on: str, frame: str
 ) -> Reaction:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cholesky, eig, eigh, solve_triangular, svd
+from scipy.linalg import null_space as null_space_of
 
 from . import checks as check
 from .elimination import null_space
@@ -104,7 +105,7 @@ def spectrum(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) ->
     root = None
     if symmetric <= 1e-9 * np.abs(small.stiffness).max(initial=1.0):
         root = _root(small)
-    if root is not None and root.shape[1] == root.shape[0] and not np.any(small.damping):
+    if root is not None and not np.any(small.damping):
         values, vectors = _oscillations(small, root)
     else:
         values, vectors = _general(small)
@@ -160,15 +161,20 @@ def _root(small: _Small) -> Array | None:
 
 
 def _oscillations(small: _Small, root: Array) -> tuple[Array, Array]:
-    """Without damping and with K = L Lᵀ: Hermitian, so that all s are imaginary to the last bit."""
+    """Without damping and with K = L Lᵀ: Hermitian, so that all s are imaginary to the last bit.
+
+    States are the velocities and Lᵀη: where K is singular, neutral freedoms are added as s = 0.
+    """
     n = len(small.mass)
     lower = cholesky(small.mass, lower=True)
     C = solve_triangular(lower, solve_triangular(lower, small.gyroscopic, lower=True).T, lower=True).T
     L = solve_triangular(lower, root, lower=True)
     J = np.block([[-0.5 * (C - C.T), -L], [L.T, np.zeros((L.shape[1],) * 2)]])
     values, vectors = np.linalg.eigh(-1j * J)
+    values = np.where(np.abs(values) <= ZERO * len(values) * np.abs(values).max(initial=0.0), 0.0, values)
     shapes = solve_triangular(lower, vectors[:n], lower=True, trans=1) / np.where(values == 0.0, 1.0, 1j * values)
-    return 1j * values, shapes
+    neutral = null_space_of(root.T)
+    return np.append(1j * values, np.zeros(neutral.shape[1])), np.hstack([shapes, neutral])
 
 
 def _general(small: _Small) -> tuple[Array, Array]:

@@ -110,6 +110,8 @@ def rotation_matrix(name: str, given: Any) -> Array:
         raise ValueError(f"{name} must be a rotation matrix (3, 3) or a scipy Rotation, got {given!r}") from None
     if matrix.shape != (3, 3):
         raise ValueError(f"{name} must be a rotation matrix (3, 3) or a scipy Rotation, got shape {matrix.shape}")
+    if not np.all(np.isfinite(matrix)):
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
     defect = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
     if not defect <= ORTHOGONAL:
         raise ValueError(f"{name} must be orthogonal: |RᵀR − 1| = {defect:.0e}, allowed {ORTHOGONAL:.0e}")

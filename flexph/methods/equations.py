@@ -26,6 +26,8 @@ END_SLOPE: Array = np.array(2.0 * np.polynomial.chebyshev.chebval(-1.0, np.polyn
 """Weights of the values in these points for the derivative at 0."""
 WINDOWS = 8
 """Windows in which a derivative by time is looked for, each a quarter of the last."""
+OF_START = 1e-3
+"""Accuracy of the rate of an input that a start needs: that of a drive is a second difference."""
 
 
 class Equations:
@@ -108,7 +110,7 @@ class Equations:
         )
         made = np.zeros(self.system.inputs_size)
         for k in columns:
-            made[k] = slope(partial(self._input, int(k)), t, self.span)
+            made[k] = slope(partial(self._input, int(k)), t, self.span, OF_START)
         return made
 
     def _input(self, k: int, t: float) -> float:
@@ -127,11 +129,11 @@ class Equations:
         return made
 
 
-def slope(function: Callable[[float], Any], t: float, span: tuple[float, float]) -> float:
+def slope(function: Callable[[float], Any], t: float, span: tuple[float, float], accuracy: float = 1e-6) -> float:
     """The derivative of a function of time: that of its interpolant in Chebyshev points beside t, within the span.
 
-    Of windows that shrink from one to the next, the two that agree best count. Raises ValueError where none do: the
-    function jumps or has a kink there.
+    Of windows that shrink from one to the next, the two that agree best count. Raises ValueError where none do to the
+    accuracy: the function jumps or has a kink there.
     """
     length = span[1] - span[0]
     side = 1.0 if t - span[0] < 0.5 * length else -1.0
@@ -144,7 +146,7 @@ def slope(function: Callable[[float], Any], t: float, span: tuple[float, float])
         if gap < 1e-11:
             break
         window, last = 0.25 * window, found
-    if not best[0] < 1e-6:
+    if not best[0] < accuracy:
         raise ValueError(f"an input of algebraic equations has no derivative at t = {t} s (error {best[0]:.1e})")
     return best[1]
 

@@ -250,7 +250,8 @@ def test_accounts_have_the_names_of_the_parts(whole):
     assert set(ledger.dissipation) == {"rod", "spring slider.point–GROUND at (2.0, 0.5)"}
     assert "hinge crank.tip–rod.root" in ledger.joint_work
     assert {"kinetic crank", "elastic rod", "potential slider"} <= set(ledger.energy)
-    assert not ledger.kind("chemical").any()
+    with pytest.raises(ValueError, match="kind must be one of 'kinetic', 'elastic', 'potential', 'stored'"):
+        ledger.kind("chemical")
 
 
 def test_energies_by_their_formulas(whole):
