@@ -33,6 +33,10 @@ from .ledger import Ledger
 from .linear import LinearPHDAE
 from .linearization import linear_body
 from .mechanism import Mechanism, connect
+from .methods.conditions import Inconsistency
+from .methods.consistent import consistent, inconsistency
+from .methods.derivatives import Derivatives
+from .methods.events import Event
 from .methods.gradients import Invariants
 from .phdae import PHDAE, from_linear, transform, with_multipliers
 from .reactions import Reaction
@@ -49,8 +53,11 @@ __all__ = [
     "Balance",
     "Body",
     "Connection",
+    "Derivatives",
     "Elasticity",
+    "Event",
     "Ground",
+    "Inconsistency",
     "Inertia",
     "InputError",
     "IntegrationError",
@@ -74,6 +81,7 @@ __all__ = [
     "View",
     "bushing",
     "connect",
+    "consistent",
     "constrain",
     "cylindrical",
     "distance",
@@ -86,6 +94,7 @@ __all__ = [
     "from_linear",
     "gyrator",
     "hinge",
+    "inconsistency",
     "integrate",
     "interchange",
     "join",

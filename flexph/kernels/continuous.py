@@ -109,7 +109,8 @@ def damping_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:
     """R over (ṙ, ω, u̇): α M + D(u)ᵀ β C⁻¹ D(u) on u̇, and the dampers; sparse, ⪰ 0."""
     D = strain_operator(a, c.u)
     flexible = sparse.csr_array(a.viscous)
-    flexible = flexible + D.T @ sparse.diags_array(a.stress_damping) @ sparse.csr_array(a.stiffness) @ D
+    if a.stress_damping.any():
+        flexible = flexible + D.T @ sparse.diags_array(a.stress_damping) @ sparse.csr_array(a.stiffness) @ D
     rigid = len(a.mass) * a.dim + a.turning.size * a.n.shape[0]
     made = sparse.block_diag([sparse.csr_array((rigid, rigid)), flexible]).tocsr()
     if a.springs.damping.any():

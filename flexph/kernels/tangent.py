@@ -114,7 +114,7 @@ def _inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
     C_spin, K_spin = (J @ w + w @ J - p)[turning], (w @ J @ w - p @ w)[turning]
     C_across, K_across = spin_rows(a, A + turned), spin_rows(a, turned_A)
     C_uu, K_uu = sparse.csr_array((n, n)), sparse.csr_array((n, n))
-    for i in range(s):
+    for i in range(s if n else 0):
         C_uu = C_uu + 2.0 * sparse.diags_array(own[:, i]) @ shifted(a, 1 + i)
         for j in range(s):
             K_uu = K_uu - sparse.diags_array(own[:, i] * own[:, j]) @ shifted(a, 1 + s + i * s + j)
@@ -132,7 +132,8 @@ def _elastic(a: Arrays, c: Configuration) -> Any:
     """D(u)ᵀC⁻¹D(u) and the geometric stiffness of the stresses, on u."""
     D, slopes = strain_operator(a, c.u), sparse.csr_array(a.slopes)
     made = D.T @ sparse.csr_array(a.stiffness) @ D
-    made = made + slopes.T @ sparse.diags_array(a.weights.T @ elastic_stress(a, c.u)) @ slopes
+    if slopes.shape[0]:
+        made = made + slopes.T @ sparse.diags_array(a.weights.T @ elastic_stress(a, c.u)) @ slopes
     rigid = len(a.mass) * a.dim + a.turning.size * a.n.shape[0]
     return sparse.block_diag([sparse.csr_array((rigid, rigid)), made]).tocsr()
 
@@ -161,9 +162,10 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     basis, motion, loads = cross(a.dim), node_motion(a, c, d), world_loads(a, d.arm, forces.inputs)
     pulled = sparse.csr_array(pull(a, motion))
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
-    swap = sparse.csr_array(a.select_first).T @ sparse.diags_array(on_product) @ sparse.csr_array(a.select_second)
-    made = pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
-    made = made + _following(a, c, motion, forces.inputs)
+    made = _following(a, c, motion, forces.inputs)
+    if on_product.size:
+        swap = sparse.csr_array(a.select_first).T @ sparse.diags_array(on_product) @ sparse.csr_array(a.select_second)
+        made = made + pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
     # the node force stays in the world while the body turns under it
     f = _node_force(a, d, forces, loads).reshape(-1, a.dim)
     body_f = np.einsum("kji,kj->ki", c.R[a.node_body], f)
