@@ -155,7 +155,7 @@ def _independent(mechanism: Mechanism, c: Configuration, table: TimeTable, time:
     """Independent combinations of the constraints, and the map of their multipliers to those of all."""
     G = constraint_rates(mechanism, c, table, time)[0]
     found = independent(mechanism, G)
-    return (G, sparse.eye_array(G.shape[0])) if found is None else (found.spread.T @ G, found.spread)
+    return (G, sparse.eye_array(G.shape[0], format="csr")) if found is None else (found.spread.T @ G, found.spread)
 
 
 def _saddle(block: Any, G: Any, rhs: Array) -> Array:

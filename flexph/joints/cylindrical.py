@@ -12,7 +12,8 @@ def cylindrical(
     """Both ports on one axis, along and about which they move: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
 
     ``axis`` in the first port's section, ``second_axis`` in the second's (world axes for GROUND), the same components
-    if it is not given. Leaves two relative freedoms.
+    if it is not given. Leaves two relative freedoms. The constraint force lies across the mean axes of the second
+    section over a step: exchanging the ports changes the motion by the square of the step.
     """
 
     given = unit_axes(axis, second_axis)
