@@ -44,7 +44,7 @@ from .small_motion import Spectrum
 from .solution import Solution
 from .spectrum import Modes, eigenfrequencies, modes, poles
 from .state import Pose, State
-from .trajectory import Balance, Trajectory
+from .trajectory import Balance, Occurrences, Trajectory
 from .unfinished import InputError, IntegrationError, IntegrationInterrupted
 
 __all__ = [
@@ -68,6 +68,7 @@ __all__ = [
     "LoadPort",
     "Mechanism",
     "Modes",
+    "Occurrences",
     "Port",
     "Pose",
     "Reaction",

@@ -14,6 +14,9 @@ from . import checks as check
 from .linear import LinearPHDAE
 from .space import Array
 
+LISTED = 4
+"""Constraints that a redundant one follows from, up to which all are named."""
+
 
 class RedundantConstraintWarning(UserWarning):
     """Constraints depend on each other; the motion is unaffected, their multipliers are not unique."""
@@ -62,7 +65,9 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
 def explain_redundant(names: list[str]) -> str:
     """A sentence on one redundant constraint and those it follows from."""
     first, *others = names
-    return f"redundant constraint: {first!r} follows from {', '.join(map(repr, others)) or 'nothing (an empty row)'}"
+    listed = ", ".join(map(repr, others[:LISTED])) or "nothing (an empty row)"
+    more = f" and {len(others) - LISTED} more" if len(others) > LISTED else ""
+    return f"redundant constraint: {first!r} follows from {listed}{more}"
 
 
 def null_space(g: Any, names: tuple[str, ...]) -> tuple[sparse.csr_array, list[list[str]]]:

@@ -228,6 +228,8 @@ class Solution:
 
         Raises ValueError for a file that is missing, damaged, of another format, or of another mechanism.
         """
+        if not Path(path).is_file():
+            raise ValueError(f"cannot read the saved run {str(path)!r}: there is no such file")
         try:
             with h5py.File(path, "r") as file:
                 return _read(file, mechanism)
