@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,16 @@ def positive(name: str, value: float, unit: str = "") -> float:
     if result <= 0.0:
         raise ValueError(f"{name} must be positive, got {value}{' ' + unit if unit else ''}")
     return result
+
+
+def asked(name: str, function: Callable[[float], Any], time: float) -> Any:
+    """function(time); what it raises is a ValueError that says whose function it was, and when."""
+    try:
+        return function(time)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{name} at t = {time} s raised {type(error).__name__}: {error}") from error
 
 
 def not_negative(name: str, value: float, unit: str = "") -> float:

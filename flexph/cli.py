@@ -133,9 +133,15 @@ def _command(name: str, case: Case[Any]) -> click.Command:
         for module in case.needs:
             if importlib.util.find_spec(module) is None:
                 raise click.ClickException(f"case {name!r} needs the module {module!r}, which is not installed")
+        there = out.exists()
         _claim(out, force)
-        with _keeping(out):
-            record, result = _compute(name, case, values)
+        try:
+            with _keeping(out):
+                record, result = _compute(name, case, values)
+        except BaseException:
+            if not there and not any(out.iterdir()):  # nothing was computed: leave nothing behind
+                out.rmdir()
+            raise
         # What was there before stays untouched until everything is written.
         with tempfile.TemporaryDirectory(prefix=".flexph-", dir=out) as temporary:
             staging = Path(temporary)

@@ -64,7 +64,7 @@ class Forcing:
         for name, given in self._given.items():
             part = self._slices[name]
             size = part.stop - part.start
-            value = _numbers(name, given(time) if callable(given) else given)
+            value = _numbers(name, check.asked(f"input {name!r}", given, time) if callable(given) else given)
             dim = self._dim or size
             if size > dim and value.shape == (dim,):
                 value = np.tile(value, size // dim)  # one force per length for all elements of a load port

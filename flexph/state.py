@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.differentiate import derivative
 
+from . import checks as check
 from .joints.connection import measures
 from .joints.laws import Law, TimeFunction
 from .kernels.state import Configuration, inertia_products, momenta, products, vectors
@@ -182,7 +183,7 @@ class TimeTable:
         """Value of each constraint at a time."""
         values = self.anchors.rows.copy()
         for i in self._driven:
-            given = _asked(self._prescribed(i), time, self._names[i])
+            given = check.asked(f"{self._names[i]}: the prescribed motion", self._prescribed(i), time)
             where = f"{self._names[i]}: the prescribed value at t = {time} s"
             try:
                 values[self._own[i]] = np.asarray(given, dtype=float)
@@ -224,17 +225,6 @@ class TimeTable:
             if np.all(np.isfinite(value)):  # the values of drives are not anchored
                 coefficient[self._terms[i]], offset[i] = law.coefficients(value), law.offset(value)
         return coefficient, offset
-
-
-def _asked(function: TimeFunction, time: float, name: str) -> Any:
-    try:
-        return function(time)
-    except ValueError:
-        raise
-    except Exception as error:
-        raise ValueError(
-            f"{name}: the prescribed motion at t = {time} s raised {type(error).__name__}: {error}"
-        ) from error
 
 
 def _derivative(function: TimeFunction, size: int, time: float, step: float | None, name: str) -> Array:

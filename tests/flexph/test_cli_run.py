@@ -158,6 +158,14 @@ def test_a_value_error_of_the_case_becomes_one_line(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
+def test_nothing_is_left_of_a_run_that_computed_nothing(tmp_path):
+    flexph("run", "swing", "--out", tmp_path / "new", "--length", -1)
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "mine").mkdir()
+    flexph("run", "swing", "--out", tmp_path / "mine", "--length", -1)
+    assert (tmp_path / "mine").exists()  # it was there before
+
+
 def test_an_interrupt_ends_with_the_status_of_a_shell(tmp_path):
     result = flexph("run", "swing", "--out", tmp_path, "--label", "interrupt")
     assert result.exit_code == 130

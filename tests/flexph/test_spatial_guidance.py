@@ -8,7 +8,19 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, ValidityWarning, connect, drive, integrate, modes, revolute, spherical, weld
+from flexph import (
+    GROUND,
+    InputError,
+    ValidityWarning,
+    connect,
+    drive,
+    integrate,
+    modes,
+    revolute,
+    spherical,
+    torque,
+    weld,
+)
 from flexph.export import write_modes
 
 ROD = rigid.cylinder(0.5, 0.02, density=2700.0)
@@ -81,3 +93,21 @@ def test_bodies_and_mechanisms_print_what_they_are():
     assert np.diag(cube.moments) == pytest.approx([8.0 * 0.2**2 / 6.0] * 3)
     assert cube.centre == pytest.approx([0.0, 0.0, 0.0])
     assert repr(connect({"cube": cube}, [])) == "<Mechanism of the space: cube; 0 connections>"
+
+
+def test_functions_that_raise_are_named():
+    joints = [
+        revolute("a.root", ORIGIN, axis=Z),
+        drive("a.root", GROUND, angle=lambda t: t if t < 0.15 else 1 / 0, axis=Z),
+    ]
+    mechanism = connect({"a": ROD}, joints)
+    start = mechanism.consistent_state(mechanism.assemble())
+    with pytest.raises(
+        InputError, match=r"drive a.root–GROUND: angle: the prescribed motion .* raised ZeroDivisionError"
+    ):
+        integrate(mechanism, start, np.linspace(0.0, 0.4, 5))
+    pushed = connect({"a": ROD}, [torque("a.root", name="motor")])
+    start = pushed.consistent_state(pushed.assemble())
+    with pytest.raises(InputError, match=r"input 'motor' at t = .* raised KeyError") as caught:
+        integrate(pushed, start, np.linspace(0.0, 0.4, 5), inputs={"motor": lambda t: {}["no"]})
+    assert caught.value.solution.times.tolist() == [0.0]
