@@ -10,17 +10,24 @@ from scipy import sparse
 
 from . import checks as check
 from .assembly import extent, move
-from .initial import check_consistent, constraint_rates, explain_redundancy, spring_forces, velocities_of
+from .initial import (
+    check_consistent,
+    constraint_gap,
+    constraint_rates,
+    explain_redundancy,
+    spring_forces,
+    velocities_of,
+)
 from .inputs import Forcing, Input
 from .kernels.arrays import Arrays, total
 from .kernels.continuous import elastic_stress, mass_matrix, strain_operator
 from .kernels.gradient import columns
-from .kernels.state import Configuration, constraint_sums, derive
+from .kernels.state import Configuration, derive
 from .kernels.tangent import Forces, generalised_force, inertia_force, tangent
 from .redundancy import independent
 from .saddle import solve_saddle
 from .space import Array, cross, skew, spin_map, spins
-from .state import Pose, State, TimeTable, at_rest, configuration, flat
+from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -57,6 +64,41 @@ class Steady(NamedTuple):
         return self.field(r) @ skew(self.spin, r.shape[1]).T
 
 
+class Problem(NamedTuple):
+    """What is to balance: a mechanism under inputs at a time, in a steady motion."""
+
+    mechanism: Mechanism
+    table: TimeTable
+    time: float
+    applied: Array
+    steady: Steady
+
+    def forces(self, c: Configuration, lam: Array) -> Forces:
+        """What multipliers, springs and inputs do at a configuration."""
+        a: Arrays = self.mechanism.network.arrays
+        coefficient, _ = self.table.at(self.time)
+        on_product = total(a.term_product, lam[a.term_row] * coefficient, a.first.size)
+        return Forces(on_product, spring_forces(self.mechanism, c, self.table.anchors), self.applied)
+
+    def unbalanced(self, c: Configuration, lam: Array) -> Array:
+        """Inertia forces of the steady motion less all forces, on (ṙ, ω, u̇)."""
+        a = self.mechanism.network.arrays
+        inertia = inertia_force(a, c, self.steady.centripetal(c.r))
+        return inertia - generalised_force(a, c, derive(a, c), self.forces(c, lam))
+
+    def constraints(self, c: Configuration) -> Any:
+        """G of all constraints."""
+        return constraint_rates(self.mechanism, c, self.table, self.time)[0]
+
+
+def problem(
+    mechanism: Mechanism, anchors: Anchors, time: float, inputs: Mapping[str, Input], steady: Steady
+) -> Problem:
+    """The problem of a mechanism with the anchors of a pose."""
+    applied = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(time)
+    return Problem(mechanism, TimeTable(mechanism, anchors), time, applied, steady)
+
+
 def equilibrium(
     mechanism: Mechanism,
     pose: Pose,
@@ -70,21 +112,18 @@ def equilibrium(
     check.number("time", time)
     check.choice("redundant", redundant, ("refuse", "least_norm"))
     steady = _steady(mechanism, spin, about)
-    applied, table = (
-        Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(time),
-        TimeTable(mechanism, pose.anchors),
-    )
+    given = problem(mechanism, pose.anchors, time, inputs, steady)
     start = _turning(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
     size = extent(mechanism, start.r, start.R)
     change = np.inf
     for judged in (True, False):  # loads without a potential may lead a judged search in circles
         c, previous = start, np.inf
         for _ in range(ITERATIONS):
-            correction = _correction(mechanism, c, table, time, applied, steady, size, judged)
+            correction = _correction(given, c, size, judged)
             c = _moved(mechanism, c, correction, steady)
             change = float(np.abs(correction).max(initial=0.0)) / size
             if change <= SETTLED or (change <= STAGNATED and change > 0.5 * previous):
-                return _finished(mechanism, c, pose, table, time, applied, steady, redundant)
+                return _finished(given, c, redundant)
             if not np.isfinite(change):
                 break
             previous = change
@@ -113,16 +152,7 @@ def _turning(mechanism: Mechanism, c: Configuration, steady: Steady) -> Configur
     return c._replace(v=steady.field(c.r), omega=np.where(turns[:, None], own, 0.0))
 
 
-def _correction(
-    mechanism: Mechanism,
-    c: Configuration,
-    table: TimeTable,
-    time: float,
-    applied: Array,
-    steady: Steady,
-    size: float,
-    judged: bool,
-) -> Array:
+def _correction(given: Problem, c: Configuration, size: float, judged: bool) -> Array:
     """A Newton step towards balance, held back by the inertia where the forces are still large.
 
         (K + μM) ξ − Gᵀλ = −ρ,   G ξ = −g,
@@ -130,17 +160,16 @@ def _correction(
     μ the acceleration over the size, which fades with it; larger where the step would go against the acceleration,
     towards an equilibrium that is not a minimum.
     """
-    a = mechanism.network.arrays
+    a = given.mechanism.network.arrays
     M = mass_matrix(a, c.u)
-    G, spread = _independent(mechanism, c, table, time)
-    force = unbalanced(mechanism, c, table, time, applied, steady, np.zeros(spread.shape[0]))
+    G, spread = _independent(given, c)
+    force = given.unbalanced(c, np.zeros(spread.shape[0]))
     found = _saddle(M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
-    acceleration, lam = found[: force.size], spread @ found[force.size :]
+    acceleration, own = found[: force.size], found[force.size :]
     weight = np.sqrt(max(float(acceleration @ (M @ acceleration)) / float(a.mass.sum()), 0.0)) / size
-    forces = Forces(product_forces(mechanism, table, time, lam), spring_forces(mechanism, c, table.anchors), applied)
-    K = tangent(a, c, derive(a, c), forces, steady.spin).stiffness
-    balanced = unbalanced(mechanism, c, table, time, applied, steady, lam)
-    rhs = np.concatenate([-balanced, -(spread.T @ _gap(mechanism, c, table, time))])
+    K = tangent(a, c, derive(a, c), given.forces(c, spread @ own), given.steady.spin).stiffness
+    gap = constraint_gap(given.mechanism, c, given.table, given.time)
+    rhs = np.concatenate([G.T @ own - force, -(spread.T @ gap)])
     for _ in range(RAISES):
         step = _saddle(K + weight * M, G, rhs)[: force.size]
         forward, length = float(step @ (M @ acceleration)), float(step @ (M @ step))
@@ -151,44 +180,16 @@ def _correction(
     return step
 
 
-def _independent(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> tuple[Any, Any]:
+def _independent(given: Problem, c: Configuration) -> tuple[Any, Any]:
     """Independent combinations of the constraints, and the map of their multipliers to those of all."""
-    G = constraint_rates(mechanism, c, table, time)[0]
-    found = independent(mechanism, G)
+    G = given.constraints(c)
+    found = independent(given.mechanism, G)
     return (G, sparse.eye_array(G.shape[0], format="csr")) if found is None else (found.spread.T @ G, found.spread)
 
 
 def _saddle(block: Any, G: Any, rhs: Array) -> Array:
     """Solve [[A, −Gᵀ], [G, 0]], in the least-norm sense where it is singular."""
     return solve_saddle(sparse.block_array([[block, -G.T], [G, None]]).tocsr(), rhs)
-
-
-def unbalanced(
-    mechanism: Mechanism,
-    c: Configuration,
-    table: TimeTable,
-    time: float,
-    applied: Array,
-    steady: Steady,
-    lam: Array,
-) -> Array:
-    """Inertia forces of the steady motion less all forces, on (ṙ, ω, u̇)."""
-    a = mechanism.network.arrays
-    forces = Forces(product_forces(mechanism, table, time, lam), spring_forces(mechanism, c, table.anchors), applied)
-    return inertia_force(a, c, steady.centripetal(c.r)) - generalised_force(a, c, derive(a, c), forces)
-
-
-def product_forces(mechanism: Mechanism, table: TimeTable, time: float, lam: Array) -> Array:
-    """Force on each product from the multipliers."""
-    a: Arrays = mechanism.network.arrays
-    coefficient, _ = table.at(time)
-    return total(a.term_product, lam[a.term_row] * coefficient, a.first.size)
-
-
-def _gap(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
-    a = mechanism.network.arrays
-    coefficient, offset = table.at(time)
-    return constraint_sums(a, derive(a, c).product, coefficient, offset)
 
 
 def _moved(mechanism: Mechanism, c: Configuration, correction: Array, steady: Steady) -> Configuration:
@@ -201,32 +202,24 @@ def _moved(mechanism: Mechanism, c: Configuration, correction: Array, steady: St
     return _turning(mechanism, stressed, steady)
 
 
-def _finished(
-    mechanism: Mechanism,
-    c: Configuration,
-    pose: Pose,
-    table: TimeTable,
-    time: float,
-    applied: Array,
-    steady: Steady,
-    redundant: str,
-) -> State:
+def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     """The state with the joint forces that balance it; raises unless they do."""
+    mechanism, steady, anchors = given.mechanism, given.steady, given.table.anchors
     a = mechanism.network.arrays
-    c = c._replace(spring=spring_forces(mechanism, c, pose.anchors)[a.springs.state >= 0])
-    G = constraint_rates(mechanism, c, table, time)[0]
+    c = c._replace(spring=spring_forces(mechanism, c, anchors)[a.springs.state >= 0])
+    G = given.constraints(c)
     names = explain_redundancy(mechanism, G)
     if names and redundant == "refuse":
         raise ValueError(f"{names}. The joint forces are not unique: redundant='least_norm' takes the smallest")
-    force = unbalanced(mechanism, c, table, time, applied, steady, np.zeros(G.shape[0]))
-    own, spread = _independent(mechanism, c, table, time)
+    force = given.unbalanced(c, np.zeros(G.shape[0]))
+    own, spread = _independent(given, c)
     found = _saddle(mass_matrix(a, c.u), own, np.concatenate([-force, np.zeros(own.shape[0])]))
     lam = spread @ found[force.size :]
     left = np.abs(force - G.T @ lam)
     largest = max(np.abs(force).max(initial=0.0), np.abs(a.weight).max(initial=0.0))
     if left.max(initial=0.0) > BALANCED * largest + noise(mechanism, c):
         raise ArithmeticError(f"the iteration settled where forces do not balance: {left.max():.1e} is left")
-    state = State(time, flat(mechanism, c), lam, pose.anchors)
+    state = State(given.time, flat(mechanism, c), lam, anchors)
     turning = bool(np.any(steady.spin))
     try:
         check_consistent(mechanism, state, velocities=turning)  # at rest drives stand where they are

@@ -100,6 +100,13 @@ def constraint_rates(mechanism: Mechanism, c: Configuration, table: TimeTable, t
     return G, -constraint_sums(a, d.product, rate_c, rate_o)
 
 
+def constraint_gap(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
+    """g(q, t) of all constraints, (g,)."""
+    coefficient, offset = table.at(time)
+    a = mechanism.network.arrays
+    return constraint_sums(a, derive(a, c).product, coefficient, offset)
+
+
 def project(
     mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, wanted: Array, given: Array
 ) -> Array:
@@ -157,7 +164,7 @@ def check_consistent(mechanism: Mechanism, state: State, *, velocities: bool = T
     table = TimeTable(mechanism, state.anchors)
     coefficient, offset = table.at(state.time)
     gap = constraint_sums(a, d.product, coefficient, offset)
-    _report(mechanism, "position", gap, _row_sizes(mechanism, d.vector), state.time, "m")
+    _report(mechanism, "position", gap, row_sizes(mechanism, d.vector), state.time, "m")
     G, b = constraint_rates(mechanism, c, table, state.time)
     v = velocities_of(mechanism, c)
     if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
@@ -165,12 +172,12 @@ def check_consistent(mechanism: Mechanism, state: State, *, velocities: bool = T
     return G
 
 
-def _row_sizes(mechanism: Mechanism, vector: Array) -> Array:
+def row_sizes(mechanism: Mechanism, vector: Array) -> Array:
     """What a gap of each constraint is compared with: 1 for directions, the size of the mechanism for points [m]."""
     a = mechanism.network.arrays
     points = abs(sparse.csr_array(a.incidence)) @ a.node_moves > 0.0
     lengths = (vector[points], a.vector_fixed[points], a.node_position[a.node_moves > 0.0])
-    size = max(float(np.abs(part).max(initial=0.0)) for part in lengths)
+    size = max(float(np.abs(part).max(initial=0.0)) for part in lengths) or 1.0
     return np.array([1.0 if row.unit == "N m" else size for c in mechanism.connections for row in c.rows])
 
 

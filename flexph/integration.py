@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from . import checks as check
 from .assembly import extent
-from .initial import check_consistent, refuse_redundant
+from .initial import check_consistent, refuse_redundant, row_sizes
 from .inputs import Forcing, Input
 from .joints.laws import Angle
 from .kernels.gradient import constraint_matrix, world_spin_levers
@@ -308,9 +308,10 @@ class _Run:
         """Constraints that followed from others at the start of the step must still hold at its end."""
         if prescribed.independent is None:
             return
-        size = max(np.abs(found.trial.vector).max(initial=0.0), np.abs(self.a.node_position).max(initial=0.0))
-        if np.abs(gap).max() > CLOSED * size:
-            name, most = self.mechanism.constraint_names[int(np.argmax(np.abs(gap)))], np.abs(gap).max()
+        open_by = np.abs(gap) / row_sizes(self.mechanism, found.trial.vector)
+        if open_by.max() > CLOSED:
+            worst = int(np.argmax(open_by))
+            name, most = self.mechanism.constraint_names[worst], abs(gap[worst])
             reason = f"a constraint that followed from others no longer does: {name!r} opens by {most:.1e}"
             raise NoConvergence(reason, found.iterations, 0.0)
 

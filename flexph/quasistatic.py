@@ -9,8 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from .assembly import move
-from .initial import constraint_rates, move_with, spring_forces, velocities_of
+from .initial import constraint_gap, constraint_rates, move_with, spring_forces, velocities_of
 from .kernels.continuous import (
+    elastic_stiffness,
     elastic_stress,
     kinetic_gradient,
     mass_matrix,
@@ -19,7 +20,7 @@ from .kernels.continuous import (
     strain_operator,
     structure,
 )
-from .kernels.state import Configuration, constraint_sums, derive
+from .kernels.state import Configuration, derive
 from .placement import Motion
 from .saddle import least_norm
 from .space import Array
@@ -88,7 +89,7 @@ def _correction(mechanism: Mechanism, c: Configuration, table: TimeTable, time: 
             [None, G[:, :r], G[:, r:], None],
         ]
     )
-    gap, curvature = _gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)
+    gap, curvature = constraint_gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)
     rhs = np.concatenate([force[:r], force[r:] - elastic, curvature, -gap])
     found = least_norm(system.toarray(), rhs)
     return found[r : 2 * r], found[2 * r : 2 * r + n]
@@ -98,7 +99,7 @@ def _close(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float
     """Close the joints to round-off by the least change of the position and, where it takes that, of u."""
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     for columns in (rigid, rigid, mechanism.layout.velocities):
-        gap = _gap(mechanism, c, table, time)
+        gap = constraint_gap(mechanism, c, table, time)
         G, _ = constraint_rates(mechanism, c, table, time)
         step = np.zeros(mechanism.layout.velocities)
         step[:columns] = np.linalg.lstsq(G.toarray()[:, :columns], -gap, rcond=1e-10)[0]
@@ -106,12 +107,6 @@ def _close(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float
         u = c.u + step[rigid:]
         c = c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
     return c
-
-
-def _gap(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
-    a = mechanism.network.arrays
-    coefficient, offset = table.at(time)
-    return constraint_sums(a, derive(a, c).product, coefficient, offset)
 
 
 def _elastic_force(mechanism: Mechanism, c: Configuration) -> Array:
@@ -122,9 +117,7 @@ def _elastic_force(mechanism: Mechanism, c: Configuration) -> Array:
 def _stiffness(mechanism: Mechanism, c: Configuration) -> Any:
     """DᵀC⁻¹D, the geometric stiffness of the stresses, and the centrifugal softening −ω²K."""
     a = mechanism.network.arrays
-    D, slopes = strain_operator(a, c.u), sparse.csr_array(a.slopes)
-    geometric = slopes.T @ sparse.diags_array(a.weights.T @ elastic_stress(a, c.u)) @ slopes
-    made = D.T @ sparse.csr_array(a.stiffness) @ D + geometric
+    made = elastic_stiffness(a, c.u)
     s, w = a.n.shape[0], c.omega[a.body_u]
     for i in range(s):
         for j in range(s):

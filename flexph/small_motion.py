@@ -14,16 +14,15 @@ from scipy.linalg import null_space as null_space_of
 
 from . import checks as check
 from .elimination import null_space
-from .equilibrium import BALANCED, Steady, noise, product_forces, steady_motion, unbalanced
-from .initial import constraint_rates, spring_forces
-from .inputs import Forcing, Input
+from .equilibrium import BALANCED, Steady, noise, problem, steady_motion
+from .inputs import Input
 from .kernels.continuous import input_matrix, spring_operator, strain_operator
 from .kernels.gradient import columns
 from .kernels.state import Configuration, Derived, derive
-from .kernels.tangent import Forces, tangent
+from .kernels.tangent import tangent
 from .linear import LinearPHDAE
 from .space import Array, cross
-from .state import State, TimeTable, configuration
+from .state import State, configuration
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -73,13 +72,12 @@ class _Small:
 
 
 def _small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> _Small:
-    a, table = mechanism.network.arrays, TimeTable(mechanism, state.anchors)
-    c = configuration(mechanism, state.x)
+    a, c = mechanism.network.arrays, configuration(mechanism, state.x)
     d, steady = derive(a, c), steady_motion(mechanism, state)
-    applied = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(state.time)
-    G = constraint_rates(mechanism, c, table, state.time)[0]
+    given = problem(mechanism, state.anchors, state.time, inputs, steady)
+    G = given.constraints(c)
     basis = null_space(G, mechanism.constraint_names)[0].toarray() if G.shape[0] else np.eye(G.shape[1])
-    left = unbalanced(mechanism, c, table, state.time, applied, steady, state.multipliers)
+    left = given.unbalanced(c, state.multipliers)
     largest = max(np.abs(G.T @ state.multipliers).max(initial=0.0), np.abs(a.weight).max(initial=0.0))
     largest = max(largest, np.abs(left + G.T @ state.multipliers).max(initial=0.0))
     if np.abs(left).max(initial=0.0) > BALANCED * largest + noise(mechanism, c):
@@ -87,12 +85,7 @@ def _small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input
             f"the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...): a force of "
             f"{np.abs(left).max():.2g} is not balanced"
         )
-    forces = Forces(
-        product_forces(mechanism, table, state.time, state.multipliers),
-        spring_forces(mechanism, c, table.anchors),
-        applied,
-    )
-    t = tangent(a, c, d, forces, steady.spin)
+    t = tangent(a, c, d, given.forces(c, state.multipliers), steady.spin)
     mass, gyroscopic, damping, stiffness = (basis.T @ (matrix @ basis) for matrix in t)
     return _Small(c, d, basis, mass, gyroscopic, damping, stiffness, steady)
 

@@ -47,6 +47,22 @@ def block(mass=0.7, seed=0):
     return rigid.body(mass, inertia=moments, centre=(0.03, 0.02, -0.04), ports=PORTS)
 
 
+def point_inertia(m, X, phi, section, psi):
+    """The integrals of masses m_i at X_i that move by φ_i u, and of sections with inertia I_i that turn by ψ_i u."""
+    pair = np.einsum("p,pik,pjl->ijkl", m, phi, phi)
+    return Inertia(
+        mass=m.sum(),
+        first=m @ X,
+        second=np.einsum("p,pi,pj->ij", m, X, X),
+        shape_first=np.einsum("p,pik->ik", m, phi),
+        shape_lever=np.einsum("p,pik,pj->ijk", m, phi, X),
+        shape_pair=tuple(tuple(sparse.csr_array(block) for block in row) for row in pair),
+        spin=section.sum(axis=0),
+        spin_shape=np.einsum("pab,pbk->ak", section, psi),
+        spin_pair=sparse.csr_array(np.einsum("pak,pab,pbl->kl", psi, section, psi)),
+    )
+
+
 class Cloud:
     """Masses m_i at X_i that move by φ_i u, and sections with inertia I_i that turn by ψ_i u, all at random."""
 
@@ -60,19 +76,7 @@ class Cloud:
         self.rng, self.n = rng, flexible
 
     def inertia(self):
-        m, X, phi = self.mass, self.X, self.phi
-        pair = np.einsum("p,pik,pjl->ijkl", m, phi, phi)
-        return Inertia(
-            mass=m.sum(),
-            first=m @ X,
-            second=np.einsum("p,pi,pj->ij", m, X, X),
-            shape_first=np.einsum("p,pik->ik", m, phi),
-            shape_lever=np.einsum("p,pik,pj->ijk", m, phi, X),
-            shape_pair=tuple(tuple(sparse.csr_array(b) for b in row) for row in pair),
-            spin=self.section.sum(axis=0),
-            spin_shape=np.einsum("pab,pbk->ak", self.section, self.psi),
-            spin_pair=sparse.csr_array(np.einsum("pak,pab,pbl->kl", self.psi, self.section, self.psi)),
-        )
+        return point_inertia(self.mass, self.X, self.phi, self.section, self.psi)
 
     def body(self, strain="von_karman", momenta="full", damping=0.0, stiffness=60.0):
         """ε(u) has a square where ``strain`` is von_karman; ``damping`` scales all three kinds of damping."""

@@ -81,6 +81,15 @@ def elastic_stress(a: Arrays, u: Array) -> Array:
     return a.stiffness @ (a.strain @ u + 0.5 * (a.weights @ (a.slopes @ u) ** 2))
 
 
+def elastic_stiffness(a: Arrays, u: Array) -> Any:
+    """D(u)ᵀC⁻¹D(u) and the geometric stiffness of the stresses C⁻¹ε(u), sparse (n, n)."""
+    D, slopes = strain_operator(a, u), sparse.csr_array(a.slopes)
+    made = D.T @ sparse.csr_array(a.stiffness) @ D
+    if slopes.shape[0]:
+        made = made + slopes.T @ sparse.diags_array(a.weights.T @ elastic_stress(a, u)) @ slopes
+    return sparse.csr_array(made)
+
+
 def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
     """Rates of lengths, components and angles of the spring-dampers from those of the products, sparse (springs, …)."""
     length = sparse.diags_array(0.5 / np.sqrt(product[springs.length_product])) @ rates[springs.length_product]

@@ -22,6 +22,7 @@ from ..space import Array, cross, skew, spin_map, spin_skew
 from .arrays import Arrays
 from .continuous import (
     damping_matrix,
+    elastic_stiffness,
     elastic_stress,
     kinetic_gradient,
     mass_matrix,
@@ -129,13 +130,9 @@ def _inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
 
 
 def _elastic(a: Arrays, c: Configuration) -> Any:
-    """D(u)ᵀC⁻¹D(u) and the geometric stiffness of the stresses, on u."""
-    D, slopes = strain_operator(a, c.u), sparse.csr_array(a.slopes)
-    made = D.T @ sparse.csr_array(a.stiffness) @ D
-    if slopes.shape[0]:
-        made = made + slopes.T @ sparse.diags_array(a.weights.T @ elastic_stress(a, c.u)) @ slopes
+    """The elastic stiffness among all velocities, sparse (n_v, n_v)."""
     rigid = len(a.mass) * a.dim + a.turning.size * a.n.shape[0]
-    return sparse.block_diag([sparse.csr_array((rigid, rigid)), made]).tocsr()
+    return sparse.block_diag([sparse.csr_array((rigid, rigid)), elastic_stiffness(a, c.u)]).tocsr()
 
 
 def _springs(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:

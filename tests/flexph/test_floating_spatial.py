@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from spatial_bodies import point_inertia
 
 import fem
 import rigid
@@ -31,19 +32,7 @@ class Points:
         self.section = root @ np.swapaxes(root, 1, 2) * sections
 
     def inertia(self):
-        m, X, phi = self.mass, self.X, self.phi
-        pair = np.einsum("p,pik,pjl->ijkl", m, phi, phi)
-        return Inertia(
-            mass=m.sum(),
-            first=m @ X,
-            second=np.einsum("p,pi,pj->ij", m, X, X),
-            shape_first=np.einsum("p,pik->ik", m, phi),
-            shape_lever=np.einsum("p,pik,pj->ijk", m, phi, X),
-            shape_pair=tuple(tuple(sparse.csr_array(block) for block in row) for row in pair),
-            spin=self.section.sum(axis=0),
-            spin_shape=np.einsum("pab,pbk->ak", self.section, self.psi),
-            spin_pair=sparse.csr_array(np.einsum("pak,pab,pbl->kl", self.psi, self.section, self.psi)),
-        )
+        return point_inertia(self.mass, self.X, self.phi, self.section, self.psi)
 
     def body(self, momenta="full", seed=1):
         rng, n = np.random.default_rng(seed), self.n

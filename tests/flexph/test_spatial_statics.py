@@ -36,10 +36,9 @@ from flexph import (
     weld,
 )
 from flexph import equilibrium as statics
-from flexph.initial import spring_forces
 from flexph.kernels.state import derive
-from flexph.kernels.tangent import Forces, tangent
-from flexph.state import TimeTable, configuration
+from flexph.kernels.tangent import tangent
+from flexph.state import configuration
 
 G = 9.81
 DOWN = (0.0, 0.0, -G)
@@ -581,23 +580,14 @@ def test_a_state_that_moves_or_is_not_balanced_is_refused():
 
 def stiffness_and_differences(mechanism, state, inputs):
     """K of the kernels, and central differences of the unbalanced forces at constant multipliers."""
-    table = TimeTable(mechanism, state.anchors)
     c, a = configuration(mechanism, state.x), mechanism.network.arrays
     steady = statics.steady_motion(mechanism, state)
-    applied = np.zeros(sum(s.stop - s.start for s in mechanism.network.input_slices.values()))
-    for name, value in inputs.items():
-        part = applied[mechanism.network.input_slices[name]]
-        part[:] = np.resize(value, part.size)
-    forces = Forces(
-        statics.product_forces(mechanism, table, state.time, state.multipliers),
-        spring_forces(mechanism, c, table.anchors),
-        applied,
-    )
-    K = tangent(a, c, derive(a, c), forces, steady.spin).stiffness.toarray()
+    given = statics.problem(mechanism, state.anchors, state.time, inputs, steady)
+    K = tangent(a, c, derive(a, c), given.forces(c, state.multipliers), steady.spin).stiffness.toarray()
 
     def at(v):
         there = statics._turning(mechanism, configuration(mechanism, moved(mechanism, state.x, v)), steady)
-        return statics.unbalanced(mechanism, there, table, state.time, applied, steady, state.multipliers)
+        return given.unbalanced(there, state.multipliers)
 
     e = 1e-4
     steps = e * np.eye(mechanism.layout.velocities)
