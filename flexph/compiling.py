@@ -1,0 +1,63 @@
+"""Compiled kernels: whether numba (extra ``fast``) is there, how functions are compiled, and what the user is told."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+AVAILABLE = find_spec("numba") is not None
+LONG = 10.0
+"""Duration of a run [s] from which on it is worth saying that compiled kernels would shorten it."""
+
+log = logging.getLogger("flexph")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """The function compiled by numba at its first call and kept on disk; ImportError without numba."""
+    import numba
+
+    made: Any = numba.njit(function, cache=True, error_model="numpy")
+    return made
+
+
+@contextmanager
+def announced() -> Iterator[None]:
+    """Says so, once a process, when something has to be compiled inside: it takes seconds and is kept on disk."""
+    from numba.core import event
+
+    class Announcer(event.Listener):
+        def on_start(self, _: Any) -> None:
+            _say_compiling()
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Announcer()):
+        yield
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    """Says once a process, after a long run without compiled kernels, what they would bring."""
+    clock = time.perf_counter()
+    try:
+        yield
+    finally:
+        if time.perf_counter() - clock > LONG:
+            _advise(what)
+
+
+@cache
+def _advise(what: str) -> None:
+    log.warning("flexph: compiled kernels (pip install 'flexph[fast]') would make %s several times faster", what)
+
+
+@cache
+def _say_compiling() -> None:
+    log.warning("flexph: compiling kernels; this takes some seconds, once on this machine")
