@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from flexph import PHDAE, IntegrationError, Invariants, Trajectory, integrate
+from flexph import PHDAE, Derivatives, IntegrationError, Invariants, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.space import Array
 from flexph.tables import write_table
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MASSES = np.array([1.0, 3.0, 2.3, 1.7])  # [kg]
 M = np.repeat(MASSES, 3)
-STIFFNESS = np.array([50.0, 500.0])  # k₁₃, k₂₄ [J/m⁴]
+K13, K24 = STIFFNESS = 50.0, 500.0  # [J/m⁴]
 ALPHA = 0.5  # growth of the viscosity with distance [1/m²]
 SPEED = 20.0 / 17.0  # of the fourth particle at the start [m/s]
 START = np.zeros(26)
@@ -63,9 +63,9 @@ class Result:
 def four_particles(eta: float) -> PHDAE:
     """The system [dg] eq. (43) with the viscosity η₀ = ``eta``; the port ``push`` is a force on the fourth particle.
 
-    Its invariants are the squared lengths of both springs and twice the kinetic energy.
+    Its invariants are the squared lengths of both springs and twice the kinetic energy. Its functions are within what
+    numba compiles: where numba is installed, time stepping of this system is compiled.
     """
-    E = np.diag([*np.ones(12), *M, 0.0, 0.0])
     skew = np.zeros((26, 26))
     skew[:12, 12:24], skew[12:24, :12] = np.eye(12), -np.eye(12)
     dashpot = np.zeros((26, 26))
@@ -74,39 +74,58 @@ def four_particles(eta: float) -> PHDAE:
     push[21:24] = np.eye(3)
 
     def J(x: Array) -> Array:
-        made, g = skew.copy(), constraint_jacobian(x[:12])
-        made[12:24, 24:], made[24:, 12:24] = -g.T, g
+        made = skew.copy()
+        for k in range(2):  # the bars: columns −Dgᵀ, rows Dg
+            lam, i, j = 24 + k, 6 * k, 6 * k + 3
+            for a in range(3):
+                made[12 + i + a, lam] = made[lam, 12 + j + a] = x[j + a] - x[i + a]
+                made[12 + j + a, lam] = made[lam, 12 + i + a] = x[i + a] - x[j + a]
         return made
 
-    def values(x: Array) -> Array:
-        a, b = springs(x)
-        return np.array([a @ a, b @ b, x[12:24] @ (M * x[12:24])])
-
-    def jacobian(x: Array) -> Array:
-        made, (a, b) = np.zeros((3, 26)), springs(x)
-        made[0, 6:9], made[0, 0:3], made[1, 9:12], made[1, 3:6] = 2.0 * a, -2.0 * a, 2.0 * b, -2.0 * b
-        made[2, 12:24] = 2.0 * M * x[12:24]
+    def R(x: Array) -> Array:
+        apart = x[6:9] - x[3:6]
+        made: Array = (eta * (1.0 + ALPHA * (apart @ apart))) * dashpot
         return made
 
-    def energy(pi: Array) -> float:
-        return float(0.5 * STIFFNESS @ (pi[:2] - 1.0) ** 2 + 0.5 * pi[2])  # [dg] eq. (47)
+    def z(x: Array) -> Array:
+        made, forces = x.copy(), spring_forces(x)
+        for i in range(12):
+            made[i] = forces[i]
+        return made
+
+    def structure(x: Array, w: Array) -> Array:
+        """∂((J − R)w)/∂x (26, 26)."""
+        made = np.zeros((26, 26))
+        for k in range(2):  # −Dgᵀw and Dg w of each bar are linear in q
+            lam, i, j = 24 + k, 6 * k, 6 * k + 3
+            for a in range(3):
+                made[12 + i + a, j + a] = made[12 + j + a, i + a] = w[lam]
+                made[12 + i + a, i + a] = made[12 + j + a, j + a] = -w[lam]
+                made[lam, j + a] = w[12 + j + a] - w[12 + i + a]
+                made[lam, i + a] = w[12 + i + a] - w[12 + j + a]
+        for a in range(3):
+            for b in range(3):  # the viscosity grows with the distance
+                drag = (2.0 * eta * ALPHA) * (w[18 + a] - w[15 + a]) * (x[6 + b] - x[3 + b])
+                made[15 + a, 6 + b] += drag
+                made[15 + a, 3 + b] -= drag
+                made[18 + a, 6 + b] -= drag
+                made[18 + a, 3 + b] += drag
+        return made
 
     return PHDAE(
-        E=E,
+        E=np.diag([*np.ones(12), *M, 0.0, 0.0]),
         J=J,
-        R=lambda x: (eta * (1.0 + ALPHA * _squared(x[6:9] - x[3:6]))) * dashpot,
+        R=R,
         B=push,
-        z=lambda x: np.concatenate([spring_forces(x[:12]), x[12:]]),
-        H=lambda x: energy(values(x)),
+        z=z,
+        H=lambda x: energy(invariants(x)),
         sample=START,
         ports={"push": slice(0, 3)},
         parts=PARTS,
-        invariants=Invariants(values, jacobian, energy, lambda pi: np.array([*(STIFFNESS * (pi[:2] - 1.0)), 0.5])),
+        invariants=Invariants(invariants, invariants_jacobian, energy, energy_gradient),
+        derivatives=Derivatives(costate=costate_slopes, structure=structure),
+        compiled=True,
     )
-
-
-def _squared(d: Array) -> float:
-    return float(d @ d)
 
 
 def springs(q: Array) -> tuple[Array, Array]:
@@ -116,9 +135,53 @@ def springs(q: Array) -> tuple[Array, Array]:
 
 def spring_forces(q: Array) -> Array:
     """∇V(q) (12,) [N]."""
-    a, b = springs(q)
-    a, b = 2.0 * STIFFNESS[0] * (a @ a - 1.0) * a, 2.0 * STIFFNESS[1] * (b @ b - 1.0) * b
-    return np.concatenate([-a, -b, a, b])
+    made, (a, b) = np.empty(12), springs(q)
+    first, second = 2.0 * K13 * (a @ a - 1.0), 2.0 * K24 * (b @ b - 1.0)
+    for i in range(3):
+        made[6 + i], made[9 + i] = first * a[i], second * b[i]
+        made[i], made[3 + i] = -made[6 + i], -made[9 + i]
+    return made
+
+
+def costate_slopes(x: Array) -> Array:
+    """∂z/∂x (26, 26): the stiffness of the springs, 2k((d·d − 1)I + 2ddᵀ), and ones."""
+    made, (first, second) = np.eye(26), springs(x)
+    for i, k, d in ((0, K13, first), (3, K24, second)):
+        force = 2.0 * k * (d @ d - 1.0)
+        for a in range(3):
+            for b in range(3):
+                stiffness = 4.0 * k * d[a] * d[b] + (force if a == b else 0.0)
+                made[i + a, i + b] = made[i + 6 + a, i + 6 + b] = stiffness
+                made[i + a, i + 6 + b] = made[i + 6 + a, i + b] = -stiffness
+    return made
+
+
+def invariants(x: Array) -> Array:
+    """π(x) (3,): the squared lengths of both springs [m²], twice the kinetic energy [J]."""
+    (a, b), v = springs(x), x[12:24]
+    return np.array([a @ a, b @ b, v @ (M * v)])
+
+
+def invariants_jacobian(x: Array) -> Array:
+    """Dπ(x) (3, 26)."""
+    made, (first, second) = np.zeros((3, 26)), springs(x)
+    for a in range(3):
+        made[0, 6 + a], made[1, 9 + a] = 2.0 * first[a], 2.0 * second[a]
+        made[0, a], made[1, 3 + a] = -2.0 * first[a], -2.0 * second[a]
+    for i in range(12):
+        made[2, 12 + i] = 2.0 * M[i] * x[12 + i]
+    return made
+
+
+def energy(pi: Array) -> float:
+    """H of the invariants [J], [dg] eq. (47)."""
+    made: float = 0.5 * (K13 * (pi[0] - 1.0) ** 2 + K24 * (pi[1] - 1.0) ** 2 + pi[2])
+    return made
+
+
+def energy_gradient(pi: Array) -> Array:
+    """∂H/∂π (3,)."""
+    return np.array([K13 * (pi[0] - 1.0), K24 * (pi[1] - 1.0), 0.5])
 
 
 def constraints(q: Array) -> Array:

@@ -26,6 +26,17 @@ def compiled(function: F) -> F:
     return made
 
 
+def in_place(function: F) -> F:
+    """The same for a function that only overwrites arrays it is given: without the counting of references to them.
+
+    Counting costs more than all else in loops over small arrays, several times the whole step.
+    """
+    import numba
+
+    made: Any = numba.njit(function, cache=True, error_model="numpy", _nrt=False)
+    return made
+
+
 @contextmanager
 def announced() -> Iterator[None]:
     """Says so, once a process, when something has to be compiled inside: it takes seconds and is kept on disk."""

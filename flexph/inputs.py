@@ -58,6 +58,12 @@ class Forcing:
         self._dim = dim
         self._size = sum(s.stop - s.start for s in self._slices.values())
 
+    def over(self, times: Array) -> Array:
+        """The inputs at many times, (times, m); one row where none of them is a function of time."""
+        if not any(callable(given) for given in self._given.values()):
+            times = times[:1]
+        return np.array([self.at(float(t)) for t in times]).reshape(len(times), self._size)
+
     def at(self, time: float) -> Array:
         """The inputs at a time [s], zero where none is given."""
         u = np.zeros(self._size)

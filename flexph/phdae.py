@@ -47,6 +47,9 @@ class PHDAE:
     constraints in J keeps them. ``invariants`` give H through quadratic ones (:class:`flexph.Invariants`).
     ``derivatives`` of the functions (:class:`flexph.Derivatives`), checked at the sample against differences, spare
     the iterations theirs.
+    ``compiled=True`` promises that all these functions are written in what numba compiles: they take and return float
+    arrays, and refer to numbers, arrays, and functions of that kind, which are compiled with them. Where numba is
+    installed (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.
     ``ports`` are names of columns of B, ``parts`` names of states.
     """
 
@@ -62,6 +65,7 @@ class PHDAE:
     means: Mapping[str, Callable[[Array, Array], Any]] = field(default_factory=dict)
     invariants: Invariants | None = None
     derivatives: Derivatives | None = None
+    compiled: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))

@@ -1,4 +1,4 @@
-"""Gauss collocation: implicit midpoint and the methods of order 4 and 6 (Hairer, Lubich, Wanner, sec. II.1)."""
+"""Gauss collocation, the methods of order 4 and 6 (Hairer, Lubich, Wanner, sec. II.1)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Gauss:
         costates = [self.system.z(p) for p in points]
         output = sum(b * (self.system.B(p).T @ z) for b, p, z in zip(self.b, points, costates, strict=True))
         lost = sum(b * float(z @ (self.system.R(p) @ z)) for b, p, z in zip(self.b, points, costates, strict=True))
-        return Advance(end, iterations, np.asarray(output), h * lost)
+        return Advance(end, iterations, np.asarray(output), h * lost, self.system.H(end))
 
     def _slopes(self, h: float, u: Array, size: Array, points: Array, slopes: Array) -> Array:
         """The derivative of ``E(X_i) K_i − (J − R)z − Bu`` by slopes and algebraic states of all stages."""

@@ -1,4 +1,4 @@
-"""Events of general systems: zeros of functions of time and state."""
+"""Events of general systems and mechanisms: zeros of functions of time and state."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from ..space import Array
 
 ROUND_OFF = 4.0 * np.finfo(float).eps
 """A difference of H below this times |H| is round-off: correcting a gradient by it would only add noise."""
+
+
+MEAN_POINTS = 4
+"""Gauss points of the mean value gradient: exact for Hamiltonians of degree 8."""
 
 
 @dataclass(frozen=True)
@@ -28,47 +33,46 @@ class Invariants:
     gradient: Callable[[Array], Array]
 
 
+def correction(along: float, step: Array, before: float, after: float) -> float:
+    """``(ΔH − ∇H(m)·Δx)/(Δx·Δx)`` of [dg] eq. (12) from ∇H(m)·Δx, Δx, H(x₀), H(x₁); zero where it is round-off."""
+    missing, size = (after - before) - along, float(step @ step)
+    if abs(missing) <= ROUND_OFF * max(abs(before), abs(after)) or size == 0.0:
+        return 0.0
+    return missing / size
+
+
 def gonzalez(middle: Array, step: Array, before: float, after: float) -> Array:
     """``∇H(m) + (ΔH − ∇H(m)·Δx)/(Δx·Δx) Δx`` ([dg] eq. (12)) from ∇H(m), Δx, H(x₀) and H(x₁).
 
     Δx may be the part of x₁ − x₀ on which H depends.
     """
-    missing = (after - before) - float(middle @ step)
-    size = float(step @ step)
-    if abs(missing) <= ROUND_OFF * max(abs(before), abs(after)) or size == 0.0:
-        return middle
-    made: Array = middle + (missing / size) * step
-    return made
-
-
-def gonzalez_slope(
-    middle: Array, hessian: Array, step: Array, turned: Array, before: float, after: float, end: Array
-) -> Array:
-    """The derivative of Gonzalez' gradient by x₁.
-
-    ``middle`` is ∇H(m), ``hessian`` its derivative by x₁, ``turned`` that of the step, ``end`` is ∇H(x₁).
-    """
-    missing, size = (after - before) - float(middle @ step), float(step @ step)
-    if abs(missing) <= ROUND_OFF * max(abs(before), abs(after)) or size == 0.0:
-        return hessian
-    of_missing = end - step @ hessian - middle @ turned
-    ratio = missing / size
-    made: Array = hessian + np.outer(step, (of_missing - 2.0 * ratio * (step @ turned)) / size) + ratio * turned
-    return made
+    return middle + correction(float(middle @ step), step, before, after) * step
 
 
 def line_mean(gradient: Callable[[Array], Array], x0: Array, x1: Array, points: int) -> Array:
     """∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points: exact for polynomials of degree 2·points ([dg] definition 5)."""
-    nodes, weights = np.polynomial.legendre.leggauss(points)
+    nodes, weights = gauss_points(points)
     along = [gradient(x0 + 0.5 * (s + 1.0) * (x1 - x0)) for s in nodes]
     made: Array = 0.5 * weights @ np.array(along)
     return made
 
 
-def through_invariants(invariants: Invariants, x0: Array, x1: Array) -> Array:
-    """``Dπ(m)ᵀ ∇̄energy(π₀, π₁)`` with Gonzalez' gradient in the invariants."""
-    before, after = invariants.values(x0), invariants.values(x1)
-    middle = invariants.gradient(0.5 * (before + after))
-    inner = gonzalez(middle, after - before, invariants.energy(before), invariants.energy(after))
-    made: Array = invariants.jacobian(0.5 * (x0 + x1)).T @ inner
-    return made
+@cache
+def gauss_points(points: int) -> tuple[Array, Array]:
+    """Nodes in [-1, 1] and weights."""
+    nodes, weights = np.polynomial.legendre.leggauss(points)
+    return nodes, weights
+
+
+def through_invariants(invariants: Invariants, x0: Array, before: float) -> Callable[[Array], Array]:
+    """x₁ to ``Dπ(m)ᵀ ∇̄energy(π₀, π₁)`` with Gonzalez' gradient in the invariants; ``before`` is H(x₀)."""
+    first = invariants.values(x0)
+
+    def at(x1: Array) -> Array:
+        last = invariants.values(x1)
+        middle = invariants.gradient(0.5 * (first + last))
+        inner = gonzalez(middle, last - first, before, invariants.energy(last))
+        made: Array = invariants.jacobian(0.5 * (x0 + x1)).T @ inner
+        return made
+
+    return at

@@ -24,6 +24,14 @@ SLOW = 0.2
 MAX_ITERATIONS = 60
 
 
+SINGULAR, DIVERGED, UNSETTLED = 1, 2, 3
+REASONS = {
+    SINGULAR: "the Jacobian of the step is singular",
+    DIVERGED: "the iteration diverged",
+    UNSETTLED: "the iteration did not settle",
+}
+
+
 class StepFailed(ArithmeticError):
     """A step without a solution in reach; carries the number of iterations and the last relative correction."""
 
@@ -59,31 +67,34 @@ class Newton:
                 self._inverse, fresh = _inverted(made, iteration, previous), True
                 here = True
             step = self._inverse @ defect
-            change = float(np.max(np.abs(step) / np.maximum(np.abs(x) / size, 1.0), initial=0.0))
+            correction = size * step
+            change = float((np.abs(correction) / np.maximum(np.abs(x), size)).max(initial=0.0))
             if not change <= FAR and not here:  # no far step by an old Jacobian
                 self._inverse = None
                 continue
             if not np.isfinite(change):
-                raise StepFailed("the iteration diverged", iteration, change)
-            x, here = x - size * step, False
+                raise StepFailed(REASONS[DIVERGED], iteration, change)
+            x, here = x - correction, False
             new = residual(x)
             if change <= STAGNATED and change * (change / previous) <= SETTLED:
                 return x, iteration
             if change > 0.5 * previous and change <= (STALLED if fresh else NOISE):
                 return x, iteration
-            if change > SLOW * previous and change > NOISE:
+            late = iteration == 1 and jacobian is not None and not fresh  # one that is given is cheap
+            if (late or change > SLOW * previous) and change > NOISE:
                 self._inverse, fresh = None, False
             elif change > STAGNATED:  # below, differences of the residual are noise
                 self._update(step, defect - new)
             previous, defect = change, new
-        raise StepFailed("the iteration did not settle", MAX_ITERATIONS, previous)
+        raise StepFailed(REASONS[UNSETTLED], MAX_ITERATIONS, previous)
 
     def _update(self, step: Array, change: Array) -> None:
         assert self._inverse is not None
         image = self._inverse @ change
         scale = float(step @ image)
         if abs(scale) > 0.1 * float(step @ step):  # an update that nearly makes the matrix singular is left out
-            self._inverse = self._inverse + np.outer((step - image) / scale, step @ self._inverse)
+            row = step @ self._inverse
+            self._inverse += ((step - image) / scale)[:, None] * row
 
 
 def _differences(residual: Callable[[Array], Array], x: Array, defect: Array, size: Array) -> Array:
@@ -104,5 +115,5 @@ def _inverted(jacobian: Array, iteration: int, previous: float) -> Array:
             raise np.linalg.LinAlgError
         inverse: Array = np.linalg.inv(jacobian / rows[:, None]) / rows
     except np.linalg.LinAlgError:
-        raise StepFailed("the Jacobian of the step is singular", iteration, previous) from None
+        raise StepFailed(REASONS[SINGULAR], iteration, previous) from None
     return inverse

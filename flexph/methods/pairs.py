@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,14 +11,14 @@ import numpy as np
 from ..phdae import PHDAE, Constant
 from ..space import Array
 from .derivatives import Derivatives
-from .gradients import gonzalez, gonzalez_slope, line_mean, through_invariants
+from .gradients import MEAN_POINTS, correction, gonzalez, line_mean, through_invariants
 from .newton import Newton, StepFailed
 from .structure import Split, dense, differential_split, rank_of
 
-MEAN_POINTS = 4
-"""Gauss points of the mean value gradient: exact for Hamiltonians of degree 8."""
 PARTS = np.linspace(0.125, 1.0, 8)
 """Lengths of a step, over its own, by which its solution is followed where it is not found at once."""
+FED_BACK = 1e-9
+"""Error of H, over the energy that a step exchanges, up to which it is round-off that the step makes up for."""
 UNSOLVED = 1e-9
 """Relative defect of Ēᵀf = ∇̄H beyond which a discrete gradient is not in the range of Ēᵀ."""
 
@@ -26,47 +26,74 @@ Gradient = Callable[[Array], Array]
 
 
 class Advance(NamedTuple):
-    """A step: the state at its end, Newton iterations, the output B̄ᵀz̄, and the energy h z̄ᵀR̄z̄ it dissipates."""
+    """A step: the state at its end, Newton iterations, the output B̄ᵀz̄, the energy h z̄ᵀR̄z̄ it dissipates, H there."""
 
     state: Array
     iterations: int
     output: Array
     dissipated: float
+    energy: float
 
 
-def discrete_gradient(system: PHDAE, kind: str, split: Split | None) -> Callable[[Array], Gradient]:
-    """x₀ to the function x₁ to ∇̄H(x₀, x₁), by name; along the differential states where they are known."""
+class Latest:
+    """A function that remembers its last value: iterations ask twice for the same array."""
+
+    def __init__(self, function: Callable[[Array], Any]) -> None:
+        self._function, self._x, self._value = function, None, None
+
+    def __call__(self, x: Array) -> Any:
+        """function(x)."""
+        if x is not self._x:
+            self._x, self._value = x, self._function(x)  # type: ignore[assignment]
+        return self._value
+
+
+def discrete_gradient(system: PHDAE, kind: str, split: Split | None) -> Callable[[Array, float], Gradient]:
+    """x₀, H(x₀) to the function x₁ to ∇̄H(x₀, x₁), by name; along the differential states where they are known."""
     part = (lambda d: d) if split is None else split.differential
 
     def slope(x: Array) -> Array:
         made: Array = system.E(x).T @ system.z(x)
         return made
 
-    def closed(x0: Array) -> Gradient:
-        h0 = system.H(x0)
-
+    def closed(x0: Array, before: float) -> Gradient:
         def at(x1: Array) -> Array:
             step = part(x1 - x0)
-            return gonzalez(slope(x1 - 0.5 * step), step, h0, system.H(x1))
+            return gonzalez(slope(x1 - 0.5 * step), step, before, system.H(x1))
 
         return at
 
-    def mean(x0: Array) -> Gradient:
-        h0 = system.H(x0)
-
+    def mean(x0: Array, before: float) -> Gradient:
         def at(x1: Array) -> Array:
             step = part(x1 - x0)
             # closed by the last term where H is no polynomial of the degree that the points integrate
-            return gonzalez(line_mean(slope, x1 - step, x1, MEAN_POINTS), step, h0, system.H(x1))
+            return gonzalez(line_mean(slope, x1 - step, x1, MEAN_POINTS), step, before, system.H(x1))
 
         return at
 
     if kind != "invariants":
         return mean if kind == "mean_value" else closed
-    invariants = system.invariants
-    if invariants is None:
+    if system.invariants is None:
         raise ValueError("method 'invariants' needs a system with invariants=, see flexph.Invariants")
-    return lambda x0: lambda x1: through_invariants(invariants, x0, x1)
+    return partial(through_invariants, system.invariants)
+
+
+class Terms(NamedTuple):
+    """Ē Δx, (J̄ − R̄)z̄ + B̄u, z̄, R̄ and B̄ of a step."""
+
+    moved: Array
+    flow: Array
+    costate: Array
+    R: Any
+    B: Any
+
+
+class Reached(NamedTuple):
+    """Where the last step ended: H by the account of work and dissipation, and the energy exchanged Σ|z̄ᵢ(Ē Δx)ᵢ|."""
+
+    state: Array
+    account: float
+    exchanged: float
 
 
 class GradientPair:
@@ -74,27 +101,46 @@ class GradientPair:
 
     Matrices are those in the middle of the step unless the system has ``means`` of its own. The algebraic states are
     stage values: they hold in the middle of the step, where they are of second order, and z̄₂ is taken at them.
+    With ``midpoint`` all is taken in the middle, z̄ too: a discrete gradient where H is quadratic and E constant.
     Derivatives of the system make the Newton matrix; where they are not those of the step itself (``means``, a
     gradient that is not Gonzalez', a varying E), they are those of the middle, near by the order of the step.
+
+    States are rounded, and so H(x₀) is off the sum of work and dissipation so far by some round-off. Where that is as
+    small as round-off should be, the sum takes the place of H(x₀): the errors of steps do not add up in long runs.
     """
 
     def __init__(self, system: PHDAE, kind: str) -> None:
-        self.kind = kind
-        self.system, self.split = system, differential_split(system)
-        self.gradient = discrete_gradient(system, kind, self.split)
-        self._newton, self._last = Newton(), np.zeros(system.size)
-        self._inverse = self._costates(dense(system.E(system.sample))) if isinstance(system.E, Constant) else None
+        self.system, self.kind, self.split = system, kind, differential_split(system)
+        own = {} if kind == "midpoint" else system.means
+        self._E, self._J, self._R, self._B = (discretised(system, name, own) for name in "EJRB")
+        in_middle = kind == "midpoint" or (kind == "gonzalez" and "E" not in own)
+        self._gradient = None if in_middle else discrete_gradient(system, kind, self.split)
+        self._inverse = (
+            self.split.to_costates(dense(system.E(system.sample))) if isinstance(system.E, Constant) else None
+        )
+        self._energy, self._newton, self._last = Latest(system.H), Newton(), np.zeros(system.size)
+        self._start = self._reached = Reached(np.empty(0), 0.0, 0.0)
 
     def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
-        gradient = self.gradient(x0)
+        energy = float(self._energy(x0))
+        if self._reached.state is x0:  # or else the last step is tried again, with another length
+            self._start = self._reached
+        account, exchanged = self._start[1:] if self._start.state is x0 else (energy, 0.0)
+        before = account if abs(account - energy) <= FED_BACK * exchanged else energy
+        gradient = None if self._gradient is None else self._gradient(x0, before)
+        terms = Latest(lambda x1: self._terms(x0, x1, u, before, gradient))
 
         def residual(x1: Array, part: float = 1.0) -> Array:
-            moved, flow, _, _ = self._equation(x0, x1, u, gradient)
-            return moved - part * h * flow
+            at: Terms = terms(x1)
+            return at.moved - (part * h) * at.flow
 
         guess = x0 + self.split.differential(self._last)  # as in the last step
-        slopes = None if self.system.derivatives is None else partial(self._slopes, self.system.derivatives, x0, h, u)
+        slopes = (
+            None
+            if self.system.derivatives is None
+            else partial(self._slopes, self.system.derivatives, x0, h, u, before)
+        )
         try:
             x1, iterations = self._newton.solve(residual, guess, size, slopes)
         except StepFailed:  # long steps turn the motion around: grow the step up to its length
@@ -104,43 +150,44 @@ class GradientPair:
                 x1, more = self._newton.solve(partial(residual, part=part), x1, size)
                 iterations += more
         self._last = x1 - x0
-        _, _, costate, mean = self._equation(x0, x1, u, gradient)
-        return Advance(x1, iterations, mean("B").T @ costate, h * float(costate @ (mean("R") @ costate)))
+        at: Terms = terms(x1)
+        lost, output = h * float(at.costate @ (at.R @ at.costate)), at.B.T @ at.costate
+        account += h * float(output @ u) - lost
+        self._reached = Reached(x1, account, float(np.abs(at.costate) @ np.abs(at.moved)))
+        return Advance(x1, iterations, output, lost, self._energy(x1))
 
-    def _equation(self, x0: Array, x1: Array, u: Array, gradient: Gradient) -> tuple[Array, Array, Array, Any]:
-        """Ē Δx, (J̄ − R̄)z̄ + B̄u, z̄, and the discretised matrices."""
+    def _terms(self, x0: Array, x1: Array, u: Array, before: float, gradient: Gradient | None) -> Terms:
         step = self.split.differential(x1 - x0)
         middle = x1 - 0.5 * step
-        mean = means(self.system, x0, x1, middle)
-        E = mean("E")
-        inverse = self._costates(dense(E)) if self._inverse is None else self._inverse
-        costate = inverse @ gradient(x1) + self.split.unseen(self.system.z(middle))
-        flow = mean("J") @ costate - mean("R") @ costate
-        return E @ step, flow + mean("B") @ u if u.size else flow, costate, mean
+        E, J, R, B = (at(x0, x1, middle) for at in (self._E, self._J, self._R, self._B))
+        moved, costate = E @ step, self.system.z(middle)
+        if gradient is not None:
+            costate = self._to_costates(E) @ gradient(x1) + self.split.unseen(costate)
+        elif self.kind == "gonzalez":  # z̄₁ = Ē₁₁⁻ᵀ∇̄H where ∇H(m) = Ēᵀz(m)
+            ratio = correction(float(costate @ moved), step, before, self._energy(x1))
+            costate = costate + self._to_costates(E) @ (ratio * step) if ratio else costate
+        flow = J @ costate - R @ costate
+        return Terms(moved, flow + B @ u if u.size else flow, costate, R, B)
 
-    def _slopes(self, given: Derivatives, x0: Array, h: float, u: Array, x1: Array) -> Array:
+    def _slopes(self, given: Derivatives, x0: Array, h: float, u: Array, before: float, x1: Array) -> Array:
         """The derivative of Ē Δx − h (J̄ − R̄)z̄ − h B̄u by x₁."""
-        system, onto = self.system, self.split.onto_states
+        system, inner = self.system, self.split.inner
         step = self.split.differential(x1 - x0)
         middle = x1 - 0.5 * step
-        inner = np.eye(x1.size) - 0.5 * onto  # of the middle
         E, flow, z = dense(system.E(middle)), system.J(middle) - system.R(middle), system.z(middle)
-        of_z = dense(given.costate(middle)) @ inner
-        hessian = E.T @ of_z
+        of_costate = inner(dense(given.costate(middle)))
         if self.kind == "gonzalez":
-            end = system.E(x1).T @ system.z(x1)
-            hessian = gonzalez_slope(E.T @ z, hessian, step, onto, system.H(x0), system.H(x1), end)
-        inverse = self._costates(E) if self._inverse is None else self._inverse
-        of_costate = inverse @ hessian + self.split.onto_costates @ of_z
-        moved = E @ onto + given.of_descriptor(middle, step) @ inner
-        made: Array = moved - h * (flow @ of_costate + given.of_terms(middle, z, u) @ inner)
-        return made
+            moved, end = E @ step, system.E(x1).T @ system.z(x1)
+            ratio = correction(float(z @ moved), step, before, self._energy(x1))
+            if ratio:  # z̄ = z(m) + ratio Ē₁₁⁻ᵀΔx
+                of_ratio = (end - moved @ of_costate - z @ E - (2.0 * ratio) * step) / float(step @ step)
+                inverse = self._to_costates(E)
+                of_costate = of_costate + np.outer(inverse @ step, of_ratio) + ratio * inverse
+        made: Array = E - h * (flow @ of_costate + inner(given.of_terms(middle, z, u)))
+        return made if given.descriptor is None else made + inner(given.of_descriptor(middle, step))
 
-    def _costates(self, E: Array) -> Array:
-        """U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ: from gradients to costates."""
-        s = self.split
-        made: Array = s.U1 @ np.linalg.solve((s.U1.T @ E @ s.V1).T, s.V1.T)
-        return made
+    def _to_costates(self, E: Any) -> Array:
+        return self.split.to_costates(dense(E)) if self._inverse is None else self._inverse
 
 
 class Dirac:
@@ -159,18 +206,19 @@ class Dirac:
         self.system, self._newton, self._last = system, Newton(), np.zeros(2 * system.size)
         self.gradient = discrete_gradient(system, kind, split)
         self._part = (lambda d: d) if split is None else split.differential
+        self._means = [discretised(system, name, system.means) for name in "EJRB"]
         self._rank = rank_of(dense(system.E(system.sample)))
 
     def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
-        n, r, gradient, z0 = x0.size, self._rank, self.gradient(x0), self.system.z(x0)
+        n, r, z0 = x0.size, self._rank, self.system.z(x0)
+        gradient = self.gradient(x0, self.system.H(x0))
 
         def residual(y: Array) -> Array:
             x1, f = y[:n], y[n:]
             middle = x1 - 0.5 * self._part(x1 - x0)
-            mean = means(self.system, x0, x1, middle)
-            E = dense(mean("E"))
-            flow = mean("J") @ f - mean("R") @ f + (mean("B") @ u if u.size else 0.0)
+            E, J, R, B = self._matrices(x0, x1, middle)
+            flow = J @ f - R @ f + (B @ u if u.size else 0.0)
             left, values, right = np.linalg.svd(E)
             seen = right[:r] @ (E.T @ f - gradient(x1)) / values[:r]
             unseen = left[:, r:].T @ (f - self.system.z(middle))
@@ -180,21 +228,29 @@ class Dirac:
         guess = np.concatenate([x0, z0])
         y, iterations = self._newton.solve(residual, guess, np.concatenate([size, costate_size]))
         x1, f = y[:n], y[n:]
-        mean = means(self.system, x0, x1, x1 - 0.5 * self._part(x1 - x0))
+        E, _, R, B = self._matrices(x0, x1, x1 - 0.5 * self._part(x1 - x0))
         wanted = gradient(x1)
-        left_over = float(np.abs(dense(mean("E")).T @ f - wanted).max(initial=0.0))
+        left_over = float(np.abs(E.T @ f - wanted).max(initial=0.0))
         if left_over > UNSOLVED * max(float(np.abs(wanted).max(initial=0.0)), 1e-300):
             raise StepFailed(
                 "the discrete gradient is not in the range of Ēᵀ: no costate exists", iterations, left_over
             )
-        return Advance(x1, iterations, mean("B").T @ f, h * float(f @ (mean("R") @ f)))
+        return Advance(x1, iterations, B.T @ f, h * float(f @ (R @ f)), self.system.H(x1))
+
+    def _matrices(self, x0: Array, x1: Array, middle: Array) -> tuple[Array, Any, Any, Any]:
+        E, J, R, B = (at(x0, x1, middle) for at in self._means)
+        return dense(E), J, R, B
 
 
-def means(system: PHDAE, x0: Array, x1: Array, middle: Array) -> Callable[[str], Any]:
-    """The discretisation of a matrix by name: the system's own, or its value in the middle."""
-
-    def at(name: str) -> Any:
-        own = system.means.get(name)
-        return getattr(system, name)(middle) if own is None else own(x0, x1)
-
-    return at
+def discretised(
+    system: PHDAE, name: str, own: Mapping[str, Callable[[Array, Array], Any]]
+) -> Callable[[Array, Array, Array], Any]:
+    """A matrix by name as a function of x₀, x₁ and the middle: constant, the user's own mean, or in the middle."""
+    function = getattr(system, name)
+    if name in own:
+        mean = own[name]
+        return lambda x0, x1, middle: mean(x0, x1)
+    if isinstance(function, Constant):
+        matrix = function.matrix
+        return lambda x0, x1, middle: matrix
+    return lambda x0, x1, middle: function(middle)

@@ -34,12 +34,24 @@ class Split:
 
     def differential(self, x: Array) -> Array:
         """The part of a state that E differentiates."""
-        made: Array = self.onto_states @ x
+        made: Array = self.onto_states @ x if self._states is None else self._states * x
         return made
 
     def unseen(self, z: Array) -> Array:
         """The part of a costate that Eᵀ does not see."""
-        made: Array = self.onto_costates @ z
+        made: Array = self.onto_costates @ z if self._costates is None else self._costates * z
+        return made
+
+    def inner(self, matrix: Array) -> Array:
+        """A derivative by the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀), as one by x₁."""
+        if self._states is None:
+            made: Array = matrix - 0.5 * (matrix @ self.onto_states)
+            return made
+        return matrix * (1.0 - 0.5 * self._states)
+
+    def to_costates(self, E: Array) -> Array:
+        """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ``: from gradients to costates."""
+        made: Array = self.U1 @ np.linalg.solve((self.U1.T @ E @ self.V1).T, self.V1.T)
         return made
 
     @cached_property
@@ -51,6 +63,25 @@ class Split:
     def onto_costates(self) -> Array:
         """U₂U₂ᵀ."""
         return self.U2 @ self.U2.T
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether V₁V₁ᵀ is diagonal: states are differential or algebraic one by one."""
+        return self._states is not None
+
+    @cached_property
+    def _states(self) -> Array | None:
+        return _diagonal(self.onto_states)
+
+    @cached_property
+    def _costates(self) -> Array | None:
+        return _diagonal(self.onto_costates)
+
+
+def _diagonal(matrix: Array) -> Array | None:
+    """The diagonal of a matrix that has nothing else: a product with it is cheaper."""
+    diagonal = np.diag(matrix).copy()
+    return None if np.any(matrix != np.diag(diagonal)) else diagonal
 
 
 def rank_of(matrix: Array) -> int:

@@ -1,0 +1,191 @@
+"""Functions of a user, compiled by numba with explicit signatures; needs numba.
+
+They are compiled once for each content: their code and the values of all that it refers to, numbers, texts, arrays,
+tuples of them, and functions. That is also their key in numba's cache on disk, which by itself would not see that a
+global or a helper in another file has changed. What refers to anything else is compiled once a process.
+"""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import warnings
+from collections.abc import Callable
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.core.errors import NumbaError, NumbaWarning
+from numba.extending import overload
+
+FOREIGN = ("numpy", "scipy", "numba", "math", "cmath")
+"""Packages whose functions numba knows itself."""
+
+_compiled: dict[Any, Any] = {}
+
+
+def compiled_function(name: str, function: Callable[..., Any], arguments: tuple[Any, ...], result: Any) -> Any:
+    """The function as numba's dispatcher of (arguments) → result, its helpers compiled with it.
+
+    Arrays of other layouts or numbers are copied to the result. Raises ValueError that names the function and what
+    numba says.
+    """
+    content = _content(function, {})
+    key = (content, arguments, result)
+    if key in _compiled:
+        return _compiled[key]
+    digest = _digest(content)
+    try:
+        made = _kept(_dispatcher(function, digest, {}), len(arguments), digest)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NumbaWarning)
+            made.compile(arguments)
+        found = made.nopython_signatures[0].return_type
+        if found != result:
+            raise TypeError(f"it must return {_words(result)}, and returns {found}")
+    except (NumbaError, TypeError, NotImplementedError) as error:
+        raise ValueError(f"numba cannot compile {name}, as compiled=True asks for: {_short(error)}") from error
+    _compiled[key] = made
+    return made
+
+
+def _words(result: Any) -> str:
+    ndim = getattr(result, "ndim", 0)
+    return f"a float array of {ndim} dimension{'s' * (ndim > 1)}" if ndim else "a number"
+
+
+def shaped(value: Any) -> Any:
+    """The value as a float, or as a float array in C order that may be written to; anything else as it is."""
+    return value
+
+
+@overload(shaped)  # without annotations: numba compares signatures
+def _shaped(value):
+    if isinstance(value, types.Number | types.Boolean):
+        return lambda value: float(value)
+    if not isinstance(value, types.Array) or value == types.Array(types.float64, value.ndim, "C"):
+        return lambda value: value
+
+    def copied(value):
+        made = np.empty(value.shape)
+        made[...] = value
+        return made
+
+    return copied
+
+
+def _kept(function: Any, count: int, digest: str | None) -> Any:
+    """The function under one of the two below, on disk by its digest."""
+    template = _of_one if count == 1 else _of_two
+    copy = FunctionType(template.__code__, {**globals(), "wrapped": function})
+    return numba.njit(_named(copy, digest), error_model="numpy", cache=digest is not None)
+
+
+def _of_one(x: Any) -> Any:
+    return shaped(wrapped(x))  # type: ignore[name-defined] # noqa: F821
+
+
+def _of_two(x: Any, y: Any) -> Any:
+    return shaped(wrapped(x, y))  # type: ignore[name-defined] # noqa: F821
+
+
+def _named(function: FunctionType, digest: str | None) -> FunctionType:
+    """The function with its digest in its name, as one of this module.
+
+    Numba looks its cache up by the name, and builds symbols from it and from a number that other processes use again:
+    two functions of one name from the cache could answer for each other. The module is imported with what is kept, and
+    the same function may come from another one.
+    """
+    if digest is not None:
+        function.__name__ = function.__qualname__ = f"{function.__name__.strip('<>')}_{digest}"
+        function.__module__ = __name__
+    return function
+
+
+def _dispatcher(function: Any, digest: str | None, made: dict[int, Any]) -> Any:
+    """The function under numba, and so the plain functions that it calls by a name of its module or closure."""
+    if not isinstance(function, FunctionType):
+        return function
+
+    def inside(value: Any) -> Any:
+        return _dispatcher(value, digest, made) if _is_plain(value) else value
+
+    if id(function) not in made:
+        names = (n for n in _names(function.__code__) if n in function.__globals__)
+        known = {**function.__globals__, **{n: inside(function.__globals__[n]) for n in names}}
+        closure = tuple(CellType(inside(cell.cell_contents)) for cell in function.__closure__ or ())
+        copy = FunctionType(function.__code__, known, function.__name__, function.__defaults__, closure)
+        made[id(function)] = numba.njit(_named(copy, digest), error_model="numpy")
+    return made[id(function)]
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, FunctionType) and (value.__module__ or "").split(".")[0] not in FOREIGN
+
+
+def _names(code: CodeType) -> set[str]:
+    """Names of globals and attributes in a code and in what is defined inside."""
+    inner = [_names(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def _content(value: Any, seen: dict[int, Any], names: frozenset[str] = frozenset()) -> Any:
+    """Nested tuples, equal for values that numba compiles to the same; of modules the ``names`` that are used."""
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return "array", value.shape, value.strides, value.dtype.str, value.tobytes()
+    if isinstance(value, tuple):
+        return (type(value).__name__, *(_content(v, seen) for v in value))
+    if value is None or isinstance(value, int | float | complex | str | bytes | np.generic):
+        return type(value).__name__, repr(value)
+    if isinstance(value, CodeType):
+        consts = tuple(_content(c, seen) for c in value.co_consts)
+        return value.co_code, consts, value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars
+    if isinstance(value, ModuleType):
+        used = names if value.__name__.split(".")[0] not in FOREIGN else ()
+        return value.__name__, *((n, _content(getattr(value, n), seen)) for n in sorted(used) if hasattr(value, n))
+    if not isinstance(value, FunctionType):
+        return _Same(value)
+    if id(value) not in seen:
+        seen[id(value)] = ("function", len(seen))  # where functions call themselves
+        used = frozenset(_names(value.__code__))
+        known = {n: value.__globals__[n] for n in sorted(used) if n in value.__globals__ and not hasattr(builtins, n)}
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        seen[id(value)] = (
+            _content(value.__code__, seen),
+            _content(value.__defaults__, seen),
+            *(_content(v, seen, used) for v in cells),
+            *((n, _content(v, seen, used)) for n, v in known.items()),
+        )
+    return seen[id(value)]
+
+
+class _Same:
+    """An object that is equal to itself only; it is kept, so that no other gets its identity."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _digest(content: Any) -> str | None:
+    """A short text for the content, the same in all processes; None where it is not known by value."""
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:16] if _by_value(content) else None
+
+
+def _by_value(content: Any) -> bool:
+    return all(map(_by_value, content)) if isinstance(content, tuple) else not isinstance(content, _Same)
+
+
+def _short(error: Exception) -> str:
+    """What numba says is wrong, without where it looked and its advice."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line for line in lines if line and not line.startswith("Failed in nopython")]
+    ends = (i for i, line in enumerate(told) if i and line.startswith(("During:", 'File "', "<source")))
+    return " ".join(told[: next(ends, None)])[:300]
