@@ -11,6 +11,7 @@ import numpy as np
 from . import checks as check
 from .joints.connection import measures
 from .kernels.arrays import total
+from .kernels.decay import lost
 from .kernels.gradient import body_levers
 from .kernels.state import Configuration, Derived, constraint_sums, energies
 from .kernels.step import Means, Schedule, Trial
@@ -18,6 +19,10 @@ from .space import Array, spin_map
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
+
+
+NUMERICAL = "numerical"
+"""The account of what the method ``decaying`` takes away."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +37,13 @@ class Ledger:
     joint_work
         by ideal joint, (k,): zero up to round-off.
     dissipation
-        by damped body and damper, (k,), never negative.
+        by damped body and damper, and ``numerical`` of the method ``decaying``, (k,), never negative.
     residual
         largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,).
     position_residual, velocity_residual
         largest constraint defect [m, rad] and its rate [m/s, rad/s] between saved times, (k,).
-    iterations
-        Newton iterations between saved times, (k,).
+    iterations, steps, rejected
+        Newton iterations, steps taken, and steps that step control rejected between saved times, (k,).
     """
 
     energy: Mapping[str, Array]
@@ -49,6 +54,8 @@ class Ledger:
     position_residual: Array
     velocity_residual: Array
     iterations: Array
+    steps: Array
+    rejected: Array
 
     @property
     def total_energy(self) -> Array:
@@ -75,9 +82,10 @@ class Ledger:
 class Accounts:
     """Names and formulas of the accounts of one mechanism; rows are flat arrays in the order of the names."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
-        self._m, self._a = mechanism, mechanism.network.arrays
-        a, bodies = self._a, list(mechanism.bodies)
+    def __init__(self, mechanism: Mechanism, *, decaying: bool = False) -> None:
+        self.decaying = decaying
+        self.mechanism, self.arrays = mechanism, mechanism.network.arrays
+        a, bodies = self.arrays, list(mechanism.bodies)
         springs = list(measures(mechanism.connections))
         self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
         self._row_joint = np.repeat(np.arange(len(self._joints)), [n for _, _, n in self._joints])
@@ -93,18 +101,19 @@ class Accounts:
         )
         self.work = (*mechanism.network.input_slices, *(n for n, driven, _ in self._joints if driven))
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
-        self.dissipation = (*(bodies[i] for i in self._damped), *(springs[i][0] for i in self._dampers))
+        losses = (*(bodies[i] for i in self._damped), *(springs[i][0] for i in self._dampers))
+        self.dissipation = (*losses, NUMERICAL) if decaying else losses
 
     def energies(self, c: Configuration, d: Derived) -> Array:
         """Energy by part."""
-        e = energies(self._a, c, d)
+        e = energies(self.arrays, c, d)
         return np.concatenate([e["kinetic"], e["elastic"][self._elastic], e["potential"][self._heavy], e["spring"]])
 
     def step(self, start: Configuration, h: float, x: Means, t: Trial, s: Schedule) -> Array:
         """Work by port and drive, work by ideal joint, dissipation of one step, over each other."""
         moved = self._vector_increments(h, x, t)
-        done = np.einsum("vd,vd->v", moved[self._a.first], t.vector_mean[self._a.second])
-        done += np.einsum("vd,vd->v", moved[self._a.second], t.vector_mean[self._a.first])
+        done = np.einsum("vd,vd->v", moved[self.arrays.first], t.vector_mean[self.arrays.second])
+        done += np.einsum("vd,vd->v", moved[self.arrays.second], t.vector_mean[self.arrays.first])
         by_row = self._row_work(x.lam, s, done)
         driven = np.array([flag for _, flag, _ in self._joints], dtype=bool)
         by_joint = total(self._row_joint, by_row, len(self._joints))
@@ -114,12 +123,30 @@ class Accounts:
                 by_joint[driven],
                 by_joint[~driven],
                 self._dissipation(start, h, x, t),
+                [lost(self.arrays, start, t.end, x, s.decay)] if s.decay is not None else [],
             ]
         )
 
+    def impulse(self, by_row: Array, lost: float) -> Array:
+        """The same of an impulse of the joints, from its work by constraint row and its loss."""
+        made = np.zeros(len(self.work) + len(self.joint_work) + len(self.dissipation))
+        driven = np.array([flag for _, flag, _ in self._joints], dtype=bool)
+        by_joint = total(self._row_joint, by_row, len(self._joints))
+        inputs = len(self.mechanism.network.input_slices)
+        made[inputs : inputs + driven.size] = np.concatenate([by_joint[driven], by_joint[~driven]])
+        if self.decaying:
+            made[-1] = lost
+        return made
+
+    def balance(self, before: Array, after: Array, row: Array) -> float:
+        """ΔH − work of ports and drives + dissipation of one step [J]."""
+        works, losses = len(self.work), len(self.dissipation)
+        lost = row[row.size - losses :].sum() if losses else 0.0
+        return float((after - before).sum() - row[:works].sum() + lost)
+
     def _node_increments(self, h: float, x: Means, t: Trial) -> Array:
         """Exact increments h B v̄ of the nodes."""
-        a = self._a
+        a = self.arrays
         local = (a.node_shape @ x.du).reshape(-1, a.dim)
         if a.mean is not None:
             local = local - a.node_moves[:, None] * (a.mean @ x.du).reshape(-1, a.dim)[a.node_body]
@@ -128,23 +155,23 @@ class Accounts:
         return h * (a.node_moves[:, None] * x.v[a.node_body] + turned)
 
     def _vector_increments(self, h: float, x: Means, t: Trial) -> Array:
-        return self._a.incidence @ self._node_increments(h, x, t)
+        return self.arrays.incidence @ self._node_increments(h, x, t)
 
     def _row_work(self, lam: Array, s: Schedule, done: Array) -> Array:
         mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
-        return lam * constraint_sums(self._a, done, mean, np.zeros_like(lam))
+        return lam * constraint_sums(self.arrays, done, mean, np.zeros_like(lam))
 
     def _input_work(self, h: float, x: Means, t: Trial) -> Array:
-        a = self._a
+        a = self.arrays
         output = a.input_node.T @ self._node_increments(h, x, t).ravel()
         turned = x.omega[a.torque_body] + (a.torque_shape @ x.du).reshape(-1, x.omega.shape[1])
         world = np.einsum("tji,tj->ti", spin_map(t.inverse)[a.torque_body], turned)
         output = output + h * (a.input_torque.T @ world.ravel())
         power = output * t.loads
-        return np.array([power[part].sum() for part in self._m.network.input_slices.values()])
+        return np.array([power[part].sum() for part in self.mechanism.network.input_slices.values()])
 
     def _dissipation(self, start: Configuration, h: float, x: Means, t: Trial) -> Array:
-        a = self._a
+        a = self.arrays
         jump = t.end.sigma - start.sigma
         by_stress = a.stress_damping / h * jump * (a.compliance @ jump)
         by_body = total(a.body_stress, by_stress, len(a.mass))
@@ -153,15 +180,8 @@ class Accounts:
         return np.concatenate([by_body[self._damped], h * a.springs.damping[self._dampers] * rate**2])
 
 
-def balance(accounts: Accounts, before: Array, after: Array, row: Array) -> float:
-    """ΔH − work of ports and drives + dissipation of one step [J]."""
-    works, losses = len(accounts.work), len(accounts.dissipation)
-    lost = row[row.size - losses :].sum() if losses else 0.0
-    return float((after - before).sum() - row[:works].sum() + lost)
-
-
 def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array) -> Ledger:
-    """The ledger from its rows: energies (k + 1, …), flows (k, …) and audit (k, 4)."""
+    """The ledger from its rows: energies (k + 1, …), flows (k, …) and audit (k, 6)."""
     names = (accounts.work, accounts.joint_work, accounts.dissipation)
     edges = np.cumsum([0, *(len(n) for n in names)])
     columns = [dict(zip(n, flows[:, edges[i] : edges[i + 1]].T, strict=True)) for i, n in enumerate(names)]
@@ -174,4 +194,6 @@ def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array) -
         position_residual=audit[:, 1],
         velocity_residual=audit[:, 2],
         iterations=audit[:, 3],
+        steps=audit[:, 4],
+        rejected=audit[:, 5],
     )

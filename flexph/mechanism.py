@@ -63,6 +63,13 @@ class Mechanism:
         return build_network(self.bodies, self.connections, self.gravity)
 
     @cached_property
+    def flat(self) -> Any:
+        """The constants of the compiled kernels (flexph.fast.data.Constants); ImportError without numba."""
+        from .fast.build import constants
+
+        return constants(self)
+
+    @cached_property
     def bodies_at_rest(self) -> LinearPHDAE:
         """All bodies at rest side by side, not connected: the same at every pose, so assembled once."""
         return join(*(linear_body(body, name) for name, body in self.bodies.items()))

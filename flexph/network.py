@@ -61,15 +61,20 @@ class Network:
     input_slices: Mapping[str, slice]
 
 
-def build_network(bodies: Mapping[str, Body], connections: Sequence[Connection], gravity: Array) -> Network:
-    """Number the connections' vectors and gather the bodies' integrals."""
+def build_network(
+    bodies: Mapping[str, Body], connections: Sequence[Connection], gravity: Array, folded: bool | None = None
+) -> Network:
+    """Number the connections' vectors and gather the bodies' integrals; dense with the shift ``folded`` in, or sparse.
+
+    By default dense up to DENSE_LIMIT velocities.
+    """
     numbering = _Numbering()
     terms = _terms(connections, numbering)
     springs = _springs(connections, numbering)
     dim = len(gravity)
     loads = number_loads(connections, numbering.places, dim)
     velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in bodies.values())
-    folded = velocities <= DENSE_LIMIT
+    folded = velocities <= DENSE_LIMIT if folded is None else folded
     nodes = _nodes(bodies, numbering, loads)
     inputs, slices = load_arrays(bodies, connections, numbering.places, nodes)
     parts = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,14 @@ STAGNATED = 1e-7
 RESOLUTION = 1e-14
 """Motion of a step, over the size of the mechanism, that positions in double precision cannot tell from none."""
 LEAST = 1e-3
-"""Reduction by one iteration that is not trusted further: the first of a step is often better than the next."""
+"""Reduction by one iteration that is not trusted further where it is the first of a Jacobian: that is quadratic in what
+was corrected before, the next ones are linear."""
 SLOW = 0.05
+"""Reduction by one iteration above which the Jacobian is made anew,"""
+MANY = 3.0
+"""iterations to come, at the rate of the last one, above which it is,"""
+NOISE = 1e-13
+"""and correction below which it is not: there corrections are round-off."""
 MAX_ITERATIONS = 40
 
 
@@ -34,11 +41,12 @@ class Converged(NamedTuple):
 
 
 class NoConvergence(ArithmeticError):
-    """A step that has no solution in reach; carries what the message needs."""
+    """A step that has no solution in reach; carries what the message needs, and from when to when it was (``span``)."""
 
     def __init__(self, reason: str, iterations: int, defect: float) -> None:
         super().__init__(reason)
         self.iterations, self.defect = iterations, defect
+        self.span = (float("nan"), float("nan"))
 
 
 def solve_step(
@@ -58,13 +66,14 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
     defect, trial = residual(a, start, known, h, x, schedule)
     solve: Solve | None = None
     previous = size = np.inf
-    largest = 0.0
+    largest, used = 0.0, 0
     for iteration in range(1, MAX_ITERATIONS + 1):
         if solve is None:
             try:
                 solve = factor(a, Point(start, known, h, schedule, trial))
             except SingularStep as error:
                 raise NoConvergence(str(error), iteration, size) from None
+            used = 0
         correction = solve(defect)
         work = _work(a, defect, correction)
         largest = max(largest, work)  # from rest, the first correction is all the energy there is
@@ -73,21 +82,30 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
             raise NoConvergence("the iteration diverged", iteration, size)
         x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
         defect, trial = residual(a, start, known, h, x, schedule)
-        rate = max(LEAST, size / previous) if np.isfinite(previous) else 1.0
+        used += 1
+        rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
         if expected <= SETTLED or (stagnates and (size <= STAGNATED or _below_resolution(a, start, h, correction))):
             return Converged(x, trial, iteration, solve)
-        if size > SLOW * previous:
+        if is_slow(size, previous, used):
             solve = None
         previous = size
     raise NoConvergence("the iteration did not settle", MAX_ITERATIONS, size)
 
 
+def is_slow(size: float, previous: float, used: int) -> bool:
+    """Whether a new Jacobian pays after a correction, the ``used``-th of the present one."""
+    if size <= NOISE or math.isinf(previous):
+        return False
+    rate = size / previous
+    return rate > SLOW or (used > 1 and math.log(SETTLED / size) < MANY * math.log(rate))
+
+
 def _below_resolution(a: Arrays, start: Configuration, h: float, correction: Means) -> bool:
     """Whether a correction moves nothing by more than a few round-offs of the positions: bodies at rest."""
     size = max(np.abs(start.r).max(initial=0.0), np.abs(a.node_position).max(initial=0.0))
-    moved = h * max(np.abs(correction.v).max(initial=0.0), np.abs(correction.du).max(initial=0.0))
-    turned = h * np.abs(correction.omega).max(initial=0.0)
+    moved = abs(h) * max(np.abs(correction.v).max(initial=0.0), np.abs(correction.du).max(initial=0.0))
+    turned = abs(h) * np.abs(correction.omega).max(initial=0.0)
     return bool(moved <= RESOLUTION * size and turned <= RESOLUTION)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,11 +14,12 @@ import numpy as np
 from . import checks as check
 from .body import Body, Port
 from .joints.connection import measures
-from .ledger import Accounts, Ledger, make_ledger
+from .ledger import NUMERICAL, Accounts, Ledger, make_ledger
 from .reactions import Motion, Reaction, reaction
 from .space import Array, cayley, from_entries, skew, spins
 from .state import Anchors, State, TimeTable, angular_momentum, configuration, law_values
 from .storage import put, texts, write_whole
+from .trajectory import Occurrences
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -34,7 +35,8 @@ class Solution:
     (k,), the midpoint of the step that ends at each saved time: of second order. ``stage_multipliers`` (k, g) are the
     scheme's own, means over the step, whose work the ledger books.
     ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a constraint name. ``memory`` holds
-    what the next step starts from: mean velocities, multipliers and velocity defects of the last two steps.
+    what the next step starts from: mean velocities, multipliers, velocity defects and lengths of the last steps.
+    ``events`` by name: when each event occurred, and the states there; a terminal one is the last saved time.
     """
 
     mechanism: Mechanism
@@ -46,6 +48,7 @@ class Solution:
     ledger: Ledger
     anchors: Anchors
     memory: Array
+    events: Mapping[str, Occurrences] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         span = f"{self.times[0]:.6g} to {self.times[-1]:.6g} s"
@@ -198,6 +201,7 @@ class Solution:
             multipliers=np.vstack([self.multipliers, later.multipliers]),
             stage_multipliers=np.vstack([self.stage_multipliers, later.stage_multipliers]),
             ledger=ledger,
+            events=_both_events(self.events, later.events),
         )
 
     def save(self, path: str | Path) -> None:
@@ -221,6 +225,12 @@ class Solution:
             put(file, f"ledger/{group}", columns).attrs["columns"] = texts(accounts)
         for name in ("residual", "position_residual", "velocity_residual", "iterations"):
             put(file, f"ledger/{name}", getattr(self.ledger, name))
+        counts = np.column_stack([self.ledger.steps, self.ledger.rejected])
+        if np.any(counts != (1, 0)):
+            put(file, "ledger/steps", counts)
+        for name, event in self.events.items():
+            put(file, f"events/{name}/times", event.times)
+            put(file, f"events/{name}/states", event.states)
 
     @staticmethod
     def load(path: str | Path, mechanism: Mechanism) -> Solution:
@@ -248,13 +258,27 @@ _FLOWS = (
     "position_residual",
     "velocity_residual",
     "iterations",
+    "steps",
+    "rejected",
 )
 
 
 def _chain(first: Any, second: Any) -> Any:
-    if isinstance(first, Mapping):
-        return {k: np.append(first[k], second[k]) for k in first}
-    return np.append(first, second)
+    if not isinstance(first, Mapping):
+        return np.append(first, second)
+    both = {k: np.append(first[k], second[k]) for k in first if k in second}
+    sizes = len(next(iter(first.values()), ())), len(next(iter(second.values()), ()))
+    alone = {k: np.append(first[k], np.zeros(sizes[1])) for k in first if k not in second}
+    return both | alone | {k: np.append(np.zeros(sizes[0]), second[k]) for k in second if k not in first}
+
+
+def _both_events(first: Mapping[str, Occurrences], second: Mapping[str, Occurrences]) -> dict[str, Occurrences]:
+    """What occurred in two runs, by name; an event may have been watched for in one of them only."""
+    found = {**first, **second}
+    for name in first.keys() & second.keys():
+        a, b = first[name], second[name]
+        found[name] = Occurrences(np.append(a.times, b.times), np.vstack([a.states, b.states]))
+    return found
 
 
 def _signature(mechanism: Mechanism) -> list[str]:
@@ -306,13 +330,28 @@ def _read(file: h5py.File, mechanism: Mechanism) -> Solution:
     if saved != own:
         differing = next((f"{a!r} there, {b!r} here" for a, b in zip(saved, own, strict=False) if a != b), "its length")
         raise ValueError(f"the saved run belongs to another mechanism: {differing}")
-    get = lambda name: np.asarray(file[name][()])  # noqa: E731
+    get: Callable[[str], Any] = lambda name: np.asarray(file[name][()])  # noqa: E731
     flows = np.hstack([get(f"ledger/{g}") for g in ("work", "joint_work", "dissipation")])
     audit = [get(f"ledger/{n}") for n in ("residual", "position_residual", "velocity_residual", "iterations")]
+    counts = get("ledger/steps") if "ledger/steps" in file else np.tile([1.0, 0.0], (len(audit[0]), 1))
+    decaying = NUMERICAL.encode() in file["ledger/dissipation"].attrs["columns"]
     _check_shapes(get, mechanism)
     return Solution(
         mechanism=mechanism,
         **{name: get(name) for name in _ARRAYS},
-        ledger=make_ledger(Accounts(mechanism), get("ledger/energy"), flows, np.column_stack(audit)),
+        ledger=make_ledger(
+            Accounts(mechanism, decaying=decaying), get("ledger/energy"), flows, np.column_stack([*audit, counts])
+        ),
         anchors=Anchors(get("anchors/rows"), get("anchors/springs")),
+        events=_read_events(file, mechanism),
     )
+
+
+def _read_events(file: h5py.File, mechanism: Mechanism) -> dict[str, Occurrences]:
+    found = {}
+    for name, group in file.get("events", {}).items():
+        event = Occurrences(group["times"][()], group["states"][()])
+        if event.states.shape != (event.times.size, mechanism.layout.size):
+            raise OSError(f"events/{name}/states has shape {event.states.shape}")
+        found[name] = event
+    return found

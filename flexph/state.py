@@ -42,8 +42,8 @@ class Pose:
 class State:
     """A state of a mechanism at a time [s]: x (layout of the mechanism, without multipliers), multipliers, anchors.
 
-    ``memory`` holds the mean velocities, multipliers and velocity defects of the last two steps, with which the next
-    one starts its iteration: a run continued from a saved state then takes the same path to the last bit.
+    ``memory`` holds the mean velocities, multipliers, velocity defects and lengths of the last steps, with which the
+    next one starts its iteration: a run continued from a saved state then takes the same path to the last bit.
     """
 
     time: float
@@ -212,6 +212,44 @@ class TimeTable:
             rate = _derivative(self._prescribed(i), size, time, step, self._names[i])
             coefficient[self._terms[i]], offset[i] = law.rates(values[self._own[i]], rate)
         return coefficient, offset
+
+    def over(self, times: Array) -> tuple[Array, Array, Array, Array]:
+        """Coefficients and offsets at the times, (k + 1, …), and their rates at the ends of the steps, (k, …).
+
+        One row of each where nothing is driven. The rates are those of :meth:`rates` with the steps between the times.
+        """
+        if not self._driven:
+            coefficient, offset = self._fixed
+            return coefficient[None], offset[None], np.zeros((1, coefficient.size)), np.zeros((1, offset.size))
+        steps = len(times) - 1
+        coefficient, offset = (np.tile(part, (steps + 1, 1)) for part in self._fixed)
+        of_coefficient, of_offset = np.zeros((steps, coefficient.shape[1])), np.zeros((steps, offset.shape[1]))
+        # four points in every step, the first times alone at the end
+        within = times[1:, None] - 0.25 * np.diff(times)[:, None] * np.arange(4)
+        for i in self._driven:
+            law, own = self._laws[i], self._terms[i]
+            at_ends = self._sampled(i, within.ravel()).reshape(-1, steps, 4)
+            values = np.concatenate([self._sampled(i, times[:1]), at_ends[:, :, 0]], axis=1)
+            rate = 25.0 * at_ends[:, :, 0] - 48.0 * at_ends[:, :, 1] + 36.0 * at_ends[:, :, 2] - 16.0 * at_ends[:, :, 3]
+            rate = (rate + 3.0 * values[:, :-1]) / (3.0 * np.diff(times))
+            coefficient[:, own], offset[:, i] = law.coefficients(values).T, law.offset(values)
+            made = law.rates(values[:, 1:], rate)
+            of_coefficient[:, own], of_offset[:, i] = made[0].T, made[1]
+        return coefficient, offset, of_coefficient, of_offset
+
+    def _sampled(self, row: int, times: Array) -> Array:
+        """Values of a driven law at many times, (entries, times)."""
+        name, function = f"{self._names[row]}: the prescribed motion", self._prescribed(row)
+        size = self._own[row].stop - self._own[row].start
+        try:
+            made = np.array([function(t) for t in times.tolist()], dtype=float).reshape(times.size, size).T
+        except Exception:
+            made = np.full((size, times.size), np.nan)  # asked one by one below, which says what is wrong, and when
+        if not np.all(np.isfinite(made)):
+            for t in times.tolist():
+                self.values(t)
+            raise ValueError(f"{name} must be numbers, the same many at all times")
+        return made
 
     def _prescribed(self, row: int) -> TimeFunction:
         value = self._laws[row].value

@@ -1,7 +1,7 @@
 """Laws of constraint rows: 0 = Σ c_k(value) Π_k − κ(value), linear in products with coefficients that may move in time.
 
 The value of a law (an offset, an angle, a length, a relative rotation) is stated, a function of time, or None for
-what the assembled pose measures.
+what the assembled pose measures. Coefficients, offsets and rates are those of one value (k,) or of many (k, times).
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class Offset:
 
     def coefficients(self, value: Array) -> Array:
         """c of the value."""
-        return np.ones(1)
+        return np.ones_like(value)
 
-    def offset(self, value: Array) -> float:
+    def offset(self, value: Array) -> Any:
         """κ of the value."""
-        return float(value[0])
+        return value[0]
 
-    def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
+    def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
         """Rates of c and κ for a rate of the value."""
-        return np.zeros(1), float(rate[0])
+        return np.zeros_like(value), rate[0]
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Alignment:
 
     def coefficients(self, value: Array) -> Array:
         """c of the value."""
-        matrix = value.reshape(3, 3)
+        matrix = value.reshape(3, 3, *value.shape[1:])
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
         return 0.5 * np.concatenate([-matrix[j], matrix[i]])
 

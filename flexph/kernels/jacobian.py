@@ -21,6 +21,7 @@ from scipy.sparse.linalg import splu
 
 from ..space import Array, cayley_derivative, cross, spin_skew
 from .arrays import Arrays
+from .decay import correction
 from .gradient import (
     block_diagonal,
     body_levers,
@@ -54,6 +55,12 @@ class Point(NamedTuple):
     h: float
     schedule: Schedule
     trial: Trial
+
+    @property
+    def spin(self) -> Array:
+        """ω̄ by which the bodies turn, (b, s)."""
+        own = self.trial.spin
+        return 0.5 * (self.start.omega + self.trial.end.omega) if own is None else own
 
 
 def factor(a: Arrays, at: Point) -> Solve:
@@ -92,7 +99,10 @@ def _flexible(a: Arrays, at: Point) -> Any:
     h, t = at.h, at.trial
     mean = a.strain + a.weights @ scale_rows(a.slopes, t.slope)
     last = a.strain + a.weights @ scale_rows(a.slopes, a.slopes @ t.end.u)
-    elastic = mean.T @ scale_rows(a.stiffness @ last, 0.5 * h + a.stress_damping)
+    stress = a.stiffness @ last
+    elastic = mean.T @ scale_rows(stress, 0.5 * h + a.stress_damping)
+    if at.schedule.decay is not None:
+        elastic = elastic + h * mean.T @ (at.schedule.decay.softening @ stress)
     geometric = a.slopes.T @ scale_rows(a.slopes, 0.5 * h * (a.weights.T @ t.stress))
     return _weighted_stack(a.stack, a, at) + h * (elastic + geometric + a.viscous)
 
@@ -109,8 +119,7 @@ def _rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
     u_spin = coupling - h * (2.0 * np.einsum("abn,nb->an", square_mean, w0) - at.known.Pdu[1 : 1 + s])
     if s == 1:
         return spin, spin_u, u_spin
-    mean = 0.5 * (at.start.omega + t.end.omega)
-    through = np.eye(s) + 0.5 * h * spin_skew(mean)  # p̄_r × ω̄ changes with p_r₁
+    through = np.eye(s) + 0.5 * h * spin_skew(at.spin)  # p̄_r × ω̄ changes with p_r₁
     p_r, _ = momenta(a, t.end.omega, t.end.u, t.end.du, t.Pu, t.Pdu)
     spin = through @ spin - 0.5 * h * spin_skew(at.known.p_r + p_r)
     spin = spin - 0.5 * h * h * spin_skew(np.einsum("bji,bj->bi", at.start.R, t.world_torque))  # as R̄⁻¹ does
@@ -123,8 +132,7 @@ def _rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
 def _node_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
     """∂(R₁x₁)/∂ω̄ (k, s, d); torque rows −½h R̄⁻¹(· × f) (k, s, d); −h ∂R̄⁻¹/∂ω̄ f (k, s, d)."""
     basis, h, t = cross(a.dim), at.h, at.trial
-    half_turn = 0.25 * h * (at.start.omega + t.end.omega)
-    turned = 0.5 * h * at.start.R[:, None] @ cayley_derivative(half_turn, a.dim)
+    turned = 0.5 * h * at.start.R[:, None] @ cayley_derivative(0.5 * h * at.spin, a.dim)
     local = np.einsum("kji,kj->ki", t.end.R[a.node_body], t.arm)
     arm_omega = np.einsum("ksij,kj->ksi", turned[a.node_body], local)
     torque = -0.5 * h * np.einsum("ki,sij->ksj", t.node_force, basis)
@@ -201,6 +209,8 @@ def _dense_factor(a: Arrays, at: Point) -> Solve:
     for i in range(a.n.shape[0]):
         K[cw[a.body_u, i], cu] += spin_u[i]
         K[cu, cw[a.body_u, i]] += u_spin[i]
+    if at.schedule.decay is not None:
+        K[cv.size : size, cv.size : size] += correction(a, at, at.schedule.decay)
     if a.node_body.size:
         _add_nodes(a, at, K, size)
     lu, pivots, info = lapack.dgetrf(K)

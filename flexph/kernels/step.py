@@ -20,6 +20,7 @@ import numpy as np
 
 from ..space import Array, cayley, moment, skew, spin_map, spin_product
 from .arrays import Arrays, total
+from .decay import Decay, end_rates, packed, unpacked
 from .springs import Measured, add_forces, measure
 from .state import (
     Configuration,
@@ -43,7 +44,8 @@ class Independent(NamedTuple):
 class Schedule(NamedTuple):
     """What holds over a step: term coefficients at both ends, row offsets at the end, mean inputs.
 
-    Where constraints are redundant, the multipliers of the step are those of their independent combinations.
+    Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
+    ``decay`` the step takes energy away.
     """
 
     coefficient_0: Array
@@ -51,6 +53,7 @@ class Schedule(NamedTuple):
     offset_1: Array
     inputs: Array
     independent: Independent | None = None
+    decay: Decay | None = None
 
     def multipliers(self, lam: Array) -> Array:
         """Multipliers of all constraints from those of the step."""
@@ -93,6 +96,7 @@ class Trial(NamedTuple):
     torque: Array  # R̄⁻¹ of it, in body axes
     loads: Array  # external inputs in world axes
     gap: Array  # constraint residuals
+    spin: Array | None = None  # ω̄ by which the bodies turn, where it is not the mean of the ends
 
 
 def residual(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> tuple[Means, Trial]:
@@ -132,24 +136,29 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
     np.add.at(torque, a.node_body, moment(lever, node_force))
     np.add.at(torque, a.torque_body, section_torques(a, loads))
     stored = a.springs.state >= 0
+    Pu1 = known.Pu + h * rate
+    omega1, du1, Pdu1 = _end_rates(a, start, known, x, u1, Pu1, rate, s)
+    stress = start.sigma + (0.5 + a.stress_damping / h) * jump
+    if s.decay is not None:
+        stress = stress + s.decay.softening @ jump
     end = Configuration(
         r=r1,
         R=R1,
         u=u1,
         v=2.0 * x.v - start.v,
-        omega=2.0 * x.omega - start.omega,
-        du=2.0 * x.du - start.du,
+        omega=omega1,
+        du=du1,
         sigma=start.sigma + jump,
         spring=start.spring + (a.springs.stiffness * measured.extension)[stored],
     )
     return Trial(
         end=end,
         inverse=inverse,
-        Pu=known.Pu + h * rate,
+        Pu=Pu1,
         Pmean=known.Pu + 0.5 * h * rate,
-        Pdu=2.0 * rate - known.Pdu,
+        Pdu=Pdu1,
         slope=slope,
-        stress=start.sigma + (0.5 + a.stress_damping / h) * jump,
+        stress=stress,
         arm=arm,
         lever=lever,
         vector=vector,
@@ -163,7 +172,19 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
         torque=np.matmul(spin_map(inverse), torque[:, :, None])[:, :, 0],
         loads=loads,
         gap=s.combined(constraint_sums(a, product, s.coefficient_1, s.offset_1)),
+        spin=None if s.decay is None else x.omega,
     )
+
+
+def _end_rates(
+    a: Arrays, start: Configuration, known: Derived, x: Means, u1: Array, Pu1: Array, rate: Array, s: Schedule
+) -> tuple[Array, Array, Array]:
+    """ω₁, u̇₁ and the inertia products of u̇₁."""
+    if s.decay is None:
+        return 2.0 * x.omega - start.omega, 2.0 * x.du - start.du, 2.0 * rate - known.Pdu
+    w0 = packed(a, start.omega, start.du)
+    omega1, du1 = unpacked(a, end_rates(a, known, w0, x, u1, Pu1, s.decay))
+    return omega1, du1, inertia_products(a, du1)
 
 
 def world_loads(a: Arrays, arm: Array, inputs: Array) -> Array:

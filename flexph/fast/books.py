@@ -1,0 +1,279 @@
+"""Energies, work and dissipation of a step in loops (see flexph.ledger, whose formulas these are)."""
+
+from __future__ import annotations
+
+from ..compiling import in_place
+from ..space import Array
+from .memory import REAL, WHOLE, Memory, indices, matrix, number, tensor, vector
+from .motion import cross_product
+
+
+@in_place
+def energies(m: Memory, axes: tuple[int, ...], out: Array) -> None:
+    """Energy by part in the order of the accounts."""
+    inertia_mass = vector(m, REAL.inertia_mass)
+    at_v = matrix(m, REAL.at_v)
+    inertia_weight = matrix(m, REAL.inertia_weight)
+    at_r = matrix(m, REAL.at_r)
+    at_w = matrix(m, REAL.at_w)
+    at_p_r = matrix(m, REAL.at_p_r)
+    inertia_first = indices(m, WHOLE.inertia_first)
+    at_du = vector(m, REAL.at_du)
+    at_p_u = vector(m, REAL.at_p_u)
+    books_potential = indices(m, WHOLE.books_potential)
+    at_sigma = vector(m, REAL.at_sigma)
+    elastic_compliance_ptr = indices(m, WHOLE.elastic_compliance_ptr)
+    elastic_compliance_val = vector(m, REAL.elastic_compliance_val)
+    elastic_compliance_col = indices(m, WHOLE.elastic_compliance_col)
+    books_elastic = indices(m, WHOLE.books_elastic)
+    elastic_body = indices(m, WHOLE.elastic_body)
+    joints_state = indices(m, WHOLE.joints_state)
+    books_spring = number(m, WHOLE.books_spring)
+    at_spring = vector(m, REAL.at_spring)
+    joints_stiffness = vector(m, REAL.joints_stiffness)
+    d = len(axes)
+    s = 1 if d == 2 else 3
+    out[:] = 0.0
+    for b in range(inertia_mass.size):
+        kinetic, potential = 0.0, 0.0
+        for i in range(d):
+            kinetic += inertia_mass[b] * at_v[b, i] ** 2
+            potential -= inertia_weight[b, i] * at_r[b, i]
+        for i in range(s):
+            kinetic += at_w[b, i] * at_p_r[b, i]
+        for i in range(inertia_first[b], inertia_first[b + 1]):
+            kinetic += at_du[i] * at_p_u[i]
+        out[b] = 0.5 * kinetic
+        if books_potential[b] >= 0:
+            out[books_potential[b]] = potential
+    for i in range(at_sigma.size):
+        strain = 0.0
+        for e in range(elastic_compliance_ptr[i], elastic_compliance_ptr[i + 1]):
+            strain += elastic_compliance_val[e] * at_sigma[elastic_compliance_col[e]]
+        out[books_elastic[elastic_body[i]]] += 0.5 * at_sigma[i] * strain
+    for i in range(joints_state.size):
+        if joints_state[i] >= 0:
+            out[books_spring + joints_state[i]] = 0.5 * at_spring[joints_state[i]] ** 2 / joints_stiffness[i]
+
+
+@in_place
+def flows(
+    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, space: Array, moved: Array, out: Array
+) -> None:
+    """Work by port and drive, work by ideal joint, dissipation of a step, in the order of the accounts."""
+    joints_term_row = indices(m, WHOLE.joints_term_row)
+    joints_term_product = indices(m, WHOLE.joints_term_product)
+    joints_first = indices(m, WHOLE.joints_first)
+    joints_second = indices(m, WHOLE.joints_second)
+    joints_plus = indices(m, WHOLE.joints_plus)
+    joints_minus = indices(m, WHOLE.joints_minus)
+    trial_mean = matrix(m, REAL.trial_mean)
+    books_row = indices(m, WHOLE.books_row)
+    x_lam = vector(m, REAL.x_lam)
+    loads_node_row = indices(m, WHOLE.loads_node_row)
+    loads_node_input = indices(m, WHOLE.loads_node_input)
+    books_input = indices(m, WHOLE.books_input)
+    loads_node_val = vector(m, REAL.loads_node_val)
+    trial_loads = vector(m, REAL.trial_loads)
+    d = len(axes)
+    out[:] = 0.0
+    _increments(m, axes, h, space, moved)
+    for term in range(joints_term_row.size):
+        row, p = joints_term_row[term], joints_term_product[term]
+        done = 0.0
+        for side in range(2):
+            v, other = (joints_first[p], joints_second[p]) if side == 0 else (joints_second[p], joints_first[p])
+            for i in range(d):
+                step = 0.0
+                if joints_plus[v] >= 0:
+                    step += moved[joints_plus[v], i]
+                if joints_minus[v] >= 0:
+                    step -= moved[joints_minus[v], i]
+                done += step * trial_mean[other, i]
+        out[books_row[row]] += x_lam[row] * 0.5 * (before[term] + after[term]) * done
+    for e in range(loads_node_row.size):
+        row, column = loads_node_row[e], loads_node_input[e]
+        out[books_input[column]] += loads_node_val[e] * moved[row // d, row % d] * trial_loads[column]
+    _torque_work(m, axes, h, out)
+    _dissipation(m, h, out)
+
+
+@in_place
+def _increments(m: Memory, axes: tuple[int, ...], h: float, space: Array, moved: Array) -> None:
+    """Exact increments h B v̄ of the nodes, (k, d)."""
+    inertia_mass = vector(m, REAL.inertia_mass)
+    trial_c = matrix(m, REAL.trial_c)
+    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_mean = matrix(m, REAL.inertia_mean)
+    x_du = vector(m, REAL.x_du)
+    nodes_body = indices(m, WHOLE.nodes_body)
+    x_w = matrix(m, REAL.x_w)
+    trial_lever = matrix(m, REAL.trial_lever)
+    trial_inverse = tensor(m, REAL.trial_inverse)
+    nodes_moves = vector(m, REAL.nodes_moves)
+    nodes_ptr = indices(m, WHOLE.nodes_ptr)
+    nodes_val = matrix(m, REAL.nodes_val)
+    nodes_col = indices(m, WHOLE.nodes_col)
+    x_v = matrix(m, REAL.x_v)
+    d = len(axes)
+    local, turn, lever = space[0], space[1], space[2]
+    for b in range(inertia_mass.size):
+        for j in range(d):
+            trial_c[b, j] = 0.0
+        for i in range(inertia_first[b], inertia_first[b + 1]):
+            for j in range(d):
+                trial_c[b, j] += inertia_mean[i, j] * x_du[i]
+    for n in range(nodes_body.size):
+        b = nodes_body[n]
+        if d == 2:
+            lever[0], lever[1] = -x_w[b, 0] * trial_lever[n, 1], x_w[b, 0] * trial_lever[n, 0]
+        else:
+            for i in range(3):
+                turn[i] = 0.0
+                for a in range(3):
+                    turn[i] += x_w[b, a] * trial_inverse[b, a, i]
+            cross_product(turn, trial_lever[n], lever)
+        for j in range(d):
+            local[j] = -nodes_moves[n] * trial_c[b, j]
+            for e in range(nodes_ptr[n], nodes_ptr[n + 1]):
+                local[j] += nodes_val[e, j] * x_du[nodes_col[e]]
+        for i in range(d):
+            total = nodes_moves[n] * x_v[b, i] + lever[i]
+            for j in range(d):
+                total += trial_inverse[b, j, i] * local[j]
+            moved[n, i] = h * total
+
+
+@in_place
+def _torque_work(m: Memory, axes: tuple[int, ...], h: float, out: Array) -> None:
+    loads_torque_row = indices(m, WHOLE.loads_torque_row)
+    loads_torque_body = indices(m, WHOLE.loads_torque_body)
+    x_w = matrix(m, REAL.x_w)
+    loads_torque_ptr = indices(m, WHOLE.loads_torque_ptr)
+    loads_torque_shape = matrix(m, REAL.loads_torque_shape)
+    x_du = vector(m, REAL.x_du)
+    loads_torque_col = indices(m, WHOLE.loads_torque_col)
+    trial_inverse = tensor(m, REAL.trial_inverse)
+    loads_torque_input = indices(m, WHOLE.loads_torque_input)
+    books_input = indices(m, WHOLE.books_input)
+    loads_torque_val = vector(m, REAL.loads_torque_val)
+    trial_loads = vector(m, REAL.trial_loads)
+    s = 1 if len(axes) == 2 else 3
+    for e in range(loads_torque_row.size):
+        n, i = loads_torque_row[e] // s, loads_torque_row[e] % s
+        b = loads_torque_body[n]
+        total = 0.0
+        for j in range(s):
+            spin = x_w[b, j]
+            for f in range(loads_torque_ptr[n], loads_torque_ptr[n + 1]):
+                spin += loads_torque_shape[f, j] * x_du[loads_torque_col[f]]
+            total += spin if s == 1 else trial_inverse[b, j, i] * spin
+        column = loads_torque_input[e]
+        out[books_input[column]] += h * loads_torque_val[e] * total * trial_loads[column]
+
+
+@in_place
+def _dissipation(m: Memory, h: float, out: Array) -> None:
+    trial_jump = vector(m, REAL.trial_jump)
+    books_body = indices(m, WHOLE.books_body)
+    elastic_body = indices(m, WHOLE.elastic_body)
+    elastic_compliance_ptr = indices(m, WHOLE.elastic_compliance_ptr)
+    elastic_compliance_val = vector(m, REAL.elastic_compliance_val)
+    elastic_compliance_col = indices(m, WHOLE.elastic_compliance_col)
+    elastic_damping = vector(m, REAL.elastic_damping)
+    inertia_mass = vector(m, REAL.inertia_mass)
+    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_ptr = indices(m, WHOLE.inertia_ptr)
+    x_du = vector(m, REAL.x_du)
+    elastic_viscous = vector(m, REAL.elastic_viscous)
+    inertia_col = indices(m, WHOLE.inertia_col)
+    joints_damping = vector(m, REAL.joints_damping)
+    books_damper = indices(m, WHOLE.books_damper)
+    trial_extension = vector(m, REAL.trial_extension)
+    for i in range(trial_jump.size):
+        column = books_body[elastic_body[i]]
+        if column >= 0:
+            strain = 0.0
+            for e in range(elastic_compliance_ptr[i], elastic_compliance_ptr[i + 1]):
+                strain += elastic_compliance_val[e] * trial_jump[elastic_compliance_col[e]]
+            out[column] += elastic_damping[i] / h * trial_jump[i] * strain
+    for b in range(inertia_mass.size):
+        if books_body[b] >= 0:
+            for i in range(inertia_first[b], inertia_first[b + 1]):
+                for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
+                    out[books_body[b]] += h * x_du[i] * elastic_viscous[e] * x_du[inertia_col[e]]
+    for i in range(joints_damping.size):
+        if books_damper[i] >= 0:
+            out[books_damper[i]] += joints_damping[i] * trial_extension[i] ** 2 / h
+
+
+@in_place
+def velocity_defect(
+    m: Memory,
+    axes: tuple[int, ...],
+    coefficient: Array,
+    own_coefficient: Array,
+    own_offset: Array,
+    space: Array,
+    speed: Array,
+    out: Array,
+) -> None:
+    """G v − ∂g/∂t at a state, (g,); the speeds of the nodes into ``speed`` (k, d)."""
+    nodes_body = indices(m, WHOLE.nodes_body)
+    nodes_moves = vector(m, REAL.nodes_moves)
+    at_w = matrix(m, REAL.at_w)
+    at_arm = matrix(m, REAL.at_arm)
+    at_R = tensor(m, REAL.at_R)
+    nodes_ptr = indices(m, WHOLE.nodes_ptr)
+    nodes_val = matrix(m, REAL.nodes_val)
+    at_du = vector(m, REAL.at_du)
+    nodes_col = indices(m, WHOLE.nodes_col)
+    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_mean = matrix(m, REAL.inertia_mean)
+    at_v = matrix(m, REAL.at_v)
+    joints_term_row = indices(m, WHOLE.joints_term_row)
+    joints_term_product = indices(m, WHOLE.joints_term_product)
+    joints_first = indices(m, WHOLE.joints_first)
+    joints_second = indices(m, WHOLE.joints_second)
+    joints_plus = indices(m, WHOLE.joints_plus)
+    joints_minus = indices(m, WHOLE.joints_minus)
+    at_vector = matrix(m, REAL.at_vector)
+    at_product = vector(m, REAL.at_product)
+    d = len(axes)
+    local, turn, lever = space[0], space[1], space[2]
+    for n in range(nodes_body.size):
+        b, moves = nodes_body[n], nodes_moves[n]
+        if d == 2:
+            lever[0], lever[1] = -at_w[b, 0] * at_arm[n, 1], at_w[b, 0] * at_arm[n, 0]
+        else:
+            for i in range(3):
+                turn[i] = 0.0
+                for a in range(3):
+                    turn[i] += at_R[b, i, a] * at_w[b, a]
+            cross_product(turn, at_arm[n], lever)
+        for j in range(d):
+            local[j] = 0.0
+            for e in range(nodes_ptr[n], nodes_ptr[n + 1]):
+                local[j] += nodes_val[e, j] * at_du[nodes_col[e]]
+            if moves != 0.0:
+                for i in range(inertia_first[b], inertia_first[b + 1]):
+                    local[j] -= moves * inertia_mean[i, j] * at_du[i]
+        for i in range(d):
+            speed[n, i] = moves * at_v[b, i] + lever[i]
+            for j in range(d):
+                speed[n, i] += at_R[b, i, j] * local[j]
+    for row in range(out.size):
+        out[row] = -own_offset[row]
+    for term in range(joints_term_row.size):
+        p = joints_term_product[term]
+        rate = 0.0
+        for side in range(2):
+            v, other = (joints_first[p], joints_second[p]) if side == 0 else (joints_second[p], joints_first[p])
+            for i in range(d):
+                step = 0.0
+                if joints_plus[v] >= 0:
+                    step += speed[joints_plus[v], i]
+                if joints_minus[v] >= 0:
+                    step -= speed[joints_minus[v], i]
+                rate += step * at_vector[other, i]
+        out[joints_term_row[term]] += coefficient[term] * rate + own_coefficient[term] * at_product[p]

@@ -1,0 +1,147 @@
+"""All arrays of the compiled kernels in two flat ones, so that functions take one small argument.
+
+A compiler that is handed two hundred arrays spends minutes on passing them on, and so does the run. Here functions
+take a :class:`Memory` and name what they need: ``at_v = matrix(m, REAL.at_v)``. Such views cost a few instructions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import namedtuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, get_type_hints
+
+import numpy as np
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from ..space import Array
+from .data import Constants, Index, Workspace
+
+
+class Memory(NamedTuple):
+    """Floats and whole numbers of all fields, and where each of them stands: first entry and shape, (fields, 4)."""
+
+    reals: Array
+    real: Index
+    wholes: Index
+    whole: Index
+
+
+# numba keeps compiled functions by the file of the caller and does not see that a callee has changed. All functions
+# here take a Memory, so its name tells the sources apart.
+_SOURCES = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+Memory.__name__ = Memory.__qualname__ = f"Memory_{hashlib.sha256(_SOURCES).hexdigest()[:16]}"
+globals()[Memory.__name__] = Memory
+
+
+def __getattr__(name: str) -> Any:
+    """What kernels of earlier sources, still on disk, were compiled for: never the present one."""
+    if not name.startswith("Memory_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return type(name, (Memory,), {})
+
+
+def _fields(real: bool) -> Iterator[tuple[str, str]]:
+    """Group and name of all fields of floats, or of all those of whole numbers."""
+    for base in (Constants, Workspace):
+        for group, owner in get_type_hints(base).items():
+            for field, kind in get_type_hints(owner).items():
+                if (kind == Array) == real:
+                    yield group, field
+
+
+def _numbers(real: bool) -> Any:
+    """Numbers of these fields, by the name of their group and their own."""
+    names = [f"{group}_{field}" for group, field in _fields(real)]
+    return namedtuple("Numbers", names)(*range(len(names)))  # type: ignore[misc]
+
+
+REAL, WHOLE = _numbers(True), _numbers(False)
+
+
+def pack(constants: Constants, workspace: Workspace) -> tuple[Memory, Workspace]:
+    """Both in one memory, and the workspace as views of it."""
+    groups = {**constants._asdict(), **workspace._asdict()}
+    of = lambda real: [getattr(groups[group], field) for group, field in _fields(real)]  # noqa: E731
+    memory = Memory(*_flat(of(True), float), *_flat(of(False), np.int64))
+    return memory, Workspace(*(_views(memory, group, part) for group, part in workspace._asdict().items()))
+
+
+def _flat(given: list[Any], kind: Any) -> tuple[Array, Index]:
+    parts = [np.asarray(part, dtype=kind) for part in given]
+    table = np.ones((len(parts), 4), dtype=np.int64)
+    table[:, 0] = np.cumsum([0, *(p.size for p in parts)])[:-1]
+    for row, part in zip(table, parts, strict=True):
+        row[1 : 1 + part.ndim] = part.shape
+    return np.concatenate([p.ravel() for p in parts]), table
+
+
+def _views(memory: Memory, group: str, part: Any) -> Any:
+    """A group as views of the memory."""
+    made = []
+    for field, value in part._asdict().items():
+        whole = f"{group}_{field}" in WHOLE._fields
+        flat, table = (memory.wholes, memory.whole) if whole else (memory.reals, memory.real)
+        first = table[getattr(WHOLE if whole else REAL, f"{group}_{field}"), 0]
+        made.append(flat[first : first + value.size].reshape(value.shape))
+    return part.__class__(*made)
+
+
+def _array(target: Any, builder: Any, kind: Any, source: Any, first: Any, sizes: list[Any]) -> Any:
+    """Code for the entries of a flat array from ``first`` on in some shape, not copied and not counted."""
+    item = target.get_constant(types.intp, 8)
+    strides = [item]
+    for size in reversed(sizes[1:]):
+        strides.insert(0, builder.mul(strides[0], size))
+    made = make_array(kind)(target, builder)
+    data = builder.gep(source.data, [first])
+    populate_array(made, data=data, shape=sizes, strides=strides, itemsize=item, meminfo=None)
+    return made._getvalue()
+
+
+def _parts(target: Any, builder: Any, memory: Any, value: Any, real: bool) -> tuple[Any, Any]:
+    """The flat array of a kind and the table of its fields."""
+    parts, kinds = cgutils.unpack_tuple(builder, value), memory.types
+    first = 0 if real else 2
+    return tuple(make_array(kinds[k])(target, builder, parts[k]) for k in (first, first + 1))  # type: ignore[return-value]
+
+
+def _getter(dimensions: int, real: bool) -> Any:
+    """The function (memory, field) ↦ view of the field."""
+    entry = types.float64 if real else types.int64
+
+    @intrinsic
+    def get(context: Any, m: Any, k: Any) -> Any:
+        kind = types.Array(entry, dimensions, "C") if dimensions else entry
+
+        def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+            source, table = _parts(target, builder, signature.args[0], args[0], real)
+            index = target.cast(builder, args[1], signature.args[1], types.intp)
+            row = builder.gep(table.data, [builder.mul(index, target.get_constant(types.intp, 4))])
+            at = lambda i: builder.load(builder.gep(row, [target.get_constant(types.intp, i)]))  # noqa: E731
+            if not dimensions:
+                return builder.load(builder.gep(source.data, [at(0)]))
+            return _array(target, builder, kind, source, at(0), [at(1 + i) for i in range(dimensions)])
+
+        return kind(m, k), build
+
+    return get
+
+
+vector, matrix, tensor = (_getter(dimensions, True) for dimensions in (1, 2, 3))
+number, indices, index_matrix = (_getter(dimensions, False) for dimensions in (0, 1, 2))
+
+
+@intrinsic
+def block(context: Any, field: Any, first: Any, rows: Any, columns: Any) -> Any:
+    """A matrix within a vector."""
+    kind = types.Array(types.float64, 2, "C")
+
+    def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source = make_array(signature.args[0])(target, builder, args[0])
+        return _array(target, builder, kind, source, args[1], [args[2], args[3]])
+
+    return kind(field, types.intp, types.intp, types.intp), build

@@ -1,0 +1,166 @@
+"""What follows from a configuration (see kernels.state, whose formulas these are in loops)."""
+
+from __future__ import annotations
+
+from ..compiling import in_place
+from ..space import Array
+from .memory import REAL, WHOLE, Memory, indices, matrix, tensor, vector
+
+
+@in_place
+def cross_product(a: Array, b: Array, out: Array) -> None:
+    """A × b in space."""
+    out[0] = a[1] * b[2] - a[2] * b[1]
+    out[1] = a[2] * b[0] - a[0] * b[2]
+    out[2] = a[0] * b[1] - a[1] * b[0]
+
+
+@in_place
+def copy(source: Array, target: Array) -> None:
+    """Copy all entries."""
+    given, out = source.reshape(source.size), target.reshape(target.size)
+    for i in range(given.size):
+        out[i] = given[i]
+
+
+@in_place
+def inertia_products(m: Memory, axes: tuple[int, ...], u: Array, space: Array, out: Array) -> None:
+    """M u, N_a u, K_ab u of all coordinates into ``out`` (n, K); φ̄u into ``space`` (b, d)."""
+    inertia_mass = vector(m, REAL.inertia_mass)
+    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_mean = matrix(m, REAL.inertia_mean)
+    inertia_form = tensor(m, REAL.inertia_form)
+    carried_form = vector(m, REAL.carried_form)
+    inertia_ptr = indices(m, WHOLE.inertia_ptr)
+    inertia_col = indices(m, WHOLE.inertia_col)
+    inertia_val = matrix(m, REAL.inertia_val)
+    d = len(axes)
+    for b in range(inertia_mass.size):
+        for i in range(d):
+            space[b, i] = 0.0
+        for i in range(inertia_first[b], inertia_first[b + 1]):
+            for j in range(d):
+                space[b, j] += inertia_mean[i, j] * u[i]
+        for k in range((3 if d == 2 else 13) * d):
+            carried_form[k] = 0.0
+            for j in range(d):
+                carried_form[k] -= inertia_form[b, k, j] * space[b, j]
+        for i in range(inertia_first[b], inertia_first[b + 1]):
+            if d == 2:
+                m_u = inertia_mean[i, 0] * carried_form[0] + inertia_mean[i, 1] * carried_form[1]
+                n_u = inertia_mean[i, 0] * carried_form[2] + inertia_mean[i, 1] * carried_form[3]
+                k_u = inertia_mean[i, 0] * carried_form[4] + inertia_mean[i, 1] * carried_form[5]
+                for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
+                    x = u[inertia_col[e]]
+                    m_u += inertia_val[e, 0] * x
+                    n_u += inertia_val[e, 1] * x
+                    k_u += inertia_val[e, 2] * x
+                out[i, 0], out[i, 1], out[i, 2] = m_u, n_u, k_u
+                continue
+            for k in range(13):
+                out[i, k] = 0.0
+                for j in range(3):
+                    out[i, k] += inertia_mean[i, j] * carried_form[3 * k + j]
+            for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
+                x = u[inertia_col[e]]
+                for k in range(13):
+                    out[i, k] += inertia_val[e, k] * x
+
+
+@in_place
+def momenta(
+    m: Memory, axes: tuple[int, ...], w: Array, u: Array, du: Array, Pu: Array, Pdu: Array, p_r: Array, p_u: Array
+) -> None:
+    """p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇."""
+    inertia_mass = vector(m, REAL.inertia_mass)
+    inertia_J = tensor(m, REAL.inertia_J)
+    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_n = matrix(m, REAL.inertia_n)
+    inertia_s = tensor(m, REAL.inertia_s)
+    s = 1 if len(axes) == 2 else 3
+    for b in range(inertia_mass.size):
+        for i in range(s):
+            p_r[b, i] = 0.0
+            for j in range(s):
+                p_r[b, i] += inertia_J[b, i, j] * w[b, j]
+        for k in range(inertia_first[b], inertia_first[b + 1]):
+            total = Pdu[k, 0]
+            for i in range(s):
+                coupling = inertia_n[k, i] + Pu[k, 1 + i]
+                turning = 0.0
+                for j in range(s):
+                    turning += (2.0 * inertia_s[k, i, j] + Pu[k, 1 + s + s * i + j]) * w[b, j]
+                p_r[b, i] += turning * u[k] + coupling * du[k]
+                total += w[b, i] * coupling
+            p_u[k] = total
+
+
+@in_place
+def node_arms(m: Memory, axes: tuple[int, ...], R: Array, u: Array, space: Array, arm: Array) -> None:
+    """R (X + φ u) of all nodes; φ̄u is taken from ``space``."""
+    nodes_body = indices(m, WHOLE.nodes_body)
+    nodes_moves = vector(m, REAL.nodes_moves)
+    nodes_position = matrix(m, REAL.nodes_position)
+    nodes_ptr = indices(m, WHOLE.nodes_ptr)
+    nodes_val = matrix(m, REAL.nodes_val)
+    nodes_col = indices(m, WHOLE.nodes_col)
+    d = len(axes)
+    for k in range(nodes_body.size):
+        b, moves = nodes_body[k], nodes_moves[k]
+        for i in range(d):
+            arm[k, i] = 0.0
+        for j in range(d):
+            local = nodes_position[k, j] - moves * space[b, j]
+            for e in range(nodes_ptr[k], nodes_ptr[k + 1]):
+                local += nodes_val[e, j] * u[nodes_col[e]]
+            for i in range(d):
+                arm[k, i] += R[b, i, j] * local
+
+
+@in_place
+def vectors(m: Memory, axes: tuple[int, ...], r: Array, arm: Array, made: Array, product: Array) -> None:
+    """World vectors between nodes and their products."""
+    joints_plus = indices(m, WHOLE.joints_plus)
+    joints_minus = indices(m, WHOLE.joints_minus)
+    joints_fixed = matrix(m, REAL.joints_fixed)
+    nodes_moves = vector(m, REAL.nodes_moves)
+    nodes_body = indices(m, WHOLE.nodes_body)
+    joints_first = indices(m, WHOLE.joints_first)
+    joints_second = indices(m, WHOLE.joints_second)
+    d = len(axes)
+    for v in range(joints_plus.size):
+        p, q = joints_plus[v], joints_minus[v]
+        for i in range(d):
+            total = joints_fixed[v, i]
+            if p >= 0:
+                total += nodes_moves[p] * r[nodes_body[p], i] + arm[p, i]
+            if q >= 0:
+                total -= nodes_moves[q] * r[nodes_body[q], i] + arm[q, i]
+            made[v, i] = total
+    for p in range(joints_first.size):
+        total = 0.0
+        for i in range(d):
+            total += made[joints_first[p], i] * made[joints_second[p], i]
+        product[p] = total
+
+
+@in_place
+def derive(m: Memory, axes: tuple[int, ...], space: Array) -> None:
+    """Everything that follows from positions and velocities."""
+    at_du = vector(m, REAL.at_du)
+    at_Pdu = matrix(m, REAL.at_Pdu)
+    at_u = vector(m, REAL.at_u)
+    at_Pu = matrix(m, REAL.at_Pu)
+    at_w = matrix(m, REAL.at_w)
+    at_p_r = matrix(m, REAL.at_p_r)
+    at_p_u = vector(m, REAL.at_p_u)
+    at_R = tensor(m, REAL.at_R)
+    at_arm = matrix(m, REAL.at_arm)
+    at_r = matrix(m, REAL.at_r)
+    at_vector = matrix(m, REAL.at_vector)
+    at_product = vector(m, REAL.at_product)
+    inertia_products(m, axes, at_du, space, at_Pdu)
+    inertia_products(m, axes, at_u, space, at_Pu)
+    momenta(m, axes, at_w, at_u, at_du, at_Pu, at_Pdu, at_p_r, at_p_u)
+    node_arms(m, axes, at_R, at_u, space, at_arm)
+    vectors(m, axes, at_r, at_arm, at_vector, at_product)

@@ -1,0 +1,530 @@
+"""The compiled step and the loop over steps (see flexph.newton and flexph.integration)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from .. import newton as plain
+from ..compiling import in_place
+from ..newton import LEAST, MAX_ITERATIONS, NOISE, RESOLUTION, SETTLED, STAGNATED
+from ..space import Array
+from .books import energies, flows, velocity_defect
+from .data import Index
+from .jacobian import factor, solve
+from .memory import REAL, WHOLE, Memory, indices, matrix, number, tensor, vector
+from .motion import copy, derive
+from .residual import residual
+
+APART = 0.2
+"""See single.APART."""
+
+
+class Table(NamedTuple):
+    """What time prescribes over n substeps: one row each, or a single row for all."""
+
+    times: Array  # (n + 1,)
+    coefficient: Array  # (n + 1 or 1, terms)
+    offset: Array  # (n + 1 or 1, g)
+    own_coefficient: Array  # (n or 1, terms), rates at the ends of the substeps
+    own_offset: Array  # (n or 1, g)
+    inputs: Array  # (n or 1, i)
+
+
+class Rows(NamedTuple):
+    """What a run books: a row for every saved step, the last one for the step under way (see single.Step)."""
+
+    state: Array
+    energy: Array
+    stage: Array
+    multipliers: Array
+    flow: Array
+    audit: Array
+
+
+class Parts(NamedTuple):
+    """Substeps of a step: their shares of its length, and the weights of their multipliers."""
+
+    shares: Array
+    weights: Array
+
+
+is_slow = in_place(plain.is_slow)
+
+
+@in_place
+def run(
+    m: Memory,
+    axes: tuple[int, ...],
+    table: Table,
+    parts: Parts,
+    save_every: int,
+    count: int,
+    known: int,
+    rows: Rows,
+    solved: Index,
+) -> None:
+    """Take the steps of the table and book them, until one is not solved; their number goes to ``solved``.
+
+    ``count`` steps were taken before; ``known`` rows of the memory are filled, the last ones.
+    """
+    row, substeps = 0, parts.shares.size
+    steps = (table.times.size - 1) // substeps
+    for step in range(steps):
+        _save_back(m)
+        if count % save_every == 0:
+            rows.flow[row, :] = 0.0
+            rows.audit[row, :] = 0.0
+        rows.stage[row, :] = 0.0
+        rows.multipliers[row, :] = 0.0
+        for part in range(substeps):
+            if not _substep(m, axes, table, step * substeps + part, known, parts, part, rows, row):
+                return
+            known += 1
+        _close(m, axes, rows, row)
+        count += 1
+        solved[0] += 1
+        if count % save_every == 0:
+            row += 1
+
+
+@in_place
+def _substep(
+    m: Memory,
+    axes: tuple[int, ...],
+    table: Table,
+    k: int,
+    known: int,
+    parts: Parts,
+    part: int,
+    rows: Rows,
+    row: int,
+) -> bool:
+    """Take one substep and add it to the row; False where it is not solved."""
+    carried_flow = vector(m, REAL.carried_flow)
+    carried_new_defect = vector(m, REAL.carried_new_defect)
+    carried_space = matrix(m, REAL.carried_space)
+    carried_moved = matrix(m, REAL.carried_moved)
+    h = table.times[k + 1] - table.times[k]
+    first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
+    before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
+    _guess(m, axes, h, known)
+    iterations = newton(m, axes, h, before, after, offset, table.inputs[k if table.inputs.shape[0] > 1 else 0])
+    if iterations < 0:
+        return False
+    flows(m, axes, h, before, after, carried_space, carried_moved, carried_flow)
+    _finish(m, axes)
+    energies(m, axes, rows.energy[row])
+    own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
+    velocity_defect(m, axes, after, own_coefficient, own_offset, carried_space, carried_moved, carried_new_defect)
+    _book(m, axes, h, iterations, after, offset, parts.shares[part], parts.weights[part], rows, row)
+    return True
+
+
+@in_place
+def _save_back(m: Memory) -> None:
+    """Keep what a step that is not solved is taken again from."""
+    carried_memory = matrix(m, REAL.carried_memory)
+    carried_back_memory = matrix(m, REAL.carried_back_memory)
+    carried_energy = vector(m, REAL.carried_energy)
+    carried_back_energy = vector(m, REAL.carried_back_energy)
+    carried_defect = vector(m, REAL.carried_defect)
+    carried_back_defect = vector(m, REAL.carried_back_defect)
+    copy(carried_memory, carried_back_memory)
+    copy(carried_energy, carried_back_energy)
+    copy(carried_defect, carried_back_defect)
+
+
+@in_place
+def _close(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
+    """The end of a step, after all its parts."""
+    carried_defect = vector(m, REAL.carried_defect)
+    for i in range(carried_defect.size):
+        rows.audit[row, 2] = max(rows.audit[row, 2], abs(carried_defect[i]))
+    rows.audit[row, 4] += 1.0
+    _store(m, axes, rows.state[row])
+
+
+@in_place
+def newton(
+    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
+) -> int:
+    """Solve a step from the guess in ``x`` (see flexph.newton); iterations, or −1 where it is not solved."""
+    residual(m, axes, h, before, after, offset, inputs)
+    factored, used = False, 0
+    previous, largest = math.inf, 0.0
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        if not factored:
+            if not factor(m, axes, h, before, after):
+                return -1
+            factored, used = True, 0
+        solve(m, axes, h)
+        done = _work(m)
+        largest = max(largest, done)
+        size = math.sqrt(done / max(largest, _energy_scale(m, h)))
+        if not math.isfinite(size):
+            return -1
+        _correct(m)
+        residual(m, axes, h, before, after, offset, inputs)
+        used += 1
+        rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
+        stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
+        if expected <= SETTLED:
+            return iteration
+        if stagnates and (size <= NOISE or _below_resolution(m, h)):
+            return iteration
+        if stagnates and size <= STAGNATED:  # an ill-conditioned step: the NumPy kernels judge it
+            return -1
+        if is_slow(size, previous, used):
+            factored = False
+        previous = size
+    return -1
+
+
+@in_place
+def _correct(m: Memory) -> None:
+    x_v = matrix(m, REAL.x_v)
+    correction_v = matrix(m, REAL.correction_v)
+    x_w = matrix(m, REAL.x_w)
+    correction_w = matrix(m, REAL.correction_w)
+    x_du = vector(m, REAL.x_du)
+    correction_du = vector(m, REAL.correction_du)
+    x_lam = vector(m, REAL.x_lam)
+    correction_lam = vector(m, REAL.correction_lam)
+    for b in range(x_v.shape[0]):
+        for i in range(x_v.shape[1]):
+            x_v[b, i] -= correction_v[b, i]
+        for i in range(x_w.shape[1]):
+            x_w[b, i] -= correction_w[b, i]
+    for i in range(x_du.size):
+        x_du[i] -= correction_du[i]
+    for i in range(x_lam.size):
+        x_lam[i] -= correction_lam[i]
+
+
+@in_place
+def _work(m: Memory) -> float:
+    """Work of the defects along a correction, every entry counted positive [J]."""
+    defect_v = matrix(m, REAL.defect_v)
+    correction_v = matrix(m, REAL.correction_v)
+    defect_w = matrix(m, REAL.defect_w)
+    correction_w = matrix(m, REAL.correction_w)
+    defect_du = vector(m, REAL.defect_du)
+    correction_du = vector(m, REAL.correction_du)
+    defect_lam = vector(m, REAL.defect_lam)
+    correction_lam = vector(m, REAL.correction_lam)
+    total = 0.0
+    for b in range(defect_v.shape[0]):
+        for i in range(defect_v.shape[1]):
+            total += abs(correction_v[b, i] * defect_v[b, i])
+        for i in range(defect_w.shape[1]):
+            total += abs(correction_w[b, i] * defect_w[b, i])
+    for i in range(defect_du.size):
+        total += abs(correction_du[i] * defect_du[i])
+    for i in range(defect_lam.size):
+        total += abs(correction_lam[i] * defect_lam[i])
+    return total
+
+
+@in_place
+def _energy_scale(m: Memory, h: float) -> float:
+    """Kinetic and elastic energy of the step and the work of its loads [J]."""
+    inertia_mass = vector(m, REAL.inertia_mass)
+    x_v = matrix(m, REAL.x_v)
+    end_v = matrix(m, REAL.end_v)
+    inertia_weight = matrix(m, REAL.inertia_weight)
+    trial_on_body = matrix(m, REAL.trial_on_body)
+    x_w = matrix(m, REAL.x_w)
+    at_p_r = matrix(m, REAL.at_p_r)
+    x_du = vector(m, REAL.x_du)
+    at_p_u = vector(m, REAL.at_p_u)
+    end_sigma = vector(m, REAL.end_sigma)
+    elastic_compliance_ptr = indices(m, WHOLE.elastic_compliance_ptr)
+    elastic_compliance_val = vector(m, REAL.elastic_compliance_val)
+    elastic_compliance_col = indices(m, WHOLE.elastic_compliance_col)
+    total = 0.0
+    for b in range(inertia_mass.size):
+        for i in range(x_v.shape[1]):
+            total += inertia_mass[b] * (x_v[b, i] ** 2 + end_v[b, i] ** 2)
+            total += h * abs(x_v[b, i]) * (abs(inertia_weight[b, i]) + abs(trial_on_body[b, i]))
+        for i in range(x_w.shape[1]):
+            total += abs(at_p_r[b, i] * x_w[b, i]) + h * abs(x_w[b, i] * _body_torque(m, b, i))
+    for i in range(x_du.size):
+        total += abs(at_p_u[i] * x_du[i])
+    for i in range(end_sigma.size):
+        strain = 0.0
+        for e in range(elastic_compliance_ptr[i], elastic_compliance_ptr[i + 1]):
+            strain += elastic_compliance_val[e] * end_sigma[elastic_compliance_col[e]]
+        total += abs(end_sigma[i] * strain)
+    return max(total, 2.3e-308)
+
+
+@in_place
+def _body_torque(m: Memory, b: int, i: int) -> float:
+    """R̄⁻¹ τ."""
+    trial_torque = matrix(m, REAL.trial_torque)
+    trial_inverse = tensor(m, REAL.trial_inverse)
+    if trial_torque.shape[1] == 1:
+        return trial_torque[b, 0]
+    return (
+        trial_inverse[b, i, 0] * trial_torque[b, 0]
+        + trial_inverse[b, i, 1] * trial_torque[b, 1]
+        + trial_inverse[b, i, 2] * trial_torque[b, 2]
+    )
+
+
+@in_place
+def _below_resolution(m: Memory, h: float) -> bool:
+    """Whether a correction moves nothing by more than a few round-offs of the positions: bodies at rest."""
+    at_r = matrix(m, REAL.at_r)
+    nodes_position = matrix(m, REAL.nodes_position)
+    correction_v = matrix(m, REAL.correction_v)
+    correction_w = matrix(m, REAL.correction_w)
+    correction_du = vector(m, REAL.correction_du)
+    size, moved, turned = 0.0, 0.0, 0.0
+    for b in range(correction_v.shape[0]):
+        for i in range(correction_v.shape[1]):
+            size, moved = max(size, abs(at_r[b, i])), max(moved, abs(correction_v[b, i]))
+        for i in range(correction_w.shape[1]):
+            turned = max(turned, abs(correction_w[b, i]))
+    for n in range(nodes_position.shape[0]):
+        for i in range(nodes_position.shape[1]):
+            size = max(size, abs(nodes_position[n, i]))
+    for i in range(correction_du.size):
+        moved = max(moved, abs(correction_du[i]))
+    return abs(h) * moved <= RESOLUTION * size and abs(h) * turned <= RESOLUTION
+
+
+@in_place
+def _guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
+    """Mean velocities foreseen from the last steps (see single.foreseen), or the present ones; the last multipliers."""
+    carried_memory = matrix(m, REAL.carried_memory)
+    at_v = matrix(m, REAL.at_v)
+    at_w = matrix(m, REAL.at_w)
+    at_du = vector(m, REAL.at_du)
+    x_v = matrix(m, REAL.x_v)
+    x_w = matrix(m, REAL.x_w)
+    x_du = vector(m, REAL.x_du)
+    x_lam = vector(m, REAL.x_lam)
+    near, other, slope = _nearest(carried_memory, h, known)
+    place = 0
+    for b in range(x_v.shape[0]):
+        for i in range(len(axes)):
+            x_v[b, i] = at_v[b, i] if near < 0 else _ahead(carried_memory, near, other, slope, place)
+            place += 1
+    for b in range(x_w.shape[0]):
+        for i in range(x_w.shape[1]):
+            x_w[b, i] = at_w[b, i] if near < 0 else _ahead(carried_memory, near, other, slope, place)
+            place += 1
+    for i in range(x_du.size):
+        x_du[i] = at_du[i] if near < 0 else _ahead(carried_memory, near, other, slope, place)
+        place += 1
+    last = carried_memory.shape[0] - 1
+    for i in range(x_lam.size):
+        x_lam[i] = carried_memory[last, place + i] if known > 0 else 0.0
+
+
+@in_place
+def _ahead(memory: Array, near: int, other: int, slope: float, place: int) -> float:
+    return memory[near, place] + slope * (memory[near, place] - memory[other, place])
+
+
+@in_place
+def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
+    """The two rows of the memory that say where the velocity leads, −1 where there are none, and the slope between."""
+    depth, width = memory.shape
+    if known < 2:
+        return -1, -1, 0.0
+    near, other, to_near, to_other, end = -1, -1, 0.0, 0.0, 0.0
+    for k in range(depth - 1, max(depth - known, 0) - 1, -1):
+        away = end - 0.5 * memory[k, width - 1] - 0.5 * h
+        end -= memory[k, width - 1]
+        if near < 0 or abs(away) < abs(to_near):
+            near, to_near = k, away
+    end = 0.0
+    for k in range(depth - 1, max(depth - known, 0) - 1, -1):
+        away = end - 0.5 * memory[k, width - 1] - 0.5 * h
+        end -= memory[k, width - 1]
+        if abs(away - to_near) >= APART * abs(h) and (other < 0 or abs(away) < abs(to_other)):
+            other, to_other = k, away
+    if other < 0:
+        return near, near, 0.0
+    return near, other, to_near / (to_other - to_near)
+
+
+@in_place
+def settle(m: Memory, axes: tuple[int, ...]) -> None:
+    """All that follows from the positions and velocities of ``at``."""
+    trial_c = matrix(m, REAL.trial_c)
+    carried_energy = vector(m, REAL.carried_energy)
+    derive(m, axes, trial_c)
+    energies(m, axes, carried_energy)
+
+
+@in_place
+def _finish(m: Memory, axes: tuple[int, ...]) -> None:
+    """The end of the step becomes the start of the next."""
+    end_r = matrix(m, REAL.end_r)
+    at_r = matrix(m, REAL.at_r)
+    end_R = tensor(m, REAL.end_R)
+    at_R = tensor(m, REAL.at_R)
+    end_u = vector(m, REAL.end_u)
+    at_u = vector(m, REAL.at_u)
+    end_v = matrix(m, REAL.end_v)
+    at_v = matrix(m, REAL.at_v)
+    end_w = matrix(m, REAL.end_w)
+    at_w = matrix(m, REAL.at_w)
+    end_du = vector(m, REAL.end_du)
+    at_du = vector(m, REAL.at_du)
+    end_sigma = vector(m, REAL.end_sigma)
+    at_sigma = vector(m, REAL.at_sigma)
+    end_spring = vector(m, REAL.end_spring)
+    at_spring = vector(m, REAL.at_spring)
+    trial_c = matrix(m, REAL.trial_c)
+    copy(end_r, at_r)
+    copy(end_R, at_R)
+    copy(end_u, at_u)
+    copy(end_v, at_v)
+    copy(end_w, at_w)
+    copy(end_du, at_du)
+    copy(end_sigma, at_sigma)
+    copy(end_spring, at_spring)
+    derive(m, axes, trial_c)
+
+
+@in_place
+def _book(
+    m: Memory,
+    axes: tuple[int, ...],
+    h: float,
+    iterations: int,
+    after: Array,
+    offset: Array,
+    share: float,
+    weight: float,
+    rows: Rows,
+    row: int,
+) -> None:
+    """Flows, residuals and multipliers of a step into its row, and what the next step needs."""
+    carried_energy = vector(m, REAL.carried_energy)
+    carried_flow = vector(m, REAL.carried_flow)
+    carried_defect = vector(m, REAL.carried_defect)
+    carried_new_defect = vector(m, REAL.carried_new_defect)
+    carried_gap = vector(m, REAL.carried_gap)
+    books_earned = number(m, WHOLE.books_earned)
+    books_lost = number(m, WHOLE.books_lost)
+    joints_term_row = indices(m, WHOLE.joints_term_row)
+    at_product = vector(m, REAL.at_product)
+    joints_term_product = indices(m, WHOLE.joints_term_product)
+    defect_v = matrix(m, REAL.defect_v)
+    defect_w = matrix(m, REAL.defect_w)
+    defect_du = vector(m, REAL.defect_du)
+    defect_lam = vector(m, REAL.defect_lam)
+    x_lam = vector(m, REAL.x_lam)
+    correction_lam = vector(m, REAL.correction_lam)
+    balance = 0.0
+    for i in range(carried_energy.size):
+        balance += rows.energy[row, i] - carried_energy[i]
+        carried_energy[i] = rows.energy[row, i]
+    for i in range(carried_flow.size):
+        rows.flow[row, i] += carried_flow[i]
+        if i < books_earned:
+            balance -= carried_flow[i]
+        elif i >= books_lost:
+            balance += carried_flow[i]
+    for i in range(offset.size):
+        carried_gap[i] = -offset[i]
+    for i in range(joints_term_row.size):
+        carried_gap[joints_term_row[i]] += after[i] * at_product[joints_term_product[i]]
+    rows.audit[row, 0] = max(rows.audit[row, 0], abs(balance))
+    rows.audit[row, 3] += iterations
+    defect_v[:], defect_w[:], defect_du[:] = 0.0, 0.0, 0.0
+    for i in range(offset.size):
+        rows.audit[row, 1] = max(rows.audit[row, 1], abs(carried_gap[i]))
+        defect_lam[i] = 0.5 * h * (carried_new_defect[i] - carried_defect[i])
+        carried_defect[i] = carried_new_defect[i]
+    solve(m, axes, h)
+    for i in range(offset.size):
+        rows.stage[row, i] += share * x_lam[i]
+        rows.multipliers[row, i] += weight * (x_lam[i] - correction_lam[i])
+    _remember(m, h)
+
+
+@in_place
+def _remember(m: Memory, h: float) -> None:
+    """A row of memory for the step: mean velocities, multipliers, velocity defect, length."""
+    carried_memory = matrix(m, REAL.carried_memory)
+    carried_defect = vector(m, REAL.carried_defect)
+    x_v = matrix(m, REAL.x_v)
+    x_w = matrix(m, REAL.x_w)
+    x_du = vector(m, REAL.x_du)
+    x_lam = vector(m, REAL.x_lam)
+    last = carried_memory.shape[0] - 1
+    for k in range(last):
+        copy(carried_memory[k + 1], carried_memory[k])
+    place = 0
+    for b in range(x_v.shape[0]):
+        for i in range(x_v.shape[1]):
+            carried_memory[last, place] = x_v[b, i]
+            place += 1
+    for b in range(x_w.shape[0]):
+        for i in range(x_w.shape[1]):
+            carried_memory[last, place] = x_w[b, i]
+            place += 1
+    for i in range(x_du.size):
+        carried_memory[last, place] = x_du[i]
+        place += 1
+    for i in range(x_lam.size):
+        carried_memory[last, place] = x_lam[i]
+        carried_memory[last, place + x_lam.size] = carried_defect[i]
+        place += 1
+    carried_memory[last, place + x_lam.size] = h
+
+
+@in_place
+def _store(m: Memory, axes: tuple[int, ...], out: Array) -> None:
+    """The flat state in the layout of the mechanism."""
+    inertia_mass = vector(m, REAL.inertia_mass)
+    at_r = matrix(m, REAL.at_r)
+    inertia_turns = indices(m, WHOLE.inertia_turns)
+    at_R = tensor(m, REAL.at_R)
+    at_u = vector(m, REAL.at_u)
+    at_v = matrix(m, REAL.at_v)
+    at_w = matrix(m, REAL.at_w)
+    at_du = vector(m, REAL.at_du)
+    at_sigma = vector(m, REAL.at_sigma)
+    at_spring = vector(m, REAL.at_spring)
+    d = len(axes)
+    s = 1 if d == 2 else 3
+    place = 0
+    for b in range(inertia_mass.size):
+        for i in range(d):
+            out[place] = at_r[b, i]
+            place += 1
+    for b in range(inertia_mass.size):
+        if inertia_turns[b]:
+            for i in range(d):
+                for j in range(1 if d == 2 else 3):
+                    out[place] = at_R[b, i, j]
+                    place += 1
+    for i in range(at_u.size):
+        out[place] = at_u[i]
+        place += 1
+    for b in range(inertia_mass.size):
+        for i in range(d):
+            out[place] = at_v[b, i]
+            place += 1
+    for b in range(inertia_mass.size):
+        if inertia_turns[b]:
+            for i in range(s):
+                out[place] = at_w[b, i]
+                place += 1
+    for i in range(at_du.size):
+        out[place] = at_du[i]
+        place += 1
+    for i in range(at_sigma.size):
+        out[place] = at_sigma[i]
+        place += 1
+    for i in range(at_spring.size):
+        out[place] = at_spring[i]
+        place += 1

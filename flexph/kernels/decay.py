@@ -1,0 +1,139 @@
+"""The velocities at the end of a step of the decaying scheme, and what they change in its Jacobian; dense.
+
+With w = (ω, u̇) of all bodies that turn, p = M(u)w their momenta and ŵ the mean rates by which a step moves them,
+
+    ŵ = w̄ + ½B Δp,   so that   (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀,   σ̃ = σ̄ + … + ½A Δσ
+
+for constant B = Bᵀ ⪰ 0 and CA = (CA)ᵀ ⪰ 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..space import Array, spin_skew
+from .arrays import Arrays
+from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
+
+if TYPE_CHECKING:
+    from .jacobian import Point
+    from .step import Means
+
+
+class Decay(NamedTuple):
+    """B (w, w) and ½A (m, m)."""
+
+    mobility: Array
+    softening: Array
+
+
+def packed(a: Arrays, omega: Array, du: Array) -> Array:
+    """ω of the bodies that turn and u̇, (w,); so with their momenta."""
+    return np.concatenate([omega[a.turning].ravel(), du])
+
+
+def unpacked(a: Arrays, w: Array) -> tuple[Array, Array]:
+    """The inverse: ω (b, s), zero for point masses, and u̇ (n,)."""
+    s = a.n.shape[0]
+    omega = np.zeros((len(a.mass), s))
+    omega[a.turning] = w[: a.turning.size * s].reshape(-1, s)
+    return omega, w[a.turning.size * s :]
+
+
+def spin_columns(a: Arrays) -> Array:
+    """Places of the spins of each body in w, (b, s); −1 where a body does not turn."""
+    s = a.n.shape[0]
+    made = np.full((len(a.mass), s), -1)
+    made[a.turning] = np.arange(a.turning.size * s).reshape(-1, s)
+    return made
+
+
+def _placed(a: Arrays, turning: Array, across: Array, below: Array, flexible: Array) -> Array:
+    """Blocks turning (b, s, s), across and below (s, n), flexible (n, n) as one matrix (w, w)."""
+    own, n = spin_columns(a), a.body_u.size
+    first = a.turning.size * a.n.shape[0]
+    made = np.zeros((first + n, first + n))
+    kept, u = own[a.turning], first + np.arange(n)
+    made[kept[:, :, None], kept[:, None, :]] = turning[a.turning]
+    for i in range(own.shape[1]):
+        made[own[a.body_u, i], u] = across[i]
+        made[u, own[a.body_u, i]] = below[i]
+    made[first:, first:] = flexible
+    return made
+
+
+def mass(a: Arrays, u: Array, Pu: Array) -> Array:
+    """M(u) over (ω, u̇), (w, w)."""
+    s, n = a.n.shape[0], a.body_u.size
+    coupling = a.n + Pu[1 : 1 + s]
+    return _placed(a, rotational_inertia(a, u, Pu), coupling, coupling, a.stack[:n])
+
+
+def end_rates(a: Arrays, known: Derived, w0: Array, x: Means, u1: Array, Pu1: Array, decay: Decay) -> Array:
+    """w₁ of a step with the mean rates ŵ, (w,)."""
+    before = packed(a, known.p_r, known.p_u)
+    rhs = 2.0 * packed(a, x.omega, x.du) - w0 + decay.mobility @ before
+    return _solved(np.eye(w0.size) + decay.mobility @ mass(a, u1, Pu1), rhs)
+
+
+def _solved(matrix: Array, rhs: Array) -> Array:
+    """Of an iteration that diverges, numbers beyond all bounds: it says so itself."""
+    try:
+        found: Array = np.linalg.solve(matrix, rhs)
+    except np.linalg.LinAlgError:
+        return np.full_like(rhs, np.nan)
+    return found
+
+
+def correction(a: Arrays, at: Point, decay: Decay) -> Array:
+    """What the momentum rows (ω, u̇) of the Jacobian gain by δw₁ being E(2δŵ − B Q δu₁) and not 2δŵ, (w, w).
+
+    E = (1 + B M(u₁))⁻¹, Q = ∂(M w₁)/∂u₁, δu₁ = h δû.
+    """
+    t, h, s, n = at.trial, at.h, a.n.shape[0], a.body_u.size
+    first = a.turning.size * s
+    inverse = _solved(np.eye(first + n) + decay.mobility @ mass(a, t.end.u, t.Pu), np.eye(first + n))
+    change = 2.0 * (inverse - np.eye(first + n))
+    change[:, first:] -= h * inverse @ (decay.mobility @ _momentum_slopes(a, at))
+    made: Array = _rate_slopes(a, at) @ change
+    return made
+
+
+def _momentum_slopes(a: Arrays, at: Point) -> Array:
+    """Q = ∂(M w)/∂u at the end of the step, (w, n)."""
+    t, s, n = at.trial, a.n.shape[0], a.body_u.size
+    w1 = t.end.omega[a.body_u]
+    by_spin = 2.0 * np.einsum("abn,nb->an", a.s + t.Pu[1 + s :].reshape(s, s, -1), w1) - t.Pdu[1 : 1 + s]
+    turned = sum(w1[:, i, None] * a.stack[(1 + i) * n : (2 + i) * n] for i in range(s))
+    blank = np.zeros((len(a.mass), s, s))
+    return _placed(a, blank, by_spin, np.zeros((s, n)), turned)[:, a.turning.size * s :]
+
+
+def _rate_slopes(a: Arrays, at: Point) -> Array:
+    """Derivatives of the momentum rows by w₁ at constant u₁, (w, w)."""
+    t, h, s, n = at.trial, at.h, a.n.shape[0], a.body_u.size
+    w0 = at.start.omega[a.body_u]
+    coupling = a.n + t.Pu[1 : 1 + s]
+    turning, across = rotational_inertia(a, t.end.u, t.Pu), coupling
+    if s == 3:
+        assert t.spin is not None
+        through = np.eye(s) + 0.5 * h * spin_skew(t.spin)
+        turning, across = through @ turning, np.einsum("nab,bn->an", through[a.body_u], coupling)
+    square = a.s + t.Pmean[1 + s :].reshape(s, s, -1)
+    below = coupling - h * (np.einsum("abn,na->bn", square, w0) - 0.5 * at.known.Pdu[1 : 1 + s])
+    turned = sum(w0[:, i, None] * a.stack[(1 + i) * n : (2 + i) * n] for i in range(s))
+    return _placed(a, turning, across, below, a.stack[:n] + 0.5 * h * turned)
+
+
+def lost(a: Arrays, start: Configuration, end: Configuration, x: Means, decay: Decay) -> float:
+    """(ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ [J]: what the decaying scheme takes away in a step, never negative."""
+    p0, p1 = (
+        packed(a, *momenta(a, c.omega, c.u, c.du, inertia_products(a, c.u), inertia_products(a, c.du)))
+        for c in (start, end)
+    )
+    mean = 0.5 * (packed(a, start.omega, start.du) + packed(a, end.omega, end.du))
+    jump = end.sigma - start.sigma
+    taken = (packed(a, x.omega, x.du) - mean) @ (p1 - p0)
+    return float(taken + (decay.softening @ jump) @ (a.compliance @ jump))

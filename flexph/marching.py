@@ -1,0 +1,172 @@
+"""Runs in compiled blocks of steps: the same steps as one by one, and the same books."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .advance import Place
+from .fast.stepper import Stepper
+from .fast.steps import Parts, Rows, Table
+from .kernels.state import derive
+from .ledger import make_ledger
+from .single import Single, Station, Step
+from .solution import Solution
+from .space import Array
+from .state import State, configuration
+
+if TYPE_CHECKING:
+    from .composition import Composed
+    from .mechanism import Mechanism
+
+FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
+"""Steps of the first block, and durations of a block [s] between which its size is kept: one can be interrupted."""
+LARGEST = 4_000_000
+"""Numbers that the table or the rows of a block may hold."""
+WIDE = 1e8
+"""Operations of a banded factorisation beyond which the sparse one of the NumPy kernels is faster."""
+
+
+def is_wide(mechanism: Mechanism) -> bool:
+    """Whether so many bodies meet in one that the banded solver would be slow."""
+    unknowns, width = (int(i) for i in mechanism.flat.border.size)
+    return unknowns * width**2 > WIDE
+
+
+class CompiledRun:
+    """A run under way: rows of finished blocks, the row under way, and where the next step starts."""
+
+    def __init__(self, mechanism: Mechanism, start: State, method: Single | Composed) -> None:
+        self.mechanism, self.method, self.save_every, self.anchors = mechanism, method, 1, start.anchors
+        self.single = method if isinstance(method, Single) else method.single
+        shares, weights = (np.ones(1), np.ones(1)) if isinstance(method, Single) else (method.shares, method.weights)
+        self.parts = Parts(np.array(shares, dtype=float), np.array(weights, dtype=float))
+        self.start = self.station = method.first(start)
+        self.stepper = Stepper(mechanism, method.accounts, self.single.depth)
+        self.stepper.put(self.station)
+        self.start = self.start._replace(energy=self.stepper.work.carried.energy.copy())  # to the bits of the rows
+        self.saved: list[Rows] = []
+        self.times, self.middles = [np.array([start.time])], [np.zeros(0)]
+        self.pending: Rows | None = None
+        self.middle, self.count, self.under_way = start.time, 0, (start.time, start.time)
+
+    def march(self, grid: Array, bar: Any, save_every: int) -> None:
+        """From each time to the next; raises NoConvergence, and what drives and inputs raise."""
+        self.save_every, size = save_every, FIRST
+        while self.count < len(grid) - 1:
+            clock = time.perf_counter()
+            done = self._block(grid[self.count : self.count + min(size, self._limit()) + 1])
+            bar.update(done)
+            elapsed = time.perf_counter() - clock
+            size = 2 * size if elapsed < SHORTEST else max(size // 2, 1) if elapsed > LONGEST else size
+
+    def _limit(self) -> int:
+        """Steps that a block may have."""
+        a, stepper = self.single.arrays, self.stepper
+        of_table = 2 * (a.term_row.size + self.single.rows_of_g) * len(self.parts.shares)
+        return max(1, LARGEST // (sum(stepper.widths) + of_table))
+
+    def _block(self, times: Array) -> int:
+        """Take the steps between the times, one at least; how many were taken."""
+        try:
+            table = self._table(times)
+        except KeyboardInterrupt:
+            self._finish(times)
+            raise
+        except Exception:  # some time of the block has no value: up to there one by one, which says what is wrong
+            return self._one(float(times[1]))
+        done = self._take(table, times)
+        return done if done == len(times) - 1 else done + self._one(float(times[done + 1]))
+
+    def _finish(self, times: Array) -> None:
+        """What can be finished of a block in the time that one takes."""
+        clock = time.perf_counter()
+        for k in range(len(times) - 1):
+            if time.perf_counter() - clock > LONGEST or not self._take(self._table(times[k : k + 2]), times[k : k + 2]):
+                return
+
+    def _take(self, table: Table, times: Array) -> int:
+        """Take the steps of a table and keep those that were solved; how many."""
+        solved = np.zeros(1, dtype=np.int64)
+        rows = self.stepper.prepare(len(times) - 1, self.save_every, self.count, self.pending)
+        try:
+            self.stepper.take(table, self.parts, self.save_every, self.count, rows, solved)
+        finally:
+            if solved[0]:
+                self._keep(rows, times[: solved[0] + 1])
+        return int(solved[0])
+
+    def _table(self, times: Array) -> Table:
+        shares = self.parts.shares
+        ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(shares)
+        ends[:, -1] = times[1:]
+        fine = np.append(times[0], ends.ravel())
+        return Table(fine, *self.single.table.over(fine), self.single.forcing.over(0.5 * (fine[1:] + fine[:-1])))
+
+    def _keep(self, rows: Rows, times: Array) -> None:
+        """Add the rows of a block; the last one stays under way until its steps are complete."""
+        under_way = self.count % self.save_every
+        whole = (under_way + len(times) - 1) // self.save_every
+        self.count += len(times) - 1
+        self.saved.append(Rows(*(part[:whole] for part in rows)))
+        ends = slice(self.save_every - 1 - under_way, None, self.save_every)
+        self.times.append(times[1:][ends])
+        self.middles.append(0.5 * (times[:-1] + times[1:])[ends])
+        self.pending = Rows(*(part[whole : whole + 1] for part in rows)) if self.count % self.save_every else None
+        self.middle = 0.5 * float(times[-2] + times[-1])
+        self.station = self._station(float(times[-1]), (self.pending or self.saved[-1]).state[-1])
+
+    def _station(self, time: float, x: Array) -> Station:
+        """Where the compiled steps stand."""
+        carried, c = self.stepper.work.carried, configuration(self.mechanism, x)
+        place = Place(x, c, derive(self.single.arrays, c), carried.defect.copy())
+        memory = carried.memory[len(carried.memory) - self.stepper.known :].copy()
+        return Station(time, place, carried.energy.copy(), memory)
+
+    def _one(self, time: float) -> int:
+        """Take a step without compiled kernels, which say why where they fail."""
+        self.under_way = (self.station.time, time)
+        step = self.method.to(self.station, time)
+        rows = _as_rows(step)
+        self._keep(rows if self.pending is None else _merged(self.pending, rows), np.array([self.station.time, time]))
+        self.station = step.end
+        self.stepper.put(step.end)
+        return 1
+
+    def longest(self, grid: Array) -> float:
+        """The longest step of the run [s]."""
+        return float(np.abs(self.parts.shares).max() * np.diff(grid).max())
+
+    def solution(self) -> Solution:
+        """The finished steps; the last one is always kept."""
+        blocks = [*self.saved, *([] if self.pending is None else [self.pending])]
+        last = [] if self.pending is None else [[self.station.time]]
+        middle = [] if self.pending is None else [[self.middle]]
+        nothing = Rows(*(np.zeros((0, width)) for width in self.stepper.widths))
+        rows = Rows(*(np.concatenate(parts) for parts in zip(nothing, *blocks, strict=True)))
+        return Solution(
+            mechanism=self.mechanism,
+            times=np.concatenate([*self.times, *last]),
+            states=np.vstack([self.start.x, rows.state]),
+            multiplier_times=np.concatenate([*self.middles, *middle]),
+            multipliers=rows.multipliers,
+            stage_multipliers=rows.stage,
+            ledger=make_ledger(
+                self.method.accounts, np.vstack([self.start.energy, rows.energy]), rows.flow, rows.audit
+            ),
+            anchors=self.anchors,
+            memory=self.station.memory,
+        )
+
+
+def _merged(first: Rows, second: Rows) -> Rows:
+    """Two rows as one, see record.merged."""
+    audit = np.hstack([np.maximum(first.audit, second.audit)[:, :3], (first.audit + second.audit)[:, 3:]])
+    return second._replace(flow=first.flow + second.flow, audit=audit)
+
+
+def _as_rows(step: Step) -> Rows:
+    parts = (step.end.x, step.end.energy, step.stage, step.multipliers, step.flows, step.audit)
+    return Rows(*(part[None] for part in parts))

@@ -1,0 +1,196 @@
+"""Steps from one time to another: where they start, what they leave, and the single step of the exact scheme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from .advance import Place, Rates, Taken, take_step, velocity_defect
+from .initial import row_sizes
+from .inputs import Forcing
+from .kernels.gradient import constraint_matrix
+from .kernels.state import derive
+from .kernels.step import Means, Schedule
+from .ledger import Accounts
+from .newton import NoConvergence
+from .redundancy import independent
+from .space import Array
+from .state import State, TimeTable, configuration, schedule
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+CLOSED = 1e-9
+"""Gap over the size of the mechanism beyond which redundant constraints contradict each other: far above round-off."""
+APART = 0.2
+"""Distance of two middles, over the step to come, from which on a line through their velocities says where it leads."""
+
+
+class Station(NamedTuple):
+    """The end of a step: what the next one starts from.
+
+    ``memory`` has a row for each of the last steps: mean velocities, multipliers, velocity defect, length [s].
+    """
+
+    time: float
+    place: Place
+    energy: Array
+    memory: Array
+
+    @property
+    def x(self) -> Array:
+        """The flat state."""
+        return self.place.x
+
+
+class Step(NamedTuple):
+    """A finished step as it is booked.
+
+    ``stage`` are the mean multipliers over it, ``multipliers`` those at its ``middle``; ``audit`` the largest balance
+    residual, gap and velocity defect, the number of iterations, of steps and of rejected steps.
+    """
+
+    end: Station
+    middle: float
+    stage: Array
+    multipliers: Array
+    flows: Array
+    audit: Array
+
+
+class Solved(NamedTuple):
+    """A step, with all that was found on the way."""
+
+    step: Step
+    taken: Taken
+    prescribed: Schedule
+    rates: Rates
+
+
+class Method(Protocol):
+    """A one-step method of a mechanism."""
+
+    accounts: Accounts
+    longest: float  # substep over the step
+
+    def first(self, start: State) -> Station:
+        """Where a run starts."""
+
+    def to(self, start: Station, time: float) -> Step:
+        """The step from a station to a time [s]; raises NoConvergence."""
+
+
+class Single:
+    """The step of the exact scheme, with all that time prescribes; ``depth`` rows of memory are kept."""
+
+    longest = 1.0
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        start: State,
+        forcing: Forcing,
+        *,
+        least_norm: bool = False,
+        depth: int = 2,
+        decaying: bool = False,
+    ) -> None:
+        self.mechanism, self.arrays, self.forcing = mechanism, mechanism.network.arrays, forcing
+        self.least_norm, self.depth = least_norm, depth
+        self.accounts, self.table = Accounts(mechanism, decaying=decaying), TimeTable(mechanism, start.anchors)
+        self.rows_of_g = mechanism.layout.multipliers
+        a, bodies = self.arrays, mechanism.layout.bodies
+        self._edges = np.cumsum([bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g])
+
+    def first(self, start: State) -> Station:
+        """Where a run starts."""
+        c = configuration(self.mechanism, start.x)
+        d = derive(self.arrays, c)
+        memory = start.memory.reshape(-1, int(self._edges[-1]) + 1)
+        if len(memory):
+            defect = memory[-1, self._edges[3] : self._edges[4]]
+        else:
+            rates = self.table.rates(start.time)
+            defect = velocity_defect(self.arrays, c, d, self.table.at(start.time)[0], rates)
+        return Station(start.time, Place(start.x, c, d, defect), self.accounts.energies(c, d), memory)
+
+    def to(self, start: Station, time: float) -> Step:
+        """The step from a station to a time [s], which may lie before it; raises NoConvergence."""
+        return self.solved(start, time).step
+
+    def solved(self, start: Station, time: float) -> Solved:
+        """The same, with all that was found on the way."""
+        h, middle = time - start.time, 0.5 * (start.time + time)
+        prescribed = self.prescribed(start, time, self.forcing.at(middle))
+        rates, guess = self.table.rates(time, h), self._guess(start, h, prescribed)
+        try:
+            taken = take_step(self.accounts, start.place, h, prescribed, rates, guess)
+            self._check_followers(taken, prescribed)
+        except NoConvergence as error:
+            error.span = (start.time, time)
+            raise
+        residual = abs(self.accounts.balance(start.energy, taken.energy, taken.flows))
+        largest = [float(np.abs(part).max(initial=0.0)) for part in (taken.gap, taken.end.defect)]
+        row = np.concatenate([*map(np.ravel, taken.means), taken.end.defect, [h]])
+        memory = np.vstack([start.memory[-max(self.depth - 1, 0) :], row])
+        end = Station(time, taken.end, taken.energy, memory)
+        lam = taken.means.lam
+        audit = np.array([residual, *largest, taken.iterations, 1, 0])
+        return Solved(Step(end, middle, lam, lam - taken.alternating, taken.flows, audit), taken, prescribed, rates)
+
+    def prescribed(self, start: Station, time: float, inputs: Array) -> Schedule:
+        """What holds over the step to a time, under inputs."""
+        prescribed = schedule(self.table, start.time, time, inputs)
+        if not (self.least_norm and self.rows_of_g):
+            return prescribed
+        c, d, coefficient = start.place.c, start.place.d, prescribed.coefficient_0
+        matrix = constraint_matrix(self.arrays, c.R, d.arm, d.vector, coefficient, self.rows_of_g)
+        return prescribed._replace(independent=independent(self.mechanism, matrix))
+
+    def _check_followers(self, taken: Taken, prescribed: Schedule) -> None:
+        """Constraints that followed from others at the start of the step must still hold at its end."""
+        if prescribed.independent is None:
+            return
+        open_by = np.abs(taken.gap) / row_sizes(self.mechanism, taken.end.d.vector)
+        if open_by.max() > CLOSED:
+            worst = int(np.argmax(open_by))
+            name, most = self.mechanism.constraint_names[worst], abs(taken.gap[worst])
+            reason = f"a constraint that followed from others no longer does: {name!r} opens by {most:.1e}"
+            raise NoConvergence(reason, taken.iterations, 0.0)
+
+    def _guess(self, start: Station, h: float, prescribed: Schedule) -> Means:
+        """Mean velocities foreseen from the last steps, or the present ones; the last multipliers."""
+        c, memory = start.place.c, start.memory
+        lam = memory[-1:, self._edges[2] : self._edges[3]].sum(axis=0)
+        lam = lam if prescribed.independent is None else prescribed.independent.gather @ lam
+        if len(memory) < 2:
+            return Means(c.v, c.omega, c.du, lam)
+        return Means(*self.velocities(foreseen(self.mean_velocities(memory), memory[:, -1], h)), lam)
+
+    def mean_velocities(self, memory: Array) -> Array:
+        """Those of the last steps, (rows, n)."""
+        found: Array = memory[:, : self._edges[2]]
+        return found
+
+    def velocities(self, row: Array) -> tuple[Array, Array, Array]:
+        """ṙ (b, d), ω (b, s) and u̇ of a row of mean velocities."""
+        v, omega, du = np.split(row, self._edges[:2])
+        bodies = self.mechanism.layout.bodies
+        return v.reshape(bodies, -1), omega.reshape(bodies, -1), du
+
+
+def foreseen(means: Array, lengths: Array, h: float) -> Array:
+    """Mean velocities of a step of h, linear in time through those, (rows, n), of two of the last at their middles.
+
+    The nearest to the middle of the step, and the next one that is not too close to that: steps may go back.
+    """
+    ends = np.cumsum(lengths) - lengths.sum()  # from now
+    away = ends - 0.5 * lengths - 0.5 * h
+    near = np.argsort(np.abs(away), kind="stable")
+    other = next((k for k in near[1:] if abs(away[k] - away[near[0]]) >= APART * abs(h)), None)
+    first = means[near[0]]
+    if other is None:
+        return first
+    made: Array = first + (first - means[other]) * (away[near[0]] / (away[other] - away[near[0]]))
+    return made

@@ -1,0 +1,108 @@
+"""Warnings of a finished run: where it left the range in which its model or its steps are valid."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .assembly import extent
+from .joints.laws import Angle
+from .kernels.state import derive
+from .solution import Solution
+from .state import configuration, law_products, laws
+
+SMALL_ROTATION = 0.3
+"""Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
+UNBALANCED = 1e-9
+"""Balance residual over the energy above which a run warns: far above round-off, nothing should reach it."""
+RESTING = 1e-9
+"""Way over the size of the mechanism, at the largest speed of a run, up to which it counts as a run at rest."""
+LONG_TURN = 1.0
+"""Turn of a body in a step [rad] beyond which a run warns: its phase is then off by 8 %."""
+SAMPLES = 50
+HELD = 0.9
+"""s² + c² of a driven angle below which its axis is not held: a tilt of 0.3 rad, as flexible sections may have."""
+JUMP = 0.1
+"""Velocity defect over the largest speed above which a run warns: a resolved motion leaves the square of hω."""
+
+
+class ValidityWarning(UserWarning):
+    """A result has left the range in which the model is valid."""
+
+
+def warn_of_doubts(solution: Solution, h: float, level: int) -> None:
+    """Look a run over, h its longest step [s]; ``level`` counts the callers up to the user's, from this one on."""
+    for found in (_rotation(solution), _defects(solution), _long_steps(solution, h), _axes(solution)):
+        for doubt in found:
+            warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
+
+
+def _rotation(solution: Solution) -> list[str]:
+    found = []
+    for name, body in solution.mechanism.bodies.items():
+        if body.section_rotation is None or not body.size:
+            continue
+        turned = np.abs(body.section_rotation @ solution.deformation(name).T).max(axis=0)
+        if turned.max() > SMALL_ROTATION:
+            k = int(np.argmax(turned > SMALL_ROTATION))
+            found.append(
+                f"a section of {name!r} turns by {turned.max():.2f} rad (more than {SMALL_ROTATION} first at "
+                f"t = {solution.times[k]:.4g} s): a floating frame is for moderate deflections; "
+                "split the body in two, or take strain='von_karman' if it spins"
+            )
+    return found
+
+
+def _long_steps(solution: Solution, h: float) -> list[str]:
+    """The structure is kept at any step, the accuracy is not: a turn has a phase error of its cube over 12."""
+    spins = {n: np.abs(solution[f"{n}.spin"]).max() for n, b in solution.mechanism.bodies.items() if b.turns}
+    name = max(spins, key=lambda n: spins[n], default=None)
+    if name is None or h * spins[name] <= LONG_TURN:
+        return []
+    return [
+        f"{name!r} turns by up to {h * spins[name]:.2g} rad in a step of {h:.3g} s: energy and constraints are "
+        "kept, but the motion is not accurate, its phase is off by (ωh)²/12; take shorter steps"
+    ]
+
+
+def _axes(solution: Solution) -> list[str]:
+    """Driven angles are about an axis that a joint must hold: then s² + c² = 1."""
+    m = solution.mechanism
+    angles = [i for i, law in enumerate(laws(m)) if isinstance(law, Angle)]
+    if m.layout.dim == 2 or not angles:
+        return []
+    pairs = np.array([law_products(m)[i] for i in angles])
+    pick = np.unique(np.linspace(0, len(solution.states) - 1, SAMPLES).round().astype(int))
+    found = [derive(m.network.arrays, configuration(m, x)).product[pairs] for x in solution.states[pick]]
+    short = (np.array(found) ** 2).sum(axis=2).min(axis=0)
+    worst = int(np.argmin(short))
+    if short[worst] >= HELD:
+        return []
+    tilt = np.arccos(np.sqrt(max(short[worst], 0.0)))
+    return [
+        f"{m.constraint_names[angles[worst]]}: no joint holds its axis, which tilted by up to {tilt:.2g} rad: the "
+        "angle has no meaning there; add a revolute joint"
+    ]
+
+
+def _defects(solution: Solution) -> list[str]:
+    """What the ledger says about the run itself."""
+    ledger, layout = solution.ledger, solution.mechanism.layout
+    speed = float(np.abs(solution.states[:, layout.parts_of_motion]).max(initial=0.0))
+    c = configuration(solution.mechanism, solution.states[0])
+    if speed * (solution.times[-1] - solution.times[0]) <= RESTING * extent(solution.mechanism, c.r, c.R):
+        return []
+    found = []
+    if ledger.largest_residual > UNBALANCED:
+        found.append(f"the energy balance is off by {ledger.largest_residual:.0e}")
+    jump = float(ledger.velocity_residual.max(initial=0.0))
+    if jump > JUMP * speed:
+        cause = "a drive changes its rate abruptly, or steps are too long; smooth the drive or take shorter steps"
+        if not any(c.is_driven for c in solution.mechanism.connections):
+            cause = "steps are too long, or forces change abruptly; take shorter steps"
+        found.append(
+            f"velocities leave the constraints by up to {jump:.2g} at the ends of steps, of speeds up to {speed:.2g}: "
+            f"{cause}"
+        )
+    return found

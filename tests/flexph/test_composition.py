@@ -1,0 +1,242 @@
+"""The fourth-order composition: order 4 in positions and velocities, 3 in multipliers, every invariant as before."""
+
+import math
+
+import numpy as np
+import pytest
+
+import fem
+import rigid
+from flexph import (
+    GROUND,
+    Event,
+    connect,
+    drive,
+    force,
+    hinge,
+    integrate,
+    network,
+    revolute,
+    slider,
+    spherical,
+    spring_damper,
+    universal,
+)
+from flexph.composition import OUTER, SUBSTEPS, Composed
+from flexph.inputs import Forcing
+from flexph.record import Record
+from flexph.single import Single
+
+PLUMB = (0.0, -9.81)
+
+
+def four_bar(*more):
+    """A rigid loop under gravity that passes near its dead point."""
+    bodies = {"crank": rigid.bar(0.4, 0.5), "rod": rigid.bar(0.9, 0.8), "rocker": rigid.bar(0.7, 0.6)}
+    joints = [
+        hinge("crank.root", GROUND.at(0.0, 0.0)),
+        hinge("crank.tip", "rod.root"),
+        hinge("rod.tip", "rocker.root"),
+        hinge("rocker.tip", GROUND.at(1.0, 0.0)),
+    ]
+    mechanism = connect(bodies, [*joints, *more], gravity=PLUMB)
+    guess = {"rod": (0.2, 0.4, 0.3), "rocker": (1.0, 0.6, -1.8)}
+    pose = mechanism.assemble({"crank": (0.0, 0.0, 1.2)}, guess=guess)
+    return mechanism, mechanism.consistent_state(pose, velocities={"crank": 3.0}), 0.3
+
+
+def crank_slider():
+    """Driven, with a soft rod that all step sizes resolve."""
+    rod = fem.beam(
+        0.3,
+        fem.Material(young=1e5, density=1000.0),
+        fem.Section(width=0.02, height=0.02),
+        elements=1,
+        reference="simply_supported",
+        strain="von_karman",
+    )
+    joints = [
+        hinge("crank.root", GROUND.at(0.0, 0.0)),
+        drive("crank.root", angle=lambda t: 0.5 + 10.0 * t + 5.0 * t**2),
+        hinge("crank.tip", "rod.root"),
+        hinge("rod.tip", "slider.point"),
+        slider("slider.point", GROUND.at(0.0, 0.0), turning=True),
+    ]
+    mechanism = connect({"crank": rigid.bar(0.1, 0.1), "rod": rod, "slider": rigid.point(0.05)}, joints, gravity=PLUMB)
+    pose = mechanism.assemble({"crank": (0.0, 0.0, 0.5)}, guess={"rod": -0.2})
+    return mechanism, mechanism.consistent_state(pose), 0.04
+
+
+def chain(gravity=(0.0, 0.0, -9.81), held=True):
+    """Three boxes in space."""
+    ports = {"up": (0.0, 0.0, 0.2), "down": (0.0, 0.01, -0.2)}
+    box = rigid.box((0.1, 0.06, 0.4), density=900.0, ports=ports)
+    joints = [
+        revolute("a.down", "b.up", axis=(0.0, 1.0, 0.0)),
+        universal("b.down", "c.up", axis=(1.0, 0.0, 0.0), second_axis=(0.0, 1.0, 0.0)),
+    ]
+    top = [spherical("a.up", GROUND.at(0.0, 0.0, 0.0))] if held else []
+    mechanism = connect({"a": box, "b": box, "c": box}, top + joints, gravity=gravity)
+    return (
+        mechanism,
+        mechanism.consistent_state(mechanism.assemble(), velocities={"a": ((0.5, 0.2, 0.1), (3.0, 1.0, 0.5))}),
+        0.1,
+    )
+
+
+def parts(run, *names):
+    """The last state by kinds."""
+    layout = run.mechanism.layout.parts
+    return np.concatenate([run.states[-1, s] for k, s in layout.items() if k.rpartition(".")[2] in names])
+
+
+MEASURES = {
+    "positions": lambda run: parts(run, "centre", "rotation", "deformation"),
+    "velocities": lambda run: parts(run, "velocity", "spin", "deformation_rate"),
+    "multipliers": lambda run: run.multipliers[len(run.multipliers) // 2],
+}
+PROBLEMS = {"four bar": (four_bar, 11), "crank-slider": (crank_slider, 7), "chain": (chain, 5)}
+
+
+@pytest.fixture(scope="module", params=PROBLEMS)
+def runs(request):
+    """Runs of n, 3n and 9n steps: with odd numbers, the middle of the run is the middle of a step of each."""
+    make, count = PROBLEMS[request.param]
+    mechanism, start, end = make()
+    return [integrate(mechanism, start, np.linspace(0.0, end, n * count + 1), method="exact4") for n in (1, 3, 9)]
+
+
+# the finest run stands for the exact one: that shifts a measured order p by less than 3^-p/ln 3
+BOUNDS = {"positions": (4.0, 0.25, 1e-5), "velocities": (4.0, 0.25, 1e-5), "multipliers": (3.0, 1.4, 1e-4)}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_order(runs, name):
+    order, margin, bound = BOUNDS[name]
+    coarse, middle, fine = (MEASURES[name](run) for run in runs)
+    errors = [np.abs(v - fine).max() / np.abs(fine).max() for v in (coarse, middle)]
+    measured = math.log(errors[0] / errors[1]) / math.log(3.0)
+    assert measured > order - margin
+    assert measured < order + margin or name == "multipliers"  # of the crank-slider, of fourth order
+    assert errors[1] < bound
+
+
+def test_everything_the_single_step_keeps_is_kept(runs):
+    for run in runs:
+        assert run.ledger.largest_residual < 1e-14  # of each substep: some twenty energies and works
+        assert run.energy_drift() < 1e-12
+        assert run.ledger.position_residual.max() < 1e-15 * 10
+        assert run.orthogonality() < 1e-12
+
+
+def test_a_free_chain_keeps_both_momenta():
+    mechanism, start, _ = chain(gravity=(0.0, 0.0, 0.0), held=False)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.4, 9), method="exact4")
+    for momentum in (run.linear_momentum(), run.angular_momentum()):
+        assert np.abs(momentum[0]).max() > 1e-2
+        assert np.abs(momentum - momentum[0]).max() < 1e-13 * 10
+
+
+def three_single_steps(mechanism, start, times):
+    """The plain triple jump, of single steps."""
+    forcing = Forcing(mechanism.network.input_slices, {}, mechanism.layout.dim)
+    method = Composed(
+        Single(mechanism, start, forcing, depth=4),
+        np.array([OUTER, 1.0 - 2.0 * OUTER, OUTER]),
+        np.array([0.0, 1.0, 0.0]),
+    )
+    station = method.first(start)
+    record = Record(mechanism, method.accounts, start, station)
+    for time in times[1:]:
+        step = method.to(station, float(time))
+        record.keep(step)
+        record.save()
+        station = step.end
+    return record.solution({})
+
+
+def test_a_triple_jump_of_single_steps_loses_its_order_in_the_velocities():
+    """Why pairs: single steps reflect the velocity defect, and those of unequal size do not return it."""
+    mechanism, start, end = crank_slider()
+    fine = integrate(mechanism, start, np.linspace(0.0, end, 82), method="exact4")
+    rough = [three_single_steps(mechanism, start, np.linspace(0.0, end, n + 1)) for n in (9, 27)]
+    order = {}
+    for name in ("positions", "velocities"):
+        errors = [np.abs(MEASURES[name](r) - MEASURES[name](fine)).max() for r in rough]
+        order[name] = math.log(errors[0] / errors[1]) / math.log(3.0)
+    assert order["positions"] == pytest.approx(4.0, abs=0.1)
+    assert order["velocities"] == pytest.approx(2.0, abs=0.1)
+
+
+def test_work_and_impulses_of_the_substeps_add_up():
+    """The drive's account is the change of energy; stage multipliers are means: their impulse changes the momentum."""
+    mechanism, start, end = crank_slider()
+    run = integrate(mechanism, start, np.linspace(0.0, end, 21), method="exact4")
+    work = run.ledger.work["drive crank.root–GROUND"]
+    assert run.ledger.total_energy[1:] - run.ledger.total_energy[0] == pytest.approx(np.cumsum(work), abs=1e-14)
+    lift = sum(run.stage_multipliers[:, mechanism.constraint_names.index(n)] for n in vertical(mechanism))
+    mass = sum(body.mass for body in mechanism.bodies.values())
+    change = np.diff(run.linear_momentum()[:, 1]) + 9.81 * mass * np.diff(run.times)
+    assert change == pytest.approx(lift * np.diff(run.times), abs=1e-13)
+
+
+def vertical(mechanism):
+    return [n for n in mechanism.constraint_names if n.endswith((": y", ": across")) and "GROUND" in n]
+
+
+def test_how_far_drives_and_inputs_are_asked_outside_a_step():
+    asked = {"drive": [], "input": []}
+    joints = [hinge("bar.root", GROUND), drive("bar.root", angle=lambda t: asked["drive"].append(t) or 0.1 * t**2)]
+    mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [*joints, force("bar.tip")])
+    start = mechanism.consistent_state(mechanism.assemble())
+    asked["drive"].clear()
+    push = {"force bar.tip": lambda t: asked["input"].append(t) or (0.0, 1.0)}
+    integrate(mechanism, start, [0.0, 1.0], method="exact4", inputs=push, progress=False)
+    assert max(asked["drive"]) - 1.0 == pytest.approx(OUTER - 1.0)
+    assert 0.35 < OUTER - 1.0 < 0.352
+    assert min(asked["drive"]) == pytest.approx(1.0 - OUTER)
+    assert max(asked["input"]) - 1.0 == pytest.approx(1.5 * SUBSTEPS[0] - 1.0)
+    assert 1.5 * SUBSTEPS[0] - 1.0 < 0.0135
+
+
+def test_a_composed_run_is_continued_to_the_same_bits():
+    mechanism, start, end = four_bar()
+    times = np.linspace(0.0, end, 11)
+    whole = integrate(mechanism, start, times, method="exact4")
+    first = integrate(mechanism, start, times[:6], method="exact4")
+    later = integrate(mechanism, first.final, times[5:], method="exact4")
+    np.testing.assert_array_equal(first.followed_by(later).states, whole.states)
+    thin = integrate(mechanism, start, times, method="exact4", save_every=3)
+    np.testing.assert_array_equal(thin.states, whole.states[[0, 3, 6, 9, 10]])
+
+
+def test_events_and_redundant_constraints_compose_with_it():
+    twin = {"bar": rigid.bar(1.0, 1.0), "twin": rigid.bar(1.0, 2.0)}
+    joints = [hinge("bar.root", GROUND.at(0.0, 0.0)), hinge("twin.root", "bar.root"), hinge("twin.tip", "bar.tip")]
+    mechanism = connect(twin, joints, gravity=PLUMB)
+    start = mechanism.consistent_state(mechanism.assemble({"bar": 0.0, "twin": 0.0}))
+    low = {"low": Event(lambda t, x: x[1] + 0.2, terminal=True)}
+    times = np.linspace(0.0, 1.0, 41)
+    found = integrate(mechanism, start, times, method="exact4", events=low, redundant="least_norm")
+    fine = integrate(mechanism, start, np.linspace(0.0, 1.0, 81), method="exact4", events=low, redundant="least_norm")
+    assert found.final.x[1] == pytest.approx(-0.2, abs=1e-12)
+    assert found.times[-1] == pytest.approx(fine.times[-1], abs=1e-6)  # fourth order
+    assert found.ledger.largest_residual < 1e-13
+
+
+def test_large_mechanisms_take_it_too(monkeypatch):
+    mechanism, start, end = crank_slider()
+    dense = integrate(mechanism, start, np.linspace(0.0, end, 5), method="exact4")
+    monkeypatch.setattr(network, "DENSE_LIMIT", 0)
+    mechanism, start, end = crank_slider()
+    large = integrate(mechanism, start, np.linspace(0.0, end, 5), method="exact4")
+    assert large.states == pytest.approx(dense.states, abs=1e-10)
+
+
+def test_what_dissipates_is_refused():
+    mechanism, start, _ = four_bar(spring_damper("rod.tip", GROUND.at(0.0, 2.0), damping=0.3))
+    with pytest.raises(ValueError, match=r"'exact4' is for mechanisms without damping.*'spring rod.tip.*take method"):
+        integrate(mechanism, start, [0.0, 0.1], method="exact4")
+    mechanism, start, _ = four_bar()
+    with pytest.raises(ValueError, match="'exact4' takes the steps that times prescribe"):
+        integrate(mechanism, start, [0.0, 0.1], method="exact4", tolerance=1e-3)

@@ -1,0 +1,382 @@
+"""The decaying scheme: its theorems at any step, what it does to fast and slow motions, and what it books."""
+
+import math
+
+import numpy as np
+import pytest
+from spatial_bodies import beam as spatial_beam
+from spatial_bodies import cloud, random_rotation
+
+import fem
+import rigid
+from flexph import (
+    GROUND,
+    Solution,
+    connect,
+    drive,
+    force,
+    hinge,
+    integrate,
+    network,
+    revolute,
+    slider,
+    spherical,
+    spring_damper,
+    torque,
+    weld,
+)
+from flexph.decay import coefficients, free_vibrations
+from flexph.kernels.decay import mass
+from flexph.kernels.jacobian import Point, factor, flatten, unflatten
+from flexph.kernels.state import derive, inertia_products
+from flexph.kernels.step import residual
+from flexph.state import TimeTable, configuration, schedule
+
+pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
+MATERIAL = fem.Material(young=2e7, density=200.0)
+SECTION = fem.Section(width=0.1, height=0.05)
+PLUMB = (0.0, -9.81)
+
+
+def beam(length, **options):
+    return fem.beam(length, MATERIAL, SECTION, elements=2, **options)
+
+
+def planar(driven=True):
+    """Everything that carries energy, in the plane."""
+    bodies = {
+        "crank": rigid.bar(0.3, 0.5),
+        "arm": beam(0.6, strain="von_karman", damping=fem.Damping(mass=0.5, stiffness=1e-4)),
+        "rod": beam(0.8, reference="simply_supported"),
+        "block": rigid.body(0.7, inertia=0.01, ports={"pin": (0.1, -0.05)}, centre=(0.02, 0.01)),
+    }
+    connections = [
+        hinge("crank.root", GROUND.at(0.0, 0.0)),
+        weld("arm.root", "crank.tip"),
+        hinge("arm.tip", "rod.root"),
+        hinge("rod.tip", "block.pin"),
+        spring_damper("block.pin", GROUND.at(1.0, 1.0), stiffness=20.0, damping=0.3, length=0.5),
+        torque("arm.tip"),
+        force("rod.tip"),
+    ]
+    if driven:
+        connections.append(drive("crank.root", angle=lambda t: 0.3 + 4.0 * t + 10.0 * t**2))
+    mechanism = connect(bodies, connections, gravity=PLUMB)
+    pose = mechanism.assemble({"crank": 0.3}, guess={"rod": 1.0})
+    return mechanism, mechanism.consistent_state(pose, velocities={"rod": 2.0})
+
+
+def spatial(free=False):
+    """Flexible bodies of space with gyroscopic torques."""
+    bodies = {"arm": cloud(2, strain="von_karman"), "rod": spatial_beam(0.6, strain="von_karman"), "fork": cloud(4)}
+    connections = [
+        spherical("rod.root", "arm.q"),
+        revolute("fork.p", "rod.tip", axis=(0.3, -0.5, 0.8)),
+        spring_damper("fork.s", "arm.s", stiffness=5.0, length=0.3),
+    ]
+    connections += [] if free else [hinge("arm.p", GROUND.at(0.1, 0.0, 0.0), axis=(0.0, 0.6, 0.8)), torque("rod.tip")]
+    mechanism = connect(bodies, connections, gravity=(0.0,) * 3 if free else (0.7, -2.0, -9.0))
+    velocities = {"arm": (1.0, -2.0, 0.5), "rod": (0.0, 3.0, 1.0), "fork": (2.0, 0.0, -1.0)}
+    return mechanism, mechanism.consistent_state(mechanism.assemble(), velocities=velocities)
+
+
+INPUTS = {"torque arm.tip": 0.2, "force rod.tip": lambda t: (2.0, 3.0 * math.cos(5.0 * t))}
+
+
+# --- theorems ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=[(0.0, 0.005), (0.3, 0.005), (0.5, 0.01)], ids=str)
+def loaded(request):
+    radius, h = request.param
+    mechanism, start = planar()
+    return integrate(mechanism, start, h * np.arange(31), method="decaying", spectral_radius=radius, inputs=INPUTS)
+
+
+def test_the_balance_closes_with_what_is_taken_away(loaded):
+    ledger = loaded.ledger
+    assert ledger.largest_residual < 1e-13
+    assert ledger.dissipation["numerical"].max() > 1e-9 * ledger.scale
+    # never negative: of a square of differences, each known to 1e-16 of the energy
+    assert ledger.dissipation["numerical"].min() > -1e-15 * ledger.scale
+    assert max(np.abs(w).max() for w in ledger.joint_work.values()) < 1e-12 * ledger.scale
+
+
+def test_positions_do_not_drift_and_drives_are_followed(loaded):
+    assert loaded.ledger.position_residual.max() < 1e-13
+    c, s = loaded["crank.rotation"].T
+    t = loaded.times
+    assert np.abs(np.sin(np.arctan2(s, c) - (0.3 + 4.0 * t + 10.0 * t**2))).max() < 1e-13
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.5])
+def test_a_free_mechanism_keeps_both_momenta_and_loses_energy(radius):
+    mechanism, start = spatial(free=True)
+    run = integrate(mechanism, start, 0.01 * np.arange(31), method="decaying", spectral_radius=radius)
+    for momentum in (run.linear_momentum(), run.angular_momentum()):
+        assert np.abs(momentum - momentum[0]).max() < 1e-12
+    assert run.orthogonality() < 1e-13
+    assert run.ledger.largest_residual < 1e-13
+    assert np.diff(run.ledger.total_energy).max() < 1e-14 * run.ledger.scale
+    assert run.ledger.total_energy[0] - run.ledger.total_energy[-1] > 1e-6 * run.ledger.scale
+
+
+@pytest.mark.parametrize("make", [planar, spatial])
+def test_the_coefficients_are_what_the_theorem_asks_for(make):
+    """B = Bᵀ ⪰ 0 and CA = (CA)ᵀ ⪰ 0; neither acts on motions as rigid bodies."""
+    a = make()[0].network.arrays
+    found = coefficients(free_vibrations(a), 0.01, 0.2)
+    first, n = a.turning.size * a.n.shape[0], a.body_u.size
+    M = mass(a, np.zeros(n), inertia_products(a, np.zeros(n)))
+    CA = a.compliance @ found.softening
+    for matrix in (found.mobility, CA):
+        assert np.abs(matrix - matrix.T).max() < 1e-12 * np.abs(matrix).max()
+        assert np.linalg.eigvalsh(matrix).min() > -1e-12 * np.abs(matrix).max()
+    assert np.abs(found.mobility @ M[:, :first]).max() < 1e-9  # B M is between 0 and 1
+    # α(M⁻¹ − 4S⁻¹) and ½αh²C⁻¹D S⁻¹Dᵀ of the flexible bodies
+    flexes = np.concatenate([np.isin(np.repeat(a.turning, a.n.shape[0]), a.flexing), np.ones(n, dtype=bool)])
+    D = np.hstack([np.zeros((a.compliance.shape[0], first)), a.strain])
+    S = 4.0 * M + 1e-4 * D.T @ a.stiffness @ D
+    B = 0.8 / 1.2 * (np.linalg.inv(M) - 4.0 * np.linalg.inv(S))
+    A = 0.8 / 1.2 * 1e-4 * a.stiffness @ D @ np.linalg.inv(S) @ D.T
+    assert np.abs((found.mobility - B)[np.ix_(flexes, flexes)]).max() < 1e-8 * np.abs(B).max()
+    assert np.abs(2.0 * found.softening - A).max() < 1e-8 * np.abs(A).max()
+
+
+@pytest.mark.parametrize("strain", ["linear", "von_karman"])
+@pytest.mark.parametrize("h", [0.02, 0.3])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_jacobian_is_the_derivative_of_the_residual(dim, strain, h):
+    soft = fem.Material(young=20.0, density=2.0)
+    if dim == 2:
+        bodies = {
+            "arm": fem.beam(1.0, soft, fem.Section(width=1.0, height=0.8), elements=2, strain=strain),
+            "bar": rigid.bar(0.5, 1.0),
+        }
+        joints = [hinge("arm.tip", "bar.root"), hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.tip")]
+    else:
+        bodies = {"arm": cloud(2, strain=strain), "bar": cloud(3, strain=strain)}
+        joints = [spherical("arm.q", "bar.p"), torque("arm.p"), spherical("arm.p", GROUND.at(0.0, 0.0, 0.0))]
+    mechanism = connect(bodies, joints)
+    step = Step(mechanism, h)
+    # differences are good to 1e-16/1e-3 and 1e-3**4 of entries of order ten, the inverse amplifies them
+    assert np.abs(step.solved() - np.eye(step.y.size)).max() < 1e-7
+
+
+class Step:
+    """A step from a random state, a random iterate y = (mean velocities, hλ), and ρ = 0.3."""
+
+    def __init__(self, mechanism, h):
+        rng, layout = np.random.default_rng(5), mechanism.layout
+        self.a, self.h = mechanism.network.arrays, h
+        c = configuration(mechanism, rng.standard_normal(layout.size))
+        rotation = random_rotation(rng) if layout.dim == 3 else np.array([[0.6, -0.8], [0.8, 0.6]])
+        self.c = c._replace(R=np.tile(rotation, (layout.bodies, 1, 1)), u=0.3 * c.u)
+        self.d = derive(self.a, self.c)
+        anchors = mechanism.assemble().anchors
+        inputs = rng.standard_normal(self.a.input_node.shape[1])
+        decay = coefficients(free_vibrations(self.a), h, 0.3)
+        self.schedule = schedule(TimeTable(mechanism, anchors), 0.0, h, inputs)._replace(decay=decay)
+        self.size = layout.velocities
+        self.y = rng.standard_normal(self.size + layout.multipliers)
+
+    def iterate(self, y):
+        return unflatten(self.a, y[: self.size], y[self.size :] / self.h)
+
+    def residual(self, y):
+        r = residual(self.a, self.c, self.d, self.h, self.iterate(y), self.schedule)[0]
+        return np.concatenate([flatten(self.a, r), r.lam / self.h])
+
+    def solved(self):
+        """The factored Jacobian applied to the derivative by central differences of fourth order."""
+        e = 1e-3
+        change = lambda s: self.residual(self.y + s) - self.residual(self.y - s)  # noqa: E731
+        columns = [(8.0 * change(s) - change(2.0 * s)) / (12.0 * e) for s in e * np.eye(self.y.size)]
+        trial = residual(self.a, self.c, self.d, self.h, self.iterate(self.y), self.schedule)[1]
+        solve = factor(self.a, Point(self.c, self.d, self.h, self.schedule, trial))
+        found = [solve(unflatten(self.a, b[: self.size], b[self.size :] * self.h)) for b in columns]
+        return np.array([np.concatenate([flatten(self.a, x), x.lam * self.h]) for x in found]).T
+
+
+# --- fast and slow motions --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.3, 0.8, 1.0])
+def test_modes_of_a_free_beam_decay_by_their_amplification_factor(radius):
+    """|μ|² = (1 + ¼Ω²(1 − β)²)/(1 + ¼Ω²(1 + β)²), β = αΩ²/(4 + Ω²): ρ at high frequencies, 1 − ¼αΩ⁴ at low ones."""
+    mechanism = connect({"rod": beam(1.0, reference="simply_supported")}, [])
+    a, layout = mechanism.network.arrays, mechanism.layout
+    found = free_vibrations(a)
+    alpha, start = (1.0 - radius) / (1.0 + radius), mechanism.consistent_state(mechanism.assemble())
+    for k in range(1, found.squares.size):  # the first is the rotation
+        for Omega in (0.1, 1.0, 1e4):
+            h = Omega / math.sqrt(found.squares[k])
+            x = start.x.copy()
+            x[layout.parts["rod.spin"]] = 1e-9 * found.modes[0, k]
+            x[layout.parts["rod.deformation_rate"]] = 1e-9 * found.modes[1:, k]
+            moving = type(start)(0.0, x, start.multipliers, start.anchors)
+            times = [0.0, h]
+            run = integrate(mechanism, moving, times, method="decaying", spectral_radius=radius)
+            beta = alpha * Omega**2 / (4.0 + Omega**2)
+            factor = (1.0 + 0.25 * Omega**2 * (1.0 - beta) ** 2) / (1.0 + 0.25 * Omega**2 * (1.0 + beta) ** 2)
+            energy = run.ledger.total_energy
+            assert energy[1] / energy[0] == pytest.approx(factor, rel=1e-6)
+            if Omega == 1e4:
+                assert math.sqrt(factor) == pytest.approx(radius, abs=2e-4)
+            if Omega == 0.1:
+                assert 1.0 - factor == pytest.approx(0.25 * alpha * Omega**4, abs=1e-5 * alpha)
+
+
+def swinging(strain="linear"):
+    """A stiff pendulum on a cantilever frame, whose rotation takes part in all momenta of its deformation."""
+    steel = fem.Material(young=2e11, density=7800.0)
+    rod = fem.beam(1.0, steel, fem.Section(width=0.02, height=0.02), elements=2, strain=strain)
+    mechanism = connect({"rod": rod}, [hinge("rod.root", GROUND.at(0.0, 0.0))], gravity=PLUMB)
+    state = mechanism.consistent_state(mechanism.assemble({"rod": (0.0, 0.0, 0.0)}), elastic="quasi_static")
+    return mechanism, state
+
+
+def test_slow_motions_are_those_of_the_exact_scheme():
+    """Steps that resolve no vibration: the deviation of both runs is far below their error, which is of order 2."""
+    mechanism, start = swinging()
+    exact, decaying = (
+        [integrate(mechanism, start, np.linspace(0.0, 1.0, n + 1), method=m)["rod.centre"] for n in (20, 40, 80)]
+        for m in ("exact", "decaying")
+    )
+    fine = (4.0 * exact[2][-1] - exact[1][-1]) / 3.0
+    errors = [np.abs(run[-1] - fine).max() for run in decaying[:2]]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert errors[1] < 1e-2
+    assert max(np.abs(a - b).max() for a, b in zip(exact, decaying, strict=True)) < 0.1 * errors[1]
+
+
+def test_resolved_motions_are_of_second_order():
+    """A soft beam: positions, velocities and multipliers in the middle of the run; odd numbers of steps have one."""
+    soft = fem.Material(young=1e5, density=1000.0)
+    rod = fem.beam(0.3, soft, fem.Section(width=0.02, height=0.02), elements=1, strain="von_karman")
+    joints = [
+        hinge("crank.root", GROUND.at(0.0, 0.0)),
+        drive("crank.root", angle=lambda t: 0.5 + 10.0 * t + 5.0 * t**2),
+        hinge("crank.tip", "rod.root"),
+        hinge("rod.tip", "slider.point"),
+        slider("slider.point", GROUND.at(0.0, 0.0), turning=True),
+    ]
+    mechanism = connect({"crank": rigid.bar(0.1, 0.1), "rod": rod, "slider": rigid.point(0.05)}, joints, gravity=PLUMB)
+    pose = mechanism.assemble({"crank": (0.0, 0.0, 0.5)}, guess={"rod": -0.2})
+    start = mechanism.consistent_state(pose)
+    runs = [integrate(mechanism, start, np.linspace(0.0, 0.02, n + 1), method="decaying") for n in (27, 81)]
+    fine = integrate(mechanism, start, np.linspace(0.0, 0.02, 28), method="exact4")
+    motion = mechanism.layout.parts_of_motion
+    for measure in (
+        lambda r: r.states[-1, : motion.start],
+        lambda r: r.states[-1, motion],
+        lambda r: r.multipliers[len(r.multipliers) // 2],
+    ):
+        errors = [np.abs(measure(run) - measure(fine)).max() / np.abs(measure(fine)).max() for run in runs]
+        assert math.log(errors[0] / errors[1]) / math.log(3.0) == pytest.approx(2.0, abs=0.1)
+        assert errors[0] < 1e-2
+
+
+def ringing(method, **options):
+    """A crank-slider that starts undeformed under linear strain, with a step of twenty axial periods."""
+    steel = fem.Material(young=2.1e11, density=7800.0)
+    rod = fem.beam(0.3, steel, fem.Section(width=0.006, height=0.006), elements=2, reference="simply_supported")
+    joints = [
+        hinge("crank.root", GROUND.at(0.0, 0.0)),
+        drive("crank.root", angle=lambda t: 150.0 * t),
+        hinge("crank.tip", "rod.root"),
+        hinge("rod.tip", "slider.point"),
+        slider("slider.point", GROUND.at(0.0, 0.0), turning=True),
+    ]
+    mechanism = connect({"crank": rigid.bar(0.15, 0.1), "rod": rod, "slider": rigid.point(0.14)}, joints)
+    start = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
+    turn = 2.0 * math.pi / 150.0
+    return integrate(mechanism, start, np.linspace(0.0, turn, 201), method=method, **options)
+
+
+def test_axial_ringing_dies_and_bending_stays():
+    exact, decaying = ringing("exact"), ringing("decaying")
+    axial = decaying.mechanism.constraint_names.index("hinge rod.tip–slider.point: x")
+    jumps = [np.abs(np.diff(run.multipliers[100:, axial], n=2)).max() for run in (exact, decaying)]
+    assert jumps[1] < 0.05 * jumps[0]
+    bending = [run.displacement("rod.tip") for run in (exact, decaying)]
+    assert bending[0].shape == bending[1].shape
+    shape = [run["rod.deformation"][:, [2, 4]] for run in (exact, decaying)]
+    assert np.abs(shape[0] - shape[1]).max() < 0.2 * np.abs(shape[0]).max()
+    assert decaying.ledger.largest_residual < 1e-13
+
+
+def test_the_defect_that_a_jump_of_a_drive_leaves_dies():
+    """The rate goes from 1 to 0 at 0.505 s: exact steps carry the error in turn for ever, these by ρ a step."""
+    kink = drive("bar.root", angle=lambda t: min(t, 0.505))
+    mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0)), kink])
+    start = mechanism.consistent_state(mechanism.assemble())
+    times = np.linspace(0.0, 1.0, 101)
+    exact = integrate(mechanism, start, times)
+    found = integrate(mechanism, start, times, method="decaying", spectral_radius=0.5)
+    spin = exact["bar.spin"][51:, 0]
+    assert np.abs(spin).min() > 0.9 * np.abs(spin[0])
+    after = found["bar.spin"][51:, 0]
+    assert after[1:20] == pytest.approx(after[0] * (-0.5) ** np.arange(1, 20), abs=1e-12)
+    assert found.ledger.largest_residual < 1e-13
+    # all that the drive put in is lost, none of it by the joint
+    assert found.ledger.total_energy[-1] < 1e-20
+    ledger = found.ledger
+    assert ledger.dissipation["numerical"].sum() > 0.0
+    assert np.abs(ledger.joint_work["hinge bar.root–GROUND at (0.0, 0.0)"]).max() < 1e-13
+
+
+def test_the_radius_one_is_the_exact_scheme():
+    mechanism, start = planar()
+    times = 0.01 * np.arange(21)
+    exact = integrate(mechanism, start, times, inputs=INPUTS)
+    same = integrate(mechanism, start, times, method="decaying", spectral_radius=1.0, inputs=INPUTS)
+    for name, part in mechanism.layout.parts.items():
+        if part.stop <= mechanism.layout.size:
+            size = np.abs(exact.states[:, part]).max() + 1e-3
+            assert np.abs(same.states[:, part] - exact.states[:, part]).max() < 1e-9 * size, name
+    assert np.abs(same.ledger.dissipation["numerical"]).max() < 1e-14 * same.ledger.scale
+
+
+# --- with everything else ---------------------------------------------------------------------------------------------
+
+
+def test_runs_are_saved_continued_and_mixed(tmp_path):
+    mechanism, start = planar()
+    times = 0.01 * np.arange(11)
+    options = {"method": "decaying", "inputs": INPUTS}
+    whole = integrate(mechanism, start, times, **options)
+    first = integrate(mechanism, start, times[:6], **options)
+    first.save(tmp_path / "run.h5")
+    again = Solution.load(tmp_path / "run.h5", mechanism)
+    np.testing.assert_array_equal(again.ledger.dissipation["numerical"], first.ledger.dissipation["numerical"])
+    later = integrate(mechanism, again.final, times[5:], **options)
+    np.testing.assert_array_equal(again.followed_by(later).states, whole.states)
+    exact = integrate(mechanism, again.final, times[5:], inputs=INPUTS)
+    mixed = again.followed_by(exact)
+    assert mixed.ledger.dissipation["numerical"][5:] == pytest.approx(np.zeros(5))
+    assert mixed.energy_drift() < 1e-12
+
+
+def test_it_takes_a_tolerance():
+    mechanism, start = planar(driven=False)
+    options = {"method": "decaying", "inputs": INPUTS}
+    fine = integrate(mechanism, start, np.linspace(0.0, 0.1, 201), **options)
+    found = integrate(mechanism, start, [0.0, 0.1], tolerance=1e-3, **options)
+    assert found.ledger.steps.sum() < 100
+    assert np.abs(found.position("rod.tip")[-1] - fine.position("rod.tip")[-1]).max() < 3e-3
+    assert found.ledger.largest_residual < 1e-13
+
+
+def test_what_it_cannot_do_is_answered(monkeypatch):
+    mechanism, start = swinging()
+    for radius in (-0.1, 1.1):
+        with pytest.raises(ValueError, match=f"spectral_radius must lie between 0 and 1, got {radius}"):
+            integrate(mechanism, start, [0.0, 0.1], method="decaying", spectral_radius=radius)
+    for method in (None, "exact4", "midpoint"):
+        with pytest.raises(ValueError, match="spectral_radius is for method 'decaying', got method"):
+            integrate(mechanism, start, [0.0, 0.1], method=method, spectral_radius=0.5)
+    monkeypatch.setattr(network, "DENSE_LIMIT", 0)
+    mechanism, start = swinging()
+    with pytest.raises(ValueError, match="'decaying' keeps dense matrices, and this mechanism is too large for them"):
+        integrate(mechanism, start, [0.0, 0.1], method="decaying")

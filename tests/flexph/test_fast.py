@@ -1,0 +1,221 @@
+"""The compiled kernels: their banded solver, the order of the unknowns, and runs that are those of the NumPy kernels."""
+
+import math
+
+import numpy as np
+import pytest
+
+import fem
+import rigid
+from flexph import (
+    GROUND,
+    InputError,
+    IntegrationError,
+    compiling,
+    connect,
+    drive,
+    force,
+    hinge,
+    integrate,
+    slider,
+    spherical,
+    spring_damper,
+    torsion_spring,
+)
+
+pytestmark = [
+    pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba"),
+    pytest.mark.filterwarnings("ignore::flexph.ValidityWarning"),
+]
+SOFT = fem.Material(young=1e5, density=1000.0)
+SQUARE = fem.Section(width=0.02, height=0.02)
+RUBBER = fem.Material(young=1e6, density=1000.0, poisson=0.4)
+
+
+def crank_slider(strain="von_karman", damping=None, elements=3, reference="simply_supported"):
+    """A driven crank-slider with a soft rod that a force at its slider and a spring hold back."""
+    options = {} if damping is None else {"damping": fem.Damping(stiffness=damping)}
+    rod = fem.beam(0.3, SOFT, SQUARE, elements=elements, reference=reference, strain=strain, **options)
+    joints = [
+        hinge("crank.root", GROUND.at(0.0, 0.0)),
+        drive("crank.root", angle=lambda t: 0.5 + 10.0 * t + 5.0 * t**2),
+        hinge("crank.tip", "rod.root"),
+        hinge("rod.tip", "slider.point"),
+        slider("slider.point", GROUND.at(0.0, 0.0), turning=True),
+        spring_damper("slider.point", GROUND.at(0.8, 0.0), stiffness=20.0, damping=damping or 0.0),
+        force("slider.point"),
+    ]
+    bodies = {"crank": rigid.bar(0.1, 0.1), "rod": rod, "slider": rigid.point(0.05)}
+    mechanism = connect(bodies, joints, gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.5)}, guess={"rod": -0.2}))
+    return mechanism, start, {"force slider.point": lambda t: (math.sin(9.0 * t), 0.0)}
+
+
+def chain(bodies, elements=2):
+    """Flexible links in space on spherical joints, hanging from the ground, thrown."""
+    section = fem.Section(width=0.02, height=0.01)
+    link = fem.beam(0.2, RUBBER, section, elements=elements, dim=3, strain="von_karman")
+    names = [f"link{k}" for k in range(bodies)]
+    joints = [spherical("link0.root", GROUND.at(0.0, 0.0, 0.0))]
+    joints += [spherical(f"{b}.root", f"{a}.tip") for a, b in zip(names[:-1], names[1:], strict=True)]
+    mechanism = connect(dict.fromkeys(names, link), joints, gravity=(0.0, 0.0, -9.81))
+    pose = mechanism.assemble({name: (0.2 * k, 0.0, 0.0) for k, name in enumerate(names)})
+    return mechanism, mechanism.consistent_state(pose, velocities={names[-1]: (0.3, 2.0, -1.0)}), {}
+
+
+def pendulum():
+    """Two rigid bars with a torsion spring between them: no flexible coordinate at all."""
+    bodies = {"upper": rigid.bar(0.5, 1.0), "lower": rigid.bar(0.4, 0.7)}
+    joints = [
+        hinge("upper.root", GROUND.at(0.0, 0.0)),
+        hinge("lower.root", "upper.tip"),
+        torsion_spring("lower.root", "upper.tip", stiffness=0.8),
+    ]
+    mechanism = connect(bodies, joints, gravity=(0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"upper": (0.0, 0.0, 0.4), "lower": 1.0})), {}
+
+
+CASES = {
+    "crank-slider": lambda: crank_slider(),
+    "damped": lambda: crank_slider("linear", damping=1e-3),
+    "mean axis": lambda: crank_slider(reference="mean_axis"),
+    "chain in space": lambda: chain(3),
+    "rigid": pendulum,
+}
+STEP = 1e-3
+
+
+def both(case, steps, **options):
+    """The compiled run and that of the NumPy kernels."""
+    mechanism, start, inputs = case
+    times = STEP * np.arange(steps + 1)
+    return [integrate(mechanism, start, times, inputs=inputs, compiled=flag, **options) for flag in (True, False)]
+
+
+def agree(fast, slow, tolerance=1e-9):
+    """All that two runs have; stresses, rates and multipliers are compared with the largest of their kind."""
+    parts = slow.mechanism.layout.parts
+    for name, part in parts.items():
+        if part.stop <= slow.states.shape[1]:
+            size = max(np.abs(slow.states[:, part]).max(), 1e-3)
+            assert np.abs(fast.states[:, part] - slow.states[:, part]).max() <= tolerance * size, name
+    assert np.array_equal(fast.times, slow.times)
+    assert np.array_equal(fast.multiplier_times, slow.multiplier_times)
+    for name in ("multipliers", "stage_multipliers"):
+        given, wanted = getattr(fast, name), getattr(slow, name)
+        assert np.abs(given - wanted).max(initial=0.0) <= 1e3 * tolerance * np.abs(wanted).max(initial=0.0), name
+    for kind in ("energy", "work", "joint_work", "dissipation"):
+        given, wanted = getattr(fast.ledger, kind), getattr(slow.ledger, kind)
+        assert list(given) == list(wanted)
+        for name in wanted:
+            assert np.abs(given[name] - wanted[name]).max() <= tolerance * slow.ledger.scale, (kind, name)
+    assert fast.ledger.largest_residual < 1e-14
+    assert fast.ledger.position_residual.max(initial=0.0) < 1e-14
+    assert fast.ledger.velocity_residual == pytest.approx(slow.ledger.velocity_residual, rel=1e-6, abs=1e-9)
+    assert fast.ledger.iterations.mean() == pytest.approx(slow.ledger.iterations.mean(), rel=0.05)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_compiled_run_is_that_of_the_numpy_kernels(name):
+    agree(*both(CASES[name](), 60))
+
+
+@pytest.mark.parametrize("name", ["crank-slider", "chain in space"])
+def test_so_is_one_of_fourth_order(name):
+    mechanism, start, _ = CASES[name]()
+    agree(*both((mechanism, start, {}), 12, method="exact4"))
+
+
+def test_rows_between_saved_ones_are_merged():
+    fast, slow = both(CASES["damped"](), 75, save_every=7)
+    assert len(fast.times) == 12
+    agree(fast, slow)
+
+
+def test_steps_of_different_lengths():
+    mechanism, start, inputs = crank_slider()
+    times = np.cumsum([0.0, *np.random.default_rng(0).uniform(0.3, 2.0, 30)]) * STEP
+    agree(*(integrate(mechanism, start, times, inputs=inputs, compiled=flag) for flag in (True, False)))
+
+
+def test_a_run_goes_on_where_it_ended_to_the_last_bit():
+    mechanism, start, inputs = crank_slider()
+    times = STEP * np.arange(91)
+    whole = integrate(mechanism, start, times, inputs=inputs, compiled=True)
+    first = integrate(mechanism, start, times[:31], inputs=inputs, compiled=True)
+    second = integrate(mechanism, first.final, times[30:], inputs=inputs, compiled=True)
+    assert np.array_equal(np.vstack([first.states, second.states[1:]]), whole.states)
+    assert np.array_equal(np.vstack([first.multipliers, second.multipliers]), whole.multipliers)
+
+
+def test_sizes_of_blocks_change_nothing(monkeypatch):
+    from flexph import marching
+
+    whole, _ = both(CASES["damped"](), 75, save_every=4)
+    monkeypatch.setattr(marching, "FIRST", 5)
+    monkeypatch.setattr(marching, "SHORTEST", 0.0)
+    pieces, _ = both(CASES["damped"](), 75, save_every=4)
+    assert np.array_equal(pieces.states, whole.states)
+    assert np.array_equal(pieces.ledger.residual, whole.ledger.residual)
+    assert np.array_equal(pieces.multipliers, whole.multipliers)
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_step_that_cannot_be_solved_keeps_the_finished_ones(flag):
+    mechanism, start, _ = crank_slider()
+    times = np.append(STEP * np.arange(21), 5.0)
+    with pytest.raises(IntegrationError, match=r"from t = 0\.02 s to 5 s .* 20 steps before it are finished") as caught:
+        integrate(mechanism, start, times, compiled=flag)
+    assert len(caught.value.solution.times) == 21
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_an_input_without_a_value_keeps_the_finished_steps(flag):
+    mechanism, start, _ = crank_slider()
+
+    def push(t):
+        return (0.0, 0.0) if t < 0.0305 else (math.nan, 0.0)
+
+    with pytest.raises(InputError, match="must be finite") as caught:
+        integrate(mechanism, start, STEP * np.arange(61), inputs={"force slider.point": push}, compiled=flag)
+    assert len(caught.value.solution.times) == 31
+
+
+def test_what_cannot_be_compiled_says_so():
+    mechanism, start, _ = crank_slider()
+    with pytest.raises(ValueError, match="compiled=True"):
+        integrate(mechanism, start, [0.0, STEP], compiled=True, redundant="least_norm")
+
+
+def test_the_border_of_a_chain_stays_narrow():
+    """The cost of a body does not grow with the number of bodies."""
+    widths = [int(chain(bodies)[0].flat.border.size[1]) for bodies in (3, 6, 12)]
+    assert widths[2] <= widths[1] + 3 <= 40
+
+
+@pytest.mark.parametrize("size, width", [(1, 0), (7, 2), (30, 5), (12, 11)])
+def test_the_banded_solver(size, width):
+    from flexph.fast.band import factor, solve, solve_many
+
+    rng = np.random.default_rng(size)
+    dense = np.triu(np.tril(rng.standard_normal((size, size)), width), -width)
+    dense[np.arange(size), np.arange(size)] *= 0.1  # rows have to be exchanged
+    banded = np.zeros((size, 3 * width + 1))
+    for i in range(size):
+        for j in range(max(0, i - width), min(size, i + width + 1)):
+            banded[i, j - i + width] = dense[i, j]
+    pivot, right = np.zeros(size, dtype=np.int64), rng.standard_normal((size, 3))
+    one, many = right[:, 0].copy(), right.copy()
+    assert factor(banded, pivot, width)
+    solve(banded, pivot, width, one)
+    solve_many(banded, pivot, width, many)
+    exact = np.linalg.solve(dense, right)
+    bound = 1e-14 * np.linalg.cond(dense)
+    assert np.abs(many - exact).max() <= bound * np.abs(exact).max()
+    assert np.abs(one - exact[:, 0]).max() <= bound * np.abs(exact).max()
+
+
+def test_a_singular_matrix_is_not_factored():
+    from flexph.fast.band import factor
+
+    assert not factor(np.zeros((3, 4)), np.zeros(3, dtype=np.int64), 1)
