@@ -1,53 +1,63 @@
 """Cost of one step of a chain of flexible beams against the number of bodies; rigid links beside Exudyn.
 
-A chain of strips of 0.25 m, two elements each, hangs on spherical joints and falls from the horizontal. The rigid chain
-is the same one of rigid links; where Exudyn is installed (`pip install exudyn`), it steps that too, with its implicit
-trapezoidal rule and sparse solver.
+A chain of strips of 0.25 m, two elements each, hangs on hinges in the plane or on spherical joints in space, and falls
+from the horizontal. The rigid chain is the same one of rigid links; where Exudyn is installed (extra ``bench``), it
+steps that of space too, with its implicit trapezoidal rule and sparse solver.
 """
 
 import argparse
 import time
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
+from cost_per_step import exponent, per_step
+from crank_slider import PATHS
 
+import fem
 import rigid
 from cases import free_flight as case
-from flexph import GROUND, Mechanism, State, connect, integrate, spherical
+from flexph import GROUND, Mechanism, State, connect, hinge, integrate, spherical
+from flexph.body import Body
 from flexph.network import DENSE_LIMIT
 
-SIZES = (5, 10, 25, 50)
+SIZES = (1, 2, 5, 10, 25, 50, 100, 200)
 STEP = 1e-3  # [s]
-STEPS = 100
+STEPS = 50
 MASS = case.DENSITY * case.LINK_SECTION.area * case.LINK  # of a link [kg]
 EDGES = np.array([case.LINK, case.LINK_SECTION.height, case.LINK_SECTION.width])  # of a link [m]
 MOMENTS = MASS * (EDGES @ EDGES - EDGES**2) / 12.0  # of a rigid link [kg m²]
 
 
-def hanging(bodies: int, flexible: bool) -> tuple[Mechanism, State]:
-    """The chain and its state at rest, straight along x."""
+def link_of(dim: int, flexible: bool) -> Body:
+    """A strip of two elements, or the same one rigid."""
+    if dim == 2:
+        if not flexible:
+            return rigid.bar(case.LINK, MASS)
+        return fem.beam(case.LINK, case.plastic(), case.LINK_SECTION, elements=2, strain="von_karman")
     if flexible:
-        link = next(iter(case.chain(2, "von_karman").bodies.values()))
-    else:
-        ends = {"root": (0.0, 0.0, 0.0), "tip": (case.LINK, 0.0, 0.0)}
-        link = rigid.body(MASS, inertia=MOMENTS, centre=(0.5 * case.LINK, 0.0, 0.0), ports=ends)
+        return next(iter(case.chain(2, "von_karman").bodies.values()))
+    ends = {"root": (0.0, 0.0, 0.0), "tip": (case.LINK, 0.0, 0.0)}
+    return rigid.body(MASS, inertia=MOMENTS, centre=(0.5 * case.LINK, 0.0, 0.0), ports=ends)
+
+
+def hanging(bodies: int, dim: int, flexible: bool) -> tuple[Mechanism, State]:
+    """The chain and its state at rest, straight along x."""
+    link, join = link_of(dim, flexible), hinge if dim == 2 else spherical
     names = [f"link{k}" for k in range(bodies)]
-    joints = [spherical("link0.root", GROUND.at(0.0, 0.0, 0.0))]
-    joints += [spherical(f"link{k}.root", f"link{k - 1}.tip") for k in range(1, bodies)]
-    mechanism = connect(dict.fromkeys(names, link), joints, gravity=(0.0, 0.0, -9.81))
+    joints = [join("link0.root", GROUND.at(*np.zeros(dim)))]
+    joints += [join(f"link{k}.root", f"link{k - 1}.tip") for k in range(1, bodies)]
+    gravity = (0.0, -9.81) if dim == 2 else (0.0, 0.0, -9.81)
+    mechanism = connect(dict.fromkeys(names, link), joints, gravity=gravity)
     pose = mechanism.assemble({name: (k * case.LINK, 0.0, 0.0) for k, name in enumerate(names)})
     return mechanism, mechanism.consistent_state(pose)
 
 
-def time_per_step(bodies: int, flexible: bool) -> tuple[int, float, float]:
+def time_per_step(bodies: int, dim: int, flexible: bool, options: dict[str, Any]) -> tuple[int, float, float]:
     """Velocities, milliseconds and Newton iterations per step."""
-    mechanism, state = hanging(bodies, flexible)
-    warm = integrate(mechanism, state, STEP * np.arange(4), progress=False)
-    times = warm.final.time + STEP * np.arange(STEPS + 1)
-    clock = time.process_time()
-    solution = integrate(mechanism, warm.final, times, progress=False)
-    elapsed = time.process_time() - clock
-    return mechanism.layout.velocities, 1e3 * elapsed / STEPS, float(np.mean(solution.ledger.iterations))
+    mechanism, state = hanging(bodies, dim, flexible)
+    warm = integrate(mechanism, state, STEP * np.arange(4), progress=False, **options).final
+    return mechanism.layout.velocities, *per_step(mechanism, warm, STEP, max(20, min(STEPS, 500 // bodies)), options)
 
 
 def exudyn_time_per_step(bodies: int) -> float:
@@ -71,28 +81,37 @@ def exudyn_time_per_step(bodies: int) -> float:
         before = system.AddMarker(items.MarkerBodyRigid(bodyNumber=body, localPosition=[half, 0.0, 0.0]))
     system.Assemble()
     settings = exudyn.SimulationSettings()
-    settings.timeIntegration.numberOfSteps = 10 * STEPS
-    settings.timeIntegration.endTime = 10 * STEPS * STEP
+    settings.timeIntegration.numberOfSteps = 20 * STEPS
+    settings.timeIntegration.endTime = 20 * STEPS * STEP
     settings.timeIntegration.verboseMode = 0
     settings.solution.file.write = False
     settings.linearSolver.solverType = exudyn.LinearSolverType.EigenSparse
     clock = time.process_time()
     system.SolveDynamic(settings, solverType=exudyn.DynamicSolverType.TrapezoidalIndex2)
-    return 1e3 * (time.process_time() - clock) / (10 * STEPS)
+    return 1e3 * (time.process_time() - clock) / (20 * STEPS)
 
 
-def table() -> None:
-    """Cost per step for all sizes."""
-    peer = find_spec("exudyn") is not None
-    print(f"hanging chain, von Kármán strain, {STEPS} steps of {STEP} s; dense up to {DENSE_LIMIT} velocities")
-    print("        flexible                                        rigid          " + ("Exudyn, rigid" if peer else ""))
-    print("bodies  velocities  [ms/step]  per body  iterations     [ms/step]  per body  " + "[ms/step]" * peer)
-    for bodies in SIZES:
-        velocities, flexible, iterations = time_per_step(bodies, True)
-        stiff = time_per_step(bodies, False)[1]
-        row = f"{bodies:6d}  {velocities:10d}  {flexible:9.2f}  {flexible / bodies:8.3f}  {iterations:10.1f}"
-        row += f"     {stiff:9.2f}  {stiff / bodies:8.3f}"
-        print(row + (f"  {exudyn_time_per_step(bodies):9.2f}" if peer else ""), flush=True)
+def table(dim: int, largest: int) -> None:
+    """Cost per step for all sizes, flexible and rigid, on each path."""
+    peer = dim == 3 and find_spec("exudyn") is not None
+    columns = [(kind, path) for path in PATHS for kind in ("flexible", "rigid")]
+    print(f"\nchain in {'the plane' if dim == 2 else 'space'}, von Kármán strain, steps of {STEP} s; ", end="")
+    print(f"NumPy: dense up to {DENSE_LIMIT} velocities; ms per step and µs per body")
+    heads = "".join(f"{kind + ', ' + path:>20s} {'µs/body':>8s}" for kind, path in columns)
+    print(f"bodies  velocities  iterations{heads}" + "  Exudyn, rigid  µs/body" * peer)
+    sizes, costs = [n for n in SIZES if n <= largest], [[] for _ in columns]  # type: ignore[var-annotated]
+    for bodies in sizes:
+        row, unknowns, iterations = "", 0, 0.0
+        for (kind, path), own in zip(columns, costs, strict=True):
+            velocities, cost, taken = time_per_step(bodies, dim, kind == "flexible", PATHS[path])
+            unknowns, iterations = (velocities, taken) if kind == "flexible" else (unknowns, iterations)
+            own.append(cost)
+            row += f"{cost:20.3f} {1e3 * cost / bodies:8.0f}"
+        if peer:
+            cost = exudyn_time_per_step(bodies)
+            row += f"  {cost:13.3f}  {1e3 * cost / bodies:7.0f}"
+        print(f"{bodies:6d}  {unknowns:10d}  {iterations:10.1f}{row}", flush=True)
+    print(f"{'exponent, larger half':30s}" + "".join(f"{exponent(sizes, own):20.2f} {'':8s}" for own in costs))
 
 
 def long_run(steps: int) -> None:
@@ -109,11 +128,13 @@ def long_run(steps: int) -> None:
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--long", type=int, metavar="STEPS", help="what a tumbling chain of 50 keeps over so many steps")
-    steps = words.parse_args().long
-    if steps:
-        long_run(steps)
+    words.add_argument("--largest", type=int, default=SIZES[-1], metavar="BODIES")
+    given = words.parse_args()
+    if given.long:
+        long_run(given.long)
     else:
-        table()
+        for dim in (2, 3):
+            table(dim, given.largest)
 
 
 if __name__ == "__main__":

@@ -1,41 +1,93 @@
-"""Cost of one step of the crank-slider against the number of elements, dense and sparse kernels."""
+"""Cost of one step of the crank-slider against the number of elements: dense, sparse and compiled kernels."""
 
+import argparse
 import time
+import warnings
+from typing import Any
 
 import numpy as np
+from crank_slider import END, PATHS, mechanism
 
 import flexph.network
-from cases import crank_slider
+from flexph import Mechanism, State, integrate
 
-STEPS = 200
+ELEMENTS = (4, 8, 16, 32, 64, 128, 256, 512)
+STEPS = 4000  # of two turns
 DENSE, SPARSE = 10**9, 0  # values of the limit below which the kernels are dense
+LARGEST_DENSE = 128
+REPEATS = 2
+CLEAR, LONGEST = 0.3, 200
+"""Difference of two runs [s] that is enough, and steps of the shorter one that are: chains become whips later."""
 
 
-def time_per_step(elements: int, limit: int) -> tuple[float, float]:
-    """Milliseconds and Newton iterations per step."""
+def per_step(system: Mechanism, warm: State, h: float, count: int, options: dict[str, Any]) -> tuple[float, float]:
+    """Milliseconds and Newton iterations per step, from runs of two lengths: what a run does once does not count."""
+
+    def run(steps: int) -> tuple[float, float]:
+        times = warm.time + h * np.arange(steps + 1)
+        clock = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = integrate(system, warm, times, save_every=steps, progress=False, **options)
+        return time.process_time() - clock, float(found.ledger.iterations.sum()) / steps
+
+    while True:
+        short, long = (min(run(n) for _ in range(REPEATS)) for n in (count, 3 * count))
+        if long[0] - short[0] > CLEAR or count >= LONGEST:
+            return 1e3 * (long[0] - short[0]) / (2 * count), long[1]
+        count *= 4
+
+
+def time_per_step(elements: int, limit: int | None, options: dict[str, Any]) -> tuple[float, float]:
+    """Milliseconds and Newton iterations per step at the start of the run."""
     default = flexph.network.DENSE_LIMIT
-    flexph.network.DENSE_LIMIT = limit
+    flexph.network.DENSE_LIMIT = default if limit is None else limit
     try:
-        turns = STEPS * 2.0 / 4000
-        crank_slider.solve(elements, "von_karman", 5, turns * 5 / STEPS)  # first calls are slow
-        clock = time.perf_counter()
-        solution, _ = crank_slider.solve(elements, "von_karman", STEPS, turns)
-        return 1e3 * (time.perf_counter() - clock) / STEPS, float(np.mean(solution.ledger.iterations))
+        system, start = mechanism(elements)
     finally:
         flexph.network.DENSE_LIMIT = default
+    h = END / STEPS
+    warm = integrate(system, start, h * np.arange(4), progress=False, **options).final
+    return per_step(system, warm, h, max(20, min(100, 3200 // elements)), options)
+
+
+def exponent(sizes: list[int], costs: list[float]) -> float:
+    """Slope of log cost over log size, over the larger half of the sizes that were timed."""
+    pairs = [(n, c) for n, c in zip(sizes, costs, strict=True) if c > 0.0]
+    later = np.log(np.array(pairs[len(pairs) // 2 :]))
+    return float(np.polyfit(later[:, 0], later[:, 1], 1)[0]) if len(later) > 1 else float("nan")
+
+
+def table(largest: int) -> None:
+    """Milliseconds per step by path, µs per element, fitted exponents."""
+    numpy_path = PATHS["NumPy"]
+    columns: dict[str, tuple[int | None, dict[str, Any]]] = {
+        "dense": (DENSE, numpy_path),
+        "sparse": (SPARSE, numpy_path),
+    }
+    columns.update({name: (None, options) for name, options in PATHS.items() if name != "NumPy"})
+    print(f"crank-slider, von Kármán strain; by default dense up to {flexph.network.DENSE_LIMIT} velocities")
+    print(
+        "elements  velocities  iterations" + "".join(f"{name + ' [ms]':>16s} {'µs/element':>11s}" for name in columns)
+    )
+    sizes, costs = [n for n in ELEMENTS if n <= largest], {name: [] for name in columns}  # type: ignore[var-annotated]
+    for elements in sizes:
+        row, iterations = "", float("nan")
+        for name, (limit, options) in columns.items():
+            cost = float("nan")
+            if name != "dense" or elements <= LARGEST_DENSE:
+                cost, iterations = time_per_step(elements, limit, options)
+            costs[name].append(cost)
+            row += f"{cost:16.3f} {1e3 * cost / elements:11.1f}"
+        print(f"{elements:8d}  {3 * elements + 8:10d}  {iterations:10.1f}{row}", flush=True)
+    fitted = (f"{exponent(sizes, costs[name]):16.2f} {'':11s}" for name in columns)
+    print(f"{'exponent, larger half':32s}" + "".join(fitted))
 
 
 def main() -> None:
-    print(
-        f"crank-slider, von Kármán strain, {STEPS} steps; default: dense up to {flexph.network.DENSE_LIMIT} velocities"
-    )
-    print("elements  velocities  dense [ms/step]  sparse [ms/step]  dense/sparse  iterations")
-    for elements in (2, 4, 8, 16, 32, 64, 128, 256):
-        velocities = 3 * elements + 3 + 5
-        dense = time_per_step(elements, DENSE)[0] if elements <= 128 else float("nan")
-        sparse, iterations = time_per_step(elements, SPARSE)
-        row = f"{elements:8d}  {velocities:10d}  {dense:15.2f}  {sparse:16.2f}"
-        print(f"{row}  {dense / sparse:12.2f}  {iterations:10.1f}")
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--largest", type=int, default=ELEMENTS[-1], metavar="ELEMENTS")
+    table(words.parse_args().largest)
 
 
 if __name__ == "__main__":

@@ -55,11 +55,9 @@ class Solution:
         return f"<Solution of {', '.join(self.mechanism.bodies)}: {len(self.times)} times from {span}>"
 
     def __getitem__(self, part: str) -> Array:
-        names = self.mechanism.constraint_names
-        if part in names:
-            return self.multipliers[:, names.index(part)]
-        states = {k: s for k, s in self.mechanism.layout.parts.items() if k not in names}
-        return self.states[:, check.lookup("part", part, {**states, **dict.fromkeys(names)})]
+        at: slice = check.lookup("part", part, self.mechanism.layout.parts)
+        states = self.mechanism.layout.size  # constraints follow them
+        return self.states[:, at] if at.start < states else self.multipliers[:, at.start - states]
 
     @property
     def final(self) -> State:

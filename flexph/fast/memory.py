@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import namedtuple
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
@@ -44,29 +43,32 @@ def __getattr__(name: str) -> Any:
     return type(name, (Memory,), {})
 
 
-def _fields(real: bool) -> Iterator[tuple[str, str]]:
+def _fields(real: bool) -> list[tuple[str, str]]:
     """Group and name of all fields of floats, or of all those of whole numbers."""
-    for base in (Constants, Workspace):
-        for group, owner in get_type_hints(base).items():
-            for field, kind in get_type_hints(owner).items():
-                if (kind == Array) == real:
-                    yield group, field
+    return [
+        (group, field)
+        for base in (Constants, Workspace)
+        for group, owner in get_type_hints(base).items()
+        for field, kind in get_type_hints(owner).items()
+        if (kind == Array) == real
+    ]
 
 
-def _numbers(real: bool) -> Any:
-    """Numbers of these fields, by the name of their group and their own."""
-    names = [f"{group}_{field}" for group, field in _fields(real)]
+def _numbers(fields: list[tuple[str, str]]) -> Any:
+    """Numbers of fields, by the name of their group and their own."""
+    names = [f"{group}_{field}" for group, field in fields]
     return namedtuple("Numbers", names)(*range(len(names)))  # type: ignore[misc]
 
 
-REAL, WHOLE = _numbers(True), _numbers(False)
+REAL_FIELDS, WHOLE_FIELDS = _fields(True), _fields(False)
+REAL, WHOLE = _numbers(REAL_FIELDS), _numbers(WHOLE_FIELDS)
 
 
 def pack(constants: Constants, workspace: Workspace) -> tuple[Memory, Workspace]:
     """Both in one memory, and the workspace as views of it."""
     groups = {**constants._asdict(), **workspace._asdict()}
-    of = lambda real: [getattr(groups[group], field) for group, field in _fields(real)]  # noqa: E731
-    memory = Memory(*_flat(of(True), float), *_flat(of(False), np.int64))
+    of = lambda fields: [getattr(groups[group], field) for group, field in fields]  # noqa: E731
+    memory = Memory(*_flat(of(REAL_FIELDS), float), *_flat(of(WHOLE_FIELDS), np.int64))
     return memory, Workspace(*(_views(memory, group, part) for group, part in workspace._asdict().items()))
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ..space import Array, spin_skew
-from .arrays import Arrays, Springs
-from .gradient import columns, node_rows, product_matrix, section_rows, world_spin_levers
+from ..space import Array, cross, entries, entry_count, from_entries, spin_skew
+from .arrays import Arrays, Index, Springs
+from .gradient import columns, node_rows, product_matrix, section_rows, velocity_count, world_spin_levers
 from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
 from .step import world_loads
 
@@ -125,4 +125,189 @@ def damping_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:
     if a.springs.damping.any():
         S = spring_operator(a, c, d)
         made = made + S.T @ sparse.diags_array(a.springs.damping) @ S
+    return made
+
+
+# --- dense equations of small mechanisms, in coordinates q = (r, ρ, u) ------------------------------------------------
+
+
+class Coordinates(NamedTuple):
+    """Where q = (r, ρ, u) and v = (ṙ, ω, u̇) are, and how rotations are made of their kept entries, R = Σ_e ρ_e basis_e.
+
+    With t bodies that turn, e entries of a rotation: ``turned[s, f]`` (e,) are the entries of basis_f [e_s]×.
+    """
+
+    positions: int  # n_q
+    velocities: int  # n_v
+    flexible: int  # n, the last of both
+    entry: Index  # (t, e) columns of ρ in q
+    spin: Index  # (t, s) columns of ω in v
+    own: Index  # (s, n) columns of the ω that belong to each u̇
+    basis: Array  # (e, d, d)
+    turned: Array  # (s, e, e)
+    node: Index  # (k',) nodes on bodies that turn
+    node_entry: Index  # (k', e) columns of their ρ in q
+    moves: Array  # (k, d, n_q), ∂x/∂r of all nodes
+    level: Array  # (n_q, n_v), Z without spins
+
+
+def coordinates(a: Arrays) -> Coordinates:
+    """The coordinates of a mechanism."""
+    cv, cw, cu = columns(a)
+    kept, s, n = entry_count(a.dim), a.n.shape[0], a.body_u.size
+    positions = cv.size + kept * a.turning.size + n
+    basis = np.array([from_entries(e, a.dim) for e in np.eye(kept)])
+    entry = np.full((len(a.mass), kept), -1)
+    entry[a.turning] = cv.size + np.arange(kept * a.turning.size).reshape(-1, kept)
+    node = np.flatnonzero(entry[a.node_body, 0] >= 0)
+    moves = np.zeros((a.node_body.size, a.dim, positions))
+    for i in range(a.dim):
+        moves[np.arange(a.node_body.size), i, cv[a.node_body, i]] = a.node_moves
+    level = np.zeros((positions, velocity_count(a)))
+    level[cv, cv] = 1.0
+    level[positions - n + np.arange(n), cu] = 1.0
+    return Coordinates(
+        positions=positions,
+        velocities=level.shape[1],
+        flexible=n,
+        entry=entry[a.turning],
+        spin=cw[a.turning],
+        own=cw[a.body_u].T.reshape(s, n),
+        basis=basis,
+        turned=np.moveaxis(np.array([[entries(f @ x) for x in cross(a.dim)] for f in basis]), 0, 1),
+        node=node,
+        node_entry=entry[a.node_body[node]],
+        moves=moves,
+        level=level,
+    )
+
+
+def rotations(k: Coordinates, rho: Array) -> Array:
+    """R of kept entries ρ (t, e), (t, d, d)."""
+    d = k.basis.shape[1]
+    return (rho @ k.basis.reshape(-1, d * d)).reshape(-1, d, d)
+
+
+def rates(k: Coordinates, rho: Array) -> Array:
+    """Z(q) with q̇ = Z v, (n_q, n_v), at entries ρ (t, e)."""
+    made = k.level.copy()
+    made[k.entry[:, :, None], k.spin[:, None, :]] = np.einsum("sfe,tf->tes", k.turned, rho)
+    return made
+
+
+def rates_along(k: Coordinates, v: Array) -> Array:
+    """∂(Z v)/∂q at constant v, (n_q, n_q)."""
+    made = np.zeros((k.positions,) * 2)
+    made[k.entry[:, :, None], k.entry[:, None, :]] = np.einsum("sfe,ts->tef", k.turned, v[k.spin])
+    return made
+
+
+def rates_across(k: Coordinates, g: Array) -> Array:
+    """∂(Zᵀg)/∂q at constant g (n_q,), (n_v, n_q)."""
+    made = np.zeros((k.velocities, k.positions))
+    made[k.spin[:, :, None], k.entry[:, None, :]] = np.einsum("sfe,te->tsf", k.turned, g[k.entry])
+    return made
+
+
+def node_slopes(a: Arrays, k: Coordinates, R: Array, local: Array, moves: Array | None = None) -> Array:
+    """∂/∂q of R (local + φu) of all nodes at q, (k, d, n_q): R (b, d, d), local (k, d) with what φu adds.
+
+    ``moves`` are the columns of r; none where the nodes do not move with the centre.
+    """
+    made = np.zeros(k.moves.shape) if moves is None else moves.copy()
+    made[k.node[:, None], :, k.node_entry] = np.einsum("eij,kj->kei", k.basis, local[k.node])
+    if k.flexible:
+        made[:, :, -k.flexible :] = R[a.node_body] @ a.node_shape.reshape(-1, a.dim, k.flexible)
+    return made
+
+
+def turned_forces(a: Arrays, k: Coordinates, force: Array) -> Array:
+    """∂²(Σ f·x)/∂q² at constant node forces (k, d), (n_q, n_q): x = r + R(X + φu) is bilinear in ρ and u."""
+    made = np.zeros((k.positions,) * 2)
+    if k.flexible and k.node.size:
+        shape = a.node_shape.reshape(-1, a.dim, k.flexible)[k.node]
+        block = np.einsum("ki,eij->kej", force[k.node], k.basis) @ shape
+        np.add.at(made[:, -k.flexible :], k.node_entry, block)
+        made[-k.flexible :] += made[:, -k.flexible :].T
+    return made
+
+
+def product_rows(a: Arrays, vector: Array, moved: Array) -> Array:
+    """V·δW + δV·W of all products, (p, n), for vectors (v, d) and what moves them, δ (v, d, n)."""
+    first = vector[a.second][:, None] @ moved[a.first]
+    return (first + vector[a.first][:, None] @ moved[a.second])[:, 0]
+
+
+class Rows(NamedTuple):
+    """Rows A(π) of what is made of products π, with A π̇ the rate of a constraint or of a spring-damper.
+
+    A is ``fixed``, of lengths √π ``½/√π``; of an angle of sine s and cosine c, ρ² = s² + c², it is (c, −s)/ρ^m with
+    m = 2, and m = 1 where a drive takes its coefficients from the pose. ``bent`` has the terms of a driven rotation:
+    entry (i, j) of A is ``value`` times π_k.
+    """
+
+    fixed: Array  # (rows, p)
+    length: tuple[Index, Index]  # row, product
+    angle: tuple[Index, Index, Index, Index]  # row, sine, cosine, power m
+    bent: tuple[Index, Index, Index, Array]  # i, j, k, value
+
+
+def weights(rows: Rows, product: Array) -> Array:
+    """A(π), (rows, p)."""
+    made = rows.fixed.copy()
+    i, at = rows.length
+    made[i, at] = 0.5 / np.sqrt(product[at])
+    i, sine, cosine, power = rows.angle
+    if i.size:
+        s, c = product[sine], product[cosine]
+        scale = (s * s + c * c) ** (-0.5 * power)
+        made[i, sine], made[i, cosine] = c * scale, -s * scale
+    i, j, k, value = rows.bent
+    if i.size:
+        made[i, j] = value * product[k]
+    return made
+
+
+def weight_slopes(rows: Rows, product: Array) -> tuple[Index, Index, Index, Array]:
+    """∂A_ij/∂π_k as entries (i, j, k, value)."""
+    at = rows.length
+    i, sine, cosine, power = rows.angle
+    s, c = product[sine], product[cosine]
+    size = s * s + c * c
+    scale = size ** (-0.5 * power - 1.0)
+    mixed, along, across = power * s * c * scale, (size - power * c * c) * scale, (power * s * s - size) * scale
+    parts = (
+        (at[0], at[1], at[1], -0.25 * product[at[1]] ** -1.5),
+        (i, sine, sine, -mixed),
+        (i, sine, cosine, along),
+        (i, cosine, sine, across),
+        (i, cosine, cosine, mixed),
+        rows.bent,
+    )
+    first, second, third, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return first, second, third, values
+
+
+def coupled(a: Arrays, Pu: Array, Pdu: Array, w: Array) -> Array:
+    """a_k = (∂M/∂u_k) w on the spins, (s, n): 2 (s_ab + K_ab u) ω_b − N_a u̇, with ω (n, s) of the body of each u."""
+    s = a.n.shape[0]
+    square = a.s + Pu[1 + s :].reshape(s, s, -1)
+    made: Array = 2.0 * np.einsum("abn,nb->an", square, w) - Pdu[1 : 1 + s]
+    return made
+
+
+def turns(a: Arrays, w: Array) -> Array:
+    """Σ_a w_a N_a, (n, n), with w (n, s)."""
+    n = a.body_u.size
+    return sum((w[:, [i]] * a.stack[(1 + i) * n : (2 + i) * n] for i in range(w.shape[1])), start=np.zeros((n, n)))
+
+
+def squares(a: Arrays, w: Array, other: Array) -> Array:
+    """Σ_ab w_a o_b K_ab, (n, n), with w, o (n, s)."""
+    n, s = a.body_u.size, w.shape[1]
+    made = np.zeros((n, n))
+    for i in range(s):
+        for j in range(s):
+            block = 1 + s + i * s + j
+            made += (w[:, i] * other[:, j])[:, None] * a.stack[block * n : (block + 1) * n]
     return made

@@ -21,6 +21,7 @@ CENTRAL = np.cbrt(np.finfo(float).eps)
 
 POINTS = 0.5 - 0.5 * np.cos(np.pi * np.arange(10) / 9.0)
 """Chebyshev points between 0 and 1, ends included."""
+_POINTS = POINTS.tolist()
 _COEFFICIENTS = np.linalg.inv(np.polynomial.chebyshev.chebvander(2.0 * POINTS - 1.0, 9))
 END_SLOPE: Array = np.array(2.0 * np.polynomial.chebyshev.chebval(-1.0, np.polynomial.chebyshev.chebder(_COEFFICIENTS)))
 """Weights of the values in these points for the derivative at 0."""
@@ -135,13 +136,13 @@ def slope(function: Callable[[float], Any], t: float, span: tuple[float, float],
     Of windows that shrink from one to the next, the two that agree best count. Raises ValueError where none do to the
     accuracy: the function jumps or has a kink there.
     """
-    length = span[1] - span[0]
+    t, length = float(t), span[1] - span[0]
     side = 1.0 if t - span[0] < 0.5 * length else -1.0
-    window, last, best = min(0.1, 0.25 * length), np.inf, (np.inf, 0.0)
+    window, last, best = min(0.1, 0.25 * length), float("inf"), (float("inf"), 0.0)
     for _ in range(WINDOWS):
-        values = np.array([float(function(float(t + side * window * c))) for c in POINTS])
+        values = np.array([float(function(t + side * window * c)) for c in _POINTS])
         found = side * float(END_SLOPE @ values) / window
-        gap = abs(found - last) / max(abs(found), float(np.abs(values).max()) * 1e-3 / window, 1e-300)
+        gap = abs(found - last) / max(abs(found), float(max(values.max(), -values.min())) * 1e-3 / window, 1e-300)
         best = min(best, (gap, found))
         if gap < 1e-11:
             break

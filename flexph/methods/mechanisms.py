@@ -81,7 +81,8 @@ def _rate_function(
 
 
 def _entry(value: Callable[[float], Any], k: int, time: float) -> float:
-    return float(np.ravel(value(time))[k])
+    given = value(time)
+    return given if isinstance(given, float) else float(np.ravel(given)[k])
 
 
 def _products(law: Law, value: Array) -> Array:

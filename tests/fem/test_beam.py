@@ -535,7 +535,7 @@ class CentreForm:
 
     def frame(self, x):
         """U with Uᵀ(E ∘ φ)Dφ = E of the point form: E is regular, so there is one."""
-        carried = self.form.E(self.phi(x)).toarray() @ self.jacobian(x)
+        carried = self.form.E(self.phi(x)) @ self.jacobian(x)
         return np.linalg.solve(carried.T, self.point_form.E(x).T)
 
     def carried(self):

@@ -155,7 +155,7 @@ def constraint_matrix(mechanism, system, x):
     """G(q), the block of J in the rows of the multipliers, with its sign."""
     layout = mechanism.layout
     first = sum(layout.position_sizes)
-    J = system.J(np.concatenate([x, np.zeros(layout.multipliers)])).toarray()
+    J = system.J(np.concatenate([x, np.zeros(layout.multipliers)]))
     return -J[layout.size :, first : first + layout.velocities]
 
 
