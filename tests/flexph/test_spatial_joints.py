@@ -42,6 +42,7 @@ from flexph import (
     universal,
     weld,
 )
+from flexph.newton import SLOW
 
 FIRST, SECOND, PLACED = "a.p", "b.q", GROUND.at(0.3, -0.2, 0.4)
 A1, A2 = (0.3, -0.5, 0.8), (0.1, 0.9, -0.2)
@@ -754,10 +755,10 @@ def test_redundant_hinges_make_the_motion_of_those_that_are_needed(tilt):
     plane = np.eye(3) if tilt is None else tilt.as_matrix()
     off = np.abs((forces[0] - forces[1]) @ plane[:, :2]).max(axis=1)
     # the correction that makes stage multipliers second order is taken by the last Jacobian of the step; a run may make
-    # that anew where the other goes on with the first, which knows a hundredth of the correction at the rates allowed
+    # that anew where the other goes on with the first, which is then as good as the rate at which it converges
     correction = np.abs(other.multipliers - other.stage_multipliers).max(axis=1)
-    assert np.all(off <= 1e-8 + 0.01 * correction)
-    assert np.median(off) < 1e-8
+    assert np.all(off <= 1e-8 + SLOW * correction)
+    assert np.sum(off > 1e-8) <= 2
 
 
 def unforced(mechanism, x, anchors):
