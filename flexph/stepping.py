@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from . import checks as check
 from .compiling import AVAILABLE, timed
-from .composition import fourth_order
+from .composition import Composed, fourth_order
 from .decay import Decaying
 from .initial import check_consistent, refuse_redundant
 from .inputs import Forcing, Input
@@ -70,6 +70,7 @@ def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | A
     if _compiles(mechanism, method, options):
         from .marching import CompiledRun
 
+        assert isinstance(method, Single | Composed)
         run: _Run | CompiledRun = CompiledRun(mechanism, start, method)
         solution = _march(run, grid, options)
     else:

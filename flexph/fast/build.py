@@ -37,7 +37,8 @@ def constants(mechanism: Mechanism) -> Constants:
         border=make_border(inertia, nodes, joints, mechanism.layout.multipliers),
         books=_books(mechanism, a),
     )
-    return Constants(*(group.__class__(*(_own(part) for part in group)) for group in made))
+    groups: Any = (group.__class__(*map(_own, group)) for group in made)
+    return Constants(*groups)
 
 
 def _own(part: Any) -> Any:

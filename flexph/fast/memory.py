@@ -57,7 +57,7 @@ def _fields(real: bool) -> list[tuple[str, str]]:
 def _numbers(fields: list[tuple[str, str]]) -> Any:
     """Numbers of fields, by the name of their group and their own."""
     names = [f"{group}_{field}" for group, field in fields]
-    return namedtuple("Numbers", names)(*range(len(names)))  # type: ignore[misc]
+    return namedtuple("Numbers", names)(*range(len(names)))
 
 
 REAL_FIELDS, WHOLE_FIELDS = _fields(True), _fields(False)
@@ -108,7 +108,7 @@ def _parts(target: Any, builder: Any, memory: Any, value: Any, real: bool) -> tu
     """The flat array of a kind and the table of its fields."""
     parts, kinds = cgutils.unpack_tuple(builder, value), memory.types
     first = 0 if real else 2
-    return tuple(make_array(kinds[k])(target, builder, parts[k]) for k in (first, first + 1))  # type: ignore[return-value]
+    return tuple(make_array(kinds[k])(target, builder, parts[k]) for k in (first, first + 1))
 
 
 def _getter(dimensions: int, real: bool) -> Any:

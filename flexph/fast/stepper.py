@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -88,12 +88,13 @@ def _workspace(k: Constants, depth: int, energies: int, flows: int) -> Workspace
         return Unknowns(z((b, d)), z((b, s)), z(n), z(rows))
 
     entries, measured = k.elastic.col.size, k.joints.stiffness.size
-    trial = Trial(
+    given: Any = (
         *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(entries), z(m), z(m), z(m)),
         *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
         *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.books.input.size)),
         z((k.loads.torque_body.size, s)),
     )
+    trial = Trial(*given)
     width = b * (d + s) + n + 2 * rows + 1
     carried = Carried(
         *(z((depth, width)), z((depth, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),

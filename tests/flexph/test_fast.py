@@ -1,6 +1,7 @@
-"""The compiled kernels: their banded solver, the order of the unknowns, and runs that are those of the NumPy kernels."""
+"""The compiled kernels: runs that are those of the NumPy kernels, their banded solver, the order of the unknowns."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def chain(bodies, elements=2):
     link = fem.beam(0.2, RUBBER, section, elements=elements, dim=3, strain="von_karman")
     names = [f"link{k}" for k in range(bodies)]
     joints = [spherical("link0.root", GROUND.at(0.0, 0.0, 0.0))]
-    joints += [spherical(f"{b}.root", f"{a}.tip") for a, b in zip(names[:-1], names[1:], strict=True)]
+    joints += [spherical(f"{b}.root", f"{a}.tip") for a, b in pairwise(names)]
     mechanism = connect(dict.fromkeys(names, link), joints, gravity=(0.0, 0.0, -9.81))
     pose = mechanism.assemble({name: (0.2 * k, 0.0, 0.0) for k, name in enumerate(names)})
     return mechanism, mechanism.consistent_state(pose, velocities={names[-1]: (0.3, 2.0, -1.0)}), {}
