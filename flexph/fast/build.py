@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 def constants(mechanism: Mechanism) -> Constants:
     """All constant arrays of a mechanism; the shift to the centre of mass is never folded in."""
-    a = build_network(mechanism.bodies, mechanism.connections, mechanism.gravity, folded=False).arrays
+    a = mechanism.network.arrays
+    if a.mean is None:
+        a = build_network(mechanism.bodies, mechanism.connections, mechanism.gravity, folded=False).arrays
     strain = _StrainRows(a)
     pattern = _pattern(a, strain)
     inertia = _inertia(a, pattern, _forms(mechanism))

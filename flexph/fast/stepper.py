@@ -49,14 +49,16 @@ class Stepper:
 
     def take(self, table: Table, parts: Parts, save_every: int, count: int, rows: Rows, solved: Index) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
-        substeps = len(parts.shares)
+        substeps, carried = len(parts.shares), self.work.carried
+        carried.back_memory[:], carried.back_energy[:] = carried.memory, carried.energy
+        carried.back_defect[:] = carried.defect
         try:
             with announced():
                 run(self.memory, self.axes, table, parts, save_every, count, self.known, rows, solved)
         finally:
             if solved[0] < (len(table.times) - 1) // substeps:
                 self._back()
-            self.known = min(self.known + int(solved[0]) * substeps, len(self.work.carried.memory))
+            self.known = min(self.known + int(solved[0]) * substeps, len(carried.memory))
 
     def _back(self) -> None:
         """Return to the start of the step that was not solved."""

@@ -1,0 +1,100 @@
+"""What a compiled step of the crank-slider ([flex] sec. 6.2) spends its time on. One thread, an idle machine."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cases import crank_slider as case
+from flexph import integrate
+from flexph.compiling import in_place
+from flexph.fast import arrow, books, residual, steps
+from flexph.inputs import Forcing
+from flexph.marching import CompiledRun
+from flexph.single import Single
+
+ELEMENTS, STEPS = 8, 2400
+STEP = 4.0 * math.pi / case.SPEED / STEPS  # two turns
+REPEATS, BEST = 2000, 9
+
+
+@in_place
+def residuals(m, axes, h, before, after, offset, inputs, count):
+    for _ in range(count):
+        residual.residual(m, axes, h, before, after, offset, inputs)
+
+
+@in_place
+def factorisations(m, axes, h, before, after, offset, inputs, count):
+    for _ in range(count):
+        arrow.factor(m, axes, h, before, after)
+
+
+@in_place
+def solutions(m, axes, h, before, after, offset, inputs, count):
+    for _ in range(count):
+        arrow.solve(m, axes, h)
+
+
+@in_place
+def ends(m, axes, h, before, after, offset, inputs, count):
+    for _ in range(count):
+        steps._finish(m, axes)
+
+
+@in_place
+def accounts(m, axes, h, before, after, offset, inputs, count):
+    space, moved = steps.matrix(m, steps.REAL.carried_space), steps.matrix(m, steps.REAL.carried_moved)
+    flow, energy = steps.vector(m, steps.REAL.carried_flow), steps.vector(m, steps.REAL.carried_energy)
+    for _ in range(count):
+        books.flows(m, axes, h, before, after, space, moved, flow)
+        books.energies(m, axes, energy)
+
+
+def microseconds(function: Callable[..., None], *given: Any) -> float:
+    """The best of several."""
+    function(*given, 1)
+    best = math.inf
+    for _ in range(BEST):
+        clock = time.process_time()
+        function(*given, REPEATS)
+        best = min(best, time.process_time() - clock)
+    return 1e6 * best / REPEATS
+
+
+def main() -> None:
+    mechanism = case.crank_slider(ELEMENTS, "von_karman")
+    start = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
+    times = STEP * np.arange(STEPS + 1)
+    whole = math.inf
+    for _ in range(4):  # the first one compiles
+        clock = time.process_time()
+        run = integrate(mechanism, start, times, progress=False, compiled=True)
+        whole = min(whole, 1e6 * (time.process_time() - clock) / STEPS)
+    iterations = float(run.ledger.iterations.mean())
+
+    middle = Single(mechanism, run.final, Forcing(mechanism.network.input_slices, {}, 2))
+    stepper = CompiledRun(mechanism, run.final, middle).stepper
+    coefficient, offset, _, _ = middle.table.over(np.array([0.0, STEP]))
+    given = (stepper.memory, stepper.axes, STEP, *coefficient, offset[1], np.zeros(0))
+    microseconds(residuals, *given)
+    microseconds(factorisations, *given)
+    rows = {
+        "residuals": (iterations + 1.0) * microseconds(residuals, *given),
+        "factorisation": microseconds(factorisations, *given),
+        "solutions": (iterations + 1.0) * microseconds(solutions, *given),
+        "end of the step": microseconds(ends, *given),
+        "accounts": microseconds(accounts, *given),
+    }
+    rows["drives, rows, the rest"] = whole - sum(rows.values())
+    print(f"{whole:.1f} µs per step, {iterations:.1f} iterations with one Jacobian")
+    for name, spent in rows.items():
+        print(f"  {name:24s} {spent:5.1f} µs {spent / whole:5.0%}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""The Newton iteration of a step in loops (see flexph.newton)."""
+
+from __future__ import annotations
+
+import math
+
+from .. import newton as plain
+from ..compiling import in_place
+from ..newton import LEAST, MAX_ITERATIONS, NOISE, RESOLUTION, SETTLED, STAGNATED
+from ..space import Array
+from .arrow import factor, solve
+from .memory import REAL, WHOLE, Memory, indices, matrix, tensor, vector
+from .residual import residual
+
+is_slow = in_place(plain.is_slow)
+
+
+@in_place
+def newton(
+    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
+) -> int:
+    """Solve a step from the guess in ``x`` (see flexph.newton); iterations, or −1 where it is not solved."""
+    residual(m, axes, h, before, after, offset, inputs)
+    factored, used = False, 0
+    previous, largest = math.inf, 0.0
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        if not factored:
+            if not factor(m, axes, h, before, after):
+                return -1
+            factored, used = True, 0
+        solve(m, axes, h)
+        done = _work(m)
+        largest = max(largest, done)
+        size = math.sqrt(done / max(largest, _energy_scale(m, h)))
+        if not math.isfinite(size):
+            return -1
+        _correct(m)
+        residual(m, axes, h, before, after, offset, inputs)
+        used += 1
+        rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
+        stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
+        if expected <= SETTLED:
+            return iteration
+        if stagnates and (size <= NOISE or _below_resolution(m, h)):
+            return iteration
+        if stagnates and size <= STAGNATED:  # an ill-conditioned step: the NumPy kernels judge it
+            return -1
+        if is_slow(size, previous, used):
+            factored = False
+        previous = size
+    return -1
+
+
+@in_place
+def _correct(m: Memory) -> None:
+    x_v = matrix(m, REAL.x_v)
+    correction_v = matrix(m, REAL.correction_v)
+    x_w = matrix(m, REAL.x_w)
+    correction_w = matrix(m, REAL.correction_w)
+    x_du = vector(m, REAL.x_du)
+    correction_du = vector(m, REAL.correction_du)
+    x_lam = vector(m, REAL.x_lam)
+    correction_lam = vector(m, REAL.correction_lam)
+    for b in range(x_v.shape[0]):
+        for i in range(x_v.shape[1]):
+            x_v[b, i] -= correction_v[b, i]
+        for i in range(x_w.shape[1]):
+            x_w[b, i] -= correction_w[b, i]
+    for i in range(x_du.size):
+        x_du[i] -= correction_du[i]
+    for i in range(x_lam.size):
+        x_lam[i] -= correction_lam[i]
+
+
+@in_place
+def _work(m: Memory) -> float:
+    """Work of the defects along a correction, every entry counted positive [J]."""
+    defect_v = matrix(m, REAL.defect_v)
+    correction_v = matrix(m, REAL.correction_v)
+    defect_w = matrix(m, REAL.defect_w)
+    correction_w = matrix(m, REAL.correction_w)
+    defect_du = vector(m, REAL.defect_du)
+    correction_du = vector(m, REAL.correction_du)
+    defect_lam = vector(m, REAL.defect_lam)
+    correction_lam = vector(m, REAL.correction_lam)
+    total = 0.0
+    for b in range(defect_v.shape[0]):
+        for i in range(defect_v.shape[1]):
+            total += abs(correction_v[b, i] * defect_v[b, i])
+        for i in range(defect_w.shape[1]):
+            total += abs(correction_w[b, i] * defect_w[b, i])
+    for i in range(defect_du.size):
+        total += abs(correction_du[i] * defect_du[i])
+    for i in range(defect_lam.size):
+        total += abs(correction_lam[i] * defect_lam[i])
+    return total
+
+
+@in_place
+def _energy_scale(m: Memory, h: float) -> float:
+    """Kinetic and elastic energy of the step and the work of its loads [J]."""
+    inertia_mass = vector(m, REAL.inertia_mass)
+    x_v = matrix(m, REAL.x_v)
+    end_v = matrix(m, REAL.end_v)
+    inertia_weight = matrix(m, REAL.inertia_weight)
+    trial_on_body = matrix(m, REAL.trial_on_body)
+    x_w = matrix(m, REAL.x_w)
+    at_p_r = matrix(m, REAL.at_p_r)
+    x_du = vector(m, REAL.x_du)
+    at_p_u = vector(m, REAL.at_p_u)
+    end_sigma = vector(m, REAL.end_sigma)
+    elastic_compliance_ptr = indices(m, WHOLE.elastic_compliance_ptr)
+    elastic_compliance_val = vector(m, REAL.elastic_compliance_val)
+    elastic_compliance_col = indices(m, WHOLE.elastic_compliance_col)
+    total = 0.0
+    for b in range(inertia_mass.size):
+        for i in range(x_v.shape[1]):
+            total += inertia_mass[b] * (x_v[b, i] ** 2 + end_v[b, i] ** 2)
+            total += h * abs(x_v[b, i]) * (abs(inertia_weight[b, i]) + abs(trial_on_body[b, i]))
+        for i in range(x_w.shape[1]):
+            total += abs(at_p_r[b, i] * x_w[b, i]) + h * abs(x_w[b, i] * _body_torque(m, b, i))
+    for i in range(x_du.size):
+        total += abs(at_p_u[i] * x_du[i])
+    for i in range(end_sigma.size):
+        strain = 0.0
+        for e in range(elastic_compliance_ptr[i], elastic_compliance_ptr[i + 1]):
+            strain += elastic_compliance_val[e] * end_sigma[elastic_compliance_col[e]]
+        total += abs(end_sigma[i] * strain)
+    return max(total, 2.3e-308)
+
+
+@in_place
+def _body_torque(m: Memory, b: int, i: int) -> float:
+    """R̄⁻¹ τ."""
+    trial_torque = matrix(m, REAL.trial_torque)
+    trial_inverse = tensor(m, REAL.trial_inverse)
+    if trial_torque.shape[1] == 1:
+        return trial_torque[b, 0]
+    return (
+        trial_inverse[b, i, 0] * trial_torque[b, 0]
+        + trial_inverse[b, i, 1] * trial_torque[b, 1]
+        + trial_inverse[b, i, 2] * trial_torque[b, 2]
+    )
+
+
+@in_place
+def _below_resolution(m: Memory, h: float) -> bool:
+    """Whether a correction moves nothing by more than a few round-offs of the positions: bodies at rest."""
+    at_r = matrix(m, REAL.at_r)
+    nodes_position = matrix(m, REAL.nodes_position)
+    correction_v = matrix(m, REAL.correction_v)
+    correction_w = matrix(m, REAL.correction_w)
+    correction_du = vector(m, REAL.correction_du)
+    size, moved, turned = 0.0, 0.0, 0.0
+    for b in range(correction_v.shape[0]):
+        for i in range(correction_v.shape[1]):
+            size, moved = max(size, abs(at_r[b, i])), max(moved, abs(correction_v[b, i]))
+        for i in range(correction_w.shape[1]):
+            turned = max(turned, abs(correction_w[b, i]))
+    for n in range(nodes_position.shape[0]):
+        for i in range(nodes_position.shape[1]):
+            size = max(size, abs(nodes_position[n, i]))
+    for i in range(correction_du.size):
+        moved = max(moved, abs(correction_du[i]))
+    return abs(h) * moved <= RESOLUTION * size and abs(h) * turned <= RESOLUTION
