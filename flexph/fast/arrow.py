@@ -23,7 +23,7 @@ from .jacobian import (
     make_turns,
     make_vectors,
 )
-from .memory import REAL, WHOLE, Memory, block, index_matrix, indices, matrix, tensor, vector
+from .memory import REAL, WHOLE, Memory, block, index_matrix, indices, matrix, places, tensor, vector
 
 
 @in_place
@@ -125,8 +125,8 @@ def _eliminate(m: Memory, axes: tuple[int, ...], b: int) -> bool:
 def _fill(m: Memory, axes: tuple[int, ...], b: int, band: Array, X: Array) -> None:
     """Entries of F and C of a body; those of its masters go to the border."""
     inertia_first = indices(m, WHOLE.inertia_first)
-    inertia_ptr = indices(m, WHOLE.inertia_ptr)
-    inertia_col = indices(m, WHOLE.inertia_col)
+    inertia_ptr = places(m, WHOLE.inertia_ptr)
+    inertia_col = places(m, WHOLE.inertia_col)
     inertia_mean = matrix(m, REAL.inertia_mean)
     border_inner = indices(m, WHOLE.border_inner)
     border_local = indices(m, WHOLE.border_local)
@@ -180,8 +180,8 @@ def _fill(m: Memory, axes: tuple[int, ...], b: int, band: Array, X: Array) -> No
 def _condense(m: Memory, axes: tuple[int, ...], b: int, X: Array) -> None:
     """Take R F⁻¹ C from the border."""
     inertia_first = indices(m, WHOLE.inertia_first)
-    inertia_ptr = indices(m, WHOLE.inertia_ptr)
-    inertia_col = indices(m, WHOLE.inertia_col)
+    inertia_ptr = places(m, WHOLE.inertia_ptr)
+    inertia_col = places(m, WHOLE.inertia_col)
     inertia_mean = matrix(m, REAL.inertia_mean)
     border_inner = indices(m, WHOLE.border_inner)
     border_masters = indices(m, WHOLE.border_masters)
@@ -252,6 +252,7 @@ def _take(m: Memory, axes: tuple[int, ...], b: int, row: int, values: Array, col
 @in_place
 def _reduce(m: Memory, axes: tuple[int, ...], b: int) -> None:
     """Solve for the inner coordinates of a body with the border held, and move the rest to the border."""
+    left = matrix(m, REAL.system_left)
     border_band = indices(m, WHOLE.border_band)
     system_band = vector(m, REAL.system_band)
     inertia_first = indices(m, WHOLE.inertia_first)
@@ -269,8 +270,8 @@ def _reduce(m: Memory, axes: tuple[int, ...], b: int) -> None:
     border_w = index_matrix(m, WHOLE.border_w)
     system_row_w = matrix(m, REAL.system_row_w)
     border_c = index_matrix(m, WHOLE.border_c)
-    inertia_ptr = indices(m, WHOLE.inertia_ptr)
-    inertia_col = indices(m, WHOLE.inertia_col)
+    inertia_ptr = places(m, WHOLE.inertia_ptr)
+    inertia_col = places(m, WHOLE.inertia_col)
     system_entries = vector(m, REAL.system_entries)
     d = len(axes)
     s = 1 if d == 2 else 3
@@ -278,11 +279,14 @@ def _reduce(m: Memory, axes: tuple[int, ...], b: int) -> None:
     if first == last:
         return
     inner = system_y[first : first + border_inners[b]]
+    for j in range(d):
+        left[0, j] = 0.0
+        for l in range(d):
+            left[0, j] += system_inverse[b, j, l] * defect_v[b, l]
     for i in range(first, last):
         value = defect_du[i]
         for j in range(d):
-            for l in range(d):
-                value += inertia_mean[i, j] * system_inverse[b, j, l] * defect_v[b, l]
+            value += inertia_mean[i, j] * left[0, j]
         if border_inner[i] >= 0:
             inner[border_inner[i]] = value
         else:

@@ -14,7 +14,7 @@ from .data import Index
 
 @in_place
 def factor(A: Array, pivot: Index, w: int) -> bool:
-    """Factor in place; False where a pivot is zero or not finite."""
+    """Factor in place, with reciprocal pivots; False where one is zero or not finite."""
     n, reach = A.shape[0], 0
     for i in range(n):
         last = min(i + w, n - 1)
@@ -37,6 +37,7 @@ def factor(A: Array, pivot: Index, w: int) -> bool:
             if factor != 0.0:
                 for j in range(1, reach - i + 1):
                     A[r, i + j - r + w] -= factor * A[i, j + w]
+        A[i, w] = inverse
     return True
 
 
@@ -55,7 +56,7 @@ def solve(A: Array, pivot: Index, w: int, x: Array) -> None:
         total = x[i]
         for j in range(1, min(2 * w, n - 1 - i) + 1):
             total -= A[i, j + w] * x[i + j]
-        x[i] = total / A[i, w]
+        x[i] = total * A[i, w]
 
 
 @in_place
@@ -78,6 +79,5 @@ def solve_many(A: Array, pivot: Index, w: int, X: Array) -> None:
             if factor != 0.0:
                 for c in range(k):
                     X[i, c] -= factor * X[i + j, c]
-        inverse = 1.0 / A[i, w]
         for c in range(k):
-            X[i, c] *= inverse
+            X[i, c] *= A[i, w]

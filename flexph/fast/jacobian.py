@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..compiling import in_place
 from ..space import Array
-from .memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, tensor, vector
+from .memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, places, tensor, vector
 from .motion import copy, cross_product
 from .springs import tangent
 
@@ -25,7 +25,7 @@ def add_flexible(m: Memory, axes: tuple[int, ...], h: float) -> None:
     system_entries = vector(m, REAL.system_entries)
     inertia_mass = vector(m, REAL.inertia_mass)
     inertia_first = indices(m, WHOLE.inertia_first)
-    inertia_ptr = indices(m, WHOLE.inertia_ptr)
+    inertia_ptr = places(m, WHOLE.inertia_ptr)
     inertia_val = matrix(m, REAL.inertia_val)
     at_w = matrix(m, REAL.at_w)
     end_w = matrix(m, REAL.end_w)
@@ -33,21 +33,21 @@ def add_flexible(m: Memory, axes: tuple[int, ...], h: float) -> None:
     stiffness_factor = vector(m, REAL.stiffness_factor)
     stiffness_constant = vector(m, REAL.stiffness_constant)
     trial_D = vector(m, REAL.trial_D)
-    elastic_G_ptr = indices(m, WHOLE.elastic_G_ptr)
+    elastic_G_ptr = places(m, WHOLE.elastic_G_ptr)
     elastic_G_val = vector(m, REAL.elastic_G_val)
     end_u = vector(m, REAL.end_u)
-    elastic_G_col = indices(m, WHOLE.elastic_G_col)
+    elastic_G_col = places(m, WHOLE.elastic_G_col)
     at_u = vector(m, REAL.at_u)
     system_D = vector(m, REAL.system_D)
-    stiffness_pair_entry = indices(m, WHOLE.stiffness_pair_entry)
+    stiffness_pair_entry = places(m, WHOLE.stiffness_pair_entry)
     stiffness_pair_damping = vector(m, REAL.stiffness_pair_damping)
     stiffness_pair_val = vector(m, REAL.stiffness_pair_val)
-    stiffness_pair_mean = indices(m, WHOLE.stiffness_pair_mean)
-    stiffness_pair_end = indices(m, WHOLE.stiffness_pair_end)
-    stiffness_stress_entry = indices(m, WHOLE.stiffness_stress_entry)
+    stiffness_pair_mean = places(m, WHOLE.stiffness_pair_mean)
+    stiffness_pair_end = places(m, WHOLE.stiffness_pair_end)
+    stiffness_stress_entry = places(m, WHOLE.stiffness_stress_entry)
     stiffness_stress_val = vector(m, REAL.stiffness_stress_val)
     trial_stress = vector(m, REAL.trial_stress)
-    stiffness_stress = indices(m, WHOLE.stiffness_stress)
+    stiffness_stress = places(m, WHOLE.stiffness_stress)
     s = 1 if len(axes) == 2 else 3
     F = system_entries
     for b in range(inertia_mass.size):
@@ -196,7 +196,7 @@ def add_turned_forces(m: Memory, axes: tuple[int, ...], h: float) -> None:
     system_moved = vector(m, REAL.system_moved)
     system_made = vector(m, REAL.system_made)
     system_turned = vector(m, REAL.system_turned)
-    nodes_body = indices(m, WHOLE.nodes_body)
+    nodes_body = places(m, WHOLE.nodes_body)
     inertia_turns = indices(m, WHOLE.inertia_turns)
     trial_on_node = matrix(m, REAL.trial_on_node)
     system_turn = tensor(m, REAL.system_turn)
@@ -206,9 +206,9 @@ def add_turned_forces(m: Memory, axes: tuple[int, ...], h: float) -> None:
     border_w = index_matrix(m, WHOLE.border_w)
     border_c = index_matrix(m, WHOLE.border_c)
     nodes_moves = vector(m, REAL.nodes_moves)
-    nodes_ptr = indices(m, WHOLE.nodes_ptr)
+    nodes_ptr = places(m, WHOLE.nodes_ptr)
     system_row_w = matrix(m, REAL.system_row_w)
-    nodes_col = indices(m, WHOLE.nodes_col)
+    nodes_col = places(m, WHOLE.nodes_col)
     nodes_val = matrix(m, REAL.nodes_val)
     at_R = tensor(m, REAL.at_R)
     system_col = matrix(m, REAL.system_col)
@@ -216,8 +216,8 @@ def add_turned_forces(m: Memory, axes: tuple[int, ...], h: float) -> None:
     inertia_mean = matrix(m, REAL.inertia_mean)
     loads_torque_body = indices(m, WHOLE.loads_torque_body)
     trial_section = matrix(m, REAL.trial_section)
-    loads_torque_ptr = indices(m, WHOLE.loads_torque_ptr)
-    loads_torque_col = indices(m, WHOLE.loads_torque_col)
+    loads_torque_ptr = places(m, WHOLE.loads_torque_ptr)
+    loads_torque_col = places(m, WHOLE.loads_torque_col)
     loads_torque_shape = matrix(m, REAL.loads_torque_shape)
     d = len(axes)
     s = 1 if d == 2 else 3
@@ -299,7 +299,7 @@ def make_vectors(m: Memory, axes: tuple[int, ...], h: float) -> None:
     joints_plus = indices(m, WHOLE.joints_plus)
     border_vector_ptr = indices(m, WHOLE.border_vector_ptr)
     joints_minus = indices(m, WHOLE.joints_minus)
-    nodes_body = indices(m, WHOLE.nodes_body)
+    nodes_body = places(m, WHOLE.nodes_body)
     nodes_moves = vector(m, REAL.nodes_moves)
     system_B = matrix(m, REAL.system_B)
     system_W = matrix(m, REAL.system_W)
@@ -308,7 +308,7 @@ def make_vectors(m: Memory, axes: tuple[int, ...], h: float) -> None:
     end_arm = matrix(m, REAL.end_arm)
     trial_inverse = tensor(m, REAL.trial_inverse)
     end_R = tensor(m, REAL.end_R)
-    nodes_ptr = indices(m, WHOLE.nodes_ptr)
+    nodes_ptr = places(m, WHOLE.nodes_ptr)
     nodes_val = matrix(m, REAL.nodes_val)
     d = len(axes)
     s = 1 if d == 2 else 3
@@ -387,8 +387,8 @@ def add_springs(m: Memory, axes: tuple[int, ...], h: float) -> None:
 
 @in_place
 def _add_stiffness(m: Memory, axes: tuple[int, ...], h: float, value: float, p: int, q: int) -> None:
-    joints_first = indices(m, WHOLE.joints_first)
-    joints_second = indices(m, WHOLE.joints_second)
+    joints_first = places(m, WHOLE.joints_first)
+    joints_second = places(m, WHOLE.joints_second)
     border_vector_ptr = indices(m, WHOLE.border_vector_ptr)
     system_B = matrix(m, REAL.system_B)
     trial_mean = matrix(m, REAL.trial_mean)
@@ -421,9 +421,9 @@ def _dot(axes: tuple[int, ...], a: Array, b: Array) -> float:
 @in_place
 def add_products(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """The force φ on V·W acts along ½(W₀ + W₁) and ½(V₀ + V₁), which change."""
-    joints_first = indices(m, WHOLE.joints_first)
+    joints_first = places(m, WHOLE.joints_first)
     trial_force = vector(m, REAL.trial_force)
-    joints_second = indices(m, WHOLE.joints_second)
+    joints_second = places(m, WHOLE.joints_second)
     border_vector_ptr = indices(m, WHOLE.border_vector_ptr)
     system_B = matrix(m, REAL.system_B)
     system_W = matrix(m, REAL.system_W)
@@ -443,11 +443,11 @@ def add_products(m: Memory, axes: tuple[int, ...], h: float) -> None:
 @in_place
 def add_constraints(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> None:
     """−(c̄ β B)ᵀ and c₁ γ W/h."""
-    joints_term_row = indices(m, WHOLE.joints_term_row)
+    joints_term_row = places(m, WHOLE.joints_term_row)
     border_l = indices(m, WHOLE.border_l)
-    joints_term_product = indices(m, WHOLE.joints_term_product)
-    joints_first = indices(m, WHOLE.joints_first)
-    joints_second = indices(m, WHOLE.joints_second)
+    joints_term_product = places(m, WHOLE.joints_term_product)
+    joints_first = places(m, WHOLE.joints_first)
+    joints_second = places(m, WHOLE.joints_second)
     border_vector_ptr = indices(m, WHOLE.border_vector_ptr)
     border_vector_col = indices(m, WHOLE.border_vector_col)
     system_border = matrix(m, REAL.system_border)

@@ -111,9 +111,9 @@ def _parts(target: Any, builder: Any, memory: Any, value: Any, real: bool) -> tu
     return tuple(make_array(kinds[k])(target, builder, parts[k]) for k in (first, first + 1))
 
 
-def _getter(dimensions: int, real: bool) -> Any:
-    """The function (memory, field) ↦ view of the field."""
-    entry = types.float64 if real else types.int64
+def _getter(dimensions: int, entry: Any) -> Any:
+    """The function (memory, field) ↦ view of the field as entries of some type."""
+    real = entry == types.float64
 
     @intrinsic
     def get(context: Any, m: Any, k: Any) -> Any:
@@ -133,8 +133,10 @@ def _getter(dimensions: int, real: bool) -> Any:
     return get
 
 
-vector, matrix, tensor = (_getter(dimensions, True) for dimensions in (1, 2, 3))
-number, indices, index_matrix = (_getter(dimensions, False) for dimensions in (0, 1, 2))
+vector, matrix, tensor = (_getter(dimensions, types.float64) for dimensions in (1, 2, 3))
+number, indices, index_matrix = (_getter(dimensions, types.int64) for dimensions in (0, 1, 2))
+# Whole numbers that are never negative: indexing with them needs no look at the sign, which costs a tenth of a step.
+places = _getter(1, types.uint64)
 
 
 @intrinsic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..compiling import in_place
 from ..space import Array
-from .memory import REAL, WHOLE, Memory, indices, matrix, tensor, vector
+from .memory import REAL, WHOLE, Memory, indices, matrix, places, tensor, vector
 
 
 @in_place
@@ -31,8 +31,8 @@ def inertia_products(m: Memory, axes: tuple[int, ...], u: Array, space: Array, o
     inertia_mean = matrix(m, REAL.inertia_mean)
     inertia_form = tensor(m, REAL.inertia_form)
     carried_form = vector(m, REAL.carried_form)
-    inertia_ptr = indices(m, WHOLE.inertia_ptr)
-    inertia_col = indices(m, WHOLE.inertia_col)
+    inertia_ptr = places(m, WHOLE.inertia_ptr)
+    inertia_col = places(m, WHOLE.inertia_col)
     inertia_val = matrix(m, REAL.inertia_val)
     d = len(axes)
     for b in range(inertia_mass.size):
@@ -98,12 +98,12 @@ def momenta(
 @in_place
 def node_arms(m: Memory, axes: tuple[int, ...], R: Array, u: Array, space: Array, arm: Array) -> None:
     """R (X + φ u) of all nodes; φ̄u is taken from ``space``."""
-    nodes_body = indices(m, WHOLE.nodes_body)
+    nodes_body = places(m, WHOLE.nodes_body)
     nodes_moves = vector(m, REAL.nodes_moves)
     nodes_position = matrix(m, REAL.nodes_position)
-    nodes_ptr = indices(m, WHOLE.nodes_ptr)
+    nodes_ptr = places(m, WHOLE.nodes_ptr)
     nodes_val = matrix(m, REAL.nodes_val)
-    nodes_col = indices(m, WHOLE.nodes_col)
+    nodes_col = places(m, WHOLE.nodes_col)
     d = len(axes)
     for k in range(nodes_body.size):
         b, moves = nodes_body[k], nodes_moves[k]
@@ -124,9 +124,9 @@ def vectors(m: Memory, axes: tuple[int, ...], r: Array, arm: Array, made: Array,
     joints_minus = indices(m, WHOLE.joints_minus)
     joints_fixed = matrix(m, REAL.joints_fixed)
     nodes_moves = vector(m, REAL.nodes_moves)
-    nodes_body = indices(m, WHOLE.nodes_body)
-    joints_first = indices(m, WHOLE.joints_first)
-    joints_second = indices(m, WHOLE.joints_second)
+    nodes_body = places(m, WHOLE.nodes_body)
+    joints_first = places(m, WHOLE.joints_first)
+    joints_second = places(m, WHOLE.joints_second)
     d = len(axes)
     for v in range(joints_plus.size):
         p, q = joints_plus[v], joints_minus[v]

@@ -9,7 +9,7 @@ from ..compiling import in_place
 from ..newton import LEAST, MAX_ITERATIONS, NOISE, RESOLUTION, SETTLED, STAGNATED
 from ..space import Array
 from .arrow import factor, solve
-from .memory import REAL, WHOLE, Memory, indices, matrix, tensor, vector
+from .memory import REAL, WHOLE, Memory, matrix, places, tensor, vector
 from .residual import residual
 
 is_slow = in_place(plain.is_slow)
@@ -109,9 +109,9 @@ def _energy_scale(m: Memory, h: float) -> float:
     x_du = vector(m, REAL.x_du)
     at_p_u = vector(m, REAL.at_p_u)
     end_sigma = vector(m, REAL.end_sigma)
-    elastic_compliance_ptr = indices(m, WHOLE.elastic_compliance_ptr)
+    elastic_compliance_ptr = places(m, WHOLE.elastic_compliance_ptr)
     elastic_compliance_val = vector(m, REAL.elastic_compliance_val)
-    elastic_compliance_col = indices(m, WHOLE.elastic_compliance_col)
+    elastic_compliance_col = places(m, WHOLE.elastic_compliance_col)
     total = 0.0
     for b in range(inertia_mass.size):
         for i in range(x_v.shape[1]):

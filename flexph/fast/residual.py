@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..compiling import in_place
 from ..space import Array
-from .memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, number, tensor, vector
+from .memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, number, places, tensor, vector
 from .motion import inertia_products, momenta, node_arms, vectors
 from .springs import measure
 
@@ -26,12 +26,12 @@ def residual(
     end_product = vector(m, REAL.end_product)
     trial_mean = matrix(m, REAL.trial_mean)
     at_vector = matrix(m, REAL.at_vector)
-    nodes_body = indices(m, WHOLE.nodes_body)
+    nodes_body = places(m, WHOLE.nodes_body)
     trial_lever = matrix(m, REAL.trial_lever)
     at_arm = matrix(m, REAL.at_arm)
     trial_force = vector(m, REAL.trial_force)
-    joints_term_row = indices(m, WHOLE.joints_term_row)
-    joints_term_product = indices(m, WHOLE.joints_term_product)
+    joints_term_row = places(m, WHOLE.joints_term_row)
+    joints_term_product = places(m, WHOLE.joints_term_product)
     x_lam = vector(m, REAL.x_lam)
     at_product = vector(m, REAL.at_product)
     at_spring = vector(m, REAL.at_spring)
@@ -153,19 +153,19 @@ def _move(m: Memory, axes: tuple[int, ...], h: float) -> None:
 def _stress(m: Memory, h: float) -> None:
     """CΔσ = h D(ū) u̇̄ and σ̃ = σ̄ + β Δσ/h; the rows D̄ are kept."""
     trial_stress = vector(m, REAL.trial_stress)
-    elastic_ptr = indices(m, WHOLE.elastic_ptr)
+    elastic_ptr = places(m, WHOLE.elastic_ptr)
     elastic_strain = vector(m, REAL.elastic_strain)
-    elastic_G_ptr = indices(m, WHOLE.elastic_G_ptr)
-    elastic_G_col = indices(m, WHOLE.elastic_G_col)
+    elastic_G_ptr = places(m, WHOLE.elastic_G_ptr)
+    elastic_G_col = places(m, WHOLE.elastic_G_col)
     elastic_G_val = vector(m, REAL.elastic_G_val)
     at_u = vector(m, REAL.at_u)
     x_du = vector(m, REAL.x_du)
     trial_D = vector(m, REAL.trial_D)
-    elastic_col = indices(m, WHOLE.elastic_col)
+    elastic_col = places(m, WHOLE.elastic_col)
     trial_local = vector(m, REAL.trial_local)
-    elastic_inverse_ptr = indices(m, WHOLE.elastic_inverse_ptr)
+    elastic_inverse_ptr = places(m, WHOLE.elastic_inverse_ptr)
     elastic_inverse_val = vector(m, REAL.elastic_inverse_val)
-    elastic_inverse_col = indices(m, WHOLE.elastic_inverse_col)
+    elastic_inverse_col = places(m, WHOLE.elastic_inverse_col)
     trial_jump = vector(m, REAL.trial_jump)
     end_sigma = vector(m, REAL.end_sigma)
     at_sigma = vector(m, REAL.at_sigma)
@@ -198,8 +198,8 @@ def _forces(m: Memory, axes: tuple[int, ...], inputs: Array) -> None:
     trial_torque = matrix(m, REAL.trial_torque)
     trial_section = matrix(m, REAL.trial_section)
     trial_force = vector(m, REAL.trial_force)
-    joints_first = indices(m, WHOLE.joints_first)
-    joints_second = indices(m, WHOLE.joints_second)
+    joints_first = places(m, WHOLE.joints_first)
+    joints_second = places(m, WHOLE.joints_second)
     trial_mean = matrix(m, REAL.trial_mean)
     joints_plus = indices(m, WHOLE.joints_plus)
     joints_minus = indices(m, WHOLE.joints_minus)
@@ -213,7 +213,7 @@ def _forces(m: Memory, axes: tuple[int, ...], inputs: Array) -> None:
     loads_torque_row = indices(m, WHOLE.loads_torque_row)
     loads_torque_val = vector(m, REAL.loads_torque_val)
     loads_torque_input = indices(m, WHOLE.loads_torque_input)
-    nodes_body = indices(m, WHOLE.nodes_body)
+    nodes_body = places(m, WHOLE.nodes_body)
     nodes_moves = vector(m, REAL.nodes_moves)
     loads_torque_body = indices(m, WHOLE.loads_torque_body)
     d = len(axes)
@@ -289,16 +289,16 @@ def _balance(m: Memory, axes: tuple[int, ...], h: float) -> None:
     inertia_s = tensor(m, REAL.inertia_s)
     trial_Pmean = matrix(m, REAL.trial_Pmean)
     at_Pdu = matrix(m, REAL.at_Pdu)
-    inertia_ptr = indices(m, WHOLE.inertia_ptr)
+    inertia_ptr = places(m, WHOLE.inertia_ptr)
     elastic_viscous = vector(m, REAL.elastic_viscous)
     elastic_is_viscous = number(m, WHOLE.elastic_is_viscous)
     x_du = vector(m, REAL.x_du)
-    inertia_col = indices(m, WHOLE.inertia_col)
+    inertia_col = places(m, WHOLE.inertia_col)
     defect_du = vector(m, REAL.defect_du)
     at_p_u = vector(m, REAL.at_p_u)
     trial_stress = vector(m, REAL.trial_stress)
-    elastic_ptr = indices(m, WHOLE.elastic_ptr)
-    elastic_col = indices(m, WHOLE.elastic_col)
+    elastic_ptr = places(m, WHOLE.elastic_ptr)
+    elastic_col = places(m, WHOLE.elastic_col)
     trial_D = vector(m, REAL.trial_D)
     d = len(axes)
     s = 1 if d == 2 else 3
@@ -337,12 +337,12 @@ def _balance(m: Memory, axes: tuple[int, ...], h: float) -> None:
 @in_place
 def _act(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """Generalised forces −h φᵀ R̄⁻¹ f of nodes and −h ψᵀ R̄⁻¹ τ of sections; the shift takes the sum of the body's."""
-    nodes_body = indices(m, WHOLE.nodes_body)
+    nodes_body = places(m, WHOLE.nodes_body)
     trial_inverse = tensor(m, REAL.trial_inverse)
     trial_on_node = matrix(m, REAL.trial_on_node)
-    nodes_ptr = indices(m, WHOLE.nodes_ptr)
+    nodes_ptr = places(m, WHOLE.nodes_ptr)
     defect_du = vector(m, REAL.defect_du)
-    nodes_col = indices(m, WHOLE.nodes_col)
+    nodes_col = places(m, WHOLE.nodes_col)
     nodes_val = matrix(m, REAL.nodes_val)
     inertia_mass = vector(m, REAL.inertia_mass)
     trial_on_body = matrix(m, REAL.trial_on_body)
@@ -350,8 +350,8 @@ def _act(m: Memory, axes: tuple[int, ...], h: float) -> None:
     inertia_mean = matrix(m, REAL.inertia_mean)
     loads_torque_body = indices(m, WHOLE.loads_torque_body)
     trial_section = matrix(m, REAL.trial_section)
-    loads_torque_ptr = indices(m, WHOLE.loads_torque_ptr)
-    loads_torque_col = indices(m, WHOLE.loads_torque_col)
+    loads_torque_ptr = places(m, WHOLE.loads_torque_ptr)
+    loads_torque_col = places(m, WHOLE.loads_torque_col)
     loads_torque_shape = matrix(m, REAL.loads_torque_shape)
     d = len(axes)
     s = 1 if d == 2 else 3

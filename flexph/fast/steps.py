@@ -10,7 +10,7 @@ from ..space import Array
 from .arrow import solve
 from .books import energies, flows, velocity_defect
 from .data import Index
-from .memory import REAL, WHOLE, Memory, indices, matrix, number, tensor, vector
+from .memory import REAL, WHOLE, Memory, indices, matrix, number, places, tensor, vector
 from .motion import copy, derive
 from .newton import newton
 
@@ -255,9 +255,9 @@ def _book(
     carried_gap = vector(m, REAL.carried_gap)
     books_earned = number(m, WHOLE.books_earned)
     books_lost = number(m, WHOLE.books_lost)
-    joints_term_row = indices(m, WHOLE.joints_term_row)
+    joints_term_row = places(m, WHOLE.joints_term_row)
     at_product = vector(m, REAL.at_product)
-    joints_term_product = indices(m, WHOLE.joints_term_product)
+    joints_term_product = places(m, WHOLE.joints_term_product)
     defect_v = matrix(m, REAL.defect_v)
     defect_w = matrix(m, REAL.defect_w)
     defect_du = vector(m, REAL.defect_du)
