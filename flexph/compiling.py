@@ -20,10 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def compiled(function: F) -> F:
     """The function compiled by numba at its first call and kept on disk; ImportError without numba."""
-    import numba
-
-    made: Any = numba.njit(function, cache=True, error_model="numpy")
-    return made
+    return _jit(function)
 
 
 def in_place(function: F) -> F:
@@ -31,9 +28,17 @@ def in_place(function: F) -> F:
 
     Counting costs more than all else in loops over small arrays, several times the whole step.
     """
+    return _jit(function, _nrt=False)
+
+
+def _jit(function: F, **options: Any) -> F:
     import numba
 
-    made: Any = numba.njit(function, cache=True, error_model="numpy", _nrt=False)
+    made: Any
+    try:
+        made = numba.njit(function, cache=True, error_model="numpy", **options)
+    except RuntimeError:  # nowhere to write: every process compiles for itself
+        made = numba.njit(function, error_model="numpy", **options)
     return made
 
 

@@ -12,7 +12,7 @@ from .kernels.jacobian import Point, SingularStep, Solve, factor, flatten
 from .kernels.state import Configuration, Derived
 from .kernels.step import Means, Schedule, Trial, residual
 
-SETTLED = 1e-15
+SETTLED = 3e-15
 """Expected next correction, in the energy norm and relative to the motion, at which the iterate is exact to round-off:
 the last one times its reduction. The balance of a step feels a correction linearly, not by its square."""
 STAGNATED = 1e-7

@@ -29,9 +29,10 @@ class Memory(NamedTuple):
     whole: Index
 
 
-# numba keeps compiled functions by the file of the caller and does not see that a callee has changed. All functions
-# here take a Memory, so its name tells the sources apart.
-_SOURCES = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+# numba keeps compiled functions by the file of the caller: it does not see that a callee or a constant has changed. All
+# functions here take a Memory, so its name tells the sources apart.
+_HERE = Path(__file__).parent
+_SOURCES = b"".join(p.read_bytes() for p in (*sorted(_HERE.glob("*.py")), _HERE.parent / "newton.py"))
 Memory.__name__ = Memory.__qualname__ = f"Memory_{hashlib.sha256(_SOURCES).hexdigest()[:16]}"
 globals()[Memory.__name__] = Memory
 
