@@ -38,6 +38,7 @@ from .methods.consistent import consistent, inconsistency
 from .methods.derivatives import Derivatives
 from .methods.events import Event
 from .methods.gradients import Invariants
+from .methods.own_pair import with_pair
 from .phdae import PHDAE, from_linear, transform, with_multipliers
 from .reactions import Reaction
 from .small_motion import Spectrum
@@ -116,4 +117,5 @@ __all__ = [
     "universal",
     "weld",
     "with_multipliers",
+    "with_pair",
 ]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 GeneralMethod = Literal[
-    "gonzalez", "mean_value", "invariants", "dirac", "midpoint", "gauss4", "gauss6", "radau", "bdf", "ida"
+    "gonzalez", "mean_value", "invariants", "pair", "dirac", "midpoint", "gauss4", "gauss6", "radau", "bdf", "ida"
 ]
 
 
@@ -127,8 +127,8 @@ def integrate(
     - ``gonzalez`` (default), ``mean_value``, ``invariants``: discrete gradient pairs ([dg] eq. (18)-(21)) by the
       gradient they take, for systems with a constant E (proposition 2) or semi-explicit ones: ΔH = work − dissipation
       to round-off, order 2; ``dirac``: the same with the costates as unknowns ([dg] eq. (25)-(26)), for any E;
-    - ``midpoint``, ``gauss4``, ``gauss6``: Gauss collocation of order 2, 4 and 6: balanced where H is quadratic.
-
+      ``pair``: the discrete gradient pair among the system's own ``means`` (:class:`PHDAE`, :func:`with_pair`);
+    - ``midpoint``, ``gauss4``, ``gauss6``: Gauss collocation of order 2, 4 and 6: balanced where H is quadratic;
     - ``radau`` (Radau IIA of order 5), ``bdf`` (orders 1 to 5) of scipy_dae (extra ``dae``), ``ida`` (BDF of
       SUNDIALS, extra ``ida``): adaptive, on ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − Bu`` of index 1 or 2, with ``times``
       only those that are saved. The errors of the states are kept below ``tolerance=(rtol, atol)``, atol a number or
@@ -136,6 +136,9 @@ def integrate(
       energy. Multipliers of index 2 take no part in the error test: they are accurate to the tolerance of the momenta
       over the step. Algebraic states of the start are replaced by consistent ones. Work and dissipation are integrals
       of power along the interpolant: the balance holds to the tolerance only, at drives to that of their multipliers.
+
+    With a ``tolerance``, those of order 2 (all but gauss4, gauss6) choose pairs of equal steps between the times that
+    are saved, by the error of their differential states over rtol·|x| + atol; ``balance.steps`` and ``rejected`` count.
 
     A mechanism takes the methods of general systems too, through :meth:`Mechanism.phdae`, and returns a
     :class:`Trajectory`: position constraints then hold to the tolerance or order of the method, drives act by their

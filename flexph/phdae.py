@@ -17,6 +17,10 @@ from .methods.gradients import Invariants
 from .space import Array
 
 MatrixFunction = Callable[[Array], Any]
+MEANS = ("E", "J", "R", "B", "z")
+"""What may be discretised over a step by a function of its own."""
+NEAR = 1e-2
+"""How far from the sample a discrete gradient pair is checked, relative to the size of each state."""
 GRADIENT_TOLERANCE = 1e-6
 """Central differences with steps near eps^(1/3) resolve a gradient to about eps^(2/3) = 4e-11 times the curvature;
 four digits are left for steep Hamiltonians."""
@@ -44,9 +48,11 @@ class PHDAE:
 
     For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B over a step,
     functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a discrete Jacobian of
-    constraints in J keeps them. ``invariants`` give H through quadratic ones (:class:`flexph.Invariants`).
-    ``derivatives`` of the functions (:class:`flexph.Derivatives`), checked at the sample against differences, spare
-    the iterations theirs.
+    constraints in J keeps them. One of z makes with that of E a discrete gradient pair, ``z̄ᵀĒ (x₁ − x₀) = ΔH`` ([dg]
+    definition 7, checked near the sample), which method ``pair`` takes; the other methods make z̄ themselves.
+    :func:`flexph.with_pair` turns theirs into means.
+    ``invariants`` give H through quadratic ones (:class:`flexph.Invariants`). ``derivatives`` of the functions
+    (:class:`flexph.Derivatives`), checked at the sample against differences, spare the iterations theirs.
     ``compiled=True`` promises that all these functions are written in what numba compiles: they take and return float
     arrays, and refer to numbers, arrays, and functions of that kind, which are compiled with them. Where numba is
     installed (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.
@@ -78,13 +84,15 @@ class PHDAE:
                 shape = shape or (n, check.two_dimensional(name, given)[1])
                 object.__setattr__(self, name, Constant(check.matrix(name, given, shape)))
         for name in self.means:
-            check.choice("a mean", name, ("E", "J", "R", "B"))
+            check.choice("a mean", name, MEANS)
         object.__setattr__(self, "means", MappingProxyType(dict(self.means)))
         object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
         self.check(self.sample)
         if self.derivatives is not None:
             self.derivatives.check(self, self.sample)
+        if "z" in self.means:
+            self._check_pair(self.sample, self.sample + NEAR * np.maximum(np.abs(self.sample), self.floor(self.sample)))
 
     @property
     def size(self) -> int:
@@ -137,6 +145,18 @@ class PHDAE:
         scale = np.abs(step * numeric).max(initial=0.0) + np.abs(step * analytic).max(initial=0.0)
         noise = np.finfo(float).eps * abs(self.H(x))
         return float(np.abs(step * (analytic - numeric)).max(initial=0.0) / max(scale, noise, 1e-300))
+
+    def _check_pair(self, x0: Array, x1: Array) -> None:
+        middle = 0.5 * (x0 + x1)
+        moved = (self.means["E"](x0, x1) if "E" in self.means else self.E(middle)) @ (x1 - x0)
+        z = check.array("the mean of z", self.means["z"](x0, x1), (self.size,))
+        change, found = self.H(x1) - self.H(x0), float(z @ moved)
+        scale = float(np.abs(z) @ np.abs(moved)) + 1e-6 * abs(self.H(x0))
+        if abs(found - change) > GRADIENT_TOLERANCE * scale:
+            raise ValueError(
+                "the means of E and z must be a discrete gradient pair of H: z̄ᵀĒ(x₁ − x₀) is "
+                f"{found:.6g} near the sample, H(x₁) − H(x₀) is {change:.6g}"
+            )
 
     def inputs(self, x: Array, port: str) -> Any:
         """The columns of B(x) that belong to a port."""
@@ -192,27 +212,24 @@ def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
 def transform(
     system: PHDAE,
     phi: Callable[[Array], Array],
-    jacobian: MatrixFunction,
-    frame: MatrixFunction,
+    jacobian: MatrixFunction | Any,
+    frame: MatrixFunction | Any,
     *,
     sample: Array,
+    parts: Mapping[str, slice] | None = None,
 ) -> PHDAE:
     """The system in coordinates x̃ with x = φ(x̃), rows multiplied by Uᵀ ([dg] eq. (32)-(33)).
 
     ``Ẽ = Uᵀ(E∘φ)Dφ, J̃ = Uᵀ(J∘φ)U, R̃ = Uᵀ(R∘φ)U, B̃ = Uᵀ(B∘φ), z̃ = U⁻¹(z∘φ), H̃ = H∘φ``, with ``jacobian`` = Dφ and
-    ``frame`` = U functions of x̃, both invertible. ``sample`` is a state x̃ for the check.
+    ``frame`` = U functions of x̃ or, where they are constant, matrices; both invertible. ``sample`` is a state x̃ for
+    the check, ``parts`` are names of the new states.
+
+    The means go along ([dg] theorems 6 and 9), with Ū that in the middle and D̄φ Gonzalez' discrete Jacobian:
+    ``Ê = Ūᵀ(Ē∘φ)D̄φ, ẑ = Ū⁻¹(z̄∘φ), Ĵ = Ūᵀ(J̄∘φ)Ū, …``. Steps by the pair of :func:`flexph.with_pair` are those of the
+    original, seen through φ; a method such as ``gonzalez`` makes another gradient in other coordinates ([dg] example
+    10). Where both matrices are constant, E, J, R, B that are stay so, and derivatives, invariants, and those parts
+    whose states are combinations of the new states in the same places are carried too.
     """
+    from .methods.transformation import transformed  # which imports this module
 
-    def congruent(matrix: MatrixFunction) -> MatrixFunction:
-        return lambda x: frame(x).T @ matrix(phi(x)) @ frame(x)
-
-    return PHDAE(
-        E=lambda x: frame(x).T @ system.E(phi(x)) @ jacobian(x),
-        J=congruent(system.J),
-        R=congruent(system.R),
-        B=lambda x: frame(x).T @ system.B(phi(x)),
-        z=lambda x: np.linalg.solve(frame(x), system.z(phi(x))),
-        H=lambda x: system.H(phi(x)),
-        sample=sample,
-        ports=system.ports,
-    )
+    return transformed(system, phi, jacobian, frame, sample=sample, parts=parts or {})

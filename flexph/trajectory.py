@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import h5py
@@ -22,8 +23,9 @@ class Balance:
     """Energy accounts of a run of a general system, all in [J]: ΔH = work − dissipation + residual.
 
     energy (k + 1,) at the saved times; work by port, dissipation, (k,) between them; residual, the largest
-    |ΔH − work + dissipation| of a step, and Newton iterations between saved times, (k,). Of adaptive methods, residual
-    is that from one saved time to the next, and iterations counts the solver's own steps that end between them.
+    |ΔH − work + dissipation| of a step, and Newton iterations between saved times, (k,); ``steps`` and ``rejected``,
+    steps taken there and steps that step control rejected, (k,). Of adaptive methods, residual is that from one saved
+    time to the next, and iterations counts the solver's own steps that end between them; steps and rejected are empty.
     """
 
     energy: Array
@@ -31,6 +33,8 @@ class Balance:
     dissipation: Array
     residual: Array
     iterations: Array
+    steps: Array = field(default_factory=partial(np.zeros, 0))
+    rejected: Array = field(default_factory=partial(np.zeros, 0))
 
     @property
     def scale(self) -> float:
@@ -98,6 +102,9 @@ class Trajectory:
             put(file, f"balance/work/{name}", self.balance.work[name])
         for name in ("energy", "dissipation", "residual", "iterations"):
             put(file, f"balance/{name}", getattr(self.balance, name))
+        counts = np.column_stack([self.balance.steps, self.balance.rejected])
+        if np.any(counts != (1, 0)):
+            put(file, "balance/steps", counts)
         for name, event in self.events.items():
             put(file, f"events/{name}/times", event.times)
             put(file, f"events/{name}/states", event.states)

@@ -14,7 +14,9 @@ from ..trajectory import Balance, Occurrences, Trajectory
 
 class Steps(NamedTuple):
     """k steps one after another: times (k + 1,), inputs and outputs (k, m), states (k, n) and H (k,) at their ends,
-    the energy that each dissipates and its iterations (k,)."""
+
+    the energy that each dissipates, its iterations, and how many step control rejected before it (k,), None for none.
+    """
 
     times: Array
     inputs: Array
@@ -23,13 +25,13 @@ class Steps(NamedTuple):
     energy: Array
     dissipated: Array
     iterations: Array
+    rejected: Array | None = None
 
 
 class Saved(NamedTuple):
     """k saved times after the first: times, states (k, n) and H there, and of the steps that lead to each
 
-    the middle and the output of the last one, and ``flows`` of all: work by port, dissipation, iterations and the
-    largest residual.
+    the middle and the output of the last one, and ``flows`` of all: work by port, then what OTHERS counts.
     """
 
     times: Array
@@ -40,11 +42,18 @@ class Saved(NamedTuple):
     flows: Array
 
 
-class Book:
-    """The accounts of a run from (t₀, x₀): every ``save_every``-th step is kept, and the last."""
+OTHERS = ("dissipation", "iterations", "steps", "rejected", "residual")
+"""The accounts beside work: sums but for the last, the largest residual."""
 
-    def __init__(self, system: PHDAE, t0: float, x0: Array, save_every: int) -> None:
-        self.system, self.save_every = system, save_every
+
+class Book:
+    """The accounts of a run from (t₀, x₀): every ``save_every``-th step is kept, or those that end at ``times``.
+
+    The last step is always kept.
+    """
+
+    def __init__(self, system: PHDAE, t0: float, x0: Array, save_every: int, times: Array | None = None) -> None:
+        self.system, self.save_every, self.times = system, save_every, times
         self._first = (t0, x0, float(system.H(x0)))
         self._energy, self._count = self._first[2], 0
         self._saved: list[Saved] = []
@@ -55,7 +64,7 @@ class Book:
         k, flows = len(steps.states), self._flows(steps)
         if self._pending is not None:
             flows[:1] = _merged(np.vstack([self._pending.flows, flows[:1]]), np.zeros(1, dtype=int))
-        ends = np.flatnonzero((self._count + 1 + np.arange(k)) % self.save_every == 0)
+        ends = np.flatnonzero(self._kept(steps.times[1:]))
         firsts = np.append(0, ends + 1)
         merged = _merged(flows, firsts[firsts < k])
         under_way = len(merged) > len(ends)
@@ -63,21 +72,32 @@ class Book:
         self._pending = _rows(steps, np.array([k - 1]), merged[-1:]) if under_way else None
         self._energy, self._count = float(steps.energy[-1]), self._count + k
 
+    def _kept(self, ends: Array) -> Array:
+        """Which of the steps that end at these times (k,) are kept."""
+        if self.times is not None:
+            return np.isin(ends, self.times)
+        made: Array = (self._count + 1 + np.arange(ends.size)) % self.save_every == 0
+        return made
+
     def _flows(self, steps: Steps) -> Array:
-        """Work by port, dissipation, iterations and residual of each step."""
+        """Work by port and OTHERS of each step."""
         ports = self.system.ports.values()
-        made, h = np.empty((len(steps.states), len(ports) + 3)), np.diff(steps.times)
+        made, h = np.empty((len(steps.states), len(ports) + len(OTHERS))), np.diff(steps.times)
         for i, port in enumerate(ports):
             made[:, i] = h * np.einsum("ij,ij->i", steps.outputs[:, port], steps.inputs[:, port])
         change = np.diff(steps.energy, prepend=self._energy)
-        made[:, -3], made[:, -2] = steps.dissipated, steps.iterations
-        made[:, -1] = np.abs(change - made[:, :-3].sum(axis=1) + steps.dissipated)
+        residual = np.abs(change - made[:, : len(ports)].sum(axis=1) + steps.dissipated)
+        rejected = 0.0 if steps.rejected is None else steps.rejected
+        for column, values in zip(
+            range(-5, 0), (steps.dissipated, steps.iterations, 1.0, rejected, residual), strict=True
+        ):
+            made[:, column] = values
         return made
 
     def trajectory(self, method: str, events: Mapping[str, Occurrences]) -> Trajectory:
         """What is booked; the last step is always kept."""
         system, (t0, x0, h0) = self.system, self._first
-        shapes = ((), x0.shape, (), (), (system.inputs_size,), (len(system.ports) + 3,))
+        shapes = ((), x0.shape, (), (), (system.inputs_size,), (len(system.ports) + len(OTHERS),))
         parts = [Saved(*(np.empty((0, *shape)) for shape in shapes)), *self._saved]
         rows = Saved(*map(np.concatenate, zip(*parts, *([self._pending] if self._pending else []), strict=True)))
         return Trajectory(
@@ -89,9 +109,7 @@ class Book:
             balance=Balance(
                 energy=np.append(h0, rows.energy),
                 work={name: rows.flows[:, i] for i, name in enumerate(system.ports)},
-                dissipation=rows.flows[:, -3],
-                residual=rows.flows[:, -1],
-                iterations=rows.flows[:, -2],
+                **dict(zip(OTHERS, rows.flows[:, len(system.ports) :].T, strict=True)),
             ),
             method=method,
             events=events,

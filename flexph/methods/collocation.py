@@ -19,8 +19,12 @@ class Gauss:
     """``E(X_i) K_i = (J − R)z + Bu`` at s points, ``X_i = x₀ + h Σ a_ij K_j``, ``x₁ = x₀ + h Σ b_i K_i``: order 2s.
 
     The energy balance is exact for quadratic H and constant E ([dg] sec. 1 and its reference 28), not beyond. Algebraic
-    states are unknown at the stages and extrapolated to the end of the step. On systems of index 2 the order of the
-    differential states falls (to s + 1 for odd, s for even s) and constraints drift; use a discrete gradient pair.
+    states are unknown at the stages and extrapolated to the end of the step: of order s on index 1. On index 2 the
+    stability function (−1)^s at infinity lets defects of the constraints add up or alternate (E. Hairer, Ch. Lubich,
+    M. Roche, The Numerical Solution of Differential-Algebraic Systems by Runge-Kutta Methods, 1989): differential
+    states are of order s for even s, s + 1 for odd s, algebraic ones of order s − 2 and s − 1 at least. Measured on a
+    bead on a parabola (tests/flexph/test_orders.py): positions 2s, velocities 2 and 4, multipliers 1 and 3 for s = 2
+    and 3. Use a discrete gradient pair where constraints shall not drift.
     """
 
     def __init__(self, system: PHDAE, stages: int) -> None:
@@ -29,7 +33,7 @@ class Gauss:
         self.c, self.b = 0.5 * (nodes + 1.0), 0.5 * weights
         self.a = np.array([_integrals(self.c, end) for end in self.c])
         self.to_end = np.array([np.prod([(1.0 - d) / (e - d) for d in self.c if d != e]) for e in self.c])
-        self._newton = Newton()
+        self._newton, self.memory = Newton(), None
 
     def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""

@@ -463,12 +463,12 @@ def solve(
         if change == np.inf:
             status, previous = DIVERGED, change
             break
-        x, here, last = x.copy(), False, defect
+        x, newest, here, last = x.copy(), here, False, defect
         for i in range(x.size):
             x[i] -= size[i] * step[i]
         defect, costate, lost, B = equation(f, c, x0, x, u, before, h)
         settled = change <= STAGNATED and change * (change / previous) <= SETTLED
-        if settled or (change > 0.5 * previous and change <= (STALLED if fresh else NOISE)):
+        if settled or (change > 0.5 * previous and change <= (STALLED if newest else NOISE)):
             status, previous = SOLVED, change
             break
         late = iteration == 1 and c.given[0] == 1 and not fresh

@@ -64,6 +64,21 @@ def gauss_points(points: int) -> tuple[Array, Array]:
     return nodes, weights
 
 
+def discrete_jacobian(
+    function: Callable[[Array], Array], jacobian: Callable[[Array], Array], x0: Array, x1: Array
+) -> Array:
+    """``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) and its jacobian (k, n) ([dg] definition 6, Gonzalez).
+
+    Of a diffeomorphism it may be singular where Dφ is not ([dg] example 9): it is not for solving with.
+    """
+    step = x1 - x0
+    middle, size = jacobian(0.5 * (x0 + x1)), float(step @ step)
+    if size == 0.0:
+        return middle
+    made: Array = middle + np.outer(function(x1) - function(x0) - middle @ step, step / size)
+    return made
+
+
 def through_invariants(invariants: Invariants, x0: Array, before: float) -> Callable[[Array], Array]:
     """x₁ to ``Dπ(m)ᵀ ∇̄energy(π₀, π₁)`` with Gonzalez' gradient in the invariants; ``before`` is H(x₀)."""
     first = invariants.values(x0)

@@ -14,9 +14,9 @@ SETTLED = 1e-17
 STAGNATED = 1e-9
 """Correction below which an iteration that no longer improves has met the round-off of the equations."""
 STALLED = 1e-6
-"""The same where the Jacobian is of this step: a multiplier near zero may know no more digits of itself."""
+"""The same where the Jacobian is of this iterate: a multiplier near zero may know no more digits of itself."""
 NOISE = 3e-12
-"""Correction that counts as round-off also where the Jacobian was not made in this step."""
+"""Correction that counts as round-off also where the Jacobian is an older one."""
 FAR = 0.3
 """Relative correction from which on every iteration has a Jacobian of its own."""
 SLOW = 0.2
@@ -74,11 +74,11 @@ class Newton:
                 continue
             if not np.isfinite(change):
                 raise StepFailed(REASONS[DIVERGED], iteration, change)
-            x, here = x - correction, False
+            x, newest, here = x - correction, here, False
             new = residual(x)
             if change <= STAGNATED and change * (change / previous) <= SETTLED:
                 return x, iteration
-            if change > 0.5 * previous and change <= (STALLED if fresh else NOISE):
+            if change > 0.5 * previous and change <= (STALLED if newest else NOISE):
                 return x, iteration
             late = iteration == 1 and jacobian is not None and not fresh  # one that is given is cheap
             if (late or change > SLOW * previous) and change > NOISE:

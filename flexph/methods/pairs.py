@@ -78,6 +78,18 @@ def discrete_gradient(system: PHDAE, kind: str, split: Split | None) -> Callable
     return partial(through_invariants, system.invariants)
 
 
+class Discretised(NamedTuple):
+    """Ē, J̄, R̄, B̄ and z̄ over a step, the differential part of Δx, and ĒΔx."""
+
+    E: Any
+    J: Any
+    R: Any
+    B: Any
+    z: Array
+    step: Array
+    moved: Array
+
+
 class Terms(NamedTuple):
     """Ē Δx, (J̄ − R̄)z̄ + B̄u, z̄, R̄ and B̄ of a step."""
 
@@ -118,7 +130,7 @@ class GradientPair:
         self._inverse = (
             self.split.to_costates(dense(system.E(system.sample))) if isinstance(system.E, Constant) else None
         )
-        self._energy, self._newton, self._last = Latest(system.H), Newton(), np.zeros(system.size)
+        self._energy, self._newton, self._rate = Latest(system.H), Newton(), np.zeros(system.size)
         self._start = self._reached = Reached(np.empty(0), 0.0, 0.0)
 
     def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
@@ -135,7 +147,7 @@ class GradientPair:
             at: Terms = terms(x1)
             return at.moved - (part * h) * at.flow
 
-        guess = x0 + self.split.differential(self._last)  # as in the last step
+        guess = x0 + h * self.split.differential(self._rate)  # as in the last step
         slopes = (
             None
             if self.system.derivatives is None
@@ -149,14 +161,33 @@ class GradientPair:
                 self._newton = Newton()
                 x1, more = self._newton.solve(partial(residual, part=part), x1, size)
                 iterations += more
-        self._last = x1 - x0
+        self._rate = (x1 - x0) / h
         at: Terms = terms(x1)
         lost, output = h * float(at.costate @ (at.R @ at.costate)), at.B.T @ at.costate
         account += h * float(output @ u) - lost
         self._reached = Reached(x1, account, float(np.abs(at.costate) @ np.abs(at.moved)))
         return Advance(x1, iterations, output, lost, self._energy(x1))
 
+    @property
+    def memory(self) -> tuple[Reached, Reached, Array]:
+        """What the next step takes over from those before, beside the state: the account of H and the last rate."""
+        return self._start, self._reached, self._rate
+
+    @memory.setter
+    def memory(self, value: tuple[Reached, Reached, Array]) -> None:
+        self._start, self._reached, self._rate = value
+
+    def over(self, x0: Array, x1: Array) -> Discretised:
+        """The discretisation over a step from x₀ to x₁: (Ē, z̄) is the discrete gradient pair of [dg] eq. (30)."""
+        before = float(self._energy(x0))
+        return self._over(x0, x1, before, None if self._gradient is None else self._gradient(x0, before))
+
     def _terms(self, x0: Array, x1: Array, u: Array, before: float, gradient: Gradient | None) -> Terms:
+        at = self._over(x0, x1, before, gradient)
+        flow = at.J @ at.z - at.R @ at.z
+        return Terms(at.moved, flow + at.B @ u if u.size else flow, at.z, at.R, at.B)
+
+    def _over(self, x0: Array, x1: Array, before: float, gradient: Gradient | None) -> Discretised:
         step = self.split.differential(x1 - x0)
         middle = x1 - 0.5 * step
         E, J, R, B = (at(x0, x1, middle) for at in (self._E, self._J, self._R, self._B))
@@ -166,8 +197,7 @@ class GradientPair:
         elif self.kind == "gonzalez":  # z̄₁ = Ē₁₁⁻ᵀ∇̄H where ∇H(m) = Ēᵀz(m)
             ratio = correction(float(costate @ moved), step, before, self._energy(x1))
             costate = costate + self._to_costates(E) @ (ratio * step) if ratio else costate
-        flow = J @ costate - R @ costate
-        return Terms(moved, flow + B @ u if u.size else flow, costate, R, B)
+        return Discretised(E, J, R, B, costate, step, moved)
 
     def _slopes(self, given: Derivatives, x0: Array, h: float, u: Array, before: float, x1: Array) -> Array:
         """The derivative of Ē Δx − h (J̄ − R̄)z̄ − h B̄u by x₁."""
@@ -203,7 +233,7 @@ class Dirac:
             split: Split | None = differential_split(system)
         except ValueError:
             split = None  # the states that H depends on are not known beforehand
-        self.system, self._newton, self._last = system, Newton(), np.zeros(2 * system.size)
+        self.system, self._newton, self.memory = system, Newton(), None
         self.gradient = discrete_gradient(system, kind, split)
         self._part = (lambda d: d) if split is None else split.differential
         self._means = [discretised(system, name, system.means) for name in "EJRB"]

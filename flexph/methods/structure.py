@@ -10,6 +10,7 @@ import numpy as np
 from ..phdae import PHDAE, Constant
 from ..space import Array
 from .derivatives import dense
+from .newton import StepFailed
 
 RANK = 1e-10
 """Singular value over the largest one below which a constant E counts as singular."""
@@ -50,8 +51,11 @@ class Split:
         return matrix * (1.0 - 0.5 * self._states)
 
     def to_costates(self, E: Array) -> Array:
-        """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ``: from gradients to costates."""
-        made: Array = self.U1 @ np.linalg.solve((self.U1.T @ E @ self.V1).T, self.V1.T)
+        """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ``: from gradients to costates. Raises StepFailed where there is none ([dg] (A1))."""
+        try:
+            made: Array = self.U1 @ np.linalg.solve((self.U1.T @ E @ self.V1).T, self.V1.T)
+        except np.linalg.LinAlgError:
+            raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf) from None
         return made
 
     @cached_property

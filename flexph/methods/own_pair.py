@@ -1,0 +1,73 @@
+"""Discrete gradient pairs that a system has of its own, or takes from a method ([dg] definition 7 and eq. (18))."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from .. import checks as check
+from ..phdae import MEANS, PHDAE
+from ..space import Array
+from .newton import Newton
+from .pairs import Advance, Discretised, GradientPair, Latest, Terms, discretised
+
+PAIRED = ("gonzalez", "mean_value", "invariants")
+"""Methods that are discrete gradient pairs, functions of (x₀, x₁)."""
+
+
+def with_pair(system: PHDAE, method: str = "gonzalez") -> PHDAE:
+    """The same system with the discrete gradient pair and the other means that a method takes as its own ``means``.
+
+    Method ``"pair"`` then takes the steps of that method; :func:`flexph.transform` carries them to other coordinates
+    ([dg] theorems 6 and 9). Raises ValueError for a method that is no pair, or whose E it refuses.
+    """
+    check.choice("method", method, PAIRED)
+    pair = GradientPair(system, method)
+
+    @lru_cache(maxsize=1)  # all five are asked for one after the other
+    def over(x0: bytes, x1: bytes) -> Discretised:
+        return pair.over(np.frombuffer(x0), np.frombuffer(x1))
+
+    means = {name: partial(_entry, over, name) for name in MEANS}
+    return replace(system, means=means, compiled=False)
+
+
+def _entry(over: Callable[[bytes, bytes], Discretised], name: str, x0: Array, x1: Array) -> Any:
+    return getattr(over(*(np.asarray(x, dtype=float).tobytes() for x in (x0, x1))), name)
+
+
+class OwnPair:
+    """``Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h B̄u`` with the pair (Ē, z̄) among the system's ``means`` ([dg] eq. (18)).
+
+    What has no mean is taken in the middle. E may vary and be singular, as may Ē: it is not solved with. The balance
+    is exact where ``z̄ᵀĒ (x₁ − x₀) = H(x₁) − H(x₀)`` ([dg] theorem 2).
+    """
+
+    def __init__(self, system: PHDAE) -> None:
+        if "z" not in system.means:
+            raise ValueError("method 'pair' needs a system with a mean of z, see PHDAE and flexph.with_pair")
+        self.system, self._newton, self.memory = system, Newton(), None
+        self._means = [discretised(system, name, system.means) for name in "EJRB"]
+
+    def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
+        """Advance by h under constant inputs; raises StepFailed."""
+        terms = Latest(lambda x1: self._terms(x0, x1, u))
+
+        def residual(x1: Array) -> Array:
+            at: Terms = terms(x1)
+            return at.moved - h * at.flow
+
+        x1, iterations = self._newton.solve(residual, x0, size)
+        at: Terms = terms(x1)
+        lost = h * float(at.costate @ (at.R @ at.costate))
+        return Advance(x1, iterations, at.B.T @ at.costate, lost, self.system.H(x1))
+
+    def _terms(self, x0: Array, x1: Array, u: Array) -> Terms:
+        E, J, R, B = (at(x0, x1, 0.5 * (x0 + x1)) for at in self._means)
+        costate = self.system.means["z"](x0, x1)
+        flow = J @ costate - R @ costate
+        return Terms(E @ (x1 - x0), flow + B @ u if u.size else flow, costate, R, B)
