@@ -181,6 +181,8 @@ def integrate(
             raise ValueError(f"spectral_radius is for method 'decaying', got method {method!r}")
         if redundant != "refuse":
             raise ValueError(f"redundant={redundant!r} is for method 'exact', got {method!r}")
+        if compiled:
+            raise ValueError(f"compiled=True of a mechanism is for methods 'exact' and 'exact4', got {method!r}")
         return integrate_mechanism(system, start, times, method=method, inputs=inputs or {}, **general)
     options = Options(
         method=method or "exact",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,9 @@ from . import checks as check
 from .joints.connection import measures
 from .kernels.arrays import total
 from .kernels.decay import lost
-from .kernels.gradient import body_levers
-from .kernels.state import Configuration, Derived, constraint_sums, energies
+from .kernels.state import Configuration, Derived, constraint_sums, energies, node_velocities, product_changes
 from .kernels.step import Means, Schedule, Trial
-from .space import Array, spin_map
+from .space import Array, turned_back
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -88,11 +87,12 @@ class Accounts:
         a, bodies = self.arrays, list(mechanism.bodies)
         springs = list(measures(mechanism.connections))
         self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
-        self._row_joint = np.repeat(np.arange(len(self._joints)), [n for _, _, n in self._joints])
-        self._elastic = [i for i, b in enumerate(mechanism.bodies.values()) if b.elasticity]
-        self._heavy = [i for i in range(len(bodies)) if np.any(a.weight[i])]
-        self._damped = [i for i, b in enumerate(mechanism.bodies.values()) if b.elasticity and b.elasticity.is_damped]
+        self._row_joint = np.repeat(self._ordered_joints(), [n for _, _, n in self._joints])
+        self._elastic = _places(b.elasticity is not None for b in mechanism.bodies.values())
+        self._heavy = np.flatnonzero(a.weight.any(axis=1))
+        self._damped = _places(b.elasticity and b.elasticity.is_damped for b in mechanism.bodies.values())
         self._dampers = np.flatnonzero(a.springs.damping)
+        self._inputs = list(mechanism.network.input_slices.values())
         self.energy = (
             *(f"kinetic {n}" for n in bodies),
             *(f"elastic {bodies[i]}" for i in self._elastic),
@@ -103,72 +103,64 @@ class Accounts:
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
         losses = (*(bodies[i] for i in self._damped), *(springs[i][0] for i in self._dampers))
         self.dissipation = (*losses, NUMERICAL) if decaying else losses
+        counts = (len(self.work), len(self.joint_work), len(self.dissipation))
+        self._signs = np.repeat([-1.0, 0.0, 1.0], counts)
 
     def energies(self, c: Configuration, d: Derived) -> Array:
         """Energy by part."""
         e = energies(self.arrays, c, d)
-        return np.concatenate([e["kinetic"], e["elastic"][self._elastic], e["potential"][self._heavy], e["spring"]])
+        parts = (e["kinetic"], e["elastic"].take(self._elastic), e["potential"].take(self._heavy), e["spring"])
+        return np.concatenate(parts)
 
     def step(self, start: Configuration, h: float, x: Means, t: Trial, s: Schedule) -> Array:
         """Work by port and drive, work by ideal joint, dissipation of one step, over each other."""
-        moved = self._vector_increments(h, x, t)
-        done = np.einsum("vd,vd->v", moved[self.arrays.first], t.vector_mean[self.arrays.second])
-        done += np.einsum("vd,vd->v", moved[self.arrays.second], t.vector_mean[self.arrays.first])
-        by_row = self._row_work(x.lam, s, done)
-        driven = np.array([flag for _, flag, _ in self._joints], dtype=bool)
-        by_joint = total(self._row_joint, by_row, len(self._joints))
-        return np.concatenate(
-            [
-                self._input_work(h, x, t),
-                by_joint[driven],
-                by_joint[~driven],
-                self._dissipation(start, h, x, t),
-                [lost(self.arrays, start, t.end, x, s.decay)] if s.decay is not None else [],
-            ]
-        )
+        moved = self._node_increments(h, x, t)
+        by_row = self._row_work(x.lam, s, product_changes(self.arrays, self.arrays.incidence @ moved, t.vector_mean))
+        parts = [total(self._row_joint, by_row, len(self._joints))]
+        if self._inputs:
+            parts.insert(0, self._input_work(h, x, t, moved))
+        if self._damped.size or self._dampers.size:
+            parts.append(self._dissipation(start, h, x, t))
+        if s.decay is not None:
+            parts.append(np.array([lost(self.arrays, start, t.end, x, s.decay)]))
+        return np.concatenate(parts)
+
+    def _ordered_joints(self) -> Array:
+        """Places of the works of the joints: those that are driven come first."""
+        ideal = [not driven for _, driven, _ in self._joints]
+        return np.argsort(np.argsort(ideal, kind="stable"))
 
     def impulse(self, by_row: Array, lost: float) -> Array:
         """The same of an impulse of the joints, from its work by constraint row and its loss."""
         made = np.zeros(len(self.work) + len(self.joint_work) + len(self.dissipation))
-        driven = np.array([flag for _, flag, _ in self._joints], dtype=bool)
-        by_joint = total(self._row_joint, by_row, len(self._joints))
-        inputs = len(self.mechanism.network.input_slices)
-        made[inputs : inputs + driven.size] = np.concatenate([by_joint[driven], by_joint[~driven]])
+        inputs = len(self._inputs)
+        made[inputs : inputs + len(self._joints)] = total(self._row_joint, by_row, len(self._joints))
         if self.decaying:
             made[-1] = lost
         return made
 
     def balance(self, before: Array, after: Array, row: Array) -> float:
         """ΔH − work of ports and drives + dissipation of one step [J]."""
-        works, losses = len(self.work), len(self.dissipation)
-        lost = row[row.size - losses :].sum() if losses else 0.0
-        return float((after - before).sum() - row[:works].sum() + lost)
+        return float((after - before).sum() + row @ self._signs)
 
     def _node_increments(self, h: float, x: Means, t: Trial) -> Array:
         """Exact increments h B v̄ of the nodes."""
-        a = self.arrays
-        local = (a.node_shape @ x.du).reshape(-1, a.dim)
-        if a.mean is not None:
-            local = local - a.node_moves[:, None] * (a.mean @ x.du).reshape(-1, a.dim)[a.node_body]
-        turned = np.einsum("kji,kj->ki", t.inverse[a.node_body], local)
-        turned += np.einsum("ks,ksd->kd", x.omega[a.node_body], body_levers(a, t.inverse, t.lever))
-        return h * (a.node_moves[:, None] * x.v[a.node_body] + turned)
-
-    def _vector_increments(self, h: float, x: Means, t: Trial) -> Array:
-        return self.arrays.incidence @ self._node_increments(h, x, t)
+        return h * node_velocities(self.arrays, x.v, x.omega, x.du, t.inverse.transpose(0, 2, 1), t.lever)
 
     def _row_work(self, lam: Array, s: Schedule, done: Array) -> Array:
         mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
-        return lam * constraint_sums(self.arrays, done, mean, np.zeros_like(lam))
+        return lam * constraint_sums(self.arrays, done, mean, np.zeros(lam.size))
 
-    def _input_work(self, h: float, x: Means, t: Trial) -> Array:
+    def _input_work(self, h: float, x: Means, t: Trial, moved: Array) -> Array:
+        """Of each port, from the increments of the nodes."""
         a = self.arrays
-        output = a.input_node.T @ self._node_increments(h, x, t).ravel()
-        turned = x.omega[a.torque_body] + (a.torque_shape @ x.du).reshape(-1, x.omega.shape[1])
-        world = np.einsum("tji,tj->ti", spin_map(t.inverse)[a.torque_body], turned)
-        output = output + h * (a.input_torque.T @ world.ravel())
+        output = a.input_node.T @ moved.ravel()
+        if a.torque_body.size:
+            spins = x.omega[a.torque_body] + (a.torque_shape @ x.du).reshape(-1, x.omega.shape[1])
+            world = spins if a.dim == 2 else turned_back(t.inverse[a.torque_body], spins)
+            output = output + h * (a.input_torque.T @ world.ravel())
         power = output * t.loads
-        return np.array([power[part].sum() for part in self.mechanism.network.input_slices.values()])
+        return np.array([power[part].sum() for part in self._inputs])
 
     def _dissipation(self, start: Configuration, h: float, x: Means, t: Trial) -> Array:
         a = self.arrays
@@ -178,6 +170,11 @@ class Accounts:
         by_body += total(a.body_u, h * x.du * (a.viscous @ x.du), len(a.mass))
         rate = t.measured.extension[self._dampers] / h
         return np.concatenate([by_body[self._damped], h * a.springs.damping[self._dampers] * rate**2])
+
+
+def _places(flags: Iterable[Any]) -> Array:
+    """Where they hold."""
+    return np.flatnonzero(np.array([bool(flag) for flag in flags], dtype=bool))
 
 
 def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array) -> Ledger:

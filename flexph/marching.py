@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,9 +31,10 @@ WIDE = 1e8
 
 
 def is_wide(mechanism: Mechanism) -> bool:
-    """Whether so many bodies meet in one that the banded solver would be slow."""
-    unknowns, width = (int(i) for i in mechanism.flat.border.size)
-    return unknowns * width**2 > WIDE
+    """Whether the bands are too wide: many bodies that meet in one, or a full matrix of a large body."""
+    border = mechanism.flat.border
+    unknowns, width = (float(i) for i in border.size)
+    return unknowns * width**2 + float(border.inners @ border.width.astype(float) ** 2) > WIDE
 
 
 class CompiledRun:
@@ -57,10 +59,14 @@ class CompiledRun:
         self.save_every, size = save_every, FIRST
         while self.count < len(grid) - 1:
             clock = time.perf_counter()
-            done = self._block(grid[self.count : self.count + min(size, self._limit()) + 1])
+            asked = min(size, self._limit(), len(grid) - 1 - self.count)
+            done = self._block(grid[self.count : self.count + asked + 1])
             bar.update(done)
             elapsed = time.perf_counter() - clock
-            size = 2 * size if elapsed < SHORTEST else max(size // 2, 1) if elapsed > LONGEST else size
+            if done < asked or elapsed > LONGEST:  # what was prepared for the rest of the block is lost
+                size = max(asked // 2, 1)
+            elif elapsed < SHORTEST:
+                size *= 2
 
     def _limit(self) -> int:
         """Steps that a block may have."""
@@ -70,12 +76,13 @@ class CompiledRun:
 
     def _block(self, times: Array) -> int:
         """Take the steps between the times, one at least; how many were taken."""
+        self.under_way = (float(times[0]), float(times[-1]))
         try:
             table = self._table(times)
         except KeyboardInterrupt:
             self._finish(times)
             raise
-        except Exception:  # some time of the block has no value: up to there one by one, which says what is wrong
+        except ValueError:  # some time of the block has no value: up to there one by one, which says what is wrong
             return self._one(float(times[1]))
         done = self._take(table, times)
         return done if done == len(times) - 1 else done + self._one(float(times[done + 1]))
@@ -83,9 +90,11 @@ class CompiledRun:
     def _finish(self, times: Array) -> None:
         """What can be finished of a block in the time that one takes."""
         clock = time.perf_counter()
-        for k in range(len(times) - 1):
-            if time.perf_counter() - clock > LONGEST or not self._take(self._table(times[k : k + 2]), times[k : k + 2]):
-                return
+        with suppress(ValueError):  # of drives and inputs at times to which the run does not come
+            for k in range(len(times) - 1):
+                late = time.perf_counter() - clock > LONGEST
+                if late or not self._take(self._table(times[k : k + 2]), times[k : k + 2]):
+                    return
 
     def _take(self, table: Table, times: Array) -> int:
         """Take the steps of a table and keep those that were solved; how many."""
@@ -110,7 +119,7 @@ class CompiledRun:
         under_way = self.count % self.save_every
         whole = (under_way + len(times) - 1) // self.save_every
         self.count += len(times) - 1
-        self.saved.append(Rows(*(part[:whole] for part in rows)))
+        self.saved.append(Rows(*(part[:whole].copy() for part in rows)))
         ends = slice(self.save_every - 1 - under_way, None, self.save_every)
         self.times.append(times[1:][ends])
         self.middles.append(0.5 * (times[:-1] + times[1:])[ends])

@@ -14,7 +14,7 @@ from .body import Body, Port
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
 from .joints.connection import Connection, measures
 from .joints.vectors import Place, Product, Vector
-from .kernels.arrays import Arrays, Springs
+from .kernels.arrays import Arrays, Springs, prepared
 from .loads import load_arrays, number_loads
 from .ports import find_port, split_port
 from .space import Array, cross, spins
@@ -89,6 +89,7 @@ def build_network(
     if folded:
         moves = sparse.diags_array(np.repeat(nodes["node_moves"], dim))
         parts["node_shape"] = shape - moves @ body_rows(mean, nodes["node_body"], dim)
+    parts.update(prepared(parts))
     to = _dense if folded else sparse.csr_array
     parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
     arrays = Arrays(

@@ -11,6 +11,7 @@ from .kernels.arrays import Arrays
 from .kernels.jacobian import Point, SingularStep, Solve, factor, flatten
 from .kernels.state import Configuration, Derived
 from .kernels.step import Means, Schedule, Trial, residual
+from .space import Array
 
 SETTLED = 3e-15
 """Expected next correction, in the energy norm and relative to the motion, at which the iterate is exact to round-off:
@@ -28,7 +29,10 @@ MANY = 3.0
 """iterations to come, at the rate of the last one, above which it is,"""
 NOISE = 1e-13
 """and correction below which it is not: there corrections are round-off."""
+CLOSED = 1e-9
+"""Gap over what the constraints measure up to which they hold: far above round-off."""
 MAX_ITERATIONS = 40
+TINY = float(np.finfo(float).tiny)
 
 
 class Converged(NamedTuple):
@@ -77,8 +81,8 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
         correction = solve(defect)
         work = _work(a, defect, correction)
         largest = max(largest, work)  # from rest, the first correction is all the energy there is
-        size = float(np.sqrt(work / max(largest, _energy_scale(a, known, h, x, trial))))
-        if not np.isfinite(size):
+        size = math.sqrt(work / max(largest, _energy_scale(a, known, h, x, trial)))
+        if not math.isfinite(size):
             raise NoConvergence("the iteration diverged", iteration, size)
         x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
         defect, trial = residual(a, start, known, h, x, schedule)
@@ -86,11 +90,19 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
         rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
         if expected <= SETTLED or (stagnates and (size <= STAGNATED or _below_resolution(a, start, h, correction))):
+            if is_open(known, trial):
+                raise NoConvergence("the iteration ended away from the constraints", iteration, size)
             return Converged(x, trial, iteration, solve)
         if is_slow(size, previous, used):
             solve = None
         previous = size
     raise NoConvergence("the iteration did not settle", MAX_ITERATIONS, size)
+
+
+def is_open(known: Derived, trial: Trial) -> bool:
+    """Whether the end of a step misses the constraints by more than round-off of what they measure."""
+    gap, size = np.abs(trial.gap).max(initial=0.0), np.abs(known.vector).max(initial=0.0)
+    return bool(not gap <= CLOSED * size * max(size, 1.0))  # products of two vectors, or of one with a unit direction
 
 
 def is_slow(size: float, previous: float, used: int) -> bool:
@@ -111,18 +123,20 @@ def _below_resolution(a: Arrays, start: Configuration, h: float, correction: Mea
 
 def _work(a: Arrays, defect: Means, correction: Means) -> float:
     """Work of the defects along a correction, every entry counted positive [J]."""
-    momentum = np.abs(flatten(a, correction)) @ np.abs(flatten(a, defect))
-    return float(momentum + np.abs(correction.lam) @ np.abs(defect.lam))
+    momentum = _absolute(flatten(a, correction), flatten(a, defect))
+    return momentum + _absolute(correction.lam, defect.lam)
+
+
+def _absolute(x: Array, y: Array) -> float:
+    """Σ |x y|."""
+    return float(np.vdot(np.abs(x), np.abs(y)))
 
 
 def _energy_scale(a: Arrays, known: Derived, h: float, x: Means, t: Trial) -> float:
     """Kinetic and elastic energy of the step and the work of its loads [J]."""
-    c = t.end
-    speed = float(
-        a.mass @ np.einsum("bd,bd->b", x.v, x.v) + np.abs(known.p_r * x.omega).sum() + np.abs(known.p_u * x.du).sum()
-    )
-    stored = float(np.abs(c.sigma * (a.compliance @ c.sigma)).sum())
-    loads = h * float(np.abs(x.v * (np.abs(a.weight) + np.abs(t.force))).sum() + np.abs(x.omega * t.torque).sum())
-    momentum = float(np.abs(np.einsum("bd,bd->b", c.v, c.v)) @ a.mass)
-    total = speed + stored + loads + momentum
-    return max(total, np.finfo(float).tiny)
+    c, mass = t.end, a.mass[:, None]
+    total = _absolute(x.v, mass * np.abs(x.v) + h * (np.abs(a.weight) + np.abs(t.force))) + _absolute(mass * c.v, c.v)
+    total += _absolute(x.omega, np.abs(known.p_r) + h * np.abs(t.torque))
+    if x.du.size:
+        total += _absolute(x.du, known.p_u) + _absolute(c.sigma, a.compliance @ c.sigma)
+    return max(total, TINY)

@@ -13,7 +13,7 @@ from .kernels.gradient import constraint_matrix
 from .kernels.state import derive
 from .kernels.step import Means, Schedule
 from .ledger import Accounts
-from .newton import NoConvergence
+from .newton import CLOSED, NoConvergence
 from .redundancy import independent
 from .space import Array
 from .state import State, TimeTable, configuration, schedule
@@ -21,8 +21,6 @@ from .state import State, TimeTable, configuration, schedule
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
-CLOSED = 1e-9
-"""Gap over the size of the mechanism beyond which redundant constraints contradict each other: far above round-off."""
 APART = 0.2
 """Distance of two middles, over the step to come, from which on a line through their velocities says where it leads."""
 
@@ -101,13 +99,14 @@ class Single:
         self.accounts, self.table = Accounts(mechanism, decaying=decaying), TimeTable(mechanism, start.anchors)
         self.rows_of_g = mechanism.layout.multipliers
         a, bodies = self.arrays, mechanism.layout.bodies
-        self._edges = np.cumsum([bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g])
+        sizes = [bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g]
+        self._edges: list[int] = np.cumsum(sizes).tolist()
 
     def first(self, start: State) -> Station:
         """Where a run starts."""
         c = configuration(self.mechanism, start.x)
         d = derive(self.arrays, c)
-        memory = start.memory.reshape(-1, int(self._edges[-1]) + 1)
+        memory = start.memory.reshape(-1, self._edges[-1] + 1)[-self.depth :]
         if len(memory):
             defect = memory[-1, self._edges[3] : self._edges[4]]
         else:
@@ -132,8 +131,8 @@ class Single:
             raise
         residual = abs(self.accounts.balance(start.energy, taken.energy, taken.flows))
         largest = [float(np.abs(part).max(initial=0.0)) for part in (taken.gap, taken.end.defect)]
-        row = np.concatenate([*map(np.ravel, taken.means), taken.end.defect, [h]])
-        memory = np.vstack([start.memory[-max(self.depth - 1, 0) :], row])
+        row = np.concatenate([*(part.ravel() for part in taken.means), taken.end.defect, [h]])
+        memory = np.concatenate([start.memory[-max(self.depth - 1, 0) :], row[None]])
         end = Station(time, taken.end, taken.energy, memory)
         lam = taken.means.lam
         audit = np.array([residual, *largest, taken.iterations, 1, 0])
@@ -175,9 +174,8 @@ class Single:
 
     def velocities(self, row: Array) -> tuple[Array, Array, Array]:
         """ṙ (b, d), ω (b, s) and u̇ of a row of mean velocities."""
-        v, omega, du = np.split(row, self._edges[:2])
-        bodies = self.mechanism.layout.bodies
-        return v.reshape(bodies, -1), omega.reshape(bodies, -1), du
+        (i, j, k), a = self._edges[:3], self.arrays
+        return row[:i].reshape(a.weight.shape), row[i:j].reshape(a.columns.omega.shape), row[j:k]
 
 
 def foreseen(means: Array, lengths: Array, h: float) -> Array:
@@ -185,12 +183,13 @@ def foreseen(means: Array, lengths: Array, h: float) -> Array:
 
     The nearest to the middle of the step, and the next one that is not too close to that: steps may go back.
     """
-    ends = np.cumsum(lengths) - lengths.sum()  # from now
-    away = ends - 0.5 * lengths - 0.5 * h
-    near = np.argsort(np.abs(away), kind="stable")
-    other = next((k for k in near[1:] if abs(away[k] - away[near[0]]) >= APART * abs(h)), None)
-    first = means[near[0]]
-    if other is None:
-        return first
-    made: Array = first + (first - means[other]) * (away[near[0]] / (away[other] - away[near[0]]))
-    return made
+    away, end = [], 0.0  # middles of the steps from that of the one to come
+    for length in lengths[::-1].tolist():
+        away.append(end - 0.5 * length - 0.5 * h)
+        end -= length
+    near, *others = sorted(range(len(away)), key=lambda k: (abs(away[k]), -k))
+    first: Array = means[-1 - near]
+    for k in others:
+        if abs(away[k] - away[near]) >= APART * abs(h):
+            return first + (first - means[-1 - k]) * (away[near] / (away[k] - away[near]))
+    return first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ def configuration(mechanism: Mechanism, x: Array) -> Configuration:
     """The arrays of a flat state."""
     layout = mechanism.layout
     r, kept, u, v, omega, du, sigma, spring = layout.split(x)
-    dim, turning = layout.dim, list(layout.turning)
+    dim, turning = layout.dim, mechanism.network.arrays.turning
     R = np.tile(np.eye(dim), (layout.bodies, 1, 1))
     R[turning] = from_entries(kept.reshape(len(turning), entry_count(dim)), dim)
     spin = np.zeros((layout.bodies, spins(dim)))
@@ -75,9 +76,9 @@ def configuration(mechanism: Mechanism, x: Array) -> Configuration:
 
 def flat(mechanism: Mechanism, c: Configuration) -> Array:
     """The flat state of arrays, the inverse of :func:`configuration`."""
-    turning = list(mechanism.layout.turning)
-    pieces = (c.r, entries(c.R[turning]), c.u, c.v, c.omega[turning], c.du, c.sigma, c.spring)
-    return np.concatenate([np.ravel(p) for p in pieces])
+    turning = mechanism.network.arrays.turning
+    R, omega = entries(c.R.take(turning, axis=0)), c.omega.take(turning, axis=0)
+    return np.concatenate([p.ravel() for p in (c.r, R, c.u, c.v, omega, c.du, c.sigma, c.spring)])
 
 
 def at_rest(mechanism: Mechanism, centres: Array, rotations: Array) -> Configuration:
@@ -174,10 +175,12 @@ class TimeTable:
         self._driven = [i for i, law in enumerate(self._laws) if callable(law.value)]
         blank = np.zeros(int(edges[-1])), np.zeros(len(self._laws))
         self._fixed = self._fill(blank, anchors.rows, range(len(self._laws)))
+        self._still = np.zeros(int(edges[-1])), np.zeros(len(self._laws))
+        self._last = lru_cache(maxsize=2)(lambda time: self.evaluate(self.values(time)))
 
     def at(self, time: float) -> tuple[Array, Array]:
-        """(coefficients of the terms, offsets of the rows) at a time [s]."""
-        return self.evaluate(self.values(time)) if self._driven else self._fixed
+        """(coefficients of the terms, offsets of the rows) at a time [s], not to be written to."""
+        return self._last(time) if self._driven else self._fixed
 
     def values(self, time: float) -> Array:
         """Value of each constraint at a time."""
@@ -189,7 +192,7 @@ class TimeTable:
                 values[self._own[i]] = np.asarray(given, dtype=float)
             except (TypeError, ValueError):
                 raise ValueError(f"{where} must be a number, got {given!r}") from None
-            if not np.all(np.isfinite(values[self._own[i]])):
+            if not np.isfinite(values[self._own[i]]).all():
                 raise ValueError(f"{where} must be finite, got {given}")
         return values
 
@@ -203,9 +206,9 @@ class TimeTable:
         From an adaptive eighth-order difference of the drives to the right of the time, or, with a step [s], from a
         fourth-order one within the step that ends at the time: drives are never asked for times outside the run.
         """
-        coefficient, offset = np.zeros(self._fixed[0].size), np.zeros(len(self._laws))
         if not self._driven:
-            return coefficient, offset
+            return self._still
+        coefficient, offset = (part.copy() for part in self._still)
         values = self.values(time)
         for i in self._driven:
             law, size = self._laws[i], self._own[i].stop - self._own[i].start
@@ -260,15 +263,22 @@ class TimeTable:
         coefficient, offset = base[0].copy(), base[1].copy()
         for i in rows:
             law, value = self._laws[i], values[self._own[i]]
-            if np.all(np.isfinite(value)):  # the values of drives are not anchored
+            if np.isfinite(value).all():  # the values of drives are not anchored
                 coefficient[self._terms[i]], offset[i] = law.coefficients(value), law.offset(value)
         return coefficient, offset
 
 
+_ENDING = np.array([25.0, -48.0, 36.0, -16.0, 3.0])
+"""Weights of the derivative at the end of a step, over 3h, of values at its end and each quarter before."""
+
+
 def _derivative(function: TimeFunction, size: int, time: float, step: float | None, name: str) -> Array:
     if step is not None:  # five points within the step that ends here, fourth order
-        values = [np.broadcast_to(function(time - 0.25 * k * step), (size,)) for k in range(5)]
-        return np.dot((25.0, -48.0, 36.0, -16.0, 3.0), values) / (3.0 * step)
+        values = np.empty((5, size))
+        for k in range(5):
+            values[k] = function(time - 0.25 * k * step)
+        made: Array = _ENDING @ values / (3.0 * step)
+        return made
     rates = np.zeros(size)
     for k in range(size):
         part = np.vectorize(lambda t, k=k: np.ravel(function(t))[k], otypes=[float])

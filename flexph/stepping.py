@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,8 @@ class Options:
     def __post_init__(self) -> None:
         check.count("save_every", self.save_every)
         check.choice("redundant", self.redundant, ("refuse", "least_norm"))
+        if not (self.compiled is None or isinstance(self.compiled, bool)):
+            raise ValueError(f"compiled must be None, True or False, got {self.compiled!r}")
 
 
 def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | Array, options: Options) -> Solution:
@@ -77,7 +80,7 @@ def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | A
         run = _Run(mechanism, start, method, options.events)
         if isinstance(method, Pairs):
             run.pace = Pace(method, run.station, grid)
-        with timed("runs of mechanisms"):
+        with nullcontext() if AVAILABLE else timed("runs of mechanisms"):
             solution = _march(run, grid, options)
     warn_of_doubts(solution, run.longest(grid), level=3)
     return solution

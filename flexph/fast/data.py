@@ -255,7 +255,8 @@ class System(NamedTuple):
 class Carried(NamedTuple):
     """What one step leaves for the next: rows of memory (see single.Station), energies, G v − ∂g/∂t.
 
-    ``back_…`` are those at the start of the step under way, which may be made of several.
+    ``back_…`` are those at the start of the step under way, which may be made of several; ``step_…`` is what it has
+    booked so far, and goes to a row only when it is finished.
     """
 
     memory: Array  # (depth, width)
@@ -265,7 +266,12 @@ class Carried(NamedTuple):
     defect: Array  # (g,)
     back_defect: Array
     new_defect: Array  # work space
+    new_energy: Array
     flow: Array
+    step_flow: Array
+    step_stage: Array  # (g,)
+    step_multipliers: Array
+    step_audit: Array  # (6,)
     gap: Array  # (g,)
     space: Array  # (3, d)
     moved: Array  # (k, d)

@@ -6,7 +6,7 @@ import math
 
 from .. import newton as plain
 from ..compiling import in_place
-from ..newton import LEAST, MAX_ITERATIONS, NOISE, RESOLUTION, SETTLED, STAGNATED
+from ..newton import CLOSED, LEAST, MAX_ITERATIONS, NOISE, RESOLUTION, SETTLED, STAGNATED
 from ..space import Array
 from .arrow import factor, solve
 from .memory import REAL, WHOLE, Memory, matrix, places, tensor, vector
@@ -39,16 +39,28 @@ def newton(
         used += 1
         rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
-        if expected <= SETTLED:
-            return iteration
-        if stagnates and (size <= NOISE or _below_resolution(m, h)):
-            return iteration
-        if stagnates and size <= STAGNATED:  # an ill-conditioned step: the NumPy kernels judge it
-            return -1
+        settled = expected <= SETTLED or (stagnates and (size <= NOISE or _below_resolution(m, h)))
+        if settled or (stagnates and size <= STAGNATED):
+            # an ill-conditioned step is judged by the NumPy kernels
+            return -1 if not settled or _is_open(m) else iteration
         if is_slow(size, previous, used):
             factored = False
         previous = size
     return -1
+
+
+@in_place
+def _is_open(m: Memory) -> bool:
+    """Whether the end of the step misses the constraints, see flexph.newton.is_open."""
+    at_vector = matrix(m, REAL.at_vector)
+    defect_lam = vector(m, REAL.defect_lam)
+    gap, size = 0.0, 0.0
+    for i in range(defect_lam.size):
+        gap = max(gap, abs(defect_lam[i]))
+    for v in range(at_vector.shape[0]):
+        for i in range(at_vector.shape[1]):
+            size = max(size, abs(at_vector[v, i]))
+    return not gap <= CLOSED * size * max(size, 1.0)
 
 
 @in_place

@@ -100,7 +100,8 @@ def _workspace(k: Constants, depth: int, energies: int, flows: int) -> Workspace
     width = b * (d + s) + n + 2 * rows + 1
     carried = Carried(
         *(z((depth, width)), z((depth, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
-        *(z(flows), z(rows), z((3, d)), z((nodes, d)), z(count * d)),
+        *(z(energies), z(flows), z(flows), z(rows), z(rows), z(6)),
+        *(z(rows), z((3, d)), z((nodes, d)), z(count * d)),
     )
     return Workspace(motion(), motion(), unknowns(), unknowns(), unknowns(), trial, _system(k), carried)
 

@@ -63,14 +63,10 @@ def run(
     row, substeps = 0, parts.shares.size
     steps = (table.times.size - 1) // substeps
     for step in range(steps):
-        _save_back(m)
-        if count % save_every == 0:
-            rows.flow[row, :] = 0.0
-            rows.audit[row, :] = 0.0
-        rows.stage[row, :] = 0.0
-        rows.multipliers[row, :] = 0.0
+        _begin(m)
         for part in range(substeps):
-            if not _substep(m, axes, table, step * substeps + part, known, parts, part, rows, row):
+            k = step * substeps + part
+            if not _substep(m, axes, table, k, known, parts.shares[part], parts.weights[part]):
                 return
             known += 1
         _close(m, axes, rows, row)
@@ -87,13 +83,12 @@ def _substep(
     table: Table,
     k: int,
     known: int,
-    parts: Parts,
-    part: int,
-    rows: Rows,
-    row: int,
+    share: float,
+    weight: float,
 ) -> bool:
-    """Take one substep and add it to the row; False where it is not solved."""
+    """Take one substep and add it to what the step books; False where it is not solved."""
     carried_flow = vector(m, REAL.carried_flow)
+    carried_new_energy = vector(m, REAL.carried_new_energy)
     carried_new_defect = vector(m, REAL.carried_new_defect)
     carried_space = matrix(m, REAL.carried_space)
     carried_moved = matrix(m, REAL.carried_moved)
@@ -106,16 +101,20 @@ def _substep(
         return False
     flows(m, axes, h, before, after, carried_space, carried_moved, carried_flow)
     _finish(m, axes)
-    energies(m, axes, rows.energy[row])
+    energies(m, axes, carried_new_energy)
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
     velocity_defect(m, axes, after, own_coefficient, own_offset, carried_space, carried_moved, carried_new_defect)
-    _book(m, axes, h, iterations, after, offset, parts.shares[part], parts.weights[part], rows, row)
+    _book(m, axes, h, iterations, after, offset, share, weight)
     return True
 
 
 @in_place
-def _save_back(m: Memory) -> None:
-    """Keep what a step that is not solved is taken again from."""
+def _begin(m: Memory) -> None:
+    """Keep what a step that is not solved is taken again from, and open its books."""
+    carried_step_flow = vector(m, REAL.carried_step_flow)
+    carried_step_stage = vector(m, REAL.carried_step_stage)
+    carried_step_multipliers = vector(m, REAL.carried_step_multipliers)
+    carried_step_audit = vector(m, REAL.carried_step_audit)
     carried_memory = matrix(m, REAL.carried_memory)
     carried_back_memory = matrix(m, REAL.carried_back_memory)
     carried_energy = vector(m, REAL.carried_energy)
@@ -125,15 +124,32 @@ def _save_back(m: Memory) -> None:
     copy(carried_memory, carried_back_memory)
     copy(carried_energy, carried_back_energy)
     copy(carried_defect, carried_back_defect)
+    carried_step_flow[:] = 0.0
+    carried_step_stage[:] = 0.0
+    carried_step_multipliers[:] = 0.0
+    carried_step_audit[:] = 0.0
 
 
 @in_place
 def _close(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
-    """The end of a step, after all its parts."""
+    """The end of a step, after all its parts: its books are added to its row."""
+    carried_energy = vector(m, REAL.carried_energy)
     carried_defect = vector(m, REAL.carried_defect)
+    carried_step_flow = vector(m, REAL.carried_step_flow)
+    carried_step_stage = vector(m, REAL.carried_step_stage)
+    carried_step_multipliers = vector(m, REAL.carried_step_multipliers)
+    carried_step_audit = vector(m, REAL.carried_step_audit)
     for i in range(carried_defect.size):
-        rows.audit[row, 2] = max(rows.audit[row, 2], abs(carried_defect[i]))
-    rows.audit[row, 4] += 1.0
+        carried_step_audit[2] = max(carried_step_audit[2], abs(carried_defect[i]))
+    carried_step_audit[4] = 1.0
+    for i in range(carried_step_audit.size):
+        worst = max(rows.audit[row, i], carried_step_audit[i])
+        rows.audit[row, i] = worst if i < 3 else rows.audit[row, i] + carried_step_audit[i]
+    for i in range(carried_step_flow.size):
+        rows.flow[row, i] += carried_step_flow[i]
+    copy(carried_energy, rows.energy[row])
+    copy(carried_step_stage, rows.stage[row])
+    copy(carried_step_multipliers, rows.multipliers[row])
     _store(m, axes, rows.state[row])
 
 
@@ -244,10 +260,13 @@ def _book(
     offset: Array,
     share: float,
     weight: float,
-    rows: Rows,
-    row: int,
 ) -> None:
-    """Flows, residuals and multipliers of a step into its row, and what the next step needs."""
+    """Flows, residuals and multipliers of a substep, and what the next one needs."""
+    carried_new_energy = vector(m, REAL.carried_new_energy)
+    carried_step_flow = vector(m, REAL.carried_step_flow)
+    carried_step_stage = vector(m, REAL.carried_step_stage)
+    carried_step_multipliers = vector(m, REAL.carried_step_multipliers)
+    carried_step_audit = vector(m, REAL.carried_step_audit)
     carried_energy = vector(m, REAL.carried_energy)
     carried_flow = vector(m, REAL.carried_flow)
     carried_defect = vector(m, REAL.carried_defect)
@@ -266,10 +285,10 @@ def _book(
     correction_lam = vector(m, REAL.correction_lam)
     balance = 0.0
     for i in range(carried_energy.size):
-        balance += rows.energy[row, i] - carried_energy[i]
-        carried_energy[i] = rows.energy[row, i]
+        balance += carried_new_energy[i] - carried_energy[i]
+        carried_energy[i] = carried_new_energy[i]
     for i in range(carried_flow.size):
-        rows.flow[row, i] += carried_flow[i]
+        carried_step_flow[i] += carried_flow[i]
         if i < books_earned:
             balance -= carried_flow[i]
         elif i >= books_lost:
@@ -278,17 +297,17 @@ def _book(
         carried_gap[i] = -offset[i]
     for i in range(joints_term_row.size):
         carried_gap[joints_term_row[i]] += after[i] * at_product[joints_term_product[i]]
-    rows.audit[row, 0] = max(rows.audit[row, 0], abs(balance))
-    rows.audit[row, 3] += iterations
+    carried_step_audit[0] = max(carried_step_audit[0], abs(balance))
+    carried_step_audit[3] += iterations
     defect_v[:], defect_w[:], defect_du[:] = 0.0, 0.0, 0.0
     for i in range(offset.size):
-        rows.audit[row, 1] = max(rows.audit[row, 1], abs(carried_gap[i]))
+        carried_step_audit[1] = max(carried_step_audit[1], abs(carried_gap[i]))
         defect_lam[i] = 0.5 * h * (carried_new_defect[i] - carried_defect[i])
         carried_defect[i] = carried_new_defect[i]
     solve(m, axes, h)
     for i in range(offset.size):
-        rows.stage[row, i] += share * x_lam[i]
-        rows.multipliers[row, i] += weight * (x_lam[i] - correction_lam[i])
+        carried_step_stage[i] += share * x_lam[i]
+        carried_step_multipliers[i] += weight * (x_lam[i] - correction_lam[i])
     _remember(m, h)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from ..space import Array
 
@@ -19,7 +20,7 @@ class Arrays(NamedTuple):
     """Constant data of a mechanism: b bodies, d dimensions, s spins, n flexible coordinates, m stresses.
 
     Nodes are places (points, directions) of bodies, vectors are combinations of nodes, products are pairs of vectors,
-    terms put products into constraint rows.
+    terms put products into constraint rows. The last fields follow from the others (see :func:`prepared`).
     """
 
     dim: int
@@ -62,6 +63,26 @@ class Arrays(NamedTuple):
     torque_shape: Any  # (t·s, n): section rotations ψ
     follow_input: Index  # (f, d): inputs given in the axes of a section
     follow_node: Index  # (f, d): the direction nodes of those axes
+    columns: Columns
+    sum_coordinates: Any  # (b, n), sums over the flexible coordinates of each body
+    sum_nodes: Any  # (b, k), sums over the nodes of each body,
+    sum_points: Any  # (b, k), and over its points alone
+    rise: Any  # (m, n), C⁻¹ strain
+    bend: Any  # (m, g), C⁻¹ weights
+    is_viscous: bool
+    pairs: Index  # (2, p), the first and the second vector of each product
+    partners: Index  # (2, p), the second and the first
+    pull_pairs: Any  # (k, 2p), forces on those pairs to forces on nodes
+    node_turns: Any  # (k, t), which nodes turn with which of the bodies that turn
+    translating: Any  # (k·d, b·d), which nodes move with which centre of mass
+
+
+class Columns(NamedTuple):
+    """Columns of ṙ (b, d), ω (b, s; −1 where a body does not turn) and u̇ (n,) among the velocities."""
+
+    v: Index
+    omega: Index
+    u: Index
 
 
 class Springs(NamedTuple):
@@ -74,6 +95,41 @@ class Springs(NamedTuple):
     stiffness: Array
     damping: Array
     state: Index
+
+
+def prepared(parts: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the arrays that follow from the others, in which matrices are sparse."""
+    bodies, dim = parts["weight"].shape
+    node_body, moves, pairs = parts["node_body"], parts["node_moves"], np.array([parts["first"], parts["second"]])
+    selections = [parts["incidence"].T @ parts[name].T for name in ("select_first", "select_second")]
+    nodes, points = _sums(node_body, np.ones(moves.size), bodies), _sums(node_body, moves, bodies)
+    return {
+        "columns": _columns(bodies, dim, parts["n"].shape, parts["turning"]),
+        "sum_coordinates": _sums(parts["body_u"], np.ones(parts["body_u"].size), bodies),
+        "sum_nodes": nodes,
+        "sum_points": points,
+        "rise": sparse.csr_array(parts["stiffness"] @ parts["strain"]),
+        "bend": sparse.csr_array(parts["stiffness"] @ parts["weights"]),
+        "is_viscous": bool(parts["viscous"].nnz),
+        "pairs": pairs,
+        "partners": pairs[::-1].copy(),
+        "pull_pairs": sparse.csr_array(sparse.hstack(selections)),
+        "node_turns": sparse.csr_array(nodes[parts["turning"]].T),
+        "translating": sparse.csr_array(sparse.kron(points.T, sparse.eye_array(dim))),
+    }
+
+
+def _columns(bodies: int, dim: int, spins: tuple[int, int], turning: Index) -> Columns:
+    s, n = spins
+    v = np.arange(bodies * dim).reshape(bodies, dim)
+    omega = np.full((bodies, s), -1)
+    omega[turning] = v.size + np.arange(turning.size * s).reshape(-1, s)
+    return Columns(v, omega, v.size + turning.size * s + np.arange(n))
+
+
+def _sums(index: Index, weights: Array, size: int) -> Any:
+    """Weighted sums by index: sparse (size, entries)."""
+    return sparse.csr_array((weights, (index, np.arange(index.size))), shape=(size, index.size))
 
 
 def total(index: Index, values: Array, size: int) -> Array:

@@ -7,22 +7,24 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..space import Array, cross, spin_map
-from .arrays import Arrays
+from ..space import Array, spin_map, unit_sweeps
+from .arrays import Arrays, Columns, total
 
 
-def columns(a: Arrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def columns(a: Arrays) -> Columns:
     """Columns of ṙ (b, d), ω (b, s; −1 where a body does not turn) and u̇ (n,)."""
-    bodies, s = len(a.mass), a.n.shape[0]
-    v = np.arange(bodies * a.dim).reshape(bodies, a.dim)
-    omega = np.full((bodies, s), -1)
-    omega[a.turning] = v.size + np.arange(a.turning.size * s).reshape(-1, s)
-    return v, omega, v.size + a.turning.size * s + np.arange(a.body_u.size)
+    return a.columns
 
 
 def velocity_count(a: Arrays) -> int:
     """Number of velocities (ṙ, ω of turning bodies, u̇)."""
-    return len(a.mass) * a.dim + a.turning.size * a.n.shape[0] + a.body_u.size
+    return a.weight.size + a.turning.size * a.n.shape[0] + a.body_u.size
+
+
+def velocity_slices(a: Arrays) -> tuple[slice, slice]:
+    """Where the spins of turning bodies and u̇ are among the velocities."""
+    first, last = a.weight.size, velocity_count(a)
+    return slice(first, last - a.body_u.size), slice(last - a.body_u.size, last)
 
 
 def is_sparse(a: Arrays) -> bool:
@@ -35,15 +37,10 @@ def scale_rows(m: Any, rows: Array) -> Any:
     return sparse.diags_array(rows) @ m if sparse.issparse(m) else rows[:, None] * m
 
 
-def lever_spin(a: Arrays, lever: Array) -> Array:
-    """e_s × ℓ for all nodes and spins, (k, s, d)."""
-    return np.einsum("sij,kj->ksi", cross(a.dim), lever)
-
-
 def body_levers(a: Arrays, inverse: Array, lever: Array) -> Array:
     """Velocities of the nodes by unit body spins, (k, s, d): the world spin is Ω = inverseᵀ ω, in the plane ω."""
-    made = lever_spin(a, lever)
-    return made if a.dim == 2 else np.matmul(inverse[a.node_body], made)
+    made = unit_sweeps(lever)
+    return made if a.dim == 2 else np.matmul(inverse.take(a.node_body, axis=0), made)
 
 
 def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
@@ -55,16 +52,14 @@ def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
         if a.mean is not None:
             shape = shape - (turned @ moves) @ a.mean
         return sparse.csr_array(sparse.hstack([scale * moves, placed(a, spin), shape]))
-    cv, cw, cu = columns(a)
-    k = a.node_body.size
-    rows = np.zeros((k, a.dim, velocity_count(a)))
-    node, turns = np.arange(k), np.flatnonzero(cw[a.node_body, 0] >= 0)
-    for i in range(a.dim):
-        rows[node, i, cv[a.node_body, i]] = scale * a.node_moves
-    for i in range(spin.shape[1]):
-        rows[turns, :, cw[a.node_body[turns], i]] = spin[turns, i]
-    rows[:, :, cu] = np.matmul(frame, a.node_shape.reshape(k, a.dim, cu.size))
-    return rows.reshape(k * a.dim, velocity_count(a))
+    (k, s, d), (omega, u) = spin.shape, velocity_slices(a)
+    rows = np.empty((k, d, u.stop))
+    rows[:, :, : omega.start] = (scale * a.translating).reshape(k, d, omega.start)
+    by_body = spin.transpose(0, 2, 1)[:, :, None] * a.node_turns[:, None, :, None]
+    rows[:, :, omega] = by_body.reshape(k, d, a.turning.size * s)
+    if a.body_u.size:
+        rows[:, :, u] = np.matmul(frame, a.node_shape.reshape(k, d, a.body_u.size))
+    return rows.reshape(k * d, u.stop)
 
 
 def pull(a: Arrays, nodes: Any) -> Any:
@@ -77,7 +72,7 @@ def pull(a: Arrays, nodes: Any) -> Any:
 
 def product_gradient(a: Arrays, vector: Array) -> Any:
     """Gradient of the products V·W with respect to the vectors, (p, v·d)."""
-    on_first, on_second = vector[a.second], vector[a.first]
+    on_first, on_second = vector.take(a.second, axis=0), vector.take(a.first, axis=0)
     if is_sparse(a):
         unit = np.eye(a.dim)
         pieces = [
@@ -94,8 +89,10 @@ def product_gradient(a: Arrays, vector: Array) -> Any:
 
 def row_weights(a: Arrays, coefficient: Array, rows: int) -> Any:
     """Constraint rows as combinations of products, (g, p)."""
-    made = sparse.csr_array((coefficient, (a.term_row, a.term_product)), shape=(rows, a.first.size))
-    return made if is_sparse(a) else made.toarray()
+    shape = (rows, a.first.size)
+    if is_sparse(a):
+        return sparse.csr_array((coefficient, (a.term_row, a.term_product)), shape=shape)
+    return total(a.term_row * a.first.size + a.term_product, coefficient, rows * a.first.size).reshape(shape)
 
 
 def constraint_matrix(a: Arrays, R: Array, arm: Array, vector: Array, coefficient: Array, rows: int) -> Any:
@@ -110,7 +107,7 @@ def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:
 
 def world_spin_levers(a: Arrays, R: Array, arm: Array) -> Array:
     """R(e_s × x) of all nodes, (k, s, d)."""
-    return body_levers(a, np.swapaxes(R, 1, 2), arm)
+    return body_levers(a, R.transpose(0, 2, 1), arm)
 
 
 def block_diagonal(matrices: Array) -> Any:

@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
-from ..space import Array, cayley_derivative, cross, spin_skew
+from ..space import Array, cross, mean_rotation, spin_skew, turned_back, unit_sweeps
 from .arrays import Arrays
 from .decay import correction
 from .gradient import (
@@ -35,9 +35,11 @@ from .gradient import (
     scale_rows,
     section_rows,
     translating,
+    velocity_count,
+    velocity_slices,
 )
 from .springs import tangent
-from .state import Configuration, Derived, momenta, rotational_inertia
+from .state import Configuration, Derived, body_spins, contracted, rotational_inertia
 from .step import Means, Schedule, Trial, section_torques
 
 Solve = Callable[[Means], Means]
@@ -70,85 +72,89 @@ def factor(a: Arrays, at: Point) -> Solve:
 
 def flatten(a: Arrays, x: Means) -> Array:
     """Mean velocities as one vector, the spins of point masses left out."""
-    return np.concatenate([x.v.ravel(), x.omega[a.turning].ravel(), x.du])
+    return np.concatenate(_parts(a, x))
+
+
+def _parts(a: Arrays, x: Means) -> list[Array]:
+    return [x.v.ravel(), x.omega.take(a.turning, axis=0).ravel(), x.du]
 
 
 def unflatten(a: Arrays, y: Array, lam: Array) -> Means:
     """The inverse of :func:`flatten`."""
-    v, omega, u = columns(a)
-    spin = np.zeros(omega.shape)
-    spin[a.turning] = y[omega[a.turning]]
-    return Means(y[v], spin, y[u], lam)
+    omega, u = velocity_slices(a)
+    spin = np.zeros(a.columns.omega.shape)
+    spin[a.turning] = y[omega].reshape(-1, a.n.shape[0])
+    return Means(y[: omega.start].reshape(a.weight.shape), spin, y[u], lam)
 
 
 def _weighted_stack(stack: Any, a: Arrays, at: Point) -> Any:
     """2M + 2hω̄N − ½h²ω₀ω₁K of the stacked inertia products, or of their shift."""
     n, s, h = a.body_u.size, a.n.shape[0], at.h
-    w0, w1 = at.start.omega[a.body_u], at.trial.end.omega[a.body_u]
+    w0, w1 = body_spins(a, at.start.omega), body_spins(a, at.trial.end.omega)
     made = 2.0 * stack[:n]
     for i in range(s):
-        made = made + scale_rows(stack[(1 + i) * n : (2 + i) * n], h * (w0 + w1)[:, i])
+        made = made + scale_rows(stack[(1 + i) * n : (2 + i) * n], h * (w0 + w1)[i])
         for j in range(s):
             k = 1 + s + i * s + j
-            made = made - scale_rows(stack[k * n : (k + 1) * n], 0.5 * h * h * w0[:, i] * w1[:, j])
+            made = made - scale_rows(stack[k * n : (k + 1) * n], 0.5 * h * h * w0[i] * w1[j])
     return made
 
 
 def _flexible(a: Arrays, at: Point) -> Any:
     """∂r_u/∂u̇̄: inertia + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁) + hα M."""
     h, t = at.h, at.trial
-    mean = a.strain + a.weights @ scale_rows(a.slopes, t.slope)
-    last = a.strain + a.weights @ scale_rows(a.slopes, a.slopes @ t.end.u)
-    stress = a.stiffness @ last
-    elastic = mean.T @ scale_rows(stress, 0.5 * h + a.stress_damping)
+    mean, stress, stiff = a.strain, a.rise, a.viscous
+    if t.slope.size:
+        mean = mean + a.weights @ scale_rows(a.slopes, t.slope)
+        stress = stress + a.bend @ scale_rows(a.slopes, 2.0 * t.slope - at.known.slope)
+        stiff = stiff + a.slopes.T @ scale_rows(a.slopes, 0.5 * h * (a.weights.T @ t.stress))
+    softened = scale_rows(stress, 0.5 * h + a.stress_damping)
     if at.schedule.decay is not None:
-        elastic = elastic + h * mean.T @ (at.schedule.decay.softening @ stress)
-    geometric = a.slopes.T @ scale_rows(a.slopes, 0.5 * h * (a.weights.T @ t.stress))
-    return _weighted_stack(a.stack, a, at) + h * (elastic + geometric + a.viscous)
+        softened = softened + h * at.schedule.decay.softening @ stress
+    return _weighted_stack(a.stack, a, at) + h * (mean.T @ softened + stiff)
 
 
 def _rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
     """∂r_ω/∂ω̄ (b, s, s), ∂r_ω/∂u̇̄ (s, n) and ∂r_u/∂ω̄ (s, n), without what changes with node forces."""
     s, h, t = a.n.shape[0], at.h, at.trial
-    w0, w1 = at.start.omega[a.body_u], t.end.omega[a.body_u]
-    square_1 = a.s + t.Pu[1 + s :].reshape(s, s, -1)
-    square_mean = a.s + t.Pmean[1 + s :].reshape(s, s, -1)
+    w0, w1 = body_spins(a, at.start.omega), body_spins(a, t.end.omega)
+    square_1 = a.s + t.Pu[1 + s :].reshape(a.s.shape)
+    square_mean = a.s + t.Pmean[1 + s :].reshape(a.s.shape)
     coupling = 2.0 * (a.n + t.Pu[1 : 1 + s])
     spin = 2.0 * rotational_inertia(a, t.end.u, t.Pu)
-    spin_u = coupling + h * (2.0 * np.einsum("abn,nb->an", square_1, w1) - t.Pdu[1 : 1 + s])
-    u_spin = coupling - h * (2.0 * np.einsum("abn,nb->an", square_mean, w0) - at.known.Pdu[1 : 1 + s])
+    spin_u = coupling + h * (2.0 * contracted(square_1, w1) - t.Pdu[1 : 1 + s])
+    u_spin = coupling - h * (2.0 * contracted(square_mean, w0) - at.known.Pdu[1 : 1 + s])
     if s == 1:
         return spin, spin_u, u_spin
     through = np.eye(s) + 0.5 * h * spin_skew(at.spin)  # p̄_r × ω̄ changes with p_r₁
-    p_r, _ = momenta(a, t.end.omega, t.end.u, t.end.du, t.Pu, t.Pdu)
-    spin = through @ spin - 0.5 * h * spin_skew(at.known.p_r + p_r)
-    spin = spin - 0.5 * h * h * spin_skew(np.einsum("bji,bj->bi", at.start.R, t.world_torque))  # as R̄⁻¹ does
-    torques = np.einsum("tji,tj->ti", at.start.R[a.torque_body], section_torques(a, t.loads))
-    turned = np.einsum("sij,tj->tis", cross(a.dim), torques).reshape(-1, s)
-    u_spin = u_spin + 0.5 * h * h * (a.torque_shape.T @ turned).T
-    return spin, np.einsum("nab,bn->an", through[a.body_u], spin_u), u_spin
+    turned = 0.5 * (at.known.p_r + t.p_r) + 0.5 * h * turned_back(at.start.R, t.world_torque)  # and R̄⁻¹ too
+    spin = through @ spin - h * spin_skew(turned)
+    if a.torque_body.size:
+        torques = np.einsum("tji,tj->ti", at.start.R[a.torque_body], section_torques(a, t.loads))
+        changed = np.einsum("sij,tj->tis", cross(a.dim), torques).reshape(-1, s)
+        u_spin = u_spin + 0.5 * h * h * (a.torque_shape.T @ changed).T
+    return spin, np.einsum("nab,bn->an", through.take(a.body_u, axis=0), spin_u), u_spin
 
 
 def _node_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
-    """∂(R₁x₁)/∂ω̄ (k, s, d); torque rows −½h R̄⁻¹(· × f) (k, s, d); −h ∂R̄⁻¹/∂ω̄ f (k, s, d)."""
-    basis, h, t = cross(a.dim), at.h, at.trial
-    turned = 0.5 * h * at.start.R[:, None] @ cayley_derivative(0.5 * h * at.spin, a.dim)
-    local = np.einsum("kji,kj->ki", t.end.R[a.node_body], t.arm)
-    arm_omega = np.einsum("ksij,kj->ksi", turned[a.node_body], local)
-    torque = -0.5 * h * np.einsum("ki,sij->ksj", t.node_force, basis)
-    if a.dim == 3:
-        torque = np.matmul(t.inverse[a.node_body], torque)
-    body_force = np.einsum("kji,kj->ki", at.start.R[a.node_body], t.node_force)
-    return arm_omega, torque, 0.5 * h * h * np.einsum("sij,kj->ksi", basis, body_force)
+    """∂(R₁x₁)/∂ω̄ (k, s, d); torque rows −½h R̄⁻¹(· × f) (k, s, d); −h ∂R̄⁻¹/∂ω̄ f (k, s, d).
+
+    The first is h R̄(e_s × R̄ᵀR₁x₁).
+    """
+    h, t, R0 = at.h, at.trial, at.start.R
+    mean = mean_rotation(R0, 0.5 * h * at.spin).take(a.node_body, axis=0)
+    arm_omega = h * np.matmul(unit_sweeps(turned_back(mean, t.arm)), mean.transpose(0, 2, 1))
+    body_force = turned_back(R0.take(a.node_body, axis=0), t.node_force)
+    return arm_omega, 0.5 * h * body_levers(a, t.inverse, t.node_force), 0.5 * h * h * unit_sweeps(body_force)
 
 
 def _node_gradients(a: Arrays, at: Point, arm_omega: Array) -> tuple[Any, Any]:
     """Discrete gradient B and end derivative W of the nodes, (k·d, n_v)."""
     t, h = at.trial, at.h
-    mean_frame = np.swapaxes(t.inverse, 1, 2)[a.node_body]
+    mean_frame = t.inverse.transpose(0, 2, 1).take(a.node_body, axis=0)
     return (
         node_rows(a, body_levers(a, t.inverse, t.lever), mean_frame),
-        node_rows(a, arm_omega, h * t.end.R[a.node_body], h),
+        node_rows(a, arm_omega, (h * t.end.R).take(a.node_body, axis=0), h),
     )
 
 
@@ -176,49 +182,57 @@ def _section_rows(a: Arrays, at: Point) -> Any:
     return made if is_sparse(a) else made.toarray()
 
 
+def _swaps(a: Arrays, at: Point) -> Any:
+    """Stiffness of the products as vectors, in every direction alike: a force φ on V·W acts with φW on V, (v, v)."""
+    swap = a.select_first.T @ scale_rows(a.select_second, 0.5 * at.trial.product_force)
+    return swap + swap.T
+
+
+def _springs(a: Arrays, at: Point) -> Any:
+    """Stiffness of the spring-dampers on the products, (p, p); None where there are none."""
+    if not a.springs.stiffness.size:
+        return None
+    made = tangent(a.springs, at.trial.measured, at.h, at.known.product, at.trial.product)
+    return sparse.csr_array(made) if is_sparse(a) else made
+
+
 def _product_stiffness(a: Arrays, at: Point) -> Any:
-    """Θ with δ(force on vectors) = Θ δ(end vectors) at constant multipliers, (v·d, v·d)."""
-    t = at.trial
-    swap = a.select_first.T @ scale_rows(a.select_second, 0.5 * t.product_force)
-    kron = sparse.kron if is_sparse(a) else np.kron
-    theta = kron(swap + swap.T, np.eye(a.dim))
-    if a.springs.stiffness.size:
-        spring = tangent(a.springs, t.measured, at.h, at.known.product, t.product)
-        spring = sparse.csr_array(spring) if is_sparse(a) else spring
-        theta = theta + product_gradient(a, t.vector_mean).T @ spring @ product_gradient(a, t.vector)
-    return theta
+    """Θ with δ(force on vectors) = Θ δ(end vectors) at constant multipliers, sparse (v·d, v·d)."""
+    t, springs = at.trial, _springs(a, at)
+    theta = sparse.kron(_swaps(a, at), np.eye(a.dim))
+    if springs is None:
+        return theta
+    return theta + product_gradient(a, t.vector_mean).T @ springs @ product_gradient(a, t.vector)
 
 
-def _constraint_blocks(a: Arrays, at: Point) -> tuple[Any, Any]:
-    """c̄β and c₁γ/h with respect to the vectors, (g, v·d)."""
-    s, t, rows = at.schedule, at.trial, at.schedule.offset_1.size
-    mean = row_weights(a, 0.5 * (s.coefficient_0 + s.coefficient_1), rows) @ product_gradient(a, t.vector_mean)
-    last = row_weights(a, s.coefficient_1 / at.h, rows) @ product_gradient(a, t.vector)
-    return s.combined(mean), s.combined(last)
+def _constraint_blocks(a: Arrays, at: Point, mean: Any, last: Any) -> tuple[Any, Any]:
+    """c̄β and c₁γ/h from the gradients β and γ of the products, (g, …)."""
+    s, rows = at.schedule, at.schedule.offset_1.size
+    c_mean = row_weights(a, 0.5 * (s.coefficient_0 + s.coefficient_1), rows)
+    return s.combined(c_mean @ mean), s.combined(row_weights(a, s.coefficient_1 / at.h, rows) @ last)
 
 
 def _dense_factor(a: Arrays, at: Point) -> Solve:
-    cv, cw, cu = columns(a)
-    size = cv.size + a.turning.size * a.n.shape[0] + cu.size
+    (cv, cw, cu), size = columns(a), velocity_count(a)
+    omega, u = velocity_slices(a)
     K = np.zeros((size + at.trial.gap.size,) * 2)
     K[cv, cv] = 2.0 * a.mass[:, None]
-    K[cu[:, None], cu] = _flexible(a, at)
     spin, spin_u, u_spin = _rigid_blocks(a, at)
-    own = cw[a.turning]
-    K[own[:, :, None], own[:, None, :]] = spin[a.turning]
-    for i in range(a.n.shape[0]):
-        K[cw[a.body_u, i], cu] += spin_u[i]
-        K[cu, cw[a.body_u, i]] += u_spin[i]
+    own = cw.take(a.turning, axis=0)
+    K[own[:, :, None], own[:, None, :]] = spin.take(a.turning, axis=0)
+    if cu.size:
+        own_u = cw.take(a.body_u, axis=0).T
+        K[u, u], K[own_u, cu], K[cu, own_u] = _flexible(a, at), spin_u, u_spin
     if at.schedule.decay is not None:
-        K[cv.size : size, cv.size : size] += correction(a, at, at.schedule.decay)
+        K[omega.start : size, omega.start : size] += correction(a, at, at.schedule.decay)
     if a.node_body.size:
         _add_nodes(a, at, K, size)
-    lu, pivots, info = lapack.dgetrf(K)
+    lu, pivots, info = lapack.dgetrf(K.T, overwrite_a=True)  # K by columns is its transpose by rows
     if info > 0:
         raise SingularStep("the Jacobian of the step is singular")
 
     def solve(defect: Means) -> Means:
-        y, _ = lapack.dgetrs(lu, pivots, np.concatenate([flatten(a, defect), defect.lam / at.h]))
+        y, _ = lapack.dgetrs(lu, pivots, np.concatenate([*_parts(a, defect), defect.lam / at.h]), trans=1)
         return unflatten(a, y[:size], y[size:] / at.h)
 
     return solve
@@ -226,28 +240,37 @@ def _dense_factor(a: Arrays, at: Point) -> Solve:
 
 def _add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
     """Add what node forces and constraints contribute to K (in place)."""
-    cv, cw, cu = columns(a)
-    k = a.node_body.size
     arm_omega, torque, inverse = _node_blocks(a, at)
     B, W = _node_gradients(a, at, arm_omega)
-    turning = W.reshape(k, a.dim, size).copy()
-    turning[:, :, : cv.size] = 0.0
-    shape = a.node_shape.reshape(k, a.dim, cu.size)
-    turns = np.flatnonzero(cw[a.node_body, 0] >= 0)
-    for i in range(cw.shape[1]):  # the lever and R̄⁻¹ change under the force
-        own = cw[a.node_body[turns], i]
-        np.add.at(K[:, :size], own, np.einsum("kd,kdx->kx", torque[turns, i], turning[turns]))
-        inward = np.zeros((turns.size, K.shape[0]))
-        inward[:, cu] = np.einsum("kdn,kd->kn", shape[turns], inverse[turns, i])
-        np.add.at(K.T, own, inward)
+    _add_turning(a, K, W, torque, inverse)
     following = _following(a, at, B, W)
     if following is not None:
         K[:size, :size] -= following
     B, W = pull(a, B), pull(a, W)
-    K[:size, :size] -= at.h * (B.T @ (_product_stiffness(a, at) @ W))
-    mean, last = _constraint_blocks(a, at)
-    K[:size, size:] = -(mean @ B).T
-    K[size:, :size] = last @ W
+    beta, gamma = product_gradient(a, at.trial.vector_mean) @ B, product_gradient(a, at.trial.vector) @ W
+    swapped = (_swaps(a, at) @ W.reshape(len(a.vector_fixed), a.dim * size)).reshape(W.shape)
+    K[:size, :size] -= B.T @ (at.h * swapped)
+    springs = _springs(a, at)
+    if springs is not None:
+        K[:size, :size] -= beta.T @ (at.h * springs @ gamma)
+    mean, last = _constraint_blocks(a, at, beta, gamma)
+    K[:size, size:], K[size:, :size] = -mean.T, last
+
+
+def _add_turning(a: Arrays, K: Array, W: Array, torque: Array, inverse: Array) -> None:
+    """Add that the levers and R̄⁻¹ of the bodies that turn change under the forces on their nodes (in place)."""
+    (omega, u), nodes = velocity_slices(a), a.node_position.shape
+    relative = slice(omega.start, u.stop)
+    K[omega, relative] += _by_body(a, np.matmul(torque, W.reshape(*nodes, u.stop)[:, :, relative]))
+    if a.body_u.size:
+        K[u, omega] += _by_body(a, np.matmul(inverse, a.node_shape.reshape(*nodes, a.body_u.size))).T
+
+
+def _by_body(a: Arrays, by_node: Array) -> Array:
+    """Rows of the spins of the bodies that turn from those of their nodes, (k, s, x) to (spins, x)."""
+    k, s, width = by_node.shape
+    made: Array = (a.sum_nodes @ by_node.reshape(k, s * width)).take(a.turning, axis=0)
+    return made.reshape(a.turning.size * s, width)
 
 
 def _sparse_factor(a: Arrays, at: Point) -> Solve:
@@ -255,7 +278,8 @@ def _sparse_factor(a: Arrays, at: Point) -> Solve:
     nodes = _node_gradients(a, at, _node_blocks(a, at)[0])
     following, (B, W) = _following(a, at, *nodes), (pull(a, rows) for rows in nodes)
     body = _sparse_body(a, at) if following is None else _sparse_body(a, at) - following
-    mean, last = _constraint_blocks(a, at)
+    gradients = (product_gradient(a, vector) for vector in (at.trial.vector_mean, at.trial.vector))
+    mean, last = _constraint_blocks(a, at, *gradients)
     size, rows, n = body.shape[0], last.shape[0], a.body_u.size
     shift = _weighted_stack(a.mean_stack, a, at)
     left = sparse.csr_array((size - n, shift.shape[1]))

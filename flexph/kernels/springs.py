@@ -26,10 +26,13 @@ class Measured(NamedTuple):
     tension: Array
 
 
+_NOTHING = Measured(*(np.zeros(0) for _ in Measured._fields))
+
+
 def measure(springs: Springs, e0: Array, h: float, before: Array, after: Array) -> Measured:
     """Extensions over a step from the products before and after, and the mean tensions (torques)."""
     if not springs.stiffness.size:
-        return Measured(*(np.zeros(0) for _ in Measured._fields))
+        return _NOTHING
     by_length = 1.0 / (np.sqrt(before[springs.length_product]) + np.sqrt(after[springs.length_product]))
     stretch = (after - before)[springs.length_product] * by_length
     s0, s1 = before[springs.sine_product], after[springs.sine_product]
@@ -62,6 +65,11 @@ def add_forces(springs: Springs, m: Measured, on_product: Array) -> None:
     np.add.at(on_product, springs.component_product, -component)
     np.add.at(on_product, springs.sine_product, -angle * m.by_sine)
     np.add.at(on_product, springs.cosine_product, -angle * m.by_cosine)
+
+
+def spring_forces(springs: Springs, e0: Array, m: Measured) -> Array:
+    """Spring forces (torques) at the end of a step."""
+    return e0 + (springs.stiffness * m.extension)[springs.state >= 0] if e0.size else e0
 
 
 def split(springs: Springs, values: Array) -> tuple[Array, ...]:

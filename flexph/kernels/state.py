@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..space import Array
+from ..space import Array, sweep, turned, turned_spins
 from .arrays import Arrays, total
 
 
@@ -24,12 +25,13 @@ class Configuration(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """What the step needs of a configuration: inertia products, momenta, node arms, vectors and their products."""
+    """What the step needs of a configuration: inertia products, momenta, slopes, node arms, vectors, their products."""
 
     Pu: Array
     Pdu: Array
     p_r: Array
     p_u: Array
+    slope: Array
     arm: Array
     vector: Array
     product: Array
@@ -37,10 +39,24 @@ class Derived(NamedTuple):
 
 def body_sum(a: Arrays, x: Array) -> Array:
     """Sum over the flexible coordinates of each body: (..., n) to (..., b)."""
-    total = np.zeros((*x.shape[:-1], len(a.mass)))
-    if a.flexing.size:
-        total[..., a.flexing] = np.add.reduceat(x, a.first_u, axis=-1)
+    rows = x.reshape(prod(x.shape[:-1]), x.shape[-1])
+    return (a.sum_coordinates @ rows.T).T.reshape(*x.shape[:-1], len(a.mass))
+
+
+def contracted(square: Array, w: Array) -> Array:
+    """Σ_b square_ab w_b of every flexible coordinate: (s, s, n), (s, n) to (s, n)."""
+    return square[0] * w if len(w) == 1 else np.einsum("abn,bn->an", square, w)
+
+
+def over_spins(x: Array) -> Array:
+    """Σ_a x_a: (s, n) to (n,)."""
+    total: Array = x[0] if len(x) == 1 else x.sum(axis=0)
     return total
+
+
+def body_spins(a: Arrays, omega: Array) -> Array:
+    """ω of the body of each flexible coordinate, (s, n)."""
+    return omega.take(a.body_u, axis=0).T
 
 
 def inertia_products(a: Arrays, u: Array) -> Array:
@@ -54,57 +70,75 @@ def inertia_products(a: Arrays, u: Array) -> Array:
 
 def momenta(a: Arrays, omega: Array, u: Array, du: Array, Pu: Array, Pdu: Array) -> tuple[Array, Array]:
     """p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centre of mass."""
-    s = a.n.shape[0]
-    inertia = rotational_inertia(a, u, Pu)
+    p_r = turned(a.J, omega)
+    if not u.size:
+        return p_r, Pdu[0]
+    s, w = a.n.shape[0], body_spins(a, omega)
     coupling = a.n + Pu[1 : 1 + s]
-    p_r = np.einsum("bij,bj->bi", inertia, omega) + body_sum(a, coupling * du).T
-    p_u = np.einsum("ni,in->n", omega[a.body_u], coupling) + Pdu[0]
-    return p_r, p_u
+    square = 2.0 * a.s + Pu[1 + s :].reshape(s, s, u.size)
+    p_r += body_sum(a, contracted(square, w) * u + coupling * du).T
+    return p_r, over_spins(w * coupling) + Pdu[0]
 
 
 def rotational_inertia(a: Arrays, u: Array, Pu: Array) -> Array:
     """J(u) = J + 2 s·u + uᵀK u of each body, (b, s, s)."""
     s = a.n.shape[0]
-    quadratic = body_sum(a, (2.0 * a.s + Pu[1 + s :].reshape(s, s, -1)) * u)
-    return a.J + np.moveaxis(quadratic, 2, 0)
+    quadratic = body_sum(a, (2.0 * a.s + Pu[1 + s :].reshape(s, s, u.size)) * u)
+    return a.J + quadratic.transpose(2, 0, 1)
 
 
 def node_arms(a: Arrays, R: Array, u: Array) -> Array:
     """R (X + φ u) of all nodes, (k, d): from the centre of mass, or a direction."""
-    local = a.node_position + node_displacement(a, u)
-    return np.matmul(R[a.node_body], local[:, :, None])[:, :, 0]
+    return turned(R.take(a.node_body, axis=0), a.node_position + node_displacement(a, u))
 
 
 def node_displacement(a: Arrays, u: Array) -> Array:
     """φ u of all nodes in body axes, (k, d)."""
-    moved = (a.node_shape @ u).reshape(-1, a.dim)
+    moved = (a.node_shape @ u).reshape(a.node_position.shape)
     if a.mean is not None:
         moved = moved - a.node_moves[:, None] * (a.mean @ u).reshape(-1, a.dim)[a.node_body]
     return moved
 
 
+def node_velocities(a: Arrays, v: Array, omega: Array, du: Array, frame: Array, lever: Array) -> Array:
+    """v + (frame ω) × lever + frame φ u̇ of all nodes in world axes, (k, d), from frames (b, d, d) of the bodies."""
+    world = turned_spins(frame, omega).take(a.node_body, axis=0)
+    moved = sweep(world, lever) + turned(frame.take(a.node_body, axis=0), node_displacement(a, du))
+    return moved + a.node_moves[:, None] * v.take(a.node_body, axis=0)
+
+
 def vectors(a: Arrays, r: Array, arm: Array) -> Array:
     """World vectors of the joints, (v, d)."""
-    return a.incidence @ (a.node_moves[:, None] * r[a.node_body] + arm) + a.vector_fixed
+    return a.incidence @ (a.node_moves[:, None] * r.take(a.node_body, axis=0) + arm) + a.vector_fixed
 
 
 def products(a: Arrays, vector: Array) -> Array:
     """V·W of all products, (p,)."""
-    return np.einsum("pd,pd->p", vector[a.first], vector[a.second])
+    return np.einsum("pd,pd->p", vector.take(a.first, axis=0), vector.take(a.second, axis=0))
+
+
+def product_changes(a: Arrays, moved: Array, vector: Array) -> Array:
+    """ΔV·W + V·ΔW of all products from changes and places of the vectors, (p,)."""
+    return np.einsum("cpd,cpd->p", moved.take(a.pairs, axis=0), vector.take(a.partners, axis=0))
 
 
 def constraint_sums(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
     """Constraint values g (or rates): coefficients times products, summed by row, minus the offsets; (g,)."""
-    return total(a.term_row, coefficient * product[a.term_product], offset.size) - offset
+    return total(a.term_row, coefficient * product.take(a.term_product), offset.size) - offset
 
 
 def derive(a: Arrays, c: Configuration) -> Derived:
     """All that follows from a configuration."""
-    Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
-    p_r, p_u = momenta(a, c.omega, c.u, c.du, Pu, Pdu)
     arm = node_arms(a, c.R, c.u)
     vector = vectors(a, c.r, arm)
-    return Derived(Pu, Pdu, p_r, p_u, arm, vector, products(a, vector))
+    return derive_at(a, c, arm, vector, products(a, vector))
+
+
+def derive_at(a: Arrays, c: Configuration, arm: Array, vector: Array, product: Array) -> Derived:
+    """The same where the node arms, vectors and their products are known."""
+    Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
+    p_r, p_u = momenta(a, c.omega, c.u, c.du, Pu, Pdu)
+    return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, arm, vector, product)
 
 
 def energies(a: Arrays, c: Configuration, d: Derived) -> dict[str, Any]:
@@ -112,10 +146,9 @@ def energies(a: Arrays, c: Configuration, d: Derived) -> dict[str, Any]:
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
     kinetic += 0.5 * np.einsum("bs,bs->b", c.omega, d.p_r) + 0.5 * body_sum(a, c.du * d.p_u)
     elastic = 0.5 * total(a.body_stress, c.sigma * (a.compliance @ c.sigma), len(a.mass))
-    stored = a.springs.state >= 0
     return {
         "kinetic": kinetic,
         "elastic": elastic,
         "potential": -np.einsum("bd,bd->b", a.weight, c.r),
-        "spring": 0.5 * c.spring**2 / a.springs.stiffness[stored],
+        "spring": 0.5 * c.spring**2 / a.springs.stiffness[a.springs.state >= 0],
     }

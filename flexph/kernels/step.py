@@ -18,17 +18,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..space import Array, cayley, moment, skew, spin_map, spin_product
+from ..space import Array, moment, spin_map, spin_product, step_rotation, turned, turned_spins
 from .arrays import Arrays, total
 from .decay import Decay, end_rates, packed, unpacked
-from .springs import Measured, add_forces, measure
+from .springs import Measured, add_forces, measure, spring_forces
 from .state import (
     Configuration,
     Derived,
+    body_spins,
     constraint_sums,
+    contracted,
     inertia_products,
     momenta,
     node_arms,
+    over_spins,
     products,
     vectors,
 )
@@ -81,6 +84,8 @@ class Trial(NamedTuple):
     Pu: Array  # inertia products at u₁ and at the mean
     Pmean: Array
     Pdu: Array  # of u̇₁
+    p_r: Array
+    p_u: Array
     slope: Array  # slopes ū
     stress: Array  # σ̃
     arm: Array  # R₁x₁ of the nodes
@@ -102,27 +107,34 @@ class Trial(NamedTuple):
 def residual(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> tuple[Means, Trial]:
     """Momentum defects [N s, N m s], constraint defects g(q₁, t₁), and the trial end of the step."""
     trial = _attempt(a, start, known, h, x, s)
-    end = trial.end
-    p_r, p_u = momenta(a, end.omega, end.u, end.du, trial.Pu, trial.Pdu)
-    generalised = _virtual_work(a, trial) + _bending_torques(a, trial)
-    elastic = a.strain.T @ trial.stress + a.slopes.T @ (trial.slope * (a.weights.T @ trial.stress))
-    damping = a.viscous @ x.du
-    inertial = _inertia_force(a, start, known, trial)
-    r_v = a.mass[:, None] * (end.v - start.v) - h * (a.weight + trial.force)
-    gyroscopic = spin_product(0.5 * (known.p_r + p_r), x.omega)
-    r_omega = p_r - known.p_r - h * (gyroscopic + trial.torque)
-    r_u = p_u - known.p_u - h * (inertial - elastic - damping + generalised)
+    r_v = a.mass[:, None] * (trial.end.v - start.v) - h * (a.weight + trial.force)
+    torque = trial.torque
+    if a.dim == 3:
+        torque = torque + spin_product(0.5 * (known.p_r + trial.p_r), x.omega)
+    r_omega = trial.p_r - known.p_r - h * torque
+    r_u = trial.p_u - known.p_u
+    if r_u.size:
+        r_u = r_u - h * _generalised_force(a, start, known, x, trial)
     return Means(r_v, r_omega, r_u, trial.gap), trial
 
 
+def _generalised_force(a: Arrays, start: Configuration, known: Derived, x: Means, t: Trial) -> Array:
+    """All forces on the flexible coordinates, (n,)."""
+    made = _inertia_force(a, start, known, t) + _virtual_work(a, t) - a.strain.T @ t.stress
+    if t.slope.size:
+        made -= a.slopes.T @ (t.slope * (a.weights.T @ t.stress))
+    if a.is_viscous:
+        made -= a.viscous @ x.du
+    if a.torque_body.size:
+        made += _bending_torques(a, t)
+    return made
+
+
 def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> Trial:
-    turn = 0.5 * h * x.omega
-    R1 = start.R @ cayley(turn, a.dim)
-    inverse = np.matmul(np.eye(a.dim) - skew(turn, a.dim), np.swapaxes(start.R, 1, 2))
+    R1, inverse = step_rotation(start.R, 0.5 * h * x.omega)
     r1, u1 = start.r + h * x.v, start.u + h * x.du
     rate = inertia_products(a, x.du)
-    slope, step = a.slopes @ (start.u + 0.5 * h * x.du), a.slopes @ x.du
-    jump = h * (a.stiffness @ (a.strain @ x.du + a.weights @ (slope * step)))
+    slope, jump = _strained(a, known, h, x)
     arm = node_arms(a, R1, u1)
     vector = vectors(a, r1, arm)
     vector_mean, product = 0.5 * (known.vector + vector), products(a, vector)
@@ -130,14 +142,13 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
     on_product = _product_forces(a, s.multipliers(x.lam), s, measured)
     lever = 0.5 * (known.arm + arm)
     loads = world_loads(a, lever, s.inputs)
-    node_force = _node_forces(a, on_product, vector_mean) + (a.input_node @ loads).reshape(-1, a.dim)
-    force, torque = np.zeros_like(start.v), np.zeros_like(start.omega)
-    np.add.at(force, a.node_body, a.node_moves[:, None] * node_force)
-    np.add.at(torque, a.node_body, moment(lever, node_force))
-    np.add.at(torque, a.torque_body, section_torques(a, loads))
-    stored = a.springs.state >= 0
+    node_force = _node_forces(a, on_product, vector_mean, loads)
+    torque = a.sum_nodes @ moment(lever, node_force)
+    if a.torque_body.size:
+        np.add.at(torque, a.torque_body, section_torques(a, loads))
     Pu1 = known.Pu + h * rate
     omega1, du1, Pdu1 = _end_rates(a, start, known, x, u1, Pu1, rate, s)
+    p_r, p_u = momenta(a, omega1, u1, du1, Pu1, Pdu1)
     stress = start.sigma + (0.5 + a.stress_damping / h) * jump
     if s.decay is not None:
         stress = stress + s.decay.softening @ jump
@@ -149,7 +160,7 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
         omega=omega1,
         du=du1,
         sigma=start.sigma + jump,
-        spring=start.spring + (a.springs.stiffness * measured.extension)[stored],
+        spring=spring_forces(a.springs, start.spring, measured),
     )
     return Trial(
         end=end,
@@ -157,6 +168,8 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
         Pu=Pu1,
         Pmean=known.Pu + 0.5 * h * rate,
         Pdu=Pdu1,
+        p_r=p_r,
+        p_u=p_u,
         slope=slope,
         stress=stress,
         arm=arm,
@@ -167,13 +180,23 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
         product_force=on_product,
         measured=measured,
         node_force=node_force,
-        force=force,
+        force=a.sum_points @ node_force,
         world_torque=torque,
-        torque=np.matmul(spin_map(inverse), torque[:, :, None])[:, :, 0],
+        torque=turned_spins(inverse, torque),
         loads=loads,
         gap=s.combined(constraint_sums(a, product, s.coefficient_1, s.offset_1)),
         spin=None if s.decay is None else x.omega,
     )
+
+
+def _strained(a: Arrays, known: Derived, h: float, x: Means) -> tuple[Array, Array]:
+    """Slopes ū and the change Δσ of the stresses."""
+    jump = h * (a.rise @ x.du)
+    if not known.slope.size:
+        return known.slope, jump
+    step = h * (a.slopes @ x.du)
+    slope = known.slope + 0.5 * step
+    return slope, jump + a.bend @ (slope * step)
 
 
 def _end_rates(
@@ -210,34 +233,29 @@ def _bending_torques(a: Arrays, t: Trial) -> Array:
 def _product_forces(a: Arrays, lam: Array, s: Schedule, measured: Measured) -> Array:
     """Force on each product from the multipliers and the spring-dampers."""
     mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
-    on_product = total(a.term_product, lam[a.term_row] * mean, a.first.size)
+    on_product = total(a.term_product, lam.take(a.term_row) * mean, a.first.size)
     add_forces(a.springs, measured, on_product)
     return on_product
 
 
-def _node_forces(a: Arrays, on_product: Array, vector: Array) -> Array:
-    """Forces on nodes: a force φ on V·W acts with φW on V and with φV on W."""
-    on_vector = a.select_first.T @ (on_product[:, None] * vector[a.second])
-    on_vector += a.select_second.T @ (on_product[:, None] * vector[a.first])
-    return a.incidence.T @ on_vector
+def _node_forces(a: Arrays, on_product: Array, vector: Array, loads: Array) -> Array:
+    """Forces on nodes: a force φ on V·W acts with φW on V and with φV on W; and the loads."""
+    on_pairs = on_product[:, None] * vector.take(a.partners, axis=0)
+    made: Array = a.pull_pairs @ on_pairs.reshape(-1, a.dim)
+    return made + (a.input_node @ loads).reshape(-1, a.dim) if loads.size else made
 
 
 def _virtual_work(a: Arrays, t: Trial) -> Array:
     """φᵀ R̄⁻¹ f summed over the nodes, (n,)."""
-    local = np.matmul(t.inverse[a.node_body], t.node_force[:, :, None])[:, :, 0]
-    made = a.node_shape.T @ local.ravel()
-    if a.mean is not None:
-        total = np.zeros((len(a.mass), a.dim))
-        np.add.at(total, a.node_body, a.node_moves[:, None] * local)
-        made = made - a.mean.T @ total.ravel()
-    return made
+    local = turned(t.inverse.take(a.node_body, axis=0), t.node_force)
+    made: Array = a.node_shape.T @ local.ravel()
+    return made if a.mean is None else made - a.mean.T @ (a.sum_points @ local).ravel()
 
 
 def _inertia_force(a: Arrays, start: Configuration, known: Derived, t: Trial) -> Array:
     """f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁: centrifugal and Coriolis forces, (n,)."""
     s = a.n.shape[0]
-    w0, w1 = start.omega[a.body_u], t.end.omega[a.body_u]
+    w0, w1 = body_spins(a, start.omega), body_spins(a, t.end.omega)
     square = a.s + t.Pmean[1 + s :].reshape(s, s, -1)
-    centrifugal = np.einsum("na,nb,abn->n", w0, w1, square)
-    gyroscopic = np.einsum("na,an->n", w0, t.Pdu[1 : 1 + s]) + np.einsum("na,an->n", w1, known.Pdu[1 : 1 + s])
-    return centrifugal - 0.5 * gyroscopic
+    made = w0 * (contracted(square, w1) - 0.5 * t.Pdu[1 : 1 + s]) - 0.5 * w1 * known.Pdu[1 : 1 + s]
+    return over_spins(made)

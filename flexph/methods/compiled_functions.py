@@ -7,7 +7,6 @@ global or a helper in another file has changed. What refers to anything else is 
 
 from __future__ import annotations
 
-import builtins
 import hashlib
 import warnings
 from collections.abc import Callable
@@ -143,14 +142,13 @@ def _content(value: Any, seen: dict[int, Any], names: frozenset[str] = frozenset
         consts = tuple(_content(c, seen) for c in value.co_consts)
         return value.co_code, consts, value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars
     if isinstance(value, ModuleType):
-        used = names if value.__name__.split(".")[0] not in FOREIGN else ()
-        return value.__name__, *((n, _content(getattr(value, n), seen)) for n in sorted(used) if hasattr(value, n))
+        return _module_content(value, seen, names)
     if not isinstance(value, FunctionType):
         return _Same(value)
     if id(value) not in seen:
         seen[id(value)] = ("function", len(seen))  # where functions call themselves
         used = frozenset(_names(value.__code__))
-        known = {n: value.__globals__[n] for n in sorted(used) if n in value.__globals__ and not hasattr(builtins, n)}
+        known = {n: value.__globals__[n] for n in sorted(used) if n in value.__globals__}
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
         seen[id(value)] = (
             _content(value.__code__, seen),
@@ -159,6 +157,17 @@ def _content(value: Any, seen: dict[int, Any], names: frozenset[str] = frozenset
             *((n, _content(v, seen, used)) for n, v in known.items()),
         )
     return seen[id(value)]
+
+
+def _module_content(module: ModuleType, seen: dict[int, Any], names: frozenset[str]) -> Any:
+    """What is used of a module, and of modules in it; packages whose versions tell it are taken by name."""
+    if module.__name__.split(".")[0] in FOREIGN or id(module) in seen:
+        return module.__name__
+    seen[id(module)] = module.__name__  # modules may hold each other
+    used = ((n, getattr(module, n)) for n in sorted(names) if hasattr(module, n))
+    made = (module.__name__, *((n, _content(value, seen, names)) for n, value in used))
+    del seen[id(module)]
+    return made
 
 
 class _Same:

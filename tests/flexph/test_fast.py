@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
@@ -14,6 +15,7 @@ from flexph import (
     IntegrationError,
     compiling,
     connect,
+    distributed_load,
     drive,
     force,
     hinge,
@@ -21,6 +23,7 @@ from flexph import (
     slider,
     spherical,
     spring_damper,
+    torque,
     torsion_spring,
 )
 
@@ -76,14 +79,52 @@ def pendulum():
     return mechanism, mechanism.consistent_state(mechanism.assemble({"upper": (0.0, 0.0, 0.4), "lower": 1.0})), {}
 
 
+def loaded():
+    """Flexible links in space under every kind of load, driven by position and by rotation."""
+    section = fem.Section(width=0.02, height=0.01)
+    link = fem.beam(0.2, RUBBER, section, elements=2, dim=3, strain="von_karman")
+    block = rigid.box((0.05, 0.04, 0.03), density=800.0)
+    joints = [
+        spherical("first.root", GROUND.at(0.0, 0.0, 0.0)),
+        drive("box.centre", position=lambda t: (0.5, 0.1 * math.sin(5.0 * t), 0.02 * t)),
+        drive("first.root", GROUND, rotation=lambda t: Rotation.from_rotvec((0.4 * t, 0.0, 2.0 * t))),
+        spherical("second.root", "first.tip"),
+        spring_damper("second.tip", "box.centre", stiffness=30.0, damping=0.1, length=0.1),
+        force("second.tip", axes="section"),
+        torque("box.centre"),
+        distributed_load("first.load"),
+    ]
+    mechanism = connect({"first": link, "second": link, "box": block}, joints, gravity=(0.0, 0.0, -9.81))
+    guess = {"second": (0.2, 0.0, 0.0), "box": (0.4, 0.05, 0.1)}
+    start = mechanism.consistent_state(mechanism.assemble({"first": (0.0, 0.0, 0.0)}, guess=guess))
+    inputs = {
+        "force second.tip": lambda t: (0.05, math.sin(20.0 * t), -0.1),
+        "torque box.centre": (1e-4, -2e-4, 1e-4),
+        "load first.load": (0.3, 0.2, -0.4),
+    }
+    return mechanism, start, inputs
+
+
 CASES = {
     "crank-slider": lambda: crank_slider(),
     "damped": lambda: crank_slider("linear", damping=1e-3),
     "mean axis": lambda: crank_slider(reference="mean_axis"),
     "chain in space": lambda: chain(3),
     "rigid": pendulum,
+    "loaded": loaded,
 }
 STEP = 1e-3
+
+
+@pytest.fixture
+def no_help(monkeypatch):
+    """Compiled runs without NumPy steps in between."""
+    from flexph.marching import CompiledRun
+
+    def one(self, time):
+        raise AssertionError(f"the step to t = {time} s was not solved by the compiled kernels")
+
+    monkeypatch.setattr(CompiledRun, "_one", one)
 
 
 def both(case, steps, **options):
@@ -93,7 +134,7 @@ def both(case, steps, **options):
     return [integrate(mechanism, start, times, inputs=inputs, compiled=flag, **options) for flag in (True, False)]
 
 
-def agree(fast, slow, tolerance=1e-9):
+def agree(fast, slow, tolerance=1e-9, multipliers=1e-6, iterations=0.1):
     """All that two runs have; stresses, rates and multipliers are compared with the largest of their kind."""
     parts = slow.mechanism.layout.parts
     for name, part in parts.items():
@@ -104,7 +145,7 @@ def agree(fast, slow, tolerance=1e-9):
     assert np.array_equal(fast.multiplier_times, slow.multiplier_times)
     for name in ("multipliers", "stage_multipliers"):
         given, wanted = getattr(fast, name), getattr(slow, name)
-        assert np.abs(given - wanted).max(initial=0.0) <= 1e3 * tolerance * np.abs(wanted).max(initial=0.0), name
+        assert np.abs(given - wanted).max(initial=0.0) <= multipliers * np.abs(wanted).max(initial=0.0), name
     for kind in ("energy", "work", "joint_work", "dissipation"):
         given, wanted = getattr(fast.ledger, kind), getattr(slow.ledger, kind)
         assert list(given) == list(wanted)
@@ -113,33 +154,35 @@ def agree(fast, slow, tolerance=1e-9):
     assert fast.ledger.largest_residual < 1e-14
     assert fast.ledger.position_residual.max(initial=0.0) < 1e-14
     assert fast.ledger.velocity_residual == pytest.approx(slow.ledger.velocity_residual, rel=1e-6, abs=1e-9)
-    assert fast.ledger.iterations.mean() == pytest.approx(slow.ledger.iterations.mean(), rel=0.05)
+    assert fast.ledger.iterations.mean() == pytest.approx(slow.ledger.iterations.mean(), rel=iterations)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_compiled_run_is_that_of_the_numpy_kernels(name):
-    agree(*both(CASES[name](), 60))
+def test_a_compiled_run_is_that_of_the_numpy_kernels(name, no_help):
+    # that loads follow is left out of the compiled Jacobian: more iterations, and multipliers corrected to its rate
+    allowed = {"multipliers": 1e-5, "iterations": 0.2} if name == "loaded" else {}
+    agree(*both(CASES[name](), 60), **allowed)
 
 
 @pytest.mark.parametrize("name", ["crank-slider", "chain in space"])
-def test_so_is_one_of_fourth_order(name):
+def test_so_is_one_of_fourth_order(name, no_help):
     mechanism, start, _ = CASES[name]()
     agree(*both((mechanism, start, {}), 12, method="exact4"))
 
 
-def test_rows_between_saved_ones_are_merged():
+def test_rows_between_saved_ones_are_merged(no_help):
     fast, slow = both(CASES["damped"](), 75, save_every=7)
     assert len(fast.times) == 12
     agree(fast, slow)
 
 
-def test_steps_of_different_lengths():
+def test_steps_of_different_lengths(no_help):
     mechanism, start, inputs = crank_slider()
     times = np.cumsum([0.0, *np.random.default_rng(0).uniform(0.3, 2.0, 30)]) * STEP
     agree(*(integrate(mechanism, start, times, inputs=inputs, compiled=flag) for flag in (True, False)))
 
 
-def test_a_run_goes_on_where_it_ended_to_the_last_bit():
+def test_a_run_goes_on_where_it_ended_to_the_last_bit(no_help):
     mechanism, start, inputs = crank_slider()
     times = STEP * np.arange(91)
     whole = integrate(mechanism, start, times, inputs=inputs, compiled=True)
@@ -170,6 +213,32 @@ def test_a_step_that_cannot_be_solved_keeps_the_finished_ones(flag):
     assert len(caught.value.solution.times) == 21
 
 
+def test_a_step_of_fourth_order_that_fails_leaves_the_row_under_way_as_it_was():
+    mechanism, start, _ = crank_slider()
+    times = np.append(STEP * np.arange(10), 5.0)
+    whole = integrate(mechanism, start, times[:-1], method="exact4", save_every=4)
+    with pytest.raises(IntegrationError) as caught:
+        integrate(mechanism, start, times, method="exact4", save_every=4)
+    kept = caught.value.solution
+    assert np.array_equal(kept.times, whole.times)
+    assert np.array_equal(kept.states, whole.states)
+    assert np.array_equal(kept.multipliers, whole.multipliers)
+    assert np.array_equal(kept.ledger.iterations, whole.ledger.iterations)
+    assert np.array_equal(kept.ledger.total_energy, whole.ledger.total_energy)
+
+
+@pytest.mark.parametrize("first, second", [("exact4", "exact"), ("exact", "exact4"), ("control", "exact")])
+def test_a_run_goes_on_by_another_method(first, second):
+    mechanism, start, _ = crank_slider()
+    options = {"tolerance": 1e-2} if first == "control" else {"method": first}
+    before = integrate(mechanism, start, STEP * np.arange(9), **options)
+    runs = [
+        integrate(mechanism, before.final, STEP * np.arange(8, 20), method=second, compiled=flag)
+        for flag in (True, False)
+    ]
+    agree(*runs)
+
+
 @pytest.mark.parametrize("flag", [True, False])
 def test_an_input_without_a_value_keeps_the_finished_steps(flag):
     mechanism, start, _ = crank_slider()
@@ -182,10 +251,21 @@ def test_an_input_without_a_value_keeps_the_finished_steps(flag):
     assert len(caught.value.solution.times) == 31
 
 
-def test_what_cannot_be_compiled_says_so():
+@pytest.mark.parametrize(
+    "options, reason",
+    [
+        ({"redundant": "least_norm"}, "compiled=True cannot be had: redundant='least_norm' is not"),
+        ({"tolerance": 1e-3}, "compiled=True cannot be had: step control is not"),
+        ({"events": {"never": lambda t, x: 1.0}}, "compiled=True cannot be had: events are not"),
+        ({"method": "decaying"}, "compiled=True cannot be had: method 'decaying' is not"),
+        ({"method": "gonzalez"}, "compiled=True of a mechanism is for methods 'exact' and 'exact4', got 'gonzalez'"),
+        ({"compiled": 1}, "compiled must be None, True or False, got 1"),
+    ],
+)
+def test_what_cannot_be_compiled_says_so(options, reason):
     mechanism, start, _ = crank_slider()
-    with pytest.raises(ValueError, match="compiled=True"):
-        integrate(mechanism, start, [0.0, STEP], compiled=True, redundant="least_norm")
+    with pytest.raises(ValueError, match=reason):
+        integrate(mechanism, start, [0.0, STEP], **{"compiled": True, **options})
 
 
 def test_the_border_of_a_chain_stays_narrow():

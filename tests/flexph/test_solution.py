@@ -352,13 +352,28 @@ FAILURE = (
 )
 
 
-def test_a_drive_beyond_reach_stops_with_an_explanation():
-    """The slider is pulled away until crank and rod are stretched at 1 m, at t = 0.5 s."""
+def pulled():
+    """A slider that is pulled away until crank and rod are stretched at 1 m, at t = 0.5 s, and its start."""
     pull = drive("pin.point", position=lambda t: (0.5 + t, 0.0))
     bodies = {"crank": rigid.bar(0.4, 1.0), "rod": rigid.bar(0.6, 1.0), "pin": rigid.point(1.0)}
     joints = [hinge("crank.root", GROUND.at(0.0, 0.0)), hinge("crank.tip", "rod.root"), hinge("rod.tip", "pin.point")]
     mechanism = connect(bodies, [*joints, pull])
-    start = mechanism.consistent_state(mechanism.assemble(guess={"crank": 1.0, "rod": -1.0}))
+    return mechanism, mechanism.consistent_state(mechanism.assemble(guess={"crank": 1.0, "rod": -1.0}))
+
+
+@pytest.mark.parametrize("compiled", [None, False])
+def test_no_step_goes_beyond_reach(compiled):
+    """Some of these steps end the iteration far away, at energies of 1e90, which were once taken for found."""
+    mechanism, start = pulled()
+    for steps in (47, 62, 80, 91, 96):
+        with pytest.raises(IntegrationError) as caught:
+            integrate(mechanism, start, np.linspace(0.0, 1.0, steps + 1), compiled=compiled)
+        assert caught.value.solution.times[-1] <= 0.5 + 1e-9
+        assert caught.value.solution.ledger.position_residual.max() < 1e-13
+
+
+def test_a_drive_beyond_reach_stops_with_an_explanation():
+    mechanism, start = pulled()
     with pytest.raises(IntegrationError, match=FAILURE) as caught:
         integrate(mechanism, start, np.linspace(0.0, 1.0, 21))
     done = caught.value.solution
