@@ -99,7 +99,8 @@ def test_summary_and_files(out):
     summary = json.loads((out / "summary.json").read_text())
     assert summary["steps"] == 640
     assert summary["energy_after_torque_J"] == pytest.approx(30.2e-9, rel=0.01)
-    assert summary["energy_residual_max_rel"] <= summary["energy_drift_max_rel"] <= 1e-11
+    assert summary["energy_residual_max_rel"] <= 1e-13  # of one step; over the run they add up, or cancel
+    assert summary["energy_drift_max_rel"] <= 1e-11
     assert summary["position_drift_max_m"] <= 1e-14
     assert summary["orthogonality_defect_max"] <= 1e-12
     assert summary["bending_rotation_max_rad"] < 0.1  # moderate deflections: linear strain is admissible
