@@ -76,4 +76,4 @@ def _advise(what: str) -> None:
 
 @cache
 def _say_compiling() -> None:
-    log.warning("flexph: compiling kernels; this takes some seconds, once on this machine")
+    log.warning("flexph: compiling kernels; this takes up to a minute, once on this machine")
