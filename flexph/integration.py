@@ -168,6 +168,8 @@ def integrate(
     falls below its smallest step, InputError (a ValueError) where a drive or input gives no usable value, and
     IntegrationInterrupted on Ctrl-C, all three with the finished steps as ``solution``.
     """
+    if not (compiled is None or isinstance(compiled, bool)):
+        raise ValueError(f"compiled must be None, True or False, got {compiled!r}")
     if isinstance(system, LinearPHDAE):
         system = from_linear(system)
     general = {"tolerance": tolerance, "events": events, "save_every": save_every, "progress": progress}

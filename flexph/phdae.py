@@ -83,6 +83,8 @@ class PHDAE:
             elif not callable(given):
                 shape = shape or (n, check.two_dimensional(name, given)[1])
                 object.__setattr__(self, name, Constant(check.matrix(name, given, shape)))
+        if not isinstance(self.compiled, bool):
+            raise ValueError(f"compiled must be True or False, got {self.compiled!r}")
         for name in self.means:
             check.choice("a mean", name, MEANS)
         object.__setattr__(self, "means", MappingProxyType(dict(self.means)))

@@ -56,8 +56,6 @@ class Options:
     def __post_init__(self) -> None:
         check.count("save_every", self.save_every)
         check.choice("redundant", self.redundant, ("refuse", "least_norm"))
-        if not (self.compiled is None or isinstance(self.compiled, bool)):
-            raise ValueError(f"compiled must be None, True or False, got {self.compiled!r}")
 
 
 def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | Array, options: Options) -> Solution:

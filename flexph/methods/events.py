@@ -29,17 +29,34 @@ class Event:
     terminal: bool = False
 
     def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise ValueError(f"the function of an event must be callable, got {self.function!r}")
+        if not callable(self.function) or isinstance(self.function, type):
+            raise ValueError(f"the function of an event must be a function of (t, x), got {self.function!r}")
         if self.direction not in (-1, 0, 1):
             raise ValueError(f"direction of an event must be -1, 0 or 1, got {self.direction!r}")
+        if not isinstance(self.terminal, bool):
+            raise ValueError(f"terminal of an event must be True or False, got {self.terminal!r}")
+
+
+def _read(events: Any) -> dict[str, Event]:
+    """Events by name; names are also those of groups in files."""
+    if not isinstance(events, Mapping):
+        raise ValueError(f"events must map names to functions of (t, x), got {events!r}")
+    made = {}
+    for name, given in events.items():
+        if not isinstance(name, str) or not name or "/" in name or name == ".":
+            raise ValueError(f"the name of an event must be a text without '/', got {name!r}")
+        try:
+            made[name] = given if isinstance(given, Event) else Event(given)
+        except ValueError as error:
+            raise ValueError(f"event {name!r}: {error}") from None
+    return made
 
 
 class Watch:
     """Events under way: their values at the end of the last step, and what has occurred."""
 
     def __init__(self, events: Mapping[str, Event | Callable[[float, Array], Any]], time: float, state: Array) -> None:
-        self.events = {k: e if isinstance(e, Event) else Event(e) for k, e in events.items()}
+        self.events = _read(events)
         self.found: dict[str, list[tuple[float, Array]]] = {name: [] for name in self.events}
         self._size = state.size
         self._last = self._values(time, state)

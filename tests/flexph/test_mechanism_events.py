@@ -134,3 +134,20 @@ def test_bad_events_are_answered_and_lose_nothing():
     with pytest.raises(InputError, match=r"between t = 0\.1 s and 0\.11 s: at t = 0\.11 s: event 'e'") as caught:
         run(events={"e": lambda t, x: 1.0 if t < 0.105 else math.nan})
     assert caught.value.solution.times[-1] == TIMES[10]
+
+
+@pytest.mark.parametrize(
+    "events, reason",
+    [
+        (3, "events must map names to functions"),
+        ({"a/b": lambda t, x: t}, "the name of an event must be a text without '/', got 'a/b'"),
+        ({"": lambda t, x: t}, "the name of an event must be a text"),
+        ({3: lambda t, x: t}, "the name of an event must be a text"),
+        ({"a": 3}, "event 'a': the function of an event must be a function of"),
+        ({"a": Event}, "event 'a': the function of an event must be a function of"),
+    ],
+)
+def test_events_that_are_none(events, reason):
+    ball = connect({"ball": rigid.point(1.0)}, [])
+    with pytest.raises(ValueError, match=reason):
+        integrate(ball, ball.consistent_state(ball.assemble()), [0.0, 1.0], events=events)
