@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from . import checks as check
 from .linear import LinearPHDAE
+from .projection import project
 from .space import Array
 
 LISTED = 4
@@ -44,22 +45,10 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     defect = check.norm(system.G @ basis) / check.norm(system.G)
     if defect > check.ROUND_OFF * system.size:
         raise ArithmeticError(f"elimination failed: ‖G P‖/‖G‖ = {defect:.0e}")
-    p = basis if system.is_sparse else basis.toarray()
-    congruent = lambda a: p.T @ a @ p  # noqa: E731 - the one formula of this function
-    e, j, r = congruent(system.E), congruent(system.J), congruent(system.R)
     kinetic = None
     if system.kinetic is not None:
         kinetic = np.asarray(abs(basis).T @ system.kinetic.astype(float)).ravel() > 0.5
-    return LinearPHDAE(
-        E=0.5 * (e + e.T),
-        J=0.5 * (j - j.T),
-        R=0.5 * (r + r.T),
-        B=p.T @ system.B,
-        ports=system.ports,
-        parts=system.parts,
-        kinetic=kinetic,
-        lift=p if system.lift is None else system.lift @ p,
-    )
+    return project(system, basis, kinetic=kinetic)
 
 
 def explain_redundant(names: list[str]) -> str:

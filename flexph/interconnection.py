@@ -34,6 +34,7 @@ def join(*systems: LinearPHDAE) -> LinearPHDAE:
         B=stack("B"),
         G=stack("G"),
         ports=_merge("port", [s.ports for s in systems], [s.B.shape[1] for s in systems]),
+        causality={name: kind for s in systems for name, kind in s.causality.items()},
         parts=_merge("part", [s.parts for s in systems], [s.size for s in systems]),
         constraints=tuple(name for s in systems for name in s.constraints),
         kinetic=np.concatenate(masks) if len(masks) == len(systems) else None,
@@ -126,7 +127,8 @@ def _constant(coupling: Any, b1: Any, b2: Any) -> Any:
 def _drop_ports(system: LinearPHDAE, used: tuple[str, str]) -> LinearPHDAE:
     kept = {name: s for name, s in system.ports.items() if name not in used}
     columns = [i for s in kept.values() for i in range(s.start, s.stop)]
-    return replace(system, B=system.B[:, columns], ports=_renumber(kept))
+    causality = {name: kind for name, kind in system.causality.items() if name in kept}
+    return replace(system, B=system.B[:, columns], ports=_renumber(kept), causality=causality)
 
 
 def _renumber(ports: Mapping[str, slice]) -> dict[str, slice]:

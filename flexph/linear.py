@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,8 @@ class LinearPHDAE:
 
     ports
         name to the columns of B (a slice): ``yᵀu`` is the power into the system.
+    causality
+        which ports take a "velocity" and return a force; all others take a "force" and return a velocity.
     parts
         name to a slice of the states *before* any elimination or reduction; see :meth:`expand`.
     constraints
@@ -39,6 +41,7 @@ class LinearPHDAE:
     B: Any = None
     G: Any = None
     ports: Mapping[str, slice] = field(default_factory=dict)
+    causality: Mapping[str, Literal["force", "velocity"]] = field(default_factory=dict)
     parts: Mapping[str, slice] = field(default_factory=dict)
     constraints: tuple[str, ...] = ()
     kinetic: Array | None = None
@@ -68,6 +71,9 @@ class LinearPHDAE:
         inputs = self.B.shape[1]
         ports = self.ports or ({"u": slice(0, inputs)} if inputs else {})
         check.covering(ports, inputs)
+        for name, kind in self.causality.items():
+            check.lookup("port", name, ports)
+            check.choice(f"causality of port {name!r}", kind, ("force", "velocity"))
         names = self.constraints or tuple(f"constraint {i}" for i in range(self.G.shape[0]))
         if len(names) != self.G.shape[0]:
             raise ValueError(f"constraints must name the {self.G.shape[0]} rows of G, got {len(names)} names")
@@ -76,6 +82,8 @@ class LinearPHDAE:
         if self.kinetic is not None:
             object.__setattr__(self, "kinetic", np.array(self.kinetic, dtype=bool))
         object.__setattr__(self, "ports", MappingProxyType(dict(ports)))
+        others = {name: kind for name, kind in self.causality.items() if kind != "force"}
+        object.__setattr__(self, "causality", MappingProxyType(others))
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
         object.__setattr__(self, "constraints", tuple(names))
 

@@ -192,6 +192,7 @@ def _with_springs(mechanism: Mechanism, pose: Pose, system: LinearPHDAE, gradien
         R=sparse.block_diag([system.R + 0.5 * (damping + damping.T), sparse.csr_array((count, count))]).tocsr(),
         B=sparse.vstack([system.B, sparse.csr_array((count, system.B.shape[1]))]).tocsr(),
         ports=system.ports,
+        causality=system.causality,
         parts={
             **system.parts,
             **{name: slice(system.size + i, system.size + i + 1) for i, name in enumerate(names)},

@@ -203,6 +203,7 @@ def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
         R=as_matrix(sparse.block_diag([sparse.csr_array(system.R), sparse.csr_array((rows, rows))]).tocsr()),
         B=as_matrix(sparse.vstack([sparse.csr_array(system.B), sparse.csr_array((rows, system.B.shape[1]))]).tocsr()),
         ports=system.ports,
+        causality=system.causality,
         parts=system.parts,
         kinetic=None if system.kinetic is None else np.append(system.kinetic, np.zeros(rows, dtype=bool)),
         lift=None
