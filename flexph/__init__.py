@@ -1,9 +1,11 @@
 """flexph: flexible multibody dynamics in port-Hamiltonian form."""
 
 from .body import Body, LoadPort, Port, StressField, View
+from .body_basis import body_basis
 from .elasticity import Elasticity
 from .elimination import RedundantConstraintWarning, eliminate
 from .floating import floating_body
+from .foreign_body import body_from_matrices, body_from_modes
 from .inertia import Inertia, rigid_inertia
 from .integration import ValidityWarning, integrate
 from .interconnection import constrain, gyrator, interchange, join, transformer
@@ -40,7 +42,21 @@ from .methods.events import Event
 from .methods.gradients import Invariants
 from .methods.own_pair import with_pair
 from .phdae import PHDAE, from_linear, transform, with_multipliers
+from .port_control import feedback, inject_damping, passive_observer, port_spring
 from .reactions import Reaction
+from .reduced_body import ReductionWarning, reduce_body
+from .reduction import Assessment, Certificate, assess, certify, reduce
+from .response import (
+    FrequencyResponse,
+    Sweep,
+    TimeResponse,
+    damping_ratios,
+    frequency_response,
+    impulse_response,
+    step_response,
+    sweep,
+    zeros,
+)
 from .small_motion import Spectrum
 from .solution import Solution
 from .spectrum import Modes, eigenfrequencies, modes, poles
@@ -51,12 +67,15 @@ from .unfinished import InputError, IntegrationError, IntegrationInterrupted
 __all__ = [
     "GROUND",
     "PHDAE",
+    "Assessment",
     "Balance",
     "Body",
+    "Certificate",
     "Connection",
     "Derivatives",
     "Elasticity",
     "Event",
+    "FrequencyResponse",
     "Ground",
     "Inconsistency",
     "Inertia",
@@ -73,43 +92,62 @@ __all__ = [
     "Port",
     "Pose",
     "Reaction",
+    "ReductionWarning",
     "RedundantConstraintWarning",
     "Solution",
     "Spectrum",
     "State",
     "StressField",
+    "Sweep",
+    "TimeResponse",
     "Trajectory",
     "ValidityWarning",
     "View",
+    "assess",
+    "body_basis",
+    "body_from_matrices",
+    "body_from_modes",
     "bushing",
+    "certify",
     "connect",
     "consistent",
     "constrain",
     "cylindrical",
+    "damping_ratios",
     "distance",
     "distributed_load",
     "drive",
     "eigenfrequencies",
     "eliminate",
+    "feedback",
     "floating_body",
     "force",
+    "frequency_response",
     "from_linear",
     "gyrator",
     "hinge",
+    "impulse_response",
     "inconsistency",
+    "inject_damping",
     "integrate",
     "interchange",
     "join",
     "linear_body",
     "modes",
+    "passive_observer",
     "planar",
     "poles",
+    "port_spring",
     "prismatic",
+    "reduce",
+    "reduce_body",
     "revolute",
     "rigid_inertia",
     "slider",
     "spherical",
     "spring_damper",
+    "step_response",
+    "sweep",
     "torque",
     "torsion_spring",
     "transform",
@@ -118,4 +156,5 @@ __all__ = [
     "weld",
     "with_multipliers",
     "with_pair",
+    "zeros",
 ]

@@ -69,7 +69,9 @@ class Elasticity:
 
     def constant_damping(self, mass: Any) -> Any:
         """αM + viscous: the part of the damping that does not depend on u, sparse (n, n)."""
-        made = self.mass_damping * sparse.csr_array(mass)
+        made = sparse.csr_array(mass.shape)  # stored zeros would count as damping
+        if self.mass_damping:
+            made = self.mass_damping * sparse.csr_array(mass)
         return made if self.viscous is None else made + sparse.csr_array(self.viscous)
 
     def damping(self, mass: Any, u: Array) -> Any:

@@ -177,7 +177,7 @@ def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int)
             return _dense(system, blocks, count, shapes=True)
         saddle = _Saddle(m, c, d, shift)
         frequencies, velocity, stress = saddle.ritz(saddle.lanczos(wanted))
-        null = _without_stress(d, velocity, frequencies)
+        null = _without_stress(m, d, velocity, frequencies)
         if null + count <= len(frequencies) and 0.01 * frequencies[null] ** 2 <= shift <= frequencies[null] ** 2:
             break
         if null < len(frequencies):
@@ -235,8 +235,13 @@ def _low_shift(m: Any, c: Any, d: Any) -> float:
     return highest / (0.3 * m.shape[0]) ** 4
 
 
-def _without_stress(d: Any, velocity: Array, frequencies: Array) -> int:
-    """Dimension of the part of the span that D maps to zero, up to the round-off of the products themselves."""
-    size = (abs(d) @ np.abs(velocity)).max()
+def _without_stress(m: Any, d: Any, velocity: Array, frequencies: Array) -> int:
+    """Dimension of the part of the span that D maps to zero, up to the round-off of the products themselves.
+
+    Rigid motions may have coordinates of their own, in which D has no entry. Their round-off is then in the others, and
+    measured by motions of these alone with the same energy.
+    """
+    alone = 1.0 / np.sqrt(m.diagonal())
+    size = (abs(d) @ np.maximum(np.abs(velocity), alone[:, None])).max()
     values = np.linalg.svd(d @ velocity, compute_uv=False)
     return int(np.sum(values < ROUND_OFF * size)) if size else len(frequencies)

@@ -1,0 +1,169 @@
+"""A clamped-free beam reduced by every method, with errors, times and certificates ([flex] sec. 5.3)."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+import fem
+from flexph import LinearPHDAE, assess, frequency_response, reduce
+from flexph.case import Case, Check, Option
+from flexph.space import Array
+
+BAND = (1.0, 1e4)
+"""Frequencies that count [rad/s]; errors are taken at 600 of them, on a logarithmic scale."""
+POINTS = 600
+REPEATS = 3
+"""Times are the best of so many runs."""
+
+
+def clamped_beam(elements: int) -> LinearPHDAE:
+    """Bending of a beam of unit constants, damped by 0.5 M + 2e-4 K: transverse force in, velocity out at the tip."""
+    beam = fem.bending(
+        1.0,
+        fem.Material(young=1.0, density=1.0),
+        fem.Section(area=1.0, second_moment=1.0),
+        elements=elements,
+        clamped=("root",),
+        damping=fem.Damping(mass=0.5, stiffness=2e-4),
+    )
+    return replace(beam, B=beam.B[:, [0]], ports={"tip": slice(0, 1)})
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """One method: relative errors of its system over the band, its time [s], and whether its certificate holds."""
+
+    name: str
+    order: int
+    hinf: float
+    h2: float
+    energy: float
+    seconds: float
+    certificate: bool
+    response: Array
+
+
+@dataclass(frozen=True)
+class Result:
+    """The full response H(iω) and the reduced ones."""
+
+    omega: Array
+    response: Array
+    states: int
+    methods: tuple[Reduced, ...]
+
+
+def ways(order: int) -> dict[str, Callable[[LinearPHDAE], LinearPHDAE]]:
+    """The methods compared, by name."""
+    made: dict[str, Callable[[LinearPHDAE], LinearPHDAE]] = {
+        "Krylov, points sought": lambda system: reduce(system, order, band=BAND),
+        "Krylov, moments at 100 rad/s": lambda system: reduce(system, points=[(100.0, order // 2)]),
+        "modal": lambda system: reduce(system, order, method="modal"),
+        "IRKA": lambda system: reduce(system, order, method="irka", band=BAND),
+    }
+    if find_spec("pymor") is not None:
+        made["PHIRKA of pyMOR"] = lambda system: phirka(system, order)
+    return made
+
+
+def phirka(system: LinearPHDAE, order: int) -> LinearPHDAE:
+    """The peer (extra ``bench``), on the same sparse matrices."""
+    from pymor.core.logger import set_log_levels
+    from pymor.reductors.ph.ph_irka import PHIRKAReductor
+
+    from flexph.exchange import from_pymor, to_pymor
+
+    set_log_levels({"pymor": "ERROR"})
+    return from_pymor(PHIRKAReductor(to_pymor(system)).reduce(order), ports=system.ports)
+
+
+def run(
+    *,
+    elements: Annotated[int, Option("finite elements; four states each")] = 100,
+    order: Annotated[int, Option("states of the reduced systems")] = 20,
+) -> Result:
+    """A clamped-free beam reduced by every method: errors, times and certificates side by side ([flex] sec. 5.3)."""
+    system, omega = clamped_beam(elements), np.geomspace(*BAND, POINTS)
+    full = frequency_response(system, omega, progress=False).values[:, 0, 0]
+    found = tuple(measured(name, way, system, omega) for name, way in ways(order).items())
+    return Result(omega, full, system.size, found)
+
+
+def measured(name: str, way: Callable[[LinearPHDAE], LinearPHDAE], system: LinearPHDAE, omega: Array) -> Reduced:
+    """A reduced system with its errors and its time."""
+    seconds = np.inf
+    for _ in range(REPEATS):
+        clock = time.perf_counter()
+        reduced = way(system)
+        seconds = min(seconds, time.perf_counter() - clock)
+    seen = assess(system, reduced, omega)
+    response = frequency_response(reduced, omega, progress=False).values[:, 0, 0]
+    return Reduced(name, reduced.size, seen.hinf, seen.h2, seen.energy, seconds, seen.certificate.holds, response)
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """The table and the picture."""
+    rows = [
+        {
+            "name": m.name,
+            "order": m.order,
+            "hinf_rel": m.hinf,
+            "h2_rel": m.h2,
+            "energy_rel": m.energy,
+            "seconds": m.seconds,
+            "certificate": m.certificate,
+        }
+        for m in result.methods
+    ]
+    with open(folder / "methods.csv", "w", newline="") as file:
+        table = csv.DictWriter(file, fieldnames=list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    draw(result, folder / "responses.png")
+    return {"states": result.states, "methods": rows}
+
+
+def draw(result: Result, path: Path) -> None:
+    """Mobility at the tip, and the error of every method."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 6.5), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    above.loglog(result.omega, np.abs(result.response), "k", linewidth=1.5, label=f"full, {result.states} states")
+    largest = np.abs(result.response).max()
+    for method in result.methods:
+        style = "--" if "pyMOR" in method.name else "-"
+        label = f"{method.name}, {method.order}"
+        below.loglog(
+            result.omega, np.abs(method.response - result.response) / largest, style, linewidth=1.0, label=label
+        )
+    above.set_ylabel("|H| at the tip [m/(N s)]")
+    below.set_ylabel("|H − Ĥ| / max |H|")
+    below.set_xlabel("ω [rad/s]")
+    for axes in (above, below):
+        axes.legend(fontsize="small")
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+
+
+PHIRKA = {"hinf": 4.607e-3, "h2": 7.472e-2}
+"""Relative errors of pyMOR 2026.1.1's PHIRKA at 20 of 400 states, measured on the same grid."""
+
+
+def checks() -> Iterable[Check]:
+    """Method irka at 20 of 400 states against the structure-preserving IRKA of pyMOR."""
+    system = clamped_beam(100)
+    seen = assess(system, reduce(system, 20, method="irka", band=BAND), np.geomspace(*BAND, POINTS))
+    for name, value in PHIRKA.items():  # both stop when points move by less than 1e-4
+        yield Check(f"relative error {name}", "pyMOR 2026.1.1, PHIRKA", value, getattr(seen, name), tolerance=0.01)
+
+
+case = Case(run, write, checks, needs=("matplotlib",))

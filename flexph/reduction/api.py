@@ -1,0 +1,122 @@
+"""The verb: a linear system in, a smaller one of the same kind out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from .. import checks as check
+from ..elimination import RedundantConstraintWarning, explain_redundant, null_space
+from ..linear import LinearPHDAE
+from .adaptive import adaptive
+from .irka import irka
+from .krylov import as_points, krylov
+from .modal import modal
+from .shifted import Shifted
+
+METHODS = ("krylov", "modal", "irka")
+
+
+def reduce(
+    system: LinearPHDAE,
+    order: int | None = None,
+    *,
+    method: Literal["krylov", "modal", "irka"] = "krylov",
+    points: Sequence[Any] | None = None,
+    band: tuple[float, float] | None = None,
+    tolerance: float | None = None,
+    ports: Sequence[str] | None = None,
+) -> LinearPHDAE:
+    """The system with x = V x̂ and its equations times Vᵀ, of at most ``order`` states:
+
+        Ê = VᵀEV,  Ĵ = VᵀJV,  R̂ = VᵀRV,  B̂ = VᵀB.
+
+    So Ĵ is skew, R̂ ⪰ 0, the energy is that of V x̂, and the ports, :meth:`LinearPHDAE.expand` and the passivity stay.
+    Constraints are kept by every V x̂: V lies in null G ([flex] eq. (46)), and the reduced system has none. A system
+    that splits into velocities and stresses keeps that too, V = diag(V_v, orth(C⁻¹D V_v)), but by method ``irka``.
+
+    ``krylov``: V_v spans solutions of ``(sE − J + R) x = B`` and derivatives with respect to s. With ``points``,
+    numbers s [rad/s] (real, imaginary, complex) or pairs (s, multiplicity), that many moments of the transfer function
+    are matched at each, and verified to 1e-8; twice that many where velocities split off without a gyroscopic part.
+    With a ``band`` (ω₁, ω₂) [rad/s]: points iω are sought there until ``order`` is reached, or until the error of H is
+    below ``tolerance`` times the largest |H|.
+    ``modal``: rigid motions and the lowest undamped modes.
+    ``irka``: points that are the mirrored poles of the reduced system itself, optimal in H2 up to what the structure
+    takes (Gugercin et al. 2012); they are first guessed in the ``band``. For damped systems.
+    ``ports``: those whose responses count; all by default. The others stay, but are not matched.
+
+    Raises ValueError for a wrong order, band or point (a pole among the points), a system without ports, motion
+    without energy (E singular); ArithmeticError where moments are not matched, the tolerance is not reached, or points
+    do not settle.
+    """
+    if not isinstance(system, LinearPHDAE):
+        raise ValueError(
+            f"system must be a LinearPHDAE, got {type(system).__name__}; bodies are reduced by flexph.reduce_body"
+        )
+    check.choice("method", method, METHODS)
+    system = _independent(system)
+    used = None if ports is None else tuple(ports)
+    shifted = Shifted(system, used)
+    if method != "modal" and not shifted.columns.size:
+        raise ValueError(f"method {method!r} needs a port to see the system through, see LinearPHDAE.ports")
+    if points is not None:
+        _refuse("points", method, "krylov", {"order": order, "band": band, "tolerance": tolerance})
+        return krylov(system, shifted, as_points(points))
+    order = _order(system, shifted, order, method)
+    if method == "modal":
+        _refuse("order", method, "modal", {"band": band, "tolerance": tolerance})
+        return modal(system, shifted, order)
+    limits = _band(band, method)
+    if method == "irka":
+        _refuse("band", method, "irka", {"tolerance": tolerance})
+        return irka(system, shifted, order, limits)
+    if tolerance is not None:
+        check.positive("tolerance", tolerance)
+    return adaptive(system, shifted, order, limits, tolerance)
+
+
+def _independent(system: LinearPHDAE) -> LinearPHDAE:
+    """The same motions with constraints that do not depend on each other."""
+    rows = system.G.shape[0]
+    if not rows:
+        return system
+    dependent = [[int(name) for name in names] for names in null_space(system.G, tuple(map(str, range(rows))))[1]]
+    if not dependent:
+        return system
+    for involved in dependent:
+        names = [system.constraints[i] for i in involved]
+        warnings.warn(f"{explain_redundant(names)}; the motion is unaffected", RedundantConstraintWarning, stacklevel=3)
+    kept = np.setdiff1d(np.arange(rows), [involved[0] for involved in dependent])
+    return replace(system, G=system.G[kept], constraints=tuple(system.constraints[i] for i in kept))
+
+
+def _refuse(given: str, method: str, wanted: str, others: dict[str, Any]) -> None:
+    if method != wanted:
+        raise ValueError(f"{given} belong to method {wanted!r}, got method {method!r}")
+    for name, value in others.items():
+        if value is not None:
+            raise ValueError(f"{name} cannot be given along with {given} to method {method!r}, got {name}={value!r}")
+
+
+def _order(system: LinearPHDAE, shifted: Shifted, order: int | None, method: str) -> int:
+    if order is None:
+        raise ValueError(f"order must be given for method {method!r}" + (" without points" * (method == "krylov")))
+    least = 1 if shifted.split is None else 2
+    made = check.count("order", order, least)
+    free = system.size - system.G.shape[0]
+    if made >= free:
+        raise ValueError(f"order must be below the {free} free states of the system, got {made}")
+    return made
+
+
+def _band(band: tuple[float, float] | None, method: str) -> tuple[float, float]:
+    if band is None:
+        raise ValueError(f"band must be given for method {method!r}: the frequencies (ω₁, ω₂) [rad/s] that count")
+    low, high = (float(x) for x in check.array("band", band, (2,)))
+    if not 0.0 < low < high:
+        raise ValueError(f"band must be two frequencies 0 < ω₁ < ω₂ [rad/s], got {(low, high)}")
+    return low, high

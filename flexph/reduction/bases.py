@@ -1,0 +1,67 @@
+"""Bases of reduced systems: orthonormal, in the energy, and split where the system is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ..gram_schmidt import orthonormal
+from ..linear import LinearPHDAE
+from ..projection import project
+from ..space import Array
+from ..split import Split
+
+RIGID = 1e-10
+"""Strain of a rigid motion over the terms it is the difference of: vectors are known to about this."""
+UNSTRAINED = 1e-6
+"""Stress of a combination of motions over theirs from which it is rigid: its energy is then round-off of theirs."""
+
+
+def stresses(parts: Split, velocities: Array) -> Array:
+    """Orthonormal basis, in C, of the stresses C⁻¹D V_v that the velocities cause; rigid motions cause none.
+
+    With it the reduced stiffness is V_vᵀDᵀC⁻¹D V_v exactly.
+    """
+    strain = parts.D @ velocities
+    if not strain.size:
+        return np.zeros((len(parts.stresses), 0))
+    c = parts.C
+    stress = splu(sparse.csc_array(c)).solve(strain) if sparse.issparse(c) else np.linalg.solve(c, strain)
+    moved = np.einsum("ij,ij->j", strain, stress)
+    terms = (abs(parts.D) @ abs(velocities)) ** 2 / c.diagonal()[:, None]
+    return orthonormal(stress[:, moved > RIGID**2 * terms.sum(axis=0)], c, UNSTRAINED)
+
+
+def split_basis(parts: Split, velocities: Array, rigid: int = 0) -> tuple[Array, Array]:
+    """diag(V_v, orth(C⁻¹D V_v)) over all states, and which of its columns are velocities; the first are rigid."""
+    own = stresses(parts, velocities[:, rigid:])
+    v, s = velocities.shape[1], own.shape[1]
+    basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + s))
+    basis[parts.velocities, :v] = velocities
+    basis[parts.stresses, v:] = own
+    return basis, np.arange(v + s) < v
+
+
+def feasible(g: Any, vectors: Array) -> Array:
+    """Vectors moved to G V = 0 by the least change, V − Gᵀ(G Gᵀ)⁻¹G V; G (g, n) has full rank.
+
+    Solutions satisfy the constraints to round-off, but what is left of them beside others only to that over its size.
+    """
+    if not g.shape[0]:
+        return vectors
+    gap = g @ vectors
+    if not sparse.issparse(g):
+        return vectors - np.linalg.pinv(g) @ gap
+    made: Array = vectors - g.T @ splu(sparse.csc_array(g @ g.T)).solve(gap)
+    return made
+
+
+def projected(system: LinearPHDAE, parts: Split | None, vectors: Array, rigid: int = 0) -> LinearPHDAE:
+    """The system on the split basis of some velocities, the first rigid; on a basis of states if it does not split."""
+    if parts is None:
+        return project(system, orthonormal(feasible(system.G, vectors), system.E))
+    basis, kinetic = split_basis(parts, orthonormal(feasible(parts.G, vectors), parts.M), rigid)
+    return project(system, basis, kinetic=kinetic)
