@@ -1,0 +1,76 @@
+"""The quadratic strains of a body with few coordinates, written with few slopes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .body_basis import Held
+from .space import Array
+
+ROUND_OFF = 1e-13
+"""Part of a sum of products, over the sum of their sizes, that is round-off."""
+
+
+def quadratic_forms(slopes: Array, weights: Array) -> Array:
+    """Symmetric ``G_i = slopesᵀ diag(weights_i) slopes`` of the strains ``ε_i = … + ½ uᵀG_iu``, (r, k, k)."""
+    k = slopes.shape[1]
+    made = np.zeros((len(weights), k, k))
+    for form, w in zip(made, weights, strict=True):
+        bound = np.abs(slopes).T @ (np.abs(w)[:, None] * np.abs(slopes))
+        found = slopes.T @ (w[:, None] * slopes)
+        form[:] = np.where(np.abs(found) > ROUND_OFF * bound, 0.5 * (found + found.T), 0.0)
+    return made
+
+
+def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
+    """Slopes (g', k) and weights (r, g') of the same quadratic strains: whichever way takes the fewest slopes.
+
+    By polarisation, ``2u_iu_j = (u_i + u_j)² − u_i² − u_j²`` over the coordinates that have slopes; by the
+    eigenvectors of the form of each strain; or as given.
+    """
+    forms = quadratic_forms(slopes, weights)
+    ways = [_polarised(forms), _by_eigenvectors(forms)]
+    used = np.any(weights != 0.0, axis=0)
+    ways.append((slopes[used], weights[:, used]))
+    return min(ways, key=lambda way: len(way[0]))
+
+
+def _polarised(forms: Array) -> tuple[Array, Array]:
+    """Slopes u_i and u_i + u_j of the entries that any form has."""
+    k = forms.shape[1]
+    present = np.any(forms != 0.0, axis=0)
+    i, j = np.nonzero(np.triu(present, 1))
+    rows, unit = np.flatnonzero(present.any(axis=0)), np.eye(k)
+    mixed = forms[:, i, j]
+    own = np.einsum("rkk->rk", forms).copy()
+    for a, b, value in zip(i, j, mixed.T, strict=True):
+        own[:, a] -= value
+        own[:, b] -= value
+    slopes, weights = np.vstack([unit[rows], unit[i] + unit[j]]), np.hstack([own[:, rows], mixed])
+    kept = np.any(weights != 0.0, axis=0)
+    return slopes[kept], weights[:, kept]
+
+
+def _by_eigenvectors(forms: Array) -> tuple[Array, Array]:
+    """Slopes along the eigenvectors of each form, its eigenvalues their weights."""
+    slopes, weights = [np.zeros((0, forms.shape[1]))], [np.zeros((len(forms), 0))]
+    for r, form in enumerate(forms):
+        values, vectors = np.linalg.eigh(form)
+        kept = np.abs(values) > ROUND_OFF * np.abs(values).max(initial=0.0)
+        slopes.append(vectors[:, kept].T)
+        weights.append(np.outer(np.eye(len(forms))[r], values[kept]))
+    return np.vstack(slopes), np.hstack(weights)
+
+
+def lost_share(held: Held, vectors: Array, stresses: Array) -> float:
+    """Share of the quadratic strains of pairs of vectors (n, k) on which no stress among ``stresses`` (m, r) works.
+
+    In the norm of strain energy, the vectors brought to equal energy; 0 where there are none.
+    """
+    strain = held.pair_strains(vectors)
+    whole = float(np.sum(strain * (held.elastic.stiffness_of_stress @ strain)))
+    if not whole:
+        return 0.0
+    gram = stresses.T @ (held.elastic.compliance @ stresses)
+    seen = stresses.T @ strain
+    return max(0.0, 1.0 - float(np.sum(seen * np.linalg.solve(gram, seen))) / whole)
