@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .ledger import Ledger
+from .response_plot import bode_figure, nyquist_figure, pole_zero_figure
 from .solution import Solution
 from .space import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+__all__ = ["bode_figure", "ledger_figure", "nyquist_figure", "pole_zero_figure"]
 
 
 def ledger_figure(solution: Solution, path: str | Path) -> Path:

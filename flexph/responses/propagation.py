@@ -1,0 +1,102 @@
+"""Linear systems under constant inputs in time: exact steps, and the implicit midpoint rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import expm
+from tqdm import tqdm
+
+from ..linear import LinearPHDAE
+from ..space import Array
+from ..state_space import state_space
+from .channels import Channels
+from .direct import Direct, OnPole
+from .pattern import Pattern
+
+Kind = Literal["step", "impulse"]
+SAME = 1e-12
+"""Relative difference of step lengths that counts as none: times of a uniform grid are rounded."""
+LOST = 1e-8
+"""Residual of the state after an impulse, relative, above which E does not determine it."""
+
+
+def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, progress: bool) -> Array:
+    """``ξ₊ = e^{Ah}ξ + ∫₀ʰ e^{As} ds B`` by one exponential of [[A, B], [0, 0]] h for every step length."""
+    model = state_space(system)
+    b, c = model.B[:, channels.columns], model.C[channels.rows]
+    through = model.D[np.ix_(channels.rows, channels.columns)] * (kind == "step")
+    n, m = b.shape
+    augmented = np.block([[model.A, b], [np.zeros((m, n + m))]]) if kind == "step" else model.A
+    state = np.vstack([np.zeros((n, m)), np.eye(m)]) if kind == "step" else b
+    values, steps = [], _Steps(lambda h: expm(augmented * h))
+    for h in _bar(np.diff(times, prepend=0.0), progress):
+        state = steps(h) @ state if h else state
+        values.append(c @ state[:n] + through)
+    return np.array(values)
+
+
+def midpoint_response(
+    system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, substeps: int, progress: bool
+) -> Array:
+    """``[[2E/h − J + R, −Gᵀ], [G, 0]] [x̄; λ] = [2E x/h + B u; 0], x₊ = 2x̄ − x``."""
+    load = channels.input_matrix
+    state = np.zeros_like(load)
+    if kind == "impulse":
+        state, load = _after_impulse(system, load), state
+    solver, values = Direct(system), []
+    for width in _bar(np.diff(times, prepend=0.0), progress):
+        h = width / substeps
+        for _ in range(substeps if width else 0):
+            state = 2.0 * _mean(solver, _rounded(2.0 / h), system, state, load) - state
+        values.append(channels.output_matrix.T @ state)
+    return np.array(values)
+
+
+def _mean(solver: Direct, shift: float, system: LinearPHDAE, state: Array, load: Array) -> Array:
+    try:
+        return solver.solve(shift, shift * (system.E @ state) + load)
+    except OnPole:
+        raise ValueError(f"a step of {2.0 / shift:g} s is not determined: E − (J − R)h/2 is singular") from None
+
+
+def _rounded(shift: float) -> float:
+    """Shifts of one grid as one number: factors are kept by it."""
+    return float(f"{shift:.12g}")
+
+
+def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
+    """``[[E, −Gᵀ], [G, 0]] [x; μ] = [B; 0]``."""
+    rows, diagonal = system.G.shape[0], np.asarray(system.E.diagonal())
+    unit = sparse.diags_array(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
+    E, G = unit @ sparse.csr_array(system.E) @ unit, sparse.csr_array(system.G) @ unit
+    whole = sparse.csc_array(sparse.block_array([[E, -G.T], [G, None]]) if rows else E)
+    right = np.concatenate([unit @ load, np.zeros((rows, load.shape[1]))])
+    try:
+        found = Pattern([whole]).factor((1.0,))(right)
+    except RuntimeError:
+        found = np.full_like(right, np.nan)
+    if not np.linalg.norm(whole @ found - right) <= LOST * np.linalg.norm(right):
+        raise ValueError("the impulse response needs a regular E: some states of this system are algebraic")
+    return unit @ found[: load.shape[0]]
+
+
+class _Steps:
+    """What is made for a step length, made once for equal ones."""
+
+    def __init__(self, make: Callable[[float], Any]) -> None:
+        self._make, self._made = make, [(np.nan, None)]
+
+    def __call__(self, h: float) -> Any:
+        for length, made in self._made:
+            if abs(length - h) <= SAME * h:
+                return made
+        self._made = [*self._made[-3:], (h, self._make(h))]
+        return self._made[-1][1]
+
+
+def _bar(steps: Array, progress: bool) -> Iterable[float]:
+    return tqdm(steps.tolist(), delay=1.0, disable=None if progress else True, unit="step")

@@ -1,0 +1,96 @@
+"""The response at ω = 0."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..elimination import eliminate
+from ..linear import LinearPHDAE
+from ..space import Array
+from ..split import split
+from ..state_space import dense
+from .pattern import Pattern
+
+DENSE_LIMIT = 2000
+"""States up to which a singular system is treated by singular values."""
+NOISE = 1e-12
+"""Singular value over the largest one that counts as zero: the round-off of a few hundred states."""
+STRAINLESS = 1e-10
+"""Strain over the terms it is the difference of, below which a motion is rigid."""
+
+
+def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
+    """``H(0) = B_outᵀ (R − J)⁺ B_in`` on the null space of G, (p, m).
+
+    J − R has one kernel N from both sides, so that H(0) is finite where NᵀB = 0. A structure that is held without a
+    static freedom has H(0) = 0: forces do not move it. Raises ValueError where a rigid motion without damping (or an
+    integrator) is driven or seen.
+    """
+    if split(system) is not None and _is_held(system):
+        return np.zeros((output.shape[1], into.shape[1]))
+    if system.size > DENSE_LIMIT:
+        raise ValueError(
+            f"the response at ω = 0 of {system.size} states that can move without strain (or be stressed without load) "
+            "is not computed: leave ω = 0 out, or reduce the system first"
+        )
+    wide = np.hstack([output, into])
+    free = eliminate(_with_inputs(system, wide))
+    a, b = dense(free.R) - dense(free.J), dense(free.B)
+    scale = _scale(dense(free.E).diagonal(), a)
+    a, b = scale[:, None] * a * scale, scale[:, None] * b
+    left, values, right = np.linalg.svd(a)
+    rank = int(np.sum(values > NOISE * values[0])) if values.size and values[0] > 0.0 else 0
+    if np.linalg.norm(left[:, rank:].T @ b) > 1e-9 * max(float(np.linalg.norm(b)), 1e-300):
+        raise ValueError(
+            "omega = 0 is a pole of the system: a motion without strain and damping (a rigid one) is driven or seen; "
+            "begin at a frequency above 0 rad/s"
+        )
+    found = right[:rank].T @ ((left[:, :rank].T @ b[:, output.shape[1] :]) / values[:rank, None])
+    return b[:, : output.shape[1]].T @ found
+
+
+def _is_held(system: LinearPHDAE) -> bool:
+    """Whether every motion that the constraints leave open strains something: inverse iteration on the stiffness."""
+    parts = split(system)
+    assert parts is not None
+    unit = sparse.diags_array(1.0 / np.sqrt(np.maximum(parts.M.diagonal(), 1e-300)))
+    K, D = unit @ sparse.csr_array(parts.stiffness()) @ unit, sparse.csr_array(parts.D) @ unit
+    G, n = sparse.csr_array(parts.G) @ unit, K.shape[0]
+    size = np.maximum(np.sqrt((G * G).sum(axis=1)), 1e-300)
+    G = sparse.diags_array((float(abs(K).max()) if K.nnz else 1.0) / size) @ G
+    whole = sparse.block_array([[K, -G.T], [G, None]]) if G.shape[0] else K
+    found = np.random.default_rng(0).standard_normal((whole.shape[0], 2))
+    try:
+        solve = Pattern([sparse.csc_array(whole)]).factor((1.0,))
+    except RuntimeError:  # exactly singular
+        return False
+    for _ in range(2):  # a motion without strain outgrows all others
+        found = solve(np.concatenate([found[:n], np.zeros((G.shape[0], 2))]))
+        found /= np.abs(found).max()
+    if not np.all(np.isfinite(found)):
+        return False
+    strain, terms = np.abs(D @ found[:n]).max(axis=0), (abs(D) @ np.abs(found[:n])).max(axis=0)
+    return bool(np.all(strain > STRAINLESS * terms))
+
+
+def _with_inputs(system: LinearPHDAE, wide: Array) -> LinearPHDAE:
+    """The same matrices with other columns of B: elimination then carries them along."""
+    B = sparse.csr_array(wide) if system.is_sparse else wide
+    return LinearPHDAE(
+        E=system.E, J=system.J, R=system.R, B=B, G=system.G, constraints=system.constraints, kinetic=system.kinetic
+    )
+
+
+def _scale(energy: Array, a: Array) -> Array:
+    """Energy coordinates; rows without energy are brought to the size of the others."""
+    stores = energy > 0.0
+    scale = 1.0 / np.sqrt(np.where(stores, energy, 1.0))
+    if np.all(stores) or not np.any(stores):
+        return scale
+    scaled = np.abs(scale[:, None] * a * scale)
+    reference = max(float(scaled[np.ix_(stores, stores)].max(initial=0.0)), 1e-300)
+    outer, own = scaled[:, stores].max(axis=1), scaled.diagonal()
+    wanted = np.maximum(outer / reference, np.sqrt(own / reference))
+    factor: Array = np.where(stores | (wanted == 0.0), 1.0, 1.0 / np.where(wanted > 0.0, wanted, 1.0))
+    return scale * factor

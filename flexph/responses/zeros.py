@@ -1,0 +1,145 @@
+"""Transmission zeros and damping ratios."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eig, eigvals, qr, svd, svdvals
+
+from .. import checks as check
+from ..elimination import eliminate
+from ..linear import LinearPHDAE
+from ..space import Array
+from ..spectrum import poles, rank_of
+from ..state_space import dense, state_space
+from .channels import Names, channels
+
+RANK = 1e-11
+"""Singular value over the largest entry that counts as zero in the staircase: orthogonal steps lose a few digits."""
+CLOSE = 1e-10
+"""Distance of a zero from a pole, over ‖A‖, within which the mode may be one that no port moves or sees."""
+HIDDEN = 1e-12
+"""Smallest singular value of [A − sI, B] over ‖A‖ below which the mode at s takes no part in the response."""
+
+
+def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None) -> Array:
+    """The finite transmission zeros s [1/s] of y = H(s) u, by ascending modulus: H(s) loses rank there.
+
+    They are the finite eigenvalues of the Rosenbrock pencil ``[[A − sE, B], [C, 0]]``. Infinite ones are not filtered
+    by their size but taken out before by orthogonal staircase steps (Emami-Naeini and Van Dooren, Automatica 18, 1982),
+    constraints and algebraic states before that (:func:`flexph.state_space.state_space`). Modes that the inputs do not
+    move or the outputs do not see are left out: they are poles and zeros at once, and no transmission. ``output`` and
+    ``input`` name ports or components ``port[i]``; all by default.
+
+    The zeros between one port's force and velocity are the poles of the system with that port held: they lie in
+    Re s ≤ 0, and without dissipation alternate with the poles on the imaginary axis. Raises ValueError where H is
+    identically zero.
+    """
+    asked, model = channels(system, output, input), state_space(system)
+    a, b, c = model.A, model.B[:, asked.columns], model.C[asked.rows]
+    d = model.D[np.ix_(asked.rows, asked.columns)]
+    unit = float(np.linalg.norm(a)) or 1.0
+    size_b, size_c = float(np.linalg.norm(b)), float(np.linalg.norm(c))
+    if not size_b * size_c and not np.any(d):
+        raise ValueError(f"the response from {asked.inputs} to {asked.outputs} is zero: nothing is moved or seen")
+    size_b, size_c = size_b or 1.0, size_c or 1.0
+    a, b, c, d = a / unit, b / size_b, c / size_c, d * unit / (size_b * size_c)
+    a2, b2, c2, d2 = _staircase(a, b, c, d)
+    turned = _staircase(a2.T, c2.T, b2.T, d2.T)
+    a2, b2, c2, d2 = turned[0].T, turned[2].T, turned[1].T, turned[3].T
+    if not d2.shape[0]:
+        raise ValueError(f"the response from {asked.inputs} to {asked.outputs} is identically zero")
+    found = _finite(a2, b2, c2, d2)
+    found = _transmitted(found, a, b, c) * unit
+    return found[np.argsort(np.abs(found), kind="stable")]
+
+
+def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Array, Array]:
+    """The same zeros with D of full row rank: outputs without feedthrough are differentiated, states they fix drop."""
+    while True:
+        left, values, _ = svd(d) if min(d.shape) else (np.eye(d.shape[0]), np.zeros(0), None)
+        rank = int(np.sum(values > RANK))
+        if rank == d.shape[0]:
+            return a, b, c, d
+        c, d = left.T @ c, left.T @ d
+        held = _row_space(c[rank:])
+        kept = held.shape[0]
+        if kept == 0:
+            return a, b, c[:rank], d[:rank]
+        q = qr(held.T)[0]
+        a, b, c = q.T @ a @ q, q.T @ b, c @ q
+        # the fixed states are zero: their equations become outputs
+        c, d = np.vstack([c[:rank, kept:], a[:kept, kept:]]), np.vstack([d[:rank], b[:kept]])
+        a, b = a[kept:, kept:], b[kept:]
+
+
+def _row_space(c: Array) -> Array:
+    if not min(c.shape):
+        return np.zeros((0, c.shape[1]))
+    _, values, right = svd(c)
+    return right[: int(np.sum(values > RANK))]
+
+
+def _finite(a: Array, b: Array, c: Array, d: Array) -> Array:
+    """Zeros of a system whose D has full row and column rank."""
+    n = a.shape[0]
+    if not n:
+        return np.zeros(0, dtype=complex)
+    return eigvals(a - b @ np.linalg.solve(d, c)).astype(complex)
+
+
+def _transmitted(found: Array, a: Array, b: Array, c: Array) -> Array:
+    """Those at which both [A − sI, B] and [A − sI; C] have full rank."""
+    near = np.abs(found[:, None] - eigvals(a)).min(axis=1, initial=np.inf) < CLOSE
+    keep, eye = np.ones(found.size, dtype=bool), np.eye(a.shape[0])
+    for i in np.flatnonzero(near & (found.imag >= 0.0)):
+        shifted = a - found[i] * eye
+        seen = svdvals(np.vstack([shifted, c]))[-1]
+        moved = svdvals(np.hstack([shifted, b]))[-1]
+        keep[i] = min(seen, moved) > HIDDEN
+    mirrored = np.isin(found.conj(), found[~keep]) & (found.imag < 0.0)  # a real matrix: pairs share their fate
+    return found[keep & ~mirrored]
+
+
+class Damping(NamedTuple):
+    """Natural frequencies ω = |s| [rad/s], ascending, (k,), and damping ratios ζ = −Re s/|s|, (k,)."""
+
+    omega: Array
+    ratio: Array
+
+
+def damping_ratios(system: LinearPHDAE, count: int | None = None) -> Damping:
+    """``ω = |s|, ζ = −Re s/|s|`` of the lowest ``count`` poles s with Im s ≥ 0; all without a count.
+
+    A complex pair counts once; a real pole (ζ = 1) is listed for itself; poles at zero, counted by the rank of J − R,
+    are left out. Dense.
+    """
+    if count is not None:
+        check.count("count", count)
+    found = moving_poles(system)[:count]
+    return Damping(np.abs(found), np.clip(-found.real / np.abs(found), -1.0, 1.0))
+
+
+def moving_poles(system: LinearPHDAE) -> Array:
+    """Poles with Im s ≥ 0 without those at zero, by ascending modulus."""
+    free = eliminate(system)
+    found = poles(free)
+    found = found[still_poles(free) :]
+    return found[found.imag >= 0.0]
+
+
+def still_poles(free: LinearPHDAE) -> int:
+    """Number of poles at zero: the kernel of J − R, which has no chains."""
+    a = dense(free.J) - dense(free.R)
+    return int(a.shape[0] - rank_of(a))
+
+
+def lowest_vectors(free: LinearPHDAE, count: int) -> tuple[Array, Array]:
+    """The lowest poles with Im s ≥ 0, without those at zero, and their vectors (n, k)."""
+    values, vectors = eig(dense(free.J) - dense(free.R), dense(free.E))
+    finite = np.isfinite(values)
+    values, vectors = values[finite], vectors[:, finite]
+    order = np.argsort(np.abs(values), kind="stable")[still_poles(free) :]
+    order = order[values[order].imag >= 0.0][:count]
+    return values[order], vectors[:, order]

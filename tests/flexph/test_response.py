@@ -1,0 +1,355 @@
+"""Responses of linear systems: independent routes agree, known zeros, interlacing, steps, sweeps, bad input."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from linear_samples import chain, frame, random_system, to_sparse
+from scipy.linalg import expm
+
+import fem
+from flexph import GROUND, LinearPHDAE, connect, eigenfrequencies, eliminate, hinge, poles, torque, weld
+from flexph.phdae import with_multipliers
+from flexph.plot import bode_figure, nyquist_figure, pole_zero_figure
+from flexph.response import (
+    FrequencyResponse,
+    damping_ratios,
+    frequency_response,
+    impulse_response,
+    step_response,
+    sweep,
+    zeros,
+)
+from flexph.state_space import Improper, state_space
+
+METHODS = ("direct", "batched", "schur")
+
+
+def by_definition(system, omega):
+    """Bᵀ(iωE − J + R)⁻¹B with the multipliers as a border, dense, one frequency after the other."""
+    e, a, g, n = system.E, system.R - system.J, system.G, system.size
+    border = np.zeros((g.shape[0],) * 2)
+    load = np.vstack([system.B, np.zeros((g.shape[0], system.B.shape[1]))])
+    whole = [np.block([[1j * w * e + a, -g.T], [g, border]]) for w in omega]
+    return np.array([system.B.T @ np.linalg.solve(m, load)[:n] for m in whole])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_response_is_that_of_the_definition(method, seed):
+    system, omega = random_system(seed), np.array([0.3, 1.0, 7.0])
+    found = frequency_response(system, omega, method=method)
+    # condition numbers of random matrices of size 11 take up to three digits of the sixteen
+    np.testing.assert_allclose(found.values, by_definition(system, omega), rtol=1e-11, atol=1e-12)
+    assert found.outputs == found.inputs == ("a[0]", "a[1]", "b")
+
+
+def test_routes_agree_on_a_constrained_frame():
+    """Condensed sparse saddle against Schur form after elimination; digits lost: ω_max/ω = 1e6 at the low end."""
+    system, omega = frame(), np.geomspace(10.0, 1e5, 40)
+    direct, schur = (frequency_response(system, omega, method=m).values for m in ("direct", "schur"))
+    size = np.linalg.norm(schur, axis=(1, 2))
+    assert np.max(np.linalg.norm(direct - schur, axis=(1, 2)) / size) < 1e-9
+    lean = frequency_response(to_sparse(system), omega).values
+    np.testing.assert_array_equal(lean, direct)
+
+
+def test_multipliers_as_states_change_nothing():
+    system, omega = random_system(4), np.geomspace(0.1, 30.0, 50)
+    wide = frequency_response(with_multipliers(system), omega, method="schur").values
+    np.testing.assert_allclose(wide, frequency_response(system, omega).values, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_passive_system_has_a_positive_real_response(seed):
+    values = frequency_response(random_system(seed), np.geomspace(1e-2, 1e2, 30)).values
+    hermitian = 0.5 * (values + values.conj().transpose(0, 2, 1))
+    assert np.linalg.eigvalsh(hermitian).min() > -1e-12 * np.abs(values).max()
+
+
+def test_names_choose_inputs_and_outputs():
+    system, omega = random_system(), [1.0, 2.0]
+    every = frequency_response(system, omega)
+    some = frequency_response(system, omega, outputs="b", inputs=["a[1]", "b"])
+    np.testing.assert_allclose(some.values, every.values[:, 2:, 1:], rtol=1e-12)
+    np.testing.assert_array_equal(some.between(input="b"), some.values[:, 0, 1])
+    assert frequency_response(system, omega, inputs="a").inputs == ("a[0]", "a[1]")
+    with pytest.raises(ValueError, match=r"name the input: there are 'a\[1\]', 'b'"):
+        some.between()
+    with pytest.raises(ValueError, match=r"no port 'c': there are 'a', 'b', 'a\[0\]', 'a\[1\]'"):
+        frequency_response(system, omega, inputs="c")
+    with pytest.raises(ValueError, match="no input 'a'"):
+        some.between("b", "a")
+
+
+def test_phase_is_continued():
+    """A chain driven at one end and seen at the other turns by −π at each of its six modes."""
+    phase = frequency_response(chain(6, 0.02), np.geomspace(0.01, 10.0, 4000), outputs="last", inputs="first").phase
+    assert phase[-1, 0, 0] - phase[0, 0, 0] == pytest.approx(-6 * np.pi, abs=0.02)  # slow ends of the band
+    assert np.abs(np.diff(phase[:, 0, 0])).max() < 0.5 * np.pi
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_undamped_pole_is_refused_with_its_frequency(method):
+    for omega in eigenfrequencies(chain(5)):
+        with pytest.raises(ValueError, match=f"omega = {omega:.17g} rad/s is a pole"):
+            frequency_response(chain(5), [0.01, omega], method=method)
+    near = frequency_response(chain(5), eigenfrequencies(chain(5)) * (1.0 + 1e-9), method=method)
+    assert np.abs(near.values).max() > 1e7
+
+
+@pytest.mark.parametrize("make", [lambda s: s, to_sparse])
+def test_statics(make):
+    """Forces do not move what is held; a rigid motion is refused; with damping it is the inverse of the damping."""
+    np.testing.assert_array_equal(frequency_response(make(frame()), 0.0).values, np.zeros((1, 3, 3)))
+    free = make(frame(lock=hinge))
+    np.testing.assert_array_equal(frequency_response(free, 0.0).values, np.zeros((1, 3, 3)))  # a hinged triangle
+    rigid = replace(chain(3), J=np.zeros((6, 6)))
+    with pytest.raises(ValueError, match="omega = 0 is a pole"):
+        frequency_response(make(rigid), 0.0)
+    dragged = replace(rigid, R=np.diag([2.0] * 3 + [0.0] * 3))
+    np.testing.assert_allclose(frequency_response(make(dragged), 0.0).values[0], 0.5 * np.eye(2), rtol=1e-14)
+    # general systems: the limit from above, with the error of the small frequency
+    system = make(random_system(2))
+    limit = frequency_response(system, 1e-8).values
+    np.testing.assert_allclose(frequency_response(system, 0.0).values, limit, atol=1e-6 * np.abs(limit).max())
+
+
+def test_through_a_reduced_model_the_error_is_carried():
+    system, omega = frame(), np.geomspace(10.0, 1e4, 60)
+    other = frequency_response(system, omega, through=eliminate(system))
+    assert other.error < 1e-9 and other.checked.size == 7
+    assert "error" in repr(other) and "error" not in repr(frequency_response(system, omega))
+    wrong = eliminate(system)
+    wrong = replace(wrong, B=1.01 * wrong.B)  # H grows by 1.01²
+    assert frequency_response(system, omega, through=wrong).error == pytest.approx(0.0201, rel=1e-6)
+    with pytest.raises(ValueError, match="through must be a system with the same ports: no port"):
+        frequency_response(system, omega, through=chain(3))
+
+
+@pytest.mark.parametrize(
+    ("omega", "message"),
+    [
+        ([], "at least one frequency"),
+        ([-1.0], "must not be negative"),
+        ([2.0, 1.0], "must ascend, got 2.0 rad/s before 1.0"),
+        ([np.nan], "omega must be finite"),
+    ],
+)
+def test_bad_frequencies(omega, message):
+    with pytest.raises(ValueError, match=message):
+        frequency_response(chain(2), omega)
+
+
+def test_a_response_checks_itself():
+    with pytest.raises(ValueError, match=r"values must have shape \(2, 1, 1\)"):
+        FrequencyResponse(np.array([1.0, 2.0]), np.zeros((3, 1, 1)), ("y",), ("u",))
+    with pytest.raises(ValueError, match="values must be finite"):
+        FrequencyResponse(np.array([1.0]), np.full((1, 1, 1), np.nan), ("y",), ("u",))
+    found = frequency_response(chain(2, 0.1), [1.0])
+    with pytest.raises(ValueError, match="read-only"):
+        found.values[0] = 0.0
+
+
+def test_a_prescribed_velocity_has_no_state_space_but_a_response():
+    """A mass under a prescribed velocity answers with the force s m."""
+    mass = LinearPHDAE(
+        E=np.diag([3.0, 0.0]),
+        J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
+        B=np.array([[0.0], [1.0]]),
+        ports={"v": slice(0, 1)},
+    )
+    with pytest.raises(Improper, match="prescribes a velocity"):
+        state_space(mass)
+    np.testing.assert_allclose(frequency_response(mass, [2.0]).values[0, 0, 0], 6.0j, rtol=1e-14)
+
+
+# steps and impulses
+
+
+def test_steps_of_the_oscillator():
+    """v(t) = sin t after a unit force, cos t after a unit impulse."""
+    t = np.array([0.0, 0.1, 0.5, 0.6, 3.0, 7.25])
+    np.testing.assert_allclose(
+        step_response(chain(1), t, inputs="first", outputs="last").between(), np.sin(t), atol=1e-14
+    )
+    pulse = impulse_response(chain(1), t, inputs="first", outputs="last")
+    np.testing.assert_allclose(pulse.between(), np.cos(t), atol=1e-14)
+
+
+def test_exact_steps_are_those_of_the_exponential():
+    system, t = random_system(1), np.linspace(0.2, 2.0, 7)
+    a, b, c, _ = state_space(system)
+    expected = np.array([c @ np.linalg.solve(a, expm(a * x) - np.eye(len(a))) @ b for x in t])
+    np.testing.assert_allclose(step_response(system, t).values, expected, rtol=1e-9, atol=1e-11)
+    expected = np.array([c @ expm(a * x) @ b for x in t])
+    np.testing.assert_allclose(impulse_response(system, t).values, expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("respond", [step_response, impulse_response])
+def test_the_midpoint_rule_converges_to_the_exact_response(respond):
+    system, t = random_system(3), np.linspace(0.0, 1.0, 21)
+    exact = respond(system, t).values
+    errors = [np.abs(respond(system, t, method="midpoint", substeps=k).values - exact).max() for k in (8, 16)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert errors[1] < 1e-2 * np.abs(exact).max()
+
+
+def test_midpoint_steps_balance_the_energy_of_a_pulse():
+    """Without losses the energy after an impulse, ½bᵀE⁻¹b, stays: y at the impulse's own port repeats its norm."""
+    system = chain(1)
+    pulse = impulse_response(system, np.linspace(0.0, 50.0, 101), method="midpoint", inputs="first", outputs="first")
+    v = pulse.between()
+    assert np.abs(v).max() <= 1.0 + 1e-13 and np.abs(v[-10:]).max() > 0.9
+
+
+def test_feedthrough_answers_at_once():
+    damper = LinearPHDAE(E=np.zeros((1, 1)), J=np.zeros((1, 1)), R=np.eye(1) / 4.0, B=np.eye(1))
+    np.testing.assert_allclose(step_response(damper, [0.0, 1.0]).between(), [4.0, 4.0], rtol=1e-14)
+    with pytest.raises(ValueError, match="regular E"):
+        impulse_response(damper, [0.0, 1.0], method="midpoint")
+
+
+def test_bad_times():
+    for times in ([], [-1.0, 0.0], [0.0, 0.0]):
+        with pytest.raises(ValueError, match="times must"):
+            step_response(chain(2), times)
+    with pytest.raises(ValueError, match="method must be one of"):
+        step_response(chain(2), [1.0], method="euler")
+
+
+# zeros and damping
+
+
+def test_zeros_of_a_chain_are_the_poles_of_what_is_left_when_the_port_is_held():
+    """Held at its last mass the chain is one of n − 1 masses between two walls: ω = 2 sin(kπ/2n); and s = 0."""
+    n = 7
+    found = zeros(chain(n), output="last", input="last")
+    expected = 2.0 * np.sin(np.arange(1, n) * np.pi / (2 * n))
+    np.testing.assert_allclose(np.abs(found.imag), [0.0, *np.repeat(expected, 2)], atol=1e-13)
+    assert np.abs(found.real).max() < 1e-13
+    # from one end to the other there is no finite zero but that of the derivative
+    across = zeros(chain(n), output="last", input="first")
+    assert across.size == 1 and abs(across[0]) < 1e-13
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_collocated_zeros_of_a_lossless_system_alternate_with_its_poles(seed):
+    draw = np.random.default_rng(seed).standard_normal
+    free = draw((10, 10))
+    system = LinearPHDAE(E=np.eye(10), J=free - free.T, B=draw((10, 1)))
+    p, z = np.sort(poles(system).imag), np.sort(zeros(system).imag)
+    assert z.size == 9 and np.all(p[:-1] < z) and np.all(z < p[1:])
+
+
+def test_zeros_make_the_response_vanish_and_lie_in_the_left_half_plane():
+    system = random_system(5, constraints=1)
+    a, b, c, d = state_space(system)
+    for name, column in (("b", 2), ("a[0]", 0)):
+        found = zeros(system, output=name, input=name)
+        assert found.real.max() < 1e-12  # passive
+        for s in found[:4]:
+            h = c[[column]] @ np.linalg.solve(s * np.eye(len(a)) - a, b[:, [column]]) + d[column, column]
+            assert abs(h[0, 0]) < 1e-9 * np.linalg.norm(b) * np.linalg.norm(c)
+    assert zeros(system).size == len(a) - 3  # three ports, each takes one state
+
+
+def test_modes_that_a_port_does_not_move_are_no_zeros():
+    """A straight beam under a torque at its hinge: the zeros are the bending frequencies of the clamped one alone."""
+    material, section = fem.Material(young=7.1e10, density=2714.0), fem.Section(area=4e-5, second_moment=8.7e-12)
+    beam = fem.beam(0.3, material, section, elements=4)
+    hinged = connect({"a": beam}, [hinge("a.root", GROUND), torque("a.root", name="m")])
+    clamped = connect({"a": beam}, [weld("a.root", GROUND)])
+    found = zeros(hinged.linearize(hinged.assemble()), output="m", input="m")
+    every = eigenfrequencies(clamped.linearize(clamped.assemble()))
+    assert found.size == 16 and every.size == 12  # four axial modes are missing
+    for value in np.abs(found.imag):
+        assert np.abs(every / value - 1.0).min() < 1e-9
+
+
+def test_no_transmission_is_refused():
+    apart = replace(chain(2), J=np.zeros((4, 4)))
+    with pytest.raises(ValueError, match="identically zero"):
+        zeros(apart, output="last", input="first")
+
+
+def test_damping_ratios():
+    """ζ = c/(2ω) of a chain whose masses are all damped alike."""
+    found = damping_ratios(chain(4, 0.1))
+    omega = 2.0 * np.sin((2 * np.arange(1, 5) - 1) * np.pi / 18)
+    np.testing.assert_allclose(found.omega, omega, rtol=1e-12)
+    np.testing.assert_allclose(found.ratio, 0.05 / omega, rtol=1e-12)
+    overdamped = damping_ratios(chain(1, 4.0))  # s² + 4s + 1
+    np.testing.assert_allclose(overdamped.omega, [2.0 - np.sqrt(3.0), 2.0 + np.sqrt(3.0)], rtol=1e-12)
+    np.testing.assert_array_equal(overdamped.ratio, [1.0, 1.0])
+    assert damping_ratios(frame(), count=3).omega.size == 3
+
+
+def test_poles_at_rest_are_left_out():
+    free = LinearPHDAE(E=np.diag([2.0, 3.0, 1.0]), J=np.array([[0, 0, 1.0], [0, 0, -1.0], [-1.0, 1.0, 0]]))
+    np.testing.assert_allclose(damping_ratios(free).omega, [np.sqrt(0.5 + 1.0 / 3.0)], rtol=1e-12)
+
+
+# sweeps
+
+
+def test_a_sweep_follows_modes_through_a_crossing():
+    """Two oscillators that do not touch: √k crosses 1; the sorted ones exchange places, the followed ones do not."""
+
+    def make(k):
+        J = np.zeros((4, 4))
+        J[0, 2] = J[1, 3] = -1.0
+        return LinearPHDAE(E=np.diag([1.0, 1.0, 1.0 / k, 1.0]), J=J - J.T, kinetic=np.array([1, 1, 0, 0], dtype=bool))
+
+    stiffness = np.linspace(0.5, 2.0, 16)
+    found = sweep(make, stiffness, count=2, name="k")
+    np.testing.assert_allclose(found.frequencies, np.column_stack([np.sqrt(stiffness), np.ones(16)]), rtol=1e-12)
+    assert found.likeness.min() > 0.99 and not np.any(found.ratios)
+    ordered = sweep(make, stiffness, count=2, follow=False)
+    assert np.all(np.diff(ordered.frequencies, axis=1) >= 0.0)
+
+
+def test_a_sweep_over_damping():
+    found = sweep(lambda c: chain(3, c), [0.1, 0.2, 0.3], count=3, name="c")
+    np.testing.assert_allclose(found.ratios, 0.5 * found.values[:, None] / found.frequencies, rtol=1e-10)
+    np.testing.assert_allclose(found.poles[0], damping_poles(chain(3, 0.1)), rtol=1e-10)
+
+
+def damping_poles(system):
+    values = poles(system)
+    return values[values.imag > 0.0]
+
+
+def test_a_value_that_fails_is_named():
+    def make(value):
+        if value > 2.0:
+            raise ValueError("too far")
+        return chain(3)
+
+    with pytest.raises(ValueError, match="angle = 3: too far"):
+        sweep(make, [1.0, 2.0, 3.0], count=2, name="angle")
+    kept = sweep(make, [1.0, 2.0, 3.0], count=2, name="angle", failures="keep")
+    assert kept.frequencies.shape == (2, 2) and kept.failures == {3.0: "too far"}
+    with pytest.raises(ValueError, match="no value of angle"):
+        sweep(make, [4.0], name="angle", failures="keep")
+    with pytest.raises(ValueError, match="count = 9 modes were asked for, the system has 3"):
+        sweep(make, [1.0], count=9)
+
+
+# pictures
+
+
+def test_pictures(tmp_path):
+    system, omega = chain(4, 0.05), np.geomspace(0.05, 5.0, 100)
+    full = frequency_response(system, omega, inputs="last", outputs="last")
+    reduced = frequency_response(system, omega, inputs="last", outputs="last", through=system)
+    for path in (
+        bode_figure({"full": full, "reduced": reduced}, tmp_path / "bode.png", unit="(m/s)/N"),
+        nyquist_figure(full, tmp_path / "nyquist.png"),
+        pole_zero_figure(system, tmp_path / "zeros.png", output="last", input="last"),
+    ):
+        assert path.stat().st_size > 10_000
+    with pytest.raises(ValueError, match="must be a FrequencyResponse, got str"):
+        bode_figure({"full": "x"}, tmp_path / "bode.png")
+    with pytest.raises(ValueError, match="name the output"):
+        bode_figure(frequency_response(system, omega), tmp_path / "bode.png")
