@@ -60,12 +60,12 @@ def announced() -> Iterator[None]:
 
 @contextmanager
 def timed(what: str) -> Iterator[None]:
-    """Says once a process, after a long run without compiled kernels, what they would bring."""
+    """Says once a process, after a long run without numba, what compiled kernels would bring."""
     clock = time.perf_counter()
     try:
         yield
     finally:
-        if time.perf_counter() - clock > LONG:
+        if not AVAILABLE and time.perf_counter() - clock > LONG:
             _advise(what)
 
 

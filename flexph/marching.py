@@ -45,14 +45,15 @@ class CompiledRun:
         self.single = method if isinstance(method, Single) else method.single
         shares, weights = (np.ones(1), np.ones(1)) if isinstance(method, Single) else (method.shares, method.weights)
         self.parts = Parts(np.array(shares, dtype=float), np.array(weights, dtype=float))
-        self.start = self.station = method.first(start)
-        self.stepper = Stepper(mechanism, method.accounts, self.single.depth)
-        self.stepper.put(self.station)
+        self.start = method.first(start)
+        self.stepper = Stepper(mechanism, method.accounts, self.single.depth, self.parts)
+        self.stepper.put(self.start)
         self.start = self.start._replace(energy=self.stepper.work.carried.energy.copy())  # to the bits of the rows
         self.saved: list[Rows] = []
         self.times, self.middles = [np.array([start.time])], [np.zeros(0)]
         self.pending: Rows | None = None
-        self.middle, self.count, self.under_way = start.time, 0, (start.time, start.time)
+        self.time = self.middle = start.time
+        self.count, self.under_way = 0, (start.time, start.time)
 
     def march(self, grid: Array, bar: Any, save_every: int) -> None:
         """From each time to the next; raises NoConvergence, and what drives and inputs raise."""
@@ -101,7 +102,7 @@ class CompiledRun:
         solved = np.zeros(1, dtype=np.int64)
         rows = self.stepper.prepare(len(times) - 1, self.save_every, self.count, self.pending)
         try:
-            self.stepper.take(table, self.parts, self.save_every, self.count, rows, solved)
+            self.stepper.take(table, self.save_every, self.count, rows, solved)
         finally:
             if solved[0]:
                 self._keep(rows, times[: solved[0] + 1])
@@ -119,28 +120,29 @@ class CompiledRun:
         under_way = self.count % self.save_every
         whole = (under_way + len(times) - 1) // self.save_every
         self.count += len(times) - 1
-        self.saved.append(Rows(*(part[:whole].copy() for part in rows)))
+        full = whole == len(rows.state) - 1  # else most of a block may be unused
+        self.saved.append(Rows(*(part[:whole] if full else part[:whole].copy() for part in rows)))
         ends = slice(self.save_every - 1 - under_way, None, self.save_every)
         self.times.append(times[1:][ends])
         self.middles.append(0.5 * (times[:-1] + times[1:])[ends])
         self.pending = Rows(*(part[whole : whole + 1] for part in rows)) if self.count % self.save_every else None
-        self.middle = 0.5 * float(times[-2] + times[-1])
-        self.station = self._station(float(times[-1]), (self.pending or self.saved[-1]).state[-1])
+        self.time, self.middle = float(times[-1]), 0.5 * float(times[-2] + times[-1])
 
-    def _station(self, time: float, x: Array) -> Station:
+    def _station(self) -> Station:
         """Where the compiled steps stand."""
-        carried, c = self.stepper.work.carried, configuration(self.mechanism, x)
+        if not self.count:
+            return self.start
+        carried, x = self.stepper.work.carried, (self.pending or self.saved[-1]).state[-1]
+        c = configuration(self.mechanism, x)
         place = Place(x, c, derive(self.single.arrays, c), carried.defect.copy())
-        memory = carried.memory[len(carried.memory) - self.stepper.known :].copy()
-        return Station(time, place, carried.energy.copy(), memory)
+        return Station(self.time, place, carried.energy.copy(), self.stepper.remembered())
 
     def _one(self, time: float) -> int:
         """Take a step without compiled kernels, which say why where they fail."""
-        self.under_way = (self.station.time, time)
-        step = self.method.to(self.station, time)
+        self.under_way = (self.time, time)
+        step = self.method.to(self._station(), time)
         rows = _as_rows(step)
-        self._keep(rows if self.pending is None else _merged(self.pending, rows), np.array([self.station.time, time]))
-        self.station = step.end
+        self._keep(rows if self.pending is None else _merged(self.pending, rows), np.array([self.time, time]))
         self.stepper.put(step.end)
         return 1
 
@@ -151,22 +153,21 @@ class CompiledRun:
     def solution(self) -> Solution:
         """The finished steps; the last one is always kept."""
         blocks = [*self.saved, *([] if self.pending is None else [self.pending])]
-        last = [] if self.pending is None else [[self.station.time]]
+        last = [] if self.pending is None else [[self.time]]
         middle = [] if self.pending is None else [[self.middle]]
-        nothing = Rows(*(np.zeros((0, width)) for width in self.stepper.widths))
-        rows = Rows(*(np.concatenate(parts) for parts in zip(nothing, *blocks, strict=True)))
+        first = Rows(*(np.zeros((0, width)) for width in self.stepper.widths))
+        first = first._replace(state=self.start.x[None], energy=self.start.energy[None])
+        rows = Rows(*(np.concatenate(parts) for parts in zip(first, *blocks, strict=True)))
         return Solution(
             mechanism=self.mechanism,
             times=np.concatenate([*self.times, *last]),
-            states=np.vstack([self.start.x, rows.state]),
+            states=rows.state,
             multiplier_times=np.concatenate([*self.middles, *middle]),
             multipliers=rows.multipliers,
             stage_multipliers=rows.stage,
-            ledger=make_ledger(
-                self.method.accounts, np.vstack([self.start.energy, rows.energy]), rows.flow, rows.audit
-            ),
+            ledger=make_ledger(self.method.accounts, rows.energy, rows.flow, rows.audit),
             anchors=self.anchors,
-            memory=self.station.memory,
+            memory=self.stepper.remembered(),
         )
 
 

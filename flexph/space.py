@@ -145,15 +145,6 @@ def mean_rotation(before: Array, half_turn: Array) -> Array:
     return made
 
 
-def cayley_derivative(half_turn: Array, dim: int) -> Array:
-    """∂ cayley(a) / ∂a_k, shape (n, spins, dim, dim)."""
-    basis = cross(dim)
-    a = skew(half_turn, dim)[:, None]
-    scale = 2.0 / (1.0 + np.einsum("na,na->n", half_turn, half_turn))[:, None, None, None]
-    quotient = half_turn[:, :, None, None] * scale**2 * (a + a @ a)
-    return scale * (basis + basis @ a + a @ basis) - quotient
-
-
 def rotation_matrix(name: str, given: Any) -> Array:
     """A spatial rotation matrix from a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; checked."""
     try:

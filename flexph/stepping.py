@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -78,7 +77,7 @@ def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | A
         run = _Run(mechanism, start, method, options.events)
         if isinstance(method, Pairs):
             run.pace = Pace(method, run.station, grid)
-        with nullcontext() if AVAILABLE else timed("runs of mechanisms"):
+        with timed("runs of mechanisms"):
             solution = _march(run, grid, options)
     warn_of_doubts(solution, run.longest(grid), level=3)
     return solution

@@ -12,6 +12,7 @@ from ..space import Array
 from .band import factor as factor_band
 from .band import solve as solve_band
 from .band import solve_many
+from .data import Index
 from .jacobian import (
     add,
     add_constraints,
@@ -23,17 +24,19 @@ from .jacobian import (
     make_turns,
     make_vectors,
 )
-from .memory import REAL, WHOLE, Memory, block, index_matrix, indices, matrix, places, tensor, vector
+from .lanes import brief, get, put, take
+from .memory import REAL, WHOLE, Memory, block, index_matrix, indices, matrix, places, span, tensor, vector
 
 
 @in_place
 def factor(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
     """Factor the Jacobian at a trial; False where it is singular."""
+    brief()
     system_border = matrix(m, REAL.system_border)
     inertia_mass = vector(m, REAL.inertia_mass)
     border_size = indices(m, WHOLE.border_size)
     system_border_pivot = indices(m, WHOLE.system_border_pivot)
-    system_border[:] = 0.0
+    span(m, REAL.system_band, REAL.system_border)[:] = 0.0
     add_flexible(m, axes, h)
     make_turns(m, inertia_mass.size, axes, h)
     add_rigid(m, axes, h)
@@ -52,6 +55,7 @@ def factor(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Arr
 @in_place
 def solve(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """Corrections of the mean velocities and multipliers from their defects, by the factored Jacobian."""
+    brief()
     system_x = vector(m, REAL.system_x)
     inertia_mass = vector(m, REAL.inertia_mass)
     border_v = index_matrix(m, WHOLE.border_v)
@@ -60,9 +64,6 @@ def solve(m: Memory, axes: tuple[int, ...], h: float) -> None:
     defect_w = matrix(m, REAL.defect_w)
     border_l = indices(m, WHOLE.border_l)
     defect_lam = vector(m, REAL.defect_lam)
-    system_border = matrix(m, REAL.system_border)
-    system_border_pivot = indices(m, WHOLE.system_border_pivot)
-    border_size = indices(m, WHOLE.border_size)
     correction_v = matrix(m, REAL.correction_v)
     correction_w = matrix(m, REAL.correction_w)
     correction_lam = vector(m, REAL.correction_lam)
@@ -78,7 +79,7 @@ def solve(m: Memory, axes: tuple[int, ...], h: float) -> None:
         _reduce(m, axes, b)
     for i in range(border_l.size):
         system_x[border_l[i]] = defect_lam[i] / h
-    solve_band(system_border, system_border_pivot, border_size[1], system_x)
+    solve_border(m)
     for b in range(inertia_mass.size):
         for i in range(d):
             correction_v[b, i] = system_x[border_v[b, i]]
@@ -90,6 +91,32 @@ def solve(m: Memory, axes: tuple[int, ...], h: float) -> None:
 
 
 @in_place
+def solve_border(m: Memory) -> None:
+    """Solve for the border what is in its place."""
+    system_border = matrix(m, REAL.system_border)
+    system_border_pivot = indices(m, WHOLE.system_border_pivot)
+    border_size = indices(m, WHOLE.border_size)
+    solve_band(system_border, system_border_pivot, border_size[1], vector(m, REAL.system_x))
+
+
+@in_place
+def _inner(m: Memory, b: int) -> tuple[Array, Index, int, Array]:
+    """Inner matrix of a body, its pivots and bandwidth, and F⁻¹ C."""
+    inertia_first = indices(m, WHOLE.inertia_first)
+    border_inners = indices(m, WHOLE.border_inners)
+    border_width = indices(m, WHOLE.border_width)
+    border_stored = indices(m, WHOLE.border_stored)
+    border_band = indices(m, WHOLE.border_band)
+    border_columns = indices(m, WHOLE.border_columns)
+    border_reduced = indices(m, WHOLE.border_reduced)
+    system_pivot = indices(m, WHOLE.system_pivot)
+    first, size, w = inertia_first[b], border_inners[b], border_width[b]
+    F = block(vector(m, REAL.system_band), border_band[b], size, border_stored[b])
+    X = block(vector(m, REAL.system_reduced), border_reduced[b], size, border_columns[b])
+    return F, system_pivot[first : first + size], w, X
+
+
+@in_place
 def _eliminate(m: Memory, axes: tuple[int, ...], b: int) -> bool:
     """Factor the inner block F of a body, F⁻¹ C, and take R F⁻¹ C from the border.
 
@@ -97,46 +124,29 @@ def _eliminate(m: Memory, axes: tuple[int, ...], b: int) -> bool:
     the masters.
     """
     inertia_first = indices(m, WHOLE.inertia_first)
-    border_masters = indices(m, WHOLE.border_masters)
-    border_band = indices(m, WHOLE.border_band)
-    border_inners = indices(m, WHOLE.border_inners)
-    border_width = indices(m, WHOLE.border_width)
-    border_reduced = indices(m, WHOLE.border_reduced)
-    system_band = vector(m, REAL.system_band)
-    system_reduced = vector(m, REAL.system_reduced)
-    system_pivot = indices(m, WHOLE.system_pivot)
-    d = len(axes)
-    first = inertia_first[b]
-    if first == inertia_first[b + 1]:
+    if inertia_first[b] == inertia_first[b + 1]:
         return True
-    columns = (1 if d == 2 else 3) + d + border_masters[b + 1] - border_masters[b]
-    band = block(system_band, border_band[b], border_inners[b], 3 * border_width[b] + 1)
-    X = block(system_reduced, border_reduced[b], border_inners[b], columns)
-    _fill(m, axes, b, band, X)
-    pivot = system_pivot[first : first + border_inners[b]]
-    if not factor_band(band, pivot, border_width[b]):
+    F, pivot, w, X = _inner(m, b)
+    _fill(m, axes, b, X)
+    if not factor_band(F, pivot, w):
         return False
-    solve_many(band, pivot, border_width[b], X)
+    solve_many(F, pivot, w, X)
     _condense(m, axes, b, X)
     return True
 
 
 @in_place
-def _fill(m: Memory, axes: tuple[int, ...], b: int, band: Array, X: Array) -> None:
-    """Entries of F and C of a body; those of its masters go to the border."""
+def _fill(m: Memory, axes: tuple[int, ...], b: int, X: Array) -> None:
+    """The columns C of a body, and how its masters are coupled in the border."""
+    brief()
     inertia_first = indices(m, WHOLE.inertia_first)
-    inertia_ptr = places(m, WHOLE.inertia_ptr)
-    inertia_col = places(m, WHOLE.inertia_col)
     inertia_mean = matrix(m, REAL.inertia_mean)
-    border_inner = indices(m, WHOLE.border_inner)
-    border_local = indices(m, WHOLE.border_local)
-    border_width = indices(m, WHOLE.border_width)
+    border_order = places(m, WHOLE.border_order)
     border_size = indices(m, WHOLE.border_size)
     border_v = index_matrix(m, WHOLE.border_v)
     border_w = index_matrix(m, WHOLE.border_w)
     border_c = index_matrix(m, WHOLE.border_c)
     border_m = indices(m, WHOLE.border_m)
-    F = vector(m, REAL.system_entries)
     A = matrix(m, REAL.system_border)
     system_col = matrix(m, REAL.system_col)
     system_row_w = matrix(m, REAL.system_row_w)
@@ -144,28 +154,18 @@ def _fill(m: Memory, axes: tuple[int, ...], b: int, band: Array, X: Array) -> No
     system_by_v = tensor(m, REAL.system_by_v)
     d = len(axes)
     s = 1 if d == 2 else 3
-    w, width = border_width[b], border_size[1]
-    band[:] = 0.0
-    X[:] = 0.0
+    width, first, inners = border_size[1], inertia_first[b], X.shape[0]
     for i in range(d):
         add(A, width, border_c[b, i], border_c[b, i], 1.0)
-    for i in range(inertia_first[b], inertia_first[b + 1]):
-        row, own = border_inner[i], border_m[i]
-        for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
-            j = inertia_col[e]
-            if row >= 0:
-                if border_inner[j] >= 0:
-                    band[row, border_inner[j] - row + w] += F[e]
-                else:
-                    X[row, s + d + border_local[j]] += F[e]
-            elif border_inner[j] < 0:
-                add(A, width, own, border_m[j], F[e])
-        if row >= 0:
-            for a in range(s):
-                X[row, a] = system_col[i, a]
-            for l in range(d):
-                X[row, s + l] = inertia_mean[i, l]
-            continue
+    for row in range(inners):
+        i = border_order[first + row]
+        for a in range(s):
+            X[row, a] = system_col[i, a]
+        for l in range(d):
+            X[row, s + l] = inertia_mean[i, l]
+    for k in range(first + inners, inertia_first[b + 1]):
+        i = border_order[k]
+        own = border_m[i]
         for a in range(s):
             add(A, width, own, border_w[b, a], system_col[i, a])
             add(A, width, border_w[b, a], own, system_row_w[i, a])
@@ -179,52 +179,45 @@ def _fill(m: Memory, axes: tuple[int, ...], b: int, band: Array, X: Array) -> No
 @in_place
 def _condense(m: Memory, axes: tuple[int, ...], b: int, X: Array) -> None:
     """Take R F⁻¹ C from the border."""
+    brief()
     inertia_first = indices(m, WHOLE.inertia_first)
     inertia_ptr = places(m, WHOLE.inertia_ptr)
     inertia_col = places(m, WHOLE.inertia_col)
     inertia_mean = matrix(m, REAL.inertia_mean)
     border_inner = indices(m, WHOLE.border_inner)
-    border_masters = indices(m, WHOLE.border_masters)
-    border_master = indices(m, WHOLE.border_master)
+    border_order = places(m, WHOLE.border_order)
     border_w = index_matrix(m, WHOLE.border_w)
     border_c = index_matrix(m, WHOLE.border_c)
     border_m = indices(m, WHOLE.border_m)
-    F = vector(m, REAL.system_entries)
+    entries = vector(m, REAL.system_entries)
     system_row_w = matrix(m, REAL.system_row_w)
     left = matrix(m, REAL.system_left)
     d = len(axes)
     s = 1 if d == 2 else 3
-    columns = X.shape[1]
-    for r in range(s + d):
-        for q in range(columns):
-            left[r, q] = 0.0
-    for i in range(inertia_first[b], inertia_first[b + 1]):
-        row = border_inner[i]
-        if row >= 0:
-            for a in range(s):
-                for q in range(columns):
-                    left[a, q] += system_row_w[i, a] * X[row, q]
-            for j in range(d):
-                for q in range(columns):
-                    left[s + j, q] -= inertia_mean[i, j] * X[row, q]
+    first, (inners, columns), wide = inertia_first[b], X.shape, left.shape[1]
+    left[:] = 0.0
+    for row in range(inners):
+        i = border_order[first + row]
+        for a in range(s):
+            take(left, a * wide, X, row * columns, -system_row_w[i, a], columns)
+        for j in range(d):
+            take(left, (s + j) * wide, X, row * columns, inertia_mean[i, j], columns)
     for a in range(s):
-        _take(m, axes, b, border_w[b, a], left[a], columns)
+        _subtract(m, axes, b, border_w[b, a], left[a])
     for j in range(d):
-        _take(m, axes, b, border_c[b, j], left[s + j], columns)
-    for l in range(border_masters[b], border_masters[b + 1]):
-        i = border_master[l]
-        for q in range(columns):
-            left[0, q] = 0.0
+        _subtract(m, axes, b, border_c[b, j], left[s + j])
+    for k in range(first + inners, inertia_first[b + 1]):
+        i = border_order[k]
+        left[0] = 0.0
         for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
             row = border_inner[inertia_col[e]]
             if row >= 0:
-                for q in range(columns):
-                    left[0, q] += F[e] * X[row, q]
-        _take(m, axes, b, border_m[i], left[0], columns)
+                take(left, 0, X, row * columns, -entries[e], columns)
+        _subtract(m, axes, b, border_m[i], left[0])
 
 
 @in_place
-def _take(m: Memory, axes: tuple[int, ...], b: int, row: int, values: Array, columns: int) -> None:
+def _subtract(m: Memory, axes: tuple[int, ...], b: int, row: int, values: Array) -> None:
     """Subtract values in the columns C of a body from a row of the border."""
     border_size = indices(m, WHOLE.border_size)
     border_v = index_matrix(m, WHOLE.border_v)
@@ -238,116 +231,127 @@ def _take(m: Memory, axes: tuple[int, ...], b: int, row: int, values: Array, col
     system_by_v = tensor(m, REAL.system_by_v)
     d = len(axes)
     s = 1 if d == 2 else 3
-    width = border_size[1]
+    width, first, last = border_size[1], border_masters[b], border_masters[b + 1]
     for a in range(s):
         add(A, width, row, border_w[b, a], -values[a])
     for j in range(d):
         for l in range(d):
             add(A, width, row, border_c[b, j], -values[s + l] * system_by_c[b, l, j])
             add(A, width, row, border_v[b, j], -values[s + l] * system_by_v[b, l, j])
-    for q in range(s + d, columns):
-        add(A, width, row, border_m[border_master[border_masters[b] + q - s - d]], -values[q])
+    for q in range(first, last):
+        add(A, width, row, border_m[border_master[q]], -values[s + d + q - first])
 
 
 @in_place
 def _reduce(m: Memory, axes: tuple[int, ...], b: int) -> None:
     """Solve for the inner coordinates of a body with the border held, and move the rest to the border."""
-    left = matrix(m, REAL.system_left)
-    border_band = indices(m, WHOLE.border_band)
-    system_band = vector(m, REAL.system_band)
+    brief()
     inertia_first = indices(m, WHOLE.inertia_first)
-    system_y = vector(m, REAL.system_y)
-    border_inners = indices(m, WHOLE.border_inners)
-    defect_du = vector(m, REAL.defect_du)
-    inertia_mean = matrix(m, REAL.inertia_mean)
-    system_inverse = tensor(m, REAL.system_inverse)
-    defect_v = matrix(m, REAL.defect_v)
-    border_inner = indices(m, WHOLE.border_inner)
-    system_x = vector(m, REAL.system_x)
-    border_m = indices(m, WHOLE.border_m)
-    system_pivot = indices(m, WHOLE.system_pivot)
-    border_width = indices(m, WHOLE.border_width)
-    border_w = index_matrix(m, WHOLE.border_w)
-    system_row_w = matrix(m, REAL.system_row_w)
-    border_c = index_matrix(m, WHOLE.border_c)
     inertia_ptr = places(m, WHOLE.inertia_ptr)
     inertia_col = places(m, WHOLE.inertia_col)
-    system_entries = vector(m, REAL.system_entries)
+    inertia_mean = matrix(m, REAL.inertia_mean)
+    border_inner = indices(m, WHOLE.border_inner)
+    border_order = places(m, WHOLE.border_order)
+    border_m = indices(m, WHOLE.border_m)
+    defect_v = matrix(m, REAL.defect_v)
+    defect_du = vector(m, REAL.defect_du)
+    entries = vector(m, REAL.system_entries)
+    system_inverse = tensor(m, REAL.system_inverse)
+    left = matrix(m, REAL.system_left)
+    x = vector(m, REAL.system_x)
+    y = vector(m, REAL.system_y)
     d = len(axes)
-    s = 1 if d == 2 else 3
     first, last = inertia_first[b], inertia_first[b + 1]
     if first == last:
         return
-    inner = system_y[first : first + border_inners[b]]
+    F, pivot, w, X = _inner(m, b)
+    inner = y[first : first + X.shape[0]]
     for j in range(d):
-        left[0, j] = 0.0
+        pushed = 0.0
         for l in range(d):
-            left[0, j] += system_inverse[b, j, l] * defect_v[b, l]
-    for i in range(first, last):
+            pushed += system_inverse[b, j, l] * defect_v[b, l]
+        left[0, j] = pushed
+    for k in range(first, last):
+        i = border_order[k]
         value = defect_du[i]
         for j in range(d):
             value += inertia_mean[i, j] * left[0, j]
         if border_inner[i] >= 0:
-            inner[border_inner[i]] = value
+            put(y, k, value)
         else:
-            system_x[border_m[i]] += value
-    band = block(system_band, border_band[b], border_inners[b], 3 * border_width[b] + 1)
-    solve_band(band, system_pivot[first : first + border_inners[b]], border_width[b], inner)
-    for i in range(first, last):
-        if border_inner[i] >= 0:
-            value = inner[border_inner[i]]
-            for a in range(s):
-                if border_w[b, a] >= 0:
-                    system_x[border_w[b, a]] -= system_row_w[i, a] * value
-            for j in range(d):
-                system_x[border_c[b, j]] += inertia_mean[i, j] * value
-        else:
-            for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
-                if border_inner[inertia_col[e]] >= 0:
-                    system_x[border_m[i]] -= system_entries[e] * inner[border_inner[inertia_col[e]]]
+            x[border_m[i]] += value
+    solve_band(F, pivot, w, inner)
+    _move_on(m, axes, b, inner)
+    for k in range(first + inner.size, last):
+        i = border_order[k]
+        for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
+            if border_inner[inertia_col[e]] >= 0:
+                x[border_m[i]] -= entries[e] * inner[border_inner[inertia_col[e]]]
+
+
+@in_place
+def _move_on(m: Memory, axes: tuple[int, ...], b: int, inner: Array) -> None:
+    """What the inner coordinates of a body do in the rows of ω̄ and φ̄u̇̄."""
+    brief()
+    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_mean = matrix(m, REAL.inertia_mean)
+    border_order = places(m, WHOLE.border_order)
+    border_w = index_matrix(m, WHOLE.border_w)
+    border_c = index_matrix(m, WHOLE.border_c)
+    system_row_w = matrix(m, REAL.system_row_w)
+    x = vector(m, REAL.system_x)
+    d, first = len(axes), inertia_first[b]
+    for a in range(1 if d == 2 else 3):
+        if border_w[b, a] >= 0:
+            total = 0.0
+            for k in range(inner.size):
+                total += system_row_w[border_order[first + k], a] * inner[k]
+            x[border_w[b, a]] -= total
+    for j in range(d):
+        total = 0.0
+        for k in range(inner.size):
+            total += inertia_mean[border_order[first + k], j] * inner[k]
+        x[border_c[b, j]] += total
 
 
 @in_place
 def _expand(m: Memory, axes: tuple[int, ...], b: int) -> None:
     """The flexible coordinates of a body from the border."""
+    brief()
     inertia_first = indices(m, WHOLE.inertia_first)
-    border_inner = indices(m, WHOLE.border_inner)
-    border_inners = indices(m, WHOLE.border_inners)
-    border_reduced = indices(m, WHOLE.border_reduced)
+    border_order = places(m, WHOLE.border_order)
     border_v = index_matrix(m, WHOLE.border_v)
     border_w = index_matrix(m, WHOLE.border_w)
     border_c = index_matrix(m, WHOLE.border_c)
     border_m = indices(m, WHOLE.border_m)
     border_masters = indices(m, WHOLE.border_masters)
     border_master = indices(m, WHOLE.border_master)
-    system_reduced = vector(m, REAL.system_reduced)
     system_by_c = tensor(m, REAL.system_by_c)
     system_by_v = tensor(m, REAL.system_by_v)
     left = matrix(m, REAL.system_left)
     x = vector(m, REAL.system_x)
-    system_y = vector(m, REAL.system_y)
+    y = vector(m, REAL.system_y)
     correction_du = vector(m, REAL.correction_du)
     d = len(axes)
     s = 1 if d == 2 else 3
-    first = inertia_first[b]
+    first, masters = inertia_first[b], border_masters[b + 1] - border_masters[b]
     if first == inertia_first[b + 1]:
         return
-    columns = s + d + border_masters[b + 1] - border_masters[b]
-    X = block(system_reduced, border_reduced[b], border_inners[b], columns)
+    _, _, _, X = _inner(m, b)
+    inners, columns = X.shape
     for a in range(s):
         left[0, a] = x[border_w[b, a]]
     for l in range(d):
-        left[0, s + l] = 0.0
+        total = 0.0
         for j in range(d):
-            left[0, s + l] += system_by_c[b, l, j] * x[border_c[b, j]] + system_by_v[b, l, j] * x[border_v[b, j]]
-    for q in range(s + d, columns):
-        left[0, q] = x[border_m[border_master[border_masters[b] + q - s - d]]]
-    for i in range(first, inertia_first[b + 1]):
-        row = border_inner[i]
-        if row < 0:
-            correction_du[i] = x[border_m[i]]
-            continue
-        value = system_y[first + row]
-        for q in range(columns):
-            value -= X[row, q] * left[0, q]
-        correction_du[i] = value
+            total += system_by_c[b, l, j] * x[border_c[b, j]] + system_by_v[b, l, j] * x[border_v[b, j]]
+        left[0, s + l] = total
+    for q in range(masters):
+        left[0, s + d + q] = x[border_m[border_master[border_masters[b] + q]]]
+    for row in range(inners):
+        value = y[first + row]
+        for q in range(s + d + masters):
+            value -= get(X, row * columns + q) * get(left, q)
+        correction_du[border_order[first + row]] = value
+    for k in range(first + inners, inertia_first[b + 1]):
+        correction_du[border_order[k]] = x[border_m[border_order[k]]]

@@ -1,83 +1,111 @@
-"""Banded LU factorisation with partial pivoting, in loops that a compiler makes short work of.
+"""Banded LU factorisation with pivoting, in loops that a compiler makes short work of.
 
-Row i of a matrix of bandwidth w is stored in ``A[i]``, width 3w + 1, entry (i, j) at ``j − i + w``; the last w places
-take what row exchanges bring in. LAPACK's ``dgbtrf`` does the same and spends, on matrices as narrow as these, most of
-its time in calls.
+Row i of a matrix of bandwidth w is stored in ``A[i]``, width :func:`stored`, entry (i, j) at ``j − i + w``; the last
+places take what row exchanges bring in, and fill up the last lane. LAPACK's ``dgbtrf`` does the same and spends, on
+matrices as narrow as these, most of its time in calls.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..compiling import in_place
 from ..space import Array
 from .data import Index
+from .lanes import LANE, brief, get, mix, padded, put, take
+
+LEAST = 0.1
+"""Diagonal entry, over the largest below it, from which on it is the pivot: exchanges double the width."""
+
+
+def stored(w: Any) -> Any:
+    """Entries of a row as it is stored."""
+    return padded(3 * w + LANE)
 
 
 @in_place
 def factor(A: Array, pivot: Index, w: int) -> bool:
     """Factor in place, with reciprocal pivots; False where one is zero or not finite."""
-    n, reach = A.shape[0], 0
+    brief()
+    (n, width), reach = A.shape, w
+    down = width - 1  # from an entry to the one below it
     for i in range(n):
-        last = min(i + w, n - 1)
-        p, largest = i, abs(A[i, w])
-        for r in range(i + 1, last + 1):
-            size = abs(A[r, i - r + w])
-            if size > largest:
-                p, largest = r, size
-        pivot[i] = p
-        if not 0.0 < largest < 1e300:
+        here, below = i * width + w, min(w, n - 1 - i)
+        p = _pivot(A, here, down, below)
+        pivot[i] = i + p
+        if not 0.0 < abs(get(A, here + p * down)) < 1e300:
             return False
-        reach = max(reach, min(p + w, n - 1))
-        if p != i:
-            for j in range(i, reach + 1):
-                A[i, j - i + w], A[p, j - p + w] = A[p, j - p + w], A[i, j - i + w]
-        inverse = 1.0 / A[i, w]
-        for r in range(i + 1, last + 1):
-            factor = A[r, i - r + w] * inverse
-            A[r, i - r + w] = factor
-            if factor != 0.0:
-                for j in range(1, reach - i + 1):
-                    A[r, i + j - r + w] -= factor * A[i, j + w]
-        A[i, w] = inverse
+        reach = max(reach, i + p + w)
+        if p > 0:
+            for j in range(here, here + reach - i + 1):
+                held = get(A, j)
+                put(A, j, get(A, j + p * down))
+                put(A, j + p * down, held)
+        inverse = 1.0 / get(A, here)
+        put(A, here, inverse)
+        for k in range(here + down, here + below * down + 1, down):
+            factor = get(A, k) * inverse
+            put(A, k, factor)
+            take(A, k + 1, A, here + 1, factor, reach - i)
     return True
+
+
+@in_place
+def _pivot(A: Array, here: int, down: int, below: int) -> int:
+    """Rows from the diagonal entry down to the pivot."""
+    brief()
+    largest = 0.0
+    for k in range(here + down, here + below * down + 1, down):
+        largest = max(largest, abs(get(A, k)))
+    if abs(get(A, here)) >= LEAST * largest:
+        return 0
+    for k in range(1, below):
+        if abs(get(A, here + k * down)) == largest:
+            return k
+    return below
 
 
 @in_place
 def solve(A: Array, pivot: Index, w: int, x: Array) -> None:
     """Solve A x = b in place."""
-    n = A.shape[0]
+    brief()
+    (n, width), reach = A.shape, w
+    value = x[0] if n > 0 else 0.0  # the last one stays in a register: through memory it takes its time
     for i in range(n):
-        p = pivot[i]
+        p, here, below = pivot[i], i * width + w, min(w, n - 1 - i)
         if p != i:
             x[i], x[p] = x[p], x[i]
-        if x[i] != 0.0:
-            for r in range(i + 1, min(i + w, n - 1) + 1):
-                x[r] -= A[r, i - r + w] * x[i]
+            reach, value = max(reach, p - i + w), x[i]
+        for k in range(2, below + 1):
+            put(x, i + k, get(x, i + k) - get(A, here + k * (width - 1)) * value)
+        if i + 1 < n:
+            value = get(x, i + 1) - (get(A, here + width - 1) * value if w > 0 else 0.0)
+            put(x, i + 1, value)
+    value = 0.0
     for i in range(n - 1, -1, -1):
-        total = x[i]
-        for j in range(1, min(2 * w, n - 1 - i) + 1):
-            total -= A[i, j + w] * x[i + j]
-        x[i] = total * A[i, w]
+        total, here = get(x, i), i * width + w
+        for j in range(min(reach, n - 1 - i), 1, -1):
+            total -= get(A, here + j) * get(x, i + j)
+        value = total * get(A, here) - get(A, here + 1) * get(A, here) * value  # beyond the last column stands a zero
+        put(x, i, value)
 
 
 @in_place
 def solve_many(A: Array, pivot: Index, w: int, X: Array) -> None:
-    """Solve A X = B in place, X (n, k)."""
-    n, k = X.shape
+    """Solve A X = B in place, X (n, k) of whole lanes."""
+    brief()
+    (n, width), k, reach = A.shape, X.shape[1], w
+    down = width - 1
     for i in range(n):
-        p = pivot[i]
+        p, here = pivot[i], i * width + w
         if p != i:
+            reach = max(reach, p - i + w)
             for c in range(k):
                 X[i, c], X[p, c] = X[p, c], X[i, c]
-        for r in range(i + 1, min(i + w, n - 1) + 1):
-            factor = A[r, i - r + w]
-            if factor != 0.0:
-                for c in range(k):
-                    X[r, c] -= factor * X[i, c]
+        for r in range(1, min(w, n - 1 - i) + 1):
+            take(X, (i + r) * k, X, i * k, get(A, here + r * down), k)
     for i in range(n - 1, -1, -1):
-        for j in range(1, min(2 * w, n - 1 - i) + 1):
-            factor = A[i, j + w]
-            if factor != 0.0:
-                for c in range(k):
-                    X[i, c] -= factor * X[i + j, c]
-        for c in range(k):
-            X[i, c] *= A[i, w]
+        here = i * width + w
+        mix(X, i * k, get(A, here), X, 0.0, X, k)
+        for r in range(1, min(reach, i) + 1):
+            take(X, (i - r) * k, X, i * k, get(A, here - r * down), k)

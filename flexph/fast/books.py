@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..compiling import in_place
 from ..space import Array
 from .memory import REAL, WHOLE, Memory, indices, matrix, number, places, tensor, vector
-from .motion import cross_product
+from .motion import cross_product, mean_shapes
 
 
 @in_place
@@ -17,7 +17,7 @@ def energies(m: Memory, axes: tuple[int, ...], out: Array) -> None:
     at_r = matrix(m, REAL.at_r)
     at_w = matrix(m, REAL.at_w)
     at_p_r = matrix(m, REAL.at_p_r)
-    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_first = places(m, WHOLE.inertia_first)
     at_du = vector(m, REAL.at_du)
     at_p_u = vector(m, REAL.at_p_u)
     books_potential = indices(m, WHOLE.books_potential)
@@ -57,16 +57,10 @@ def energies(m: Memory, axes: tuple[int, ...], out: Array) -> None:
 
 
 @in_place
-def flows(
-    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, space: Array, moved: Array, out: Array
-) -> None:
+def flows(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> None:
     """Work by port and drive, work by ideal joint, dissipation of a step, in the order of the accounts."""
     joints_term_row = places(m, WHOLE.joints_term_row)
     joints_term_product = places(m, WHOLE.joints_term_product)
-    joints_first = places(m, WHOLE.joints_first)
-    joints_second = places(m, WHOLE.joints_second)
-    joints_plus = indices(m, WHOLE.joints_plus)
-    joints_minus = indices(m, WHOLE.joints_minus)
     trial_mean = matrix(m, REAL.trial_mean)
     books_row = indices(m, WHOLE.books_row)
     x_lam = vector(m, REAL.x_lam)
@@ -75,73 +69,87 @@ def flows(
     books_input = indices(m, WHOLE.books_input)
     loads_node_val = vector(m, REAL.loads_node_val)
     trial_loads = vector(m, REAL.trial_loads)
+    moved = matrix(m, REAL.carried_moved)
+    out = vector(m, REAL.carried_flow)
     d = len(axes)
     out[:] = 0.0
-    _increments(m, axes, h, space, moved)
+    _increments(m, axes)
     for term in range(joints_term_row.size):
-        row, p = joints_term_row[term], joints_term_product[term]
-        done = 0.0
-        for side in range(2):
-            v, other = (joints_first[p], joints_second[p]) if side == 0 else (joints_second[p], joints_first[p])
-            for i in range(d):
-                step = 0.0
-                if joints_plus[v] >= 0:
-                    step += moved[joints_plus[v], i]
-                if joints_minus[v] >= 0:
-                    step -= moved[joints_minus[v], i]
-                done += step * trial_mean[other, i]
+        row = joints_term_row[term]
+        done = h * _change(m, axes, joints_term_product[term], trial_mean)
         out[books_row[row]] += x_lam[row] * 0.5 * (before[term] + after[term]) * done
     for e in range(loads_node_row.size):
         row, column = loads_node_row[e], loads_node_input[e]
-        out[books_input[column]] += loads_node_val[e] * moved[row // d, row % d] * trial_loads[column]
+        out[books_input[column]] += h * loads_node_val[e] * moved[row // d, row % d] * trial_loads[column]
     _torque_work(m, axes, h, out)
     _dissipation(m, h, out)
 
 
 @in_place
-def _increments(m: Memory, axes: tuple[int, ...], h: float, space: Array, moved: Array) -> None:
-    """Exact increments h B v̄ of the nodes, (k, d)."""
-    inertia_mass = vector(m, REAL.inertia_mass)
-    trial_c = matrix(m, REAL.trial_c)
-    inertia_first = indices(m, WHOLE.inertia_first)
-    inertia_mean = matrix(m, REAL.inertia_mean)
-    x_du = vector(m, REAL.x_du)
+def _change(m: Memory, axes: tuple[int, ...], p: int, others: Array) -> float:
+    """Rate of a product when both its vectors move with the nodes, at the speeds in ``carried.moved``."""
+    joints_first = places(m, WHOLE.joints_first)
+    joints_second = places(m, WHOLE.joints_second)
+    joints_plus = indices(m, WHOLE.joints_plus)
+    joints_minus = indices(m, WHOLE.joints_minus)
+    moved = matrix(m, REAL.carried_moved)
+    done = 0.0
+    for side in range(2):
+        v, other = (joints_first[p], joints_second[p]) if side == 0 else (joints_second[p], joints_first[p])
+        for i in range(len(axes)):
+            if joints_plus[v] >= 0:
+                done += moved[joints_plus[v], i] * others[other, i]
+            if joints_minus[v] >= 0:
+                done -= moved[joints_minus[v], i] * others[other, i]
+    return done
+
+
+@in_place
+def _increments(m: Memory, axes: tuple[int, ...]) -> None:
+    """Exact increments of the nodes over a step, divided by its length: B v̄, (k, d)."""
     nodes_body = places(m, WHOLE.nodes_body)
-    x_w = matrix(m, REAL.x_w)
-    trial_lever = matrix(m, REAL.trial_lever)
     trial_inverse = tensor(m, REAL.trial_inverse)
+    trial_c = matrix(m, REAL.trial_c)
+    trial_lever = matrix(m, REAL.trial_lever)
+    x_v, x_w, x_du = matrix(m, REAL.x_v), matrix(m, REAL.x_w), vector(m, REAL.x_du)
+    frame = matrix(m, REAL.carried_frame)
+    mean_shapes(m, axes, x_du, trial_c)
+    for n in range(nodes_body.size):
+        b = nodes_body[n]
+        for i in range(len(axes)):
+            for j in range(len(axes)):
+                frame[i, j] = trial_inverse[b, j, i]
+        _node_speed(m, axes, n, x_v[b], x_w[b], x_du, trial_lever[n])
+
+
+@in_place
+def _node_speed(m: Memory, axes: tuple[int, ...], n: int, v: Array, w: Array, du: Array, arm: Array) -> None:
+    """Speed of a node into ``carried.moved`` with the frame of its body in ``carried.frame``, φ̄u̇ in ``trial.c``."""
+    nodes_body = places(m, WHOLE.nodes_body)
     nodes_moves = vector(m, REAL.nodes_moves)
     nodes_ptr = places(m, WHOLE.nodes_ptr)
     nodes_val = matrix(m, REAL.nodes_val)
     nodes_col = places(m, WHOLE.nodes_col)
-    x_v = matrix(m, REAL.x_v)
-    d = len(axes)
-    local, turn, lever = space[0], space[1], space[2]
-    for b in range(inertia_mass.size):
-        for j in range(d):
-            trial_c[b, j] = 0.0
-        for i in range(inertia_first[b], inertia_first[b + 1]):
-            for j in range(d):
-                trial_c[b, j] += inertia_mean[i, j] * x_du[i]
-    for n in range(nodes_body.size):
-        b = nodes_body[n]
-        if d == 2:
-            lever[0], lever[1] = -x_w[b, 0] * trial_lever[n, 1], x_w[b, 0] * trial_lever[n, 0]
-        else:
-            for i in range(3):
-                turn[i] = 0.0
-                for a in range(3):
-                    turn[i] += x_w[b, a] * trial_inverse[b, a, i]
-            cross_product(turn, trial_lever[n], lever)
-        for j in range(d):
-            local[j] = -nodes_moves[n] * trial_c[b, j]
-            for e in range(nodes_ptr[n], nodes_ptr[n + 1]):
-                local[j] += nodes_val[e, j] * x_du[nodes_col[e]]
+    trial_c = matrix(m, REAL.trial_c)
+    frame = matrix(m, REAL.carried_frame)
+    space = matrix(m, REAL.carried_space)
+    speed = matrix(m, REAL.carried_moved)
+    d, b, moves = len(axes), nodes_body[n], nodes_moves[n]
+    turn, lever = space[0], space[1]
+    if d == 2:
+        lever[0], lever[1] = -w[0] * arm[1], w[0] * arm[0]
+    else:
+        for i in range(3):
+            turn[i] = frame[i, 0] * w[0] + frame[i, 1] * w[1] + frame[i, 2] * w[2]
+        cross_product(turn, arm, lever)
+    for i in range(d):
+        speed[n, i] = moves * v[i] + lever[i]
+    for j in range(d):
+        local = -moves * trial_c[b, j]
+        for e in range(nodes_ptr[n], nodes_ptr[n + 1]):
+            local += nodes_val[e, j] * du[nodes_col[e]]
         for i in range(d):
-            total = nodes_moves[n] * x_v[b, i] + lever[i]
-            for j in range(d):
-                total += trial_inverse[b, j, i] * local[j]
-            moved[n, i] = h * total
+            speed[n, i] += frame[i, j] * local
 
 
 @in_place
@@ -182,7 +190,7 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
     elastic_compliance_col = places(m, WHOLE.elastic_compliance_col)
     elastic_damping = vector(m, REAL.elastic_damping)
     inertia_mass = vector(m, REAL.inertia_mass)
-    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_first = places(m, WHOLE.inertia_first)
     inertia_ptr = places(m, WHOLE.inertia_ptr)
     x_du = vector(m, REAL.x_du)
     elastic_viscous = vector(m, REAL.elastic_viscous)
@@ -209,71 +217,30 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
 
 @in_place
 def velocity_defect(
-    m: Memory,
-    axes: tuple[int, ...],
-    coefficient: Array,
-    own_coefficient: Array,
-    own_offset: Array,
-    space: Array,
-    speed: Array,
-    out: Array,
+    m: Memory, axes: tuple[int, ...], coefficient: Array, own_coefficient: Array, own_offset: Array
 ) -> None:
-    """G v − ∂g/∂t at a state, (g,); the speeds of the nodes into ``speed`` (k, d)."""
+    """G v − ∂g/∂t at a state, (g,)."""
     nodes_body = places(m, WHOLE.nodes_body)
-    nodes_moves = vector(m, REAL.nodes_moves)
-    at_w = matrix(m, REAL.at_w)
+    at_v, at_w, at_du = matrix(m, REAL.at_v), matrix(m, REAL.at_w), vector(m, REAL.at_du)
     at_arm = matrix(m, REAL.at_arm)
     at_R = tensor(m, REAL.at_R)
-    nodes_ptr = places(m, WHOLE.nodes_ptr)
-    nodes_val = matrix(m, REAL.nodes_val)
-    at_du = vector(m, REAL.at_du)
-    nodes_col = places(m, WHOLE.nodes_col)
-    inertia_first = indices(m, WHOLE.inertia_first)
-    inertia_mean = matrix(m, REAL.inertia_mean)
-    at_v = matrix(m, REAL.at_v)
+    trial_c = matrix(m, REAL.trial_c)
     joints_term_row = places(m, WHOLE.joints_term_row)
     joints_term_product = places(m, WHOLE.joints_term_product)
-    joints_first = places(m, WHOLE.joints_first)
-    joints_second = places(m, WHOLE.joints_second)
-    joints_plus = indices(m, WHOLE.joints_plus)
-    joints_minus = indices(m, WHOLE.joints_minus)
     at_vector = matrix(m, REAL.at_vector)
     at_product = vector(m, REAL.at_product)
-    d = len(axes)
-    local, turn, lever = space[0], space[1], space[2]
+    frame = matrix(m, REAL.carried_frame)
+    out = vector(m, REAL.carried_new_defect)
+    mean_shapes(m, axes, at_du, trial_c)
     for n in range(nodes_body.size):
-        b, moves = nodes_body[n], nodes_moves[n]
-        if d == 2:
-            lever[0], lever[1] = -at_w[b, 0] * at_arm[n, 1], at_w[b, 0] * at_arm[n, 0]
-        else:
-            for i in range(3):
-                turn[i] = 0.0
-                for a in range(3):
-                    turn[i] += at_R[b, i, a] * at_w[b, a]
-            cross_product(turn, at_arm[n], lever)
-        for j in range(d):
-            local[j] = 0.0
-            for e in range(nodes_ptr[n], nodes_ptr[n + 1]):
-                local[j] += nodes_val[e, j] * at_du[nodes_col[e]]
-            if moves != 0.0:
-                for i in range(inertia_first[b], inertia_first[b + 1]):
-                    local[j] -= moves * inertia_mean[i, j] * at_du[i]
-        for i in range(d):
-            speed[n, i] = moves * at_v[b, i] + lever[i]
-            for j in range(d):
-                speed[n, i] += at_R[b, i, j] * local[j]
+        b = nodes_body[n]
+        for i in range(len(axes)):
+            for j in range(len(axes)):
+                frame[i, j] = at_R[b, i, j]
+        _node_speed(m, axes, n, at_v[b], at_w[b], at_du, at_arm[n])
     for row in range(out.size):
         out[row] = -own_offset[row]
     for term in range(joints_term_row.size):
         p = joints_term_product[term]
-        rate = 0.0
-        for side in range(2):
-            v, other = (joints_first[p], joints_second[p]) if side == 0 else (joints_second[p], joints_first[p])
-            for i in range(d):
-                step = 0.0
-                if joints_plus[v] >= 0:
-                    step += speed[joints_plus[v], i]
-                if joints_minus[v] >= 0:
-                    step -= speed[joints_minus[v], i]
-                rate += step * at_vector[other, i]
+        rate = _change(m, axes, p, at_vector)
         out[joints_term_row[term]] += coefficient[term] * rate + own_coefficient[term] * at_product[p]

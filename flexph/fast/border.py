@@ -10,7 +10,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from .band import stored
 from .data import Border, Index, Inertia, Joints, Nodes
+from .lanes import padded
 
 
 def make_border(inertia: Inertia, nodes: Nodes, joints: Joints, rows: int) -> Border:
@@ -33,22 +35,48 @@ def make_border(inertia: Inertia, nodes: Nodes, joints: Joints, rows: int) -> Bo
     v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
     inner, inners, width = _inner(inertia, is_master)
     masters = _masters(inertia, is_master)
-    return Border(
+    columns = padded(s + d + np.diff(masters["masters"]))
+    made = Border(
         v=v,
         w=w,
         c=c,
         m=m,
         l=l,
         inner=inner,
+        order=np.lexsort((inner, is_master, np.repeat(np.arange(bodies), np.diff(inertia.first)))).astype(np.int64),
+        place=np.zeros(0, dtype=np.int64),
         inners=inners,
         width=width,
-        band=_starts(inners * (3 * width + 1)),
+        stored=stored(width),
+        band=_starts(inners * stored(width)),
         **masters,
-        reduced=_starts(inners * (s + d + np.diff(masters["masters"]))),
+        columns=columns,
+        reduced=_starts(inners * columns),
         vector_ptr=ptr,
         vector_col=np.where(col >= 0, order[col], -1),
         size=np.array([count.total, max([0, *(np.ptp(order[g]) for g in groups)])]),
     )
+    return made._replace(place=_places(inertia, made, s + d))
+
+
+def _places(inertia: Inertia, border: Border, first: int) -> Index:
+    """Where the entries of the flexible matrices stand, behind each other: rest, bands, F⁻¹ C, border (see System)."""
+    row, col = np.repeat(np.arange(inertia.ptr.size - 1), np.diff(inertia.ptr)), inertia.col
+    body = np.searchsorted(inertia.first, row, side="right") - 1
+    i, j, w = border.inner[row], border.inner[col], border.width[body]
+    bands = inertia.col.size
+    reduced = bands + int(border.inners @ stored(border.width))
+    of_border = reduced + int(border.inners @ border.columns)
+    wide = int(border.size[1])
+    choices = [
+        (bands + border.band[body] + i * stored(w) + j - i + w, (i >= 0) & (j >= 0)),
+        (reduced + border.reduced[body] + i * border.columns[body] + first + border.local[col], (i >= 0) & (j < 0)),
+        (of_border + border.m[row] * stored(wide) + border.m[col] - border.m[row] + wide, (i < 0) & (j < 0)),
+    ]
+    place = np.arange(col.size)
+    for where, own in choices:
+        place[own] = where[own]
+    return place
 
 
 class _Counter:

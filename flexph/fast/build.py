@@ -14,6 +14,7 @@ from ..network import build_network
 from ..space import Array, cross
 from .border import make_border
 from .data import Books, Constants, Elastic, Index, Inertia, Joints, Loads, Nodes, Stiffness
+from .lanes import kinds
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -29,14 +30,15 @@ def constants(mechanism: Mechanism) -> Constants:
     inertia = _inertia(a, pattern, _forms(mechanism))
     nodes = _nodes(a)
     joints = _joints(a)
+    border = make_border(inertia, nodes, joints, mechanism.layout.multipliers)
     made = Constants(
         inertia=inertia,
         elastic=_elastic(a, strain, pattern),
-        stiffness=_stiffness(a, strain, pattern),
+        stiffness=_stiffness(a, strain, pattern, border.place),
         nodes=nodes,
         joints=joints,
         loads=_loads(a),
-        border=make_border(inertia, nodes, joints, mechanism.layout.multipliers),
+        border=border,
         books=_books(mechanism, a),
     )
     groups: Any = (group.__class__(*map(_own, group)) for group in made)
@@ -114,6 +116,9 @@ def _inertia(a: Arrays, pattern: _Pattern, forms: Array) -> Inertia:
     count, bodies = 1 + s + s * s, len(a.mass)
     shape, mean = sparse.coo_array(a.mean), np.zeros((n, a.dim))
     mean[shape.col, shape.row % a.dim] = shape.data
+    val = np.zeros((pattern.col.size, kinds(a.dim)))
+    for k in range(count):
+        val[:, k] = pattern.values(a.stack[k * n : (k + 1) * n])
     turns = np.zeros(bodies, dtype=np.int64)
     turns[a.turning] = 1
     return Inertia(
@@ -126,7 +131,7 @@ def _inertia(a: Arrays, pattern: _Pattern, forms: Array) -> Inertia:
         n=np.ascontiguousarray(a.n.T),
         ptr=pattern.ptr,
         col=pattern.col,
-        val=np.stack([pattern.values(a.stack[k * n : (k + 1) * n]) for k in range(count)], axis=1),
+        val=val,
         mean=mean,
         form=forms,
     )
@@ -145,22 +150,26 @@ def _forms(mechanism: Mechanism) -> Array:
 
 
 def _elastic(a: Arrays, strain: _StrainRows, pattern: _Pattern) -> Elastic:
-    ptr, col, val = [0], [], []
+    entry, col, val, turn = [], [], [], []
     for i, columns in enumerate(strain.columns):
         second = strain.G[i].tocsr()
-        for c in columns:
+        for k, c in enumerate(columns):
             own = slice(second.indptr[c], second.indptr[c + 1])
             col.append(second.indices[own])
             val.append(second.data[own])
-            ptr.append(ptr[-1] + col[-1].size)
+            entry.append(np.full(col[-1].size, strain.ptr[i] + k))
+            turn.append(np.arange(col[-1].size))
+    # one of each entry in turn: a sum that is continued at once waits for the last one to be written
+    order = np.argsort(_whole(turn), kind="stable")
     inverse, compliance = _rows(a.stiffness), _rows(a.compliance)
     return Elastic(
         ptr=strain.ptr,
+        row=np.repeat(np.arange(strain.ptr.size - 1), np.diff(strain.ptr)),
         col=_whole(strain.columns),
         strain=_real(strain.values),
-        G_ptr=np.array(ptr, dtype=np.int64),
-        G_col=_whole(col),
-        G_val=_real(val),
+        G_entry=_whole(entry)[order],
+        G_col=_whole(col)[order],
+        G_val=_real(val)[order],
         inverse_ptr=inverse[0],
         inverse_col=inverse[1],
         inverse_val=inverse[2],
@@ -174,33 +183,37 @@ def _elastic(a: Arrays, strain: _StrainRows, pattern: _Pattern) -> Elastic:
     )
 
 
-def _stiffness(a: Arrays, strain: _StrainRows, pattern: _Pattern) -> Stiffness:
+def _stiffness(a: Arrays, strain: _StrainRows, pattern: _Pattern, place: Index) -> Stiffness:
     """Pairs of stresses that are both straight make a constant matrix; the others are summed at every factorisation."""
     inverse = sparse.coo_array(a.stiffness)
     straight = ~strain.curved[inverse.row] & ~strain.curved[inverse.col]
     fixed = sparse.coo_array((inverse.data[straight], (inverse.row[straight], inverse.col[straight])), inverse.shape)
     rows = sparse.csr_array(a.strain)
-    constant = rows.T @ fixed @ rows
-    entry, mean, end, val, damping = [], [], [], [], []
+    constant = pattern.values(rows.T @ fixed @ rows)
+    entry, left, end, mean, val, damping = [], [], [], [], [], []
+    count = 0
     for i, j, value in zip(inverse.row[~straight], inverse.col[~straight], inverse.data[~straight], strict=True):
-        left, right = strain.columns[i], strain.columns[j]
-        entry.append(pattern.find(np.repeat(left, right.size), np.tile(right, left.size)))
-        mean.append(np.repeat(strain.ptr[i] + np.arange(left.size), right.size))
-        end.append(np.tile(strain.ptr[j] + np.arange(right.size), left.size))
-        val.append(np.full(left.size * right.size, value))
-        damping.append(np.full(left.size * right.size, a.stress_damping[i]))
+        rows, columns = strain.columns[i], strain.columns[j]
+        entry.append(pattern.find(np.repeat(rows, columns.size), np.tile(columns, rows.size)))
+        left.append(count + np.repeat(np.arange(rows.size), columns.size))
+        end.append(np.tile(strain.ptr[j] + np.arange(columns.size), rows.size))
+        mean.append(strain.ptr[i] + np.arange(rows.size))
+        val.append(np.full(rows.size, value))
+        damping.append(np.full(rows.size, a.stress_damping[i]))
+        count += rows.size
     geometric = [sparse.coo_array(g) for g in strain.G]
     by_body = np.zeros(len(a.mass))
     by_body[a.body_stress] = a.stress_damping
     return Stiffness(
-        constant=pattern.values(constant),
-        factor=np.repeat(by_body[a.body_u], np.diff(pattern.ptr)),
-        pair_entry=_whole(entry),
-        pair_mean=_whole(mean),
+        constant=constant,
+        damping=np.repeat(by_body[a.body_u], np.diff(pattern.ptr)) * constant + pattern.values(a.viscous),
+        left_mean=_whole(mean),
+        left_val=_real(val),
+        left_damping=_real(damping),
+        pair_place=place[_whole(entry)],
+        pair_left=_whole(left),
         pair_end=_whole(end),
-        pair_val=_real(val),
-        pair_damping=_real(damping),
-        stress_entry=_whole([pattern.find(g.row, g.col) for g in geometric]),
+        stress_place=place[_whole([pattern.find(g.row, g.col) for g in geometric])],
         stress=np.repeat(np.arange(len(geometric)), [g.nnz for g in geometric]).astype(np.int64),
         stress_val=_real([g.data for g in geometric]),
     )

@@ -1,4 +1,5 @@
-"""The flat arrays of the compiled kernels, grouped by what they describe; d dimensions, s spins, K = 1 + s + s².
+"""The flat arrays of the compiled kernels, grouped by what they describe; d dimensions, s spins, K = 1 + s + s² with
+zeros up to whole lanes (see :mod:`flexph.fast.lanes`).
 
 Matrices are kept by rows: the entries of row i are those from ``ptr[i]`` to ``ptr[i + 1]``, with columns ``col``.
 """
@@ -28,16 +29,17 @@ class Inertia(NamedTuple):
     col: Index
     val: Array  # (entries, K)
     mean: Array  # (n, d), φ̄ of the own body
-    form: Array  # (b, K d, d), with the mass: how the shift enters M, N_a and K_ab, φ̄ᵀ form φ̄
+    form: Array  # (b, (1 + s + s²) d, d), with the mass: how the shift enters M, N_a and K_ab, φ̄ᵀ form φ̄
 
 
 class Elastic(NamedTuple):
     """Strain rows D_i(u) = strain_i + G_i u of the stresses (m), C⁻¹ and C, damping."""
 
     ptr: Index  # (m + 1,)
+    row: Index
     col: Index
     strain: Array  # (entries,)
-    G_ptr: Index  # (entries + 1,): what G_i u adds to an entry
+    G_entry: Index  # to which entries G_i u adds; the same one never twice in a row
     G_col: Index
     G_val: Array
     inverse_ptr: Index
@@ -56,13 +58,14 @@ class Stiffness(NamedTuple):
     """What the stresses add to the Jacobian, on the pattern of the inertia: constant, D̄ᵀC⁻¹D₁, and G_i σ_i."""
 
     constant: Array  # (entries,), DᵀC⁻¹D of the strain rows that do not change
-    factor: Array  # (entries,), β of the body
-    pair_entry: Index
-    pair_mean: Index  # entry of D̄
+    damping: Array  # (entries,), β of the body times the same, and what is viscous
+    left_mean: Index  # entry of D̄, for each stress that it is coupled with
+    left_val: Array  # C⁻¹
+    left_damping: Array
+    pair_place: Index  # see Border.place
+    pair_left: Index
     pair_end: Index  # entry of D₁
-    pair_val: Array
-    pair_damping: Array
-    stress_entry: Index
+    stress_place: Index
     stress: Index
     stress_val: Array
 
@@ -126,12 +129,16 @@ class Border(NamedTuple):
     m: Index  # (n,), −1 for inner coordinates
     l: Index  # (g,)
     inner: Index  # (n,), place within the body, −1 for masters
+    order: Index  # (n,), from the first coordinate of a body on: its inner coordinates by their places
+    place: Index  # (entries of the inertia,), where each stands from ``system.entries`` on
     inners: Index  # (b,)
     width: Index  # (b,) bandwidth of the inner matrices
-    band: Index  # (b,) where their storage begins
+    stored: Index  # (b,) width of their storage
+    band: Index  # (b,) where it begins
     masters: Index  # (b + 1,)
     master: Index  # flexible coordinates, by body
     local: Index  # (n,), place among the masters of the body
+    columns: Index  # (b,) of F⁻¹ C, whole lanes
     reduced: Index  # (b,) where F⁻¹ C of the body begins
     vector_ptr: Index  # (v + 1,) columns that each vector depends on
     vector_col: Index
@@ -204,6 +211,7 @@ class Trial(NamedTuple):
     Pmean: Array  # (n, K)
     rate: Array  # (n, K)
     c: Array  # (b, d), φ̄u̇̄ and work space
+    u: Array  # (n,), ū
     D: Array  # entries of D̄
     stress: Array  # (m,), σ̃
     jump: Array  # (m,), Δσ
@@ -226,17 +234,18 @@ class Trial(NamedTuple):
 class System(NamedTuple):
     """The factored Jacobian of a step, and space for it."""
 
-    entries: Array  # F on the pattern of the inertia
+    left_D: Array  # h D̄ᵀ(½h + β)C⁻¹, see Stiffness.left_mean
+    entries: Array  # of F on the pattern of the inertia: those of the inner coordinates in the rows of masters
+    band: Array  # inner matrices of all bodies, banded
+    reduced: Array  # F⁻¹ C of all bodies
+    border: Array  # (N, stored width)
     D: Array  # entries of D₁
     col: Array  # (n, s): ω̄ in the rows of u̇̄
     row_w: Array  # (n, s): u̇̄ in the rows of ω̄
-    band: Array  # inner matrices of all bodies, banded
     pivot: Index  # (n,)
     by_c: Array  # (b, d, d): φ̄u̇̄ and ṙ̄ act in the rows of u̇̄ by φ̄ᵀ times these
     by_v: Array
-    reduced: Array  # F⁻¹ C of all bodies
     left: Array  # rows of R F⁻¹ C, work space
-    border: Array  # (N, 3 width + 1)
     border_pivot: Index
     turn: Array  # (b, s, s), world rotation by ω̄
     inverse: Array  # (b, d, d), R̄⁻¹ where it was factored
@@ -273,9 +282,10 @@ class Carried(NamedTuple):
     step_multipliers: Array
     step_audit: Array  # (6,)
     gap: Array  # (g,)
-    space: Array  # (3, d)
-    moved: Array  # (k, d)
-    form: Array  # (K d,)
+    space: Array  # (2, d), work space
+    frame: Array  # (d, d), work space
+    moved: Array  # (k, d), speeds of nodes
+    form: Array  # (d, K)
 
 
 class Workspace(NamedTuple):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from ..compiling import in_place
 from ..space import Array
-from .memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, places, tensor, vector
+from .lanes import get, put
+from .memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, places, span, tensor, vector
 from .motion import copy, cross_product
 from .springs import tangent
 
@@ -16,71 +17,78 @@ from .springs import tangent
 def add(A: Array, w: int, i: int, j: int, value: float) -> None:
     """Add to an entry of the border; unknowns that do not exist are −1."""
     if i >= 0 and j >= 0:
-        A[i, j - i + w] += value
+        place = i * A.shape[1] + j - i + w
+        put(A, place, get(A, place) + value)
 
 
 @in_place
 def add_flexible(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """∂r_u/∂u̇̄ without the shift: 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous)."""
-    system_entries = vector(m, REAL.system_entries)
     inertia_mass = vector(m, REAL.inertia_mass)
     inertia_first = indices(m, WHOLE.inertia_first)
-    inertia_ptr = places(m, WHOLE.inertia_ptr)
+    inertia_ptr = indices(m, WHOLE.inertia_ptr)
     inertia_val = matrix(m, REAL.inertia_val)
     at_w = matrix(m, REAL.at_w)
     end_w = matrix(m, REAL.end_w)
-    elastic_viscous = vector(m, REAL.elastic_viscous)
-    stiffness_factor = vector(m, REAL.stiffness_factor)
+    stiffness_damping = vector(m, REAL.stiffness_damping)
     stiffness_constant = vector(m, REAL.stiffness_constant)
+    border_place = indices(m, WHOLE.border_place)
+    F = span(m, REAL.system_entries, REAL.system_border)
+    s = 1 if len(axes) == 2 else 3
+    width = inertia_val.shape[1]
+    for b in range(inertia_mass.size):
+        for e in range(inertia_ptr[inertia_first[b]], inertia_ptr[inertia_first[b + 1]]):
+            value = 2.0 * get(inertia_val, e * width)
+            for a in range(s):
+                value += h * (at_w[b, a] + end_w[b, a]) * get(inertia_val, e * width + 1 + a)
+                for c in range(s):
+                    factor = 0.5 * h * h * at_w[b, a] * end_w[b, c]
+                    value -= factor * get(inertia_val, e * width + 1 + s + s * a + c)
+            rest = get(stiffness_damping, e) + 0.5 * h * get(stiffness_constant, e)
+            put(F, border_place[e], value + h * rest)
+    _add_stresses(m, h, F)
+
+
+@in_place
+def _add_stresses(m: Memory, h: float, F: Array) -> None:
+    """What the stresses of strain rows that change add."""
     trial_D = vector(m, REAL.trial_D)
-    elastic_G_ptr = places(m, WHOLE.elastic_G_ptr)
+    elastic_G_entry = places(m, WHOLE.elastic_G_entry)
     elastic_G_val = vector(m, REAL.elastic_G_val)
-    end_u = vector(m, REAL.end_u)
     elastic_G_col = places(m, WHOLE.elastic_G_col)
-    at_u = vector(m, REAL.at_u)
+    x_du = vector(m, REAL.x_du)
     system_D = vector(m, REAL.system_D)
-    stiffness_pair_entry = places(m, WHOLE.stiffness_pair_entry)
-    stiffness_pair_damping = vector(m, REAL.stiffness_pair_damping)
-    stiffness_pair_val = vector(m, REAL.stiffness_pair_val)
-    stiffness_pair_mean = places(m, WHOLE.stiffness_pair_mean)
+    stiffness_pair_place = places(m, WHOLE.stiffness_pair_place)
+    stiffness_left_damping = vector(m, REAL.stiffness_left_damping)
+    stiffness_left_val = vector(m, REAL.stiffness_left_val)
+    stiffness_left_mean = places(m, WHOLE.stiffness_left_mean)
+    left_D = vector(m, REAL.system_left_D)
+    stiffness_pair_left = places(m, WHOLE.stiffness_pair_left)
     stiffness_pair_end = places(m, WHOLE.stiffness_pair_end)
-    stiffness_stress_entry = places(m, WHOLE.stiffness_stress_entry)
+    stiffness_stress_place = places(m, WHOLE.stiffness_stress_place)
     stiffness_stress_val = vector(m, REAL.stiffness_stress_val)
     trial_stress = vector(m, REAL.trial_stress)
     stiffness_stress = places(m, WHOLE.stiffness_stress)
-    s = 1 if len(axes) == 2 else 3
-    F = system_entries
-    for b in range(inertia_mass.size):
-        for i in range(inertia_first[b], inertia_first[b + 1]):
-            for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
-                value = 2.0 * inertia_val[e, 0]
-                for a in range(s):
-                    value += h * (at_w[b, a] + end_w[b, a]) * inertia_val[e, 1 + a]
-                    for c in range(s):
-                        value -= 0.5 * h * h * at_w[b, a] * end_w[b, c] * inertia_val[e, 1 + s + s * a + c]
-                F[e] = value + h * elastic_viscous[e] + h * (0.5 * h + stiffness_factor[e]) * stiffness_constant[e]
-    for e in range(trial_D.size):
-        change = 0.0
-        for g in range(elastic_G_ptr[e], elastic_G_ptr[e + 1]):
-            change += elastic_G_val[g] * (end_u[elastic_G_col[g]] - at_u[elastic_G_col[g]])
-        system_D[e] = trial_D[e] + 0.5 * change
-    for e in range(stiffness_pair_entry.size):
-        gain = h * (0.5 * h + stiffness_pair_damping[e]) * stiffness_pair_val[e]
-        F[stiffness_pair_entry[e]] += gain * trial_D[stiffness_pair_mean[e]] * system_D[stiffness_pair_end[e]]
-    for e in range(stiffness_stress_entry.size):
-        F[stiffness_stress_entry[e]] += 0.5 * h * h * stiffness_stress_val[e] * trial_stress[stiffness_stress[e]]
+    copy(trial_D, system_D)
+    for g in range(elastic_G_val.size):
+        system_D[elastic_G_entry[g]] += 0.5 * h * elastic_G_val[g] * x_du[elastic_G_col[g]]
+    for e in range(left_D.size):
+        gain = h * (0.5 * h + stiffness_left_damping[e]) * stiffness_left_val[e]
+        left_D[e] = gain * trial_D[stiffness_left_mean[e]]
+    for e in range(stiffness_pair_place.size):
+        F[stiffness_pair_place[e]] += left_D[stiffness_pair_left[e]] * system_D[stiffness_pair_end[e]]
+    for e in range(stiffness_stress_place.size):
+        F[stiffness_stress_place[e]] += 0.5 * h * h * stiffness_stress_val[e] * trial_stress[stiffness_stress[e]]
 
 
 @in_place
 def make_turns(m: Memory, bodies: int, axes: tuple[int, ...], h: float) -> None:
     """World rotation of the end by ω̄: h/(1 + |a|²) R₀(1 + [a]×), a = ½hω̄; R̄⁻¹ is kept for the solves."""
-    trial_inverse = tensor(m, REAL.trial_inverse)
-    system_inverse = tensor(m, REAL.system_inverse)
     at_w = matrix(m, REAL.at_w)
     end_w = matrix(m, REAL.end_w)
     system_turn = tensor(m, REAL.system_turn)
     at_R = tensor(m, REAL.at_R)
-    copy(trial_inverse, system_inverse)
+    copy(span(m, REAL.trial_inverse, REAL.trial_inverse), span(m, REAL.system_inverse, REAL.system_inverse))
     for b in range(bodies):
         if len(axes) == 2:
             a = 0.25 * h * (at_w[b, 0] + end_w[b, 0])
@@ -113,7 +121,7 @@ def add_rigid(m: Memory, axes: tuple[int, ...], h: float) -> None:
     inertia_J = tensor(m, REAL.inertia_J)
     at_w = matrix(m, REAL.at_w)
     end_w = matrix(m, REAL.end_w)
-    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_first = places(m, WHOLE.inertia_first)
     inertia_n = matrix(m, REAL.inertia_n)
     end_Pu = matrix(m, REAL.end_Pu)
     end_Pdu = matrix(m, REAL.end_Pdu)
@@ -212,7 +220,7 @@ def add_turned_forces(m: Memory, axes: tuple[int, ...], h: float) -> None:
     nodes_val = matrix(m, REAL.nodes_val)
     at_R = tensor(m, REAL.at_R)
     system_col = matrix(m, REAL.system_col)
-    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_first = places(m, WHOLE.inertia_first)
     inertia_mean = matrix(m, REAL.inertia_mean)
     loads_torque_body = indices(m, WHOLE.loads_torque_body)
     trial_section = matrix(m, REAL.trial_section)

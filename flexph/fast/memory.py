@@ -21,6 +21,15 @@ from .data import Constants, Index, Workspace
 
 
 class Memory(NamedTuple):
+    """Addresses of :class:`Held`: arrays are handed on with all that describes them, which small functions feel."""
+
+    reals: int
+    real: int
+    wholes: int
+    whole: int
+
+
+class Held(NamedTuple):
     """Floats and whole numbers of all fields, and where each of them stands: first entry and shape, (fields, 4)."""
 
     reals: Array
@@ -66,12 +75,13 @@ REAL_FIELDS, WHOLE_FIELDS = _fields(True), _fields(False)
 REAL, WHOLE = _numbers(REAL_FIELDS), _numbers(WHOLE_FIELDS)
 
 
-def pack(constants: Constants, workspace: Workspace) -> tuple[Memory, Workspace]:
-    """Both in one memory, and the workspace as views of it."""
+def pack(constants: Constants, workspace: Workspace) -> tuple[Memory, Held, Workspace]:
+    """Both in one memory, which lasts as long as what is held, and the workspace as views of it."""
     groups = {**constants._asdict(), **workspace._asdict()}
     of = lambda fields: [getattr(groups[group], field) for group, field in fields]  # noqa: E731
-    memory = Memory(*_flat(of(REAL_FIELDS), float), *_flat(of(WHOLE_FIELDS), np.int64))
-    return memory, Workspace(*(_views(memory, group, part) for group, part in workspace._asdict().items()))
+    held = Held(*_flat(of(REAL_FIELDS), float), *_flat(of(WHOLE_FIELDS), np.int64))
+    views = Workspace(*(_views(held, group, part) for group, part in workspace._asdict().items()))
+    return Memory(*(part.ctypes.data for part in held)), held, views
 
 
 def _flat(given: list[Any], kind: Any) -> tuple[Array, Index]:
@@ -83,12 +93,12 @@ def _flat(given: list[Any], kind: Any) -> tuple[Array, Index]:
     return np.concatenate([p.ravel() for p in parts]), table
 
 
-def _views(memory: Memory, group: str, part: Any) -> Any:
+def _views(held: Held, group: str, part: Any) -> Any:
     """A group as views of the memory."""
     made = []
     for field, value in part._asdict().items():
         whole = f"{group}_{field}" in WHOLE._fields
-        flat, table = (memory.wholes, memory.whole) if whole else (memory.reals, memory.real)
+        flat, table = (held.wholes, held.whole) if whole else (held.reals, held.real)
         first = table[getattr(WHOLE if whole else REAL, f"{group}_{field}"), 0]
         made.append(flat[first : first + value.size].reshape(value.shape))
     return part.__class__(*made)
@@ -101,33 +111,33 @@ def _array(target: Any, builder: Any, kind: Any, source: Any, first: Any, sizes:
     for size in reversed(sizes[1:]):
         strides.insert(0, builder.mul(strides[0], size))
     made = make_array(kind)(target, builder)
-    data = builder.gep(source.data, [first])
+    data = builder.gep(source, [first])
     populate_array(made, data=data, shape=sizes, strides=strides, itemsize=item, meminfo=None)
     return made._getvalue()
 
 
-def _parts(target: Any, builder: Any, memory: Any, value: Any, real: bool) -> tuple[Any, Any]:
-    """The flat array of a kind and the table of its fields."""
-    parts, kinds = cgutils.unpack_tuple(builder, value), memory.types
-    first = 0 if real else 2
-    return tuple(make_array(kinds[k])(target, builder, parts[k]) for k in (first, first + 1))
+def _parts(target: Any, builder: Any, memory: Any, entry: Any) -> tuple[Any, Any]:
+    """Pointers to the numbers of a kind and to the table of their fields."""
+    parts = cgutils.unpack_tuple(builder, memory)
+    first = 0 if entry == types.float64 else 2
+    at = lambda k, kind: builder.inttoptr(parts[k], target.get_data_type(kind).as_pointer())  # noqa: E731
+    return at(first, entry), at(first + 1, types.int64)
 
 
 def _getter(dimensions: int, entry: Any) -> Any:
     """The function (memory, field) ↦ view of the field as entries of some type."""
-    real = entry == types.float64
 
     @intrinsic
     def get(context: Any, m: Any, k: Any) -> Any:
         kind = types.Array(entry, dimensions, "C") if dimensions else entry
 
         def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-            source, table = _parts(target, builder, signature.args[0], args[0], real)
+            source, table = _parts(target, builder, args[0], entry)
             index = target.cast(builder, args[1], signature.args[1], types.intp)
-            row = builder.gep(table.data, [builder.mul(index, target.get_constant(types.intp, 4))])
+            row = builder.gep(table, [builder.mul(index, target.get_constant(types.intp, 4))])
             at = lambda i: builder.load(builder.gep(row, [target.get_constant(types.intp, i)]))  # noqa: E731
             if not dimensions:
-                return builder.load(builder.gep(source.data, [at(0)]))
+                return builder.load(builder.gep(source, [at(0)]))
             return _array(target, builder, kind, source, at(0), [at(1 + i) for i in range(dimensions)])
 
         return kind(m, k), build
@@ -142,12 +152,32 @@ places = _getter(1, types.uint64)
 
 
 @intrinsic
+def span(context: Any, m: Any, first: Any, last: Any) -> Any:
+    """All numbers of fields that follow each other, from the first to the last one."""
+    kind = types.Array(types.float64, 1, "C")
+
+    def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source, table = _parts(target, builder, args[0], types.float64)
+        intp = lambda i: target.get_constant(types.intp, i)  # noqa: E731
+        entry = lambda row, i: builder.load(  # noqa: E731
+            builder.gep(table, [builder.add(builder.mul(row, intp(4)), intp(i))])
+        )
+        start, end = (target.cast(builder, args[k], signature.args[k], types.intp) for k in (1, 2))
+        size = builder.mul(builder.mul(entry(end, 1), entry(end, 2)), entry(end, 3))
+        first_entry = entry(start, 0)
+        size = builder.sub(builder.add(entry(end, 0), size), first_entry)
+        return _array(target, builder, kind, source, first_entry, [size])
+
+    return kind(m, first, last), build
+
+
+@intrinsic
 def block(context: Any, field: Any, first: Any, rows: Any, columns: Any) -> Any:
     """A matrix within a vector."""
     kind = types.Array(types.float64, 2, "C")
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
         source = make_array(signature.args[0])(target, builder, args[0])
-        return _array(target, builder, kind, source, args[1], [args[2], args[3]])
+        return _array(target, builder, kind, source.data, args[1], [args[2], args[3]])
 
     return kind(field, types.intp, types.intp, types.intp), build

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..compiling import in_place
 from ..space import Array
+from .lanes import brief, combine
 from .memory import REAL, WHOLE, Memory, indices, matrix, places, tensor, vector
 
 
@@ -17,54 +18,52 @@ def cross_product(a: Array, b: Array, out: Array) -> None:
 
 @in_place
 def copy(source: Array, target: Array) -> None:
-    """Copy all entries."""
-    given, out = source.reshape(source.size), target.reshape(target.size)
-    for i in range(given.size):
-        out[i] = given[i]
+    """Copy all entries of a vector."""
+    brief()
+    for i in range(source.size):
+        target[i] = source[i]
 
 
 @in_place
 def inertia_products(m: Memory, axes: tuple[int, ...], u: Array, space: Array, out: Array) -> None:
     """M u, N_a u, K_ab u of all coordinates into ``out`` (n, K); φ̄u into ``space`` (b, d)."""
+    brief()
     inertia_mass = vector(m, REAL.inertia_mass)
-    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_first = places(m, WHOLE.inertia_first)
     inertia_mean = matrix(m, REAL.inertia_mean)
     inertia_form = tensor(m, REAL.inertia_form)
-    carried_form = vector(m, REAL.carried_form)
+    carried_form = matrix(m, REAL.carried_form)
     inertia_ptr = places(m, WHOLE.inertia_ptr)
     inertia_col = places(m, WHOLE.inertia_col)
     inertia_val = matrix(m, REAL.inertia_val)
     d = len(axes)
+    count = 3 if d == 2 else 13
+    mean_shapes(m, axes, u, space)
     for b in range(inertia_mass.size):
-        for i in range(d):
-            space[b, i] = 0.0
+        for j in range(d):
+            for k in range(count):
+                total = 0.0
+                for i in range(d):
+                    total -= inertia_form[b, k * d + j, i] * space[b, i]
+                carried_form[j, k] = total
         for i in range(inertia_first[b], inertia_first[b + 1]):
-            for j in range(d):
-                space[b, j] += inertia_mean[i, j] * u[i]
-        for k in range((3 if d == 2 else 13) * d):
-            carried_form[k] = 0.0
-            for j in range(d):
-                carried_form[k] -= inertia_form[b, k, j] * space[b, j]
-        for i in range(inertia_first[b], inertia_first[b + 1]):
-            if d == 2:
-                m_u = inertia_mean[i, 0] * carried_form[0] + inertia_mean[i, 1] * carried_form[1]
-                n_u = inertia_mean[i, 0] * carried_form[2] + inertia_mean[i, 1] * carried_form[3]
-                k_u = inertia_mean[i, 0] * carried_form[4] + inertia_mean[i, 1] * carried_form[5]
-                for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
-                    x = u[inertia_col[e]]
-                    m_u += inertia_val[e, 0] * x
-                    n_u += inertia_val[e, 1] * x
-                    k_u += inertia_val[e, 2] * x
-                out[i, 0], out[i, 1], out[i, 2] = m_u, n_u, k_u
-                continue
-            for k in range(13):
-                out[i, k] = 0.0
-                for j in range(3):
-                    out[i, k] += inertia_mean[i, j] * carried_form[3 * k + j]
-            for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
-                x = u[inertia_col[e]]
-                for k in range(13):
-                    out[i, k] += inertia_val[e, k] * x
+            first, last = inertia_ptr[i], inertia_ptr[i + 1]
+            combine(axes, out, i, inertia_mean, carried_form, inertia_val, first, last, u, inertia_col)
+
+
+@in_place
+def mean_shapes(m: Memory, axes: tuple[int, ...], u: Array, out: Array) -> None:
+    """φ̄ u of all bodies, (b, d)."""
+    brief()
+    inertia_mass = vector(m, REAL.inertia_mass)
+    inertia_first = places(m, WHOLE.inertia_first)
+    inertia_mean = matrix(m, REAL.inertia_mean)
+    for b in range(inertia_mass.size):
+        for j in range(len(axes)):
+            total = 0.0
+            for i in range(inertia_first[b], inertia_first[b + 1]):
+                total += inertia_mean[i, j] * u[i]
+            out[b, j] = total
 
 
 @in_place
@@ -72,32 +71,35 @@ def momenta(
     m: Memory, axes: tuple[int, ...], w: Array, u: Array, du: Array, Pu: Array, Pdu: Array, p_r: Array, p_u: Array
 ) -> None:
     """p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇."""
+    brief()
     inertia_mass = vector(m, REAL.inertia_mass)
     inertia_J = tensor(m, REAL.inertia_J)
-    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_first = places(m, WHOLE.inertia_first)
     inertia_n = matrix(m, REAL.inertia_n)
     inertia_s = tensor(m, REAL.inertia_s)
     s = 1 if len(axes) == 2 else 3
     for b in range(inertia_mass.size):
         for i in range(s):
-            p_r[b, i] = 0.0
+            total = 0.0
             for j in range(s):
-                p_r[b, i] += inertia_J[b, i, j] * w[b, j]
-        for k in range(inertia_first[b], inertia_first[b + 1]):
-            total = Pdu[k, 0]
-            for i in range(s):
-                coupling = inertia_n[k, i] + Pu[k, 1 + i]
+                total += inertia_J[b, i, j] * w[b, j]
+            for k in range(inertia_first[b], inertia_first[b + 1]):
                 turning = 0.0
                 for j in range(s):
                     turning += (2.0 * inertia_s[k, i, j] + Pu[k, 1 + s + s * i + j]) * w[b, j]
-                p_r[b, i] += turning * u[k] + coupling * du[k]
-                total += w[b, i] * coupling
+                total += turning * u[k] + (inertia_n[k, i] + Pu[k, 1 + i]) * du[k]
+            p_r[b, i] = total
+        for k in range(inertia_first[b], inertia_first[b + 1]):
+            total = Pdu[k, 0]
+            for i in range(s):
+                total += w[b, i] * (inertia_n[k, i] + Pu[k, 1 + i])
             p_u[k] = total
 
 
 @in_place
 def node_arms(m: Memory, axes: tuple[int, ...], R: Array, u: Array, space: Array, arm: Array) -> None:
     """R (X + φ u) of all nodes; φ̄u is taken from ``space``."""
+    brief()
     nodes_body = places(m, WHOLE.nodes_body)
     nodes_moves = vector(m, REAL.nodes_moves)
     nodes_position = matrix(m, REAL.nodes_position)
@@ -120,6 +122,7 @@ def node_arms(m: Memory, axes: tuple[int, ...], R: Array, u: Array, space: Array
 @in_place
 def vectors(m: Memory, axes: tuple[int, ...], r: Array, arm: Array, made: Array, product: Array) -> None:
     """World vectors between nodes and their products."""
+    brief()
     joints_plus = indices(m, WHOLE.joints_plus)
     joints_minus = indices(m, WHOLE.joints_minus)
     joints_fixed = matrix(m, REAL.joints_fixed)

@@ -9,8 +9,8 @@ from ..compiling import in_place
 from ..newton import CLOSED, LEAST, MAX_ITERATIONS, NOISE, RESOLUTION, SETTLED, STAGNATED
 from ..space import Array
 from .arrow import factor, solve
-from .memory import REAL, WHOLE, Memory, matrix, places, tensor, vector
-from .residual import residual
+from .memory import REAL, WHOLE, Memory, matrix, places, span, tensor, vector
+from .residual import residual, trial
 
 is_slow = in_place(plain.is_slow)
 
@@ -35,14 +35,16 @@ def newton(
         if not math.isfinite(size):
             return -1
         _correct(m)
-        residual(m, axes, h, before, after, offset, inputs)
         used += 1
         rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
         settled = expected <= SETTLED or (stagnates and (size <= NOISE or _below_resolution(m, h)))
-        if settled or (stagnates and size <= STAGNATED):
-            # an ill-conditioned step is judged by the NumPy kernels
-            return -1 if not settled or _is_open(m) else iteration
+        if settled:
+            trial(m, axes, h, before, after, offset, inputs)
+            return -1 if _is_open(m) else iteration
+        if stagnates and size <= STAGNATED:
+            return -1  # an ill-conditioned step is judged by the NumPy kernels
+        residual(m, axes, h, before, after, offset, inputs)
         if is_slow(size, previous, used):
             factored = False
         previous = size
@@ -52,59 +54,30 @@ def newton(
 @in_place
 def _is_open(m: Memory) -> bool:
     """Whether the end of the step misses the constraints, see flexph.newton.is_open."""
-    at_vector = matrix(m, REAL.at_vector)
+    at_vector = span(m, REAL.at_vector, REAL.at_vector)
     defect_lam = vector(m, REAL.defect_lam)
     gap, size = 0.0, 0.0
     for i in range(defect_lam.size):
         gap = max(gap, abs(defect_lam[i]))
-    for v in range(at_vector.shape[0]):
-        for i in range(at_vector.shape[1]):
-            size = max(size, abs(at_vector[v, i]))
+    for i in range(at_vector.size):
+        size = max(size, abs(at_vector[i]))
     return not gap <= CLOSED * size * max(size, 1.0)
 
 
 @in_place
 def _correct(m: Memory) -> None:
-    x_v = matrix(m, REAL.x_v)
-    correction_v = matrix(m, REAL.correction_v)
-    x_w = matrix(m, REAL.x_w)
-    correction_w = matrix(m, REAL.correction_w)
-    x_du = vector(m, REAL.x_du)
-    correction_du = vector(m, REAL.correction_du)
-    x_lam = vector(m, REAL.x_lam)
-    correction_lam = vector(m, REAL.correction_lam)
-    for b in range(x_v.shape[0]):
-        for i in range(x_v.shape[1]):
-            x_v[b, i] -= correction_v[b, i]
-        for i in range(x_w.shape[1]):
-            x_w[b, i] -= correction_w[b, i]
-    for i in range(x_du.size):
-        x_du[i] -= correction_du[i]
-    for i in range(x_lam.size):
-        x_lam[i] -= correction_lam[i]
+    x, correction = span(m, REAL.x_v, REAL.x_lam), span(m, REAL.correction_v, REAL.correction_lam)
+    for i in range(x.size):
+        x[i] -= correction[i]
 
 
 @in_place
 def _work(m: Memory) -> float:
     """Work of the defects along a correction, every entry counted positive [J]."""
-    defect_v = matrix(m, REAL.defect_v)
-    correction_v = matrix(m, REAL.correction_v)
-    defect_w = matrix(m, REAL.defect_w)
-    correction_w = matrix(m, REAL.correction_w)
-    defect_du = vector(m, REAL.defect_du)
-    correction_du = vector(m, REAL.correction_du)
-    defect_lam = vector(m, REAL.defect_lam)
-    correction_lam = vector(m, REAL.correction_lam)
+    defect, correction = span(m, REAL.defect_v, REAL.defect_lam), span(m, REAL.correction_v, REAL.correction_lam)
     total = 0.0
-    for b in range(defect_v.shape[0]):
-        for i in range(defect_v.shape[1]):
-            total += abs(correction_v[b, i] * defect_v[b, i])
-        for i in range(defect_w.shape[1]):
-            total += abs(correction_w[b, i] * defect_w[b, i])
-    for i in range(defect_du.size):
-        total += abs(correction_du[i] * defect_du[i])
-    for i in range(defect_lam.size):
-        total += abs(correction_lam[i] * defect_lam[i])
+    for i in range(defect.size):
+        total += abs(correction[i] * defect[i])
     return total
 
 

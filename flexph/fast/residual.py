@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..compiling import in_place
 from ..space import Array
-from .memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, number, places, tensor, vector
-from .motion import inertia_products, momenta, node_arms, vectors
+from .lanes import mix
+from .memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, number, places, span, tensor, vector
+from .motion import copy, inertia_products, mean_shapes, momenta, node_arms, vectors
 from .springs import measure
 
 
@@ -17,6 +18,18 @@ def residual(
 
     ``before``, ``after`` are the coefficients of the terms at both ends, ``offset`` those of the rows at the end.
     """
+    trial(m, axes, h, before, after, offset, inputs)
+    _turn_products(m, axes, h)
+    _forces(m, axes)
+    _balance(m, axes, h)
+    _act(m, axes, h)
+
+
+@in_place
+def trial(
+    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
+) -> None:
+    """The trial end of the step and its constraint defects, without momenta: all that is booked of a solved step."""
     end_R = tensor(m, REAL.end_R)
     end_u = vector(m, REAL.end_u)
     trial_c = matrix(m, REAL.trial_c)
@@ -24,55 +37,80 @@ def residual(
     end_r = matrix(m, REAL.end_r)
     end_vector = matrix(m, REAL.end_vector)
     end_product = vector(m, REAL.end_product)
-    trial_mean = matrix(m, REAL.trial_mean)
-    at_vector = matrix(m, REAL.at_vector)
-    nodes_body = places(m, WHOLE.nodes_body)
-    trial_lever = matrix(m, REAL.trial_lever)
-    at_arm = matrix(m, REAL.at_arm)
+    trial_mean = span(m, REAL.trial_mean, REAL.trial_mean)
+    trial_lever = span(m, REAL.trial_lever, REAL.trial_lever)
+    starts = span(m, REAL.at_arm, REAL.at_vector)
+    ends = span(m, REAL.end_arm, REAL.end_vector)
+    _move(m, axes, h)
+    _stress(m, h)
+    mean_shapes(m, axes, end_u, trial_c)
+    node_arms(m, axes, end_R, end_u, trial_c, end_arm)
+    vectors(m, axes, end_r, end_arm, end_vector, end_product)
+    for i in range(trial_lever.size):
+        trial_lever[i] = 0.5 * (starts[i] + ends[i])
+    for i in range(trial_mean.size):
+        trial_mean[i] = 0.5 * (starts[trial_lever.size + i] + ends[trial_lever.size + i])
+    _pull(m, h, before, after)
+    _load(m, axes, inputs)
+    _gap(m, after, offset)
+
+
+@in_place
+def _pull(m: Memory, h: float, before: Array, after: Array) -> None:
+    """Forces on products, of constraints and springs."""
     trial_force = vector(m, REAL.trial_force)
     joints_term_row = places(m, WHOLE.joints_term_row)
     joints_term_product = places(m, WHOLE.joints_term_product)
     x_lam = vector(m, REAL.x_lam)
     at_product = vector(m, REAL.at_product)
+    end_product = vector(m, REAL.end_product)
     at_spring = vector(m, REAL.at_spring)
     joints_state = indices(m, WHOLE.joints_state)
     end_spring = vector(m, REAL.end_spring)
     joints_stiffness = vector(m, REAL.joints_stiffness)
     trial_extension = vector(m, REAL.trial_extension)
-    defect_lam = vector(m, REAL.defect_lam)
-    d = len(axes)
-    _move(m, axes, h)
-    _stress(m, h)
-    node_arms(m, axes, end_R, end_u, trial_c, end_arm)
-    vectors(m, axes, end_r, end_arm, end_vector, end_product)
-    for v in range(trial_mean.shape[0]):
-        for i in range(d):
-            trial_mean[v, i] = 0.5 * (at_vector[v, i] + end_vector[v, i])
-    for n in range(nodes_body.size):
-        for i in range(d):
-            trial_lever[n, i] = 0.5 * (at_arm[n, i] + end_arm[n, i])
-    for p in range(trial_force.size):
-        trial_force[p] = 0.0
+    trial_force[:] = 0.0
     for i in range(joints_term_row.size):
         trial_force[joints_term_product[i]] += 0.5 * (before[i] + after[i]) * x_lam[joints_term_row[i]]
     measure(m, h, at_product, end_product, at_spring)
     for i in range(joints_state.size):
         if joints_state[i] >= 0:
             end_spring[joints_state[i]] = at_spring[joints_state[i]] + joints_stiffness[i] * trial_extension[i]
-    _forces(m, axes, inputs)
-    _balance(m, axes, h)
-    _act(m, axes, h)
+
+
+@in_place
+def _load(m: Memory, axes: tuple[int, ...], inputs: Array) -> None:
+    """The inputs in the world: those that follow sections turn with them."""
+    trial_loads = vector(m, REAL.trial_loads)
+    trial_lever = matrix(m, REAL.trial_lever)
+    loads_follow_input = index_matrix(m, WHOLE.loads_follow_input)
+    loads_follow_node = index_matrix(m, WHOLE.loads_follow_node)
+    d = len(axes)
+    copy(inputs, trial_loads)
+    for f in range(loads_follow_input.shape[0]):
+        for i in range(d):
+            total = 0.0
+            for j in range(d):
+                total += inputs[loads_follow_input[f, j]] * trial_lever[loads_follow_node[f, j], i]
+            trial_loads[loads_follow_input[f, i]] = total
+
+
+@in_place
+def _gap(m: Memory, after: Array, offset: Array) -> None:
+    """Constraint defects at the end."""
+    joints_term_row = places(m, WHOLE.joints_term_row)
+    joints_term_product = places(m, WHOLE.joints_term_product)
+    end_product = vector(m, REAL.end_product)
+    defect_lam = vector(m, REAL.defect_lam)
     for row in range(offset.size):
-        defect_lam[row] = 0.0
+        defect_lam[row] = -offset[row]
     for i in range(joints_term_row.size):
         defect_lam[joints_term_row[i]] += after[i] * end_product[joints_term_product[i]]
-    for row in range(offset.size):
-        defect_lam[row] -= offset[row]
 
 
 @in_place
 def _move(m: Memory, axes: tuple[int, ...], h: float) -> None:
-    """Positions, rotations and velocities at the end, R̄⁻¹, and the inertia products by linearity."""
+    """Positions, rotations and velocities at the end, and R̄⁻¹."""
     inertia_mass = vector(m, REAL.inertia_mass)
     end_r = matrix(m, REAL.end_r)
     at_r = matrix(m, REAL.at_r)
@@ -86,19 +124,11 @@ def _move(m: Memory, axes: tuple[int, ...], h: float) -> None:
     end_R = tensor(m, REAL.end_R)
     trial_inverse = tensor(m, REAL.trial_inverse)
     x_du = vector(m, REAL.x_du)
-    trial_c = matrix(m, REAL.trial_c)
-    trial_rate = matrix(m, REAL.trial_rate)
+    trial_u = vector(m, REAL.trial_u)
     end_u = vector(m, REAL.end_u)
     at_u = vector(m, REAL.at_u)
     end_du = vector(m, REAL.end_du)
     at_du = vector(m, REAL.at_du)
-    end_Pu = matrix(m, REAL.end_Pu)
-    at_Pu = matrix(m, REAL.at_Pu)
-    trial_Pmean = matrix(m, REAL.trial_Pmean)
-    end_Pdu = matrix(m, REAL.end_Pdu)
-    at_Pdu = matrix(m, REAL.at_Pdu)
-    inertia_first = indices(m, WHOLE.inertia_first)
-    inertia_mean = matrix(m, REAL.inertia_mean)
     d = len(axes)
     s = 1 if d == 2 else 3
     for b in range(inertia_mass.size):
@@ -132,21 +162,24 @@ def _move(m: Memory, axes: tuple[int, ...], h: float) -> None:
                 inverse[0, i] = y0 + p0
                 inverse[1, i] = y1 + p1
                 inverse[2, i] = y2 + p2
-    inertia_products(m, axes, x_du, trial_c, trial_rate)
-    count = trial_rate.shape[1]
     for i in range(x_du.size):
         end_u[i] = at_u[i] + h * x_du[i]
+        trial_u[i] = at_u[i] + 0.5 * h * x_du[i]
         end_du[i] = 2.0 * x_du[i] - at_du[i]
-        for j in range(count):
-            end_Pu[i, j] = at_Pu[i, j] + h * trial_rate[i, j]
-            trial_Pmean[i, j] = at_Pu[i, j] + 0.5 * h * trial_rate[i, j]
-            end_Pdu[i, j] = 2.0 * trial_rate[i, j] - at_Pdu[i, j]
-    for b in range(inertia_mass.size):
-        for j in range(d):
-            trial_c[b, j] = 0.0
-        for i in range(inertia_first[b], inertia_first[b + 1]):
-            for j in range(d):
-                trial_c[b, j] += inertia_mean[i, j] * end_u[i]
+
+
+@in_place
+def _turn_products(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """The inertia products at the end of the step, by linearity."""
+    trial_c = matrix(m, REAL.trial_c)
+    x_du = vector(m, REAL.x_du)
+    at_Pu = matrix(m, REAL.at_Pu)
+    at_Pdu = matrix(m, REAL.at_Pdu)
+    rate = matrix(m, REAL.trial_rate)
+    inertia_products(m, axes, x_du, trial_c, rate)
+    mix(matrix(m, REAL.end_Pu), 0, 1.0, at_Pu, h, rate, rate.size)
+    mix(matrix(m, REAL.trial_Pmean), 0, 1.0, at_Pu, 0.5 * h, rate, rate.size)
+    mix(matrix(m, REAL.end_Pdu), 0, 2.0, rate, -1.0, at_Pdu, rate.size)
 
 
 @in_place
@@ -155,10 +188,10 @@ def _stress(m: Memory, h: float) -> None:
     trial_stress = vector(m, REAL.trial_stress)
     elastic_ptr = places(m, WHOLE.elastic_ptr)
     elastic_strain = vector(m, REAL.elastic_strain)
-    elastic_G_ptr = places(m, WHOLE.elastic_G_ptr)
+    elastic_G_entry = places(m, WHOLE.elastic_G_entry)
     elastic_G_col = places(m, WHOLE.elastic_G_col)
     elastic_G_val = vector(m, REAL.elastic_G_val)
-    at_u = vector(m, REAL.at_u)
+    trial_u = vector(m, REAL.trial_u)
     x_du = vector(m, REAL.x_du)
     trial_D = vector(m, REAL.trial_D)
     elastic_col = places(m, WHOLE.elastic_col)
@@ -170,15 +203,14 @@ def _stress(m: Memory, h: float) -> None:
     end_sigma = vector(m, REAL.end_sigma)
     at_sigma = vector(m, REAL.at_sigma)
     elastic_damping = vector(m, REAL.elastic_damping)
+    rate = 1.0 / h
+    copy(elastic_strain, trial_D)
+    for g in range(elastic_G_val.size):
+        trial_D[elastic_G_entry[g]] += elastic_G_val[g] * trial_u[elastic_G_col[g]]
     for i in range(trial_stress.size):
         strained = 0.0
         for e in range(elastic_ptr[i], elastic_ptr[i + 1]):
-            value = elastic_strain[e]
-            for g in range(elastic_G_ptr[e], elastic_G_ptr[e + 1]):
-                j = elastic_G_col[g]
-                value += elastic_G_val[g] * (at_u[j] + 0.5 * h * x_du[j])
-            trial_D[e] = value
-            strained += value * x_du[elastic_col[e]]
+            strained += trial_D[e] * x_du[elastic_col[e]]
         trial_local[i] = strained
     for i in range(trial_stress.size):
         total = 0.0
@@ -186,11 +218,11 @@ def _stress(m: Memory, h: float) -> None:
             total += elastic_inverse_val[e] * trial_local[elastic_inverse_col[e]]
         trial_jump[i] = h * total
         end_sigma[i] = at_sigma[i] + trial_jump[i]
-        trial_stress[i] = at_sigma[i] + (0.5 + elastic_damping[i] / h) * trial_jump[i]
+        trial_stress[i] = at_sigma[i] + (0.5 + elastic_damping[i] * rate) * trial_jump[i]
 
 
 @in_place
-def _forces(m: Memory, axes: tuple[int, ...], inputs: Array) -> None:
+def _forces(m: Memory, axes: tuple[int, ...]) -> None:
     """Forces on nodes from products and inputs, torques on sections, and their sums by body."""
     trial_on_node = matrix(m, REAL.trial_on_node)
     trial_on_vector = matrix(m, REAL.trial_on_vector)
@@ -204,9 +236,7 @@ def _forces(m: Memory, axes: tuple[int, ...], inputs: Array) -> None:
     joints_plus = indices(m, WHOLE.joints_plus)
     joints_minus = indices(m, WHOLE.joints_minus)
     trial_loads = vector(m, REAL.trial_loads)
-    loads_follow_input = index_matrix(m, WHOLE.loads_follow_input)
     trial_lever = matrix(m, REAL.trial_lever)
-    loads_follow_node = index_matrix(m, WHOLE.loads_follow_node)
     loads_node_row = indices(m, WHOLE.loads_node_row)
     loads_node_val = vector(m, REAL.loads_node_val)
     loads_node_input = indices(m, WHOLE.loads_node_input)
@@ -217,10 +247,7 @@ def _forces(m: Memory, axes: tuple[int, ...], inputs: Array) -> None:
     nodes_moves = vector(m, REAL.nodes_moves)
     loads_torque_body = indices(m, WHOLE.loads_torque_body)
     d = len(axes)
-    trial_on_node[:] = 0.0
-    trial_on_vector[:] = 0.0
-    trial_on_body[:] = 0.0
-    trial_torque[:] = 0.0
+    span(m, REAL.trial_on_node, REAL.trial_torque)[:] = 0.0
     trial_section[:] = 0.0
     for p in range(trial_force.size):
         first, second = joints_first[p], joints_second[p]
@@ -233,14 +260,6 @@ def _forces(m: Memory, axes: tuple[int, ...], inputs: Array) -> None:
                 trial_on_node[joints_plus[v], i] += trial_on_vector[v, i]
             if joints_minus[v] >= 0:
                 trial_on_node[joints_minus[v], i] -= trial_on_vector[v, i]
-    for i in range(inputs.size):
-        trial_loads[i] = inputs[i]
-    for f in range(loads_follow_input.shape[0]):
-        for i in range(d):
-            total = 0.0
-            for j in range(d):
-                total += inputs[loads_follow_input[f, j]] * trial_lever[loads_follow_node[f, j], i]
-            trial_loads[loads_follow_input[f, i]] = total
     for e in range(loads_node_row.size):
         row = loads_node_row[e]
         trial_on_node[row // d, row % d] += loads_node_val[e] * trial_loads[loads_node_input[e]]
@@ -284,20 +303,15 @@ def _balance(m: Memory, axes: tuple[int, ...], h: float) -> None:
     x_w = matrix(m, REAL.x_w)
     trial_inverse = tensor(m, REAL.trial_inverse)
     defect_w = matrix(m, REAL.defect_w)
-    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_first = places(m, WHOLE.inertia_first)
     at_w = matrix(m, REAL.at_w)
     inertia_s = tensor(m, REAL.inertia_s)
     trial_Pmean = matrix(m, REAL.trial_Pmean)
     at_Pdu = matrix(m, REAL.at_Pdu)
-    inertia_ptr = places(m, WHOLE.inertia_ptr)
-    elastic_viscous = vector(m, REAL.elastic_viscous)
-    elastic_is_viscous = number(m, WHOLE.elastic_is_viscous)
-    x_du = vector(m, REAL.x_du)
-    inertia_col = places(m, WHOLE.inertia_col)
     defect_du = vector(m, REAL.defect_du)
     at_p_u = vector(m, REAL.at_p_u)
     trial_stress = vector(m, REAL.trial_stress)
-    elastic_ptr = places(m, WHOLE.elastic_ptr)
+    elastic_row = places(m, WHOLE.elastic_row)
     elastic_col = places(m, WHOLE.elastic_col)
     trial_D = vector(m, REAL.trial_D)
     d = len(axes)
@@ -325,13 +339,26 @@ def _balance(m: Memory, axes: tuple[int, ...], h: float) -> None:
                     square = inertia_s[i, j, l] + trial_Pmean[i, 1 + s + s * j + l]
                     force += w0 * end_w[b, l] * square
                 force -= 0.5 * (w0 * end_Pdu[i, 1 + j] + w1 * at_Pdu[i, 1 + j])
-            if elastic_is_viscous:
-                for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
-                    force -= elastic_viscous[e] * x_du[inertia_col[e]]
             defect_du[i] = end_p_u[i] - at_p_u[i] - h * force
-    for i in range(trial_stress.size):
-        for e in range(elastic_ptr[i], elastic_ptr[i + 1]):
-            defect_du[elastic_col[e]] += h * trial_D[e] * trial_stress[i]
+    if number(m, WHOLE.elastic_is_viscous):
+        _drag(m, h)
+    for e in range(trial_D.size):
+        defect_du[elastic_col[e]] += h * trial_D[e] * trial_stress[elastic_row[e]]
+
+
+@in_place
+def _drag(m: Memory, h: float) -> None:
+    """Constant damping of the flexible coordinates."""
+    inertia_ptr = places(m, WHOLE.inertia_ptr)
+    inertia_col = places(m, WHOLE.inertia_col)
+    elastic_viscous = vector(m, REAL.elastic_viscous)
+    x_du = vector(m, REAL.x_du)
+    defect_du = vector(m, REAL.defect_du)
+    for i in range(x_du.size):
+        total = 0.0
+        for e in range(inertia_ptr[i], inertia_ptr[i + 1]):
+            total += elastic_viscous[e] * x_du[inertia_col[e]]
+        defect_du[i] += h * total
 
 
 @in_place
@@ -346,7 +373,7 @@ def _act(m: Memory, axes: tuple[int, ...], h: float) -> None:
     nodes_val = matrix(m, REAL.nodes_val)
     inertia_mass = vector(m, REAL.inertia_mass)
     trial_on_body = matrix(m, REAL.trial_on_body)
-    inertia_first = indices(m, WHOLE.inertia_first)
+    inertia_first = places(m, WHOLE.inertia_first)
     inertia_mean = matrix(m, REAL.inertia_mean)
     loads_torque_body = indices(m, WHOLE.loads_torque_body)
     trial_section = matrix(m, REAL.trial_section)

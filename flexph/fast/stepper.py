@@ -8,7 +8,10 @@ import numpy as np
 
 from ..compiling import announced
 from ..ledger import Accounts
+from ..space import Array
+from .band import stored
 from .data import Carried, Constants, Index, Motion, System, Trial, Unknowns, Workspace
+from .lanes import kinds
 from .memory import pack
 from .steps import Parts, Rows, Table, run, settle
 
@@ -20,12 +23,12 @@ if TYPE_CHECKING:
 class Stepper:
     """The compiled steps of one mechanism: its memory, and the state between blocks."""
 
-    def __init__(self, mechanism: Mechanism, accounts: Accounts, depth: int) -> None:
+    def __init__(self, mechanism: Mechanism, accounts: Accounts, depth: int, parts: Parts) -> None:
         layout, made = mechanism.layout, mechanism.flat
-        self.axes = (0,) * layout.dim
+        self.axes, self.parts = (0,) * layout.dim, parts
         flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
         self.widths = (layout.size, len(accounts.energy), layout.multipliers, layout.multipliers, flows, 6)
-        self.memory, self.work = pack(made, _workspace(made, depth, len(accounts.energy), flows))
+        self.memory, self.held, self.work = pack(made, _workspace(made, depth, len(accounts.energy), flows))
         self.known = 0
 
     def put(self, station: Station) -> None:
@@ -39,6 +42,11 @@ class Stepper:
         carried.memory[len(carried.memory) - self.known :] = station.memory
         carried.defect[:] = station.place.defect
 
+    def remembered(self) -> Array:
+        """The rows of memory that are filled."""
+        memory = self.work.carried.memory
+        return memory[len(memory) - self.known :].copy()
+
     def prepare(self, steps: int, save_every: int, count: int, under_way: Rows | None) -> Rows:
         """Rows for some steps after ``count`` others."""
         rows = Rows(*(np.zeros(((count % save_every + steps) // save_every + 1, width)) for width in self.widths))
@@ -47,14 +55,14 @@ class Stepper:
                 mine[0] = given[0]
         return rows
 
-    def take(self, table: Table, parts: Parts, save_every: int, count: int, rows: Rows, solved: Index) -> None:
+    def take(self, table: Table, save_every: int, count: int, rows: Rows, solved: Index) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
-        substeps, carried = len(parts.shares), self.work.carried
+        substeps, carried = len(self.parts.shares), self.work.carried
         carried.back_memory[:], carried.back_energy[:] = carried.memory, carried.energy
         carried.back_defect[:] = carried.defect
         try:
             with announced():
-                run(self.memory, self.axes, table, parts, save_every, count, self.known, rows, solved)
+                run(self.memory, self.axes, table, self.parts, save_every, count, self.known, rows, solved)
         finally:
             if solved[0] < (len(table.times) - 1) // substeps:
                 self._back()
@@ -77,7 +85,7 @@ def _workspace(k: Constants, depth: int, energies: int, flows: int) -> Workspace
         k.joints.first.size,
         k.border.l.size,
     )
-    count, z = 1 + s + s * s, np.zeros
+    count, z = kinds(d), np.zeros
     springs = int(k.joints.state.max(initial=-1)) + 1
 
     def motion() -> Motion:
@@ -91,7 +99,7 @@ def _workspace(k: Constants, depth: int, energies: int, flows: int) -> Workspace
 
     entries, measured = k.elastic.col.size, k.joints.stiffness.size
     given: Any = (
-        *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(entries), z(m), z(m), z(m)),
+        *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m)),
         *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
         *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.books.input.size)),
         z((k.loads.torque_body.size, s)),
@@ -101,7 +109,7 @@ def _workspace(k: Constants, depth: int, energies: int, flows: int) -> Workspace
     carried = Carried(
         *(z((depth, width)), z((depth, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
         *(z(energies), z(flows), z(flows), z(rows), z(rows), z(6)),
-        *(z(rows), z((3, d)), z((nodes, d)), z(count * d)),
+        *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((d, count))),
     )
     return Workspace(motion(), motion(), unknowns(), unknowns(), unknowns(), trial, _system(k), carried)
 
@@ -110,13 +118,12 @@ def _system(k: Constants) -> System:
     b, d = k.inertia.weight.shape
     s, n, z = k.inertia.J.shape[1], int(k.inertia.first[-1]), np.zeros
     size, width = (int(i) for i in k.border.size)
-    inners, columns = k.border.inners, s + d + np.diff(k.border.masters)
-    vectors = k.border.vector_col.size
+    inners, columns, vectors = k.border.inners, k.border.columns, k.border.vector_col.size
+    entries, strains = k.inertia.col.size, k.elastic.col.size
     return System(
-        *(z(k.inertia.col.size), z(k.elastic.col.size), z((n, s)), z((n, s))),
-        *(z(int(inners @ (3 * k.border.width + 1))), z(n, dtype=np.int64)),
-        *(z((b, d, d)), z((b, d, d)), z(int(inners @ columns)), z((s + d, int(columns.max())))),
-        *(z((size, 3 * width + 1)), z(size, dtype=np.int64)),
+        *(z(k.stiffness.left_mean.size), z(entries), z(int(inners @ k.border.stored)), z(int(inners @ columns))),
+        *(z((size, stored(width))), z(strains), z((n, s)), z((n, s)), z(n, dtype=np.int64)),
+        *(z((b, d, d)), z((b, d, d)), z((s + d, int(columns.max()))), z(size, dtype=np.int64)),
         *(z((b, s, s)), z((b, d, d)), z((vectors, d)), z((vectors, d)), z((s, s)), z((s, s)), z((2, 2))),
         *(z(3), z(3), z(3), z(size), z(n)),
     )

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from ..compiling import in_place
 from ..single import APART
 from ..space import Array
-from .arrow import solve
+from .arrow import solve_border
 from .books import energies, flows, velocity_defect
 from .data import Index
-from .memory import REAL, WHOLE, Memory, indices, matrix, number, places, tensor, vector
+from .memory import REAL, WHOLE, Memory, indices, matrix, number, places, span, tensor, vector
 from .motion import copy, derive
 from .newton import newton
 
@@ -87,11 +87,6 @@ def _substep(
     weight: float,
 ) -> bool:
     """Take one substep and add it to what the step books; False where it is not solved."""
-    carried_flow = vector(m, REAL.carried_flow)
-    carried_new_energy = vector(m, REAL.carried_new_energy)
-    carried_new_defect = vector(m, REAL.carried_new_defect)
-    carried_space = matrix(m, REAL.carried_space)
-    carried_moved = matrix(m, REAL.carried_moved)
     h = table.times[k + 1] - table.times[k]
     first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
     before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
@@ -99,24 +94,20 @@ def _substep(
     iterations = newton(m, axes, h, before, after, offset, table.inputs[k if table.inputs.shape[0] > 1 else 0])
     if iterations < 0:
         return False
-    flows(m, axes, h, before, after, carried_space, carried_moved, carried_flow)
+    flows(m, axes, h, before, after)
     _finish(m, axes)
-    energies(m, axes, carried_new_energy)
+    energies(m, axes, vector(m, REAL.carried_new_energy))
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
-    velocity_defect(m, axes, after, own_coefficient, own_offset, carried_space, carried_moved, carried_new_defect)
-    _book(m, axes, h, iterations, after, offset, share, weight)
+    velocity_defect(m, axes, after, own_coefficient, own_offset)
+    _book(m, h, iterations, after, offset, share, weight)
     return True
 
 
 @in_place
 def _begin(m: Memory) -> None:
     """Keep what a step that is not solved is taken again from, and open its books."""
-    carried_step_flow = vector(m, REAL.carried_step_flow)
-    carried_step_stage = vector(m, REAL.carried_step_stage)
-    carried_step_multipliers = vector(m, REAL.carried_step_multipliers)
-    carried_step_audit = vector(m, REAL.carried_step_audit)
-    carried_memory = matrix(m, REAL.carried_memory)
-    carried_back_memory = matrix(m, REAL.carried_back_memory)
+    carried_memory = span(m, REAL.carried_memory, REAL.carried_memory)
+    carried_back_memory = span(m, REAL.carried_back_memory, REAL.carried_back_memory)
     carried_energy = vector(m, REAL.carried_energy)
     carried_back_energy = vector(m, REAL.carried_back_energy)
     carried_defect = vector(m, REAL.carried_defect)
@@ -124,10 +115,7 @@ def _begin(m: Memory) -> None:
     copy(carried_memory, carried_back_memory)
     copy(carried_energy, carried_back_energy)
     copy(carried_defect, carried_back_defect)
-    carried_step_flow[:] = 0.0
-    carried_step_stage[:] = 0.0
-    carried_step_multipliers[:] = 0.0
-    carried_step_audit[:] = 0.0
+    span(m, REAL.carried_step_flow, REAL.carried_step_audit)[:] = 0.0
 
 
 @in_place
@@ -157,34 +145,18 @@ def _close(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
 def _guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
     """Mean velocities foreseen from the last steps (see single.foreseen), or the present ones; the last multipliers."""
     carried_memory = matrix(m, REAL.carried_memory)
-    at_v = matrix(m, REAL.at_v)
-    at_w = matrix(m, REAL.at_w)
-    at_du = vector(m, REAL.at_du)
-    x_v = matrix(m, REAL.x_v)
-    x_w = matrix(m, REAL.x_w)
-    x_du = vector(m, REAL.x_du)
+    velocities, now = span(m, REAL.x_v, REAL.x_du), span(m, REAL.at_v, REAL.at_du)
     x_lam = vector(m, REAL.x_lam)
     near, other, slope = _nearest(carried_memory, h, known)
-    place = 0
-    for b in range(x_v.shape[0]):
-        for i in range(len(axes)):
-            x_v[b, i] = at_v[b, i] if near < 0 else _ahead(carried_memory, near, other, slope, place)
-            place += 1
-    for b in range(x_w.shape[0]):
-        for i in range(x_w.shape[1]):
-            x_w[b, i] = at_w[b, i] if near < 0 else _ahead(carried_memory, near, other, slope, place)
-            place += 1
-    for i in range(x_du.size):
-        x_du[i] = at_du[i] if near < 0 else _ahead(carried_memory, near, other, slope, place)
-        place += 1
-    last = carried_memory.shape[0] - 1
+    if near < 0:
+        copy(now, velocities)
+    else:
+        first, second = carried_memory[near], carried_memory[other]
+        for i in range(velocities.size):
+            velocities[i] = first[i] + slope * (first[i] - second[i])
+    last = carried_memory[carried_memory.shape[0] - 1]
     for i in range(x_lam.size):
-        x_lam[i] = carried_memory[last, place + i] if known > 0 else 0.0
-
-
-@in_place
-def _ahead(memory: Array, near: int, other: int, slope: float, place: int) -> float:
-    return memory[near, place] + slope * (memory[near, place] - memory[other, place])
+        x_lam[i] = last[velocities.size + i] if known > 0 else 0.0
 
 
 @in_place
@@ -222,38 +194,13 @@ def settle(m: Memory, axes: tuple[int, ...]) -> None:
 @in_place
 def _finish(m: Memory, axes: tuple[int, ...]) -> None:
     """The end of the step becomes the start of the next."""
-    end_r = matrix(m, REAL.end_r)
-    at_r = matrix(m, REAL.at_r)
-    end_R = tensor(m, REAL.end_R)
-    at_R = tensor(m, REAL.at_R)
-    end_u = vector(m, REAL.end_u)
-    at_u = vector(m, REAL.at_u)
-    end_v = matrix(m, REAL.end_v)
-    at_v = matrix(m, REAL.at_v)
-    end_w = matrix(m, REAL.end_w)
-    at_w = matrix(m, REAL.at_w)
-    end_du = vector(m, REAL.end_du)
-    at_du = vector(m, REAL.at_du)
-    end_sigma = vector(m, REAL.end_sigma)
-    at_sigma = vector(m, REAL.at_sigma)
-    end_spring = vector(m, REAL.end_spring)
-    at_spring = vector(m, REAL.at_spring)
-    trial_c = matrix(m, REAL.trial_c)
-    copy(end_r, at_r)
-    copy(end_R, at_R)
-    copy(end_u, at_u)
-    copy(end_v, at_v)
-    copy(end_w, at_w)
-    copy(end_du, at_du)
-    copy(end_sigma, at_sigma)
-    copy(end_spring, at_spring)
-    derive(m, axes, trial_c)
+    copy(span(m, REAL.end_r, REAL.end_spring), span(m, REAL.at_r, REAL.at_spring))
+    derive(m, axes, matrix(m, REAL.trial_c))
 
 
 @in_place
 def _book(
     m: Memory,
-    axes: tuple[int, ...],
     h: float,
     iterations: int,
     after: Array,
@@ -277,12 +224,9 @@ def _book(
     joints_term_row = places(m, WHOLE.joints_term_row)
     at_product = vector(m, REAL.at_product)
     joints_term_product = places(m, WHOLE.joints_term_product)
-    defect_v = matrix(m, REAL.defect_v)
-    defect_w = matrix(m, REAL.defect_w)
-    defect_du = vector(m, REAL.defect_du)
-    defect_lam = vector(m, REAL.defect_lam)
     x_lam = vector(m, REAL.x_lam)
-    correction_lam = vector(m, REAL.correction_lam)
+    border_l = indices(m, WHOLE.border_l)
+    system_x = vector(m, REAL.system_x)
     balance = 0.0
     for i in range(carried_energy.size):
         balance += carried_new_energy[i] - carried_energy[i]
@@ -299,15 +243,15 @@ def _book(
         carried_gap[joints_term_row[i]] += after[i] * at_product[joints_term_product[i]]
     carried_step_audit[0] = max(carried_step_audit[0], abs(balance))
     carried_step_audit[3] += iterations
-    defect_v[:], defect_w[:], defect_du[:] = 0.0, 0.0, 0.0
+    system_x[:] = 0.0  # what closes a gap of ½h(e₁ − e₀), see advance: the border alone, the others have no defect
     for i in range(offset.size):
         carried_step_audit[1] = max(carried_step_audit[1], abs(carried_gap[i]))
-        defect_lam[i] = 0.5 * h * (carried_new_defect[i] - carried_defect[i])
+        system_x[border_l[i]] = 0.5 * (carried_new_defect[i] - carried_defect[i])
         carried_defect[i] = carried_new_defect[i]
-    solve(m, axes, h)
+    solve_border(m)
     for i in range(offset.size):
         carried_step_stage[i] += share * x_lam[i]
-        carried_step_multipliers[i] += weight * (x_lam[i] - correction_lam[i])
+        carried_step_multipliers[i] += weight * (x_lam[i] - system_x[border_l[i]] / h)
     _remember(m, h)
 
 
@@ -316,30 +260,15 @@ def _remember(m: Memory, h: float) -> None:
     """A row of memory for the step: mean velocities, multipliers, velocity defect, length."""
     carried_memory = matrix(m, REAL.carried_memory)
     carried_defect = vector(m, REAL.carried_defect)
-    x_v = matrix(m, REAL.x_v)
-    x_w = matrix(m, REAL.x_w)
-    x_du = vector(m, REAL.x_du)
-    x_lam = vector(m, REAL.x_lam)
-    last = carried_memory.shape[0] - 1
-    for k in range(last):
-        copy(carried_memory[k + 1], carried_memory[k])
-    place = 0
-    for b in range(x_v.shape[0]):
-        for i in range(x_v.shape[1]):
-            carried_memory[last, place] = x_v[b, i]
-            place += 1
-    for b in range(x_w.shape[0]):
-        for i in range(x_w.shape[1]):
-            carried_memory[last, place] = x_w[b, i]
-            place += 1
-    for i in range(x_du.size):
-        carried_memory[last, place] = x_du[i]
-        place += 1
-    for i in range(x_lam.size):
-        carried_memory[last, place] = x_lam[i]
-        carried_memory[last, place + x_lam.size] = carried_defect[i]
-        place += 1
-    carried_memory[last, place + x_lam.size] = h
+    x = span(m, REAL.x_v, REAL.x_lam)
+    rows = span(m, REAL.carried_memory, REAL.carried_memory)
+    width = carried_memory.shape[1]
+    for i in range(rows.size - width):
+        rows[i] = rows[width + i]
+    row = carried_memory[carried_memory.shape[0] - 1]
+    copy(x, row)
+    copy(carried_defect, row[x.size :])
+    row[width - 1] = h
 
 
 @in_place

@@ -25,6 +25,7 @@ from flexph import (
     spring_damper,
     torque,
     torsion_spring,
+    weld,
 )
 
 pytestmark = [
@@ -105,12 +106,22 @@ def loaded():
     return mechanism, start, inputs
 
 
+def stub():
+    """A rod of one element whose coordinates all are at its ports: nothing is left to eliminate."""
+    rod = fem.beam(0.3, SOFT, SQUARE, elements=1, strain="von_karman")
+    joints = [hinge("rod.root", GROUND.at(0.0, 0.0)), weld("end.root", "rod.tip")]
+    mechanism = connect({"rod": rod, "end": rigid.bar(0.1, 0.1)}, joints, gravity=(0.0, -9.81))
+    assert not mechanism.flat.border.inners.any()
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"rod": (0.0, 0.0, 0.0)})), {}
+
+
 CASES = {
     "crank-slider": lambda: crank_slider(),
     "damped": lambda: crank_slider("linear", damping=1e-3),
     "mean axis": lambda: crank_slider(reference="mean_axis"),
     "chain in space": lambda: chain(3),
     "rigid": pendulum,
+    "no inner coordinate": stub,
     "loaded": loaded,
 }
 STEP = 1e-3
@@ -276,16 +287,16 @@ def test_the_border_of_a_chain_stays_narrow():
 
 @pytest.mark.parametrize("size, width", [(1, 0), (7, 2), (30, 5), (12, 11)])
 def test_the_banded_solver(size, width):
-    from flexph.fast.band import factor, solve, solve_many
+    from flexph.fast.band import factor, solve, solve_many, stored
 
     rng = np.random.default_rng(size)
     dense = np.triu(np.tril(rng.standard_normal((size, size)), width), -width)
     dense[np.arange(size), np.arange(size)] *= 0.1  # rows have to be exchanged
-    banded = np.zeros((size, 3 * width + 1))
+    banded = np.zeros((size, stored(width)))
     for i in range(size):
         for j in range(max(0, i - width), min(size, i + width + 1)):
             banded[i, j - i + width] = dense[i, j]
-    pivot, right = np.zeros(size, dtype=np.int64), rng.standard_normal((size, 3))
+    pivot, right = np.zeros(size, dtype=np.int64), rng.standard_normal((size, 4))
     one, many = right[:, 0].copy(), right.copy()
     assert factor(banded, pivot, width)
     solve(banded, pivot, width, one)
@@ -296,10 +307,53 @@ def test_the_banded_solver(size, width):
     assert np.abs(one - exact[:, 0]).max() <= bound * np.abs(exact).max()
 
 
-def test_a_singular_matrix_is_not_factored():
-    from flexph.fast.band import factor
+def test_a_dominant_diagonal_is_the_pivot():
+    """Rows are exchanged only where they have to be: exchanges double the width."""
+    from flexph.fast.band import LEAST, factor, stored
 
-    assert not factor(np.zeros((3, 4)), np.zeros(3, dtype=np.int64), 1)
+    banded = np.zeros((2, stored(1)))
+    banded[:, 1], banded[0, 2] = 1.0, 0.5
+    for below, expected in ((0.9 / LEAST, 0), (1.1 / LEAST, 1)):
+        given, pivot = banded.copy(), np.zeros(2, dtype=np.int64)
+        given[1, 0] = below
+        assert factor(given, pivot, 1)
+        assert pivot[0] == expected
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_lanes(dim):
+    """Sums over a few numbers at a time, against NumPy; what lies beyond the last lane is left alone."""
+    from flexph.fast import lanes
+
+    @compiling.in_place
+    def handle(axes, A, B, out, mean, form, val, x, col):
+        lanes.take(A, 1, B, 3, 0.5, 5)
+        lanes.mix(B, 8, 2.0, A, -1.0, B, 4)
+        lanes.combine(axes, out, 1, mean, form, val, 2, 5, x, col)
+
+    rng, width = np.random.default_rng(0), lanes.kinds(dim)
+    A, B, x, col = (
+        rng.standard_normal(16),
+        rng.standard_normal(16),
+        rng.standard_normal(6),
+        np.array([0, 1, 5, 2, 4, 3]),
+    )
+    mean, form = rng.standard_normal((3, dim)), rng.standard_normal((dim, width))
+    val, out = rng.standard_normal((6, width)), np.zeros((3, width))
+    taken, mixed = A.copy(), B.copy()
+    taken[1:9] -= 0.5 * B[3:11]
+    mixed[8:12] = 2.0 * taken[8:12] - B[8:12]
+    handle((0,) * dim, A, B, out, mean, form, val, x, col)
+    np.testing.assert_allclose(A, taken, rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(B, mixed, rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(out[1], mean[1] @ form + x[col[2:5]] @ val[2:5], rtol=1e-14, atol=1e-14)
+    assert not out[[0, 2]].any()
+
+
+def test_a_singular_matrix_is_not_factored():
+    from flexph.fast.band import factor, stored
+
+    assert not factor(np.zeros((3, stored(1))), np.zeros(3, dtype=np.int64), 1)
 
 
 def test_without_a_place_on_disk_functions_are_compiled_all_the_same(monkeypatch):

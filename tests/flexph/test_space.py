@@ -112,16 +112,6 @@ def test_the_increment_of_a_step_is_exact(dim):
 
 
 @both_dimensions
-def test_cayley_derivative_against_differences(dim):
-    """Central differences of step 1e-5 have errors of h² = 1e-10 and eps/h = 2e-11 times derivatives of size ten."""
-    half, h = random_spins(dim), 1e-5
-    derivative = space.cayley_derivative(half, dim)
-    for k, e in enumerate(np.eye(space.spins(dim))):
-        difference = (space.cayley(half + h * e, dim) - space.cayley(half - h * e, dim)) / (2.0 * h)
-        np.testing.assert_allclose(derivative[:, k], difference, atol=2e-9)
-
-
-@both_dimensions
 def test_kept_entries_give_the_rotation_back(dim):
     R = space.cayley(random_spins(dim), dim)
     kept = space.entries(R)
