@@ -1,4 +1,4 @@
-"""Finite-element bodies: ``fem.beam`` and ``fem.bending`` with ``fem.Material``, ``fem.Section`` and ``fem.Damping``."""
+"""Finite-element bodies (``fem.beam``, ``fem.bending``) and ``fem.Material``, ``fem.Section``, ``fem.Damping``."""
 
 from .beam import beam
 from .bending import bending

@@ -2,6 +2,7 @@
 
 from .body import Body, LoadPort, Port, StressField, View
 from .body_basis import body_basis
+from .component_modes import craig_bampton
 from .elasticity import Elasticity
 from .elimination import RedundantConstraintWarning, eliminate
 from .floating import floating_body
@@ -41,6 +42,7 @@ from .methods.derivatives import Derivatives
 from .methods.events import Event
 from .methods.gradients import Invariants
 from .methods.own_pair import with_pair
+from .multipliers import recover_multipliers
 from .phdae import PHDAE, from_linear, transform, with_multipliers
 from .port_control import feedback, inject_damping, passive_observer, port_spring
 from .reactions import Reaction
@@ -60,7 +62,9 @@ from .response import (
 from .small_motion import Spectrum
 from .solution import Solution
 from .spectrum import Modes, eigenfrequencies, modes, poles
+from .standard import StandardForm, standard_form
 from .state import Pose, State
+from .substructures import clamp, couple, substructure, tie
 from .trajectory import Balance, Occurrences, Trajectory
 from .unfinished import InputError, IntegrationError, IntegrationInterrupted
 
@@ -96,6 +100,7 @@ __all__ = [
     "RedundantConstraintWarning",
     "Solution",
     "Spectrum",
+    "StandardForm",
     "State",
     "StressField",
     "Sweep",
@@ -109,9 +114,12 @@ __all__ = [
     "body_from_modes",
     "bushing",
     "certify",
+    "clamp",
     "connect",
     "consistent",
     "constrain",
+    "couple",
+    "craig_bampton",
     "cylindrical",
     "damping_ratios",
     "distance",
@@ -139,6 +147,7 @@ __all__ = [
     "poles",
     "port_spring",
     "prismatic",
+    "recover_multipliers",
     "reduce",
     "reduce_body",
     "revolute",
@@ -146,8 +155,11 @@ __all__ = [
     "slider",
     "spherical",
     "spring_damper",
+    "standard_form",
     "step_response",
+    "substructure",
     "sweep",
+    "tie",
     "torque",
     "torsion_spring",
     "transform",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,30 +20,36 @@ Coupling = Callable[[Array, Array], Any]
 
 
 def join(*systems: LinearPHDAE) -> LinearPHDAE:
-    """Systems side by side, not yet connected: block-diagonal E, J, R, B, G."""
+    """Systems side by side, not yet connected: block-diagonal E, J, R, B, G, and lifts of those that were projected."""
     if len({s.is_sparse for s in systems}) != 1:
         raise ValueError("systems to join must be all dense or all sparse, and at least one")
-    if any(s.lift is not None for s in systems):
-        raise ValueError("join systems before they are eliminated or reduced")
-    stack = lambda name: _diagonal([getattr(s, name) for s in systems])  # noqa: E731
-    masks = [s.kinetic for s in systems if s.kinetic is not None]
     return LinearPHDAE(
-        E=stack("E"),
-        J=stack("J"),
-        R=stack("R"),
-        B=stack("B"),
-        G=stack("G"),
+        **side_by_side(systems, lean=systems[0].is_sparse),
         ports=_merge("port", [s.ports for s in systems], [s.B.shape[1] for s in systems]),
         causality={name: kind for s in systems for name, kind in s.causality.items()},
-        parts=_merge("part", [s.parts for s in systems], [s.size for s in systems]),
+        parts=_merge("part", [s.parts for s in systems], [lifted_size(s) for s in systems]),
         constraints=tuple(name for s in systems for name in s.constraints),
-        kinetic=np.concatenate(masks) if len(masks) == len(systems) else None,
     )
 
 
-def _diagonal(blocks: list[Any]) -> Any:
+def side_by_side(systems: Sequence[LinearPHDAE], *, lean: bool) -> dict[str, Any]:
+    """E, J, R, B, G, ``kinetic`` and ``lift`` of systems side by side, all sparse or all dense, whatever they were."""
+    made = {name: _diagonal([getattr(s, name) for s in systems], lean) for name in "EJRBG"}
+    masks = [s.kinetic for s in systems if s.kinetic is not None]
+    made["kinetic"] = np.concatenate(masks) if len(masks) == len(systems) else None
+    if any(s.lift is not None for s in systems):
+        made["lift"] = _diagonal([sparse.eye_array(s.size) if s.lift is None else s.lift for s in systems], lean)
+    return made
+
+
+def lifted_size(system: LinearPHDAE) -> int:
+    """Number of the states that ``parts`` names."""
+    return int(system.size if system.lift is None else system.lift.shape[0])
+
+
+def _diagonal(blocks: list[Any], lean: bool) -> Any:
     made = sparse.block_diag([sparse.csr_array(b) for b in blocks]).tocsr()
-    return made if sparse.issparse(blocks[0]) else made.toarray()
+    return made if lean else made.toarray()
 
 
 def _merge(kind: str, names: list[Mapping[str, slice]], sizes: list[int]) -> dict[str, slice]:
@@ -71,9 +77,9 @@ def _fresh(name: str, taken: Mapping[str, slice]) -> str:
 
 
 def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> LinearPHDAE:
-    """The system with further constraints 0 = rows x."""
-    if system.lift is not None:
-        raise ValueError("constrain a system before it is eliminated or reduced")
+    """The system with further constraints 0 = rows x; x are its own states, also where it was projected before."""
+    if rows.shape[1:] != (system.size,):
+        raise ValueError(f"rows must have shape (any, {system.size}): x has {system.size} states, got {rows.shape}")
     stack = (lambda b: sparse.vstack(b).tocsr()) if system.is_sparse else np.vstack
     fresh = names or tuple(f"constraint {len(system.constraints) + i}" for i in range(rows.shape[0]))
     rows = sparse.csr_array(rows) if system.is_sparse else (rows.toarray() if sparse.issparse(rows) else rows)

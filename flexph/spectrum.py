@@ -172,7 +172,7 @@ def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int)
     unit = _low_shift(m, c, d)  # square of the unit of frequency: the saddle matrix is then well scaled
     c = sparse.csc_array(unit * c)
     for _ in range(SHIFTS):  # each result sets a better shift, and says how many rigid modes must be carried along
-        wanted = null + count + SPARE
+        wanted = 2 * null + count + SPARE  # a chain on hinges shows only some of its rigid motions at first
         if wanted >= size - 1:
             return _dense(system, blocks, count, shapes=True)
         saddle = _Saddle(m, c, d, shift)

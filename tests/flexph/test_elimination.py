@@ -1,6 +1,7 @@
 """Elimination of constraints: the same motions, energy and ports, without the multipliers."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from flexph import (
     weld,
 )
 from flexph import elimination as module
+from flexph.sparse_null_space import sparse_null_space
 
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)
@@ -129,6 +131,33 @@ def test_energy_power_ports_and_parts_are_kept(form, seed):
     np.testing.assert_allclose(system.G @ free.part("x", x), 0.0, atol=1e-13)
 
 
+def shifted_pencil(system, shift):
+    """Finite eigenvalues s of the constrained pencil through 1/(s − shift), the largest of its inverse.
+
+    An independent route without QZ: the infinite eigenvalues become zero, where rounding leaves them below 1e-6.
+    """
+    E, A, G = full(system.E), full(system.J) - full(system.R), full(system.G)
+    zero = np.zeros((len(G), len(G)))
+    whole = scipy.linalg.block_diag(E, zero)
+    inverse = np.linalg.eigvals(np.linalg.solve(np.block([[A, G.T], [-G, zero]]) - shift * whole, whole))
+    inverse = inverse[np.argsort(-np.abs(inverse))]
+    finite = len(E) - len(G)
+    assert np.abs(inverse[finite:]).max(initial=0.0) < 1e-6 < np.abs(inverse[finite - 1])
+    return shift + 1.0 / inverse[:finite]
+
+
+@both_forms
+@pytest.mark.parametrize("limit", [0, 16])
+@random_seeds
+def test_spectra_are_equal(seed, limit, form, monkeypatch):
+    """Constrained and eliminated, by dense QR and by sparse elimination: equal to 1e-10 of the largest eigenvalue."""
+    monkeypatch.setattr(module, "LARGEST_DENSE", limit)
+    system = random_system(seed, form, n=12, rows=4)
+    free = eliminate(system)
+    found = scipy.linalg.eigvals(full(free.J) - full(free.R), full(free.E))
+    assert_same_spectrum(found, shifted_pencil(system, 0.7 + 0.4j), 1e-10)
+
+
 @both_forms
 @random_seeds
 def test_spectrum_of_a_random_system(form, seed):
@@ -166,6 +195,101 @@ def test_a_large_system_stays_sparse():
     assert free.lift.nnz <= system.size + touched**2
     assert free.E.nnz <= 2 * system.E.nnz
     assert np.abs(system.G @ free.lift).max() < 1e-13
+
+
+def random_rows(seed, rows=60, n=150, units=3.0):
+    """Sparse random constraints, a chain of neighbours with a few far links, in units that differ by orders."""
+    rng = np.random.default_rng(seed)
+    g = np.zeros((rows, n))
+    for i in range(rows):
+        near = rng.choice(np.arange(2 * i, 2 * i + 8), 4, replace=False)
+        g[i, near] = rng.standard_normal(4)
+        g[i, rng.integers(n)] += 0.1 * (rng.random() < 0.1)
+    return g * 10.0 ** rng.uniform(-units, units, (rows, 1)) * 10.0 ** rng.uniform(-units, units, n)
+
+
+@random_seeds
+def test_the_sparse_basis_spans_the_null_space(seed):
+    """Identity on the columns that are kept, ‖G P‖ at round-off, and the dimension of the null space."""
+    g = random_rows(seed)
+    basis, dependent = sparse_null_space(sparse.csr_array(g))
+    assert dependent == []
+    assert basis.shape == (150, 90)
+    p = basis.toarray()
+    scale = np.linalg.norm(g, axis=1)[:, None] * np.linalg.norm(p, axis=0)
+    assert np.abs(g @ p / scale).max() < 1e-14
+    kept = [k for k in range(150) if np.count_nonzero(p[k]) == 1 and p[k].max() == 1.0]
+    assert np.linalg.matrix_rank(p[kept]) == 90
+    assert basis.nnz < 10 * 150
+
+
+@random_seeds
+def test_dependent_rows_of_a_large_group(seed):
+    """Three rows made of others are found; the weights of each give zero, in whatever units."""
+    rng = np.random.default_rng(seed)
+    g = random_rows(seed)
+    weights = [{3: 1.0, 10: -2.0}, {20: 0.5, 21: 1.0, 40: 3.0}, {}]
+    made = [sum((w / np.linalg.norm(g[i]) * g[i] for i, w in own.items()), np.zeros(150)) for own in weights]
+    order = rng.permutation(63)
+    whole = np.vstack([g, made])[order]
+    basis, dependent = sparse_null_space(sparse.csr_array(whole))
+    assert basis.shape[1] == 90
+    assert len(dependent) == 3
+    found = []
+    for own in dependent:
+        rest = sum(w * whole[i] for i, w in own.items())
+        assert np.linalg.norm(rest) <= 1e-12 * max(np.linalg.norm(w * whole[i]) for i, w in own.items())
+        found.append({int(order[i]) for i in own})
+    expected = [{3, 10, 60}, {20, 21, 40, 61}, {62}]
+    assert sorted(map(sorted, found)) == sorted(map(sorted, expected))
+
+
+def hinged_chain(links):
+    """A straight chain of floating beams on hinges: all its joints along an axis are one connected group."""
+    names = [f"b{i}" for i in range(links)]
+    body = fem.beam(1.0, fem.Material(young=1e3, density=1.0), fem.Section(width=1.0, height=0.5), elements=2)
+    joints = [weld("b0.root", GROUND), *(hinge(f"{a}.tip", f"{b}.root") for a, b in pairwise(names))]
+    mechanism = connect(dict.fromkeys(names, body), joints)
+    return mechanism.linearize(mechanism.assemble(guess={k: (float(i), 0.0, 0.0) for i, k in enumerate(names)}))
+
+
+def test_a_large_group_stays_local(monkeypatch):
+    """Deformations of the tips, which one constraint alone touches, give way: P has a few entries for each of them.
+
+    Both bases make the same system: the QR of the whole group has the same eigenfrequencies.
+    """
+    system = hinged_chain(40)
+    free = eliminate(system)
+    assert free.size == system.size - system.G.shape[0]
+    assert free.lift.nnz <= free.size + 4 * system.G.shape[0]
+    assert free.E.nnz < 1.5 * system.E.nnz
+    monkeypatch.setattr(module, "LARGEST_DENSE", 1000)
+    filled = eliminate(system)
+    assert filled.lift.nnz > 5 * free.lift.nnz
+    np.testing.assert_allclose(eigenfrequencies(free), eigenfrequencies(filled), rtol=1e-8)
+
+
+def test_redundant_constraints_of_a_large_group_are_named(monkeypatch):
+    """A hinge over a weld, by either path the same number of warnings about the same rows."""
+    monkeypatch.setattr(module, "LARGEST_DENSE", 0)
+    with pytest.warns(RedundantConstraintWarning, match=r"'.*: [xy]' follows from .*'.*: [xy]'") as caught:
+        found = eigenfrequencies(two_beams(weld("a.tip", "b.root")))
+    assert len(caught) == 2
+    with pytest.warns(RedundantConstraintWarning):
+        monkeypatch.setattr(module, "LARGEST_DENSE", 16)
+        expected = eigenfrequencies(two_beams(weld("a.tip", "b.root")))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_a_constraint_that_mixes_velocities_and_stresses_ends_the_split():
+    n = 6
+    kinetic = np.arange(n) < 3
+    rows = np.zeros((1, n))
+    rows[0, [0, 4]] = 1.0
+    mixed = eliminate(LinearPHDAE(np.eye(n), np.zeros((n, n)), G=rows, kinetic=kinetic))
+    assert mixed.kinetic is None
+    rows[0, 4] = 0.0
+    assert eliminate(LinearPHDAE(np.eye(n), np.zeros((n, n)), G=rows, kinetic=kinetic)).kinetic.sum() == 2
 
 
 def test_velocities_and_stresses_stay_apart():

@@ -21,6 +21,7 @@ from flexph import (
     hinge,
     interchange,
     join,
+    poles,
     transformer,
 )
 from flexph.space import rotation
@@ -377,9 +378,31 @@ def test_forms_do_not_mix():
         join(linear("a"), linear("b", "sparse"))
 
 
-def test_eliminated_systems_are_complete():
+@both_forms
+@pytest.mark.parametrize("connector", [gyrator, transformer])
+def test_eliminated_systems_are_joined(connector, form):
+    """Eliminating the constraints of a part first or those of the whole last: the same motions of the named parts."""
+    parts = linear("a", form, constraints=1), linear("b", form, constraints=1)
+    first = eliminate(connector(eliminate(parts[0]), parts[1], PORTS, CONSTANT))
+    last = eliminate(connector(*parts, PORTS, CONSTANT))
+    assert first.size == last.size
+    np.testing.assert_allclose(np.poly(poles(first)), np.poly(poles(last)), rtol=1e-10)  # whatever their order
+    assert dict(first.parts) == dict(last.parts) == {"a.all": slice(0, 5), "b.all": slice(5, 9)}
+    x = np.random.default_rng(0).standard_normal(first.size)
+    whole = first.expand(x)
+    assert whole.shape == (9,)
+    assert first.energy(x) == pytest.approx(
+        sum(p.energy(q) for p, q in zip(parts, (whole[:5], whole[5:]), strict=True))
+    )
+    np.testing.assert_allclose(parts[0].G @ whole[:5], 0.0, atol=1e-13)
+    for name, part, q in zip(("a.out", "b.out"), parts, (whole[:5], whole[5:]), strict=True):
+        np.testing.assert_allclose(first.inputs(name).T @ x, part.inputs(name).T @ q, **ROUND_OFF)
+
+
+def test_rows_of_constraints_are_over_the_states_as_they_are():
     done = eliminate(linear("a", constraints=1))
-    with pytest.raises(ValueError, match="join systems before they are eliminated or reduced"):
-        join(done, linear("b"))
-    with pytest.raises(ValueError, match="constrain a system before it is eliminated or reduced"):
-        constrain(done, np.ones((1, 4)))
+    made = constrain(done, np.ones((1, 4)))
+    assert made.G.shape == (1, 4)
+    assert made.lift is done.lift
+    with pytest.raises(ValueError, match=r"rows must have shape \(any, 4\): x has 4 states, got \(1, 5\)"):
+        constrain(done, np.ones((1, 5)))
