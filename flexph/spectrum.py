@@ -7,21 +7,22 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cholesky, eig, solve_triangular, svd, svdvals
-from scipy.sparse.linalg import LinearOperator, eigsh, splu
+from scipy.linalg import cho_factor, cho_solve, cholesky, eig, solve_triangular, svd, svdvals
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
 from . import checks as check
 from .elimination import eliminate
 from .linear import LinearPHDAE
 from .space import Array
+from .sparse_null_space import sparse_null_space
 
 DENSE_LIMIT = 600
 """Velocities up to which modes are computed densely; above, the lowest ones by shift-invert."""
 SHIFTS = 6
 SPARE = 6
 """Modes carried along beyond those asked for: Lanczos finds the last ones late."""
-ROUND_OFF = 1e-10
-"""Strain of a rigid mode over the terms it is the difference of: vectors are known to about this."""
+RESTARTS = 300
+"""Of Lanczos' method; some tens are usual."""
 
 
 @dataclass(frozen=True)
@@ -166,29 +167,46 @@ def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
 
 
 def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Modes:
-    """Lowest modes of DᵀC⁻¹D v = ω²M v by Lanczos on the mixed saddle matrix, so that C⁻¹ is never formed."""
+    """Lowest modes of DᵀC⁻¹D v = ω²M v by Lanczos on the mixed saddle matrix, so that C⁻¹ is never formed.
+
+    Rigid motions are null D, found by elimination; Lanczos works beside them, however many they are.
+    """
     m, c, d = (sparse.csc_array(b) for b in blocks)
-    size, shift, null = m.shape[0], 1.0, 0
+    rigid = _Rigid(m, sparse_null_space(d)[0])
+    size, shift, wanted = m.shape[0], 1.0, count + SPARE
+    if rigid.count + wanted >= size - 1:
+        return _dense(system, blocks, count, shapes=True)
     unit = _low_shift(m, c, d)  # square of the unit of frequency: the saddle matrix is then well scaled
     c = sparse.csc_array(unit * c)
-    for _ in range(SHIFTS):  # each result sets a better shift, and says how many rigid modes must be carried along
-        wanted = 2 * null + count + SPARE  # a chain on hinges shows only some of its rigid motions at first
-        if wanted >= size - 1:
-            return _dense(system, blocks, count, shapes=True)
+    for _ in range(SHIFTS):  # each result sets a better shift
         saddle = _Saddle(m, c, d, shift)
-        frequencies, velocity, stress = saddle.ritz(saddle.lanczos(wanted))
-        null = _without_stress(m, d, velocity, frequencies)
-        if null + count <= len(frequencies) and 0.01 * frequencies[null] ** 2 <= shift <= frequencies[null] ** 2:
+        frequencies, velocity, stress = saddle.ritz(saddle.lanczos(wanted, rigid))
+        if 0.01 * frequencies[0] ** 2 <= shift <= frequencies[0] ** 2:
             break
-        if null < len(frequencies):
-            shift = 0.1 * frequencies[null] ** 2
+        shift = 0.1 * frequencies[0] ** 2
     else:
         raise ArithmeticError(
             f"the lowest modes were not found with {SHIFTS} shifts; ask for dense modes of a smaller system"
         )
-    pick = slice(null, null + count)
-    shapes = _shapes(system, velocity[:, pick], np.sqrt(unit) * stress[:, pick])
-    return Modes(np.sqrt(unit) * frequencies[pick], shapes, rigid=null, self_stress=c.shape[0] - size + null)
+    shapes = _shapes(system, velocity[:, :count], np.sqrt(unit) * stress[:, :count])
+    self_stress = c.shape[0] - size + rigid.count
+    return Modes(np.sqrt(unit) * frequencies[:count], shapes, rigid=rigid.count, self_stress=self_stress)
+
+
+class _Rigid:
+    """A basis N (n, k) of the motions without strain, sparse, and what is left of vectors beside them, in M."""
+
+    def __init__(self, m: Any, basis: Any) -> None:
+        self.count = basis.shape[1]
+        self._basis, self._momenta = basis, sparse.csr_array((m @ basis).T)
+        self._gram = cho_factor((self._momenta @ basis).toarray()) if self.count else None
+
+    def beside(self, v: Array) -> Array:
+        """v − N (NᵀMN)⁻¹NᵀM v."""
+        if self._gram is None:
+            return v
+        made: Array = v - self._basis @ cho_solve(self._gram, self._momenta @ v)
+        return made
 
 
 class _Saddle:
@@ -204,11 +222,17 @@ class _Saddle:
         found = self._solve(np.concatenate([load, np.zeros((self.c.shape[0], *load.shape[1:]))]))
         return found[: self.size], found[self.size :]
 
-    def lanczos(self, count: int) -> Array:
-        """Vectors of the lowest modes."""
-        inverse = LinearOperator((self.size, self.size), matvec=lambda b: self.solve(b)[0], dtype=float)
-        start = np.random.default_rng(0).standard_normal(self.size)  # a fixed start keeps runs reproducible
-        return eigsh(self.m, k=count, M=self.m, sigma=-self.shift, OPinv=inverse, v0=start)[1]
+    def lanczos(self, count: int, rigid: _Rigid) -> Array:
+        """Vectors of the lowest modes that are not rigid."""
+        beside = lambda b: rigid.beside(self.solve(b)[0])  # noqa: E731 - the operator
+        inverse = LinearOperator((self.size, self.size), matvec=beside, dtype=float)
+        start = rigid.beside(np.random.default_rng(0).standard_normal(self.size))  # fixed, so that runs repeat
+        try:
+            return eigsh(self.m, k=count, M=self.m, sigma=-self.shift, OPinv=inverse, v0=start, maxiter=RESTARTS)[1]
+        except ArpackNoConvergence:
+            raise ArithmeticError(
+                f"the {count} lowest modes did not converge in {RESTARTS} restarts; ask for fewer of them"
+            ) from None
 
     def ritz(self, vectors: Array) -> tuple[Array, Array, Array]:
         """Rayleigh-Ritz: frequencies from the strains D v, which keep the digits that ω² loses, and the shapes."""
@@ -233,15 +257,3 @@ def _low_shift(m: Any, c: Any, d: Any) -> float:
         v /= np.sqrt(v @ (m @ v))
     highest = float((d @ v) @ solve_c(d @ v))
     return highest / (0.3 * m.shape[0]) ** 4
-
-
-def _without_stress(m: Any, d: Any, velocity: Array, frequencies: Array) -> int:
-    """Dimension of the part of the span that D maps to zero, up to the round-off of the products themselves.
-
-    Rigid motions may have coordinates of their own, in which D has no entry. Their round-off is then in the others, and
-    measured by motions of these alone with the same energy.
-    """
-    alone = 1.0 / np.sqrt(m.diagonal())
-    size = (abs(d) @ np.maximum(np.abs(velocity), alone[:, None])).max()
-    values = np.linalg.svd(d @ velocity, compute_uv=False)
-    return int(np.sum(values < ROUND_OFF * size)) if size else len(frequencies)
