@@ -9,8 +9,7 @@ from rich.table import Table
 
 import rigid
 from cases.crank_slider import CRANK, CRANK_MASS, ROD, SLIDER, SPEED, STRAINS, crank_slider
-from flexph import GROUND, Body, Solution, connect, drive, hinge, integrate, slider
-from flexph.reduced_body import ReductionWarning, reduce_body
+from flexph import GROUND, Body, ReductionWarning, Solution, connect, drive, hinge, integrate, reduce_body, slider
 
 STEPS, NUMPY_STEPS = 4000, 400  # of two turns, and of their first tenth
 REPEATS = 3

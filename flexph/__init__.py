@@ -45,8 +45,9 @@ from .methods.own_pair import with_pair
 from .multipliers import recover_multipliers
 from .phdae import PHDAE, from_linear, transform, with_multipliers
 from .port_control import feedback, inject_damping, passive_observer, port_spring
+from .projection import ReductionWarning
 from .reactions import Reaction
-from .reduced_body import ReductionWarning, reduce_body
+from .reduced_body import reduce_body
 from .reduction import Assessment, Certificate, assess, certify, reduce
 from .response import (
     FrequencyResponse,

@@ -1,8 +1,8 @@
-"""Bases of the deformation of a body: static responses at ports, vibration modes, modal derivatives."""
+"""Bases of the deformation of a body: static responses at ports and to inertia, vibration modes, derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from . import checks as check
-from .body import Body
+from .body import Body, Port
 from .elasticity import Elasticity
 from .gram_schmidt import DEFLATION, orthonormal
 from .inertia import contract
@@ -22,6 +22,8 @@ from .spectrum import modes as vibrations
 
 SILENT = 1e-13
 """Entry of a vector over its largest one that is round-off of the solution it came from."""
+UNLOADED = 1e-10
+"""Load by inertia forces, over the most that masses can give it, which is round-off of shapes that are free of it."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +79,20 @@ class Held:
         """Responses to a unit force along each axis and a unit torque about each at the ports, (n, k).
 
         They span what unit displacements and rotations of these ports span. A port that the reference holds has none.
+        At a load port: to a uniform load along each axis.
         """
-        loads = [np.zeros((0, self.body.size))]
-        for name in ports:
-            port = check.lookup("port", name, self.body.ports)
-            loads += [sparse.csr_array(p).toarray() for p in (port.shape, port.rotation) if p is not None]
-        force = np.vstack(loads).T
-        force = force[:, np.any(force != 0.0, axis=0)]
-        return self.response(force, np.zeros((self.elastic.size, force.shape[1])))
+        force = np.vstack([np.zeros((0, self.body.size)), *(_unit_loads(self.body, name) for name in ports)])
+        return self._under(force[np.any(force != 0.0, axis=1)])
+
+    def _under(self, force: Array) -> Array:
+        """Static deformation (n, k) under forces (k, n)."""
+        return self.response(force.T, np.zeros((self.elastic.size, len(force))))
+
+    def inertia(self) -> Array:
+        """Responses to the inertia forces of the rigid motions of the undeformed body, (n, k)."""
+        force, most = inertia_forces(self.body)
+        size = np.sqrt(self.mass.diagonal())
+        return self._under(force[np.any(np.abs(force) > UNLOADED * most[:, None] * size, axis=1)])
 
     def modes(self, count: int) -> Array:
         """The lowest vibration modes, (n, count)."""
@@ -155,7 +163,49 @@ class Held:
         return made
 
 
-def body_basis(body: Body, *, modes: int, derivatives: int = 0, static: Sequence[str] = ()) -> Array:
+def inertia_forces(body: Body) -> tuple[Array, Array]:
+    """Loads on u by unit rigid motions of the undeformed body about P, (k, n), and bounds of their sizes, (k,).
+
+        ∫ρφ,  ∫ρ X × φ,  ∫ρ φᵀB_ab X with B_ab = sym(cross_aᵀ cross_b), a ≤ b:
+
+    d accelerations, s angular accelerations, and the centrifugal loads of s(s + 1)/2 products of spins: all inertia
+    forces there are, up to their sign, since those of a spin about another point differ by an acceleration. On a
+    coordinate with the mass M_kk they are at most √M_kk times the bound (Cauchy-Schwarz inequality).
+    """
+    c, second = contract(body.inertia, about_centre=False), np.trace(body.inertia.second)
+    a, b = np.triu_indices(len(c.n))
+    squares = [np.full(body.dim, body.mass), c.J.diagonal(), np.full(a.size, second)]
+    return np.vstack([body.inertia.shape_first, c.n, c.s[a, b]]), np.sqrt(np.concatenate(squares))
+
+
+def _unit_loads(body: Body, name: str) -> Array:
+    """Rows over u of unit forces and torques at a port, or of a uniform unit load at a load port, (k, n)."""
+    found = check.lookup("port", name, {**body.loads, **body.ports})
+    if isinstance(found, Port):
+        return np.vstack([sparse.csr_array(p).toarray() for p in (found.shape, found.rotation) if p is not None])
+    rows = found.measures[:, None, None] * sparse.csr_array(found.shapes).toarray().reshape(-1, body.dim, body.size)
+    return np.asarray(rows.sum(axis=0))
+
+
+def port_names(static: Any) -> tuple[str, ...]:
+    """The names in ``static``; ValueError for what is no sequence of them."""
+    if isinstance(static, str) or not isinstance(static, Iterable):
+        raise ValueError(f"static must be a sequence of port names, such as ('tip',), got {static!r}")
+    return tuple(static)
+
+
+def refuse_others(body: Any) -> None:
+    """Raise ValueError for what is not a body."""
+    if not isinstance(body, Body):
+        raise ValueError(
+            f"body must be a Body, got {type(body).__name__}; those of a mechanism are in mechanism.bodies, linear "
+            "systems are reduced by flexph.reduce"
+        )
+
+
+def body_basis(
+    body: Body, *, modes: int, derivatives: int = 0, static: Sequence[str] = (), inertia: bool = False
+) -> Array:
     """A basis T (n, k) of the deformation of a body, ``u = T û``: TᵀMT = m, TᵀKT = diag(mω²), ascending.
 
     M is the mass matrix of the deformation with P at rest, K = D₀ᵀC⁻¹D₀ the stiffness at u = 0: the body in its
@@ -163,20 +213,26 @@ def body_basis(body: Body, *, modes: int, derivatives: int = 0, static: Sequence
     order (what follows from those before is left out):
 
     - ``static``: the static responses to unit forces and torques at named ports, which are also those to unit
-      displacements and rotations there (constraint modes);
+      displacements and rotations there (constraint modes), and to uniform loads at named load ports;
+    - ``inertia``: the static responses to the inertia forces of rigid motions (:func:`inertia_forces`): to unit
+      accelerations and angular accelerations (inertia relief), and to the centrifugal loads of unit spins. With von
+      Kármán strain they keep the stress that stiffens a body that turns, accelerates or hangs under its weight, those
+      of geometric stiffness in O. Wallrapp, Mech. Struct. Mach. 22 (1994);
     - ``modes``: the lowest vibration modes, all of them counted by frequency;
     - ``derivatives``: of a body with von Kármán strain, the static responses to the quadratic strains of pairs of the
       vectors above, ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)``, compressed to so many (modal derivatives: S. R. Idelsohn,
       A. Cardona, Comput. Methods Appl. Mech. Engrg. 49 (1985)). They are the shortening that goes with bending.
 
-    Raises ValueError for unknown ports, more modes than coordinates, derivatives of a body with linear strain or more
-    than are independent, and a body that deforms without stress.
+    Raises ValueError for what is not a body, unknown ports, more modes than coordinates, derivatives of a body with
+    linear strain or more than are independent, and a body that deforms without stress.
     """
+    refuse_others(body)
     modes, derivatives = check.count("modes", modes, 0), check.count("derivatives", derivatives, 0)
-    if isinstance(static, str):
-        raise ValueError(f"static must be a sequence of port names, got the text {static!r}")
+    static = port_names(static)
     for name in static:
-        check.lookup("port", name, body.ports)
+        check.lookup("port", name, {**body.ports, **body.loads})
+    if not isinstance(inertia, bool):
+        raise ValueError(f"inertia must be True or False, got {inertia!r}")
     if body.elasticity is None:
         if modes or derivatives:
             raise ValueError(f"modes and derivatives must be 0 for a rigid body, got {modes} and {derivatives}")
@@ -184,8 +240,9 @@ def body_basis(body: Body, *, modes: int, derivatives: int = 0, static: Sequence
     if derivatives and not body.elasticity.slopes.shape[0]:
         raise ValueError(f"derivatives must be 0 for a body with linear strain, got {derivatives}")
     held = Held(body)
-    base = np.column_stack([held.static(static), held.modes(modes)])
+    loaded = [held.static(static), held.inertia()] if inertia else [held.static(static)]
+    base = np.column_stack([*loaded, held.modes(modes)])
     if derivatives and not base.shape[1]:
-        raise ValueError(f"derivatives need modes or static ports to be derived from, got {derivatives} without")
+        raise ValueError(f"derivatives need modes, static ports or inertia to derive from, got {derivatives} without")
     base = held.ritz(base)
     return held.ritz(np.column_stack([base, held.derivatives(base, derivatives)])) if derivatives else base

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from . import checks as check
 from .body import Body, Port
-from .body_basis import Held
+from .body_basis import Held, port_names
 from .definite import semi_definite_product
 from .foreign_model import ForeignModel
 from .foreign_ports import node_list, node_ports, rigid_motions
@@ -72,7 +72,7 @@ def body_from_matrices(
     M = sparse.csr_array(sparse.kron(m, sparse.eye_array(d)))
     R = rigid_motions(X, X.T @ m.sum(axis=0) / m.sum())
     refuse_grounded(K, R)
-    found = node_ports(ports, X)
+    found, static = node_ports(ports, X), port_names(static)
     if shapes is None:
         phi = _computed(FreeOrFixed(M, K, R, _fixed(fixed, X)), found, modes, static)
     else:

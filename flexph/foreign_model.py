@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ from .linearization import linear_body
 from .matrix_files import given_matrix
 from .space import Array, spins
 
+CORNERS = {"vertex": 1, "line": 2, "triangle": 3, "quad": 4, "tetra": 4, "pyramid": 5, "wedge": 6, "hexahedron": 8}
+"""Nodes of the linear cells of meshio; others have their number in their names, as tetra10."""
 INDEPENDENT = 1e-9
 """Lowest eigenvalue of the mass matrix of rigid motion and shapes, all at unit length, below which they depend."""
 
@@ -108,16 +111,32 @@ class ForeignModel:
             if self.stresses:
                 raise ValueError("stresses need cells to belong to, got stresses without cells")
             return None
-        kind, given = self.cells
-        cells = np.asarray(given)
-        if cells.ndim != 2 or cells.dtype.kind not in "iu" or cells.min() < 0 or cells.max() >= len(self.nodes):
-            raise ValueError(f"cells must be (type, node numbers (cells, corners) from 0 to {len(self.nodes) - 1})")
+        kind, cells = checked_cells(self.cells, len(self.nodes))
         found = {}
         for name, (unit, rows) in self.stresses.items():
             rows = given_matrix(f"stress {name!r}", rows, (len(cells), len(self.shapes)))
             if factors:
                 found[name] = StressField(unit, sparse.csr_array(divided(rows @ self.shapes, *factors)))
         return View(self.nodes, cells, kind, sparse.csr_array(self.shapes), found)
+
+
+def checked_cells(given: Any, count: int) -> tuple[str, Any]:
+    """A meshio cell type and node numbers (cells, corners), each type with its own number of corners."""
+    try:
+        kind, numbers = given
+        cells = np.asarray(numbers)
+    except (TypeError, ValueError):
+        kind, cells = None, np.zeros(0)
+    whole = cells.ndim == 2 and cells.size and cells.dtype.kind in "iu"
+    if not isinstance(kind, str) or not whole or cells.min() < 0 or cells.max() >= count:
+        raise ValueError(f"cells must be (type, node numbers (cells, corners) from 0 to {count - 1})")
+    order = re.fullmatch(r"([a-z]+)(\d*)", kind)
+    if order is None or order[1] not in CORNERS:
+        raise ValueError(f"cells must be of a meshio type ({', '.join(CORNERS)}, or as tetra10), got {kind!r}")
+    corners = int(order[2] or CORNERS[order[1]])
+    if cells.shape[1] != corners:
+        raise ValueError(f"cells of type {kind!r} must have {corners} nodes each, got {cells.shape[1]}")
+    return kind, cells
 
 
 def refuse_dependent(inertia: Inertia) -> None:
@@ -127,6 +146,11 @@ def refuse_dependent(inertia: Inertia) -> None:
         sparse.csr_array((0, 0)), sparse.csr_array((0, size)), sparse.csr_array((0, size)), sparse.csr_array((0, 0))
     )
     mass = linear_body(Body(inertia, {}, none), "b").E.toarray()
+    still = np.flatnonzero(~(mass.diagonal() > 0.0))
+    if still.size and still[0] < rigid:
+        raise ValueError("mass must resist a turn about every axis: nodes with mass must not lie on one line")
+    if still.size:
+        raise ValueError(f"shapes must move masses, shape {still[0] - rigid} moves none")
     scale = 1.0 / np.sqrt(mass.diagonal())
     values, vectors = np.linalg.eigh(scale[:, None] * mass * scale)
     if values[0] > INDEPENDENT:

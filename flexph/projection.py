@@ -12,6 +12,10 @@ from .linear import LinearPHDAE
 from .space import Array
 
 
+class ReductionWarning(UserWarning):
+    """A reduced system or body is far from what it stands for."""
+
+
 def project(system: LinearPHDAE, basis: Any, *, kinetic: Array | None = None) -> LinearPHDAE:
     """The system with x = P x̂ and its equations times Pᵀ: ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB, Ĝ = G P``.
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import eigvalsh
 
 from .body_basis import Held
+from .inertia import contract
 from .space import Array
 
 ROUND_OFF = 1e-13
@@ -60,6 +62,31 @@ def _by_eigenvectors(forms: Array) -> tuple[Array, Array]:
         slopes.append(vectors[:, kept].T)
         weights.append(np.outer(np.eye(len(forms))[r], values[kept]))
     return np.vstack(slopes), np.hstack(weights)
+
+
+def diverging_spins(held: Held, vectors: Array) -> tuple[Array, Array]:
+    """The least steady spins about each body axis through P at which a body held there diverges, (s,) [rad/s] each.
+
+        det(K + Ω²(G_a − S_a)) = 0,  G_a = sᵀ diag(Wᵀσ_a) s,  S_a = ∫ρ φᵀB_aa φ
+
+    over the vectors (n, k): G_a is the geometric stiffness by the stress σ_a of a unit spin, S_a its spin softening.
+    First those with the stress of the reduced body, the part of σ_a in the span C⁻¹D₀T; then with all of σ_a. Infinite
+    where there is none.
+    """
+    c, elastic = contract(held.body.inertia, about_centre=False), held.elastic
+    force = np.einsum("aak->ka", c.s)
+    full = held.strain @ held.response(force, np.zeros((elastic.size, force.shape[1])))
+    stretch, slopes = held.strain @ vectors, elastic.slopes @ vectors
+    stiffness = stretch.T @ (elastic.stiffness_of_stress @ stretch)
+    kept = stretch @ np.linalg.solve(stiffness, vectors.T @ force)
+    found = np.full((2, force.shape[1]), np.inf)
+    for i, stress in enumerate(elastic.stiffness_of_stress @ strain for strain in (kept, full)):
+        for a, weights in enumerate((elastic.weights.T @ stress).T):
+            change = slopes.T @ (weights[:, None] * slopes) - vectors.T @ (c.K[a][a] @ vectors)
+            values = eigvalsh(0.5 * (change + change.T), stiffness)
+            if values[0] < -ROUND_OFF * np.abs(values).max():
+                found[i, a] = 1.0 / np.sqrt(-values[0])
+    return found[0], found[1]
 
 
 def lost_share(held: Held, vectors: Array, stresses: Array) -> float:

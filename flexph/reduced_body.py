@@ -12,21 +12,20 @@ from scipy import sparse
 
 from . import checks as check
 from .body import Body, LoadPort, Port, StressField, View
-from .body_basis import Held, body_basis
+from .body_basis import Held, body_basis, refuse_others
 from .definite import divided, dropped, ldl, semi_definite_product
 from .elasticity import Elasticity
 from .inertia import Inertia
-from .quadratic_strain import few_slopes, lost_share
+from .projection import ReductionWarning
+from .quadratic_strain import diverging_spins, few_slopes, lost_share
 from .space import Array
 
 DEFICIENT = 1e-10
 """Eigenvalue of the mass matrix of a basis, its vectors at unit length, below which they count as dependent."""
 LOST = 0.9
 """Share of the quadratic strains beyond the stresses of a reduced body above which it warns."""
-
-
-class ReductionWarning(UserWarning):
-    """A reduced body has lost what its von Kármán strain was taken for."""
+EARLY = 0.5
+"""Spin at which a reduced body diverges, over that with all of its stress, below which it warns."""
 
 
 def reduce_body(
@@ -35,6 +34,7 @@ def reduce_body(
     modes: int | None = None,
     derivatives: int = 0,
     static: Sequence[str] = (),
+    inertia: bool = False,
     basis: Any = None,
 ) -> Body:
     """The body with deformations ``u = T û`` and stresses ``σ = S σ̂``, S spanning C⁻¹D₀T: a body of the same kind.
@@ -47,16 +47,20 @@ def reduce_body(
     with von Kármán strain would lock. Ports (:class:`flexph.Port`), loads, view, stress fields, lumped masses and
     damping are kept: αM and viscous matrices are projected, β acts on D̂.
 
-    T is that of :func:`body_basis` by ``modes``, ``derivatives`` and ``static``, or ``basis`` (n, k) as it is given:
-    û are then the factors of its columns. Without any vector the body is rigid: no flexible coordinates, no elasticity.
+    T is that of :func:`body_basis` by ``modes``, ``derivatives``, ``static`` and ``inertia``, or ``basis`` (n, k) as it
+    is given: û are then the factors of its columns. A body that turns faster than about its first frequency needs
+    ``inertia=True``. Without any vector the body is rigid: no flexible coordinates, no elasticity.
     Frequencies of a linearised mechanism of reduced bodies are not below those of the full one (Rayleigh-Ritz).
 
     Warns with :class:`ReductionWarning` where most of the quadratic strains of a body with von Kármán strain, those of
-    pairs of its new vectors, work on no stress that was kept: shortening by bending and stiffening are then lost.
-    Raises ValueError for a basis of another size, with NaN or of deficient rank, beside other choices, or without any
-    choice, and where :func:`body_basis` does.
+    pairs of its new vectors, work on no stress that was kept: shortening by bending and stiffening are then lost. It
+    also warns where the kept part of the centrifugal stress lets the body, held at P, diverge at less than half the
+    spin at which it would with all of that stress (:func:`flexph.quadratic_strain.diverging_spins`).
+    Raises ValueError for what is not a body, a basis of another size, with NaN or of deficient rank, beside other
+    choices, or without any choice, and where :func:`body_basis` does.
     """
-    vectors = _chosen(body, modes, derivatives, static, basis)
+    refuse_others(body)
+    vectors = _chosen(body, modes, basis, derivatives=derivatives, static=static, inertia=inertia)
     if not body.size:
         return body
     T = sparse.csr_array(vectors)
@@ -73,14 +77,14 @@ def reduce_body(
     )
 
 
-def _chosen(body: Body, modes: int | None, derivatives: int, static: Sequence[str], basis: Any) -> Array:
-    """The vectors asked for, (n, k)."""
+def _chosen(body: Body, modes: int | None, basis: Any, **others: Any) -> Array:
+    """The vectors asked for, (n, k); ``others`` are choices of :func:`body_basis` that may be missing."""
     if basis is None:
-        if modes is None and not len(static):
-            raise ValueError("modes must be given (0 makes the body rigid), or static ports, or a basis")
-        return body_basis(body, modes=modes or 0, derivatives=derivatives, static=static)
-    if modes is not None or derivatives or len(static):
-        raise ValueError("basis must be given alone, without modes, derivatives and static")
+        if modes is None and not (others["static"] or others["inertia"]):
+            raise ValueError("modes must be given (0 makes the body rigid), or static ports, inertia, or a basis")
+        return body_basis(body, modes=0 if modes is None else modes, **others)
+    if modes is not None or any(others.values()):
+        raise ValueError("basis must be given alone, without modes, derivatives, static and inertia")
     given = basis.toarray() if sparse.issparse(basis) else basis
     made = check.array("basis", given, (body.size, None))
     if made.shape[1]:
@@ -128,9 +132,7 @@ def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Array]:
     soft = np.sqrt(compliance.diagonal())
     stiff = np.sqrt(np.einsum("ik,i,ik->k", strain, 1.0 / soft**2, strain))
     slopes, weights = few_slopes(elastic.slopes @ T, S.T @ elastic.weights)
-    lost = lost_share(held, T, S)
-    if lost > LOST:
-        _warn(lost)
+    _judge(held, T, S)
     made = replace(
         elastic,
         compliance=dropped(0.5 * (compliance + compliance.T), soft, soft),
@@ -162,10 +164,27 @@ def _rows(rows: Any, T: Any) -> Any:
     return None if rows is None else sparse.csr_array(rows) @ T
 
 
-def _warn(lost: float) -> None:
-    warnings.warn(
-        f"{lost:.0%} of the quadratic strains of the reduced body work on no stress that was kept: shortening by "
-        "bending and geometric stiffening are lost; add derivatives (as many as there are bending modes, or fewer)",
-        ReductionWarning,
-        stacklevel=4,
-    )
+def _judge(held: Held, T: Array, S: Array) -> None:
+    """Warn where the quadratic strains, or the stress of a spin that stiffens the body, are lost."""
+    lost = lost_share(held, T, S)
+    if lost > LOST:
+        return _warn(
+            f"{lost:.0%} of the quadratic strains of the reduced body work on no stress that was kept: shortening by "
+            "bending and geometric stiffening are lost; add derivatives (as many as there are bending modes, or fewer)"
+        )
+    if not held.elastic.slopes.shape[0] or held.body.momenta == "constant":
+        return None
+    found, exact = diverging_spins(held, T)
+    early = np.flatnonzero(found < EARLY * exact)
+    if early.size:
+        a = early[np.argmin(found[early])]
+        axis = "" if held.body.dim == 2 else f" about its {'xyz'[a]} axis"
+        _warn(
+            f"the reduced body, held at its origin, diverges at a steady spin of {found[a]:.3g} rad/s{axis}: it keeps "
+            "too little of the centrifugal stress that stiffens it; add inertia=True, unless it turns much slower"
+        )
+    return None
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ReductionWarning, stacklevel=5)

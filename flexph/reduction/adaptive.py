@@ -3,74 +3,89 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 from tqdm import tqdm
 
 from ..gram_schmidt import extend
 from ..linear import LinearPHDAE
+from ..projection import ReductionWarning
+from ..shifted import Shifted
 from ..space import Array
-from .bases import projected, stresses
-from .krylov import Expansion, Point, audit, expand
-from .shifted import Shifted
+from ..state_space import dense
+from .bases import projected, rigid_motions, stress_solver
+from .krylov import Expansion, audit, tangential
 
 GRID = 400
 """Frequencies of the band at which the residual is looked at."""
 AGREED = 2
 """Successive points at which the error must be below the tolerance: one may be met by chance."""
+ALIKE = 0.3
+"""Errors in other directions over the largest, from which they are taken along with it."""
+POOR = 0.1
+"""Error found at the end, of the largest |H|, above which a system is handed out with a warning."""
 
 
-def adaptive(
-    system: LinearPHDAE, shifted: Shifted, order: int, band: tuple[float, float], tolerance: float | None
-) -> LinearPHDAE:
+def adaptive(shifted: Shifted, order: int, band: tuple[float, float], *, tolerance: float | None) -> LinearPHDAE:
     """The system on its solutions at points iω of the band, each where the residual of the last basis is largest.
 
-    The residual is weighed by the solution at the real point in the middle of the band. The error of H there is then
-    known; the search ends at the order, or where that error was below the tolerance, of the largest |H|, twice.
-    Raises ArithmeticError where the order does not do for the tolerance.
+    The basis begins with the rigid motions that the inputs drive. The residual is weighed by the solution at the real
+    point in the middle of the band. The error of H at the next point is then known, and the directions (input
+    combinations) in which it is largest are taken. The search ends at the order, or where that error was below the
+    tolerance, of the largest |H|, twice; the error is measured once more at the end.
+    Raises ArithmeticError where the order does not do for the tolerance, ValueError where it does not hold the rigid
+    motions; warns with :class:`ReductionWarning` where without a tolerance the error is above a tenth.
     """
     search = _Search(shifted, np.geomspace(*band, GRID))
+    rigid = search.begin(order)
     expansions: list[Expansion] = []
-    point, met, error = 1j * math.sqrt(band[0] * band[1]), 0, math.inf
+    point, met = 1j * math.sqrt(band[0] * band[1]), 0
     with tqdm(total=order, delay=1.0, disable=None, unit="state", desc="Krylov space") as bar:
-        while _size(shifted, search.basis) < order and met < AGREED:
-            expansions.append(expand(shifted, Point(point)))
-            if search.basis.shape[1]:
-                error = search.error(expansions[-1])
-                met = met + 1 if tolerance is not None and error <= tolerance else 0
+        while _size(shifted, search.basis, rigid) < order and met < AGREED:
+            expansions.append(tangential(shifted, point, search.directions))
+            met = met + 1 if tolerance is not None and search.found <= tolerance else 0
             if not search.add(expansions[-1].vectors):
                 break
-            bar.update(min(_size(shifted, search.basis), order) - bar.n)
+            bar.update(min(_size(shifted, search.basis, rigid), order) - bar.n)
             point = search.worst()
-    if tolerance is not None and met < AGREED:
-        raise ArithmeticError(
-            f"order {order} does not reach the tolerance {tolerance:.1e} in the band: the last error found is "
-            f"{error:.1e}; take a larger order or a smaller band"
-        )
-    basis = _cut(shifted, search.basis, order)
-    reduced = projected(system, shifted.split, basis)
-    whole = [e for e in expansions if _spans(basis, e, shifted.weight)]  # a point that was cut is not matched
+    search.cut(_fitting(shifted, search.basis, order, rigid))
+    if met < AGREED:
+        _judge(search, order, tolerance)
+    reduced = projected(shifted.system, shifted.split, search.basis, rigid)
+    whole = [e for e in expansions if _spans(search.basis, e, shifted.weight)]  # a point that was cut is not matched
     audit(Shifted(reduced, shifted.ports), whole)
     return reduced
 
 
-def _size(shifted: Shifted, basis: Array) -> int:
-    """Order of the reduced system, if no motion is rigid."""
-    return basis.shape[1] * (1 if shifted.split is None else 2)
+def _judge(search: _Search, order: int, tolerance: float | None) -> None:
+    """Raise or warn where the error at the worst point is too large."""
+    worst = search.worst()
+    error = search.error(worst)
+    if tolerance is not None and not error <= tolerance:
+        raise ArithmeticError(
+            f"order {order} does not reach the tolerance {tolerance:.1e} in the band: at {abs(worst):.4g} rad/s the "
+            f"error is {error:.1e} of the largest |H|; take a larger order or a smaller band"
+        )
+    if tolerance is None and not error <= POOR:
+        warnings.warn(
+            f"order {order} is too small for the band and the ports: at {abs(worst):.4g} rad/s the error is "
+            f"{error:.0%} of the largest |H|; take a larger order, a smaller band, or fewer ports=",
+            ReductionWarning,
+            stacklevel=5,
+        )
 
 
-def _cut(shifted: Shifted, basis: Array, order: int) -> Array:
-    """The leading vectors that make a system of at most that order; rigid motions need no stresses."""
-    if shifted.split is None:
-        return basis[:, :order]
-    count = min(basis.shape[1], order)
-    while count > 1 and count + stresses(shifted.split, basis[:, :count]).shape[1] > order:
-        count -= 1
-    return basis[:, :count]
+def _size(shifted: Shifted, basis: Array, rigid: int) -> int:
+    """Order of the reduced system."""
+    return basis.shape[1] if shifted.split is None else 2 * basis.shape[1] - rigid
+
+
+def _fitting(shifted: Shifted, basis: Array, order: int, rigid: int) -> int:
+    """How many leading vectors make a system of at most that order."""
+    return min(basis.shape[1], order if shifted.split is None else (order + rigid) // 2)
 
 
 def _spans(basis: Array, expansion: Expansion, weight: Any) -> bool:
@@ -96,17 +111,30 @@ class _Search:
         shifted, n = self.shifted, self.shifted.size
         self.basis = np.zeros((n, 0))
         self._solve = shifted.factor(math.sqrt(self.grid[0] * self.grid[-1]))
-        self._flexibility = None
-        if shifted.split is not None and sparse.issparse(shifted.split.C):
-            self._flexibility = splu(sparse.csc_array(shifted.split.C)).solve
+        self._stress = None if shifted.split is None else stress_solver(shifted.split)
         self.images = [shifted.load[:n], *(np.zeros((n, 0)) for _ in range(3))]
         self.weighed = [self._weigh(x) for x in self.images]
-        self._largest = 0.0
+        self._largest, self.found = 0.0, math.inf
 
     def _weigh(self, x: Array) -> Array:
-        if not x.shape[1]:
-            return x
-        return self._solve(np.vstack([x, np.zeros((len(self.shifted.load) - len(x), x.shape[1]))]))[: self.shifted.size]
+        return self._solve(self.shifted.padded(x))[: self.shifted.size] if x.shape[1] else x
+
+    def begin(self, order: int) -> int:
+        """Start with the rigid motions that the inputs drive; how many they are."""
+        parts = self.shifted.split
+        if parts is None:
+            return 0
+        motions = rigid_motions(parts)
+        if not motions.shape[1]:
+            return 0
+        gram = dense(motions.T @ (parts.M @ motions))
+        self.add(motions @ np.linalg.solve(gram, motions.T @ self.images[0]))
+        count = self.basis.shape[1]
+        if count >= order:
+            raise ValueError(
+                f"order must be above {count}, the number of rigid motions that the ports move, got {order}"
+            )
+        return count
 
     def add(self, vectors: Array) -> bool:
         """Extend the basis; False where nothing new came."""
@@ -118,13 +146,17 @@ class _Search:
             self.weighed[i] = np.hstack([self.weighed[i], self._weigh(image)])
         return bool(new.shape[1])
 
+    def cut(self, count: int) -> None:
+        """Keep the leading vectors only."""
+        self.basis = self.basis[:, :count]
+        for kept in (self.images, self.weighed):
+            kept[1:] = [a[:, :count] for a in kept[1:]]
+
     def _images(self, v: Array) -> tuple[Array, Array, Array]:
         p, x = self.shifted.split, self.shifted.system
-        if p is None:
+        if p is None or self._stress is None:
             return (x.R - x.J) @ v, x.E @ v, np.zeros_like(v)
-        strain = p.D @ v
-        stress = self._flexibility(strain) if self._flexibility else np.linalg.solve(p.C, strain)
-        return p.D.T @ stress, (p.Rv - p.Jv) @ v, p.M @ v
+        return p.D.T @ self._stress(p.D @ v), (p.Rv - p.Jv) @ v, p.M @ v
 
     def _reduced(self, s: Array) -> Array:
         """Solutions of the reduced system at points (k,): (k, r, m)."""
@@ -140,11 +172,26 @@ class _Search:
         made: Array = np.einsum("nm,kni->kmi", self.basis.T @ self.images[0], solutions)
         return made if self.shifted.split is None else s[:, None, None] * made
 
-    def error(self, expansion: Expansion) -> float:
-        """Error of H at a point whose moments are known, over the largest |H| of the grid."""
-        s = np.array([expansion.point.s])
-        own = self._transfer(s, self._reduced(s))[0]
-        return float(np.abs(own - expansion.moments[0]).max() / max(self._largest, np.abs(expansion.moments[0]).max()))
+    def directions(self, s: complex, h: Array) -> Array:
+        """Input directions (m, k) in which the error of H(s) is largest; its size is then ``found``."""
+        defect = self._defect(s, h)
+        _, sizes, right = np.linalg.svd(defect if np.any(defect) else h)
+        chosen = right[: max(1, int(np.sum(sizes > ALIKE * sizes.max(initial=0.0))))].conj().T
+        return chosen if np.iscomplexobj(h) else chosen.real
+
+    def error(self, s: complex) -> float:
+        """Error of H at a point, over the largest |H| of the grid."""
+        self._defect(s, self.shifted.transfer(s, self.shifted.factor(s)(self.shifted.load)))
+        return self.found
+
+    def _defect(self, s: complex, h: Array) -> Array:
+        if not self.basis.shape[1]:
+            self.found = math.inf
+            return h
+        points = np.array([s])
+        defect: Array = h - self._transfer(points, self._reduced(points))[0]
+        self.found = float(np.abs(defect).max() / max(self._largest, float(np.abs(h).max()), np.finfo(float).tiny))
+        return defect
 
     def worst(self) -> complex:
         """The point of the grid with the largest residual, as an error of H."""

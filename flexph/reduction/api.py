@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 from .. import checks as check
-from ..elimination import RedundantConstraintWarning, explain_redundant, null_space
+from ..elimination import independent
 from ..linear import LinearPHDAE
+from ..shifted import Shifted
 from .adaptive import adaptive
 from .irka import irka
 from .krylov import as_points, krylov
 from .modal import modal
-from .shifted import Shifted
 
 METHODS = ("krylov", "modal", "irka")
 
@@ -42,8 +38,9 @@ def reduce(
     ``krylov``: V_v spans solutions of ``(sE − J + R) x = B`` and derivatives with respect to s. With ``points``,
     numbers s [rad/s] (real, imaginary, complex) or pairs (s, multiplicity), that many moments of the transfer function
     are matched at each, and verified to 1e-8; twice that many where velocities split off without a gyroscopic part.
-    With a ``band`` (ω₁, ω₂) [rad/s]: points iω are sought there until ``order`` is reached, or until the error of H is
-    below ``tolerance`` times the largest |H|.
+    With a ``band`` (ω₁, ω₂) [rad/s]: beside the rigid motions that the ports drive, points iω are sought there, and at
+    each the input directions in which the error is large, until ``order`` is reached or the error of H is below
+    ``tolerance`` times the largest |H|. Without a tolerance an error above a tenth warns (:class:`ReductionWarning`).
     ``modal``: rigid motions and the lowest undamped modes.
     ``irka``: points that are the mirrored poles of the reduced system itself, optimal in H2 up to what the structure
     takes (Gugercin et al. 2012); they are first guessed in the ``band``. For damped systems.
@@ -58,40 +55,34 @@ def reduce(
             f"system must be a LinearPHDAE, got {type(system).__name__}; bodies are reduced by flexph.reduce_body"
         )
     check.choice("method", method, METHODS)
-    system = _independent(system)
-    used = None if ports is None else tuple(ports)
-    shifted = Shifted(system, used)
+    system = independent(system)
+    shifted = Shifted(system, _used(system, ports))
     if method != "modal" and not shifted.columns.size:
         raise ValueError(f"method {method!r} needs a port to see the system through, see LinearPHDAE.ports")
     if points is not None:
         _refuse("points", method, "krylov", {"order": order, "band": band, "tolerance": tolerance})
-        return krylov(system, shifted, as_points(points))
-    order = _order(system, shifted, order, method)
+        return krylov(shifted, as_points(points))
+    order = _order(shifted, order, method)
     if method == "modal":
         _refuse("order", method, "modal", {"band": band, "tolerance": tolerance})
-        return modal(system, shifted, order)
+        return modal(shifted, order)
     limits = _band(band, method)
     if method == "irka":
         _refuse("band", method, "irka", {"tolerance": tolerance})
-        return irka(system, shifted, order, limits)
+        return irka(shifted, order, limits)
     if tolerance is not None:
         check.positive("tolerance", tolerance)
-    return adaptive(system, shifted, order, limits, tolerance)
+    return adaptive(shifted, order, limits, tolerance=tolerance)
 
 
-def _independent(system: LinearPHDAE) -> LinearPHDAE:
-    """The same motions with constraints that do not depend on each other."""
-    rows = system.G.shape[0]
-    if not rows:
-        return system
-    dependent = [[int(name) for name in names] for names in null_space(system.G, tuple(map(str, range(rows))))[1]]
-    if not dependent:
-        return system
-    for involved in dependent:
-        names = [system.constraints[i] for i in involved]
-        warnings.warn(f"{explain_redundant(names)}; the motion is unaffected", RedundantConstraintWarning, stacklevel=3)
-    kept = np.setdiff1d(np.arange(rows), [involved[0] for involved in dependent])
-    return replace(system, G=system.G[kept], constraints=tuple(system.constraints[i] for i in kept))
+def _used(system: LinearPHDAE, ports: Sequence[str] | None) -> tuple[str, ...] | None:
+    if ports is None:
+        return None
+    if isinstance(ports, str) or not isinstance(ports, Iterable):
+        raise ValueError(f"ports must be a list of names of ports, got {ports!r}")
+    for name in (names := tuple(ports)):
+        check.lookup("port", name, system.ports)
+    return names
 
 
 def _refuse(given: str, method: str, wanted: str, others: dict[str, Any]) -> None:
@@ -102,12 +93,12 @@ def _refuse(given: str, method: str, wanted: str, others: dict[str, Any]) -> Non
             raise ValueError(f"{name} cannot be given along with {given} to method {method!r}, got {name}={value!r}")
 
 
-def _order(system: LinearPHDAE, shifted: Shifted, order: int | None, method: str) -> int:
+def _order(shifted: Shifted, order: int | None, method: str) -> int:
     if order is None:
         raise ValueError(f"order must be given for method {method!r}" + (" without points" * (method == "krylov")))
     least = 1 if shifted.split is None else 2
     made = check.count("order", order, least)
-    free = system.size - system.G.shape[0]
+    free = shifted.system.size - shifted.system.G.shape[0]
     if made >= free:
         raise ValueError(f"order must be below the {free} free states of the system, got {made}")
     return made

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigvalsh
 
 from .. import checks as check
+from ..elimination import independent
 from ..linear import LinearPHDAE
 from ..responses.frequency import frequency_response
+from ..responses.propagation import midpoint_states
 from ..space import Array
-from .shifted import Shifted, dense
+from ..state_space import dense
 
+TINY = float(np.finfo(float).tiny)
 KEPT = 1e-10
 """Relative defect up to which a property counts as kept: round-off of products of the bases, times some hundreds."""
 
@@ -65,18 +68,23 @@ def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Any, *, times: Any = 
     Raises ValueError where the ports differ or ``omega`` is not ascending.
     """
     grid = _ascending("omega", omega)
+    for name, system in (("full", full), ("reduced", reduced)):
+        if not isinstance(system, LinearPHDAE):
+            raise ValueError(f"{name} must be a LinearPHDAE, got {type(system).__name__}")
+    full = independent(full)
     if list(full.ports) != list(reduced.ports) or full.B.shape[1] != reduced.B.shape[1]:
         raise ValueError(f"both systems must have the same ports, got {list(full.ports)} and {list(reduced.ports)}")
-    steps = np.linspace(0.0, 2.0 * np.pi / grid[0], 1001) if times is None else _ascending("times", times)
+    lowest = grid[grid > 0.0][0]
+    steps = np.linspace(0.0, 2.0 * np.pi / lowest, 1001) if times is None else _evenly(times)
     h = frequency_response(full, grid).values
     own = frequency_response(reduced, grid).values
     square = lambda a: float(np.trapezoid(np.sum(np.abs(a) ** 2, axis=(1, 2)), grid))  # noqa: E731 - one formula, twice
     peak = lambda a: float(np.linalg.norm(a, ord=2, axis=(1, 2)).max())  # noqa: E731
     stored, kept = _stored(full, steps), _stored(reduced, steps)
     return Assessment(
-        hinf=peak(h - own) / peak(h),
-        h2=float(np.sqrt(square(h - own) / square(h))),
-        energy=float(np.abs(stored - kept).max() / stored.max()),
+        hinf=peak(h - own) / max(peak(h), TINY),
+        h2=float(np.sqrt(square(h - own) / max(square(h), TINY))),
+        energy=float(np.abs(stored - kept).max(initial=0.0) / max(stored.max(initial=0.0), TINY)),
         certificate=_certificate(reduced, _constraint_defect(full, reduced), own),
     )
 
@@ -92,11 +100,11 @@ def _certificate(system: LinearPHDAE, constraints: float | None, responses: Arra
     hermitian = responses + np.conj(np.swapaxes(responses, 1, 2))
     lowest = np.linalg.eigvalsh(hermitian).min(initial=0.0)
     return Certificate(
-        skew=check.norm(j + j.T) / max(check.norm(j), np.finfo(float).tiny),
+        skew=check.norm(j + j.T) / max(check.norm(j), TINY),
         dissipation=max(0.0, -_lowest(system.R)),
         energy=_lowest(system.E),
         constraints=constraints,
-        passivity=float(max(0.0, -lowest) / max(np.abs(responses).max(initial=0.0), np.finfo(float).tiny)),
+        passivity=float(max(0.0, -lowest) / max(np.abs(responses).max(initial=0.0), TINY)),
     )
 
 
@@ -115,23 +123,27 @@ def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
     """‖G V‖/‖G‖ for the V of the reduced system, which its lift contains if the full one has none."""
     if not full.G.shape[0] or full.lift is not None or reduced.lift is None:
         return None
+    if full.size != reduced.lift.shape[0]:
+        raise ValueError(
+            f"full must be the system that was reduced: it has {full.size} states, the reduced one stands for "
+            f"{reduced.lift.shape[0]}"
+        )
     return check.norm(full.G @ reduced.lift) / check.norm(full.G)
 
 
 def _stored(system: LinearPHDAE, times: Array) -> Array:
     """Energy at the times after a unit step of each input, (k, m), by implicit midpoint."""
-    plain = Shifted(replace(system, kinetic=None))
-    step, n = times[1] - times[0], system.size
-    if not np.allclose(np.diff(times), step, rtol=1e-9):
-        raise ValueError("times must be evenly spaced")
-    solve = plain.factor(2.0 / step)
-    x = np.zeros((n, plain.load.shape[1]))
-    made = np.zeros((len(times), x.shape[1]))
-    for k in range(1, len(times)):
-        load = plain.load.copy()
-        load[:n] += (2.0 / step) * (system.E @ x)
-        x = 2.0 * solve(load)[:n] - x
-        made[k] = 0.5 * np.sum(x * (system.E @ x), axis=0)
+    load = dense(system.B)
+    states = midpoint_states(system, np.diff(times), load, np.zeros_like(load))
+    energies = [0.5 * np.sum(x * (system.E @ x), axis=0) for x in states]
+    return np.array([np.zeros(load.shape[1]), *energies])
+
+
+def _evenly(times: Any) -> Array:
+    made = _ascending("times", times)
+    widths = np.diff(made)
+    if made[0] != 0.0 or not np.allclose(widths, widths[0], rtol=1e-9):
+        raise ValueError(f"times must be evenly spaced from t = 0 s, got {made[0]:g} s first")
     return made
 
 

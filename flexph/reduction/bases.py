@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..gram_schmidt import orthonormal
 from ..linear import LinearPHDAE
 from ..projection import project
 from ..space import Array
+from ..sparse_null_space import sparse_null_space
 from ..split import Split
 
 RIGID = 1e-10
@@ -28,11 +30,22 @@ def stresses(parts: Split, velocities: Array) -> Array:
     strain = parts.D @ velocities
     if not strain.size:
         return np.zeros((len(parts.stresses), 0))
-    c = parts.C
-    stress = splu(sparse.csc_array(c)).solve(strain) if sparse.issparse(c) else np.linalg.solve(c, strain)
+    stress = stress_solver(parts)(strain)
     moved = np.einsum("ij,ij->j", strain, stress)
-    terms = (abs(parts.D) @ abs(velocities)) ** 2 / c.diagonal()[:, None]
-    return orthonormal(stress[:, moved > RIGID**2 * terms.sum(axis=0)], c, UNSTRAINED)
+    terms = (abs(parts.D) @ abs(velocities)) ** 2 / parts.C.diagonal()[:, None]
+    return orthonormal(stress[:, moved > RIGID**2 * terms.sum(axis=0)], parts.C, UNSTRAINED)
+
+
+def stress_solver(parts: Split) -> Callable[[Array], Array]:
+    """A function that returns the stresses C⁻¹ε of strains (m, k)."""
+    c = parts.C
+    return splu(sparse.csc_array(c)).solve if sparse.issparse(c) else lambda strain: np.linalg.solve(c, strain)
+
+
+def rigid_motions(parts: Split) -> Any:
+    """A basis of the motions that neither strain nor break constraints, D N = 0, G N = 0, sparse (n, k)."""
+    rows = [sparse.csr_array(a) for a in (parts.D, parts.G)]
+    return sparse_null_space(sparse.vstack(rows))[0]
 
 
 def split_basis(parts: Split, velocities: Array, rigid: int = 0) -> tuple[Array, Array]:

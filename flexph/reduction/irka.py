@@ -8,10 +8,12 @@ import numpy as np
 
 from ..gram_schmidt import extend
 from ..linear import LinearPHDAE
+from ..shifted import Shifted
 from ..space import Array
-from .bases import projected
-from .krylov import MATCHED, real
-from .shifted import Shifted, dense
+from ..split import Split
+from ..state_space import dense
+from .bases import projected, rigid_motions
+from .krylov import Expansion, Point, audit, moments, real, terms
 
 OUTER, INNER = 20, 300
 PLAIN = 40
@@ -45,16 +47,16 @@ class Tangents:
         near = np.argmin(np.abs(points[:, None] - other.points[None, :]), axis=1)
         return Tangents(points, other.directions[near])
 
-    def solutions(self, shifted: Shifted) -> list[Array]:
-        """P(σ_i)⁻¹ (B b_i, 0), each as one column, real where σ_i is."""
+    def solutions(self, shifted: Shifted, *, audited: bool = False) -> list[Array]:
+        """P(σ_i)⁻¹ (B b_i, 0), each as one column, real where σ_i is; corrected where they are to be compared."""
         made = []
         for s, b in zip(self.points, self.directions, strict=True):
             direction = b.real if s.imag == 0.0 else b
-            made.append(shifted.factor(s, audited=False)(shifted.load @ direction[:, None]))
+            made.append(shifted.factor(s, audited=audited)(shifted.load @ direction[:, None]))
         return made
 
 
-def irka(system: LinearPHDAE, shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE:
+def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE:
     """The system on the space of its solutions at the mirrored poles −λ̂_i of the reduced system itself.
 
     A fixed point of: V from ``(σ_i E − J + R)⁻¹B b_i``; the poles and residue directions of VᵀEV, VᵀJV, … are the next
@@ -66,7 +68,9 @@ def irka(system: LinearPHDAE, shifted: Shifted, order: int, band: tuple[float, f
     finds no place. Raises ArithmeticError where the points do not settle, ValueError for a system whose responses do
     not die out.
     """
-    order -= order % 2 if shifted.split is not None else 0
+    if shifted.split is not None:
+        _refuse_rigid(shifted.split)
+        order -= order % 2
     points, space = _guessed(shifted, order, band), np.zeros((shifted.size, 0))
     for k in range(OUTER):
         leading = [real(x[: shifted.size]) for x in points.solutions(shifted)]
@@ -74,7 +78,7 @@ def irka(system: LinearPHDAE, shifted: Shifted, order: int, band: tuple[float, f
         small = _small(shifted, space)
         before, points = points, _settle(small, order, points if k else _dominant(small, order))
         if points.moved_from(before) <= SETTLED:
-            return _finish(system, shifted, points)
+            return _finish(shifted, points)
     raise ArithmeticError(
         f"the points of method 'irka' do not settle at order {order}: in {OUTER} rounds they still move by "
         f"{points.moved_from(before):.1e} of their size. Take another order or band, or method 'krylov'"
@@ -151,6 +155,15 @@ def _mirrored(a: Array, inputs: Array) -> Tangents:
     return Tangents(every.points[upper], every.directions[upper])
 
 
+def _refuse_rigid(parts: Split) -> None:
+    count = rigid_motions(parts).shape[1]
+    if count:
+        raise ValueError(
+            f"method 'irka' needs a system whose responses die out, this one has {count} rigid motion"
+            f"{'s' * (count > 1)}; hold it, or take method 'krylov' or 'modal', which keep them"
+        )
+
+
 def _refuse_undamped(values: Array) -> None:
     damping = -values.real / np.maximum(np.abs(values), np.finfo(float).tiny)
     if np.any(damping <= UNDAMPED):
@@ -167,15 +180,17 @@ def _residues(values: Array, vectors: Array, inputs: Array) -> Tangents:
     return Tangents(-values.conj(), directions.conj() / np.where(size > 0.0, size, 1.0))
 
 
-def _finish(system: LinearPHDAE, shifted: Shifted, points: Tangents) -> LinearPHDAE:
+def _finish(shifted: Shifted, points: Tangents) -> LinearPHDAE:
     """The full system on its own solutions, with the moments compared."""
-    found = points.solutions(shifted)
-    states = [shifted.state(s, x) for s, x in zip(points.points, found, strict=True)]
-    reduced = projected(system, None, _columns(states, points))
-    small = Shifted(reduced, shifted.ports)
-    for s, x, own in zip(points.points, found, points.solutions(small), strict=True):
-        full = shifted.transfer(s, x)
-        defect, size = np.abs(small.transfer(s, own) - full).max(), np.abs(full).max()
-        if not defect <= MATCHED * size:
-            raise ArithmeticError(f"the moment at s = {s:.6g} is not matched: {defect:.1e} of {size:.1e}")
+    expansions, states = [], []
+    for s, b in zip(points.points, points.directions, strict=True):
+        point = Point(s.real if s.imag == 0.0 else s)
+        w = (b.real if s.imag == 0.0 else b)[:, None]
+        solve = shifted.factor(point.s)
+        first = solve(shifted.load)
+        found = [moment @ w for moment in moments(shifted, point, solve, first)]
+        states.append(shifted.state(point.s, first @ w))
+        expansions.append(Expansion(point, states[-1], found, terms(shifted, point.s, first), w))
+    reduced = projected(shifted.system, None, _columns(states, points))
+    audit(Shifted(reduced, shifted.ports), expansions)
     return reduced

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,16 +11,17 @@ import numpy as np
 from .. import checks as check
 from ..gram_schmidt import extend
 from ..linear import LinearPHDAE
+from ..shifted import Shifted, Solver
 from ..space import Array
 from .bases import projected
-from .shifted import Shifted
 
 MATCHED = 1e-8
 """Relative defect of a matched moment: what two different solutions leave."""
 NEAR = 1e-10
 """And the relative distance of a point from which the moment may be: beside a resonance it is another one there."""
 
-Solver = Callable[[Array], Array]
+LARGEST = 1e100
+"""Of a point: its square must be a number."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,14 @@ class Expansion:
     """A point, real vectors that span the solution there and its derivatives, and the moments of H and one more.
 
     ``terms`` = |s| xᴴEx, the size of the terms that H = s̄ xᴴEx + xᴴRx is the sum of: they cancel at antiresonances.
+    ``directions`` (m, k): the combinations of the inputs that are matched, all if None.
     """
 
     point: Point
     vectors: Array
     moments: list[Array]
     terms: float
+    directions: Array | None = None
 
     @property
     def sizes(self) -> list[float]:
@@ -54,14 +57,16 @@ class Expansion:
 def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
     """Points from numbers and (number, multiplicity) pairs; of a pair of conjugates the upper one is taken."""
     made: list[Point] = []
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ValueError(f"points must be a list of numbers or pairs (number, multiplicity), got {given!r}")
     for i, entry in enumerate(given):
-        s, multiplicity = entry if isinstance(entry, tuple) else (entry, 1)
+        s, multiplicity = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, 1)
         try:
             s = complex(s)
         except (TypeError, ValueError):
             raise ValueError(f"points[{i}] must be a number or a pair (number, multiplicity), got {entry!r}") from None
-        if not np.isfinite(s):
-            raise ValueError(f"points[{i}] must be finite, got {s}")
+        if not abs(s) < LARGEST:
+            raise ValueError(f"points[{i}] must be finite and below {LARGEST:.0e} rad/s, got {s}")
         s = s if s.imag >= 0.0 else s.conjugate()
         if any(abs(s - other.s) <= 1e-12 * abs(s) for other in made):
             raise ValueError(f"points[{i}] = {s:.6g} is given twice; (point, 2) matches two moments there")
@@ -71,13 +76,13 @@ def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
     return tuple(made)
 
 
-def krylov(system: LinearPHDAE, shifted: Shifted, points: Sequence[Point]) -> LinearPHDAE:
+def krylov(shifted: Shifted, points: Sequence[Point]) -> LinearPHDAE:
     """The system on the space of its solutions at the points and their derivatives; see :func:`flexph.reduce`."""
     expansions, basis = [], np.zeros((shifted.size, 0))
     for point in points:
         expansions.append(expand(shifted, point))
         basis = extend(basis, expansions[-1].vectors, shifted.weight)
-    reduced = projected(system, shifted.split, basis)
+    reduced = projected(shifted.system, shifted.split, basis)
     audit(Shifted(reduced, shifted.ports), expansions)
     return reduced
 
@@ -99,11 +104,23 @@ def expand(shifted: Shifted, point: Point) -> Expansion:
                 block = block - before @ _product(shifted, before, block)
         pairs.append(_unit(shifted, block))
         taken.append(real(pairs[-1][:n]))
-    states = shifted.state(point.s, first)
-    energy = np.abs(np.sum(states.conj() * (shifted.system.E @ states), axis=0))
-    return Expansion(
-        point, np.hstack(taken), moments(shifted, point, solve, first), float(abs(point.s) * energy.max(initial=0.0))
-    )
+    return Expansion(point, np.hstack(taken), moments(shifted, point, solve, first), terms(shifted, point.s, first))
+
+
+def tangential(shifted: Shifted, s: complex, choose: Callable[[complex, Array], Array]) -> Expansion:
+    """The solutions at a point in the directions W (m, k) that are chosen for H(s): H W is matched."""
+    point, solve = Point(s), shifted.factor(s)
+    first = solve(shifted.load)
+    found = moments(shifted, point, solve, first)
+    w = choose(s, found[0])
+    vectors, size = real((first @ w)[: shifted.size]), terms(shifted, s, first)
+    return Expansion(point, vectors, [moment @ w for moment in found], size, w)
+
+
+def terms(shifted: Shifted, s: complex, solution: Array) -> float:
+    """|s| xᴴEx, the largest of all inputs."""
+    states = shifted.state(s, solution)
+    return float(abs(s) * np.abs(np.sum(states.conj() * (shifted.system.E @ states), axis=0)).max(initial=0.0))
 
 
 def _derive(shifted: Shifted, solve: Solver, s: complex, last: tuple[Array, Array]) -> Array:
@@ -156,7 +173,8 @@ def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
         found = moments(reduced, point, solve, solve(reduced.load))
         sizes = expansion.sizes
         for order in range(point.multiplicity):
-            defect, size = np.abs(found[order] - expansion.moments[order]).max(initial=0.0), sizes[order]
+            own = found[order] if expansion.directions is None else found[order] @ expansion.directions
+            defect, size = np.abs(own - expansion.moments[order]).max(initial=0.0), sizes[order]
             if not defect <= MATCHED * size + NEAR * abs(point.s) * (order + 1) * sizes[order + 1]:
                 raise ArithmeticError(
                     f"moment {order} at s = {point.s:.6g} is not matched: {defect:.1e} of {size:.1e}. Take points "

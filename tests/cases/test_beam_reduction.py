@@ -39,6 +39,7 @@ def test_files_and_summary(tmp_path):
     assert (tmp_path / "out" / "methods.csv").read_text().startswith("name,order,hinf_rel")
 
 
+@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")  # the Krylov space is too small at 8 and 12
 @pytest.mark.parametrize("order", [8, 12, 20])
 def test_the_peer_is_not_better(order):
     """Two codes of one fixed point; where there are several, ours begins at the poles that weigh most."""

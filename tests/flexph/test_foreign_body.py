@@ -362,6 +362,20 @@ def bad(block):
     yield "line", (M, K, X), {"ports": {"tip": block.tip[:2]}}, "port 'tip' must have nodes that do not lie on a line"
     yield "float", (M, K, X), {"ports": {"tip": 1.5}}, "port 'tip' must be a node number"
     yield "static", (M, K, X), {**few, "static": ("root",)}, "no port 'root'"
+    yield (
+        "text",
+        (M, K, X),
+        {"ports": {"tip": 0}, "static": "tip"},
+        "static must be a sequence of port names.*got 'tip'",
+    )
+    yield "zero", (M, K, X), {**few, "shapes": bend * (1.0, 0.0)}, "shapes must move masses, shape 1 moves none"
+    corners = {**few, "cells": ("hexahedron", [[0, 1, 2]])}
+    yield "corners", (M, K, X), corners, "cells of type 'hexahedron' must have 8 nodes each, got 3"
+    higher = {**few, "cells": ("tetra10", [[0, 1, 2, 3]])}
+    yield "higher", (M, K, X), higher, "cells of type 'tetra10' must have 10 nodes each, got 4"
+    yield "kind", (M, K, X), {**few, "cells": ("brick", block.cells)}, "cells must be of a meshio type.*got 'brick'"
+    yield "bare", (M, K, X), {**few, "cells": block.cells}, "cells must be .type, node numbers"
+    yield "none", (M, K, X), {**few, "cells": ("tetra", np.zeros((0, 4), dtype=int))}, "cells must be .type, node"
     yield "fixed", (M, K, X), {**few, "modes": 2, "fixed": [0, 1]}, "fixed nodes must prevent every rigid motion"
     yield "many", (M, K, X), {**few, "modes": X.size}, "modes must be at most"
     yield "both", (M, K, X), {**few, "modes": 2, "shapes": bend}, "shapes must be given without modes"
@@ -389,6 +403,14 @@ def test_bad_input(block, name):
     _, given, options, message = next(case for case in bad(block) if case[0] == name)
     with pytest.raises(ValueError, match=message):
         body_from_matrices(*given, **options)
+
+
+def test_nodes_on_a_line_are_refused():
+    """Bars in a row along x: they have no inertia about it."""
+    chain = np.diag([1.0, 2.0, 1.0]) - np.eye(3, k=1) - np.eye(3, k=-1)
+    X, K = np.outer(np.arange(3.0), (1.0, 0.0, 0.0)), np.kron(chain, np.diag([1.0, 0.0, 0.0]))
+    with pytest.raises(ValueError, match=r"mass must resist a turn about every axis: nodes.*on one line"):
+        body_from_matrices(np.eye(9), K, X, ports={}, shapes=np.eye(9)[:, [6]])
 
 
 def test_damaged_file(tmp_path, block):

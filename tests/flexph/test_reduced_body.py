@@ -24,6 +24,7 @@ from flexph import (
     linear_body,
     poles,
     reduce_body,
+    revolute,
     slider,
     spherical,
     weld,
@@ -31,6 +32,7 @@ from flexph import (
 from flexph.body_basis import Held, body_basis
 from flexph.export import write_modes, write_series
 from flexph.inertia import contract
+from flexph.quadratic_strain import diverging_spins
 from flexph.spectrum import modes as vibrations
 
 NYLON = fem.Material(young=2e9, density=1100.0, poisson=0.4)
@@ -98,6 +100,51 @@ def test_static_vectors_give_the_static_response(reference):
         np.testing.assert_allclose(found, flexible, atol=1e-9 * np.abs(flexible).max())  # round-off of K
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_load_port_gives_the_static_response_to_a_uniform_load(dim):
+    body = beam(strain="linear", dim=dim)
+    T, load = body_basis(body, modes=0, static=("load",)), body.loads["load"]
+    assert T.shape[1] == dim
+    force = dense(load.shapes).T @ np.kron(load.measures, rng_at(0, dim))
+    np.testing.assert_allclose(*static_responses(body, T, force), atol=1e-9)  # round-off of K, of a vector of size 1
+
+
+def static_responses(body, T, force):
+    """In the span of T, and in full, the largest entry 1."""
+    K = stiffness(body)
+    full = np.linalg.solve(K, force)
+    return T @ np.linalg.solve(T.T @ K @ T, T.T @ force) / np.abs(full).max(), full / np.abs(full).max()
+
+
+@pytest.mark.parametrize("kind", [*REFERENCES, "lumped", "cloud"])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_inertia_vectors_give_the_static_response_to_any_rigid_motion(kind, dim):
+    """Gravity, angular acceleration and spin about any point, by the equations of motion of the floating body."""
+    rng = np.random.default_rng(0)
+    body = (
+        cloud(flexible=14) if kind == "cloud" else beam(dim=dim, reference="cantilever" if kind == "lumped" else kind)
+    )
+    if kind == "lumped":
+        body = body.with_mass("tip", 0.3, 0.01)
+    system = floating_body(body, gravity=rng.standard_normal(body.dim))
+    x = np.zeros(system.sample.size)
+    part = system.parts
+    x[part["rotation"]] = (0.6, 0.8) if body.dim == 2 else random_rotation(rng).ravel()
+    x[part["velocity"]], x[part["spin"]] = (rng.standard_normal(x[part[k]].size) for k in ("velocity", "spin"))
+    turning = dense(system.E(x))[part["deformation_rate"], part["spin"]]
+    force = (dense(system.J(x)) @ system.z(x))[part["deformation_rate"]] - turning @ rng.standard_normal(
+        turning.shape[1]
+    )
+    found, full = static_responses(body, body_basis(body, modes=0, inertia=True), force)
+    np.testing.assert_allclose(found, full, atol=1e-8)  # round-off of K, of a vector of size 1
+
+
+def test_a_body_of_mean_axes_is_not_loaded_by_accelerations():
+    """∫ρφ = ∫ρX × φ = 0, to round-off, which must not become a vector: the centrifugal stretch alone is left."""
+    assert body_basis(beam(dim=3, reference="mean_axis"), modes=0, inertia=True).shape[1] == 1
+    assert body_basis(beam(dim=3), modes=0, inertia=True).shape[1] == 7  # stretch, bending in two planes twice; torsion
+
+
 def test_derivatives_are_bending_without_stretching():
     """A cantilever bends freely: with the derivative of its mode no axial strain is left, to second order exactly."""
     body = beam(elements=6)
@@ -134,6 +181,7 @@ def bodies():
 
 @pytest.mark.parametrize(("name", "body"), list(bodies()), ids=[name for name, _ in bodies()])
 @pytest.mark.parametrize("given", [False, True], ids=["made", "basis"])
+@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")  # whatever the spin at which such a body diverges
 def test_energies_are_those_of_the_full_body(name, body, given):
     """H at u = Tû, σ = Sσ̂ at any motion, gravity included."""
     rng = np.random.default_rng(3)
@@ -303,6 +351,74 @@ def test_results_are_exported(tmp_path):
     assert write_modes(tmp_path / "modes.vtu", mechanism, pose, found).exists()
 
 
+# --- rotors
+
+
+def blade(dim=3, **options):
+    material = fem.Material(young=7e10, density=2700.0, poisson=0.3)
+    section = fem.Section(width=0.02, height=0.005)
+    return fem.beam(1.0, material, section, elements=8, dim=dim, **{"strain": "von_karman", **options})
+
+
+def turning(body, spin):
+    """Spectrum about a steady rotation in the soft direction of the blade, first frequency 25.8 rad/s at rest."""
+    if body.dim == 2:
+        joints, still, about = [hinge("b.root", GROUND), drive("b.root", angle=lambda t: spin * t)], 0.0, spin
+    else:
+        axis, about = (0.0, 0.0, 1.0), (0.0, 0.0, spin)
+        joints = [revolute("b.root", GROUND, axis=axis), drive("b.root", angle=lambda t: spin * t, axis=axis)]
+        still = np.eye(3)
+    mechanism = connect({"b": body}, joints)
+    return mechanism.spectrum(mechanism.equilibrium(mechanism.assemble({"b": still}), spin=about))
+
+
+def lowest(body, spin, count=3):
+    values = turning(body, spin).values
+    assert np.abs(values.real).max() < 1e-6  # no motion grows; round-off of frequencies up to 1e5
+    return np.sort(values.imag[values.imag > 1.0])[:count]
+
+
+@pytest.mark.parametrize(
+    ("reference", "choice"),
+    [
+        ("cantilever", {"modes": 4}),
+        ("cantilever", {"modes": 4, "derivatives": 2}),
+        ("mean_axis", {"modes": 6, "static": ("root",)}),
+    ],
+)
+def test_a_rotor_is_stiffened_by_its_centrifugal_stress(reference, choice):
+    full = blade(reference=reference)
+    reduced = reduce_body(full, inertia=True, **choice)
+    for spin, tolerance in (
+        (50.0, 1e-4),
+        (200.0, 5e-3),
+    ):  # of the bending of four modes, at 8 times the first frequency
+        np.testing.assert_allclose(lowest(reduced, spin), lowest(full, spin), rtol=tolerance)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("choice", [{"modes": 4, "derivatives": 2}, {"modes": 5, "derivatives": 2}])
+def test_a_rotor_with_too_little_stress_diverges_where_it_is_said(dim, choice):
+    """The spin of the warning divides steady rotations that are stable from those that are not."""
+    full = blade(dim)
+    with pytest.warns(ReductionWarning, match="diverges at a steady spin of .* rad/s.*add inertia=True") as caught:
+        reduced = reduce_body(full, **choice)
+    assert caught[0].filename == __file__
+    spin = diverging_spins(Held(full), body_basis(full, **choice))[0][-1]
+    assert f"{spin:.3g} rad/s" in str(caught[0].message)
+    for factor, grows in ((0.99, False), (1.01, True)):  # the stretch at that spin changes it by less: strain 1e-4
+        assert ("grows with" in turning(reduced, factor * spin).message) is grows
+
+
+def test_a_rotor_with_enough_stress_is_not_warned_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reduce_body(blade(), modes=4, inertia=True)
+        reduce_body(blade(), modes=4, derivatives=4)
+        reduce_body(blade(momenta="constant"), modes=4, derivatives=2)  # knows no centrifugal load
+        reduce_body(blade(strain="linear"), modes=4)  # as the full one, it has no stiffening
+
+
 # --- the crank-slider
 
 
@@ -393,8 +509,11 @@ def test_two_turns_of_the_rod(strain):
         ({"modes": 1.5}, "modes must be a whole number"),
         ({"static": ("end",)}, "no port 'end'.*'root', 'tip'"),
         ({"static": "tip"}, "static must be a sequence of port names"),
+        ({"static": 3}, "static must be a sequence of port names.*got 3"),
+        ({"modes": 1, "inertia": 2}, "inertia must be True or False, got 2"),
+        ({"inertia": True, "basis": np.eye(12)}, "basis must be given alone"),
         ({"modes": 2, "derivatives": 4}, "derivatives must be at most 3"),
-        ({"modes": 0, "derivatives": 1}, "derivatives need modes or static ports"),
+        ({"modes": 0, "derivatives": 1}, "derivatives need modes, static ports or inertia"),
         ({"modes": 1, "basis": np.eye(12)}, "basis must be given alone"),
         ({"basis": np.eye(11)}, r"basis must have shape \(12, any\)"),
         ({"basis": np.full((12, 1), np.nan)}, "basis must be finite"),
@@ -405,6 +524,14 @@ def test_two_turns_of_the_rod(strain):
 def test_bad_input(choice, message):
     with pytest.raises(ValueError, match=message):
         reduce_body(beam(), **choice)
+
+
+@pytest.mark.parametrize("make", [lambda: swing(beam()), lambda: linear_body(beam(), "b"), lambda: None])
+def test_other_things_are_not_bodies(make):
+    given = make()
+    for reduce in (reduce_body, body_basis):
+        with pytest.raises(ValueError, match=f"body must be a Body, got {type(given).__name__}.*mechanism.bodies"):
+            reduce(given, modes=2)
 
 
 def test_linear_strain_has_no_derivatives():

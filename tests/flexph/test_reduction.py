@@ -10,16 +10,20 @@ import fem
 from flexph import (
     GROUND,
     LinearPHDAE,
+    ReductionWarning,
     RedundantConstraintWarning,
+    assess,
+    certify,
     connect,
     eigenfrequencies,
     eliminate,
     force,
     hinge,
+    reduce,
+    torque,
     weld,
 )
 from flexph.linearization import to_dense
-from flexph.reduction import assess, certify, reduce
 
 FORMS = {"dense": lambda a: a, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)
@@ -84,6 +88,7 @@ def moment(system, s, order):
     return load.T @ x
 
 
+@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")  # random systems have no few modes that would do
 @both_forms
 @random_seeds
 @pytest.mark.parametrize("rows", [0, 3])
@@ -99,6 +104,7 @@ def test_structure_is_kept(method, order, rows, seed, form):
     assert (reduced.kinetic is None) == (method == "irka")
 
 
+@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")
 @random_seeds
 def test_energy_and_outputs_are_those_of_the_full_state(seed):
     system = mechanical(seed, rows=2)
@@ -184,6 +190,42 @@ def test_points_are_added_until_the_tolerance_holds(form):
     assert coarse.size < fine.size < 100
     assert assess(system, coarse, grid).hinf < 1e-2
     assert assess(system, fine, grid).hinf < 1e-6
+
+
+def test_a_small_order_warns_with_the_error_found():
+    with pytest.warns(
+        ReductionWarning, match=r"order 4 is too small for the band and the ports: at .* rad/s the error is"
+    ):
+        reduce(mechanical(0, n=30, inputs=3), 4, band=BAND)
+
+
+@pytest.mark.parametrize("elements", [2, 4, 10])
+def test_a_tolerance_that_is_met_is_accepted(elements):
+    """Also where the order is reached before two points agree."""
+    beam, band = clamped_beam(elements), (1.0, 30.0)
+    beam = replace(beam, B=beam.B[:, [0]], ports={"tip": slice(0, 1)})
+    reduced = reduce(beam, 6, band=band, tolerance=1e-2)
+    assert assess(beam, reduced, np.geomspace(*band, 200)).hinf < 1e-2
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_free_bodies_keep_the_rigid_motions_that_are_driven(dim):
+    """Of order 2 · 2 + rigid motions; without them the response at low frequencies would be far off."""
+    material = fem.Material(young=1.0, density=1.0, poisson=0.3)
+    section = fem.Section(width=0.03, height=0.02)
+    damping = fem.Damping(stiffness=1e-3)
+    beam = fem.beam(1.0, material, section, elements=8, dim=dim, damping=damping)
+    mechanism = connect({"beam": beam}, [force("beam.tip"), torque("beam.root")])
+    system = mechanism.linearize(mechanism.assemble())
+    rigid = 3 * dim - 3
+    reduced = reduce(system, 24 + rigid, band=(0.01, 1.0))
+    assert np.linalg.matrix_rank(reduced.J, tol=1e-9) == 24 and reduced.size == 24 + rigid
+    seen = assess(system, reduced, np.geomspace(0.01, 1.0, 60))
+    assert seen.hinf < 2e-3 and seen.certificate.holds
+    with pytest.raises(ValueError, match=f"order must be above {rigid}, the number of rigid motions"):
+        reduce(system, rigid, band=(0.01, 1.0))
+    with pytest.raises(ValueError, match=f"this one has {rigid} rigid motions"):
+        reduce(system, 10, method="irka", band=(0.01, 1.0))
 
 
 def test_an_order_that_does_not_do_is_refused():
@@ -285,6 +327,11 @@ WRONG = {
     "no points": ({"points": []}, "points must not be empty"),
     "points and order": ({"order": 4, "points": [1.0]}, "order cannot be given along with points"),
     "points of another method": ({"points": [1.0], "method": "modal"}, "points belong to method 'krylov'"),
+    "points that are one number": ({"points": 5.0}, "points must be a list"),
+    "a point of three": ({"points": [(1.0, 2, 3)]}, r"points\[0\] must be a number or a pair"),
+    "a point without end": ({"points": [1e300]}, r"points\[0\] must be finite and below"),
+    "ports that are one name": ({"order": 4, "band": BAND, "ports": "p0"}, "ports must be a list of names"),
+    "an unknown port of modes": ({"order": 4, "method": "modal", "ports": ["p7"]}, "no port 'p7'"),
     "an unknown port": ({"order": 4, "band": BAND, "ports": ["p7"]}, "no port 'p7': there are 'p0', 'p1'"),
     "a negative tolerance": ({"order": 4, "band": BAND, "tolerance": -1.0}, "tolerance must be positive"),
 }
@@ -333,6 +380,20 @@ def test_redundant_constraints_are_named_and_harmless():
     with pytest.warns(RedundantConstraintWarning, match="redundant constraint"):
         reduced = reduce(twice, points=[2.0, 5j])
     np.testing.assert_allclose(response(reduced, 4j), response(reduce(system, points=[2.0, 5j]), 4j), rtol=1e-9)
+
+
+def test_assessments_name_what_is_wrong():
+    system = mechanical(0)
+    reduced = reduce(system, points=[1.0, 3j, 9j])
+    at_zero = assess(system, reduced, [0.0, 1.0, 2.0])
+    assert at_zero.hinf < 1.0
+    for times in ([-2.0, -1.0], [0.0, 1.0, 3.0]):
+        with pytest.raises(ValueError, match="times must be evenly spaced from t = 0"):
+            assess(system, reduced, [1.0, 2.0], times=times)
+    with pytest.raises(ValueError, match="reduced must be a LinearPHDAE, got int"):
+        assess(system, 3, [1.0, 2.0])
+    with pytest.raises(ValueError, match="full must be the system that was reduced"):
+        certify(reduced, [1.0, 2.0], full=mechanical(0, n=5, rows=1))
 
 
 def test_only_some_ports_count():
