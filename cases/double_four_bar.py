@@ -1,0 +1,250 @@
+"""The double four-bar mechanism of the IFToMM library of multibody benchmark problems, through its singular poses.
+
+Three uniform rods (1 m, 1 kg) stand upright on ground pivots at x = 0, 1, 2 m; two such bars join their tops, which
+move at 1 m/s along x at the start; g = 9.81 m/s² downwards, 10 s. Rods stay parallel and bars level: with the angle θ
+of the rods from upright
+
+    3 θ̈ = 3.5 g sin θ
+
+and the first top moves with (cos θ, −sin θ) θ̇. The mechanism turns over and over. Ten times in 10 s all links lie on
+one line. There the rank of its 14 constraints falls to 12, and other branches of motion begin, on which bars turn.
+Nothing is done about it: steps pass the pose. One that ends at the angle δ from it amplifies the round-off of positions
+ε to ε/(δh) in velocities along the other branches: bars turn by 1e-7 rad/s at h = 1e-3 s and by 1e-4 rad/s at 1e-4 s.
+Below 3e-4 s this outgrows the error of the scheme, and at 2.5e-5 s there are steps without solution; the remedy is a
+longer step or ``exact4``.
+
+M. González, D. Dopico, U. Lugrís, J. Cuadrado, A benchmarking system for MBS simulation software, Multibody System
+Dynamics 16 (2006), problem A02; E. Bayo, A. Avello, Singularity-free augmented Lagrangian algorithms for constrained
+multibody dynamics, Nonlinear Dynamics 5 (1994).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+import rigid
+from flexph import GROUND, Mechanism, Solution, State, connect, hinge, integrate
+from flexph import checks as check
+from flexph.case import Case, Check, Option
+from flexph.export import write_series
+from flexph.plot import ledger_figure
+from flexph.space import Array
+from flexph.tables import write_ledger, write_table
+
+LENGTH, MASS, GRAVITY = 1.0, 1.0, 9.81  # of each link [m], [kg]; [m/s²]
+SPEED = 1.0  # of the tops at the start [m/s]
+DURATION = 10.0  # [s]
+PIN = "rod1.tip"  # the first moving pin
+
+Method = Literal["exact", "exact4"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The run, the first moving pin and its velocity (k, 2) [m], [m/s], and the largest spin of a bar (k,) [rad/s]."""
+
+    solution: Solution
+    position: Array
+    velocity: Array
+    bar_spin: Array
+
+    @property
+    def energy_error(self) -> Array:
+        """|H(t) − H(0)| over the kinetic energy at the start (k,)."""
+        energy, kinetic = self.solution.ledger.total_energy, self.solution.ledger.kind("kinetic")
+        return np.asarray(np.abs(energy - energy[0]) / kinetic[0])
+
+
+def double_four_bar() -> Mechanism:
+    """Three rods on ground pivots, two bars between their tops: one freedom, and no redundancy but where singular."""
+    link = rigid.bar(LENGTH, MASS)
+    return connect(
+        {"rod1": link, "rod2": link, "rod3": link, "bar1": link, "bar2": link},
+        [
+            *(hinge(f"rod{k + 1}.root", GROUND.at(k * LENGTH, 0.0)) for k in range(3)),
+            hinge("rod1.tip", "bar1.root"),
+            hinge("bar1.tip", "rod2.tip"),
+            hinge("rod2.tip", "bar2.root"),
+            hinge("bar2.tip", "rod3.tip"),
+        ],
+        gravity=(0.0, -GRAVITY),
+    )
+
+
+def start(mechanism: Mechanism) -> State:
+    """Upright, the tops moving along x; rod 1 is given, the joints give the rest."""
+    links = {f"rod{k + 1}": (k * LENGTH, 0.0, 0.5 * math.pi) for k in range(3)}
+    links |= {f"bar{k + 1}": (k * LENGTH, LENGTH, 0.0) for k in range(2)}
+    pose = mechanism.assemble({"rod1": links.pop("rod1")}, guess=links)
+    return mechanism.consistent_state(pose, velocities={"rod1": -SPEED / LENGTH})
+
+
+def solve(step: float, method: Method = "exact", duration: float = DURATION) -> Result:
+    """Run with equal steps [s]."""
+    mechanism = double_four_bar()
+    times = np.linspace(0.0, duration, count(step, duration) + 1)
+    solution = integrate(mechanism, start(mechanism), times, method=method)
+    turning = np.max([np.abs(solution.spin(bar)[:, 0]) for bar in ("bar1", "bar2")], axis=0)
+    return Result(solution, solution.position(PIN), solution.velocity(PIN), turning)
+
+
+def count(step: float, duration: float = DURATION) -> int:
+    """Steps in a run; ValueError unless their number is whole."""
+    steps = max(1, round(duration / check.positive("step", step, "s")))
+    if abs(steps * step - duration) > 1e-9 * duration:  # decimal steps are known to round-off
+        raise ValueError(f"step must divide {duration:g} s, got {step:g} s: the nearest is {duration / steps:.12g} s")
+    return steps
+
+
+def velocity_of_theory(times: Array) -> Array:
+    """Velocity of the first moving pin by the equation of motion of θ (k, 2) [m/s]; ``times`` ascend from zero."""
+    found = solve_ivp(
+        lambda _, y: [y[1], 3.5 * GRAVITY / (3.0 * LENGTH) * math.sin(y[0])],
+        (0.0, times[-1]),
+        [0.0, SPEED / LENGTH],
+        method="DOP853",
+        rtol=1e-12,
+        atol=1e-12,
+        t_eval=times,
+    )
+    angle, rate = found.y
+    return LENGTH * np.column_stack([np.cos(angle) * rate, -np.sin(angle) * rate])
+
+
+def run(
+    *,
+    step: Annotated[float, Option("length of a time step, which divides 10 s", "s")] = 1e-3,
+    method: Annotated[Method, Option("scheme of second or of fourth order")] = "exact",
+) -> Result:
+    """Double four-bar (IFToMM benchmark) through its singular poses: pin velocity, energy and joint drift."""
+    return solve(step, method)
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """Table of the motion, plots, the moving links for mesh viewers, and the run itself."""
+    solution, ledger = result.solution, result.solution.ledger
+    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    write_table(
+        folder / "motion.csv",
+        {
+            "t_s": solution.times,
+            "pin_x_m": result.position[:, 0],
+            "pin_y_m": result.position[:, 1],
+            "pin_x_m_s": result.velocity[:, 0],
+            "pin_y_m_s": result.velocity[:, 1],
+            "bar_spin_rad_s": result.bar_spin,
+            "energy_error_rel": result.energy_error,
+        },
+    )
+    write_ledger(folder / "ledger.csv", solution)
+    draw_motion(result, folder / "motion.png")
+    draw_singular(result, folder / "singular.png")
+    ledger_figure(solution, folder / "ledger.png")
+    write_series(folder / "links.pvd", solution)
+    return {
+        "velocity_end": result.velocity[-1],
+        "velocity_end_error_m_s": np.abs(result.velocity[-1] - np.array(VELOCITY)),
+        "energy_drift_max": result.energy_error.max(),
+        "drift_max_m": ledger.position_residual.max(),
+        "bar_spin_max_rad_s": result.bar_spin.max(),
+        "singular_passes": len(passes(result)),
+        "step_size_s": solution.times[1] - solution.times[0],
+        "newton_iterations_mean": ledger.iterations.mean(),
+    }
+
+
+def passes(result: Result) -> Array:
+    """Times of the steps in which the first moving pin passes the ground line [s]."""
+    height = result.position[:, 1]
+    return np.asarray(result.solution.times[1:][height[:-1] * height[1:] <= 0.0])
+
+
+def draw_motion(result: Result, path: Path, frames: int = 6) -> None:
+    """The mechanism in the first second, about half a turn, and the velocity of the first moving pin."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.0, 5.5), layout="constrained")
+    grid = figure.add_gridspec(2, frames, height_ratios=(1, 2))
+    solution = result.solution
+    for column, time in enumerate(np.linspace(0.0, 1.0, frames)):
+        k = int(np.argmin(np.abs(solution.times - time)))
+        axes = figure.add_subplot(grid[0, column])
+        for name in solution.mechanism.bodies:
+            ends = np.array([solution.position(f"{name}.{end}")[k] for end in ("root", "tip")])
+            axes.plot(*ends.T, ".-", color="C0" if name.startswith("rod") else "C1", linewidth=2.0)
+        axes.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
+        axes.set(xlim=(-0.4, 3.4), ylim=(-1.3, 1.3), aspect="equal")
+        axes.set_title(f"t = {solution.times[k]:.3g} s", fontsize="small")
+        axes.tick_params(labelleft=column == 0)
+    figure.axes[0].set_ylabel("y [m]")
+    velocity = figure.add_subplot(grid[1, :])
+    fine = np.linspace(0.0, solution.times[-1], 1001)
+    velocity.plot(fine, velocity_of_theory(fine), color="0.7", linewidth=4.0)
+    for k, label in enumerate(("along x", "along y")):
+        velocity.plot(solution.times, result.velocity[:, k], linewidth=1.2, label=label)
+    velocity.plot([], [], color="0.7", linewidth=4.0, label="equation of motion")
+    velocity.plot([DURATION] * 2, VELOCITY, "k.", clip_on=False, label="reference")
+    velocity.set(xlabel="t [s]", ylabel="first moving pin [m/s]", xlim=(0.0, solution.times[-1]))
+    velocity.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, fontsize="small", frameon=False)
+    velocity.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+
+
+def draw_singular(result: Result, path: Path) -> None:
+    """Energy error, and how far the bars leave the branch on which they stay level; lines mark singular poses."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 5.5), layout="constrained")
+    times, least = result.solution.times, np.finfo(float).eps
+    energy, branch = figure.subplots(2, 1, sharex=True)
+    energy.semilogy(times, np.maximum(result.energy_error, least), linewidth=0.8)
+    energy.axhline(1e-9, color="0.5", linestyle=":", label="required")
+    energy.set_ylabel("|ΔH| / kinetic energy at the start")
+    branch.semilogy(times, np.maximum(result.bar_spin, least), linewidth=0.8, color="C1")
+    branch.set_ylabel("largest spin of a bar [rad/s]")
+    for axes in (energy, branch):
+        for k, time in enumerate(passes(result)):
+            axes.axvline(time, color="C3", alpha=0.4, linewidth=0.8, label=None if k else "singular pose")
+        axes.grid(alpha=0.3)
+    energy.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False)
+    branch.set(xlabel="t [s]", xlim=(times[0], times[-1]))
+    figure.savefig(path, dpi=150)
+
+
+VELOCITY = (1.4230514702, -0.4948688455)
+"""Velocity of the first moving pin at 10 s [m/s]: the equation of motion of θ, integrated to these digits."""
+
+
+def checks() -> Iterable[Check]:
+    """End velocity at 1 ms and its order, energy at every step size, drift; the scheme of fourth order at 10 ms."""
+    runs = {step: solve(step) for step in (0.05, 0.02, 4e-3, 2e-3, 1e-3, 4e-4)}
+    fourth = {step: solve(step, "exact4") for step in (0.02, 0.01)}
+    source = "3 θ̈ = 3.5 g sin θ"
+    for what, found, bound in (("h = 1 ms", runs[1e-3], 5e-5), ("exact4, 10 ms", fourth[0.01], 2e-6)):
+        for axis, published, computed in zip("xy", VELOCITY, found.velocity[-1], strict=True):
+            name = f"pin velocity {axis} at 10 s [m/s], {what}"
+            yield Check(name, source, published, float(computed), tolerance=bound, relative=False)
+    orders = {2.0: order(runs[2e-3], runs[1e-3]), 4.0: order(fourth[0.02], fourth[0.01])}
+    for published, computed in orders.items():
+        yield Check("order of the end velocity", "theory", published, computed, tolerance=0.05, relative=False)
+    for step, found in runs.items():
+        error = float(found.energy_error.max())
+        yield Check(f"energy error, h = {step:g} s", "theorem: zero", 0.0, error, tolerance=1e-9, relative=False)
+        drift = float(found.solution.ledger.position_residual.max())
+        yield Check(f"joint drift [m], h = {step:g} s", "theorem: zero", 0.0, drift, tolerance=1e-11, relative=False)
+
+
+def order(coarse: Result, fine: Result) -> float:
+    """Order of the end velocity from two runs, the second one of half the step."""
+    errors = [float(np.linalg.norm(found.velocity[-1] - VELOCITY)) for found in (coarse, fine)]
+    return math.log2(errors[0] / errors[1])
+
+
+case = Case(run, write, checks, needs=("matplotlib",))
