@@ -14,8 +14,15 @@ ROUND_OFF = 1e-12
 thousands of products in double precision, each with a relative error of 1e-16."""
 
 
+def real(name: str, value: Any) -> None:
+    """No complex numbers, whose imaginary parts numpy would drop: an array, a sparse matrix or a number."""
+    if isinstance(value, complex) or (hasattr(value, "dtype") and np.iscomplexobj(value)):
+        raise ValueError(f"{name} must be real, got complex numbers")
+
+
 def number(name: str, value: Any) -> float:
     """A finite number; neither a text nor a truth value."""
+    real(name, value)
     try:
         if isinstance(value, str | bytes | bool):
             raise TypeError
@@ -85,9 +92,11 @@ def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> A
 def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """A finite float array of the given shape (None is any length), read only."""
     try:
-        result = np.array(value, dtype=float)
+        given = np.asarray(value)
+        result = np.array(given, dtype=given.dtype if np.iscomplexobj(given) else float)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numbers, got {value!r}") from None
+    real(name, result)
     if result.ndim != len(shape) or any(
         want is not None and want != have for want, have in zip(shape, result.shape, strict=False)
     ):
@@ -103,6 +112,7 @@ def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
     """A finite matrix of the given shape: a read-only float array, or a scipy CSR array if it came sparse."""
     if not sparse.issparse(value):
         return array(name, value, shape)
+    real(name, value)
     result = sparse.csr_array(value, dtype=float, copy=True)
     if result.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, got {result.shape}")
@@ -113,10 +123,23 @@ def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
 
 def two_dimensional(name: str, value: Any) -> tuple[int, int]:
     """Shape of a matrix, dense or sparse."""
-    shape = value.shape if sparse.issparse(value) else np.shape(value)
+    try:
+        shape = value.shape if sparse.issparse(value) else np.shape(value)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"{name} must be a matrix, got {value!r}") from None
     if len(shape) != 2:
         raise ValueError(f"{name} must have shape (any, any), got {shape}")
     return shape
+
+
+def spans(name: str, value: Any, of: str) -> None:
+    """Names with a slice start:stop each, of things such as "columns of B"."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} must be a dict of names with slices, got {value!r}")
+    for key, span in value.items():
+        whole = isinstance(span, slice) and all(isinstance(i, int | np.integer) for i in (span.start or 0, span.stop))
+        if not whole or span.step not in (None, 1) or not 0 <= (span.start or 0) <= span.stop:
+            raise ValueError(f"{name}[{key!r}] must be a slice(start, stop) of the {of}, got {span!r}")
 
 
 def covering(ports: Mapping[str, slice], inputs: int) -> None:

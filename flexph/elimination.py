@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import norm
 
 from . import checks as check
-from .linear import LinearPHDAE
+from .linear import LinearPHDAE, linear_system
 from .projection import project
 from .space import Array
 from .sparse_null_space import sparse_null_space
@@ -40,7 +41,7 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     Warns with :class:`RedundantConstraintWarning`, naming the constraints, where G has not full rank. Raises
     ArithmeticError if ‖G P‖ exceeds 1e-12 ‖G‖ times the largest column of P.
     """
-    if not system.G.shape[0]:
+    if not linear_system(system).G.shape[0]:
         return system
     basis, redundant = null_space(system.G, system.constraints)
     for names in redundant:
@@ -53,6 +54,23 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     if defect > check.ROUND_OFF * norm(basis, axis=0).max(initial=1.0):
         raise ArithmeticError(f"elimination failed: ‖G P‖/‖G‖ = {defect:.0e}")
     return project(system, basis, kinetic=_kinetic(system, basis))
+
+
+def independent(system: LinearPHDAE, *, stacklevel: int = 3) -> LinearPHDAE:
+    """The system without constraints that follow from others: the same motions, multipliers that are unique.
+
+    Warns with :class:`RedundantConstraintWarning`, naming them.
+    """
+    if not system.G.shape[0]:
+        return system
+    dependent = [list(weights) for weights in analysed(system.G)[1]]
+    if not dependent:
+        return system
+    for involved in dependent:
+        named = explain_redundant([system.constraints[i] for i in involved])
+        warnings.warn(f"{named}; the motion is unaffected", RedundantConstraintWarning, stacklevel=stacklevel)
+    kept = np.setdiff1d(np.arange(system.G.shape[0]), [involved[0] for involved in dependent])
+    return replace(system, G=system.G[kept], constraints=tuple(system.constraints[i] for i in kept))
 
 
 def _kinetic(system: LinearPHDAE, basis: sparse.csr_array) -> Array | None:

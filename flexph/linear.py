@@ -14,7 +14,7 @@ from . import checks as check
 from .space import Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LinearPHDAE:
     """``E ẋ = (J − R) x + B u + Gᵀλ``, ``0 = G x``, ``y = Bᵀx``, with H = ½ xᵀE x ([flex] eq. (45), (47)).
 
@@ -48,7 +48,7 @@ class LinearPHDAE:
     lift: Any = None
 
     def __post_init__(self) -> None:
-        n = self.E.shape[0]
+        n = check.two_dimensional("E", self.E)[0]
         make = sparse.csr_array if sparse.issparse(self.E) else np.zeros
         for name, default in (("R", (n, n)), ("B", (n, 0)), ("G", (0, n))):
             if getattr(self, name) is None:
@@ -70,7 +70,11 @@ class LinearPHDAE:
     def _check_names(self) -> None:
         inputs = self.B.shape[1]
         ports = self.ports or ({"u": slice(0, inputs)} if inputs else {})
+        check.spans("ports", ports, f"{inputs} columns of B")
         check.covering(ports, inputs)
+        check.spans("parts", self.parts, "states")
+        if not isinstance(self.causality, Mapping):
+            raise ValueError(f"causality must be a dict of ports with 'force' or 'velocity', got {self.causality!r}")
         for name, kind in self.causality.items():
             check.lookup("port", name, ports)
             check.choice(f"causality of port {name!r}", kind, ("force", "velocity"))
@@ -86,6 +90,13 @@ class LinearPHDAE:
         object.__setattr__(self, "causality", MappingProxyType(others))
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
         object.__setattr__(self, "constraints", tuple(names))
+
+    def __repr__(self) -> str:
+        kind = "sparse" if self.is_sparse else "dense"
+        return (
+            f"LinearPHDAE({self.size} states, {self.G.shape[0]} constraints, {self.B.shape[1]} inputs, "
+            f"ports {list(self.ports)}, {kind})"
+        )
 
     @property
     def size(self) -> int:
@@ -112,3 +123,10 @@ class LinearPHDAE:
     def part(self, name: str, x: Array) -> Array:
         """The named part of a state."""
         return self.expand(x)[check.lookup("part", name, self.parts)]
+
+
+def linear_system(system: Any, name: str = "system") -> LinearPHDAE:
+    """The same, after a check at the door that it is a :class:`LinearPHDAE`."""
+    if not isinstance(system, LinearPHDAE):
+        raise ValueError(f"{name} must be a LinearPHDAE, see mechanism.linearize(pose), got {type(system).__name__}")
+    return system

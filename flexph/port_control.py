@@ -11,7 +11,7 @@ from scipy import sparse
 
 from . import checks as check
 from .interconnection import lifted_size, side_by_side
-from .linear import LinearPHDAE
+from .linear import LinearPHDAE, linear_system
 from .space import Array
 
 
@@ -22,7 +22,7 @@ def inject_damping(system: LinearPHDAE, port: str, gain: Any) -> LinearPHDAE:
     N m s]. Then dH/dt = yᵀu_ext − xᵀR x − yᵀK y: no gain makes the system unstable. Raises ValueError for K that is
     not symmetric positive semi-definite.
     """
-    b = system.inputs(port)
+    b = linear_system(system).inputs(port)
     fed = b @ _gain(gain, b.shape[1], system.is_sparse) @ b.T
     return replace(system, R=system.R + 0.5 * (fed + fed.T))
 
@@ -35,7 +35,8 @@ def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_
     parameters. The port of the plant stays, that of the controller is used up; the controller comes dense or sparse
     and is brought to the plant's kind. Raises ValueError for ports of different width and names that both have.
     """
-    b, c = plant.inputs(port), controller.inputs(controller_port)
+    b = linear_system(plant, "plant").inputs(port)
+    c = linear_system(controller, "controller").inputs(controller_port)
     if b.shape[1] != c.shape[1]:
         raise ValueError(
             f"ports must have one width: {port!r} has {b.shape[1]}, {controller_port!r} of the controller {c.shape[1]}"
@@ -73,7 +74,7 @@ def passive_observer(system: LinearPHDAE, port: str, gain: Any, *, name: str = "
     ``gain`` as of :func:`inject_damping`. The result has one port, ``name``, and the parts of the system under
     ``name.part``.
     """
-    b = system.inputs(port)
+    b = linear_system(system).inputs(port)
     k = _gain(gain, b.shape[1], system.is_sparse)
     fed = b @ k @ b.T
     return replace(
@@ -144,7 +145,10 @@ def _root(d: Array) -> Array:
 def _merged(kind: str, first: Mapping[str, slice], second: Mapping[str, slice]) -> dict[str, slice]:
     twice = sorted(set(first) & set(second))
     if twice:
-        raise ValueError(f"{kind} names must differ between plant and controller, both have {twice}")
+        raise ValueError(
+            f"{kind} names must differ between plant and controller, both have {twice}; "
+            "give the controller others, as port_spring(..., name=...) and passive_observer(..., name=...) do"
+        )
     return {**first, **second}
 
 

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
 from . import checks as check
 from .elimination import eliminate
-from .linear import LinearPHDAE
+from .linear import LinearPHDAE, linear_system
 from .space import Array
 from .sparse_null_space import sparse_null_space
 
@@ -62,9 +62,7 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
 
 
 def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
-    if not isinstance(system, LinearPHDAE):
-        raise ValueError(f"system must be a LinearPHDAE, see mechanism.linearize(pose), got {type(system).__name__}")
-    if check.norm(system.R) > 0.0:
+    if check.norm(linear_system(system).R) > 0.0:
         raise ValueError("eigenfrequencies need R = 0: this system dissipates; use poles(system)")
     if count is not None:
         check.count("count", count)

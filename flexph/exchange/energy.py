@@ -36,14 +36,21 @@ def defect_of(model: StateSpace, Q: Array) -> float:
 
     In energy coordinates ξ = Lᵀx, Q = LLᵀ, and with the output scaled as the input: the number has no unit.
     """
+    if not Q.size:
+        return _negative(model.D + model.D.T, float(np.linalg.norm(model.D)))
     lower = np.linalg.cholesky(0.5 * (Q + Q.T))
     a = np.linalg.solve(lower, (lower.T @ model.A).T).T  # Lᵀ A L⁻ᵀ
     b, c = lower.T @ model.B, np.linalg.solve(lower, model.C.T).T
     unit = float(np.linalg.norm(a)) or 1.0
-    ports = max(float(np.linalg.norm(b)), float(np.linalg.norm(c)), 1e-300) / unit
+    ports = (max(float(np.linalg.norm(b)), float(np.linalg.norm(c))) or unit) / unit
     a, b, c, d = a / unit, b / (ports * unit), c / (ports * unit), model.D / (ports**2 * unit)
     w = np.block([[-a - a.T, c.T - b], [c - b.T, d + d.T]])
-    return float(-np.linalg.eigvalsh(w)[0] / max(1.0, float(np.linalg.norm(d)))) if w.size else 0.0
+    return _negative(w, max(1.0, float(np.linalg.norm(d))))
+
+
+def _negative(w: Array, size: float) -> float:
+    """−λ_min over a size; zero without both."""
+    return float(-np.linalg.eigvalsh(w)[0] / (size or 1.0)) if w.size else 0.0
 
 
 def find_energy(model: StateSpace) -> Array:
@@ -89,7 +96,7 @@ def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
         raise NoEnergy("D + Dᵀ is not positive semi-definite")
     b, c, d = b @ turn, turn.T @ c, turn.T @ d @ turn
     if np.any(bare):
-        return _without_inputs(a, b, c, d, bare)
+        return _without_inputs(a, b, c, d, bare=bare)
     return _riccati(a, b, c, d)
 
 
@@ -124,7 +131,7 @@ def _lossless(a: Array, b: Array, c: Array) -> Array:
     return 0.5 * (found + found.T)
 
 
-def _without_inputs(a: Array, b: Array, c: Array, d: Array, bare: Array) -> Array:
+def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> Array:
     """QB₂ = C₂ᵀ on the inputs without loss: with x = T(y₂, z), Q = diag((C₂B₂)⁻¹, Q_z)."""
     b2, c2, b1, c1 = b[:, bare], c[bare], b[:, ~bare], c[~bare]
     live = np.linalg.svd(b2)[2] if min(b2.shape) else np.eye(b2.shape[1])

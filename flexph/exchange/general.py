@@ -32,16 +32,15 @@ def from_general(
     conditions fail, with the measured defect, and where Q is singular.
     """
     if Q is not None and not _is_identity(Q):
-        E, J, R, B, P = _without_q(E, J, R, B, P, Q)
+        E, J, R, B, P = _without_q(E, J, R, B, P=P, Q=Q)
     m = check.two_dimensional("B", B)[1]
     P, S, N = (None if a is None or not check.norm(a) else a for a in (P, S, N))
     if P is None and S is None and N is None:
         return LinearPHDAE(E=E, J=J, R=R, B=B, **names)
-    lean = sparse.issparse(E)
     S = np.zeros((m, m)) if S is None else check.matrix("S", dense(S), (m, m))
     check.symmetric("S", S)
     if P is None and N is None:
-        return _with_rank(E, J, R, B, S, lean, names)
+        return _with_rank(E, J, R, B, S=S, names=names)
     N = np.zeros((m, m)) if N is None else check.matrix("N", dense(N), (m, m))
     check.skew("N", N)
     P = np.zeros((E.shape[0], m)) if P is None else P
@@ -49,10 +48,10 @@ def from_general(
     skew = [[J, b, None], [-b.T, N, eye], [None, -eye, None]]
     loss = [[R, wide, None], [wide.T, S, None], [None, None, sparse.csr_array((m, m))]]
     inputs = sparse.vstack([sparse.csr_array((E.shape[0] + m, m)), sparse.eye_array(m)])
-    return _assembled(E, skew, loss, inputs, lean, names)
+    return _assembled(E, skew, loss, inputs, names=names)
 
 
-def _with_rank(E: Any, J: Any, R: Any, B: Any, S: Array, lean: bool, names: dict[str, Any]) -> LinearPHDAE:
+def _with_rank(E: Any, J: Any, R: Any, B: Any, *, S: Array, names: dict[str, Any]) -> LinearPHDAE:
     check.semi_definite("S", S)
     values, vectors = np.linalg.eigh(S)
     kept = values > check.ROUND_OFF * values[-1]
@@ -60,11 +59,11 @@ def _with_rank(E: Any, J: Any, R: Any, B: Any, S: Array, lean: bool, names: dict
     r = root.shape[1]
     skew = [[J, None], [None, sparse.csr_array((r, r))]]
     loss = [[R, None], [None, sparse.eye_array(r)]]
-    return _assembled(E, skew, loss, sparse.vstack([sparse.csr_array(B), sparse.csr_array(root.T)]), lean, names)
+    return _assembled(E, skew, loss, sparse.vstack([sparse.csr_array(B), sparse.csr_array(root.T)]), names=names)
 
 
-def _assembled(E: Any, J: Any, R: Any, B: Any, lean: bool, names: dict[str, Any]) -> LinearPHDAE:
-    n, total = E.shape[0], B.shape[0]
+def _assembled(E: Any, J: Any, R: Any, B: Any, *, names: dict[str, Any]) -> LinearPHDAE:
+    n, total, lean = E.shape[0], B.shape[0], sparse.issparse(E)
     made = lambda a: sparse.csr_array(a) if lean else sparse.csr_array(a).toarray()  # noqa: E731
     blocks = lambda rows: sparse.block_array([[_lean(a) for a in row] for row in rows])  # noqa: E731
     extra = total - n
@@ -95,7 +94,7 @@ def _is_identity(Q: Any) -> bool:
     return Q.shape == (n, n) and check.norm(sparse.csr_array(Q) - sparse.eye_array(n)) == 0.0
 
 
-def _without_q(E: Any, J: Any, R: Any, B: Any, P: Any, Q: Any) -> tuple[Any, ...]:
+def _without_q(E: Any, J: Any, R: Any, B: Any, *, P: Any, Q: Any) -> tuple[Any, ...]:
     """Qᵀ times the equations."""
     n = E.shape[0]
     Q = check.matrix("Q", Q, (n, n))

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat, savemat
 
-from ..linear import LinearPHDAE
+from ..linear import LinearPHDAE, linear_system
 from ..phdae import with_multipliers
 from ..state_space import dense
 from .general import from_general
@@ -26,11 +26,13 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
     and P = S = N = 0; the constraints G are a field of ours. ``multipliers=True`` writes (x, λ) as states instead,
     E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]]: a system for every reader of the convention, without G. Sparse matrices
     stay sparse. ``names`` is a JSON text with ports, parts, constraints and velocities (counted from zero). Returns the
-    path, which must end in ``.mat``.
+    path, which must end in ``.mat``, in a folder that exists.
     """
     if Path(path).suffix != ".mat":
         raise ValueError(f"path must end in .mat, got {str(path)!r}")
-    given = with_multipliers(system) if multipliers else system
+    if not Path(path).parent.is_dir():
+        raise ValueError(f"path must be in a folder that exists, got {str(path)!r}")
+    given = with_multipliers(linear_system(system)) if multipliers else linear_system(system)
     n, m = given.B.shape
     empty = sparse.csc_array if given.is_sparse else np.zeros
     fields: dict[str, Any] = {"E": given.E, "J": given.J, "R": given.R, "B": given.B}
@@ -51,8 +53,10 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
 
     Q defaults to 1, P, S, N to zero; others than these go through :func:`flexph.exchange.from_general`. A file without
     B whose G has as many rows as E has states is one of those in which G is the input matrix. ``ports`` names slices of
-    the inputs where the file does not. Raises ValueError for missing fields.
+    the inputs where the file does not. Raises ValueError for a file that is not there or lacks fields.
     """
+    if not Path(path).is_file():
+        raise ValueError(f"path must be a .mat file, there is no file {str(path)!r}")
     try:
         found = loadmat(path, spmatrix=False)
     except (OSError, ValueError, NotImplementedError) as error:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import mmread, mmwrite
 
-from ..linear import LinearPHDAE
+from ..linear import LinearPHDAE, linear_system
 from .names import arguments_of, names_of
 
 FORMAT = "flexph linear system 1"
@@ -26,7 +26,7 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
     with 17 digits: :func:`read_matrix_market` gives the same bits. The folder is made where it does not exist; files
     of a system written there before are replaced. Returns the folder.
     """
-    where = Path(folder)
+    where, system = Path(folder), linear_system(system)
     where.mkdir(parents=True, exist_ok=True)
     matrices = {"E": system.E, "J": system.J, "R": system.R, "B": system.B, "G": system.G, "lift": system.lift}
     shapes = {}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks as check
-from ..linear import LinearPHDAE
+from ..linear import LinearPHDAE, linear_system
 from ..responses.channels import channel_columns
 from ..space import Array
 from ..state_space import StateSpace, state_space
@@ -18,6 +18,8 @@ from .passivity import violation
 
 UNIT = 1e-12
 """Defect up to which Q = 1 is the energy: coordinates are then kept as they are."""
+DOT, RAISED = ".", "·"
+"""Of the names of ports, and what stands for it in python-control, which splits names at dots."""
 
 
 def to_scipy(system: LinearPHDAE) -> Any:
@@ -47,30 +49,48 @@ def from_scipy(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | N
     if getattr(model, "dt", None):
         raise ValueError(f"model must be continuous in time, got a sampling time of {model.dt} s")
     given = model.to_ss() if hasattr(model, "to_ss") else model
-    return _from_matrices(given.A, given.B, given.C, given.D, energy, ports)
+    if not all(hasattr(given, name) for name in "ABCD"):
+        raise ValueError(f"model must be a scipy.signal.StateSpace or another of its kind, got {type(model).__name__}")
+    return _from_matrices(given.A, given.B, given.C, given.D, energy=energy, ports=ports)
 
 
 def to_control(system: LinearPHDAE) -> Any:
     """A ``control.StateSpace`` in energy coordinates, as of :func:`to_scipy`, inputs and outputs named as the ports.
 
-    Raises ImportError without python-control (extra ``control``).
+    python-control keeps dots for itself: ``force b.tip`` becomes ``force b·tip``, and :func:`from_control` turns it
+    back. Raises ValueError for a port that has the raised dot itself, ImportError without python-control (extra
+    ``control``).
     """
-    control, names = _control(), list(channel_columns(system))
+    control, names = _control(), list(channel_columns(linear_system(system)))
+    for name in names:
+        if RAISED in name:
+            raise ValueError(f"ports must not have {RAISED!r} in their names for python-control, got {name!r}")
+    names = [name.replace(DOT, RAISED) for name in names]
     return control.StateSpace(*state_space(system), inputs=names, outputs=[f"{name} output" for name in names])
 
 
 def from_control(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
     """A passive ``control.StateSpace`` (or transfer function) as a port-Hamiltonian system; see :func:`from_scipy`.
 
-    Ports are grouped from input labels ``port[i]`` unless ``ports`` names them.
+    Ports are grouped from input labels ``port[i]`` unless ``ports`` names them; a raised dot in them becomes a dot.
     """
-    given = _control().ss(model)
+    try:
+        given = _control().ss(model)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"model must be a system of python-control, got {type(model).__name__}: {error}") from None
     if given.dt:
         raise ValueError(f"model must be continuous in time, got dt = {given.dt}")
-    return _from_matrices(given.A, given.B, given.C, given.D, energy, ports or _grouped(given.input_labels))
+    return _from_matrices(
+        given.A,
+        given.B,
+        given.C,
+        given.D,
+        energy=energy,
+        ports=ports or _grouped([name.replace(RAISED, DOT) for name in given.input_labels]),
+    )
 
 
-def _from_matrices(A: Any, B: Any, C: Any, D: Any, energy: Any, ports: Mapping[str, slice] | None) -> LinearPHDAE:
+def _from_matrices(A: Any, B: Any, C: Any, D: Any, *, energy: Any, ports: Mapping[str, slice] | None) -> LinearPHDAE:
     a = check.array("A", A, (None, None))
     n = a.shape[0]
     b, c = check.array("B", B, (n, None)), check.array("C", C, (None, n))

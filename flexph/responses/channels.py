@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from .. import checks as check
-from ..linear import LinearPHDAE
+from ..linear import LinearPHDAE, linear_system
 from ..space import Array
 from ..state_space import dense
 
@@ -26,15 +26,22 @@ class Channels(NamedTuple):
 
 def channels(system: LinearPHDAE, outputs: Names, inputs: Names) -> Channels:
     """The outputs and inputs asked for: names of ports, of one component ``port[i]``, or None for all."""
-    if not isinstance(system, LinearPHDAE):
-        raise ValueError(f"system must be a LinearPHDAE, see mechanism.linearize(pose), got {type(system).__name__}")
-    if not system.B.shape[1]:
+    if not linear_system(system).B.shape[1]:
         raise ValueError("the system has no ports: give the mechanism a force(...) or torque(...)")
     (rows, out), (columns, into) = (_pick(system, what) for what in (outputs, inputs))
     b = dense(system.B[:, sorted({*rows, *columns})])
     place = {column: i for i, column in enumerate(sorted({*rows, *columns}))}
     left, right = b[:, [place[i] for i in rows]], b[:, [place[i] for i in columns]]
     return Channels(tuple(out), tuple(into), left, right, rows, columns)
+
+
+def same_channels(reduced: LinearPHDAE, asked: Channels) -> Channels:
+    """The channels of the full system in the reduced one."""
+    linear_system(reduced, "through")
+    try:
+        return channels(reduced, asked.outputs, asked.inputs)
+    except ValueError as error:
+        raise ValueError(f"through must be a system with the same ports: {error}") from None
 
 
 def channel_columns(system: LinearPHDAE) -> dict[str, int]:
@@ -51,7 +58,11 @@ def _pick(system: LinearPHDAE, names: Names) -> tuple[list[int], list[str]]:
     if names is None:
         return list(every.values()), list(every)
     wanted: list[str] = []
+    if not isinstance(names, Iterable):
+        raise ValueError(f"inputs and outputs must be names of ports, or lists of them, got {names!r}")
     for name in [names] if isinstance(names, str) else names:
+        if not isinstance(name, str):
+            raise ValueError(f"inputs and outputs must be names of ports, got {name!r}")
         if name in system.ports and name not in every:
             wanted += [channel for channel in every if channel.rpartition("[")[0] == name]
         else:

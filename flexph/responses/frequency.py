@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import checks as check
+from ..elimination import independent
 from ..linear import LinearPHDAE
 from ..space import Array
-from .channels import Channels, Names, channels
+from .channels import Names, channels, same_channels
 from .grid import Method, evaluate
 
 CHECKED = 7
@@ -105,20 +106,22 @@ def frequency_response(
         a reduced system with the same ports: it is evaluated at all frequencies, the full one at seven spread over
         them; the result carries the ``error`` found there.
     method
-        ``direct``: one sparse factorisation for every frequency, of the constrained system as it is, condensed to
-        velocities where it splits (:func:`flexph.split.split`); ``schur``: constraints eliminated, one complex Schur
-        form of L⁻¹(J − R)L⁻ᵀ with E = LLᵀ, one triangular solution for every frequency; ``batched``: the same matrix,
-        solved for many frequencies at once. ``auto`` takes the first for sparse systems and the others for dense ones.
+        ``direct``: one sparse factorisation for every frequency, of the constrained system as it is, in displacements
+        and stresses where it splits (:class:`flexph.shifted.Shifted`); ``schur``: constraints eliminated, one complex
+        Schur form of L⁻¹(J − R)L⁻ᵀ with E = LLᵀ, one triangular solution for every frequency; ``batched``: the same
+        matrix, solved for many frequencies at once. ``auto`` takes the first for sparse systems and the others for
+        dense ones.
 
     At ω = 0 it is the static response (see :func:`flexph.responses.static.static_response`). Raises ValueError for
     frequencies that are negative or do not ascend, for a frequency that is an undamped pole up to round-off, for ω = 0
     where a rigid motion is driven, and for a reduced system with other ports.
     """
     asked, grid = channels(system, outputs, inputs), frequencies(omega)
+    system = independent(system)
     if through is None:
         values = evaluate(system, grid, asked, method=method, progress=progress)
         return FrequencyResponse(grid, values, asked.outputs, asked.inputs)
-    small = _same_channels(through, asked)
+    small = same_channels(through, asked)
     values = evaluate(through, grid, small, method="auto", progress=progress)
     some = np.unique(np.linspace(0, grid.size - 1, min(CHECKED, grid.size)).round().astype(int))
     exact = evaluate(system, grid[some], asked, method=method, progress=progress)
@@ -139,11 +142,3 @@ def frequencies(omega: Any) -> Array:
         at = int(np.flatnonzero(np.diff(grid) <= 0.0)[0])
         raise ValueError(f"omega must ascend, got {grid[at]} rad/s before {grid[at + 1]} rad/s")
     return grid
-
-
-def _same_channels(reduced: LinearPHDAE, asked: Channels) -> Channels:
-    """The channels of the full system in the reduced one."""
-    try:
-        return channels(reduced, asked.outputs, asked.inputs)
-    except ValueError as error:
-        raise ValueError(f"through must be a system with the same ports: {error}") from None

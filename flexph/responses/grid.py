@@ -11,10 +11,10 @@ from tqdm import tqdm
 
 from .. import checks as check
 from ..linear import LinearPHDAE
+from ..shifted import Pole, Shifted
 from ..space import Array
 from ..state_space import Improper, StateSpace, state_space
 from .channels import Channels
-from .direct import Direct, OnPole
 from .static import static_response
 
 Method = Literal["auto", "direct", "batched", "schur"]
@@ -61,12 +61,12 @@ def _moving(system: LinearPHDAE, omega: Array, channels: Channels, *, method: Me
 
 
 def _direct(system: LinearPHDAE, omega: Array, channels: Channels, done: Callable[[int], Any]) -> Array:
-    solver, values = Direct(system), []
+    shifted, values = Shifted(system), []
     for w in omega:
         try:
-            values.append(channels.output_matrix.T @ solver.solve(1j * w, channels.input_matrix))
-        except OnPole:
-            raise on_pole(w) from None
+            values.append(channels.output_matrix.T @ shifted.resolvent(1j * w)(channels.input_matrix))
+        except Pole:
+            raise _pole(w) from None
         done(1)
     return np.array(values)
 
@@ -80,7 +80,7 @@ def _batched(model: StateSpace, omega: Array, done: Callable[[int], Any]) -> Arr
         try:
             found = np.linalg.solve(1j * w[:, None, None] * np.eye(size) - model.A, model.B.astype(complex))
         except np.linalg.LinAlgError:
-            raise on_pole(_closest(model.A, w)) from None
+            raise _pole(_closest(model.A, w)) from None
         _refuse_poles(w, found, largest, model.B)
         values.append(model.C @ found + model.D)
         done(w.size)
@@ -94,7 +94,7 @@ def _schur(model: StateSpace, omega: Array, done: Callable[[int], Any]) -> Array
     for w in omega:
         shifted[place] = 1j * w - t.diagonal()
         if np.abs(shifted[place]).min(initial=np.inf) * NEAR < max(largest, w):
-            raise on_pole(w)
+            raise _pole(w)
         found = solve_triangular(shifted, b, check_finite=False)
         values.append(c @ found + model.D)
         done(1)
@@ -105,7 +105,7 @@ def _refuse_poles(omega: Array, found: Array, largest: float, b: Array) -> None:
     size = np.linalg.norm(found, axis=1) / np.maximum(np.linalg.norm(b, axis=0), 1e-300)
     grown = np.any(~(size * np.maximum(largest, omega)[:, None] < NEAR), axis=1)
     if np.any(grown):
-        raise on_pole(float(omega[np.flatnonzero(grown)[0]]))
+        raise _pole(float(omega[np.flatnonzero(grown)[0]]))
 
 
 def _closest(a: Array, omega: Array) -> float:
@@ -114,9 +114,5 @@ def _closest(a: Array, omega: Array) -> float:
     return float(omega[np.argmin(np.abs(1j * omega[:, None] - values).min(axis=1))])
 
 
-def on_pole(omega: float) -> ValueError:
-    """What to say at a frequency where the response is infinite."""
-    return ValueError(
-        f"omega = {omega:.17g} rad/s is a pole of the system without damping, up to round-off: the response is "
-        "infinite there; shift the frequency or add damping"
-    )
+def _pole(omega: float) -> Pole:
+    return Pole(f"omega = {omega:.17g}")

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import expm
+from scipy.sparse.linalg import splu
 from tqdm import tqdm
 
 from ..linear import LinearPHDAE
+from ..shifted import Pole, Shifted
 from ..space import Array
 from ..state_space import state_space
 from .channels import Channels
-from .direct import Direct, OnPole
-from .pattern import Pattern
 
 Kind = Literal["step", "impulse"]
-SAME = 1e-12
-"""Relative difference of step lengths that counts as none: times of a uniform grid are rounded."""
+SAME = 4.0 * np.finfo(float).eps
+"""Difference of step lengths over the whole time that counts as none: times of a uniform grid are rounded."""
 LOST = 1e-8
 """Residual of the state after an impulse, relative, above which E does not determine it."""
 
@@ -32,7 +32,7 @@ def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kin
     n, m = b.shape
     augmented = np.block([[model.A, b], [np.zeros((m, n + m))]]) if kind == "step" else model.A
     state = np.vstack([np.zeros((n, m)), np.eye(m)]) if kind == "step" else b
-    values, steps = [], _Steps(lambda h: expm(augmented * h))
+    values, steps = [], _Steps(lambda h: expm(augmented * h), times[-1])
     for h in _bar(np.diff(times, prepend=0.0), progress):
         state = steps(h) @ state if h else state
         values.append(c @ state[:n] + through)
@@ -42,30 +42,38 @@ def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kin
 def midpoint_response(
     system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, substeps: int, progress: bool
 ) -> Array:
-    """``[[2E/h − J + R, −Gᵀ], [G, 0]] [x̄; λ] = [2E x/h + B u; 0], x₊ = 2x̄ − x``."""
+    """The implicit midpoint rule with equal substeps; see :func:`midpoint_states`."""
     load = channels.input_matrix
     state = np.zeros_like(load)
     if kind == "impulse":
         state, load = _after_impulse(system, load), state
-    solver, values = Direct(system), []
-    for width in _bar(np.diff(times, prepend=0.0), progress):
-        h = width / substeps
-        for _ in range(substeps if width else 0):
-            state = 2.0 * _mean(solver, _rounded(2.0 / h), system, state, load) - state
-        values.append(channels.output_matrix.T @ state)
-    return np.array(values)
+    widths = np.repeat(np.diff(times, prepend=0.0) / substeps, substeps)
+    states = midpoint_states(system, widths, load, state, progress=progress)
+    return np.array([channels.output_matrix.T @ x for i, x in enumerate(states, start=1) if i % substeps == 0])
 
 
-def _mean(solver: Direct, shift: float, system: LinearPHDAE, state: Array, load: Array) -> Array:
-    try:
-        return solver.solve(shift, shift * (system.E @ state) + load)
-    except OnPole:
-        raise ValueError(f"a step of {2.0 / shift:g} s is not determined: E − (J − R)h/2 is singular") from None
+def midpoint_states(
+    system: LinearPHDAE, widths: Array, load: Array, state: Array, *, progress: bool = True
+) -> Iterator[Array]:
+    """``[[2E/h − J + R, −Gᵀ], [G, 0]] [x̄; λ] = [2E x/h + f; 0], x₊ = 2x̄ − x`` after every step h of the widths [s].
 
+    load f (n, k) and the first state (n, k); one factorisation for equal widths. Raises ValueError where a step is not
+    determined.
+    """
+    shifted = Shifted(system)
 
-def _rounded(shift: float) -> float:
-    """Shifts of one grid as one number: factors are kept by it."""
-    return float(f"{shift:.12g}")
+    def step(h: float) -> Callable[[Array], Array]:
+        s = 2.0 / h
+        try:
+            solve = shifted.resolvent(s)
+        except Pole:
+            raise ValueError(f"a step of {h:g} s is not determined: E − (J − R)h/2 is singular") from None
+        return lambda x: 2.0 * solve(s * (system.E @ x) + load) - x
+
+    steps = _Steps(step, widths.sum())
+    for h in _bar(widths, progress):
+        state = steps(h)(state) if h else state
+        yield state
 
 
 def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
@@ -76,7 +84,7 @@ def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
     whole = sparse.csc_array(sparse.block_array([[E, -G.T], [G, None]]) if rows else E)
     right = np.concatenate([unit @ load, np.zeros((rows, load.shape[1]))])
     try:
-        found = Pattern([whole]).factor((1.0,))(right)
+        found = splu(whole).solve(right)
     except RuntimeError:
         found = np.full_like(right, np.nan)
     if not np.linalg.norm(whole @ found - right) <= LOST * np.linalg.norm(right):
@@ -87,12 +95,13 @@ def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
 class _Steps:
     """What is made for a step length, made once for equal ones."""
 
-    def __init__(self, make: Callable[[float], Any]) -> None:
-        self._make, self._made = make, [(np.nan, None)]
+    def __init__(self, make: Callable[[float], Any], span: float) -> None:
+        self._make, self._same = make, SAME * span
+        self._made: list[tuple[float, Any]] = []
 
     def __call__(self, h: float) -> Any:
         for length, made in self._made:
-            if abs(length - h) <= SAME * h:
+            if abs(length - h) <= self._same:
                 return made
         self._made = [*self._made[-3:], (h, self._make(h))]
         return self._made[-1][1]

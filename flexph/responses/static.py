@@ -7,17 +7,14 @@ from scipy import sparse
 
 from ..elimination import eliminate
 from ..linear import LinearPHDAE
+from ..shifted import Pole, Shifted
 from ..space import Array
-from ..split import split
 from ..state_space import dense
-from .pattern import Pattern
 
 DENSE_LIMIT = 2000
 """States up to which a singular system is treated by singular values."""
 NOISE = 1e-12
 """Singular value over the largest one that counts as zero: the round-off of a few hundred states."""
-STRAINLESS = 1e-10
-"""Strain over the terms it is the difference of, below which a motion is rigid."""
 
 
 def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
@@ -27,7 +24,7 @@ def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
     static freedom has H(0) = 0: forces do not move it. Raises ValueError where a rigid motion without damping (or an
     integrator) is driven or seen.
     """
-    if split(system) is not None and _is_held(system):
+    if _is_held(system):
         return np.zeros((output.shape[1], into.shape[1]))
     if system.size > DENSE_LIMIT:
         raise ValueError(
@@ -51,27 +48,15 @@ def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
 
 
 def _is_held(system: LinearPHDAE) -> bool:
-    """Whether every motion that the constraints leave open strains something: inverse iteration on the stiffness."""
-    parts = split(system)
-    assert parts is not None
-    unit = sparse.diags_array(1.0 / np.sqrt(np.maximum(parts.M.diagonal(), 1e-300)))
-    K, D = unit @ sparse.csr_array(parts.stiffness()) @ unit, sparse.csr_array(parts.D) @ unit
-    G, n = sparse.csr_array(parts.G) @ unit, K.shape[0]
-    size = np.maximum(np.sqrt((G * G).sum(axis=1)), 1e-300)
-    G = sparse.diags_array((float(abs(K).max()) if K.nnz else 1.0) / size) @ G
-    whole = sparse.block_array([[K, -G.T], [G, None]]) if G.shape[0] else K
-    found = np.random.default_rng(0).standard_normal((whole.shape[0], 2))
+    """Whether every motion that the constraints leave open strains something: s = 0 is no pole of the displacements."""
+    shifted = Shifted(system)
+    if shifted.split is None:
+        return False
     try:
-        solve = Pattern([sparse.csc_array(whole)]).factor((1.0,))
-    except RuntimeError:  # exactly singular
+        shifted.factor(0.0)
+    except Pole:
         return False
-    for _ in range(2):  # a motion without strain outgrows all others
-        found = solve(np.concatenate([found[:n], np.zeros((G.shape[0], 2))]))
-        found /= np.abs(found).max()
-    if not np.all(np.isfinite(found)):
-        return False
-    strain, terms = np.abs(D @ found[:n]).max(axis=0), (abs(D) @ np.abs(found[:n])).max(axis=0)
-    return bool(np.all(strain > STRAINLESS * terms))
+    return True
 
 
 def _with_inputs(system: LinearPHDAE, wide: Array) -> LinearPHDAE:

@@ -5,53 +5,52 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eig, eigvals, qr, svd, svdvals
+from scipy.linalg import eig, eigvals, qr, svd
 
 from .. import checks as check
 from ..elimination import eliminate
 from ..linear import LinearPHDAE
 from ..space import Array
 from ..spectrum import poles, rank_of
-from ..state_space import dense, state_space
+from ..state_space import StateSpace, dense, state_space
 from .channels import Names, channels
+from .transmission import linked, transmits, transmitted
 
 RANK = 1e-11
 """Singular value over the largest entry that counts as zero in the staircase: orthogonal steps lose a few digits."""
-CLOSE = 1e-10
-"""Distance of a zero from a pole, over ‖A‖, within which the mode may be one that no port moves or sees."""
-HIDDEN = 1e-12
-"""Smallest singular value of [A − sI, B] over ‖A‖ below which the mode at s takes no part in the response."""
 
 
-def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None) -> Array:
+def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, progress: bool = True) -> Array:
     """The finite transmission zeros s [1/s] of y = H(s) u, by ascending modulus: H(s) loses rank there.
 
     They are the finite eigenvalues of the Rosenbrock pencil ``[[A − sE, B], [C, 0]]``. Infinite ones are not filtered
     by their size but taken out before by orthogonal staircase steps (Emami-Naeini and Van Dooren, Automatica 18, 1982),
-    constraints and algebraic states before that (:func:`flexph.state_space.state_space`). Modes that the inputs do not
-    move or the outputs do not see are left out: they are poles and zeros at once, and no transmission. ``output`` and
-    ``input`` name ports or components ``port[i]``; all by default.
+    constraints and algebraic states before that (:func:`flexph.state_space.state_space`), and before all the states
+    that nothing links to these inputs and outputs. Modes that the inputs do not move or the outputs do not see are left
+    out: they are poles and zeros at once, and no transmission. ``output`` and ``input`` name ports or components
+    ``port[i]``; all by default. Inputs and outputs whose response is zero to round-off are left out too. Dense.
 
     The zeros between one port's force and velocity are the poles of the system with that port held: they lie in
     Re s ≤ 0, and without dissipation alternate with the poles on the imaginary axis. Raises ValueError where H is
     identically zero.
     """
-    asked, model = channels(system, output, input), state_space(system)
+    asked = channels(system, output, input)
+    model = state_space(linked(eliminate(system), asked.rows, asked.columns))
     a, b, c = model.A, model.B[:, asked.columns], model.C[asked.rows]
     d = model.D[np.ix_(asked.rows, asked.columns)]
     unit = float(np.linalg.norm(a)) or 1.0
-    size_b, size_c = float(np.linalg.norm(b)), float(np.linalg.norm(c))
-    if not size_b * size_c and not np.any(d):
-        raise ValueError(f"the response from {asked.inputs} to {asked.outputs} is zero: nothing is moved or seen")
-    size_b, size_c = size_b or 1.0, size_c or 1.0
+    size_b, size_c = float(np.linalg.norm(b)) or 1.0, float(np.linalg.norm(c)) or 1.0
     a, b, c, d = a / unit, b / size_b, c / size_c, d * unit / (size_b * size_c)
+    own = eigvals(a)
+    answers = transmits(StateSpace(a, b, c, d), own)
+    if not np.any(answers):
+        raise ValueError(f"the response from {asked.inputs} to {asked.outputs} is identically zero")
+    rows, columns = answers.any(axis=1), answers.any(axis=0)
+    b, c, d = b[:, columns], c[rows], d[np.ix_(rows, columns)]
     a2, b2, c2, d2 = _staircase(a, b, c, d)
     turned = _staircase(a2.T, c2.T, b2.T, d2.T)
-    a2, b2, c2, d2 = turned[0].T, turned[2].T, turned[1].T, turned[3].T
-    if not d2.shape[0]:
-        raise ValueError(f"the response from {asked.inputs} to {asked.outputs} is identically zero")
-    found = _finite(a2, b2, c2, d2)
-    found = _transmitted(found, a, b, c) * unit
+    found = _finite(turned[0].T, turned[2].T, turned[1].T, turned[3].T)
+    found = transmitted(found, StateSpace(a, b, c, d), own, progress=progress) * unit
     return found[np.argsort(np.abs(found), kind="stable")]
 
 
@@ -67,17 +66,27 @@ def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Ar
         kept = held.shape[0]
         if kept == 0:
             return a, b, c[:rank], d[:rank]
-        q = qr(held.T)[0]
-        a, b, c = q.T @ a @ q, q.T @ b, c @ q
+        a, b, c = _turned(held.T, a, b, c)
         # the fixed states are zero: their equations become outputs
         c, d = np.vstack([c[:rank, kept:], a[:kept, kept:]]), np.vstack([d[:rank], b[:kept]])
         a, b = a[kept:, kept:], b[kept:]
 
 
+def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
+    """QᵀAQ, QᵀB, CQ with the first columns of Q spanning those that are held, by Householder reflections."""
+    (reflectors, weights), _ = qr(held, mode="raw")
+    for k, weight in enumerate(weights):
+        v = np.concatenate([np.zeros(k), [1.0], reflectors[k + 1 :, k]])
+        a = a - weight * np.outer(v, v @ a)
+        a -= np.outer(a @ v, weight * v)
+        b, c = b - weight * np.outer(v, v @ b), c - np.outer(c @ v, weight * v)
+    return a, b, c
+
+
 def _row_space(c: Array) -> Array:
     if not min(c.shape):
         return np.zeros((0, c.shape[1]))
-    _, values, right = svd(c)
+    _, values, right = svd(c, full_matrices=False)
     return right[: int(np.sum(values > RANK))]
 
 
@@ -87,19 +96,6 @@ def _finite(a: Array, b: Array, c: Array, d: Array) -> Array:
     if not n:
         return np.zeros(0, dtype=complex)
     return eigvals(a - b @ np.linalg.solve(d, c)).astype(complex)
-
-
-def _transmitted(found: Array, a: Array, b: Array, c: Array) -> Array:
-    """Those at which both [A − sI, B] and [A − sI; C] have full rank."""
-    near = np.abs(found[:, None] - eigvals(a)).min(axis=1, initial=np.inf) < CLOSE
-    keep, eye = np.ones(found.size, dtype=bool), np.eye(a.shape[0])
-    for i in np.flatnonzero(near & (found.imag >= 0.0)):
-        shifted = a - found[i] * eye
-        seen = svdvals(np.vstack([shifted, c]))[-1]
-        moved = svdvals(np.hstack([shifted, b]))[-1]
-        keep[i] = min(seen, moved) > HIDDEN
-    mirrored = np.isin(found.conj(), found[~keep]) & (found.imag < 0.0)  # a real matrix: pairs share their fate
-    return found[keep & ~mirrored]
 
 
 class Damping(NamedTuple):

@@ -212,8 +212,30 @@ def test_control_and_back():
     assert_same(back, system)
     proper = from_control(control.tf([1, 1], [1, 2, 5]))
     assert_same(proper, from_scipy(scipy.signal.TransferFunction([1, 1], [1, 2, 5])))
+    with pytest.raises(ValueError, match="model must be a system of python-control, got str"):
+        from_control("x")
     with pytest.raises(ValueError, match=r"continuous in time, got dt = 0\.1"):
         from_control(control.ss([[0.5]], [[1.0]], [[1.0]], [[0.0]], 0.1))
+
+
+def test_names_with_dots_go_to_control_and_back():
+    pytest.importorskip("control")
+    model = to_control(frame())
+    assert model.input_labels == ["force b·root[0]", "force b·root[1]", "torque a·root"]
+    back = from_control(model)
+    assert back.ports == frame().ports
+    assert_same(back, frame())
+    with pytest.raises(ValueError, match="ports must not have '·' in their names"):
+        to_control(replace(chain(2), ports={"a·b": slice(0, 2)}))
+
+
+@pytest.mark.parametrize("gain", [2.0, 0.0])
+def test_a_pure_gain_is_a_feedthrough(gain):
+    control = pytest.importorskip("control")
+    made = from_control(control.tf([gain], [1]))
+    np.testing.assert_allclose(values(made).ravel(), gain)
+    with pytest.raises(ValueError, match=r"not passive: .* eigenvalue -1"):
+        from_control(control.tf([-1], [1]))
 
 
 @pytest.mark.parametrize(
@@ -294,6 +316,10 @@ def test_mat_files_of_others(tmp_path):
 
 
 def test_bad_files(tmp_path):
+    with pytest.raises(ValueError, match=r"path must be a \.mat file, there is no file '.*missing\.mat'"):
+        read_mat(tmp_path / "missing.mat")
+    with pytest.raises(ValueError, match=r"path must be in a folder that exists, got '.*a\.mat'"):
+        write_mat(tmp_path / "missing" / "a.mat", chain(2))
     with pytest.raises(ValueError, match=r"path must end in \.mat"):
         write_mat(tmp_path / "a.txt", chain(2))
     savemat(tmp_path / "b.mat", {"E": np.eye(2), "A": np.eye(2)})
@@ -304,6 +330,25 @@ def test_bad_files(tmp_path):
     (tmp_path / "system.json").write_text("{}")
     with pytest.raises(ValueError, match="must be in the format"):
         read_matrix_market(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "send",
+    [
+        to_scipy,
+        to_control,
+        to_pymor,
+        lambda x: write_mat("x.mat", x),
+        lambda x: write_matrix_market("x", x),
+    ],
+)
+def test_what_is_no_system_is_named(send, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"system must be a LinearPHDAE, see .* got int"):
+        send(3)
+    with pytest.raises(ValueError, match=r"model must be a scipy\.signal\.StateSpace or another .* got int"):
+        from_scipy(3)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_is_written_anew(tmp_path):

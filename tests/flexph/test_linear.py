@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from flexph import LinearPHDAE
+from flexph import checks as check
 
 SIZE, INPUTS, CONSTRAINTS = 6, 3, 2
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}
@@ -260,3 +261,42 @@ def test_a_lift_expands_the_state(form):
     x = np.random.default_rng(6).standard_normal(SIZE)
     np.testing.assert_allclose(made.expand(x), lift @ x, rtol=1e-14)
     np.testing.assert_allclose(made.part("last", x), (lift @ x)[6:], rtol=1e-14)
+
+
+def test_a_system_of_lists():
+    made = LinearPHDAE(E=[[2.0]], J=[[0.0]], B=[[1.0]], ports={"u": slice(0, 1)})
+    assert made.size == 1 and made.energy(np.ones(1)) == 1.0 and not made.is_sparse
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"E": [[1.0, 0.0], [0.0]]}, "E must be a matrix, got"),
+        ({"E": 3.0}, r"E must have shape \(any, any\), got \(\)"),
+        ({"ports": {"a": 0}}, r"ports\['a'\] must be a slice\(start, stop\) of the 3 columns of B, got 0"),
+        ({"ports": {"a": slice(0, None)}}, r"ports\['a'\] must be a slice"),
+        ({"ports": {"a": slice(0, 3, 2)}}, r"ports\['a'\] must be a slice"),
+        ({"ports": ["a"]}, r"ports must be a dict of names with slices, got \['a'\]"),
+        ({"parts": {"a": [0, 1]}}, r"parts\['a'\] must be a slice\(start, stop\) of the states"),
+        ({"causality": ["u"]}, "causality must be a dict"),
+    ],
+)
+def test_bad_arguments_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        LinearPHDAE(**{**matrices(), **changes})
+
+
+@both_forms
+@pytest.mark.parametrize("name", "EJRBG")
+def test_complex_matrices_are_refused(form, name):
+    """numpy would drop their imaginary parts with a warning."""
+    with pytest.raises(ValueError, match=f"{name} must be real, got complex numbers"):
+        system(form, **{name: matrices()[name] * (1.0 + 0.1j)})
+    with pytest.raises(ValueError, match="x must be real"):
+        check.number("x", np.complex128(1.0))
+
+
+@both_forms
+def test_a_system_is_shown_in_a_line(form):
+    made = system(form, ports={"a": slice(0, 1), "b": slice(1, 3)})
+    assert repr(made) == f"LinearPHDAE(6 states, 2 constraints, 3 inputs, ports ['a', 'b'], {form})"

@@ -172,6 +172,31 @@ def test_bad_gains_and_ports():
         feedback(named, replace(named, ports={"x": slice(0, 1), "z": slice(1, 2)}), "last", "x")
 
 
+def test_what_is_no_system_is_named():
+    plant = chain(2)
+    for make, message in (
+        (lambda: inject_damping(3, "last", 1.0), "system must be a LinearPHDAE.*got int"),
+        (lambda: passive_observer(3, "last", 1.0), "system must be a LinearPHDAE.*got int"),
+        (lambda: feedback(plant, 3, "last", "x"), "controller must be a LinearPHDAE.*got int"),
+        (lambda: feedback(3, plant, "last", "x"), "plant must be a LinearPHDAE.*got int"),
+        (lambda: eliminate(3), "system must be a LinearPHDAE.*got int"),
+        (lambda: poles(3), "system must be a LinearPHDAE.*got int"),
+        (lambda: port_spring(1j), "stiffness must be real"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+def test_two_springs_need_two_names():
+    once = feedback(chain(2), port_spring(1.0), "last", "spring")
+    with pytest.raises(
+        ValueError, match=r"both have \['spring'\]; give the controller others, as port_spring\(.*name="
+    ):
+        feedback(once, port_spring(1.0), "first", "spring")
+    twice = feedback(once, port_spring(1.0, name="other"), "first", "other")
+    assert set(twice.parts) == {"spring", "other"}
+
+
 def test_a_sparse_plant_keeps_its_kind():
     loop = feedback(to_sparse(chain(3)), port_spring(2.0), "last", "spring")
     assert sparse.issparse(loop.E) and loop.kinetic is not None and loop.kinetic.sum() == 3

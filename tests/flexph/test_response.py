@@ -1,16 +1,19 @@
 """Responses of linear systems: independent routes agree, known zeros, interlacing, steps, sweeps, bad input."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
 from linear_samples import chain, frame, random_system, to_sparse
-from scipy.linalg import expm
+from scipy.linalg import eigvals, expm, svdvals
 
 import fem
-from flexph import GROUND, LinearPHDAE, connect, eigenfrequencies, eliminate, hinge, poles, torque, weld
+from flexph import GROUND, LinearPHDAE, connect, eigenfrequencies, eliminate, force, hinge, poles, torque, weld
 from flexph.phdae import with_multipliers
 from flexph.plot import bode_figure, nyquist_figure, pole_zero_figure
+from flexph.projection import project
+from flexph.reduction import reduce
 from flexph.response import (
     FrequencyResponse,
     damping_ratios,
@@ -20,6 +23,9 @@ from flexph.response import (
     sweep,
     zeros,
 )
+from flexph.responses import transmission
+from flexph.responses.channels import channels
+from flexph.responses.refinement import affordable
 from flexph.state_space import Improper, state_space
 
 METHODS = ("direct", "batched", "schur")
@@ -141,6 +147,28 @@ def test_bad_frequencies(omega, message):
         frequency_response(chain(2), omega)
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda s: frequency_response(s, [10j]), "omega must be real, got complex"),
+        (lambda s: frequency_response(s, 1.0 + 0j), "omega must be real, got complex"),
+        (lambda s: step_response(s, [1j]), "times must be real, got complex"),
+        (lambda s: frequency_response(s, 1.0, inputs=3), "inputs and outputs must be names of ports.*got 3"),
+        (lambda s: frequency_response(s, 1.0, outputs=["last", 3]), "inputs and outputs must be names of ports, got 3"),
+        (lambda s: frequency_response(s, 1.0, through=3), "through must be a LinearPHDAE.*got int"),
+        (lambda s: frequency_response(3, 1.0), "system must be a LinearPHDAE.*got int"),
+        (lambda s: damping_ratios(3), "system must be a LinearPHDAE.*got int"),
+        (lambda s: sweep(3, [1.0]), "make must be a function of one value.*got 3"),
+        (lambda s: sweep(lambda k: s, 5.0), "values must be a list of numbers, got 5.0"),
+        (lambda s: sweep(lambda k: s, []), "values must hold at least one number"),
+        (lambda s: sweep(lambda k: k, [1.0]), "what the function returns must be a LinearPHDAE.*got float"),
+    ],
+)
+def test_wrong_arguments_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make(chain(2))
+
+
 def test_a_response_checks_itself():
     with pytest.raises(ValueError, match=r"values must have shape \(2, 1, 1\)"):
         FrequencyResponse(np.array([1.0, 2.0]), np.zeros((3, 1, 1)), ("y",), ("u",))
@@ -218,6 +246,89 @@ def test_bad_times():
         step_response(chain(2), [1.0], method="euler")
 
 
+def chain_steps(n, t):
+    """Velocity of the last mass of :func:`chain` after a unit force on it, by its modes: Σ φ² sin(ωt)/ω."""
+    angle = (2.0 * np.arange(1, n + 1) - 1.0) * np.pi / (2.0 * n + 1.0)
+    omega, square = 2.0 * np.sin(0.5 * angle), 4.0 / (2.0 * n + 1.0) * np.sin(n * angle) ** 2
+    return np.sin(np.outer(t, omega)) @ (square / omega)
+
+
+def test_steps_are_exact_where_that_takes_seconds():
+    t = np.linspace(0.0, 400.0, 5)
+    found = step_response(chain(310), t, inputs="last", outputs="last")  # 620 states
+    assert found.method == "exact" and found.error is None
+    np.testing.assert_allclose(found.between(), chain_steps(310, t), atol=1e-10)  # round-off times 4 exponentials
+    assert affordable(600, np.geomspace(1e-3, 1.0, 50)) and not affordable(1500, np.geomspace(1e-3, 1.0, 50))
+    assert affordable(2000, np.linspace(0.0, 1.0, 101)) and not affordable(2100, np.linspace(0.0, 1.0, 101))
+
+
+@pytest.mark.parametrize("respond", [step_response, impulse_response])
+def test_substeps_are_doubled_until_the_response_settles(respond):
+    system, t = chain(4, 0.1), np.linspace(0.0, 10.0, 6)
+    exact = respond(system, t).values
+    for tolerance in (1e-2, 1e-4):
+        found = respond(system, t, method="midpoint", tolerance=tolerance)
+        assert found.error <= tolerance and found.substeps > 1
+        size = np.abs(exact).max(axis=0)
+        assert np.max(np.abs(found.values - exact).max(axis=0) / size) < tolerance
+
+
+def test_a_motion_faster_than_the_steps_is_not_taken_for_settled():
+    """v' = −10⁶v + u: even substeps of the midpoint rule stay at zero, odd ones swing to twice the answer."""
+    stiff = LinearPHDAE(E=np.eye(1), J=np.zeros((1, 1)), R=np.eye(1) * 1e6, B=np.eye(1))
+    t = np.linspace(0.0, 5.0, 11)
+    even, more = (step_response(stiff, t, method="midpoint", substeps=k).between() for k in (2, 4))
+    assert np.abs(even - more).max() < 1e-9  # alike, and both wrong: the answer is 1e-6
+    with pytest.raises(ArithmeticError, match="has not settled"):
+        step_response(stiff, t, method="midpoint")
+
+
+@pytest.mark.parametrize("respond", [step_response, impulse_response])
+def test_a_response_that_does_not_settle_is_refused_with_its_change(respond):
+    fast = replace(chain(1), J=1e5 * chain(1).J)
+    with pytest.raises(ArithmeticError, match=r"has not settled: .* changed by \d\.\de.* tolerance = 0.001.*through="):
+        respond(fast, np.linspace(0.0, 1.0, 11), method="midpoint")
+
+
+@pytest.mark.parametrize("respond", [step_response, impulse_response])
+def test_steps_through_a_reduced_model_carry_the_error(respond):
+    system, t = frame(), np.linspace(0.0, 0.01, 21)
+    found = respond(system, t, through=eliminate(system))
+    assert found.error < 1e-8 and found.checked.size > 60
+    assert "reduced: error" in repr(found) and "error" not in repr(respond(system, t))
+    np.testing.assert_allclose(found.values, respond(system, t).values, rtol=1e-9, atol=1e-12 * found.values.max())
+    wrong = eliminate(system)
+    assert respond(system, t, through=replace(wrong, B=1.01 * wrong.B)).error == pytest.approx(0.0201, rel=1e-6)
+
+
+def test_the_error_of_a_truncated_model_is_that_of_its_response():
+    """Two oscillators at one force, the second left out: the estimate has the size of the weighted difference."""
+    J = np.zeros((4, 4))
+    J[0, 1], J[2, 3] = -1.0, -5.0
+    both = LinearPHDAE(E=np.eye(4), J=J - J.T, R=np.diag([0.1, 0, 0.1, 0]), B=np.array([[1.0], [0], [0.3], [0]]))
+    one = LinearPHDAE(E=np.eye(2), J=(J - J.T)[:2, :2], R=np.diag([0.1, 0]), B=np.array([[1.0], [0]]))
+    t = np.linspace(0.0, 10.0, 401)
+    full, short = step_response(both, t).between(), step_response(both, t, through=one)
+    weight = np.exp(-t / t[-1])
+    true = np.linalg.norm(weight * (short.between() - full)) / np.linalg.norm(weight * full)
+    assert 0.3 * true < short.error < 3.0 * true  # the estimate sees few points of each peak
+    assert true < 0.05
+
+
+def test_substeps_are_for_the_midpoint_rule():
+    for method in ("auto", "exact"):
+        with pytest.raises(ValueError, match="substeps are for method='midpoint', got substeps=4"):
+            step_response(chain(2), [1.0], method=method, substeps=4)
+    with pytest.raises(ValueError, match="tolerance must be positive"):
+        step_response(chain(2), [1.0], tolerance=0.0)
+
+
+def test_a_time_response_is_shown_in_a_line():
+    shown = repr(step_response(chain(2), [0.0, 1.0]))
+    assert shown == ("TimeResponse(2 times, 0 to 1 s, outputs ['first', 'last'], inputs ['first', 'last'], exact)")
+    assert "midpoint, 3 substeps)" in repr(step_response(chain(2), [1.0], method="midpoint", substeps=3))
+
+
 # zeros and damping
 
 
@@ -273,6 +384,76 @@ def test_no_transmission_is_refused():
         zeros(apart, output="last", input="first")
 
 
+def cantilever(length=1.0, elements=4, dim=2, loss=0.0):
+    material, section = fem.Material(young=7e10, density=2700.0, poisson=0.3), fem.Section(width=0.02, height=0.01)
+    beam = fem.beam(length, material, section, elements=elements, dim=dim, damping=fem.Damping(stiffness=loss))
+    held = connect({"b": beam}, [weld("b.root", GROUND), force("b.tip"), torque("b.tip")])
+    return held.linearize(held.assemble())
+
+
+@pytest.mark.parametrize(
+    ("dim", "output", "input"),
+    [
+        (2, "torque b.tip", "force b.tip[0]"),
+        (3, "force b.tip[2]", "force b.tip[1]"),
+        (2, "force b.tip[0]", "force b.tip[1]"),
+    ],
+)
+def test_a_response_that_is_zero_to_round_off_has_no_zeros(dim, output, input):
+    system = cantilever(dim=dim, loss=1e-5)
+    with pytest.raises(ValueError, match="is identically zero"):
+        zeros(system, output=output, input=input)
+    # also where no entry of the matrices says so: in coordinates that are turned
+    free = eliminate(system)
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((free.size, free.size)))[0]
+    scale = turn / np.sqrt(free.E.diagonal())[:, None]
+    with pytest.raises(ValueError, match="is identically zero"):
+        zeros(project(replace(free, kinetic=None), scale), output=output, input=input)
+
+
+def test_inputs_that_do_nothing_leave_the_zeros_of_the_others():
+    system = cantilever(loss=1e-5)
+    alone = zeros(system, output="torque b.tip", input="torque b.tip")
+    beside = zeros(system, output="torque b.tip", input=["force b.tip[0]", "torque b.tip"])
+    np.testing.assert_allclose(np.sort(beside), np.sort(alone), rtol=1e-7)
+
+
+def test_zeros_of_a_symmetric_frame_are_those_of_its_half(monkeypatch):
+    """A force along the axis of symmetry moves half of the modes; no singular values of whole matrices are taken."""
+    for module in (transmission, import_module("flexph.responses.zeros")):
+        small = lambda a: svdvals(a) if a.shape[1] <= 40 else pytest.fail("slow")  # noqa: E731
+        monkeypatch.setattr(module, "svdvals", small, raising=False)
+    system = frame(10, lock=hinge)
+    found = zeros(system, output="force b.root[1]", input="force b.root[1]")
+    other = zeros(system, output="force b.root[0]", input="force b.root[0]")
+    # the symmetric modes, and those against it: each has a zero less than poles of its own
+    assert found.size + other.size == eliminate(system).size - 2
+
+
+def test_zeros_of_larger_systems_take_seconds_at_most():
+    """Those of the held tip: 4 states for every element, without the axial ones, less the spin that is held."""
+    found = zeros(cantilever(elements=60, loss=1e-5), output="torque b.tip", input="torque b.tip")
+    assert found.size == 4 * 60 - 1 and found.real.max() < 1e-9 * np.abs(found).max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_zeros_are_those_of_the_pencil(seed):
+    """Finite eigenvalues of the Rosenbrock pencil by QZ, where H(s) is square and has no hidden modes."""
+    system = eliminate(random_system(seed))
+    n = system.size
+    for output, input in (("b", "b"), ("a", "a"), ("b", "a[0]")):
+        model, asked = state_space(system), channels(system, output, input)
+        m = len(asked.rows)
+        pencil = np.block([[model.A, model.B[:, asked.columns]], [model.C[asked.rows], np.zeros((m, m))]])
+        values = eigvals(pencil, np.diag([1.0] * n + [0.0] * m), homogeneous_eigvals=True)
+        finite = np.abs(values[1]) > 1e-7 * np.abs(values[0])  # infinite ones split by the root of round-off
+        expected = values[0][finite] / values[1][finite]
+        found = zeros(system, output=output, input=input)
+        assert found.size == expected.size
+        apart = np.abs(found[:, None] - expected)
+        assert max(apart.min(axis=0).max(), apart.min(axis=1).max()) < 1e-7 * np.abs(expected).max()
+
+
 def test_damping_ratios():
     """ζ = c/(2ω) of a chain whose masses are all damped alike."""
     found = damping_ratios(chain(4, 0.1))
@@ -307,6 +488,15 @@ def test_a_sweep_follows_modes_through_a_crossing():
     assert found.likeness.min() > 0.99 and not np.any(found.ratios)
     ordered = sweep(make, stiffness, count=2, follow=False)
     assert np.all(np.diff(ordered.frequencies, axis=1) >= 0.0)
+
+
+@pytest.mark.parametrize("loss", [0.0, 1e-9])
+@pytest.mark.parametrize("made", [lambda s: s, eliminate, lambda s: reduce(s, 16, band=(5.0, 1000.0))])
+def test_states_that_are_round_off_do_not_decide_which_mode_is_which(loss, made):
+    """A cantilever of twice the length has the same modes at a quarter of the frequencies."""
+    found = sweep(lambda length: made(cantilever(length, loss=loss)), [1.0, 2.0], count=3)
+    np.testing.assert_allclose(found.frequencies[1], 0.25 * found.frequencies[0], rtol=1e-6)
+    assert found.likeness.min() > 1.0 - 1e-6
 
 
 def test_a_sweep_over_damping():
@@ -351,5 +541,10 @@ def test_pictures(tmp_path):
         assert path.stat().st_size > 10_000
     with pytest.raises(ValueError, match="must be a FrequencyResponse, got str"):
         bode_figure({"full": "x"}, tmp_path / "bode.png")
+    for given in (system, [full, full], {}):
+        with pytest.raises(ValueError, match="responses must be a FrequencyResponse, or a dict of several"):
+            bode_figure(given, tmp_path / "bode.png")
+    with pytest.raises(ValueError, match="systems must be a LinearPHDAE, or a dict of several by name, got Frequency"):
+        pole_zero_figure(full, tmp_path / "zeros.png")
     with pytest.raises(ValueError, match="name the output"):
         bode_figure(frequency_response(system, omega), tmp_path / "bode.png")
