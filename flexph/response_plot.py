@@ -91,7 +91,7 @@ def pole_zero_figure(
     limit: float | None = None,
 ) -> Path:
     """Poles (×) and transmission zeros (○) of one system or of several by name, with |s| ≤ ``limit`` [rad/s]."""
-    named = {"": systems} if isinstance(systems, LinearPHDAE) else dict(systems)
+    named = _all_of("systems", systems, LinearPHDAE)
     figure, (axes,) = _new(6.4, 5.6, 1)
     for k, (name, system) in enumerate(named.items()):
         color, word = f"C{k}", f"{name}: " if name else ""
@@ -110,13 +110,20 @@ def pole_zero_figure(
 
 
 def _named(responses: Responses) -> dict[str, FrequencyResponse]:
-    named = {"": responses} if isinstance(responses, FrequencyResponse) else dict(responses)
-    if not named:
-        raise ValueError("responses must hold at least one FrequencyResponse")
-    for name, response in named.items():
-        if not isinstance(response, FrequencyResponse):
-            raise ValueError(f"responses[{name!r}] must be a FrequencyResponse, got {type(response).__name__}")
-    return named
+    return _all_of("responses", responses, FrequencyResponse)
+
+
+def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
+    """One thing of a kind, or several by name."""
+    if isinstance(given, kind):
+        return {"": given}
+    if not isinstance(given, Mapping) or not given:
+        told = type(given).__name__ if not isinstance(given, Mapping) else "an empty dict"
+        raise ValueError(f"{argument} must be a {kind.__name__}, or a dict of several by name, got {told}")
+    for name, each in given.items():
+        if not isinstance(each, kind):
+            raise ValueError(f"{argument}[{name!r}] must be a {kind.__name__}, got {type(each).__name__}")
+    return dict(given)
 
 
 def _pair(response: FrequencyResponse, output: str | None, input: str | None) -> Array:
