@@ -34,6 +34,8 @@ ELEMENTS, TURNS = 8, 2.0
 END = TURNS * 2.0 * math.pi / case.SPEED  # [s]
 TARGET = 1e-3
 REPEATS = 3
+SCAN = 0.99
+"""Ratio of the step counts that are tried one after the other until one misses the target."""
 SAVED = 400
 """Times at which adaptive methods are compared."""
 FINE = 32000
@@ -194,7 +196,7 @@ def error(found: Outcome, fine: Outcome) -> float:
 
 
 def fewest_steps(run: Run, fine: Outcome, order: int, guess: int) -> int:
-    """Steps with an error just below the target: the order foretells them, a few runs correct it."""
+    """Steps with an error just below the target: the order foretells them, runs with ever fewer steps correct that."""
     steps, good = guess, FINE
     for _ in range(8):
         ratio = error(run(steps), fine) / TARGET
@@ -205,6 +207,9 @@ def fewest_steps(run: Run, fine: Outcome, order: int, guess: int) -> int:
         steps = math.ceil(steps * float(np.clip(ratio / 0.975, 0.1, 10.0)) ** (1.0 / order))
         if steps >= good:  # axial modes make the error uneven
             break
+    fewer = int(SCAN * good)
+    while error(run(fewer), fine) <= TARGET:
+        good, fewer = fewer, int(SCAN * fewer)
     return good
 
 

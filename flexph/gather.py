@@ -55,7 +55,6 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
         "weight": mass[:, None] * gravity,
         "turning": np.flatnonzero([b.turns for b in owned]),
         "flexing": flexing,
-        "first_u": (np.cumsum(sizes) - sizes)[flexing],
         "body_u": np.repeat(np.arange(len(owned)), sizes),
         "J": np.array([c.J for c in made]),
         "s": np.concatenate([c.s for c in made], axis=2),

@@ -14,7 +14,7 @@ from .joints.connection import measures
 from .kernels.continuous import mass_matrix
 from .kernels.gradient import columns, constraint_matrix, velocity_count
 from .kernels.jacobian import flatten, unflatten
-from .kernels.state import Configuration, constraint_sums, derive
+from .kernels.state import Configuration, Derived, constraint_sums, derive
 from .kernels.step import Means
 from .placement import Motion, read_motion
 from .space import Array, skew, spin_map
@@ -27,6 +27,8 @@ AT_REST = 1e-13
 """Velocity [m/s] or gap [m] that counts as zero: what projection leaves of bodies that cannot move."""
 CONSISTENT = 1e-9
 """Relative defect up to which a projected velocity counts as consistent: rates of drives are known to about this."""
+REGULAR = 1e-4
+"""Singular value of constraint rows of length 1 above which they are independent: its square is far above round-off."""
 
 
 def consistent_state(
@@ -44,7 +46,7 @@ def consistent_state(
     c = move_with(mechanism, c, table, time, velocities)
     c = c._replace(spring=spring_forces(mechanism, c, pose.anchors)[mechanism.network.arrays.springs.state >= 0])
     state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors)
-    check_consistent(mechanism, state)
+    check_consistent(mechanism, state, table=table)
     return state
 
 
@@ -92,11 +94,18 @@ def spring_forces(mechanism: Mechanism, c: Configuration, anchors: Anchors) -> A
 
 def constraint_rates(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> tuple[Any, Array]:
     """G and b of the velocity constraints G v = b, b from the drives."""
-    a = mechanism.network.arrays
-    d = derive(a, c)
+    G, b = _rates_at(mechanism, (c, derive(mechanism.network.arrays, c)), table, time)
+    return sparse.csr_array(G), b
+
+
+def _rates_at(
+    mechanism: Mechanism, place: tuple[Configuration, Derived], table: TimeTable, time: float
+) -> tuple[Any, Array]:
+    """The same where what follows from the configuration is at hand; G may be dense."""
+    a, (c, d) = mechanism.network.arrays, place
     coefficient, offset = table.at(time)
     rate_c, rate_o = table.rates(time)
-    G = sparse.csr_array(constraint_matrix(a, c.R, d.arm, d.vector, coefficient, offset.size))
+    G = constraint_matrix(a, c.R, d.arm, d.vector, coefficient, offset.size)
     return G, -constraint_sums(a, d.product, rate_c, rate_o)
 
 
@@ -147,29 +156,40 @@ def _rate_scale(G: Any, v: Array, b: Array) -> float:
     return float(max((abs(G) @ np.abs(v)).max(initial=0.0), np.abs(b).max(initial=0.0), 1e-300))
 
 
-def check_consistent(mechanism: Mechanism, state: State, *, velocities: bool = True) -> Any:
-    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold; returns G."""
+def check_consistent(
+    mechanism: Mechanism, state: State, *, velocities: bool = True, table: TimeTable | None = None
+) -> Any:
+    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold; returns G.
+
+    ``table`` is that of :func:`start_table`, where it is at hand.
+    """
     a = mechanism.network.arrays
+    table = table or start_table(mechanism, state)
+    rows = mechanism.layout.multipliers
+    c = configuration(mechanism, state.x)
+    _check_rotations(mechanism, c.R)
+    d = derive(a, c)
+    _check_lengths(mechanism, d.product)
+    if not rows:
+        return sparse.csr_array((0, mechanism.layout.velocities))
+    coefficient, offset = table.at(state.time)
+    gap = constraint_sums(a, d.product, coefficient, offset)
+    _report(mechanism, "position", gap, row_sizes(mechanism, d.vector), state.time, "m")
+    G, b = _rates_at(mechanism, (c, d), table, state.time)
+    v = velocities_of(mechanism, c)
+    if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
+        _report(mechanism, "velocity", G @ v - b, np.full(rows, _rate_scale(G, v, b)), state.time, "m/s")
+    return G
+
+
+def start_table(mechanism: Mechanism, state: State) -> TimeTable:
+    """What time prescribes from a state on; raises ValueError where the state is none of the mechanism."""
     if state.x.shape != (mechanism.layout.size,):
         raise ValueError(f"the state must have {mechanism.layout.size} entries, got {state.x.size}")
     rows = mechanism.layout.multipliers
     if state.multipliers.shape != (rows,):
         raise ValueError(f"the multipliers of the state must have {rows} entries, got {state.multipliers.size}")
-    _check_rotations(mechanism, state)
-    _check_lengths(mechanism, state)
-    if not mechanism.layout.multipliers:
-        return sparse.csr_array((0, mechanism.layout.velocities))
-    c = configuration(mechanism, state.x)
-    d = derive(a, c)
-    table = TimeTable(mechanism, state.anchors)
-    coefficient, offset = table.at(state.time)
-    gap = constraint_sums(a, d.product, coefficient, offset)
-    _report(mechanism, "position", gap, row_sizes(mechanism, d.vector), state.time, "m")
-    G, b = constraint_rates(mechanism, c, table, state.time)
-    v = velocities_of(mechanism, c)
-    if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
-        _report(mechanism, "velocity", G @ v - b, np.full(rows, _rate_scale(G, v, b)), state.time, "m/s")
-    return G
+    return TimeTable(mechanism, state.anchors)
 
 
 def row_sizes(mechanism: Mechanism, vector: Array) -> Array:
@@ -181,18 +201,14 @@ def row_sizes(mechanism: Mechanism, vector: Array) -> Array:
     return np.array([1.0 if row.unit == "N m" else size for c in mechanism.connections for row in c.rows])
 
 
-def _check_lengths(mechanism: Mechanism, state: State) -> None:
-    a = mechanism.network.arrays
-    if not a.springs.length_product.size:
-        return
-    squares = derive(a, configuration(mechanism, state.x)).product[a.springs.length_product]
+def _check_lengths(mechanism: Mechanism, product: Array) -> None:
+    squares = product[mechanism.network.arrays.springs.length_product]
     for (name, _), square in zip(measures(mechanism.connections), squares, strict=False):
         if square <= 0.0:
             raise ValueError(f"{name} has no length at this pose, and so no direction")
 
 
-def _check_rotations(mechanism: Mechanism, state: State) -> None:
-    R = configuration(mechanism, state.x).R
+def _check_rotations(mechanism: Mechanism, R: Array) -> None:
     defect = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(mechanism.layout.dim)).max(axis=(1, 2))
     worst = int(np.argmax(defect))
     if defect[worst] > CONSISTENT:
@@ -216,8 +232,22 @@ def refuse_redundant(mechanism: Mechanism, G: Any) -> None:
 
 def explain_redundancy(mechanism: Mechanism, G: Any) -> str:
     """The redundant constraints and what they follow from, in words; empty where G has full rank."""
+    if _is_regular(G):
+        return ""
     _, redundant = null_space(G, mechanism.constraint_names)
     return "; ".join(explain_redundant(names) for names in redundant)
+
+
+def _is_regular(G: Any) -> bool:
+    """Whether a dense G has full rank by far: then no diagonal entry of a pivoted QR (see null_space) is small.
+
+    They are at least the smallest singular value of the rows over their lengths, whose square is an eigenvalue here.
+    """
+    if sparse.issparse(G) or not G.size:
+        return False
+    size = np.linalg.norm(G, axis=1)
+    rows = G / np.where(size > 0.0, size, 1.0)[:, None]
+    return bool(np.linalg.eigvalsh(rows @ rows.T)[0] > REGULAR**2)
 
 
 def _unit_of(mechanism: Mechanism, row: int, unit: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .advance import Place
+from .fast.rows import LARGEST, Kept
 from .fast.stepper import Stepper
 from .fast.steps import Parts, Rows, Table
 from .kernels.state import derive
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
 """Steps of the first block, and durations of a block [s] between which its size is kept: one can be interrupted."""
-LARGEST = 4_000_000
-"""Numbers that the table or the rows of a block may hold."""
+GROWTH = 8
+"""By which it grows at most from one to the next: the first steps may be easy."""
 WIDE = 1e8
 """Operations of a banded factorisation beyond which the sparse one of the NumPy kernels is faster."""
 
@@ -49,15 +50,15 @@ class CompiledRun:
         self.stepper = Stepper(mechanism, method.accounts, self.single.depth, self.parts)
         self.stepper.put(self.start)
         self.start = self.start._replace(energy=self.stepper.work.carried.energy.copy())  # to the bits of the rows
-        self.saved: list[Rows] = []
+        self.rows = Kept(self.stepper.widths, self.start.x, self.start.energy)
         self.times, self.middles = [np.array([start.time])], [np.zeros(0)]
-        self.pending: Rows | None = None
+        self.steps = 0
         self.time = self.middle = start.time
         self.count, self.under_way = 0, (start.time, start.time)
 
     def march(self, grid: Array, bar: Any, save_every: int) -> None:
         """From each time to the next; raises NoConvergence, and what drives and inputs raise."""
-        self.save_every, size = save_every, FIRST
+        self.save_every, self.steps, size = save_every, len(grid) - 1, FIRST
         while self.count < len(grid) - 1:
             clock = time.perf_counter()
             asked = min(size, self._limit(), len(grid) - 1 - self.count)
@@ -67,7 +68,7 @@ class CompiledRun:
             if done < asked or elapsed > LONGEST:  # what was prepared for the rest of the block is lost
                 size = max(asked // 2, 1)
             elif elapsed < SHORTEST:
-                size *= 2
+                size *= GROWTH if GROWTH * elapsed < SHORTEST else 2
 
     def _limit(self) -> int:
         """Steps that a block may have."""
@@ -100,12 +101,12 @@ class CompiledRun:
     def _take(self, table: Table, times: Array) -> int:
         """Take the steps of a table and keep those that were solved; how many."""
         solved = np.zeros(1, dtype=np.int64)
-        rows = self.stepper.prepare(len(times) - 1, self.save_every, self.count, self.pending)
+        rows = self._following(len(times) - 1)
         try:
             self.stepper.take(table, self.save_every, self.count, rows, solved)
         finally:
             if solved[0]:
-                self._keep(rows, times[: solved[0] + 1])
+                self._keep(times[: solved[0] + 1])
         return int(solved[0])
 
     def _table(self, times: Array) -> Table:
@@ -115,24 +116,31 @@ class CompiledRun:
         fine = np.append(times[0], ends.ravel())
         return Table(fine, *self.single.table.over(fine), self.single.forcing.over(0.5 * (fine[1:] + fine[:-1])))
 
-    def _keep(self, rows: Rows, times: Array) -> None:
-        """Add the rows of a block; the last one stays under way until its steps are complete."""
+    def _following(self, steps: int) -> Rows:
+        """Rows for some steps, the first of them the one under way."""
+        most = (self.count % self.save_every + max(self.steps - self.count, steps)) // self.save_every + 1
+        return self.rows.following((self.count % self.save_every + steps) // self.save_every + 1, most)
+
+    def _keep(self, times: Array) -> None:
+        """Count the steps between the times, which are in the rows; the last row is under way until it is complete."""
         under_way = self.count % self.save_every
-        whole = (under_way + len(times) - 1) // self.save_every
+        self.rows.complete((under_way + len(times) - 1) // self.save_every)
         self.count += len(times) - 1
-        full = whole == len(rows.state) - 1  # else most of a block may be unused
-        self.saved.append(Rows(*(part[:whole] if full else part[:whole].copy() for part in rows)))
         ends = slice(self.save_every - 1 - under_way, None, self.save_every)
         self.times.append(times[1:][ends])
         self.middles.append(0.5 * (times[:-1] + times[1:])[ends])
-        self.pending = Rows(*(part[whole : whole + 1] for part in rows)) if self.count % self.save_every else None
         self.time, self.middle = float(times[-1]), 0.5 * float(times[-2] + times[-1])
+
+    @property
+    def _under_way(self) -> bool:
+        """Whether the last row is not complete."""
+        return self.count % self.save_every > 0
 
     def _station(self) -> Station:
         """Where the compiled steps stand."""
         if not self.count:
             return self.start
-        carried, x = self.stepper.work.carried, (self.pending or self.saved[-1]).state[-1]
+        carried, x = self.stepper.work.carried, self.rows.state(self._under_way)
         c = configuration(self.mechanism, x)
         place = Place(x, c, derive(self.single.arrays, c), carried.defect.copy())
         return Station(self.time, place, carried.energy.copy(), self.stepper.remembered())
@@ -141,8 +149,8 @@ class CompiledRun:
         """Take a step without compiled kernels, which say why where they fail."""
         self.under_way = (self.time, time)
         step = self.method.to(self._station(), time)
-        rows = _as_rows(step)
-        self._keep(rows if self.pending is None else _merged(self.pending, rows), np.array([self.time, time]))
+        _merge(step, self._following(1))
+        self._keep(np.array([self.time, time]))
         self.stepper.put(step.end)
         return 1
 
@@ -152,31 +160,25 @@ class CompiledRun:
 
     def solution(self) -> Solution:
         """The finished steps; the last one is always kept."""
-        blocks = [*self.saved, *([] if self.pending is None else [self.pending])]
-        last = [] if self.pending is None else [[self.time]]
-        middle = [] if self.pending is None else [[self.middle]]
-        first = Rows(*(np.zeros((0, width)) for width in self.stepper.widths))
-        first = first._replace(state=self.start.x[None], energy=self.start.energy[None])
-        rows = Rows(*(np.concatenate(parts) for parts in zip(first, *blocks, strict=True)))
+        rows = self.rows.all(self._under_way)
+        last, middle = ([self.time], [self.middle]) if self._under_way else ([], [])
         return Solution(
             mechanism=self.mechanism,
-            times=np.concatenate([*self.times, *last]),
+            times=np.concatenate([*self.times, last]),
             states=rows.state,
-            multiplier_times=np.concatenate([*self.middles, *middle]),
-            multipliers=rows.multipliers,
-            stage_multipliers=rows.stage,
-            ledger=make_ledger(self.method.accounts, rows.energy, rows.flow, rows.audit),
+            multiplier_times=np.concatenate([*self.middles, middle]),
+            multipliers=rows.multipliers[1:],
+            stage_multipliers=rows.stage[1:],
+            ledger=make_ledger(self.method.accounts, rows.energy, rows.flow[1:], rows.audit[1:]),
             anchors=self.anchors,
             memory=self.stepper.remembered(),
         )
 
 
-def _merged(first: Rows, second: Rows) -> Rows:
-    """Two rows as one, see record.merged."""
-    audit = np.hstack([np.maximum(first.audit, second.audit)[:, :3], (first.audit + second.audit)[:, 3:]])
-    return second._replace(flow=first.flow + second.flow, audit=audit)
-
-
-def _as_rows(step: Step) -> Rows:
-    parts = (step.end.x, step.end.energy, step.stage, step.multipliers, step.flows, step.audit)
-    return Rows(*(part[None] for part in parts))
+def _merge(step: Step, rows: Rows) -> None:
+    """Book a step in the first of the rows, see record.merged."""
+    rows.state[0], rows.energy[0], rows.stage[0] = step.end.x, step.end.energy, step.stage
+    rows.multipliers[0] = step.multipliers
+    rows.flow[0] += step.flows
+    rows.audit[0, :3] = np.maximum(rows.audit[0], step.audit)[:3]
+    rows.audit[0, 3:] += step.audit[3:]

@@ -70,7 +70,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
     defect, trial = residual(a, start, known, h, x, schedule)
     solve: Solve | None = None
     previous = size = np.inf
-    largest, used = 0.0, 0
+    largest, used, scale = 0.0, 0, TINY
     for iteration in range(1, MAX_ITERATIONS + 1):
         if solve is None:
             try:
@@ -81,7 +81,9 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
         correction = solve(defect)
         work = _work(a, defect, correction)
         largest = max(largest, work)  # from rest, the first correction is all the energy there is
-        size = math.sqrt(work / max(largest, _energy_scale(a, known, h, x, trial)))
+        if iteration <= 2:  # after one correction the motion is known well enough to compare with
+            scale = _energy_scale(a, known, h, x, trial)
+        size = math.sqrt(work / max(largest, scale))
         if not math.isfinite(size):
             raise NoConvergence("the iteration diverged", iteration, size)
         x = Means(*(p - q for p, q in zip(x, correction, strict=True)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 APART = 0.2
 """Distance of two middles, over the step to come, from which on a line through their velocities says where it leads."""
+
+WOVEN = 5
+"""Rows of memory from which steps that go to and fro are foreseen,"""
+WILD = 1e3
+"""and their largest weight: above, two of them are too alike."""
 
 
 class Station(NamedTuple):
@@ -93,10 +99,11 @@ class Single:
         least_norm: bool = False,
         depth: int = 2,
         decaying: bool = False,
+        table: TimeTable | None = None,
     ) -> None:
         self.mechanism, self.arrays, self.forcing = mechanism, mechanism.network.arrays, forcing
         self.least_norm, self.depth = least_norm, depth
-        self.accounts, self.table = Accounts(mechanism, decaying=decaying), TimeTable(mechanism, start.anchors)
+        self.accounts, self.table = Accounts(mechanism, decaying=decaying), table or TimeTable(mechanism, start.anchors)
         self.rows_of_g = mechanism.layout.multipliers
         a, bodies = self.arrays, mechanism.layout.bodies
         sizes = [bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g]
@@ -159,13 +166,19 @@ class Single:
             raise NoConvergence(reason, taken.iterations, 0.0)
 
     def _guess(self, start: Station, h: float, prescribed: Schedule) -> Means:
-        """Mean velocities foreseen from the last steps, or the present ones; the last multipliers."""
+        """Mean velocities foreseen from the last steps, or the present ones; the last multipliers.
+
+        The velocity at the start, which is known too, saves a tenth of the iterations where steps resolve most
+        vibrations, and leads astray where they do not: there it is large and changes its sign with each step.
+        """
         c, memory = start.place.c, start.memory
         lam = memory[-1:, self._edges[2] : self._edges[3]].sum(axis=0)
         lam = lam if prescribed.independent is None else prescribed.independent.gather @ lam
         if len(memory) < 2:
             return Means(c.v, c.omega, c.du, lam)
-        return Means(*self.velocities(foreseen(self.mean_velocities(memory), memory[:, -1], h)), lam)
+        means, lengths = self.mean_velocities(memory), memory[:, -1]
+        see = foreseen_to_and_fro if len(memory) == WOVEN else foreseen
+        return Means(*self.velocities(see(means, lengths, h)), lam)
 
     def mean_velocities(self, memory: Array) -> Array:
         """Those of the last steps, (rows, n)."""
@@ -193,3 +206,22 @@ def foreseen(means: Array, lengths: Array, h: float) -> Array:
         if abs(away[k] - away[near]) >= APART * abs(h):
             return first + (first - means[-1 - k]) * (away[near] / (away[k] - away[near]))
     return first
+
+
+def foreseen_to_and_fro(means: Array, lengths: Array, h: float) -> Array:
+    """Mean velocities of a step of h from those, (WOVEN, n), of the last ones, of any lengths and signs hₖ.
+
+    They are a parabola in time and, of vibrations that no step resolves, (−1)ᵏ/hₖ times a line in Σ 1/hₖ: such a
+    coordinate q changes its sign with each step, up to a turn of 4/(ω hₖ), and its mean velocity is −2q/hₖ.
+    """
+    ends, turns = np.cumsum(lengths[::-1]), np.cumsum(h / lengths[::-1])
+    away = -(ends - 0.5 * lengths[::-1] + 0.5 * h) / h  # middles of the steps from that of the one to come
+    turned = -(turns - 0.5 * h / lengths[::-1] + 0.5)
+    sign = h / lengths[::-1] * (-1.0) ** np.arange(1, WOVEN + 1)
+    basis = np.array([np.ones(WOVEN), away, away * away, sign, sign * turned])
+    with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError):
+        weights: Array = np.linalg.solve(basis, [1.0, 0.0, 0.0, 1.0, 0.0])
+        if np.abs(weights).max() <= WILD:
+            made: Array = weights @ means[::-1]
+            return made
+    return foreseen(means, lengths, h)

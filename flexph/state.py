@@ -177,6 +177,7 @@ class TimeTable:
         self._fixed = self._fill(blank, anchors.rows, range(len(self._laws)))
         self._still = np.zeros(int(edges[-1])), np.zeros(len(self._laws))
         self._last = lru_cache(maxsize=2)(lambda time: self.evaluate(self.values(time)))
+        self._first = lru_cache(maxsize=1)(lambda time: self._rates(time, None))  # a run asks twice for its start
 
     def at(self, time: float) -> tuple[Array, Array]:
         """(coefficients of the terms, offsets of the rows) at a time [s], not to be written to."""
@@ -205,9 +206,13 @@ class TimeTable:
 
         From an adaptive eighth-order difference of the drives to the right of the time, or, with a step [s], from a
         fourth-order one within the step that ends at the time: drives are never asked for times outside the run.
+        Not to be written to.
         """
         if not self._driven:
             return self._still
+        return self._first(time) if step is None else self._rates(time, step)
+
+    def _rates(self, time: float, step: float | None) -> tuple[Array, Array]:
         coefficient, offset = (part.copy() for part in self._still)
         values = self.values(time)
         for i in self._driven:

@@ -14,17 +14,17 @@ from . import checks as check
 from .compiling import AVAILABLE, timed
 from .composition import Composed, fourth_order
 from .decay import Decaying
-from .initial import check_consistent, refuse_redundant
+from .initial import check_consistent, refuse_redundant, start_table
 from .inputs import Forcing, Input
 from .methods.events import Event, Watch
 from .methods.run import ascending
 from .newton import NoConvergence
 from .pacing import NoPace, Pace, Pairs, read_tolerance
 from .record import Record
-from .single import Method, Single, Station, Step
+from .single import WOVEN, Method, Single, Station, Step
 from .solution import Solution
 from .space import Array
-from .state import State
+from .state import State, TimeTable
 from .unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .validity import warn_of_doubts
 
@@ -63,10 +63,11 @@ def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | A
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = _grid(times, start)
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
-    matrix = check_consistent(mechanism, start)
+    table = start_table(mechanism, start)
+    matrix = check_consistent(mechanism, start, table=table)
     if options.redundant == "refuse":
         refuse_redundant(mechanism, matrix)
-    method = _method(_single(mechanism, start, forcing, options), options)
+    method = _method(_single(mechanism, start, (forcing, table), options), options)
     if _compiles(mechanism, method, options):
         from .marching import CompiledRun
 
@@ -102,14 +103,15 @@ def _compiles(mechanism: Mechanism, method: Method, options: Options) -> bool:
     return bool(options.compiled) or not is_wide(mechanism)
 
 
-def _single(mechanism: Mechanism, start: State, forcing: Forcing, options: Options) -> Single:
+def _single(mechanism: Mechanism, start: State, given: tuple[Forcing, TimeTable], options: Options) -> Single:
     """The single step; compositions go back and forth and control takes second differences, so both remember more."""
-    depth = 4 if options.method == "exact4" else 2 if options.tolerance is None else 3
+    depth = WOVEN if options.method == "exact4" else 2 if options.tolerance is None else 3
     least_norm, radius = options.redundant == "least_norm", options.spectral_radius
+    forcing, table = given
     if options.method != "decaying":
         if radius is not None:
             raise ValueError(f"spectral_radius is for method 'decaying', got method {options.method!r}")
-        return Single(mechanism, start, forcing, least_norm=least_norm, depth=depth)
+        return Single(mechanism, start, forcing, least_norm=least_norm, depth=depth, table=table)
     radius = check.number("spectral_radius", RADIUS if radius is None else radius)
     if not 0.0 <= radius <= 1.0:
         raise ValueError(f"spectral_radius must lie between 0 and 1, got {radius}")

@@ -286,6 +286,7 @@ class Carried(NamedTuple):
     frame: Array  # (d, d), work space
     moved: Array  # (k, d), speeds of nodes
     form: Array  # (d, K)
+    weave: Array  # (WOVEN, WOVEN + 1), work space
 
 
 class Workspace(NamedTuple):

@@ -86,20 +86,21 @@ def pack(constants: Constants, workspace: Workspace) -> tuple[Memory, Held, Work
 
 def _flat(given: list[Any], kind: Any) -> tuple[Array, Index]:
     parts = [np.asarray(part, dtype=kind) for part in given]
-    table = np.ones((len(parts), 4), dtype=np.int64)
-    table[:, 0] = np.cumsum([0, *(p.size for p in parts)])[:-1]
-    for row, part in zip(table, parts, strict=True):
-        row[1 : 1 + part.ndim] = part.shape
-    return np.concatenate([p.ravel() for p in parts]), table
+    sizes = np.cumsum([0, *(p.size for p in parts)])[:-1].tolist()
+    table = [(first, *p.shape, 1, 1, 1)[:4] for first, p in zip(sizes, parts, strict=True)]
+    return np.concatenate([p.ravel() for p in parts]), np.array(table, dtype=np.int64)
+
+
+_NUMBER = {**REAL._asdict(), **WHOLE._asdict()}
 
 
 def _views(held: Held, group: str, part: Any) -> Any:
     """A group as views of the memory."""
     made = []
     for field, value in part._asdict().items():
-        whole = f"{group}_{field}" in WHOLE._fields
-        flat, table = (held.wholes, held.whole) if whole else (held.reals, held.real)
-        first = table[getattr(WHOLE if whole else REAL, f"{group}_{field}"), 0]
+        name = f"{group}_{field}"
+        flat, table = (held.wholes, held.whole) if hasattr(WHOLE, name) else (held.reals, held.real)
+        first = int(table[_NUMBER[name], 0])
         made.append(flat[first : first + value.size].reshape(value.shape))
     return part.__class__(*made)
 

@@ -22,7 +22,8 @@ def newton(
     """Solve a step from the guess in ``x`` (see flexph.newton); iterations, or −1 where it is not solved."""
     residual(m, axes, h, before, after, offset, inputs)
     factored, used = False, 0
-    previous, largest = math.inf, 0.0
+    previous, largest, scale = math.inf, 0.0, 0.0
+    noise = NOISE * span(m, REAL.x_v, REAL.x_lam).size  # along chains round-off adds up
     for iteration in range(1, MAX_ITERATIONS + 1):
         if not factored:
             if not factor(m, axes, h, before, after):
@@ -31,14 +32,16 @@ def newton(
         solve(m, axes, h)
         done = _work(m)
         largest = max(largest, done)
-        size = math.sqrt(done / max(largest, _energy_scale(m, h)))
+        if iteration <= 2:  # after one correction the motion is known well enough to compare with
+            scale = _energy_scale(m, h)
+        size = math.sqrt(done / max(largest, scale))
         if not math.isfinite(size):
             return -1
         _correct(m)
         used += 1
         rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
-        settled = expected <= SETTLED or (stagnates and (size <= NOISE or _below_resolution(m, h)))
+        settled = expected <= SETTLED or (stagnates and (size <= noise or _below_resolution(m, h)))
         if settled:
             trial(m, axes, h, before, after, offset, inputs)
             return -1 if _is_open(m) else iteration

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..compiling import announced
 from ..ledger import Accounts
+from ..single import WOVEN
 from ..space import Array
 from .band import stored
 from .data import Carried, Constants, Index, Motion, System, Trial, Unknowns, Workspace
@@ -46,14 +47,6 @@ class Stepper:
         """The rows of memory that are filled."""
         memory = self.work.carried.memory
         return memory[len(memory) - self.known :].copy()
-
-    def prepare(self, steps: int, save_every: int, count: int, under_way: Rows | None) -> Rows:
-        """Rows for some steps after ``count`` others."""
-        rows = Rows(*(np.zeros(((count % save_every + steps) // save_every + 1, width)) for width in self.widths))
-        if under_way is not None:
-            for mine, given in zip(rows, under_way, strict=True):
-                mine[0] = given[0]
-        return rows
 
     def take(self, table: Table, save_every: int, count: int, rows: Rows, solved: Index) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
@@ -109,7 +102,7 @@ def _workspace(k: Constants, depth: int, energies: int, flows: int) -> Workspace
     carried = Carried(
         *(z((depth, width)), z((depth, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
         *(z(energies), z(flows), z(flows), z(rows), z(rows), z(6)),
-        *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((d, count))),
+        *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((d, count)), z((WOVEN, WOVEN + 1))),
     )
     return Workspace(motion(), motion(), unknowns(), unknowns(), unknowns(), trial, _system(k), carried)
 

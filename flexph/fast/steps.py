@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..compiling import in_place
-from ..single import APART
+from ..single import APART, WILD, WOVEN
 from ..space import Array
 from .arrow import solve_border
 from .books import energies, flows, velocity_defect
@@ -144,19 +144,63 @@ def _close(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
 @in_place
 def _guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
     """Mean velocities foreseen from the last steps (see single.foreseen), or the present ones; the last multipliers."""
-    carried_memory = matrix(m, REAL.carried_memory)
+    memory = matrix(m, REAL.carried_memory)
     velocities, now = span(m, REAL.x_v, REAL.x_du), span(m, REAL.at_v, REAL.at_du)
     x_lam = vector(m, REAL.x_lam)
-    near, other, slope = _nearest(carried_memory, h, known)
-    if near < 0:
-        copy(now, velocities)
-    else:
-        first, second = carried_memory[near], carried_memory[other]
+    depth = memory.shape[0]
+    full = known >= WOVEN and depth == WOVEN
+    if not (full and _foresee_to_and_fro(memory, h, matrix(m, REAL.carried_weave), velocities)):
+        near, other, slope = _nearest(memory, h, known)
         for i in range(velocities.size):
-            velocities[i] = first[i] + slope * (first[i] - second[i])
-    last = carried_memory[carried_memory.shape[0] - 1]
+            velocities[i] = memory[near, i] + slope * (memory[near, i] - memory[other, i]) if near >= 0 else now[i]
     for i in range(x_lam.size):
-        x_lam[i] = last[velocities.size + i] if known > 0 else 0.0
+        x_lam[i] = memory[depth - 1, velocities.size + i] if known > 0 else 0.0
+
+
+@in_place
+def _foresee_to_and_fro(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
+    """See single.foreseen_to_and_fro; False where two rows are too alike."""
+    end, turned, sign, last = -0.5, -0.5, 1.0, memory.shape[1] - 1
+    for k in range(WOVEN):
+        share = memory[WOVEN - 1 - k, last] / h
+        turn, sign = 1.0 / share, -sign
+        away = end - 0.5 * share
+        basis[0, k], basis[1, k], basis[2, k] = 1.0, away, away * away
+        basis[3, k], basis[4, k] = sign * turn, sign * turn * (turned - 0.5 * turn)
+        end, turned = end - share, turned - turn
+    basis[:, WOVEN] = 0.0
+    basis[0, WOVEN] = basis[3, WOVEN] = 1.0
+    _eliminate(basis)
+    for k in range(WOVEN):
+        if not abs(basis[k, WOVEN]) <= WILD:
+            return False
+    velocities[:] = 0.0
+    for k in range(WOVEN):
+        weight, row = basis[k, WOVEN], memory[WOVEN - 1 - k]
+        for i in range(velocities.size):
+            velocities[i] += weight * row[i]
+    return True
+
+
+@in_place
+def _eliminate(A: Array) -> None:
+    """Gauss and Jordan with pivoting: the last column becomes the solution."""
+    n = A.shape[0]
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        if p != k:
+            for j in range(k, n + 1):
+                A[k, j], A[p, j] = A[p, j], A[k, j]
+        inverse = 1.0 / A[k, k]
+        for j in range(k + 1, n + 1):
+            A[k, j] *= inverse
+        for i in range(n):
+            if i != k:
+                for j in range(k + 1, n + 1):
+                    A[i, j] -= A[i, k] * A[k, j]
 
 
 @in_place

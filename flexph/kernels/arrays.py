@@ -28,7 +28,6 @@ class Arrays(NamedTuple):
     weight: Array  # (b, d), m g
     turning: Index  # bodies that turn
     flexing: Index  # bodies that deform
-    first_u: Index  # first flexible coordinate of each of them
     body_u: Index  # body of each flexible coordinate
     J: Array  # (b, s, s)
     s: Array  # (s, s, n)

@@ -25,7 +25,7 @@ from flexph import (
 from flexph.composition import OUTER, SUBSTEPS, Composed
 from flexph.inputs import Forcing
 from flexph.record import Record
-from flexph.single import Single
+from flexph.single import WOVEN, Single, foreseen, foreseen_to_and_fro
 
 PLUMB = (0.0, -9.81)
 
@@ -135,6 +135,25 @@ def test_a_free_chain_keeps_both_momenta():
     for momentum in (run.linear_momentum(), run.angular_momentum()):
         assert np.abs(momentum[0]).max() > 1e-2
         assert np.abs(momentum - momentum[0]).max() < 1e-13 * 10
+
+
+def test_means_of_steps_to_and_fro_are_foreseen():
+    """Exact for parabolas in time, and for what changes its sign with each step and turns slowly beside that."""
+    lengths = 0.1 * np.tile(SUBSTEPS, 3)
+    middles, turns = np.cumsum(lengths) - 0.5 * lengths, np.cumsum(1.0 / lengths) - 0.5 / lengths
+    smooth = np.stack([np.ones_like(middles), middles, middles**2], axis=1)
+    shaken = np.stack([np.ones_like(turns), turns], axis=1) / lengths[:, None] * (-1.0) ** np.arange(18)[:, None]
+    means = np.hstack([smooth, shaken])
+    for k in range(6, 18):
+        found = foreseen_to_and_fro(means[k - WOVEN : k], lengths[k - WOVEN : k], lengths[k])
+        # weights up to 30, and a matrix that loses three digits
+        assert np.abs(found - means[k]).max(axis=0) == pytest.approx(0.0, abs=1e-10 * np.abs(means).max())
+
+
+def test_steps_that_are_too_alike_are_foreseen_by_two_of_them():
+    lengths = np.array([1.0, -1.0, 1.0, -1.0, 1.0])  # three middles coincide, with equal signs
+    means = np.random.default_rng(3).normal(size=(WOVEN, 2))
+    assert np.array_equal(foreseen_to_and_fro(means, lengths, 1.0), foreseen(means, lengths, 1.0))
 
 
 def three_single_steps(mechanism, start, times):
