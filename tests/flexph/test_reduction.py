@@ -208,6 +208,7 @@ def test_a_tolerance_that_is_met_is_accepted(elements):
     assert assess(beam, reduced, np.geomspace(*band, 200)).hinf < 1e-2
 
 
+@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")
 @pytest.mark.parametrize("dim", [2, 3])
 def test_free_bodies_keep_the_rigid_motions_that_are_driven(dim):
     """Of order 2 · 2 + rigid motions; without them the response at low frequencies would be far off."""
@@ -302,6 +303,7 @@ def test_errors_of_the_clamped_beam():
     assert all(a.certificate.holds for a in found.values())
 
 
+@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")
 def test_energy_error_and_certificate_see_a_wrong_system():
     system = mechanical(0)
     reduced = reduce(system, 20, band=BAND)
