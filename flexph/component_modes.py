@@ -7,21 +7,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from . import checks as check
 from . import spectrum
 from .elimination import analysed, eliminate
 from .linear import LinearPHDAE
 from .projection import project
+from .reduction.bases import split_basis
 from .saddle import solve_regular
 from .space import Array
 from .split import Split, split
-
-RIGID = 1e-12
-"""Strain of a motion over the terms it is the difference of, below which it is round-off."""
-STRAINED = 1e-11
-"""Elastic energy of a combination of motions that have unit energy each, below which it is rigid."""
 
 
 def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) -> LinearPHDAE:
@@ -57,12 +52,8 @@ def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) ->
     interface = _independent(parts.B[:, columns])
     static = _constraint_modes(parts, interface, ports)
     normal = _normal_modes(parts, interface, modes, ports)
-    velocity = np.hstack([static, normal])
-    stress = _stresses(parts, velocity)
-    basis = np.zeros((free.size, velocity.shape[1] + stress.shape[1]))
-    basis[parts.velocities, : velocity.shape[1]] = velocity
-    basis[parts.stresses, velocity.shape[1] :] = stress
-    return project(free, basis, kinetic=np.arange(basis.shape[1]) < velocity.shape[1])
+    basis, kinetic = split_basis(parts, np.hstack([static, normal]))
+    return project(free, basis, kinetic=kinetic)
 
 
 def _independent(b: Any) -> Any:
@@ -107,20 +98,3 @@ def _normal_modes(parts: Split, b: Any, count: int, ports: Collection[str]) -> A
     if found.frequencies.size < count:
         raise ValueError(f"modes must be at most {found.frequencies.size} with the interface held, got {count}")
     return found.shapes[:n].real
-
-
-def _stresses(parts: Split, velocity: Array) -> Array:
-    """A basis of C⁻¹D v over all v, orthonormal in C, without the rigid motions."""
-    c = sparse.csc_array(parts.C)
-    if not c.shape[0]:
-        return np.zeros((0, velocity.shape[1]))
-    solve = splu(c).solve
-    made, terms = solve(parts.D @ velocity), solve(abs(parts.D) @ np.abs(velocity))
-    size, terms = (np.sqrt(np.einsum("ij,ij->j", x, c @ x)) for x in (made, terms))
-    elastic = size > RIGID * terms
-    made = made[:, elastic] / size[elastic]
-    for _ in range(2):  # the second time removes what cancellation left of the first
-        values, vectors = np.linalg.eigh(made.T @ (c @ made))
-        kept = values > STRAINED * values.max(initial=0.0)
-        made = made @ (vectors[:, kept] / np.sqrt(values[kept]))
-    return made

@@ -31,15 +31,12 @@ class Split(NamedTuple):
     B: Any
     G: Any
 
-    def flexibility(self) -> Any:
-        """C⁻¹ (m, m): of a sparse C one connected block at a time."""
-        if sparse.issparse(self.C):
-            return inverse_by_blocks(self.C)
-        return np.linalg.inv(self.C)
-
     def stiffness(self) -> Any:
         """K = DᵀC⁻¹D (n, n), symmetric."""
-        K = self.D.T @ (self.flexibility() @ self.D)
+        if sparse.issparse(self.C):  # discontinuous stresses: C⁻¹ is as sparse as C
+            K = self.D.T @ (inverse_by_blocks(self.C) @ self.D)
+        else:
+            K = self.D.T @ np.linalg.solve(self.C, self.D)
         return 0.5 * (K + K.T)
 
 
