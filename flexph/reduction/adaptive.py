@@ -124,7 +124,7 @@ class _Search:
         parts = self.shifted.split
         if parts is None:
             return 0
-        motions = rigid_motions(parts)
+        motions = rigid_motions(self.shifted)
         if not motions.shape[1]:
             return 0
         gram = dense(motions.T @ (parts.M @ motions))

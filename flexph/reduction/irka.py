@@ -10,7 +10,6 @@ from ..gram_schmidt import extend
 from ..linear import LinearPHDAE
 from ..shifted import Shifted
 from ..space import Array
-from ..split import Split
 from ..state_space import dense
 from .bases import projected, rigid_motions
 from .krylov import Expansion, Point, audit, moments, real, terms
@@ -69,7 +68,7 @@ def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE
     not die out.
     """
     if shifted.split is not None:
-        _refuse_rigid(shifted.split)
+        _refuse_rigid(shifted)
         order -= order % 2
     points, space = _guessed(shifted, order, band), np.zeros((shifted.size, 0))
     for k in range(OUTER):
@@ -155,8 +154,8 @@ def _mirrored(a: Array, inputs: Array) -> Tangents:
     return Tangents(every.points[upper], every.directions[upper])
 
 
-def _refuse_rigid(parts: Split) -> None:
-    count = rigid_motions(parts).shape[1]
+def _refuse_rigid(shifted: Shifted) -> None:
+    count = rigid_motions(shifted).shape[1]
     if count:
         raise ValueError(
             f"method 'irka' needs a system whose responses die out, this one has {count} rigid motion"

@@ -21,7 +21,7 @@ def modal(shifted: Shifted, order: int) -> LinearPHDAE:
             "method 'modal' needs a system of velocities and stresses (kinetic) whose inputs are forces; take method "
             "'krylov' for others, such as those with algebraic states of a controller"
         )
-    rigid = orthonormal(rigid_motions(parts).toarray(), parts.M)
+    rigid = orthonormal(rigid_motions(shifted).toarray(), parts.M)
     count = rigid.shape[1]
     if count > order:
         raise ValueError(f"order must be at least {count}, the number of rigid motions, got {order}")
