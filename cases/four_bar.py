@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 import fem
 from cases.units import deg, inch
-from flexph import GROUND, Mechanism, Modes, Pose, connect, eigenfrequencies, eliminate, hinge, modes, weld
+from flexph import GROUND, Mechanism, Modes, Pose, connect, eigenfrequencies, eliminate, hinge, modes, torque, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.space import Array
@@ -65,13 +65,23 @@ class Result:
     mode_angle: float
 
 
-def four_bar(data: Data, elements: int, pair: str = "compatible") -> Mechanism:
-    """Crank clamped at its root, coupler, follower pinned to the ground; lumped masses at both moving pins."""
+UNDAMPED = fem.Damping()
+
+
+def four_bar(
+    data: Data, elements: int, pair: str = "compatible", *, damping: fem.Damping = UNDAMPED, motor: str = ""
+) -> Mechanism:
+    """Crank clamped at its root, coupler, follower pinned to the ground; lumped masses at both moving pins.
+
+    With the name of a ``motor`` the crank is hinged instead, and the motor's torque acts on its root.
+    """
     material = fem.Material(young=data.young, density=data.density)
+    given: dict[str, Any] = {"elements": elements, "pair": pair, "damping": damping}
     crank, coupler, follower = (
-        fem.beam(length, material, fem.Section(area=area, second_moment=second), elements=elements, pair=pair)
+        fem.beam(length, material, fem.Section(area=area, second_moment=second), **given)
         for length, area, second in zip(data.lengths[1:], data.areas, data.second_moments, strict=True)
     )
+    root = [hinge("crank.root", GROUND), torque("crank.root", name=motor)] if motor else [weld("crank.root", GROUND)]
     return connect(
         {
             "crank": crank,
@@ -79,7 +89,7 @@ def four_bar(data: Data, elements: int, pair: str = "compatible") -> Mechanism:
             "follower": follower.with_mass("root", data.pin_mass),
         },
         [
-            weld("crank.root", GROUND),
+            *root,
             hinge("crank.tip", "coupler.root"),
             hinge("coupler.tip", "follower.root"),
             hinge("follower.tip", GROUND.at(data.lengths[0], 0.0)),

@@ -16,20 +16,17 @@ from typing import Annotated, Any
 import numpy as np
 
 import fem
+from cases import four_bar
 from cases.four_bar import DATA, REFERENCE, pose_at
 from cases.units import deg
 from flexph import (
-    GROUND,
     LinearPHDAE,
     Mechanism,
-    connect,
     eliminate,
     feedback,
-    hinge,
     inject_damping,
     passive_observer,
     port_spring,
-    torque,
 )
 from flexph.case import Case, Check, Option
 from flexph.plot import bode_figure
@@ -65,29 +62,9 @@ class Result:
     zeros: Array
 
 
-def four_bar(elements: int, loss: float) -> Mechanism:
+def driven_four_bar(elements: int, loss: float) -> Mechanism:
     """The mechanism of [flex] table 1 with a hinge at the crank's root and the torque of a motor there."""
-    data = DATA["si"]
-    material = fem.Material(young=data.young, density=data.density)
-    damping = fem.Damping(stiffness=loss)
-    crank, coupler, follower = (
-        fem.beam(length, material, fem.Section(area=area, second_moment=second), elements=elements, damping=damping)
-        for length, area, second in zip(data.lengths[1:], data.areas, data.second_moments, strict=True)
-    )
-    return connect(
-        {
-            "crank": crank,
-            "coupler": coupler.with_mass("root", data.pin_mass),
-            "follower": follower.with_mass("root", data.pin_mass),
-        },
-        [
-            hinge("crank.root", GROUND),
-            hinge("crank.tip", "coupler.root"),
-            hinge("coupler.tip", "follower.root"),
-            hinge("follower.tip", GROUND.at(data.lengths[0], 0.0)),
-            torque("crank.root", name=MOTOR),
-        ],
-    )
+    return four_bar.four_bar(DATA["si"], elements, damping=fem.Damping(stiffness=loss), motor=MOTOR)
 
 
 def run(
@@ -103,7 +80,7 @@ def run(
     """The four-bar mechanism with a motor at the crank: full, eliminated and reduced responses, damping injection."""
     if points < 2:
         raise ValueError(f"points must be at least 2, got {points}")
-    mechanism = four_bar(elements, loss)
+    mechanism = driven_four_bar(elements, loss)
     full = mechanism.linearize(pose_at(mechanism, DATA["si"], angle * deg))
     small = reduce(full, order, method="krylov", band=BAND)
     systems = {"full": full, "eliminated": eliminate(full), "reduced": small}
@@ -207,7 +184,7 @@ def draw_steps(result: Result, path: Path) -> None:
 def checks() -> Iterable[Check]:
     """Zeros of the driven crank against the frequencies of the welded one, at all angles that are published."""
     source = "four-bar with the crank welded, displacement FE, converged"
-    mechanism = four_bar(16, 0.0)
+    mechanism = driven_four_bar(16, 0.0)
     for angle, published in REFERENCE.items():
         system = mechanism.linearize(pose_at(mechanism, DATA["si"], angle * deg))
         found = np.abs(zeros(system, output=MOTOR, input=MOTOR))

@@ -12,7 +12,7 @@ from scipy import sparse
 from . import checks as check
 from .linear import LinearPHDAE
 from .phdae import PHDAE
-from .space import Array
+from .space import Array, dense
 
 MULTIPLIERS = "multipliers"
 """Part of the states of a :class:`PHDAE` that are multipliers of an interconnection."""
@@ -127,7 +127,7 @@ def _constant(coupling: Any, b1: Any, b2: Any) -> Any:
     c = check.matrix("C", coupling, (b1.shape[1], b2.shape[1]))
     if sparse.issparse(b1):
         return sparse.csr_array(c)
-    return _dense(c)
+    return dense(c)
 
 
 def _drop_ports(system: LinearPHDAE, used: tuple[str, str]) -> LinearPHDAE:
@@ -156,11 +156,11 @@ def interchange(system: PHDAE, port: str) -> PHDAE:
     others = [k for k in system.ports if k != port]
 
     def outer(x: Array) -> Any:
-        return np.hstack([_dense(system.inputs(x[:n], k)) for k in others] or [np.zeros((n, 0))])
+        return np.hstack([dense(system.inputs(x[:n], k)) for k in others] or [np.zeros((n, 0))])
 
     def structure(x: Array) -> Array:
-        b = _dense(system.inputs(x[:n], port))
-        return np.block([[_dense(system.J(x[:n])), b], [-b.T, np.zeros((m, m))]])
+        b = dense(system.inputs(x[:n], port))
+        return np.block([[dense(system.J(x[:n])), b], [-b.T, np.zeros((m, m))]])
 
     def inputs(x: Array) -> Array:
         return np.block([[outer(x), np.zeros((n, m))], [np.zeros((m, outer(x).shape[1])), np.eye(m)]])
@@ -190,9 +190,9 @@ def _nonlinear(first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: An
 
     def structure(x: Array) -> Array:
         x1, x2, _ = split(x)
-        b1 = _dense(first.inputs(x1, ports[0])) @ _dense(c(x1, x2))
-        b2 = _dense(second.inputs(x2, ports[1]))
-        j1, j2 = _dense(first.J(x1)), _dense(second.J(x2))
+        b1 = dense(first.inputs(x1, ports[0])) @ dense(c(x1, x2))
+        b2 = dense(second.inputs(x2, ports[1]))
+        j1, j2 = dense(first.J(x1)), dense(second.J(x2))
         if not with_multiplier:
             return np.block([[j1, -b1 @ b2.T], [b2 @ b1.T, j2]])
         zero = np.zeros((n1, n2))
@@ -200,8 +200,8 @@ def _nonlinear(first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: An
 
     def inputs(x: Array) -> Array:
         x1, x2, _ = split(x)
-        left = [_dense(first.inputs(x1, k)) for k in first.ports if k != ports[0]]
-        right = [_dense(second.inputs(x2, k)) for k in second.ports if k != ports[1]]
+        left = [dense(first.inputs(x1, k)) for k in first.ports if k != ports[0]]
+        right = [dense(second.inputs(x2, k)) for k in second.ports if k != ports[1]]
         blocks = _block_diag(np.hstack([np.zeros((n1, 0)), *left]), np.hstack([np.zeros((n2, 0)), *right]))
         return np.vstack([blocks, np.zeros((m, blocks.shape[1]))])
 
@@ -229,9 +229,5 @@ def _nonlinear(first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: An
     )
 
 
-def _dense(a: Any) -> Array:
-    return a.toarray() if sparse.issparse(a) else np.asarray(a)
-
-
 def _block_diag(*blocks: Any) -> Array:
-    return sparse.block_diag([sparse.csr_array(_dense(b)) for b in blocks]).toarray()
+    return sparse.block_diag([sparse.csr_array(dense(b)) for b in blocks]).toarray()

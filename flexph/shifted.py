@@ -13,9 +13,8 @@ from scipy.sparse.linalg import splu
 
 from . import checks as check
 from .linear import LinearPHDAE
-from .space import Array
+from .space import Array, dense
 from .split import Split, split
-from .state_space import dense
 
 Solver = Callable[[Array], Array]
 REFINEMENTS = 3

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.spatial.transform import Rotation
 
 Array = NDArray[Any]
@@ -196,3 +197,9 @@ def entry_count(dim: int) -> int:
 def planar_angle(matrix: Array) -> Array:
     """Angle [rad] of planar rotation matrices, in (−π, π]."""
     return np.arctan2(matrix[..., 1, 0], matrix[..., 0, 0])
+
+
+def dense(a: Any) -> Array:
+    """A matrix as a dense array."""
+    made: Array = a.toarray() if sparse.issparse(a) else np.asarray(a)
+    return made

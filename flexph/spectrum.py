@@ -13,7 +13,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from . import checks as check
 from .elimination import eliminate
 from .linear import LinearPHDAE, linear_system
-from .space import Array
+from .space import Array, dense
 from .sparse_null_space import sparse_null_space
 
 DENSE_LIMIT = 600
@@ -80,7 +80,7 @@ def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
 def poles(system: LinearPHDAE) -> Array:
     """All finite poles s of ``s E x = (J − R) x`` [1/s], by ascending modulus; dense. Re s ≤ 0 up to round-off."""
     free = eliminate(system)
-    values = eig(_full(free.J) - _full(free.R), _full(free.E), right=False)
+    values = eig(dense(free.J) - dense(free.R), dense(free.E), right=False)
     values = values[np.isfinite(values)]
     return values[np.argsort(np.abs(values), kind="stable")]
 
@@ -91,10 +91,6 @@ def _root(what: str, e: Array) -> Array:
         return cholesky(e, lower=True)
     except np.linalg.LinAlgError:
         raise ValueError(f"modes need a positive definite E: {what} is singular") from None
-
-
-def _full(a: Any) -> Array:
-    return a.toarray() if sparse.issparse(a) else a
 
 
 def _split(system: LinearPHDAE) -> tuple[Any, Any, Any] | None:
@@ -123,7 +119,7 @@ def rank_of(d: Array) -> int:
 
 
 def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None, shapes: bool) -> Modes:
-    m, c, d = (_full(b) for b in blocks)
+    m, c, d = (dense(b) for b in blocks)
     lm, lc = _root("its part of the velocities", m), _root("its part of the stresses", c)
     scaled = solve_triangular(lc, solve_triangular(lm, d.T, lower=True).T, lower=True)
     rank = rank_of(d)
@@ -153,7 +149,7 @@ def _shapes(system: LinearPHDAE, velocity: Array, stress: Array) -> Array:
 
 
 def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
-    e, j = _full(system.E), _full(system.J)
+    e, j = dense(system.E), dense(system.J)
     lower = _root("it", e)
     half = solve_triangular(lower, j, lower=True)
     skew = solve_triangular(lower, half.T, lower=True).T

@@ -13,7 +13,7 @@ from scipy.linalg import cholesky, solve_triangular
 from . import checks as check
 from .elimination import eliminate
 from .linear import LinearPHDAE
-from .space import Array
+from .space import Array, dense
 
 Coordinates = Literal["energy", "scaled"]
 LARGEST = 5000
@@ -98,8 +98,8 @@ def standard_form(system: LinearPHDAE, *, coordinates: Coordinates = "energy") -
     free = eliminate(system)
     if free.size > LARGEST:
         raise ValueError(f"standard_form makes dense matrices of up to {LARGEST} states, got {free.size}: reduce first")
-    E, J, R, B = (_full(a) for a in (free.E, free.J, free.R, free.B))
-    lift = np.eye(free.size) if free.lift is None else _full(free.lift)
+    E, J, R, B = (dense(a) for a in (free.E, free.J, free.R, free.B))
+    lift = np.eye(free.size) if free.lift is None else dense(free.lift)
     unit = 1.0 / np.sqrt(np.where(np.diag(E) > 0.0, np.diag(E), 1.0))  # one scale for metres and for pascals
     try:
         lower = cholesky(unit[:, None] * E * unit, lower=True) / unit[:, None]
@@ -120,8 +120,3 @@ def standard_form(system: LinearPHDAE, *, coordinates: Coordinates = "energy") -
         lift=half(lift.T).T,
         **names,
     )
-
-
-def _full(a: Any) -> Array:
-    made: Array = a.toarray() if hasattr(a, "toarray") else np.asarray(a)
-    return made

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import null_space, solve_triangular
 
 from .elimination import eliminate
 from .linear import LinearPHDAE
-from .space import Array
+from .space import Array, dense
 
 SINGULAR = 1e-13
 """Eigenvalue of E, scaled to a unit diagonal, below which a state has no energy: round-off of a few hundred terms."""
@@ -96,8 +95,3 @@ def audited(model: StateSpace) -> StateSpace:
     if top > 1e-9 * max(bottom, 1.0):
         raise ArithmeticError(f"algebraic states were not eliminated: the result creates energy ({top:.0e})")
     return model
-
-
-def dense(a: Any) -> Array:
-    """A matrix as a dense array."""
-    return a.toarray() if sparse.issparse(a) else np.asarray(a)

@@ -9,8 +9,7 @@ from scipy import sparse
 
 from .. import checks as check
 from ..linear import LinearPHDAE
-from ..space import Array
-from ..state_space import dense
+from ..space import Array, dense
 
 ALGEBRAIC = "feedthrough"
 """Part of the states that carry the feedthrough."""

@@ -12,7 +12,7 @@ from scipy.io import loadmat, savemat
 
 from ..linear import LinearPHDAE, linear_system
 from ..phdae import with_multipliers
-from ..state_space import dense
+from ..space import dense
 from .general import from_general
 from .names import arguments_of, names_of
 

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .. import checks as check
 from ..elimination import eliminate
 from ..linear import LinearPHDAE
-from ..space import Array
-from ..state_space import dense, state_space
+from ..space import Array, dense
+from ..state_space import state_space
 from .general import from_general
+
+PROJECTED = 1e-9
+"""Relative defect of symmetry that the products of a projection may leave; 2e-12 was met."""
 
 
 def to_pymor(system: LinearPHDAE) -> Any:
@@ -51,8 +55,18 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
     taken = {name: _matrix(getattr(model, name)) for name in every}
     lean = all(sparse.issparse(taken[name]) for name in "EJR")
     made = {name: sparse.csr_array(m) if lean else dense(m) for name, m in taken.items()}
-    E, J, R, B = (made[name] for name in "EJRG")
+    E, J, R = (_halved(name, made[name], sign) for name, sign in (("E", 1.0), ("J", -1.0), ("R", 1.0)))
+    B = made["G"]
     return from_general(E, J, R, B, Q=made["Q"], P=made["P"], S=made["S"], N=made["N"], ports=dict(ports or {}))
+
+
+def _halved(name: str, a: Any, sign: float) -> Any:
+    """The symmetric (skew) part of a matrix that is so up to the round-off of a projection."""
+    rest = check.norm(a - sign * a.T)
+    if rest > PROJECTED * check.norm(a):
+        kind = "symmetric" if sign > 0.0 else "skew-symmetric"
+        raise ValueError(f"{name} of the model must be {kind}, it is so up to {rest / check.norm(a):.0e} only")
+    return 0.5 * (a + sign * a.T)
 
 
 def _matrix(operator: Any) -> Array:

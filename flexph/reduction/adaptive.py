@@ -14,8 +14,7 @@ from ..gram_schmidt import extend
 from ..linear import LinearPHDAE
 from ..projection import ReductionWarning
 from ..shifted import Shifted
-from ..space import Array
-from ..state_space import dense
+from ..space import Array, dense
 from .bases import projected, rigid_motions, stress_solver
 from .krylov import Expansion, audit, tangential
 

@@ -13,8 +13,7 @@ from ..elimination import independent
 from ..linear import LinearPHDAE
 from ..responses.frequency import frequency_response
 from ..responses.propagation import midpoint_states
-from ..space import Array
-from ..state_space import dense
+from ..space import Array, dense
 
 TINY = float(np.finfo(float).tiny)
 KEPT = 1e-10

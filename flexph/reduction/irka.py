@@ -9,8 +9,7 @@ import numpy as np
 from ..gram_schmidt import extend
 from ..linear import LinearPHDAE
 from ..shifted import Shifted
-from ..space import Array
-from ..state_space import dense
+from ..space import Array, dense
 from .bases import projected, rigid_motions
 from .krylov import Expansion, Point, audit, moments, real, terms
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from .. import checks as check
 from ..linear import LinearPHDAE, linear_system
-from ..space import Array
-from ..state_space import dense
+from ..space import Array, dense
 
 Names = str | Sequence[str] | None
 

@@ -8,8 +8,7 @@ from scipy import sparse
 from ..elimination import eliminate
 from ..linear import LinearPHDAE
 from ..shifted import Pole, Shifted
-from ..space import Array
-from ..state_space import dense
+from ..space import Array, dense
 
 DENSE_LIMIT = 2000
 """States up to which a singular system is treated by singular values."""

@@ -365,3 +365,16 @@ def test_energy_coordinates():
     half = np.linalg.solve(lower, system.R)
     a = state_space(system).A
     np.testing.assert_allclose(-0.5 * (a + a.T), np.linalg.solve(lower, half.T), atol=1e-12 * np.linalg.norm(a))
+
+
+def test_pymor_models_may_be_symmetric_up_to_round_off_of_a_projection():
+    iosys = pytest.importorskip("pymor.models.iosys")
+    system = eliminate(random_system())
+    noise = np.random.default_rng(2).standard_normal(system.J.shape)
+    skew = (noise - noise.T) / np.linalg.norm(noise - noise.T)
+    R = system.R + 1e-11 * np.linalg.norm(system.R) * skew
+    back = from_pymor(iosys.PHLTIModel.from_matrices(system.J, R, system.B, E=system.E))
+    np.testing.assert_allclose(back.R, system.R, atol=1e-15 * np.linalg.norm(system.R))
+    wrong = system.R + 1e-6 * np.linalg.norm(system.R) * skew
+    with pytest.raises(ValueError, match="R of the model must be symmetric, it is so up to"):
+        from_pymor(iosys.PHLTIModel.from_matrices(system.J, wrong, system.B, E=system.E))
