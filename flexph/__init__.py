@@ -49,6 +49,7 @@ from .projection import ReductionWarning
 from .reactions import Reaction
 from .reduced_body import reduce_body
 from .reduction import Assessment, Certificate, assess, certify, reduce
+from .relations import Relation, coulomb, quadratic, resistive, viscous
 from .response import (
     FrequencyResponse,
     Sweep,
@@ -99,6 +100,7 @@ __all__ = [
     "Reaction",
     "ReductionWarning",
     "RedundantConstraintWarning",
+    "Relation",
     "Solution",
     "Spectrum",
     "StandardForm",
@@ -119,6 +121,7 @@ __all__ = [
     "connect",
     "consistent",
     "constrain",
+    "coulomb",
     "couple",
     "craig_bampton",
     "cylindrical",
@@ -148,9 +151,11 @@ __all__ = [
     "poles",
     "port_spring",
     "prismatic",
+    "quadratic",
     "recover_multipliers",
     "reduce",
     "reduce_body",
+    "resistive",
     "revolute",
     "rigid_inertia",
     "slider",
@@ -166,6 +171,7 @@ __all__ = [
     "transform",
     "transformer",
     "universal",
+    "viscous",
     "weld",
     "with_multipliers",
     "with_pair",
