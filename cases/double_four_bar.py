@@ -10,8 +10,8 @@ and the first top moves with (cos θ, −sin θ) θ̇. The mechanism turns over 
 one line. There the rank of its 14 constraints falls to 12, and other branches of motion begin, on which bars turn.
 Nothing is done about it: steps pass the pose. One that ends at the angle δ from it amplifies the round-off of positions
 ε to ε/(δh) in velocities along the other branches: bars turn by 1e-7 rad/s at h = 1e-3 s and by 1e-4 rad/s at 1e-4 s.
-Below 3e-4 s this outgrows the error of the scheme, and at 2.5e-5 s there are steps without solution; the remedy is a
-longer step or ``exact4``.
+Below 3e-4 s this outgrows the error of the scheme; the remedy is a longer step or ``exact4``. Energy is kept at every
+step, since the iteration is judged by its balance there, not by velocities (flexph.newton).
 
 M. González, D. Dopico, U. Lugrís, J. Cuadrado, A benchmarking system for MBS simulation software, Multibody System
 Dynamics 16 (2006), problem A02; E. Bayo, A. Avello, Singularity-free augmented Lagrangian algorithms for constrained
@@ -224,7 +224,7 @@ VELOCITY = (1.4230514702, -0.4948688455)
 
 def checks() -> Iterable[Check]:
     """End velocity at 1 ms and its order, energy at every step size, drift; the scheme of fourth order at 10 ms."""
-    runs = {step: solve(step) for step in (0.05, 0.02, 4e-3, 2e-3, 1e-3, 4e-4)}
+    runs = {step: solve(step) for step in (0.05, 0.02, 4e-3, 2e-3, 1e-3, 4e-4, 4e-5, 2e-5)}
     fourth = {step: solve(step, "exact4") for step in (0.02, 0.01)}
     source = "3 θ̈ = 3.5 g sin θ"
     for what, found, bound in (("h = 1 ms", runs[1e-3], 5e-5), ("exact4, 10 ms", fourth[0.01], 2e-6)):

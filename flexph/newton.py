@@ -9,7 +9,7 @@ import numpy as np
 
 from .kernels.arrays import Arrays
 from .kernels.jacobian import Point, SingularStep, Solve, factor, flatten
-from .kernels.state import Configuration, Derived
+from .kernels.state import Configuration, Derived, constraint_sums, node_velocities, product_changes
 from .kernels.step import Means, Schedule, Trial, residual
 from .space import Array
 
@@ -18,6 +18,14 @@ SETTLED = 3e-15
 the last one times its reduction. The balance of a step feels a correction linearly, not by its square."""
 STAGNATED = 1e-7
 """Correction below which an iteration that no longer improves has reached the round-off of the problem."""
+BALANCED = 1e-12
+"""Defect of momenta and constraints, over the terms they are sums of, at which an iteration that no longer improves has
+solved the step, however large the correction: near a singular pose round-off of positions leaves the velocities along
+other branches of the motion undetermined. Their energy is balanced all the same."""
+COARSE = 1e-12
+"""Correction above which an iteration that no longer improves takes the constraints by their increments."""
+FORGOTTEN = 0.01
+"""What is made up for of a gap at the start of such a step: gaps stay at round-off, velocities see little of them."""
 RESOLUTION = 1e-14
 """Motion of a step, over the size of the mechanism, that positions in double precision cannot tell from none."""
 LEAST = 1e-3
@@ -59,14 +67,15 @@ def solve_step(
     """Solve the step by Newton's method with a Jacobian that is kept while it converges fast.
 
     Corrections δ are measured by √(|δ|·|r|), which has the square root of an energy as unit and does not see velocities
-    that are ill-determined (singular poses). Iterates to stagnation; raises NoConvergence.
+    that are ill-determined (singular poses). Iterates to stagnation; raises NoConvergence. Where round-off of positions
+    keeps it from converging, constraints g(q₁) = 0 become Δg = 0, whose increments are known more exactly.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging iteration says so itself
         return _iterate(a, start, known, h, schedule, guess)
 
 
 def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule: Schedule, guess: Means) -> Converged:
-    x = guess
+    x, by_increments = guess, False
     defect, trial = residual(a, start, known, h, x, schedule)
     solve: Solve | None = None
     previous = size = np.inf
@@ -88,10 +97,23 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
             raise NoConvergence("the iteration diverged", iteration, size)
         x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
         defect, trial = residual(a, start, known, h, x, schedule)
+        if by_increments:
+            defect = defect._replace(lam=increment_of_gap(a, known, h, x, trial, schedule))
         used += 1
         rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
-        if expected <= SETTLED or (stagnates and (size <= STAGNATED or _below_resolution(a, start, h, correction))):
+        if stagnates and size > COARSE and not by_increments and not is_open(known, trial):
+            by_increments, solve, previous = True, None, np.inf
+            defect = defect._replace(lam=increment_of_gap(a, known, h, x, trial, schedule))
+            continue
+        if expected <= SETTLED or (
+            stagnates
+            and (
+                size <= STAGNATED
+                or _below_resolution(a, start, h, correction)
+                or is_balanced(a, known, h, defect, trial)
+            )
+        ):
             if is_open(known, trial):
                 raise NoConvergence("the iteration ended away from the constraints", iteration, size)
             return Converged(x, trial, iteration, solve)
@@ -105,6 +127,35 @@ def is_open(known: Derived, trial: Trial) -> bool:
     """Whether the end of a step misses the constraints by more than round-off of what they measure."""
     gap, size = np.abs(trial.gap).max(initial=0.0), np.abs(known.vector).max(initial=0.0)
     return bool(not gap <= CLOSED * size * max(size, 1.0))  # products of two vectors, or of one with a unit direction
+
+
+def increment_of_gap(a: Arrays, known: Derived, h: float, x: Means, t: Trial, s: Schedule) -> Array:
+    """Δg from the way of the nodes, with the gap at the start forgotten little by little.
+
+    Round-off of g(q₁) is that of positions ε; of Δg it is that of the way, ε h|v|: to that the work of multipliers is
+    balanced that are large near a singular pose.
+    """
+    frame = np.swapaxes(t.inverse, 1, 2)
+    moved = a.incidence @ (h * node_velocities(a, x.v, x.omega, x.du, frame, t.lever))
+    by_motion = product_changes(a, moved, t.vector_mean)
+    mean, turned = 0.5 * (s.coefficient_0 + s.coefficient_1), s.coefficient_1 - s.coefficient_0
+    change = constraint_sums(a, by_motion, mean, s.offset_1 - s.offset_0)
+    change += constraint_sums(a, 0.5 * (known.product + t.product), turned, np.zeros(change.size))
+    made: Array = s.combined(change + FORGOTTEN * constraint_sums(a, known.product, s.coefficient_0, s.offset_0))
+    return made
+
+
+def is_balanced(a: Arrays, known: Derived, h: float, defect: Means, trial: Trial) -> bool:
+    """Whether momenta and constraints are in balance to round-off of the terms that they are sums of."""
+    size = float(np.abs(known.vector).max(initial=0.0))
+    push, turn = a.mass[:, None] * np.abs(trial.end.v), np.abs(trial.p_r)
+    terms = (
+        (defect.v, push + abs(h) * (np.abs(a.weight) + np.abs(trial.force))),
+        (defect.omega, turn + abs(h) * np.abs(trial.torque)),
+        (defect.du, np.abs(trial.p_u)),
+        (defect.lam, np.full(1, size * max(size, 1.0))),
+    )
+    return all(np.abs(r).max(initial=0.0) <= BALANCED * t.max(initial=0.0) for r, t in terms)
 
 
 def is_slow(size: float, previous: float, used: int) -> bool:

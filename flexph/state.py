@@ -298,5 +298,5 @@ def _derivative(function: TimeFunction, size: int, time: float, step: float | No
 
 def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:
     """What time prescribes over a step."""
-    (before, _), (after, offset) = table.at(t0), table.at(t1)
-    return Schedule(before, after, offset, inputs)
+    (before, offset_0), (after, offset_1) = table.at(t0), table.at(t1)
+    return Schedule(before, after, offset_0, offset_1, inputs)

@@ -45,7 +45,7 @@ class Independent(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """What holds over a step: term coefficients at both ends, row offsets at the end, mean inputs.
+    """What holds over a step: term coefficients and row offsets at both ends, mean inputs.
 
     Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
     ``decay`` the step takes energy away.
@@ -53,6 +53,7 @@ class Schedule(NamedTuple):
 
     coefficient_0: Array
     coefficient_1: Array
+    offset_0: Array
     offset_1: Array
     inputs: Array
     independent: Independent | None = None

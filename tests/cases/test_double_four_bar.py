@@ -59,11 +59,12 @@ def test_order(method, step, value, bound):
     assert errors[1] < bound
 
 
-@pytest.mark.parametrize("steps", [100, 137, 500, 1234])
+@pytest.mark.parametrize("steps", [100, 137, 500, 1234, 250_000])
 def test_energy_at_every_step_size(steps):
     found = case.solve(case.DURATION / steps)
     assert_kept(found)
-    assert found.bar_spin.max() < 1e-6
+    # round-off of positions grows by 1/(δh) in the velocities of other branches: measured 1.5e-4 at 4e-5 s
+    assert found.bar_spin.max() < (1e-6 if steps < 10_000 else 1e-2)
 
 
 @pytest.mark.parametrize("compiled", [None, False])
@@ -77,6 +78,19 @@ def test_step_that_ends_near_the_pose(beyond, compiled):
     energy = solution.ledger.total_energy
     assert np.abs(energy - energy[0]).max() <= 1e-9 * 1.5
     assert np.abs(solution.spin("bar1")).max() < 1e-6
+
+
+@pytest.mark.parametrize("compiled", [None, False])
+@pytest.mark.parametrize("beyond", [1e-6, -4.74e-7, -4.746e-7, -4.74631e-7, -4.746312e-7])
+def test_energy_of_a_step_that_ends_on_the_pose(beyond, compiled):
+    """Within 1e-7 rad and less multipliers reach 1e9 N: energy is balanced by Δg = 0, not by g = 0 to round-off."""
+    mechanism = case.double_four_bar()
+    step = 0.01428644998597681 * (1.0 + beyond / (rate(math.pi / 2) * SINGULAR))
+    solution = integrate(mechanism, case.start(mechanism), step * np.arange(101), compiled=compiled)
+    energy = solution.ledger.total_energy
+    assert np.abs(energy - energy[0]).max() <= 1e-9 * 1.5
+    assert solution.ledger.position_residual.max() <= 1e-11
+    assert np.abs(solution.spin("bar1")).max() < 1e-2
 
 
 def test_rank():
@@ -137,5 +151,5 @@ def test_decimal_steps_divide():
 @pytest.mark.slow
 def test_published_numbers():
     checks = list(case.checks())
-    assert len(checks) == 18
+    assert len(checks) == 22
     assert [c for c in checks if not c.passed] == []
