@@ -21,9 +21,11 @@ from .joints import (
     drive,
     force,
     hinge,
+    knife_edge,
     planar,
     prismatic,
     revolute,
+    rolling_disc,
     slider,
     spherical,
     spring_damper,
@@ -31,6 +33,7 @@ from .joints import (
     torsion_spring,
     universal,
     weld,
+    wheel,
 )
 from .ledger import Ledger
 from .linear import LinearPHDAE
@@ -144,6 +147,7 @@ __all__ = [
     "integrate",
     "interchange",
     "join",
+    "knife_edge",
     "linear_body",
     "modes",
     "passive_observer",
@@ -158,6 +162,7 @@ __all__ = [
     "resistive",
     "revolute",
     "rigid_inertia",
+    "rolling_disc",
     "slider",
     "spherical",
     "spring_damper",
@@ -173,6 +178,7 @@ __all__ = [
     "universal",
     "viscous",
     "weld",
+    "wheel",
     "with_multipliers",
     "with_pair",
     "zeros",

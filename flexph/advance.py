@@ -8,6 +8,7 @@ import numpy as np
 
 from .kernels.arrays import Arrays
 from .kernels.jacobian import Solve
+from .kernels.rolling import state_rates
 from .kernels.state import Configuration, Derived, constraint_sums, derive_at, node_velocities, product_changes
 from .kernels.step import Means, Schedule
 from .ledger import Accounts
@@ -32,8 +33,8 @@ class Taken(NamedTuple):
     """A solved step and what is booked of it.
 
     ``means`` with the multipliers of all constraints; ``energy`` and ``flows`` in the order of the accounts; ``gap``
-    the constraint residuals at the end; ``alternating`` what the change of the velocity defect adds to the multipliers;
-    ``solve`` the last Jacobian, factored.
+    the constraint residuals at the end, of nonholonomic rows those over the step; ``alternating`` what the change of
+    the velocity defect adds to the multipliers; ``solve`` the last Jacobian, factored.
     """
 
     means: Means
@@ -60,7 +61,7 @@ def take_step(accounts: Accounts, start: Place, h: float, prescribed: Schedule, 
         end=Place(flat(accounts.mechanism, c), c, d, defect),
         energy=accounts.energies(c, d),
         flows=accounts.step(start.c, h, means, trial, prescribed),
-        gap=constraint_sums(a, d.product, prescribed.coefficient_1, prescribed.offset_1),
+        gap=constraint_sums(a, d.product, prescribed.coefficient_1, prescribed.offset_1) + trial.rolled,
         alternating=_alternating(found, h, defect - start.defect, prescribed),
         iterations=found.iterations,
         solve=found.solve,
@@ -71,7 +72,8 @@ def velocity_defect(a: Arrays, c: Configuration, d: Derived, coefficient: Array,
     """G v − ∂g/∂t at a state, with the rates of what time prescribes."""
     speed = a.incidence @ node_velocities(a, c.v, c.omega, c.du, c.R, d.arm)
     rate = product_changes(a, speed, d.vector)
-    return constraint_sums(a, rate, coefficient, prescribed_rate(a, d, rates))
+    made = constraint_sums(a, rate, coefficient, prescribed_rate(a, d, rates))
+    return made + state_rates(a, d.product, rate, c.R, c.omega, made.size)
 
 
 def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from . import checks as check
 from .joints.vectors import Ground
+from .kernels.arrays import Arrays, total
 from .kernels.gradient import columns, constraint_matrix
 from .kernels.state import constraint_sums, node_arms, vectors
 from .placement import Placement, read_placement
@@ -27,6 +28,8 @@ OPPOSITE = 1e-6
 """|a + b|² of two unit directions below which they point in opposite ways."""
 GUIDED = 0.999
 """Reduction of the gap below which guiding directions have done what they can."""
+SHALLOW = 1e-3
+"""Sine of the angle between a disc and the ground below which its slope is not used."""
 CLOSED = 1e-15
 """Gap, relative to the size of the mechanism, at which Newton stops: round-off. A gap times the joint force would show
 in the energy balance of the first step."""
@@ -180,8 +183,28 @@ def _gap(mechanism: Mechanism, centres: Array, rotations: Array, time: float) ->
     stated = anchor(mechanism, product)
     coefficient, offset = TimeTable(mechanism, stated).at(time)
     gap = constraint_sums(a, product, coefficient, offset)
-    matrix = constraint_matrix(a, rotations, arms, vector, coefficient, offset.size)
-    return gap, matrix.toarray() if sparse.issparse(matrix) else matrix
+    rows, heights, by = _contact_heights(a, product, offset)
+    matrix = constraint_matrix(a, rotations, arms, vector, coefficient, offset.size, by)
+    matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
+    if rows.size:
+        gap[rows] = product[a.rolling.positive] - heights
+        matrix[rows] *= (2.0 * offset[rows] / by[a.rolling.positive])[:, None]
+    return gap, matrix
+
+
+def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array]:
+    """Rows of discs that tilt, the heights r s at which they touch, and products with these heights in their place.
+
+    0 = ½(Π²/r + r Π_e² − r) has no slope at Π = 0, from where assembly may start: it closes 0 = Π − r s. The slopes
+    are those of a disc that does not lie quite flat.
+    """
+    t, by = a.rolling, product.copy()
+    rows, radius = t.positive_row, 2.0 * offset[t.positive_row]
+    own = (t.square > 0) & ~np.isin(t.product, t.positive)
+    tilt = total(t.row[own], 0.5 * t.weight[own] * product[t.product[own]] ** 2, offset.size)[rows]
+    heights = np.sqrt(np.maximum(radius * (radius - 2.0 * tilt), 0.0))
+    by[t.positive] = np.maximum(heights, SHALLOW * radius)
+    return rows, heights, by
 
 
 def move(mechanism: Mechanism, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:

@@ -69,14 +69,14 @@ def as_one(start: Station, parts: list[Step], shares: Array, weights: Array) -> 
     The stage multipliers are the mean over the step, so that their impulse is the sum of all.
     """
     end, audits = parts[-1].end, np.array([p.audit for p in parts])
-    worst = [*audits[:, :2].max(axis=0), audits[-1, 2]]
+    worst = [*audits[:, :2].max(axis=0), audits[-1, 2], audits[:, 3].max()]
     return Step(
         end=end,
         middle=0.5 * (start.time + end.time),
         stage=shares @ np.array([p.stage for p in parts]),
         multipliers=weights @ np.array([p.multipliers for p in parts]),
         flows=np.sum([p.flows for p in parts], axis=0),
-        audit=np.array([*worst, audits[:, 3].sum(), 1, 0]),
+        audit=np.array([*worst, audits[:, 4].sum(), 1, 0]),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .elimination import explain_redundant, null_space
 from .initial import constraint_rates
-from .state import Pose, TimeTable, at_rest
+from .state import Pose, TimeTable, at_rest, laws
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -32,7 +32,8 @@ def describe(mechanism: Mechanism, pose: Pose | None = None) -> str:
 
 def _freedoms(mechanism: Mechanism, pose: Pose | None) -> list[str]:
     velocities, rows = mechanism.layout.velocities, mechanism.layout.multipliers
-    count = f"velocities {velocities}, constraints {rows}"
+    free = sum(not law.holonomic for law in laws(mechanism))
+    count = f"velocities {velocities}, constraints {rows}" + (f" ({free} nonholonomic)" if free else "")
     where = "at the given pose"
     if pose is None:
         try:

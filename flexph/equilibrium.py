@@ -22,12 +22,13 @@ from .inputs import Forcing, Input
 from .kernels.arrays import Arrays, total
 from .kernels.continuous import elastic_stress, mass_matrix, strain_operator
 from .kernels.gradient import columns
+from .kernels.rolling import add_forces, gains
 from .kernels.state import Configuration, derive
 from .kernels.tangent import Forces, generalised_force, inertia_force, tangent
 from .redundancy import independent
 from .saddle import solve_saddle
 from .space import Array, cross, skew, spin_map, spins
-from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat
+from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat, laws
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -78,7 +79,10 @@ class Problem(NamedTuple):
         a: Arrays = self.mechanism.network.arrays
         coefficient, _ = self.table.at(self.time)
         on_product = total(a.term_product, lam[a.term_row] * coefficient, a.first.size)
-        return Forces(on_product, spring_forces(self.mechanism, c, self.table.anchors), self.applied)
+        if a.rolling.row.size:
+            product = derive(a, c).product
+            add_forces(a, lam, gains(a, product, product), on_product)
+        return Forces(on_product, spring_forces(self.mechanism, c, self.table.anchors), self.applied, lam)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
         """Inertia forces of the steady motion less all forces, on (ṙ, ω, u̇)."""
@@ -112,6 +116,8 @@ def equilibrium(
     check.number("time", time)
     check.choice("redundant", redundant, ("refuse", "least_norm"))
     steady = _steady(mechanism, spin, about)
+    if np.any(steady.spin):
+        refuse_nonholonomic(mechanism, "a steady rotation")
     given = problem(mechanism, pose.anchors, time, inputs, steady)
     start = _turning(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
     size = extent(mechanism, start.r, start.R)
@@ -131,6 +137,13 @@ def equilibrium(
         f"no equilibrium was found in {ITERATIONS} iterations (last correction {change:.1e} of the size of the "
         "mechanism): start from a pose nearer to it, or check that one exists under these loads"
     )
+
+
+def refuse_nonholonomic(mechanism: Mechanism, what: str) -> None:
+    """Raise ValueError where a constraint on velocities fixes no position."""
+    for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
+        if not law.holonomic:
+            raise ValueError(f"{what} is not known of mechanisms with nonholonomic joints, and {name!r} is one")
 
 
 def _steady(mechanism: Mechanism, spin: Any, about: Any) -> Steady:

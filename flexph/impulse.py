@@ -47,7 +47,7 @@ def answer(accounts: Accounts, step: Step, prescribed: Schedule, defects: Array)
     try:
         y = splu(K).solve(rhs) if is_sparse(a) else np.linalg.solve(K.toarray(), rhs)
     except (RuntimeError, np.linalg.LinAlgError):
-        error = NoConvergence("the constraints are dependent at its end", int(step.audit[3]), 0.0)
+        error = NoConvergence("the constraints are dependent at its end", int(step.audit[4]), 0.0)
         error.span = (2.0 * step.middle - step.end.time, step.end.time)
         raise error from None
     return Answer(y[: G.shape[1]], prescribed.multipliers(y[G.shape[1] :]))

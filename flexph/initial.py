@@ -11,9 +11,11 @@ from scipy import sparse
 from . import checks as check
 from .elimination import explain_redundant, null_space
 from .joints.connection import measures
+from .kernels.arrays import Arrays
 from .kernels.continuous import mass_matrix
 from .kernels.gradient import columns, constraint_matrix, velocity_count
 from .kernels.jacobian import flatten, unflatten
+from .kernels.rolling import squares
 from .kernels.state import Configuration, Derived, constraint_sums, derive
 from .kernels.step import Means
 from .placement import Motion, read_motion
@@ -110,10 +112,14 @@ def _rates_at(
 
 
 def constraint_gap(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
-    """g(q, t) of all constraints, (g,)."""
-    coefficient, offset = table.at(time)
+    """g(q, t) of all constraints, (g,); zero for nonholonomic rows, which no position breaks."""
     a = mechanism.network.arrays
-    return constraint_sums(a, derive(a, c).product, coefficient, offset)
+    return gap_of(a, derive(a, c).product, *table.at(time))
+
+
+def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
+    """The same from the products."""
+    return constraint_sums(a, product, coefficient, offset) + squares(a, product, offset.size)
 
 
 def project(
@@ -170,10 +176,11 @@ def check_consistent(
     _check_rotations(mechanism, c.R)
     d = derive(a, c)
     _check_lengths(mechanism, d.product)
+    _check_contacts(mechanism, d.product)
     if not rows:
         return sparse.csr_array((0, mechanism.layout.velocities))
     coefficient, offset = table.at(state.time)
-    gap = constraint_sums(a, d.product, coefficient, offset)
+    gap = gap_of(a, d.product, coefficient, offset)
     _report(mechanism, "position", gap, row_sizes(mechanism, d.vector), state.time, "m")
     G, b = _rates_at(mechanism, (c, d), table, state.time)
     v = velocities_of(mechanism, c)
@@ -206,6 +213,17 @@ def _check_lengths(mechanism: Mechanism, product: Array) -> None:
     for (name, _), square in zip(measures(mechanism.connections), squares, strict=False):
         if square <= 0.0:
             raise ValueError(f"{name} has no length at this pose, and so no direction")
+
+
+def _check_contacts(mechanism: Mechanism, product: Array) -> None:
+    t = mechanism.network.arrays.rolling
+    for row, height, least in zip(t.positive_row, product[t.positive], t.least, strict=True):
+        if height <= least:
+            raise ValueError(
+                f"{mechanism.constraint_names[row]}: the disc must stand on the ground, its centre above it, got a "
+                f"height of {height:.3g} m: a disc that lies flat has no point of contact; guess its height in "
+                "mechanism.assemble(...)"
+            )
 
 
 def _check_rotations(mechanism: Mechanism, R: Array) -> None:

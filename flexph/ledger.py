@@ -12,9 +12,10 @@ from . import checks as check
 from .joints.connection import measures
 from .kernels.arrays import total
 from .kernels.decay import lost
+from .kernels.rolling import rates
 from .kernels.state import Configuration, Derived, constraint_sums, energies, node_velocities, product_changes
 from .kernels.step import Means, Schedule, Trial
-from .space import Array, turned_back
+from .space import Array, turned_back, turned_spins
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -41,6 +42,9 @@ class Ledger:
         largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,).
     position_residual, velocity_residual
         largest constraint defect [m, rad] and its rate [m/s, rad/s] between saved times, (k,).
+    nonholonomic_residual
+        largest rate |A v̄| of nonholonomic rows (knife edges, rolling) in the mean of a step between saved times, (k,)
+        [m/s]: what such rows are imposed on. They have no position defect.
     iterations, steps, rejected
         Newton iterations, steps taken, and steps that step control rejected between saved times, (k,).
     """
@@ -52,6 +56,7 @@ class Ledger:
     residual: Array
     position_residual: Array
     velocity_residual: Array
+    nonholonomic_residual: Array
     iterations: Array
     steps: Array
     rejected: Array
@@ -115,7 +120,11 @@ class Accounts:
     def step(self, start: Configuration, h: float, x: Means, t: Trial, s: Schedule) -> Array:
         """Work by port and drive, work by ideal joint, dissipation of one step, over each other."""
         moved = self._node_increments(h, x, t)
-        by_row = self._row_work(x.lam, s, product_changes(self.arrays, self.arrays.incidence @ moved, t.vector_mean))
+        done = product_changes(self.arrays, self.arrays.incidence @ moved, t.vector_mean)
+        by_row = self._row_work(x.lam, s, done)
+        if t.gain.size:
+            turned = h * turned_spins(start.R, x.omega)
+            by_row = by_row + x.lam * rates(self.arrays.rolling, t.gain, done, turned, x.lam.size)
         parts = [total(self._row_joint, by_row, len(self._joints))]
         if self._inputs:
             parts.insert(0, self._input_work(h, x, t, moved))
@@ -178,7 +187,7 @@ def _places(flags: Iterable[Any]) -> Array:
 
 
 def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array) -> Ledger:
-    """The ledger from its rows: energies (k + 1, …), flows (k, …) and audit (k, 6)."""
+    """The ledger from its rows: energies (k + 1, …), flows (k, …) and audit (k, 7)."""
     names = (accounts.work, accounts.joint_work, accounts.dissipation)
     edges = np.cumsum([0, *(len(n) for n in names)])
     columns = [dict(zip(n, flows[:, edges[i] : edges[i + 1]].T, strict=True)) for i, n in enumerate(names)]
@@ -190,7 +199,8 @@ def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array) -
         residual=audit[:, 0],
         position_residual=audit[:, 1],
         velocity_residual=audit[:, 2],
-        iterations=audit[:, 3],
-        steps=audit[:, 4],
-        rejected=audit[:, 5],
+        nonholonomic_residual=audit[:, 3],
+        iterations=audit[:, 4],
+        steps=audit[:, 5],
+        rejected=audit[:, 6],
     )

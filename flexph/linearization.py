@@ -15,6 +15,7 @@ from .joints.connection import measures
 from .kernels.arrays import Arrays
 from .kernels.continuous import spring_rates
 from .kernels.gradient import block_diagonal, product_gradient, row_weights
+from .kernels.rolling import gains, weights
 from .kernels.state import node_arms, vectors
 from .kernels.step import world_loads
 from .linear import LinearPHDAE
@@ -85,11 +86,11 @@ def linearize(mechanism: Mechanism, pose: Pose) -> LinearPHDAE:
     spring loads the pose: the geometric stiffness of the loads would be missing.
     """
     _refuse_loads(mechanism, pose)
-    a, system = mechanism.network.arrays, mechanism.bodies_at_rest
+    system = mechanism.bodies_at_rest
     nodes = _node_rows(mechanism, pose)
     gradient = _product_rows(mechanism, pose, nodes)
     coefficient, offset = TimeTable(mechanism, pose.anchors).at(0.0)
-    rows = sparse.csr_array(row_weights(a, coefficient, offset.size)) @ gradient
+    rows = _constraint_rows(mechanism, pose, coefficient, offset.size, gradient)
     system = _with_inputs(mechanism, pose, system, nodes)
     system = _with_springs(mechanism, pose, system, gradient)
     rows = sparse.hstack([rows, sparse.csr_array((offset.size, system.size - rows.shape[1]))]).tocsr()
@@ -148,6 +149,22 @@ def _product_rows(mechanism: Mechanism, pose: Pose, nodes: Any) -> Any:
     vector = vectors(a, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
     pulled = sparse.kron(sparse.csr_array(a.incidence), sparse.eye_array(a.dim)) @ nodes
     return sparse.csr_array(sparse.csr_array(product_gradient(a, vector)) @ pulled)
+
+
+def _constraint_rows(mechanism: Mechanism, pose: Pose, coefficient: Array, rows: int, gradient: Any) -> Any:
+    """G over the states of all bodies, sparse (g, n); of nonholonomic rows what they ask of velocities at the pose."""
+    a = mechanism.network.arrays
+    made = sparse.csr_array(row_weights(a, coefficient, rows))
+    t = a.rolling
+    if not t.row.size:
+        return made @ gradient
+    product = product_values(mechanism, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
+    G = (made + sparse.csr_array(weights(a, gains(a, product, product), t.product, rows))) @ gradient
+    spins = sparse.lil_array(G.shape)
+    for row, body, axis in zip(t.spin_row, t.spin_body, t.spin_axis, strict=True):
+        at = mechanism.bodies_at_rest.parts[f"{list(mechanism.bodies)[body]}.spin"]
+        spins[row, at.start : at.stop] = axis @ spin_map(pose.rotations[[body]])[0]
+    return G + spins.tocsr()
 
 
 def _with_inputs(mechanism: Mechanism, pose: Pose, system: LinearPHDAE, nodes: Any) -> LinearPHDAE:

@@ -180,5 +180,5 @@ def _merge(step: Step, rows: Rows) -> None:
     rows.state[0], rows.energy[0], rows.stage[0] = step.end.x, step.end.energy, step.stage
     rows.multipliers[0] = step.multipliers
     rows.flow[0] += step.flows
-    rows.audit[0, :3] = np.maximum(rows.audit[0], step.audit)[:3]
-    rows.audit[0, 3:] += step.audit[3:]
+    rows.audit[0, :4] = np.maximum(rows.audit[0], step.audit)[:4]
+    rows.audit[0, 4:] += step.audit[4:]

@@ -140,7 +140,8 @@ class Mechanism:
         With a ``spin`` [rad/s] (a number in the plane, a world vector in space) the whole mechanism turns steadily
         about the point ``about`` (the origin), and its inertia forces balance too. Newton's method, held back by the
         inertia while forces are large: from afar it goes towards a minimum of the energy, from a pose beside an
-        unstable equilibrium it may find that.
+        unstable equilibrium it may find that. Nonholonomic joints hold by their forces wherever they stand: of
+        their many equilibria it is one that is reached from the pose without slip; a ``spin`` is refused.
 
         Raises ArithmeticError where none is found, and ValueError for redundant constraints, whose forces are not
         unique, unless ``redundant="least_norm"``.
@@ -167,7 +168,8 @@ class Mechanism:
         """All small motions about an equilibrium or a steady rotation, as complex numbers; dense.
 
         ``state`` and ``inputs`` as for :meth:`linearize`. ``Spectrum.message`` says which of the two it is and whether
-        a motion grows; about a steady rotation all is seen in the frame that turns.
+        a motion grows; about a steady rotation all is seen in the frame that turns. Displacements that nonholonomic
+        joints forbid lead to other equilibria and are not counted.
         """
         if not isinstance(state, State):
             raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")

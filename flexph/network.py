@@ -13,12 +13,15 @@ from . import checks as check
 from .body import Body, Port
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
 from .joints.connection import Connection, measures
-from .joints.vectors import Place, Product, Vector
-from .kernels.arrays import Arrays, Springs, prepared
+from .joints.laws import Contact
+from .joints.vectors import Place, Product, Turn, Vector
+from .kernels.arrays import Arrays, Rolling, Springs, prepared
 from .loads import load_arrays, number_loads
 from .ports import find_port, split_port
 from .space import Array, cross, spins
 
+FLAT = 1e-6
+"""Sine of the angle between a disc and the ground from which on it has a point of contact."""
 DENSE_LIMIT = 300
 """Unknown velocities up to which dense kernels are faster than sparse ones (about 1 ms per step at the limit)."""
 
@@ -72,6 +75,7 @@ def build_network(
     terms = _terms(connections, numbering)
     springs = _springs(connections, numbering)
     dim = len(gravity)
+    rolling = _rolling(connections, numbering, bodies)
     loads = number_loads(connections, numbering.places, dim)
     velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in bodies.values())
     folded = velocities <= DENSE_LIMIT if folded is None else folded
@@ -97,6 +101,7 @@ def build_network(
         term_row=np.array([t.row for t in terms], dtype=int),
         term_product=np.array([t.product for t in terms], dtype=int),
         springs=springs,
+        rolling=rolling,
         **parts,
     )
     return Network(arrays, nodes["node_shape"], tuple(terms), slices)
@@ -124,6 +129,40 @@ def _springs(connections: Sequence[Connection], numbering: _Numbering) -> Spring
         damping=np.array([m.damping for m in ordered]),
         state=_indices(int(k) if m.stiffness > 0.0 else -1 for k, m in zip(state, ordered, strict=True)),
     )
+
+
+def _rolling(connections: Sequence[Connection], numbering: _Numbering, bodies: Mapping[str, Body]) -> Rolling:
+    rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]
+    terms = [(i, term, law.holonomic) for i, _, law in rows for term in law.weighed]
+    turns = [(i, _spinning(c, turn, bodies), turn.axis) for i, c, law in rows for turn in law.turns]
+    contacts = [(i, law) for i, _, law in rows if isinstance(law, Contact)]
+    return Rolling(
+        row=_indices(i for i, _, _ in terms),
+        product=_indices(numbering.product(term.product) for _, term, _ in terms),
+        by=_indices(numbering.product(term.by) for _, term, _ in terms),
+        weight=np.array([term.weight for _, term, _ in terms]),
+        square=_indices(int(holonomic) for _, _, holonomic in terms),
+        spin_row=_indices(i for i, _, _ in turns),
+        spin_body=_indices(body for _, body, _ in turns),
+        spin_axis=np.array([a for _, _, a in turns]).reshape(len(turns), spins(next(iter(bodies.values())).dim)),
+        free=_indices(int(not law.holonomic) for _, _, law in rows),
+        positive_row=_indices(i for i, _ in contacts),
+        positive=_indices(numbering.product(law.height) for _, law in contacts),
+        least=np.array([FLAT * law.radius for _, law in contacts]),
+    )
+
+
+def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, Body]) -> int:
+    """The body that turns with a port; raises ValueError where the section at the port does not."""
+    index, port = find_port(turn.port, bodies)
+    if port.rotation is None:
+        raise ValueError(f"{connection.name}: a point mass does not roll: take a body with inertia")
+    if sparse.csr_array(port.rotation).count_nonzero():
+        raise ValueError(
+            f"{connection.name}: the section at {turn.port!r} turns against its body when that deforms: join a rigid "
+            "body to it and let that roll"
+        )
+    return index
 
 
 def _indices(values: Any) -> np.ndarray:

@@ -9,9 +9,10 @@ import numpy as np
 
 from .kernels.arrays import Arrays
 from .kernels.jacobian import Point, SingularStep, Solve, factor, flatten
+from .kernels.rolling import rates, squares
 from .kernels.state import Configuration, Derived, constraint_sums, node_velocities, product_changes
 from .kernels.step import Means, Schedule, Trial, residual
-from .space import Array
+from .space import Array, turned_spins
 
 SETTLED = 3e-15
 """Expected next correction, in the energy norm and relative to the motion, at which the iterate is exact to round-off:
@@ -98,13 +99,13 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
         x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
         defect, trial = residual(a, start, known, h, x, schedule)
         if by_increments:
-            defect = defect._replace(lam=increment_of_gap(a, known, h, x, trial, schedule))
+            defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
         used += 1
         rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
         if stagnates and size > COARSE and not by_increments and not is_open(known, trial):
             by_increments, solve, previous = True, None, np.inf
-            defect = defect._replace(lam=increment_of_gap(a, known, h, x, trial, schedule))
+            defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
             continue
         if expected <= SETTLED or (
             stagnates
@@ -129,19 +130,22 @@ def is_open(known: Derived, trial: Trial) -> bool:
     return bool(not gap <= CLOSED * size * max(size, 1.0))  # products of two vectors, or of one with a unit direction
 
 
-def increment_of_gap(a: Arrays, known: Derived, h: float, x: Means, t: Trial, s: Schedule) -> Array:
+def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
     """Δg from the way of the nodes, with the gap at the start forgotten little by little.
 
     Round-off of g(q₁) is that of positions ε; of Δg it is that of the way, ε h|v|: to that the work of multipliers is
     balanced that are large near a singular pose.
     """
+    known, h, s, t = at.known, at.h, at.schedule, at.trial
     frame = np.swapaxes(t.inverse, 1, 2)
     moved = a.incidence @ (h * node_velocities(a, x.v, x.omega, x.du, frame, t.lever))
-    by_motion = product_changes(a, moved, t.vector_mean)
+    by_motion, rows = product_changes(a, moved, t.vector_mean), s.offset_1.size
     mean, turned = 0.5 * (s.coefficient_0 + s.coefficient_1), s.coefficient_1 - s.coefficient_0
     change = constraint_sums(a, by_motion, mean, s.offset_1 - s.offset_0)
-    change += constraint_sums(a, 0.5 * (known.product + t.product), turned, np.zeros(change.size))
-    made: Array = s.combined(change + FORGOTTEN * constraint_sums(a, known.product, s.coefficient_0, s.offset_0))
+    change += constraint_sums(a, 0.5 * (known.product + t.product), turned, np.zeros(rows))
+    change += rates(a.rolling, t.gain, by_motion, h * turned_spins(at.start.R, x.omega), rows)
+    left = constraint_sums(a, known.product, s.coefficient_0, s.offset_0) + squares(a, known.product, rows)
+    made: Array = s.combined(change + FORGOTTEN * left)
     return made
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from .joints.laws import Alignment, Angle
 from .kernels import continuous
 from .kernels.continuous import Rows
-from .kernels.gradient import constraint_matrix, is_sparse, section_rows
+from .kernels.gradient import constraint_matrix, is_sparse, section_rows, with_spins
 from .kernels.state import (
     Configuration,
     Derived,
@@ -191,7 +191,12 @@ def _rows(mechanism: Mechanism, anchors: Anchors) -> Rows:
         fixed=fixed,
         length=(np.arange(count, first), springs.length_product),
         angle=(table[:, 0], table[:, 1], table[:, 2], table[:, 3]),
-        bent=(lever[:, 0].astype(int), lever[:, 1].astype(int), lever[:, 2].astype(int), lever[:, 3]),
+        bent=(
+            np.append(lever[:, 0].astype(int), a.rolling.row),
+            np.append(lever[:, 1].astype(int), a.rolling.product),
+            np.append(lever[:, 2].astype(int), a.rolling.by),
+            np.append(lever[:, 3], a.rolling.weight),
+        ),
     )
 
 
@@ -287,7 +292,7 @@ class _Point:
     def rows(self) -> Array:
         """G over S, (g + springs, n_v)."""
         made: Array = (self.weights @ self.product_slope) @ self.Z
-        return made
+        return with_spins(self.a, made, self.R)
 
     @cached_property
     def strain(self) -> Array:
@@ -507,6 +512,18 @@ class _Slopes:
         made[f.v, f.q] += p.Z.T @ of_gradient + continuous.rates_across(k, gradient)
         made[f.spring, f.q] = of_rows[f.constraints + f.stored]
         made[f.lam, f.q] = -of_rows[: f.constraints]
+        if self.a.dim == 3 and self.a.rolling.spin_row.size:
+            self._add_spins(made, w)
+
+    def _add_spins(self, made: Array, w: Array) -> None:
+        """Add ∂/∂ρ of Rᵀa λ and of −a·(R ω) of the spins in nonholonomic rows in space (in place)."""
+        f, k, t = self.f, self.k, self.a.rolling
+        place = np.searchsorted(self.a.turning, t.spin_body)
+        moved = np.einsum("eij,mi->mje", k.basis, t.spin_axis)
+        lam, spin, entry = w[f.lam][t.spin_row], k.spin[place], k.entry[place]
+        np.add.at(made[f.v, f.q], (spin[:, :, None], entry[:, None, :]), lam[:, None, None] * moved)
+        on_rows = np.einsum("mje,mj->me", moved, w[f.v][spin])
+        np.add.at(made[f.lam, f.q], (t.spin_row[:, None], entry), -on_rows)
 
     def _row_forces(self, w: Array, rate: Array) -> Array:
         """λ of the constraints, −e − c (rate) of the spring-dampers."""

@@ -97,7 +97,7 @@ class Pairs(Composed):
         Its kinetic energy [J] is returned with them.
         """
         pair = as_one(start, [first.step, second.step], self.shares, self.weights)
-        pair = pair._replace(audit=np.append(pair.audit[:4], [2, 0]))
+        pair = pair._replace(audit=np.append(pair.audit[:5], [2, 0]))
         end = pair.end.place
         if not end.defect.size:
             return pair, 0.0
@@ -162,7 +162,7 @@ class Pace:
             if pair is None or not accepted:
                 rejected += 2
                 continue
-            pair = pair._replace(audit=np.append(pair.audit[:5], rejected))
+            pair = pair._replace(audit=np.append(pair.audit[:6], rejected))
             self.last, self.longest, rejected = error, max(self.longest, h), 0
             at = book(at, pair)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import checks as check
 from .joints.connection import Connection
-from .joints.vectors import Ground, Place, PortName, Vector
+from .joints.vectors import Ground, Place, PortName, Product, Turn, Vector
 from .ports import find_port
 from .space import Array, cross, moment, spin_map
 from .state import State, TimeTable, configuration
@@ -73,7 +73,7 @@ def reaction(
     points = _Places(mechanism, motion)
     body, origin = points.body(port), points.origin(connection, port)
     force, torque = np.zeros_like(origin), np.zeros((len(origin), len(cross(mechanism.layout.dim))))
-    for product, on_product in zip(*_forces(mechanism, connection, multipliers, table, motion.times), strict=True):
+    for product, on_product in _forces(mechanism, connection, multipliers, table, points):
         v, w = points.vector(product.first), points.vector(product.second)
         for vector, pull in ((product.first, w), (product.second, v)):
             if vector.plus is None:  # a direction fixed in the ground
@@ -88,6 +88,9 @@ def reaction(
                     torque += moment(points.end(place, vector) - origin, acting)
                 else:
                     torque += moment(points.arm(place), acting)
+    for row, turn in _turns(mechanism, connection):
+        sign = 1.0 if points.body(turn.port) == body else -1.0 if body < 0 else 0.0
+        torque += sign * multipliers[:, [row]] * np.array(turn.axis)
     if frame != "world":
         axes = points.section(connection.ports[0 if frame == "first" else 1])
         force = np.einsum("tji,tj->ti", axes, force)
@@ -95,23 +98,36 @@ def reaction(
     return Reaction(motion.times, force, torque, str(port), frame)
 
 
-def _forces(
-    mechanism: Mechanism, connection: Connection, multipliers: Array, table: TimeTable, times: Array
-) -> tuple[list, list[Array]]:
-    """The products of a joint and the force on each of them, (k,)."""
+def _first_row(mechanism: Mechanism, connection: Connection) -> tuple[int, int]:
+    """Numbers of a connection and of its first row."""
     first = [c.name for c in mechanism.connections].index(connection.name)
-    row = sum(len(c.rows) for c in mechanism.connections[:first])
+    return first, sum(len(c.rows) for c in mechanism.connections[:first])
+
+
+def _turns(mechanism: Mechanism, connection: Connection) -> list[tuple[int, Turn]]:
+    """The spins in the rows of a joint, with the numbers of the rows."""
+    _, row = _first_row(mechanism, connection)
+    return [(row + k, turn) for k, r in enumerate(connection.rows) for turn in r.law.turns]
+
+
+def _forces(
+    mechanism: Mechanism, connection: Connection, multipliers: Array, table: TimeTable, points: _Places
+) -> list[tuple[Product, Array]]:
+    """The products of a joint and the force on each of them, (k,)."""
+    first, row = _first_row(mechanism, connection)
+    times = points.times
     term = sum(len(r.law.products) for c in mechanism.connections[:first] for r in c.rows)
     driven = connection.is_driven
     coefficients = np.array([table.at(float(t))[0] for t in (times if driven else times[:1])])
-    products, forces = [], []
+    forces: list[tuple[Product, Array]] = []
     for r in connection.rows:
         for product in r.law.products:
-            products.append(product)
-            forces.append(multipliers[:, row] * coefficients[:, term])
+            forces.append((product, multipliers[:, row] * coefficients[:, term]))
             term += 1
+        for own in r.law.weighed:
+            forces.append((own.product, multipliers[:, row] * own.weight * points.product(own.by)))
         row += 1
-    return products, forces
+    return forces
 
 
 class _Places:
@@ -121,6 +137,11 @@ class _Places:
         self._m, self._motion, self._dim = mechanism, motion, mechanism.layout.dim
         sizes = [b.size for b in mechanism.bodies.values()]
         self._start = np.cumsum([0, *sizes])
+
+    @property
+    def times(self) -> Array:
+        """The times, (k,) [s]."""
+        return self._motion.times
 
     def body(self, port: PortName | None) -> int:
         """Number of the body of a port; −1 is the ground."""
@@ -161,6 +182,10 @@ class _Places:
             if place is not None:
                 made += sign * (self.point(place) if place.direction is None else self.arm(place))
         return made if vector.fixed is None else made + np.array(vector.fixed)
+
+    def product(self, product: Product) -> Array:
+        """V·W, (k,)."""
+        return np.einsum("td,td->t", self.vector(product.first), self.vector(product.second))
 
     def end(self, place: Place | None, vector: Vector) -> Array:
         """Where a point force acts; on the ground at the other end of the gap."""

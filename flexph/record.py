@@ -30,7 +30,7 @@ class Record:
 
     def keep(self, step: Step) -> None:
         """Merge a step into the row under way: flows and iterations add up, residuals keep the largest."""
-        self.memory, self.count = step.end.memory, self.count + int(step.audit[4])
+        self.memory, self.count = step.end.memory, self.count + int(step.audit[5])
         step = step._replace(end=step.end._replace(memory=step.end.memory[:0]))  # only the last one is continued from
         self.pending = step if self.pending is None else merged(self.pending, step)
 
@@ -55,7 +55,7 @@ class Record:
             multiplier_times=np.array([r.middle for r in rows]),
             multipliers=stack("multipliers", constraints),
             stage_multipliers=stack("stage", constraints),
-            ledger=make_ledger(accounts, energy, stack("flows", flows), stack("audit", 6)),
+            ledger=make_ledger(accounts, energy, stack("flows", flows), stack("audit", 7)),
             anchors=self.anchors,
             memory=self.memory,
             events=events,
@@ -64,5 +64,5 @@ class Record:
 
 def merged(first: Step, second: Step) -> Step:
     """Two steps as one row: flows and counts add up, residuals keep the largest, the rest is the second's."""
-    audit = np.append(np.maximum(first.audit, second.audit)[:3], (first.audit + second.audit)[3:])
+    audit = np.append(np.maximum(first.audit, second.audit)[:4], (first.audit + second.audit)[4:])
     return second._replace(flows=first.flows + second.flows, audit=audit)

@@ -52,7 +52,8 @@ class Step(NamedTuple):
     """A finished step as it is booked.
 
     ``stage`` are the mean multipliers over it, ``multipliers`` those at its ``middle``; ``audit`` the largest balance
-    residual, gap and velocity defect, the number of iterations, of steps and of rejected steps.
+    residual, gap, velocity defect and mean rate of nonholonomic rows, the number of iterations, of steps and of
+    rejected steps.
     """
 
     end: Station
@@ -133,11 +134,14 @@ class Single:
         try:
             taken = take_step(self.accounts, start.place, h, prescribed, rates, guess)
             self._check_followers(taken, prescribed)
+            self._check_contacts(taken)
         except NoConvergence as error:
             error.span = (start.time, time)
             raise
         residual = abs(self.accounts.balance(start.energy, taken.energy, taken.flows))
-        largest = [float(np.abs(part).max(initial=0.0)) for part in (taken.gap, taken.end.defect)]
+        free = self.arrays.rolling.free > 0
+        parts = (taken.gap[~free], taken.end.defect, taken.gap[free] / h)
+        largest = [float(np.abs(part).max(initial=0.0)) for part in parts]
         row = np.concatenate([*(part.ravel() for part in taken.means), taken.end.defect, [h]])
         memory = np.concatenate([start.memory[-max(self.depth - 1, 0) :], row[None]])
         end = Station(time, taken.end, taken.energy, memory)
@@ -164,6 +168,14 @@ class Single:
             name, most = self.mechanism.constraint_names[worst], abs(taken.gap[worst])
             reason = f"a constraint that followed from others no longer does: {name!r} opens by {most:.1e}"
             raise NoConvergence(reason, taken.iterations, 0.0)
+
+    def _check_contacts(self, taken: Taken) -> None:
+        """Discs that roll must stand at the end: where they lie flat, they have no point of contact."""
+        t = self.arrays.rolling
+        fallen = np.flatnonzero(taken.end.d.product[t.positive] <= t.least)
+        if fallen.size:
+            name = self.mechanism.constraint_names[t.positive_row[fallen[0]]]
+            raise NoConvergence(f"the disc of {name!r} comes to lie flat on the ground", taken.iterations, 0.0)
 
     def _guess(self, start: Station, h: float, prescribed: Schedule) -> Means:
         """Mean velocities foreseen from the last steps, or the present ones; the last multipliers.

@@ -14,7 +14,8 @@ from scipy.linalg import null_space as null_space_of
 
 from . import checks as check
 from .elimination import null_space
-from .equilibrium import BALANCED, Steady, noise, problem, steady_motion
+from .equilibrium import BALANCED, Steady, noise, problem, refuse_nonholonomic, steady_motion
+from .initial import velocities_of
 from .inputs import Input
 from .kernels.continuous import input_matrix, spring_operator, strain_operator
 from .kernels.gradient import columns
@@ -74,6 +75,8 @@ class _Small:
 def _small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> _Small:
     a, c = mechanism.network.arrays, configuration(mechanism, state.x)
     d, steady = derive(a, c), steady_motion(mechanism, state)
+    if np.any(velocities_of(mechanism, c)):
+        refuse_nonholonomic(mechanism, "the spectrum of a motion")
     given = problem(mechanism, state.anchors, state.time, inputs, steady)
     G = given.constraints(c)
     basis = null_space(G, mechanism.constraint_names)[0].toarray() if G.shape[0] else np.eye(G.shape[1])

@@ -14,6 +14,7 @@ import numpy as np
 from . import checks as check
 from .body import Body, Port
 from .joints.connection import measures
+from .joints.laws import Law
 from .ledger import NUMERICAL, Accounts, Ledger, make_ledger
 from .reactions import Motion, Reaction, reaction
 from .space import Array, cayley, from_entries, skew, spins
@@ -223,6 +224,8 @@ class Solution:
             put(file, f"ledger/{group}", columns).attrs["columns"] = texts(accounts)
         for name in ("residual", "position_residual", "velocity_residual", "iterations"):
             put(file, f"ledger/{name}", getattr(self.ledger, name))
+        if any(not row.law.holonomic for c in self.mechanism.connections for row in c.rows):
+            put(file, "ledger/nonholonomic_residual", self.ledger.nonholonomic_residual)
         counts = np.column_stack([self.ledger.steps, self.ledger.rejected])
         if np.any(counts != (1, 0)):
             put(file, "ledger/steps", counts)
@@ -255,6 +258,7 @@ _FLOWS = (
     "residual",
     "position_residual",
     "velocity_residual",
+    "nonholonomic_residual",
     "iterations",
     "steps",
     "rejected",
@@ -284,10 +288,15 @@ def _signature(mechanism: Mechanism) -> list[str]:
     accounts = Accounts(mechanism)
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
-    joints = [f"{c.name}: {row.name} {_digest(row.law.products)}" for c in mechanism.connections for row in c.rows]
+    joints = [f"{c.name}: {row.name} {_digest(_measured(row.law))}" for c in mechanism.connections for row in c.rows]
     springs = [f"{name}: {m.stiffness:.9g} {m.damping:.9g}" for name, m in measures(mechanism.connections)]
     bodies = [f"{name}: {_constants(body)}" for name, body in mechanism.bodies.items()]
     return parts + names + joints + bodies + springs + ["gravity " + " ".join(f"{g:.9g}" for g in mechanism.gravity)]
+
+
+def _measured(law: Law) -> Any:
+    """What a constraint is about; of laws of products alone, only these."""
+    return (law.weighed, law.turns) if law.weighed else law.products
 
 
 def _digest(products: Any) -> str:
@@ -331,6 +340,8 @@ def _read(file: h5py.File, mechanism: Mechanism) -> Solution:
     get: Callable[[str], Any] = lambda name: np.asarray(file[name][()])  # noqa: E731
     flows = np.hstack([get(f"ledger/{g}") for g in ("work", "joint_work", "dissipation")])
     audit = [get(f"ledger/{n}") for n in ("residual", "position_residual", "velocity_residual", "iterations")]
+    slip = "ledger/nonholonomic_residual"
+    audit.insert(3, get(slip) if slip in file else np.zeros_like(audit[0]))
     counts = get("ledger/steps") if "ledger/steps" in file else np.tile([1.0, 0.0], (len(audit[0]), 1))
     decaying = NUMERICAL.encode() in file["ledger/dissipation"].attrs["columns"]
     _check_shapes(get, mechanism)

@@ -34,4 +34,6 @@ def write_ledger(path: str | Path, solution: Solution) -> Path:
         "velocity residual [m/s]": ledger.velocity_residual,
         "Newton iterations": ledger.iterations,
     }
+    if ledger.nonholonomic_residual.any():
+        columns["nonholonomic residual [m/s]"] = ledger.nonholonomic_residual
     return write_table(path, columns)

@@ -19,6 +19,7 @@ from .jacobian import (
     add_flexible,
     add_products,
     add_rigid,
+    add_rolling,
     add_springs,
     add_turned_forces,
     make_turns,
@@ -45,6 +46,7 @@ def factor(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Arr
     add_springs(m, axes, h)
     add_products(m, axes, h)
     add_constraints(m, axes, h, before, after)
+    add_rolling(m, axes, h)
     w = border_size[1]
     for b in range(inertia_mass.size):
         if not _eliminate(m, axes, b):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from ..compiling import in_place
 from ..space import Array
 from .memory import REAL, WHOLE, Memory, indices, matrix, number, places, tensor, vector
-from .motion import cross_product, mean_shapes
+from .motion import mean_shapes
+from .rolling import gain, world_spin
+from .speeds import mean_speeds, node_speed, product_rate
 
 
 @in_place
@@ -70,86 +72,29 @@ def flows(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Arra
     loads_node_val = vector(m, REAL.loads_node_val)
     trial_loads = vector(m, REAL.trial_loads)
     moved = matrix(m, REAL.carried_moved)
+    rolling_row = places(m, WHOLE.rolling_row)
+    rolling_product = places(m, WHOLE.rolling_product)
+    rolling_spin_row = places(m, WHOLE.rolling_spin_row)
+    x_w = matrix(m, REAL.x_w)
     out = vector(m, REAL.carried_flow)
     d = len(axes)
     out[:] = 0.0
-    _increments(m, axes)
+    mean_speeds(m, axes)
     for term in range(joints_term_row.size):
         row = joints_term_row[term]
-        done = h * _change(m, axes, joints_term_product[term], trial_mean)
+        done = h * product_rate(m, axes, joints_term_product[term], trial_mean)
         out[books_row[row]] += x_lam[row] * 0.5 * (before[term] + after[term]) * done
+    for i in range(rolling_row.size):
+        row = rolling_row[i]
+        out[books_row[row]] += x_lam[row] * gain(m, i) * h * product_rate(m, axes, rolling_product[i], trial_mean)
+    for i in range(rolling_spin_row.size):
+        row = rolling_spin_row[i]
+        out[books_row[row]] += x_lam[row] * h * world_spin(m, axes, i, x_w)
     for e in range(loads_node_row.size):
         row, column = loads_node_row[e], loads_node_input[e]
         out[books_input[column]] += h * loads_node_val[e] * moved[row // d, row % d] * trial_loads[column]
     _torque_work(m, axes, h, out)
     _dissipation(m, h, out)
-
-
-@in_place
-def _change(m: Memory, axes: tuple[int, ...], p: int, others: Array) -> float:
-    """Rate of a product when both its vectors move with the nodes, at the speeds in ``carried.moved``."""
-    joints_first = places(m, WHOLE.joints_first)
-    joints_second = places(m, WHOLE.joints_second)
-    joints_plus = indices(m, WHOLE.joints_plus)
-    joints_minus = indices(m, WHOLE.joints_minus)
-    moved = matrix(m, REAL.carried_moved)
-    done = 0.0
-    for side in range(2):
-        v, other = (joints_first[p], joints_second[p]) if side == 0 else (joints_second[p], joints_first[p])
-        for i in range(len(axes)):
-            if joints_plus[v] >= 0:
-                done += moved[joints_plus[v], i] * others[other, i]
-            if joints_minus[v] >= 0:
-                done -= moved[joints_minus[v], i] * others[other, i]
-    return done
-
-
-@in_place
-def _increments(m: Memory, axes: tuple[int, ...]) -> None:
-    """Exact increments of the nodes over a step, divided by its length: B v̄, (k, d)."""
-    nodes_body = places(m, WHOLE.nodes_body)
-    trial_inverse = tensor(m, REAL.trial_inverse)
-    trial_c = matrix(m, REAL.trial_c)
-    trial_lever = matrix(m, REAL.trial_lever)
-    x_v, x_w, x_du = matrix(m, REAL.x_v), matrix(m, REAL.x_w), vector(m, REAL.x_du)
-    frame = matrix(m, REAL.carried_frame)
-    mean_shapes(m, axes, x_du, trial_c)
-    for n in range(nodes_body.size):
-        b = nodes_body[n]
-        for i in range(len(axes)):
-            for j in range(len(axes)):
-                frame[i, j] = trial_inverse[b, j, i]
-        _node_speed(m, axes, n, x_v[b], x_w[b], x_du, trial_lever[n])
-
-
-@in_place
-def _node_speed(m: Memory, axes: tuple[int, ...], n: int, v: Array, w: Array, du: Array, arm: Array) -> None:
-    """Speed of a node into ``carried.moved`` with the frame of its body in ``carried.frame``, φ̄u̇ in ``trial.c``."""
-    nodes_body = places(m, WHOLE.nodes_body)
-    nodes_moves = vector(m, REAL.nodes_moves)
-    nodes_ptr = places(m, WHOLE.nodes_ptr)
-    nodes_val = matrix(m, REAL.nodes_val)
-    nodes_col = places(m, WHOLE.nodes_col)
-    trial_c = matrix(m, REAL.trial_c)
-    frame = matrix(m, REAL.carried_frame)
-    space = matrix(m, REAL.carried_space)
-    speed = matrix(m, REAL.carried_moved)
-    d, b, moves = len(axes), nodes_body[n], nodes_moves[n]
-    turn, lever = space[0], space[1]
-    if d == 2:
-        lever[0], lever[1] = -w[0] * arm[1], w[0] * arm[0]
-    else:
-        for i in range(3):
-            turn[i] = frame[i, 0] * w[0] + frame[i, 1] * w[1] + frame[i, 2] * w[2]
-        cross_product(turn, arm, lever)
-    for i in range(d):
-        speed[n, i] = moves * v[i] + lever[i]
-    for j in range(d):
-        local = -moves * trial_c[b, j]
-        for e in range(nodes_ptr[n], nodes_ptr[n + 1]):
-            local += nodes_val[e, j] * du[nodes_col[e]]
-        for i in range(d):
-            speed[n, i] += frame[i, j] * local
 
 
 @in_place
@@ -237,10 +182,20 @@ def velocity_defect(
         for i in range(len(axes)):
             for j in range(len(axes)):
                 frame[i, j] = at_R[b, i, j]
-        _node_speed(m, axes, n, at_v[b], at_w[b], at_du, at_arm[n])
+        node_speed(m, axes, n, at_v[b], at_w[b], at_du, at_arm[n])
     for row in range(out.size):
         out[row] = -own_offset[row]
     for term in range(joints_term_row.size):
         p = joints_term_product[term]
-        rate = _change(m, axes, p, at_vector)
+        rate = product_rate(m, axes, p, at_vector)
         out[joints_term_row[term]] += coefficient[term] * rate + own_coefficient[term] * at_product[p]
+    rolling_row = places(m, WHOLE.rolling_row)
+    rolling_product = places(m, WHOLE.rolling_product)
+    rolling_by = places(m, WHOLE.rolling_by)
+    rolling_weight = vector(m, REAL.rolling_weight)
+    rolling_spin_row = places(m, WHOLE.rolling_spin_row)
+    for i in range(rolling_row.size):
+        rate = product_rate(m, axes, rolling_product[i], at_vector)
+        out[rolling_row[i]] += rolling_weight[i] * at_product[rolling_by[i]] * rate
+    for i in range(rolling_spin_row.size):
+        out[rolling_spin_row[i]] += world_spin(m, axes, i, at_w)

@@ -11,12 +11,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from .band import stored
-from .data import Border, Index, Inertia, Joints, Nodes
+from .data import Border, Index, Inertia, Joints, Nodes, Rolling
 from .lanes import padded
 
 
-def make_border(inertia: Inertia, nodes: Nodes, joints: Joints, rows: int) -> Border:
+def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling], rows: int) -> Border:
     """Number the unknowns of a step."""
+    joints, rolling = couplings
     bodies, d = inertia.weight.shape
     s, n = inertia.J.shape[1], inertia.first[-1]
     is_master = np.zeros(n, dtype=bool)
@@ -30,7 +31,7 @@ def make_border(inertia: Inertia, nodes: Nodes, joints: Joints, rows: int) -> Bo
     m = count.take(is_master)
     l = count.take(np.ones(rows, dtype=bool))
     ptr, col = _vector_columns(nodes, joints, v, w, c, m)
-    groups = _groups(inertia, joints, (v, w, c, m, l), ptr, col)
+    groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), ptr, col)
     order = _number(count.total, groups)
     v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
     inner, inners, width = _inner(inertia, is_master)
@@ -109,9 +110,11 @@ def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Inde
     return np.array(ptr, dtype=np.int64), np.concatenate(col).astype(np.int64)
 
 
-def _groups(inertia: Inertia, joints: Joints, numbers: tuple[Index, ...], ptr: Index, col: Index) -> list[Index]:
+def _groups(
+    inertia: Inertia, couplings: tuple[Joints, Rolling], numbers: tuple[Index, ...], ptr: Index, col: Index
+) -> list[Index]:
     """Sets of unknowns that are all coupled with each other."""
-    v, w, c, m, l = numbers
+    (v, w, c, m, l), (joints, rolling) = numbers, couplings
     groups = []
     for b in range(len(inertia.mass)):
         groups.append(np.concatenate([v[b], w[b], c[b], m[inertia.first[b] : inertia.first[b + 1]]]))
@@ -122,6 +125,10 @@ def _groups(inertia: Inertia, joints: Joints, numbers: tuple[Index, ...], ptr: I
     by_row: dict[int, list[Index]] = {}
     for row, product in zip(joints.term_row, joints.term_product, strict=True):
         by_row.setdefault(int(row), [l[row : row + 1]]).append(of_product[product])
+    for row, *pair in zip(rolling.row, rolling.product, rolling.by, strict=True):
+        by_row.setdefault(int(row), [l[row : row + 1]]).extend(of_product[product] for product in pair)
+    for row, body in zip(rolling.spin_row, rolling.spin_body, strict=True):
+        by_row.setdefault(int(row), [l[row : row + 1]]).append(w[body])
     groups += [np.concatenate(parts) for parts in by_row.values()]
     groups += [of_product[p] for p in (*joints.length_product, *joints.component_product)]
     pairs = zip(joints.sine_product, joints.cosine_product, strict=True)

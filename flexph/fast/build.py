@@ -13,7 +13,7 @@ from ..ledger import Accounts
 from ..network import build_network
 from ..space import Array, cross
 from .border import make_border
-from .data import Books, Constants, Elastic, Index, Inertia, Joints, Loads, Nodes, Stiffness
+from .data import Books, Constants, Elastic, Index, Inertia, Joints, Loads, Nodes, Rolling, Stiffness
 from .lanes import kinds
 
 if TYPE_CHECKING:
@@ -30,13 +30,15 @@ def constants(mechanism: Mechanism) -> Constants:
     inertia = _inertia(a, pattern, _forms(mechanism))
     nodes = _nodes(a)
     joints = _joints(a)
-    border = make_border(inertia, nodes, joints, mechanism.layout.multipliers)
+    rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
+    border = make_border(inertia, nodes, (joints, rolling), mechanism.layout.multipliers)
     made = Constants(
         inertia=inertia,
         elastic=_elastic(a, strain, pattern),
         stiffness=_stiffness(a, strain, pattern, border.place),
         nodes=nodes,
         joints=joints,
+        rolling=rolling,
         loads=_loads(a),
         border=border,
         books=_books(mechanism, a),

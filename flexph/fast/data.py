@@ -100,6 +100,22 @@ class Joints(NamedTuple):
     state: Index
 
 
+class Rolling(NamedTuple):
+    """Terms of constraints on velocities, w Π_by Π̇ and a·Ω (see kernels.arrays.Rolling)."""
+
+    row: Index
+    product: Index
+    by: Index
+    weight: Array
+    square: Index
+    spin_row: Index
+    spin_body: Index
+    spin_axis: Array  # (m, s)
+    free: Index  # (g,)
+    positive: Index
+    least: Array
+
+
 class Loads(NamedTuple):
     """Inputs as forces on nodes, as torques on sections, and in the axes of sections."""
 
@@ -170,6 +186,7 @@ class Constants(NamedTuple):
     stiffness: Stiffness
     nodes: Nodes
     joints: Joints
+    rolling: Rolling
     loads: Loads
     border: Border
     books: Books
@@ -280,7 +297,7 @@ class Carried(NamedTuple):
     step_flow: Array
     step_stage: Array  # (g,)
     step_multipliers: Array
-    step_audit: Array  # (6,)
+    step_audit: Array  # (7,)
     gap: Array  # (g,)
     space: Array  # (2, d), work space
     frame: Array  # (d, d), work space

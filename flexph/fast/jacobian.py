@@ -10,6 +10,7 @@ from ..space import Array
 from .lanes import get, put
 from .memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, places, span, tensor, vector
 from .motion import copy, cross_product
+from .rolling import gain
 from .springs import tangent
 
 
@@ -473,3 +474,70 @@ def add_constraints(m: Memory, axes: tuple[int, ...], h: float, before: Array, a
                 column = border_vector_col[i]
                 add(system_border, border_size[1], column, row, -mean * _dot(axes, system_B[i], trial_mean[other]))
                 add(system_border, border_size[1], row, column, last * _dot(axes, system_W[i], end_vector[other]))
+
+
+@in_place
+def add_rolling(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """Forces w Π̄_by λ and torques a λ of constraints on velocities, and how their defects change."""
+    rolling_row = places(m, WHOLE.rolling_row)
+    rolling_product = places(m, WHOLE.rolling_product)
+    rolling_by = places(m, WHOLE.rolling_by)
+    rolling_weight = vector(m, REAL.rolling_weight)
+    x_lam = vector(m, REAL.x_lam)
+    at_product = vector(m, REAL.at_product)
+    end_product = vector(m, REAL.end_product)
+    border_l = indices(m, WHOLE.border_l)
+    for i in range(rolling_row.size):
+        row, p, q, own = border_l[rolling_row[i]], rolling_product[i], rolling_by[i], gain(m, i)
+        weighed = 0.5 * rolling_weight[i] * (end_product[p] - at_product[p])
+        _add_row(m, axes, row, p, own, own / h)
+        _add_row(m, axes, row, q, 0.0, weighed / h)
+        _add_stiffness(m, axes, h, 0.5 * rolling_weight[i] * x_lam[rolling_row[i]], p, q)
+    _add_spins(m, axes)
+
+
+@in_place
+def _add_row(m: Memory, axes: tuple[int, ...], row: int, p: int, mean: float, last: float) -> None:
+    """−(mean β B)ᵀ and last γ W of a product."""
+    joints_first = places(m, WHOLE.joints_first)
+    joints_second = places(m, WHOLE.joints_second)
+    border_vector_ptr = places(m, WHOLE.border_vector_ptr)
+    border_vector_col = indices(m, WHOLE.border_vector_col)
+    system_border = matrix(m, REAL.system_border)
+    width = indices(m, WHOLE.border_size)[1]
+    system_B = matrix(m, REAL.system_B)
+    trial_mean = matrix(m, REAL.trial_mean)
+    system_W = matrix(m, REAL.system_W)
+    end_vector = matrix(m, REAL.end_vector)
+    for side in range(2):
+        v, other = (joints_first[p], joints_second[p]) if side == 0 else (joints_second[p], joints_first[p])
+        for i in range(border_vector_ptr[v], border_vector_ptr[v + 1]):
+            column = border_vector_col[i]
+            add(system_border, width, column, row, -mean * _dot(axes, system_B[i], trial_mean[other]))
+            add(system_border, width, row, column, last * _dot(axes, system_W[i], end_vector[other]))
+
+
+@in_place
+def _add_spins(m: Memory, axes: tuple[int, ...]) -> None:
+    """Torques −R̄⁻¹a and rows aᵀR₀ of the spins."""
+    rolling_spin_row = places(m, WHOLE.rolling_spin_row)
+    rolling_spin_body = places(m, WHOLE.rolling_spin_body)
+    axis = matrix(m, REAL.rolling_spin_axis)
+    border_l = indices(m, WHOLE.border_l)
+    border_w = index_matrix(m, WHOLE.border_w)
+    at_R = tensor(m, REAL.at_R)
+    trial_inverse = tensor(m, REAL.trial_inverse)
+    system_border = matrix(m, REAL.system_border)
+    width = indices(m, WHOLE.border_size)[1]
+    s = axis.shape[1]
+    for i in range(rolling_spin_row.size):
+        row, b = border_l[rolling_spin_row[i]], rolling_spin_body[i]
+        for j in range(s):
+            acting, moved = axis[i, j], axis[i, j]
+            if s == 3:
+                acting, moved = 0.0, 0.0
+                for k in range(3):
+                    acting += trial_inverse[b, j, k] * axis[i, k]
+                    moved += at_R[b, k, j] * axis[i, k]
+            add(system_border, width, border_w[b, j], row, -acting)
+            add(system_border, width, row, border_w[b, j], moved)

@@ -11,6 +11,7 @@ from ..space import Array
 from .arrow import factor, solve
 from .memory import REAL, WHOLE, Memory, matrix, places, span, tensor, vector
 from .residual import residual, trial
+from .rolling import has_fallen
 
 is_slow = in_place(plain.is_slow)
 
@@ -44,7 +45,7 @@ def newton(
         settled = expected <= SETTLED or (stagnates and (size <= noise or _below_resolution(m, h)))
         if settled:
             trial(m, axes, h, before, after, offset, inputs)
-            return -1 if _is_open(m) else iteration
+            return -1 if _is_open(m) or has_fallen(m) else iteration
         if stagnates and size <= STAGNATED:
             return -1  # an ill-conditioned step is judged by the NumPy kernels
         residual(m, axes, h, before, after, offset, inputs)

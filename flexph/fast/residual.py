@@ -7,6 +7,7 @@ from ..space import Array
 from .lanes import mix
 from .memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, number, places, span, tensor, vector
 from .motion import copy, inertia_products, mean_shapes, momenta, node_arms, vectors
+from .rolling import add_gap, pull, twist
 from .springs import measure
 
 
@@ -53,6 +54,7 @@ def trial(
     _pull(m, h, before, after)
     _load(m, axes, inputs)
     _gap(m, after, offset)
+    add_gap(m, axes, h)
 
 
 @in_place
@@ -72,6 +74,7 @@ def _pull(m: Memory, h: float, before: Array, after: Array) -> None:
     trial_force[:] = 0.0
     for i in range(joints_term_row.size):
         trial_force[joints_term_product[i]] += 0.5 * (before[i] + after[i]) * x_lam[joints_term_row[i]]
+    pull(m)
     measure(m, h, at_product, end_product, at_spring)
     for i in range(joints_state.size):
         if joints_state[i] >= 0:
@@ -280,6 +283,7 @@ def _forces(m: Memory, axes: tuple[int, ...]) -> None:
     for n in range(loads_torque_body.size):
         for i in range(s):
             trial_torque[loads_torque_body[n], i] += trial_section[n, i]
+    twist(m)
 
 
 @in_place

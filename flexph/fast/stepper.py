@@ -28,7 +28,7 @@ class Stepper:
         layout, made = mechanism.layout, mechanism.flat
         self.axes, self.parts = (0,) * layout.dim, parts
         flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
-        self.widths = (layout.size, len(accounts.energy), layout.multipliers, layout.multipliers, flows, 6)
+        self.widths = (layout.size, len(accounts.energy), layout.multipliers, layout.multipliers, flows, 7)
         self.memory, self.held, self.work = pack(made, _workspace(made, depth, len(accounts.energy), flows))
         self.known = 0
 
@@ -101,7 +101,7 @@ def _workspace(k: Constants, depth: int, energies: int, flows: int) -> Workspace
     width = b * (d + s) + n + 2 * rows + 1
     carried = Carried(
         *(z((depth, width)), z((depth, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
-        *(z(energies), z(flows), z(flows), z(rows), z(rows), z(6)),
+        *(z(energies), z(flows), z(flows), z(rows), z(rows), z(7)),
         *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((d, count)), z((WOVEN, WOVEN + 1))),
     )
     return Workspace(motion(), motion(), unknowns(), unknowns(), unknowns(), trial, _system(k), carried)

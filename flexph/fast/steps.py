@@ -13,6 +13,7 @@ from .data import Index
 from .memory import REAL, WHOLE, Memory, indices, matrix, number, places, span, tensor, vector
 from .motion import copy, derive
 from .newton import newton
+from .rolling import add_squares
 
 
 class Table(NamedTuple):
@@ -129,10 +130,10 @@ def _close(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
     carried_step_audit = vector(m, REAL.carried_step_audit)
     for i in range(carried_defect.size):
         carried_step_audit[2] = max(carried_step_audit[2], abs(carried_defect[i]))
-    carried_step_audit[4] = 1.0
+    carried_step_audit[5] = 1.0
     for i in range(carried_step_audit.size):
         worst = max(rows.audit[row, i], carried_step_audit[i])
-        rows.audit[row, i] = worst if i < 3 else rows.audit[row, i] + carried_step_audit[i]
+        rows.audit[row, i] = worst if i < 4 else rows.audit[row, i] + carried_step_audit[i]
     for i in range(carried_step_flow.size):
         rows.flow[row, i] += carried_step_flow[i]
     copy(carried_energy, rows.energy[row])
@@ -269,6 +270,8 @@ def _book(
     at_product = vector(m, REAL.at_product)
     joints_term_product = places(m, WHOLE.joints_term_product)
     x_lam = vector(m, REAL.x_lam)
+    rolling_free = indices(m, WHOLE.rolling_free)
+    defect_lam = vector(m, REAL.defect_lam)
     border_l = indices(m, WHOLE.border_l)
     system_x = vector(m, REAL.system_x)
     balance = 0.0
@@ -285,11 +288,15 @@ def _book(
         carried_gap[i] = -offset[i]
     for i in range(joints_term_row.size):
         carried_gap[joints_term_row[i]] += after[i] * at_product[joints_term_product[i]]
+    add_squares(m, carried_gap)
     carried_step_audit[0] = max(carried_step_audit[0], abs(balance))
-    carried_step_audit[3] += iterations
+    carried_step_audit[4] += iterations
     system_x[:] = 0.0  # what closes a gap of ½h(e₁ − e₀), see advance: the border alone, the others have no defect
     for i in range(offset.size):
-        carried_step_audit[1] = max(carried_step_audit[1], abs(carried_gap[i]))
+        if rolling_free[i]:  # over the step, as the iteration left it
+            carried_step_audit[3] = max(carried_step_audit[3], abs(defect_lam[i] / h))
+        else:
+            carried_step_audit[1] = max(carried_step_audit[1], abs(carried_gap[i]))
         system_x[border_l[i]] = 0.5 * (carried_new_defect[i] - carried_defect[i])
         carried_defect[i] = carried_new_defect[i]
     solve_border(m)

@@ -6,16 +6,19 @@ from .cylindrical import cylindrical
 from .distance import distance
 from .drive import drive
 from .hinge import hinge
+from .knife_edge import knife_edge
 from .load import distributed_load, force, torque
 from .planar import planar
 from .prismatic import prismatic
 from .revolute import revolute
+from .rolling_disc import rolling_disc
 from .slider import slider
 from .spherical import spherical
 from .spring_damper import spring_damper, torsion_spring
 from .universal import universal
 from .vectors import GROUND, Ground
 from .weld import weld
+from .wheel import wheel
 
 __all__ = [
     "GROUND",
@@ -28,9 +31,11 @@ __all__ = [
     "drive",
     "force",
     "hinge",
+    "knife_edge",
     "planar",
     "prismatic",
     "revolute",
+    "rolling_disc",
     "slider",
     "spherical",
     "spring_damper",
@@ -38,4 +43,5 @@ __all__ = [
     "torsion_spring",
     "universal",
     "weld",
+    "wheel",
 ]

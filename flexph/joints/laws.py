@@ -2,18 +2,21 @@
 
 The value of a law (an offset, an angle, a length, a relative rotation) is stated, a function of time, or None for
 what the assembled pose measures. Coefficients, offsets and rates are those of one value (k,) or of many (k, times).
+
+Beside them a law may have ``weighed`` terms w Π_m Π̇_k and ``turns`` a·Ω. Where the law is ``holonomic``, they are the
+rate of ½ w Π_k² (k = m); else they are all there is, a constraint on velocities that fixes no position.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..space import Array
-from .vectors import Product
+from .vectors import Product, Turn, Weighed
 
 TimeFunction = Callable[[float], Any]
 
@@ -26,6 +29,9 @@ class Offset:
     value: float | TimeFunction | None = 0.0
 
     shape = ()
+    holonomic = True
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
 
     @property
     def products(self) -> tuple[Product, ...]:
@@ -58,6 +64,9 @@ class Angle:
     value: float | TimeFunction | None = None
 
     shape = ()
+    holonomic = True
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
 
     @property
     def products(self) -> tuple[Product, ...]:
@@ -89,6 +98,9 @@ class Length:
     value: float | None = None
 
     shape = ()
+    holonomic = True
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
 
     @property
     def products(self) -> tuple[Product, ...]:
@@ -126,6 +138,9 @@ class Alignment:
     value: tuple[tuple[float, ...], ...] | TimeFunction | None = None
 
     shape = (3, 3)
+    holonomic = True
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
 
     @property
     def products(self) -> tuple[Product, ...]:
@@ -156,4 +171,81 @@ class Alignment:
         return self.coefficients(rate), 0.0
 
 
-Law = Offset | Angle | Length | Alignment
+@dataclass(frozen=True)
+class Rolling:
+    """``0 = Σ w Π_m Π̇_k + Σ a·Ω``: nonholonomic, ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
+
+    Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ, and the multiplier acts on Π_k with w Π̄_m and on the body with the
+    torque a: the transpose, so its work is zero at every step size.
+    """
+
+    weighed: tuple[Weighed, ...]
+    turns: tuple[Turn, ...] = ()
+
+    value = None
+    shape = (0,)
+    holonomic = False
+    products: ClassVar[tuple[Product, ...]] = ()
+
+    def measure(self, products: Array) -> Array:
+        """Nothing: no pose breaks it."""
+        return np.zeros(0)
+
+    def coefficients(self, value: Array) -> Array:
+        """None: no products enter with constant coefficients."""
+        return np.zeros((0, *value.shape[1:]))
+
+    def offset(self, value: Array) -> float:
+        """κ of the value."""
+        return 0.0
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
+        """Rates of c and κ for a rate of the value."""
+        return np.zeros((0, *value.shape[1:])), 0.0
+
+
+@dataclass(frozen=True)
+class Contact:
+    """``0 = ½(Π²/r + r Π_e² − r)``: a disc of radius r touches a plane, its centre Π above it, Π_e = n·e of its axis.
+
+    The height is r s with s = √(1 − Π_e²), the sine of the angle between axis and normal; the multiplier times s is the
+    normal force [N]. Squares of products have exact increments, so the height does not drift.
+    """
+
+    height: Product
+    tilt: Product
+    radius: float
+
+    shape = ()
+    holonomic = True
+    products: ClassVar[tuple[Product, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    @property
+    def value(self) -> float:
+        """The radius."""
+        return self.radius
+
+    @property
+    def weighed(self) -> tuple[Weighed, ...]:
+        """Both squares."""
+        return Weighed(self.height, self.height, 1.0 / self.radius), Weighed(self.tilt, self.tilt, self.radius)
+
+    def measure(self, products: Array) -> Array:
+        """The value at a pose."""
+        return np.array([self.radius])
+
+    def coefficients(self, value: Array) -> Array:
+        """None: no products enter with constant coefficients."""
+        return np.zeros((0, *value.shape[1:]))
+
+    def offset(self, value: Array) -> float:
+        """κ of the value."""
+        return 0.5 * self.radius
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
+        """Rates of c and κ for a rate of the value."""
+        return np.zeros((0, *value.shape[1:])), 0.0
+
+
+Law = Offset | Angle | Length | Alignment | Rolling | Contact

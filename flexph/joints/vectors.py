@@ -60,6 +60,23 @@ class Product:
     second: Vector
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """A term w Π_by Π̇ of a constraint on velocities: over a step w Π̄_by ΔΠ, its force acts on Π alone."""
+
+    product: Product
+    by: Product
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A term a·Ω of a constraint on velocities: Ω the world spin of the body of a port, a fixed in the world (s,)."""
+
+    port: str
+    axis: Direction
+
+
 def body_port(first: PortName) -> str:
     """The first port of a joint, which must belong to a body."""
     if isinstance(first, Ground):

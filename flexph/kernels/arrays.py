@@ -56,6 +56,7 @@ class Arrays(NamedTuple):
     term_row: Index  # (t,)
     term_product: Index
     springs: Springs
+    rolling: Rolling
     input_node: Any  # (k·d, i): node forces of the inputs
     input_torque: Any  # (t·s, i): section torques of the inputs
     torque_body: Index  # (t,)
@@ -74,6 +75,26 @@ class Arrays(NamedTuple):
     pull_pairs: Any  # (k, 2p), forces on those pairs to forces on nodes
     node_turns: Any  # (k, t), which nodes turn with which of the bodies that turn
     translating: Any  # (k·d, b·d), which nodes move with which centre of mass
+
+
+class Rolling(NamedTuple):
+    """Terms w Π_by Π̇ of constraints on velocities, the spins a·Ω in them, and what their rows are.
+
+    Where the row is holonomic, the term is that of a square ½ w Π² (by = product).
+    """
+
+    row: Index  # (w,)
+    product: Index
+    by: Index
+    weight: Array
+    square: Index  # (w,), 1 where the row is holonomic
+    spin_row: Index  # (m,)
+    spin_body: Index
+    spin_axis: Array  # (m, s), in the world
+    free: Index  # (g,), 1 where a row fixes no position: nonholonomic
+    positive_row: Index  # (c,) rows of discs that tilt
+    positive: Index  # their heights, products that must stay above
+    least: Array  # these [m]
 
 
 class Columns(NamedTuple):

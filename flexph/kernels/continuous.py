@@ -242,8 +242,8 @@ class Rows(NamedTuple):
     """Rows A(π) of what is made of products π, with A π̇ the rate of a constraint or of a spring-damper.
 
     A is ``fixed``, of lengths √π ``½/√π``; of an angle of sine s and cosine c, ρ² = s² + c², it is (c, −s)/ρ^m with
-    m = 2, and m = 1 where a drive takes its coefficients from the pose. ``bent`` has the terms of a driven rotation:
-    entry (i, j) of A is ``value`` times π_k.
+    m = 2, and m = 1 where a drive takes its coefficients from the pose. ``bent`` has the terms of a driven rotation and
+    of rows on velocities: to entry (i, j) of A adds ``value`` times π_k.
     """
 
     fixed: Array  # (rows, p)
@@ -264,7 +264,7 @@ def weights(rows: Rows, product: Array) -> Array:
         made[i, sine], made[i, cosine] = c * scale, -s * scale
     i, j, k, value = rows.bent
     if i.size:
-        made[i, j] = value * product[k]
+        np.add.at(made, (i, j), value * product[k])
     return made
 
 

@@ -9,6 +9,8 @@ from scipy import sparse
 
 from ..space import Array, spin_map, unit_sweeps
 from .arrays import Arrays, Columns, total
+from .rolling import spin_rows, weights
+from .state import products
 
 
 def columns(a: Arrays) -> Columns:
@@ -95,9 +97,29 @@ def row_weights(a: Arrays, coefficient: Array, rows: int) -> Any:
     return total(a.term_row * a.first.size + a.term_product, coefficient, rows * a.first.size).reshape(shape)
 
 
-def constraint_matrix(a: Arrays, R: Array, arm: Array, vector: Array, coefficient: Array, rows: int) -> Any:
-    """G(q) with d/dt g = G v + ∂g/∂t, (g, n_v)."""
-    return row_weights(a, coefficient, rows) @ product_matrix(a, R, arm, vector)
+def constraint_matrix(
+    a: Arrays, R: Array, arm: Array, vector: Array, coefficient: Array, rows: int, by: Array | None = None
+) -> Any:
+    """G(q) with d/dt g = G v + ∂g/∂t, (g, n_v); nonholonomic rows are 0 = G v.
+
+    ``by`` are the products (p,) that weigh the terms of :mod:`flexph.kernels.rolling`, those of the vectors if not
+    given.
+    """
+    t, moved = a.rolling, product_matrix(a, R, arm, vector)
+    made = row_weights(a, coefficient, rows)
+    if not t.row.size:
+        return made @ moved
+    by = products(a, vector) if by is None else by
+    made = (made + weights(a, t.weight * by.take(t.by), t.product, rows)) @ moved
+    return with_spins(a, made, R)
+
+
+def with_spins(a: Arrays, rows: Any, frame: Array) -> Any:
+    """Rows (g, n_v) with the spins a·(frame ω) of nonholonomic rows added."""
+    if not a.rolling.spin_row.size:
+        return rows
+    made = spin_rows(a, frame, *rows.shape)
+    return rows + (made if sparse.issparse(rows) else made.toarray())
 
 
 def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:

@@ -37,7 +37,9 @@ from .gradient import (
     translating,
     velocity_count,
     velocity_slices,
+    with_spins,
 )
+from .rolling import stiffness, weights
 from .springs import tangent
 from .state import Configuration, Derived, body_spins, contracted, rotational_inertia
 from .step import Means, Schedule, Trial, section_torques
@@ -189,10 +191,12 @@ def _swaps(a: Arrays, at: Point) -> Any:
 
 
 def _springs(a: Arrays, at: Point) -> Any:
-    """Stiffness of the spring-dampers on the products, (p, p); None where there are none."""
-    if not a.springs.stiffness.size:
+    """Stiffness on the products, (p, p), of the spring-dampers and of weighed forces; None where there are none."""
+    if not (a.springs.stiffness.size or a.rolling.row.size):
         return None
     made = tangent(a.springs, at.trial.measured, at.h, at.known.product, at.trial.product)
+    if a.rolling.row.size:
+        made += 0.5 * stiffness(a, at.trial.lam)
     return sparse.csr_array(made) if is_sparse(a) else made
 
 
@@ -205,11 +209,16 @@ def _product_stiffness(a: Arrays, at: Point) -> Any:
     return theta + product_gradient(a, t.vector_mean).T @ springs @ product_gradient(a, t.vector)
 
 
-def _constraint_blocks(a: Arrays, at: Point, mean: Any, last: Any) -> tuple[Any, Any]:
-    """c̄β and c₁γ/h from the gradients β and γ of the products, (g, …)."""
-    s, rows = at.schedule, at.schedule.offset_1.size
-    c_mean = row_weights(a, 0.5 * (s.coefficient_0 + s.coefficient_1), rows)
-    return s.combined(c_mean @ mean), s.combined(row_weights(a, s.coefficient_1 / at.h, rows) @ last)
+def _constraint_weights(a: Arrays, at: Point) -> tuple[Any, Any]:
+    """c̄ and c₁/h, (g, p): weights of the forces on products, and of their values at the end."""
+    s, rows, t = at.schedule, at.schedule.offset_1.size, a.rolling
+    mean = row_weights(a, 0.5 * (s.coefficient_0 + s.coefficient_1), rows)
+    last = row_weights(a, s.coefficient_1 / at.h, rows)
+    if not t.row.size:
+        return mean, last
+    gain, change = at.trial.gain, at.trial.product - at.known.product
+    moved, weighed = weights(a, gain, t.product, rows), weights(a, 0.5 * t.weight * change.take(t.product), t.by, rows)
+    return mean + moved, last + (moved + weighed) / at.h
 
 
 def _dense_factor(a: Arrays, at: Point) -> Solve:
@@ -253,8 +262,9 @@ def _add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
     springs = _springs(a, at)
     if springs is not None:
         K[:size, :size] -= beta.T @ (at.h * springs @ gamma)
-    mean, last = _constraint_blocks(a, at, beta, gamma)
-    K[:size, size:], K[size:, :size] = -mean.T, last
+    mean, last = _constraint_weights(a, at)
+    K[:size, size:] = -at.schedule.combined(with_spins(a, mean @ beta, at.trial.inverse.transpose(0, 2, 1))).T
+    K[size:, :size] = at.schedule.combined(with_spins(a, last @ gamma, at.start.R))
 
 
 def _add_turning(a: Arrays, K: Array, W: Array, torque: Array, inverse: Array) -> None:
@@ -279,14 +289,17 @@ def _sparse_factor(a: Arrays, at: Point) -> Solve:
     following, (B, W) = _following(a, at, *nodes), (pull(a, rows) for rows in nodes)
     body = _sparse_body(a, at) if following is None else _sparse_body(a, at) - following
     gradients = (product_gradient(a, vector) for vector in (at.trial.vector_mean, at.trial.vector))
-    mean, last = _constraint_blocks(a, at, *gradients)
-    size, rows, n = body.shape[0], last.shape[0], a.body_u.size
+    mean, last = (weight @ made for weight, made in zip(_constraint_weights(a, at), gradients, strict=True))
+    combined, size, n = at.schedule.combined, body.shape[0], a.body_u.size
+    acting = combined(with_spins(a, mean @ B, at.trial.inverse.transpose(0, 2, 1)))
+    spins = combined(with_spins(a, sparse.csr_array((mean.shape[0], size)), at.start.R))
+    last, rows = combined(last), acting.shape[0]
     shift = _weighted_stack(a.mean_stack, a, at)
     left = sparse.csr_array((size - n, shift.shape[1]))
     K = sparse.block_array(
         [
-            [body, -(mean @ B).T, -at.h * (B.T @ _product_stiffness(a, at)), -sparse.vstack([left, shift])],
-            [None, None, last, None],
+            [body, -acting.T, -at.h * (B.T @ _product_stiffness(a, at)), -sparse.vstack([left, shift])],
+            [spins if a.rolling.spin_row.size else None, None, last, None],
             [-W, None, sparse.eye_array(W.shape[0]), None],
             [-sparse.hstack([left.T, a.mean]), None, None, sparse.eye_array(a.mean.shape[0])],
         ]

@@ -9,7 +9,7 @@ With Δ the difference and a bar the mean over a step h, unknown are the mean ve
 A force f on a node acts with f, with the lever ℓ = ½(R₀x₀ + R₁x₁) and with φᵀ R̄⁻¹ f: the transpose of the exact
 increment Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄], Ω = R̄ω̄ = R̄⁻ᵀω̄. In the plane p̄_r × ω̄ vanishes and R̄⁻¹ does nothing to
 torques. Loads that follow a section have their components on its mean directions. All vectors enter by products V·W,
-whose increments are exact too.
+whose increments are exact too. Nonholonomic rows (:mod:`flexph.kernels.rolling`) hold for the increments of the step.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import numpy as np
 from ..space import Array, moment, spin_map, spin_product, step_rotation, turned, turned_spins
 from .arrays import Arrays, total
 from .decay import Decay, end_rates, packed, unpacked
+from .rolling import add_forces as add_rolling
+from .rolling import add_torques, gains, slip, squares
 from .springs import Measured, add_forces, measure, spring_forces
 from .state import (
     Configuration,
@@ -31,7 +33,9 @@ from .state import (
     inertia_products,
     momenta,
     node_arms,
+    node_velocities,
     over_spins,
+    product_changes,
     products,
     vectors,
 )
@@ -102,6 +106,9 @@ class Trial(NamedTuple):
     torque: Array  # R̄⁻¹ of it, in body axes
     loads: Array  # external inputs in world axes
     gap: Array  # constraint residuals
+    rolled: Array  # (g,), what squares and nonholonomic rows add to those of all constraints
+    lam: Array  # multipliers of all constraints
+    gain: Array  # of the terms of constraints on velocities
     spin: Array | None = None  # ω̄ by which the bodies turn, where it is not the mean of the ends
 
 
@@ -140,13 +147,17 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
     vector = vectors(a, r1, arm)
     vector_mean, product = 0.5 * (known.vector + vector), products(a, vector)
     measured = measure(a.springs, start.spring, h, known.product, product)
-    on_product = _product_forces(a, s.multipliers(x.lam), s, measured)
+    lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
+    on_product = _product_forces(a, lam, s, measured)
+    add_rolling(a, lam, gain, on_product)
     lever = 0.5 * (known.arm + arm)
     loads = world_loads(a, lever, s.inputs)
     node_force = _node_forces(a, on_product, vector_mean, loads)
     torque = a.sum_nodes @ moment(lever, node_force)
     if a.torque_body.size:
         np.add.at(torque, a.torque_body, section_torques(a, loads))
+    rolled = _rolled(a, start, h, x, (inverse, lever, vector_mean, product, gain), s.offset_1.size)
+    add_torques(a, lam, torque)
     Pu1 = known.Pu + h * rate
     omega1, du1, Pdu1 = _end_rates(a, start, known, x, u1, Pu1, rate, s)
     p_r, p_u = momenta(a, omega1, u1, du1, Pu1, Pdu1)
@@ -185,9 +196,26 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
         world_torque=torque,
         torque=turned_spins(inverse, torque),
         loads=loads,
-        gap=s.combined(constraint_sums(a, product, s.coefficient_1, s.offset_1)),
+        gap=s.combined(constraint_sums(a, product, s.coefficient_1, s.offset_1) + rolled),
+        rolled=rolled,
+        lam=lam,
+        gain=gain,
         spin=None if s.decay is None else x.omega,
     )
+
+
+def _rolled(a: Arrays, start: Configuration, h: float, x: Means, at: tuple[Array, ...], rows: int) -> Array:
+    """Squares of position constraints at the end, and what the step misses of nonholonomic rows, (g,).
+
+    ``at`` are R̄⁻¹, the levers, the mean vectors, the products at the end and the gains of the terms. Increments of
+    products are those by the mean velocities: of positions, a difference would have their round-off.
+    """
+    inverse, lever, vector, product, gain = at
+    if not gain.size:
+        return np.zeros(rows)
+    speed = node_velocities(a, x.v, x.omega, x.du, inverse.transpose(0, 2, 1), lever)
+    change = product_changes(a, a.incidence @ speed, vector)
+    return squares(a, product, rows) + h * slip(a, gain, change, turned_spins(start.R, x.omega), rows)
 
 
 def _strained(a: Arrays, known: Derived, h: float, x: Means) -> tuple[Array, Array]:

@@ -33,6 +33,7 @@ from .continuous import (
     strain_operator,
 )
 from .gradient import node_rows, placed, product_gradient, pull, section_rows, translating, world_spin_levers
+from .rolling import add_torques, stiffness
 from .springs import split
 from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
 from .step import section_torques, world_loads
@@ -44,6 +45,13 @@ class Forces(NamedTuple):
     product: Array  # (p,), of the multipliers alone
     spring: Array  # (springs,), tension or torque
     inputs: Array
+    multipliers: Array  # (g,)
+
+    def torques(self, a: Arrays) -> Array:
+        """World torques of nonholonomic rows on the bodies, (b, s)."""
+        made = np.zeros((len(a.mass), a.n.shape[0]))
+        add_torques(a, self.multipliers, made)
+        return made
 
 
 class Tangent(NamedTuple):
@@ -65,6 +73,9 @@ def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -
     loads = world_loads(a, d.arm, forces.inputs)
     made = node_motion(a, c, d).T @ _node_force(a, d, forces, loads)
     made += section_rows(a, c.R).T @ section_torques(a, loads).ravel()
+    if a.rolling.spin_row.size:
+        spins = a.columns.omega[a.turning]
+        made[spins] += np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a))[a.turning]
     made[: a.weight.size] += a.weight.ravel()
     made[made.size - a.body_u.size :] -= strain_operator(a, c.u).T @ elastic_stress(a, c.u)
     return made
@@ -163,6 +174,9 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     if on_product.size:
         swap = sparse.csr_array(a.select_first).T @ sparse.diags_array(on_product) @ sparse.csr_array(a.select_second)
         made = made + pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
+    if a.rolling.row.size:
+        moved = sparse.csr_array(product_gradient(a, d.vector)) @ pulled
+        made = made + moved.T @ sparse.csr_array(stiffness(a, forces.multipliers)) @ moved
     # the node force stays in the world while the body turns under it
     f = _node_force(a, d, forces, loads).reshape(-1, a.dim)
     body_f = np.einsum("kji,kj->ki", c.R[a.node_body], f)
@@ -178,6 +192,8 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     np.add.at(own, a.node_body, levered)
     torque = np.einsum("tji,tj->ti", spin_map(c.R)[a.torque_body], section_torques(a, loads))
     np.add.at(own, a.torque_body, spin_skew(torque))
+    if a.rolling.spin_row.size:
+        own += spin_skew(np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a)))
     below = shape.T @ placed(a, turned) + _torque_columns(a, spin_skew(torque))
     blocks = sparse.block_diag([sparse.csr_array((0, 0)), *own[a.turning]])
     rest = sparse.block_array([[blocks, lever], [below, sparse.csr_array((n, n))]])

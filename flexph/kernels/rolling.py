@@ -1,0 +1,89 @@
+"""Terms of constraints on velocities: w Π_by Π̇ of products and a·Ω of bodies.
+
+Over a step their increments are w Π̄_by ΔΠ and a·hΩ, Π̄ the mean of both ends and Ω = R̄ω̄ = R₀ω̄ the world spin; a
+multiplier λ acts with λ w Π̄_by on Π and with the world torque λ a on the body. Squares ½ w Π² of position constraints
+are the same with Π_by = Π, and their increments are exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..space import Array, spin_map, turned_spins
+from .arrays import Arrays, Rolling, total
+
+
+def gains(a: Arrays, before: Array, after: Array) -> Array:
+    """w Π̄_by of all terms, (w,), from the products at both ends."""
+    by = a.rolling.by
+    return 0.5 * a.rolling.weight * (before.take(by) + after.take(by))
+
+
+def squares(a: Arrays, product: Array, rows: int) -> Array:
+    """Σ ½ w Π² of the position constraints, (g,)."""
+    t = a.rolling
+    if not t.square.size:
+        return np.zeros(rows)
+    return total(t.row, 0.5 * t.square * t.weight * product.take(t.product) ** 2, rows)
+
+
+def slip(a: Arrays, gain: Array, change: Array, turned: Array, rows: int) -> Array:
+    """Σ gain ΔΠ + a·θ of the rows that fix no position, (g,); zero for others. θ (b, s) are world rotations."""
+    t = a.rolling
+    if not t.row.size:
+        return np.zeros(rows)
+    return np.where(t.free > 0, rates(t, gain, change, turned, rows), 0.0)
+
+
+def rates(t: Rolling, gain: Array, change: Array, turned: Array, rows: int) -> Array:
+    """Σ gain ΔΠ + a·θ of all rows, (g,)."""
+    made = total(t.row, gain * change.take(t.product), rows)
+    if t.spin_row.size:
+        made += total(t.spin_row, np.einsum("ms,ms->m", t.spin_axis, turned.take(t.spin_body, axis=0)), rows)
+    return made
+
+
+def add_forces(a: Arrays, lam: Array, gain: Array, on_product: Array) -> None:
+    """Add λ w Π̄_by to the forces on products (in place)."""
+    if gain.size:
+        np.add.at(on_product, a.rolling.product, lam.take(a.rolling.row) * gain)
+
+
+def add_torques(a: Arrays, lam: Array, torque: Array) -> None:
+    """Add λ a to the world torques on bodies (in place), (b, s)."""
+    t = a.rolling
+    if t.spin_row.size:
+        np.add.at(torque, t.spin_body, lam.take(t.spin_row)[:, None] * t.spin_axis)
+
+
+def weights(a: Arrays, values: Array, products: Array, rows: int) -> Any:
+    """Values of terms as combinations of their ``products``, (g, p), dense or sparse as the other kernels."""
+    made = sparse.csr_array((values, (a.rolling.row, products)), shape=(rows, a.first.size))
+    return made if sparse.issparse(a.node_shape) else made.toarray()
+
+
+def stiffness(a: Arrays, lam: Array) -> Array:
+    """∂(λ w Π_by on Π)/∂Π_by as dense (p, p)."""
+    t, made = a.rolling, np.zeros((a.first.size,) * 2)
+    np.add.at(made, (t.product, t.by), lam.take(t.row) * t.weight)
+    return made
+
+
+def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
+    """a·(frame ω) of all rows over the velocities, sparse (g, n_v), with frames R (b, d, d)."""
+    t, cw = a.rolling, a.columns.omega
+    values = np.einsum("mi,mij->mj", t.spin_axis, spin_map(frame).take(t.spin_body, axis=0))
+    columns = cw.take(t.spin_body, axis=0)
+    at = np.broadcast_to(t.spin_row[:, None], values.shape)
+    return sparse.csr_array((values.ravel(), (at.ravel(), columns.ravel())), shape=(rows, width))
+
+
+def state_rates(a: Arrays, product: Array, rate: Array, R: Array, omega: Array, rows: int) -> Array:
+    """Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,)."""
+    t = a.rolling
+    if not t.row.size:
+        return np.zeros(rows)
+    return rates(t, t.weight * product.take(t.by), rate, turned_spins(R, omega), rows)
