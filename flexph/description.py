@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .elimination import explain_redundant, null_space
 from .initial import constraint_rates
+from .relations import Relation
 from .state import Pose, TimeTable, at_rest, laws
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ def describe(mechanism: Mechanism, pose: Pose | None = None) -> str:
     lines.append("connections")
     for c in mechanism.connections:
         rows = ", ".join(row.name for row in c.rows) or ("external port" if c.input else "force element")
-        lines.append(f"  {c.name}: {rows}")
+        resists = (
+            f"; {m.name} {m.damping}".replace(";  ", "; ") for m in c.form.measures if isinstance(m.damping, Relation)
+        )
+        lines.append(f"  {c.name}: {rows}{''.join(resists)}")
     lines += _freedoms(mechanism, pose)
     lines.append(f"state of {layout.size} entries")
     lines += [f"  {name}: {s.start}:{s.stop}" for name, s in layout.parts.items()]

@@ -13,8 +13,10 @@ from .joints.connection import measures
 from .kernels.arrays import total
 from .kernels.decay import lost
 from .kernels.rolling import rates
+from .kernels.springs import lost as lost_by
 from .kernels.state import Configuration, Derived, constraint_sums, energies, node_velocities, product_changes
 from .kernels.step import Means, Schedule, Trial
+from .relations import check_dissipates
 from .space import Array, turned_back, turned_spins
 
 if TYPE_CHECKING:
@@ -37,7 +39,8 @@ class Ledger:
     joint_work
         by ideal joint, (k,): zero up to round-off.
     dissipation
-        by damped body and damper, and ``numerical`` of the method ``decaying``, (k,), never negative.
+        by damped body, damper and joint with friction, and ``numerical`` of the method ``decaying``, (k,), never
+        negative.
     residual
         largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,).
     position_residual, velocity_residual
@@ -96,7 +99,13 @@ class Accounts:
         self._elastic = _places(b.elasticity is not None for b in mechanism.bodies.values())
         self._heavy = np.flatnonzero(a.weight.any(axis=1))
         self._damped = _places(b.elasticity and b.elasticity.is_damped for b in mechanism.bodies.values())
-        self._dampers = np.flatnonzero(a.springs.damping)
+        resists = np.isin(np.arange(len(springs)), a.springs.resisting)
+        self._dampers = np.flatnonzero((a.springs.damping != 0.0) | resists)
+        self._general = [
+            (i, springs[i][0], r)
+            for i, r in zip(a.springs.resisting, a.springs.relations, strict=True)
+            if r.kind == "general"
+        ]
         self._inputs = list(mechanism.network.input_slices.values())
         self.energy = (
             *(f"kinetic {n}" for n in bodies),
@@ -177,8 +186,10 @@ class Accounts:
         by_stress = a.stress_damping / h * jump * (a.compliance @ jump)
         by_body = total(a.body_stress, by_stress, len(a.mass))
         by_body += total(a.body_u, h * x.du * (a.viscous @ x.du), len(a.mass))
-        rate = t.measured.extension[self._dampers] / h
-        return np.concatenate([by_body[self._damped], h * a.springs.damping[self._dampers] * rate**2])
+        rate = t.measured.extension / h
+        for i, name, relation in self._general:
+            check_dissipates(relation, float(rate[i]), name)
+        return np.concatenate([by_body[self._damped], h * lost_by(a.springs, rate)[self._dampers]])
 
 
 def _places(flags: Iterable[Any]) -> Array:

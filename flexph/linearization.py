@@ -16,6 +16,7 @@ from .kernels.arrays import Arrays
 from .kernels.continuous import spring_rates
 from .kernels.gradient import block_diagonal, product_gradient, row_weights
 from .kernels.rolling import gains, weights
+from .kernels.springs import damping_slopes
 from .kernels.state import node_arms, vectors
 from .kernels.step import world_loads
 from .linear import LinearPHDAE
@@ -201,7 +202,7 @@ def _with_springs(mechanism: Mechanism, pose: Pose, system: LinearPHDAE, gradien
     S = rates[np.flatnonzero(stored)]
     count = S.shape[0]
     names = [name for (name, _), keep in zip(elements, stored, strict=True) if keep]
-    damping = rates.T @ sparse.diags_array(springs.damping) @ rates
+    damping = rates.T @ sparse.diags_array(damping_slopes(springs, np.zeros(len(elements)))) @ rates
     assert system.kinetic is not None
     return LinearPHDAE(
         E=sparse.block_diag([system.E, sparse.diags_array(1.0 / springs.stiffness[stored])]).tocsr(),

@@ -12,12 +12,13 @@ from scipy import sparse
 from . import checks as check
 from .body import Body, Port
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
-from .joints.connection import Connection, measures
+from .joints.connection import Connection, Measure, measures
 from .joints.laws import Contact
 from .joints.vectors import Place, Product, Turn, Vector
 from .kernels.arrays import Arrays, Rolling, Springs, prepared
 from .loads import load_arrays, number_loads
 from .ports import find_port, split_port
+from .relations import Relation
 from .space import Array, cross, spins
 
 FLAT = 1e-6
@@ -126,8 +127,9 @@ def _springs(connections: Sequence[Connection], numbering: _Numbering) -> Spring
         sine_product=take("angle", 0),
         cosine_product=take("angle", 1),
         stiffness=np.array([m.stiffness for m in ordered]),
-        damping=np.array([m.damping for m in ordered]),
+        damping=np.array([0.0 if isinstance(m.damping, Relation) else m.damping for m in ordered]),
         state=_indices(int(k) if m.stiffness > 0.0 else -1 for k, m in zip(state, ordered, strict=True)),
+        **_relations(ordered),
     )
 
 
@@ -163,6 +165,16 @@ def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, Body]) ->
             "body to it and let that roll"
         )
     return index
+
+
+def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
+    """Those that resist by more than a coefficient."""
+    own = [(i, m.damping) for i, m in enumerate(ordered) if isinstance(m.damping, Relation)]
+    return {
+        "resisting": _indices(i for i, _ in own),
+        "relations": tuple(r for _, r in own),
+        "steepness": np.array([float(r.slope(0.0)) for _, r in own]),
+    }
 
 
 def _indices(values: Any) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from .kernels.arrays import Arrays
 from .kernels.jacobian import Point, SingularStep, Solve, factor, flatten
 from .kernels.rolling import rates, squares
+from .kernels.springs import reversed_rates
 from .kernels.state import Configuration, Derived, constraint_sums, node_velocities, product_changes
 from .kernels.step import Means, Schedule, Trial, residual
 from .space import Array, turned_spins
@@ -41,6 +42,10 @@ NOISE = 1e-13
 CLOSED = 1e-9
 """Gap over what the constraints measure up to which they hold: far above round-off."""
 MAX_ITERATIONS = 40
+SEARCHES = 60
+"""Iterations with a search along the corrections, where those without it did not settle."""
+LEFT_OVER = 0.3
+"""Work of the defects along a correction, over that at its beginning, at which a search along it ends."""
 TINY = float(np.finfo(float).tiny)
 
 
@@ -72,7 +77,80 @@ def solve_step(
     keeps it from converging, constraints g(q₁) = 0 become Δg = 0, whose increments are known more exactly.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging iteration says so itself
-        return _iterate(a, start, known, h, schedule, guess)
+        try:
+            return _iterate(a, start, known, h, schedule, guess)
+        except NoConvergence:
+            if not a.springs.relations:
+                raise
+        return _search(a, start, known, h, schedule, guess)
+
+
+def _search(a: Arrays, start: Configuration, known: Derived, h: float, schedule: Schedule, guess: Means) -> Converged:
+    """Solve a step in which many relations change together: each correction goes only as far as it does work.
+
+    The momentum defects r are, but for a small rest, the gradient of a function of the mean velocities that is convex
+    where no relation falls; along a correction δ from x it has the slope −δ·r(x − θδ), and its minimum where that is
+    zero. There θ is taken, and the Jacobian made anew: Newton's method with a line search. Raises NoConvergence.
+    """
+    x = guess
+    defect, trial = residual(a, start, known, h, x, schedule)
+    largest, size, previous = TINY, np.inf, np.inf
+    for iteration in range(1, SEARCHES + 1):
+        at = Point(start, known, h, schedule, trial)
+        try:
+            solve = factor(a, at)
+        except SingularStep as error:
+            raise NoConvergence(str(error), iteration, size) from None
+        correction = solve(defect)
+        work = _work(a, defect, correction)
+        largest = max(work if iteration == 1 else largest, _energy_scale(a, known, h, x, trial))
+        size, previous = math.sqrt(work / largest), size
+        if not math.isfinite(size):
+            raise NoConvergence("the iteration diverged", iteration, size)
+        share, x, defect, trial, _ = _along(a, at, x, defect, correction)
+        expected = size if math.isinf(previous) else size * min(1.0, size / previous)
+        if size <= NOISE * flatten(a, x).size or (share == 1.0 and expected <= SETTLED):
+            if is_open(known, trial):
+                raise NoConvergence("the iteration ended away from the constraints", iteration, size)
+            return Converged(x, trial, MAX_ITERATIONS + iteration, solve)
+    raise NoConvergence("the iteration did not settle", MAX_ITERATIONS + SEARCHES, size)
+
+
+class _Reached(NamedTuple):
+    """How far a correction was followed, what is there, and the work that its defects do along the correction [J]."""
+
+    share: float
+    x: Means
+    defect: Means
+    trial: Trial
+    work: float
+
+
+def _along(a: Arrays, at: Point, x: Means, defect: Means, correction: Means) -> _Reached:
+    """All of a correction, or to where it does no more work.
+
+    By false position between ends of different sign, the value of an end that stays twice being halved.
+    """
+    direction = flatten(a, correction)
+
+    def to(share: float) -> _Reached:
+        y = Means(*(p - share * q for p, q in zip(x, correction, strict=True)))
+        found, trial = residual(a, at.start, at.known, at.h, y, at.schedule)
+        return _Reached(share, y, found, trial, float(direction @ flatten(a, found)))
+
+    before, reached = float(direction @ flatten(a, defect)), to(1.0)
+    if not (before > 0.0 and reached.work < -LEFT_OVER * before):
+        return reached
+    low, high, left, right = 0.0, 1.0, before, reached.work
+    for _ in range(MAX_ITERATIONS):
+        reached = to(low + (high - low) * left / (left - right))
+        if abs(reached.work) <= LEFT_OVER * before:
+            break
+        if reached.work > 0.0:
+            low, left, right = reached.share, reached.work, 0.5 * right
+        else:
+            high, right, left = reached.share, reached.work, 0.5 * left
+    return reached
 
 
 def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule: Schedule, guess: Means) -> Converged:
@@ -80,7 +158,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
     defect, trial = residual(a, start, known, h, x, schedule)
     solve: Solve | None = None
     previous = size = np.inf
-    largest, used, scale = 0.0, 0, TINY
+    largest, used, scale, scaled = 0.0, 0, TINY, False
     for iteration in range(1, MAX_ITERATIONS + 1):
         if solve is None:
             try:
@@ -91,13 +169,20 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
         correction = solve(defect)
         work = _work(a, defect, correction)
         largest = max(largest, work)  # from rest, the first correction is all the energy there is
-        if iteration <= 2:  # after one correction the motion is known well enough to compare with
-            scale = _energy_scale(a, known, h, x, trial)
+        if iteration <= 2 or not scaled:  # after one correction the motion is known well enough to compare with
+            scale, scaled = _energy_scale(a, known, h, x, trial), True
         size = math.sqrt(work / max(largest, scale))
         if not math.isfinite(size):
             raise NoConvergence("the iteration diverged", iteration, size)
-        x = Means(*(p - q for p, q in zip(x, correction, strict=True)))
+        x, before = Means(*(p - q for p, q in zip(x, correction, strict=True))), trial.measured
         defect, trial = residual(a, start, known, h, x, schedule)
+        if a.springs.relations:
+            stuck = _stuck(a, before.extension / h, trial.measured.extension / h, schedule)
+            if stuck is not None or schedule.stuck is not None:
+                schedule = schedule._replace(stuck=stuck)
+                defect, trial = residual(a, start, known, h, x, schedule)
+                solve, previous, largest, scaled = None, np.inf, 0.0, False  # what led astray is no measure
+                continue
         if by_increments:
             defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
         used += 1
@@ -122,6 +207,14 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
             solve = None
         previous = size
     raise NoConvergence("the iteration did not settle", MAX_ITERATIONS, size)
+
+
+def _stuck(a: Arrays, before: Array, after: Array, schedule: Schedule) -> Array | None:
+    """Relations whose tangents lead across rest, of those that are not taken by that at rest already; None of none."""
+    found = reversed_rates(a.springs, before, after)
+    if schedule.stuck is not None:
+        found = found & ~schedule.stuck
+    return found if found.any() else None
 
 
 def is_open(known: Derived, trial: Trial) -> bool:

@@ -14,6 +14,7 @@ from .joints.laws import Alignment, Angle
 from .kernels import continuous
 from .kernels.continuous import Rows
 from .kernels.gradient import constraint_matrix, is_sparse, section_rows, with_spins
+from .kernels.springs import resistances
 from .kernels.state import (
     Configuration,
     Derived,
@@ -136,7 +137,7 @@ class _Fixed:
         self.q, self.v, self.sigma, self.spring, self.lam = (slice(i, j) for i, j in pairwise(at))
         self.u, self.du = (slice(p.stop - self.n, p.stop) for p in (self.q, self.v))
         self.stored = np.flatnonzero(a.springs.state >= 0)
-        self.damping = np.where(a.springs.damping > 0.0, a.springs.damping, 0.0)
+        self.resists = bool(a.springs.damping.any() or a.springs.relations)
         self.eye = np.tile(np.eye(a.dim), (len(a.mass), 1, 1))
         self.E, self.J, self.R = self._descriptor(), self._structure(), self._dissipation()
         self.B = np.zeros((self.size, self.external + len(driven)))
@@ -295,6 +296,17 @@ class _Point:
         return with_spins(self.a, made, self.R)
 
     @cached_property
+    def rate(self) -> Array:
+        """Rates of the spring-dampers."""
+        made: Array = self.rows[self.f.constraints :] @ self.velocity
+        return made
+
+    @cached_property
+    def resistance(self) -> Array:
+        """Their c + ρ(s)/s."""
+        return resistances(self.a.springs, self.rate) if self.a.springs.relations else self.a.springs.damping
+
+    @cached_property
     def strain(self) -> Array:
         """D(u)."""
         a = self.a
@@ -343,13 +355,13 @@ class _Point:
     @cached_property
     def dissipation(self) -> Array:
         f, a = self.f, self.a
-        if not (a.stress_damping.any() or f.damping.any()):
+        if not (a.stress_damping.any() or f.resists):
             return _frozen(f.R)
         made = f.R.copy()
         loss = self.strain.T @ (a.stress_damping[:, None] * (a.stiffness @ self.strain))
         made[f.du, f.du] += 0.5 * (loss + loss.T)
-        if f.damping.any():
-            S = np.sqrt(f.damping)[:, None] * self.rows[f.constraints :]
+        if f.resists:
+            S = np.sqrt(self.resistance)[:, None] * self.rows[f.constraints :]
             made[f.v, f.v] += S.T @ S
         return _frozen(made)
 
@@ -506,7 +518,7 @@ class _Slopes:
         force = self._row_forces(w, A @ rate)
         np.add.at(by_product, (j, m), force[i] * value)
         dampers = slice(f.constraints, None)
-        of_product = by_product @ slope - A[dampers].T @ (f.damping[:, None] * of_rows[dampers])
+        of_product = by_product @ slope - A[dampers].T @ (p.resistance[:, None] * of_rows[dampers])
         of_gradient = self._curvature(force @ A) + slope.T @ of_product
         gradient = (force @ A) @ slope - w[f.q]
         made[f.v, f.q] += p.Z.T @ of_gradient + continuous.rates_across(k, gradient)
@@ -514,6 +526,8 @@ class _Slopes:
         made[f.lam, f.q] = -of_rows[: f.constraints]
         if self.a.dim == 3 and self.a.rolling.spin_row.size:
             self._add_spins(made, w)
+        if self.a.springs.relations:
+            self._add_relations(made, w, A @ rate)
 
     def _add_spins(self, made: Array, w: Array) -> None:
         """Add ∂/∂ρ of Rᵀa λ and of −a·(R ω) of the spins in nonholonomic rows in space (in place)."""
@@ -525,10 +539,26 @@ class _Slopes:
         on_rows = np.einsum("mje,mj->me", moved, w[f.v][spin])
         np.add.at(made[f.lam, f.q], (t.spin_row[:, None], entry), -on_rows)
 
+    def _add_relations(self, made: Array, w: Array, rate: Array) -> None:
+        """−Sᵀ ∂(ρ(s)/s)/∂x S w by the rates s = S v of the state, which change with q and v (in place)."""
+        f, k, p, springs = self.f, self.k, self.p, self.a.springs
+        own = f.constraints + springs.resisting
+        slope = [
+            float(r.resistance_slope(s)) for r, s in zip(springs.relations, p.rate[springs.resisting], strict=True)
+        ]
+        pull = p.rows[own].T * (np.array(slope) * rate[own])
+        speed = p.Z @ p.velocity
+        i, j, m, value = continuous.weight_slopes(f.rows, p.product)
+        by_row = np.zeros_like(p.weights)
+        np.add.at(by_row, (i, m), (p.product_slope @ speed)[j] * value)
+        of_rate = self._of_product_rates(speed) + p.product_slope @ continuous.rates_along(k, p.velocity)
+        made[f.v, f.v] -= pull @ p.rows[own]
+        made[f.v, f.q] -= pull @ (p.weights @ of_rate + by_row @ p.product_slope)[own]
+
     def _row_forces(self, w: Array, rate: Array) -> Array:
         """λ of the constraints, −e − c (rate) of the spring-dampers."""
         f = self.f
-        made = np.concatenate([w[f.lam], -f.damping * rate[f.constraints :]])
+        made = np.concatenate([w[f.lam], -self.p.resistance * rate[f.constraints :]])
         made[f.constraints + f.stored] -= w[f.spring]
         return made
 

@@ -20,6 +20,7 @@ from .kernels.continuous import (
     strain_operator,
     structure,
 )
+from .kernels.springs import resistances
 from .kernels.state import Configuration, derive
 from .placement import Motion
 from .saddle import least_norm
@@ -147,5 +148,6 @@ def _applied(mechanism: Mechanism, c: Configuration, table: TimeTable) -> Array:
     force[v.size - a.body_u.size :] -= kinetic_gradient(a, c)
     if a.springs.stiffness.size:
         S = spring_operator(a, c, derive(a, c))
-        force -= S.T @ (spring_forces(mechanism, c, table.anchors) + a.springs.damping * (S @ v))
+        rate = S @ v
+        force -= S.T @ (spring_forces(mechanism, c, table.anchors) + resistances(a.springs, rate) * rate)
     return force

@@ -15,6 +15,8 @@ PROBES = np.concatenate([-np.logspace(2, -6, 41), [0.0], np.logspace(-6, 2, 41)]
 """Rates at which the sign of a relation is checked, in its own unit [m/s] or [rad/s]."""
 SMALL = 1e-6
 """Rate up to which the quotient of force and rate is the slope at zero."""
+NEAR = 1e-4
+"""The same for the derivative of that quotient, where differences of both lose more digits."""
 DIFFERENCE = 1e-6
 """Step of central differences, relative to a rate or to one."""
 
@@ -64,8 +66,48 @@ class Relation:
     def resistance(self, rate: Any) -> Any:
         """ρ(s)/s ≥ 0, what R has of it ([dg] definition 2); at rest its limit ρ'(0)."""
         s = np.asarray(rate, dtype=float)
-        safe = np.where(np.abs(s) > SMALL, s, 1.0)
-        return np.where(np.abs(s) > SMALL, self.force(safe) / safe, self.slope(s))
+        unit = self._unit
+        moving = np.abs(s) > SMALL * unit
+        safe = np.where(moving, s, unit)
+        return np.where(moving, self.force(safe) / safe, self.slope(s))
+
+    def resistance_slope(self, rate: Any) -> Any:
+        """Derivative of ρ(s)/s; at rest zero, as of every relation that is odd and smooth there."""
+        s = np.asarray(rate, dtype=float)
+        unit = self._unit
+        moving = np.abs(s) > NEAR * unit
+        safe = np.where(moving, s, unit)
+        near = 2.0 * self._curvature() * s
+        return np.where(moving, (self.slope(safe) - self.force(safe) / safe) / safe, near)
+
+    @property
+    def _unit(self) -> float:
+        """A rate over which the relation may bend."""
+        return min(self.parameters[1], self.parameters[3]) if self.kind == "coulomb" else 1.0
+
+    def _curvature(self) -> float:
+        """Half the second derivative of ρ(s)/s at rest, where it is known."""
+        if self.kind != "coulomb":
+            return 0.0
+        sliding, width, static, stribeck, _ = self.parameters
+        return -static / (3.0 * width**3) - (static - sliding) / (width * stribeck**2)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it never resists."""
+        if self.kind == "coulomb":
+            sliding, _, static, _, rest = self.parameters
+            return sliding == static == rest == 0.0
+        return self.kind in ("viscous", "quadratic") and self.parameters[0] == 0.0
+
+    def __str__(self) -> str:
+        if self.kind == "general":
+            return f"resistive({getattr(self.function, '__name__', 'function')})"
+        if self.kind != "coulomb":
+            return f"{self.kind}({self.parameters[0]:.9g})"
+        names = ("speed", "static", "stribeck", "viscous")
+        rest = ", ".join(f"{n}={p:.9g}" for n, p in zip(names, self.parameters[1:], strict=True))
+        return f"coulomb({self.parameters[0]:.9g}, {rest})"
 
     def _level(self, s: Array) -> tuple[Array, Array]:
         """Level of Coulomb friction, which falls from static to sliding, and its derivative."""
@@ -75,7 +117,17 @@ class Relation:
 
 
 def _each(function: Callable[[float], float], s: Array) -> Array:
-    return np.array([float(function(float(value))) for value in s.ravel()]).reshape(s.shape)
+    return np.array([_asked(function, value) for value in s.ravel().tolist()]).reshape(s.shape)
+
+
+def _asked(function: Callable[[float], float], rate: float) -> float:
+    """One value; what the function raises is a ValueError that says at which rate."""
+    try:
+        return float(function(rate))
+    except Exception as error:
+        raise ValueError(
+            f"a resistive relation at the rate {rate:.3g} raised {type(error).__name__}: {error}"
+        ) from error
 
 
 def viscous(coefficient: float) -> Relation:
@@ -99,8 +151,9 @@ def coulomb(
     """Dry friction made smooth: ``ρ(s) = (F + (F₀ − F) e^{−(s/v_s)²}) tanh(s/v) + c s``.
 
     ``force`` F ≥ 0 when sliding [N or N m], ``speed`` v > 0 [m/s or rad/s] below which it sticks by creeping: the
-    smaller, the nearer to dry friction and the stiffer. ``static`` F₀ ≥ 0 (F if None) near rest, which falls to F
-    beyond the Stribeck speed v_s (10 v if None); ``viscous`` c ≥ 0 is added.
+    smaller, the nearer to dry friction and the stiffer (docs/friction.md says which steps resolve it). ``static``
+    F₀ ≥ 0 (F if None) near rest, which falls to F beyond the Stribeck speed v_s (10 v if None); ``viscous`` c ≥ 0 is
+    added.
     """
     sliding, width = check.not_negative("force", force), check.positive("speed", speed)
     at_rest = sliding if static is None else check.not_negative("static", static)
@@ -120,13 +173,29 @@ def resistive(function: Callable[[float], float], derivative: Callable[[float], 
     return made
 
 
-def check_dissipates(relation: Relation, rate: float) -> None:
+def resisting(name: str, given: Any) -> float | Relation:
+    """What an argument says that may be a coefficient or a relation: a number wherever one is enough."""
+    if isinstance(given, Relation):
+        return given.parameters[0] if given.kind == "viscous" else 0.0 if given.is_nothing else given
+    if callable(given):
+        raise ValueError(f"{name} must be a number or a Relation, got a function: see resistive(function)")
+    return check.not_negative(name, given)
+
+
+def friction_of(name: str, given: Any) -> float | Relation:
+    """The friction of a joint: a relation, or none."""
+    if given is not None and not isinstance(given, Relation):
+        raise ValueError(f"{name} must be a Relation, e.g. coulomb(force, speed=...) or viscous(c), got {given!r}")
+    return 0.0 if given is None else resisting(name, given)
+
+
+def check_dissipates(relation: Relation, rate: float, name: str = "a resistive relation") -> None:
     """Raise ValueError unless ρ is finite and ``s ρ(s) ≥ 0`` at a rate."""
     force = float(relation.force(rate))
     if not np.isfinite(force):
-        raise ValueError(f"a resistive relation must be finite, got {force} at the rate {rate:.3g}")
+        raise ValueError(f"{name} must be finite, got {force} at the rate {rate:.3g}")
     if rate * force < 0.0 or (rate == 0.0 and abs(force) > 0.0):
         raise ValueError(
-            f"a resistive relation must not generate energy, s ρ(s) >= 0: got ρ({rate:.3g}) = {force:.3g}, a power of "
+            f"{name} must not generate energy, s ρ(s) >= 0: got ρ({rate:.3g}) = {force:.3g}, a power of "
             f"{rate * force:.3g} W"
         )

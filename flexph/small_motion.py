@@ -19,6 +19,7 @@ from .initial import velocities_of
 from .inputs import Input
 from .kernels.continuous import input_matrix, spring_operator, strain_operator
 from .kernels.gradient import columns
+from .kernels.springs import damping_slopes
 from .kernels.state import Configuration, Derived, derive
 from .kernels.tangent import tangent
 from .linear import LinearPHDAE
@@ -241,9 +242,10 @@ def _damping(mechanism: Mechanism, small: _Small) -> Array:
     """R = FᵀF from the roots of its parts, so that it is semi-definite to the last bit."""
     a, bent = mechanism.network.arrays, small.basis[columns(mechanism.network.arrays)[2]]
     roots = [np.zeros((0, small.basis.shape[1]))]
-    if a.springs.damping.any():
+    slopes = damping_slopes(a.springs, np.zeros(a.springs.damping.size))
+    if slopes.any():
         S = spring_operator(a, small.c, small.d).toarray() @ small.basis
-        roots.append(np.sqrt(a.springs.damping)[:, None] * S)
+        roots.append(np.sqrt(slopes)[:, None] * S)
     if a.stress_damping.any():  # β is the same for all stresses that C⁻¹ couples
         stiffness = sparse.csr_array(a.stiffness).toarray()
         strain = strain_operator(a, small.c.u).toarray() @ bent

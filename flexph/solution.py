@@ -13,10 +13,11 @@ import numpy as np
 
 from . import checks as check
 from .body import Body, Port
-from .joints.connection import measures
+from .joints.connection import Measure, measures
 from .joints.laws import Law
 from .ledger import NUMERICAL, Accounts, Ledger, make_ledger
 from .reactions import Motion, Reaction, reaction
+from .relations import Relation
 from .space import Array, cayley, from_entries, skew, spins
 from .state import Anchors, State, TimeTable, angular_momentum, configuration, law_values
 from .storage import put, texts, write_whole
@@ -289,7 +290,7 @@ def _signature(mechanism: Mechanism) -> list[str]:
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
     joints = [f"{c.name}: {row.name} {_digest(_measured(row.law))}" for c in mechanism.connections for row in c.rows]
-    springs = [f"{name}: {m.stiffness:.9g} {m.damping:.9g}" for name, m in measures(mechanism.connections)]
+    springs = [f"{name}: {m.stiffness:.9g} {_resists(m)}" for name, m in measures(mechanism.connections)]
     bodies = [f"{name}: {_constants(body)}" for name, body in mechanism.bodies.items()]
     return parts + names + joints + bodies + springs + ["gravity " + " ".join(f"{g:.9g}" for g in mechanism.gravity)]
 
@@ -297,6 +298,10 @@ def _signature(mechanism: Mechanism) -> list[str]:
 def _measured(law: Law) -> Any:
     """What a constraint is about; of laws of products alone, only these."""
     return (law.weighed, law.turns) if law.weighed else law.products
+
+
+def _resists(measure: Measure) -> str:
+    return str(measure.damping) if isinstance(measure.damping, Relation) else f"{measure.damping:.9g}"
 
 
 def _digest(products: Any) -> str:

@@ -98,8 +98,15 @@ def _compiles(mechanism: Mechanism, method: Method, options: Options) -> bool:
         raise ValueError(f"compiled=True cannot be had: {found[0]}")
     if found or options.compiled is False:
         return False
+    from .fast.relations import compile_relations
     from .marching import is_wide
 
+    try:
+        compile_relations(mechanism)
+    except ValueError:
+        if options.compiled:
+            raise
+        return False
     return bool(options.compiled) or not is_wide(mechanism)
 
 

@@ -6,6 +6,7 @@ from ..compiling import in_place
 from ..space import Array
 from .memory import REAL, WHOLE, Memory, indices, matrix, number, places, tensor, vector
 from .motion import mean_shapes
+from .relations import force
 from .rolling import gain, world_spin
 from .speeds import mean_speeds, node_speed, product_rate
 
@@ -141,6 +142,7 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
     elastic_viscous = vector(m, REAL.elastic_viscous)
     inertia_col = places(m, WHOLE.inertia_col)
     joints_damping = vector(m, REAL.joints_damping)
+    joints_kind = indices(m, WHOLE.joints_kind)
     books_damper = indices(m, WHOLE.books_damper)
     trial_extension = vector(m, REAL.trial_extension)
     for i in range(trial_jump.size):
@@ -158,6 +160,8 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
     for i in range(joints_damping.size):
         if books_damper[i] >= 0:
             out[books_damper[i]] += joints_damping[i] * trial_extension[i] ** 2 / h
+            if joints_kind[i] != 0:
+                out[books_damper[i]] += trial_extension[i] * force(m, i, trial_extension[i] / h)
 
 
 @in_place

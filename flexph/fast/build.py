@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..inertia import square_of
+from ..joints.connection import measures
 from ..kernels.arrays import Arrays
 from ..ledger import Accounts
 from ..network import build_network
@@ -15,6 +16,7 @@ from ..space import Array, cross
 from .border import make_border
 from .data import Books, Constants, Elastic, Index, Inertia, Joints, Loads, Nodes, Rolling, Stiffness
 from .lanes import kinds
+from .relations import resisting
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -29,7 +31,7 @@ def constants(mechanism: Mechanism) -> Constants:
     pattern = _pattern(a, strain)
     inertia = _inertia(a, pattern, _forms(mechanism))
     nodes = _nodes(a)
-    joints = _joints(a)
+    joints = _joints(a, [name for name, _ in measures(mechanism.connections)])
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
     border = make_border(inertia, nodes, (joints, rolling), mechanism.layout.multipliers)
     made = Constants(
@@ -239,12 +241,14 @@ def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
     return ptr, _whole(col), np.concatenate([np.zeros((0, width)), *val])
 
 
-def _joints(a: Arrays) -> Joints:
+def _joints(a: Arrays, measured: list[str]) -> Joints:
     made = sparse.coo_array(a.incidence)
     plus, minus = (np.full(a.incidence.shape[0], -1, dtype=np.int64) for _ in range(2))
     plus[made.row[made.data > 0.0]] = made.col[made.data > 0.0]
     minus[made.row[made.data < 0.0]] = made.col[made.data < 0.0]
-    springs = {k: np.ascontiguousarray(v) for k, v in a.springs._asdict().items()}
+    names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
+    springs = {k: np.ascontiguousarray(getattr(a.springs, k)) for k in names}
+    springs.update(resisting(a.springs, measured)._asdict())
     return Joints(plus, minus, a.vector_fixed, a.first, a.second, a.term_row, a.term_product, **springs)
 
 
@@ -284,6 +288,7 @@ def _books(mechanism: Mechanism, a: Arrays) -> Books:
     heavy = a.weight.any(axis=1)
     damped = [bool(b.elasticity and b.elasticity.is_damped) for b in bodies]
     dampers = a.springs.damping != 0.0
+    dampers[a.springs.resisting] = True
     return Books(
         input=inputs,
         row=np.repeat(place, [len(c.rows) for c in joints]),

@@ -98,6 +98,12 @@ class Joints(NamedTuple):
     stiffness: Array
     damping: Array
     state: Index
+    kind: Index  # of the relation of each spring-damper, see flexph.fast.relations
+    parameter: Array
+    function: Index
+    derivative: Index
+    steepness: Array
+    resisting: Index
 
 
 class Rolling(NamedTuple):
@@ -246,6 +252,8 @@ class Trial(NamedTuple):
     torque: Array  # (b, s), world
     loads: Array  # (i,)
     section: Array  # (t, s), world torques
+    stuck: Array  # (springs,), 1 where the tangent at rest stands for a relation
+    before: Array  # (springs,), extensions before a correction
 
 
 class System(NamedTuple):

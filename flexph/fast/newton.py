@@ -9,7 +9,8 @@ from ..compiling import in_place
 from ..newton import CLOSED, LEAST, MAX_ITERATIONS, NOISE, RESOLUTION, SETTLED, STAGNATED
 from ..space import Array
 from .arrow import factor, solve
-from .memory import REAL, WHOLE, Memory, matrix, places, span, tensor, vector
+from .memory import REAL, WHOLE, Memory, indices, matrix, places, span, tensor, vector
+from .relations import keep_rates, stick
 from .residual import residual, trial
 from .rolling import has_fallen
 
@@ -21,8 +22,10 @@ def newton(
     m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> int:
     """Solve a step from the guess in ``x`` (see flexph.newton); iterations, or −1 where it is not solved."""
+    resists = indices(m, WHOLE.joints_resisting).size > 0
+    vector(m, REAL.trial_stuck)[:] = 0.0
     residual(m, axes, h, before, after, offset, inputs)
-    factored, used = False, 0
+    factored, used, scaled = False, 0, False
     previous, largest, scale = math.inf, 0.0, 0.0
     noise = NOISE * span(m, REAL.x_v, REAL.x_lam).size  # along chains round-off adds up
     for iteration in range(1, MAX_ITERATIONS + 1):
@@ -33,12 +36,19 @@ def newton(
         solve(m, axes, h)
         done = _work(m)
         largest = max(largest, done)
-        if iteration <= 2:  # after one correction the motion is known well enough to compare with
-            scale = _energy_scale(m, h)
+        if iteration <= 2 or not scaled:  # after one correction the motion is known well enough to compare with
+            scale, scaled = _energy_scale(m, h), True
         size = math.sqrt(done / max(largest, scale))
         if not math.isfinite(size):
             return -1
         _correct(m)
+        if resists:
+            keep_rates(m)
+            trial(m, axes, h, before, after, offset, inputs)
+            if stick(m, h):
+                residual(m, axes, h, before, after, offset, inputs)
+                factored, previous, largest, scaled = False, math.inf, 0.0, False
+                continue
         used += 1
         rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)

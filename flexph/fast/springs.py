@@ -7,6 +7,7 @@ import math
 from ..compiling import in_place
 from ..space import Array
 from .memory import REAL, WHOLE, Memory, indices, vector
+from .relations import force, slope
 
 
 @in_place
@@ -52,8 +53,10 @@ def measure(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None
             trial_extension[i] = math.atan2(y, x)
             trial_by_first[i] = 0.5 * ratio * (before[q] + after[q])
             trial_by_second[i] = -0.5 * ratio * (before[p] + after[p])
-            trial_force[q] -= _tension(m, i, h, e0) * trial_by_second[i]
-        trial_force[p] -= _tension(m, i, h, e0) * trial_by_first[i]
+        tension = _tension(m, i, h, e0)
+        trial_force[p] -= tension * trial_by_first[i]
+        if k >= components:
+            trial_force[joints_cosine_product[angle]] -= tension * trial_by_second[i]
 
 
 @in_place
@@ -66,6 +69,10 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
     tension = (0.5 * joints_stiffness[i] + joints_damping[i] / h) * trial_extension[i]
     if joints_state[i] >= 0:
         tension += e0[joints_state[i]]
+    if indices(m, WHOLE.joints_kind)[i] != 0:
+        rate = trial_extension[i] / h
+        stuck = vector(m, REAL.trial_stuck)[i] != 0.0
+        tension += vector(m, REAL.joints_steepness)[i] * rate if stuck else force(m, i, rate)
     trial_tension[i] = tension
     return tension
 
@@ -82,7 +89,11 @@ def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array
     joints_sine_product = indices(m, WHOLE.joints_sine_product)
     joints_cosine_product = indices(m, WHOLE.joints_cosine_product)
     lengths, components = joints_length_product.size, joints_component_product.size
-    stiff, tension = 0.5 * joints_stiffness[i] + joints_damping[i] / h, trial_tension[i]
+    damping, tension = joints_damping[i], trial_tension[i]
+    if indices(m, WHOLE.joints_kind)[i] != 0:
+        stuck = vector(m, REAL.trial_stuck)[i] != 0.0
+        damping += vector(m, REAL.joints_steepness)[i] if stuck else slope(m, i, vector(m, REAL.trial_extension)[i] / h)
+    stiff = 0.5 * joints_stiffness[i] + damping / h
     if i < lengths:
         by = trial_by_first[i]
         out[0, 0] = -(stiff * by - tension * by * by) / (2.0 * math.sqrt(after[joints_length_product[i]]))

@@ -13,6 +13,7 @@ from .data import Index
 from .memory import REAL, WHOLE, Memory, indices, matrix, number, places, span, tensor, vector
 from .motion import copy, derive
 from .newton import newton
+from .relations import generates
 from .rolling import add_squares
 
 
@@ -93,7 +94,7 @@ def _substep(
     before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
     _guess(m, axes, h, known)
     iterations = newton(m, axes, h, before, after, offset, table.inputs[k if table.inputs.shape[0] > 1 else 0])
-    if iterations < 0:
+    if iterations < 0 or generates(m, h):
         return False
     flows(m, axes, h, before, after)
     _finish(m, axes)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import checks as check
+from ..relations import Relation, resisting
 from .connection import Connection, Form, Measure, relative_angle
 from .directions import axis
 from .vectors import PortName, Product, along, between, body_port
@@ -15,31 +16,29 @@ def bushing(
     second: PortName,
     *,
     stiffness: float | Sequence[float] = 0.0,
-    damping: float | Sequence[float] = 0.0,
+    damping: float | Relation | Sequence[float | Relation] = 0.0,
     torsional_stiffness: float | Sequence[float] = 0.0,
-    torsional_damping: float | Sequence[float] = 0.0,
+    torsional_damping: float | Relation | Sequence[float | Relation] = 0.0,
     name: str | None = None,
 ) -> Connection:
     """Springs and dampers along and about the axes of the second port's section, without force as assembled.
 
     Forces −k_i d_i − c_i ḋ_i with ``d_i = e_i·(p₁ − p₂)`` [N/m, N s/m]; torques −κ_i α_i − γ_i α̇_i with α_i the angle
     of the first section about axis i, seen along that axis [N m/rad, N m s/rad]: small rotations are their vector. One
-    number for all axes or one for each: (x, y) and a single torsional one in the plane, (x, y, z) in space.
+    number for all axes or one for each: (x, y) and a single torsional one in the plane, (x, y, z) in space. A
+    :class:`flexph.Relation` may stand for a damping number: ρ(ḋ_i), ρ(α̇_i).
     """
     body_port(first)
 
     def make(dim: int) -> Form:
-        k, c = (_per_axis(n, v, dim) for n, v in (("stiffness", stiffness), ("damping", damping)))
         turns = 1 if dim == 2 else 3
-        kt, ct = (
-            _per_axis(n, v, turns)
-            for n, v in (("torsional_stiffness", torsional_stiffness), ("torsional_damping", torsional_damping))
-        )
-        if not any((k.any(), c.any(), kt.any(), ct.any())):
+        k, kt = _per_axis("stiffness", stiffness, dim), _per_axis("torsional_stiffness", torsional_stiffness, turns)
+        c, ct = _resisting("damping", damping, dim), _resisting("torsional_damping", torsional_damping, turns)
+        if not any((*k, *c, *kt, *ct)):
             raise ValueError("a bushing needs a stiffness or a damping that is positive")
         gap = between(first, second)
         made = [
-            Measure("component", (Product(gap, along(second, axis(i, dim))),), k[i], c[i], None, "xyz"[i])
+            Measure("component", (Product(gap, along(second, axis(i, dim))),), float(k[i]), c[i], None, "xyz"[i])
             for i in range(dim)
             if k[i] or c[i]
         ]
@@ -47,7 +46,9 @@ def bushing(
             if kt[i] or ct[i]:
                 n = axis(i, 3)
                 angle = relative_angle(first, second, dim, None if dim == 2 else (n, n))
-                made.append(Measure("angle", angle, kt[i], ct[i], None, "angle" if dim == 2 else f"about {'xyz'[i]}"))
+                made.append(
+                    Measure("angle", angle, float(kt[i]), ct[i], None, "angle" if dim == 2 else f"about {'xyz'[i]}")
+                )
         return Form(measures=tuple(made))
 
     return Connection("bushing", (first, second), make, label=name)
@@ -58,3 +59,13 @@ def _per_axis(name: str, given: float | Sequence[float], count: int) -> np.ndarr
     if np.any(values < 0.0):
         raise ValueError(f"{name} must not be negative, got {given}")
     return values
+
+
+def _resisting(name: str, given: float | Relation | Sequence[float | Relation], count: int) -> list[float | Relation]:
+    """Coefficients or relations of all axes."""
+    if isinstance(given, Relation) or callable(given):
+        return [resisting(name, given)] * count
+    if isinstance(given, Sequence) and len(given) == count and any(isinstance(one, Relation) for one in given):
+        return [resisting(name, one) for one in given]
+    made: list[float | Relation] = _per_axis(name, given, count).tolist()  # type: ignore[arg-type] # says what is wrong
+    return made

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ..relations import Relation
 from .directions import Axes, axis, carried_frame, frame_about, spatial_axes
 from .laws import Alignment, Angle, Law, Offset
 from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, along, between, body_port
@@ -26,16 +27,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Measure:
-    """What a spring-damper feels: a length √Π, a component Π, or an angle given by its sine and cosine.
+    """What a spring-damper or a joint with friction feels: a length √Π, a component Π, or an angle by sine and cosine.
 
-    ``free`` is the length, component [m] or angle [rad] without force, None for that at the assembled pose. ``name``
-    tells the measures of one element apart.
+    ``damping`` is a coefficient or, where that is not enough, a relation to the rate of the measure. ``free`` is the
+    length, component [m] or angle [rad] without force, None for that at the assembled pose. ``name`` tells the measures
+    of one element apart.
     """
 
     kind: Literal["length", "component", "angle"]
     products: tuple[Product, ...]
     stiffness: float
-    damping: float
+    damping: float | Relation
     free: float | None
     name: str = ""
 
@@ -177,6 +179,26 @@ def planar_or_about(
             raise ValueError(f"{kind} takes no axis in the plane")
         return relative_angle(first, second, 2)
     return relative_angle(first, second, 3, spatial_axes(axes, 3, kind))
+
+
+def resists_turning(
+    first: str, second: PortName, axes: Axes | None, friction: float | Relation, name: str = ""
+) -> tuple[Measure, ...]:
+    """What resists the turning of a joint about its axis (None in the plane); nothing without friction."""
+    if friction == 0.0:
+        return ()
+    turn = relative_angle(first, second, 2 if axes is None else 3, axes)
+    return (Measure("angle", turn, 0.0, friction, None, name),)
+
+
+def resists_sliding(
+    first: str, second: PortName, direction: Direction, friction: float | Relation, name: str = ""
+) -> tuple[Measure, ...]:
+    """What resists the sliding of a joint along a direction of the second section; nothing without friction."""
+    if friction == 0.0:
+        return ()
+    offset = Product(between(first, second), along(second, direction))
+    return (Measure("component", (offset,), 0.0, friction, None, name),)
 
 
 def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]:

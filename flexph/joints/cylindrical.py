@@ -2,25 +2,37 @@
 
 from collections.abc import Sequence
 
-from .connection import Connection, Form, PortName, across, parallel_axes
+from ..relations import Relation, friction_of
+from .connection import Connection, Form, PortName, across, parallel_axes, resists_sliding, resists_turning
 from .directions import frame_about, spatial_axes, unit_axes
 
 
 def cylindrical(
-    first: str, second: PortName, *, axis: Sequence[float], second_axis: Sequence[float] | None = None
+    first: str,
+    second: PortName,
+    *,
+    axis: Sequence[float],
+    second_axis: Sequence[float] | None = None,
+    turning_friction: Relation | None = None,
+    sliding_friction: Relation | None = None,
 ) -> Connection:
     """Both ports on one axis, along and about which they move: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
 
     ``axis`` in the first port's section, ``second_axis`` in the second's (world axes for GROUND), the same components
     if it is not given. Leaves two relative freedoms. The constraint force lies across the mean axes of the second
-    section over a step: exchanging the ports changes the motion by the square of the step.
+    section over a step: exchanging the ports changes the motion by the square of the step. ``turning_friction`` is the
+    torque [N m] against the relative spin [rad/s], ``sliding_friction`` the force [N] against the velocity [m/s] along
+    the axis (:class:`flexph.Relation`).
     """
 
     given = unit_axes(axis, second_axis)
+    turns, slides = friction_of("turning_friction", turning_friction), friction_of("sliding_friction", sliding_friction)
 
     def make(dim: int) -> Form:
         axes = spatial_axes(given, dim, "a cylindrical joint")
         rows = (*across(first, second, frame_about(axes[1])), *parallel_axes(first, second, axes))
-        return Form(rows, parallel=(axes,))
+        turning = resists_turning(first, second, axes, turns, "turning")
+        sliding = resists_sliding(first, second, axes[1], slides, "sliding")
+        return Form(rows, (*turning, *sliding), parallel=(axes,))
 
     return Connection("cylindrical", (first, second), make)

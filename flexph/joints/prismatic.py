@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..relations import Relation
 from .connection import Connection, PortName
 from .slider import slider
 
 
-def prismatic(port: str, rail: PortName, *, direction: Sequence[float]) -> Connection:
+def prismatic(port: str, rail: PortName, *, direction: Sequence[float], friction: Relation | None = None) -> Connection:
     """The port moves on a line through the rail port without turning; one relative freedom.
 
     ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction, which is fixed in the rail's section (world axes for
-    GROUND); the relative rotation stays as assembled. The same as ``slider(..., turning=False)``.
+    GROUND); the relative rotation stays as assembled. The same as ``slider(..., turning=False)``, with its
+    ``friction``.
     """
-    return replace(slider(port, rail, direction=direction), kind="prismatic")
+    return replace(slider(port, rail, direction=direction, friction=friction), kind="prismatic")

@@ -2,26 +2,45 @@
 
 from collections.abc import Sequence
 
-from .connection import Connection, Form, PortName, across, angle_row, relative_angle, same_rotation
+from ..relations import Relation, friction_of
+from .connection import (
+    Connection,
+    Form,
+    PortName,
+    across,
+    angle_row,
+    relative_angle,
+    resists_sliding,
+    same_rotation,
+)
 from .directions import fitting, frame_about, perpendicular, unit
 
 
-def slider(port: str, rail: PortName, *, direction: Sequence[float] = (1.0, 0.0), turning: bool = False) -> Connection:
+def slider(
+    port: str,
+    rail: PortName,
+    *,
+    direction: Sequence[float] = (1.0, 0.0),
+    turning: bool = False,
+    friction: Relation | None = None,
+) -> Connection:
     """The port moves on a line through the rail port, along a direction fixed in the rail's section or in the world.
 
     ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction; unless ``turning``, the relative rotation stays as
     assembled (a prismatic joint, one relative freedom). ``turning=True`` is a pin in a slot, two freedoms in the plane
-    and four in space, and what a point mass needs. In space the direction has three components.
+    and four in space, and what a point mass needs. In space the direction has three components. ``friction`` is the
+    force [N] against the sliding velocity [m/s] along the direction (:class:`flexph.Relation`).
     """
 
-    along = unit("direction", direction)
+    along, resists = unit("direction", direction), friction_of("friction", friction)
 
     def make(dim: int) -> Form:
         d = fitting("direction", along, dim)
         rows = across(port, rail, (perpendicular(d),) if dim == 2 else frame_about(d))
+        measures = resists_sliding(port, rail, d, resists)
         if turning:
-            return Form(rows)
-        return Form((*rows, *fixed_rotation(port, rail, dim)))
+            return Form(rows, measures)
+        return Form((*rows, *fixed_rotation(port, rail, dim)), measures)
 
     return Connection("slider", (port, rail), make)
 

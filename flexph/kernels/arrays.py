@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..relations import Relation
 from ..space import Array
 
 Index = np.ndarray
@@ -106,7 +107,10 @@ class Columns(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """Spring-dampers: lengths, components, angles. ``state`` is the index of the spring force or −1."""
+    """Spring-dampers: lengths, components, angles. ``state`` is the index of the spring force or −1.
+
+    Those in ``resisting`` have a relation ρ to their rate beside the coefficient; ``steepness`` is its slope ρ'(0).
+    """
 
     length_product: Index
     component_product: Index
@@ -115,6 +119,9 @@ class Springs(NamedTuple):
     stiffness: Array
     damping: Array
     state: Index
+    resisting: Index = np.zeros(0, dtype=int)
+    relations: tuple[Relation, ...] = ()
+    steepness: Array = np.zeros(0)
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:

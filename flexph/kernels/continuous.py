@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 from ..space import Array, cross, entries, entry_count, from_entries, spin_skew
 from .arrays import Arrays, Index, Springs
 from .gradient import columns, node_rows, product_matrix, section_rows, velocity_count, world_spin_levers
+from .springs import resistances
 from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
 from .step import world_loads
 
@@ -114,17 +116,21 @@ def input_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:
     return sparse.csr_array(made @ sparse.csr_array(world.T))
 
 
-def damping_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """R over (ṙ, ω, u̇): α M + D(u)ᵀ β C⁻¹ D(u) on u̇, and the dampers; sparse, ⪰ 0."""
+def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Springs, Array], Array] = resistances) -> Any:
+    """R over (ṙ, ω, u̇): α M + D(u)ᵀ β C⁻¹ D(u) on u̇, and the dampers by c + ρ(s)/s; sparse, ⪰ 0.
+
+    With :func:`flexph.kernels.springs.damping_slopes` what small changes of the velocities do.
+    """
     D = strain_operator(a, c.u)
     flexible = sparse.csr_array(a.viscous)
     if a.stress_damping.any():
         flexible = flexible + D.T @ sparse.diags_array(a.stress_damping) @ sparse.csr_array(a.stiffness) @ D
     rigid = len(a.mass) * a.dim + a.turning.size * a.n.shape[0]
     made = sparse.block_diag([sparse.csr_array((rigid, rigid)), flexible]).tocsr()
-    if a.springs.damping.any():
+    if a.springs.damping.any() or a.springs.relations:
         S = spring_operator(a, c, d)
-        made = made + S.T @ sparse.diags_array(a.springs.damping) @ S
+        rate = S @ np.concatenate([c.v.ravel(), c.omega[a.turning].ravel(), c.du])
+        made = made + S.T @ sparse.diags_array(of(a.springs, rate)) @ S
     return made
 
 

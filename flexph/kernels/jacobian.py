@@ -194,7 +194,7 @@ def _springs(a: Arrays, at: Point) -> Any:
     """Stiffness on the products, (p, p), of the spring-dampers and of weighed forces; None where there are none."""
     if not (a.springs.stiffness.size or a.rolling.row.size):
         return None
-    made = tangent(a.springs, at.trial.measured, at.h, at.known.product, at.trial.product)
+    made = tangent(a.springs, at.trial.measured, at.h, at.known.product, at.trial.product, at.schedule.stuck)
     if a.rolling.row.size:
         made += 0.5 * stiffness(a, at.trial.lam)
     return sparse.csr_array(made) if is_sparse(a) else made

@@ -29,8 +29,11 @@ class Measured(NamedTuple):
 _NOTHING = Measured(*(np.zeros(0) for _ in Measured._fields))
 
 
-def measure(springs: Springs, e0: Array, h: float, before: Array, after: Array) -> Measured:
-    """Extensions over a step from the products before and after, and the mean tensions (torques)."""
+def measure(springs: Springs, e0: Array, h: float, before: Array, after: Array, stuck: Array | None = None) -> Measured:
+    """Extensions over a step from the products before and after, and the mean tensions (torques).
+
+    ``stuck`` says of each relation whether it is taken by its tangent at rest (see :func:`reversed_rates`).
+    """
     if not springs.stiffness.size:
         return _NOTHING
     by_length = 1.0 / (np.sqrt(before[springs.length_product]) + np.sqrt(after[springs.length_product]))
@@ -42,8 +45,60 @@ def measure(springs: Springs, e0: Array, h: float, before: Array, after: Array) 
     extension = np.concatenate([stretch, moved, np.arctan2(y, x)])
     tension = (0.5 * springs.stiffness + springs.damping / h) * extension
     tension[springs.state >= 0] += e0
+    if springs.relations:
+        tension[springs.resisting] += resisting_forces(springs, extension / h, stuck)
     kappa = _kappa(y, x)[0]
     return Measured(extension, by_length, 0.5 * kappa * (c0 + c1), -0.5 * kappa * (s0 + s1), tension)
+
+
+def resisting_forces(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
+    """ρ(s) of all relations at the rates (springs,), (relations,)."""
+    own = rate[springs.resisting]
+    made = np.array([float(r.force(s)) for r, s in zip(springs.relations, own, strict=True)])
+    return made if stuck is None else np.where(stuck, springs.steepness * own, made)
+
+
+def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
+    """c + ρ'(s) at the rates (springs,)."""
+    if not springs.relations:
+        return springs.damping
+    slope = np.array([float(r.slope(s)) for r, s in zip(springs.relations, rate[springs.resisting], strict=True)])
+    made = springs.damping.copy()
+    made[springs.resisting] += slope if stuck is None else np.where(stuck, springs.steepness, slope)
+    return made
+
+
+def resistances(springs: Springs, rate: Array) -> Array:
+    """c + ρ(s)/s ≥ 0 at the rates (springs,)."""
+    if not springs.relations:
+        return springs.damping
+    own = rate[springs.resisting]
+    made = springs.damping.copy()
+    made[springs.resisting] += [float(r.resistance(s)) for r, s in zip(springs.relations, own, strict=True)]
+    return made
+
+
+def lost(springs: Springs, rate: Array) -> Array:
+    """Power c s² + s ρ(s) ≥ 0 that goes at the rates (springs,)."""
+    made = springs.damping * rate**2
+    if springs.relations:
+        made[springs.resisting] += rate[springs.resisting] * resisting_forces(springs, rate)
+    return made
+
+
+def reversed_rates(springs: Springs, before: Array, after: Array) -> Array:
+    """Which relations are to be taken by their tangent at rest, where an iteration goes from rates to others.
+
+    Tangents far from rest are flat and lead across it and back for ever. From the tangent at rest on, which is steeper
+    than all of a friction, the iteration comes to the solution from one side.
+    """
+    far = [
+        s * t < 0.0 and float(r.slope(s)) < 0.5 * steep
+        for r, s, t, steep in zip(
+            springs.relations, before[springs.resisting], after[springs.resisting], springs.steepness, strict=True
+        )
+    ]
+    return np.array(far, dtype=bool)
 
 
 def _kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
@@ -78,10 +133,11 @@ def split(springs: Springs, values: Array) -> tuple[Array, ...]:
     return values[:first], *np.split(values[first:], [springs.component_product.size])
 
 
-def tangent(springs: Springs, m: Measured, h: float, before: Array, after: Array) -> Array:
-    """∂(force on products)/∂(products after the step), dense (p, p)."""
+def tangent(springs: Springs, m: Measured, h: float, before: Array, after: Array, stuck: Array | None = None) -> Array:
+    """∂(force on products)/∂(products after the step), dense (p, p); ``stuck`` as in :func:`measure`."""
     made = np.zeros((after.size, after.size))
-    on_length, on_component, on_angle = split(springs, 0.5 * springs.stiffness + springs.damping / h)
+    damping = damping_slopes(springs, m.extension / h, stuck)
+    on_length, on_component, on_angle = split(springs, 0.5 * springs.stiffness + damping / h)
     tension, _, torque = split(springs, m.tension)
     at = springs.length_product
     slope = (on_length * m.by_length - tension * m.by_length**2) / (2.0 * np.sqrt(after[at]))

@@ -52,7 +52,8 @@ class Schedule(NamedTuple):
     """What holds over a step: term coefficients and row offsets at both ends, mean inputs.
 
     Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
-    ``decay`` the step takes energy away.
+    ``decay`` the step takes energy away. ``stuck`` relations are taken by their tangent at rest, within an
+    iteration.
     """
 
     coefficient_0: Array
@@ -62,6 +63,7 @@ class Schedule(NamedTuple):
     inputs: Array
     independent: Independent | None = None
     decay: Decay | None = None
+    stuck: Array | None = None
 
     def multipliers(self, lam: Array) -> Array:
         """Multipliers of all constraints from those of the step."""
@@ -146,7 +148,7 @@ def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means
     arm = node_arms(a, R1, u1)
     vector = vectors(a, r1, arm)
     vector_mean, product = 0.5 * (known.vector + vector), products(a, vector)
-    measured = measure(a.springs, start.spring, h, known.product, product)
+    measured = measure(a.springs, start.spring, h, known.product, product, s.stuck)
     lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)

@@ -34,7 +34,7 @@ from .continuous import (
 )
 from .gradient import node_rows, placed, product_gradient, pull, section_rows, translating, world_spin_levers
 from .rolling import add_torques, stiffness
-from .springs import split
+from .springs import damping_slopes, split
 from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
 from .step import section_torques, world_loads
 
@@ -92,7 +92,9 @@ def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, spin: Array
     """The matrices at a steady motion with world spin (s,), u̇ = 0."""
     gyroscopic, stiffness = _inertial(a, c, spin)
     stiffness = stiffness + _elastic(a, c) + _springs(a, c, d, forces) - _loads(a, c, d, forces)
-    return Tangent(mass_matrix(a, c.u), gyroscopic, damping_matrix(a, c, d), sparse.csr_array(stiffness))
+    return Tangent(
+        mass_matrix(a, c.u), gyroscopic, damping_matrix(a, c, d, damping_slopes), sparse.csr_array(stiffness)
+    )
 
 
 def _node_force(a: Arrays, d: Derived, forces: Forces, loads: Array) -> Array:
