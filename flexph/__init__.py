@@ -3,6 +3,7 @@
 from .body import Body, LoadPort, Port, StressField, View
 from .body_basis import body_basis
 from .component_modes import craig_bampton
+from .dirac import DiracStructure, LagrangianSubspace
 from .elasticity import Elasticity
 from .elimination import RedundantConstraintWarning, eliminate
 from .floating import floating_body
@@ -82,6 +83,7 @@ __all__ = [
     "Certificate",
     "Connection",
     "Derivatives",
+    "DiracStructure",
     "Elasticity",
     "Event",
     "FrequencyResponse",
@@ -92,6 +94,7 @@ __all__ = [
     "IntegrationError",
     "IntegrationInterrupted",
     "Invariants",
+    "LagrangianSubspace",
     "Ledger",
     "LinearPHDAE",
     "LoadPort",

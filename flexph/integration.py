@@ -124,10 +124,12 @@ def integrate(
 
     Of a :class:`PHDAE` or :class:`LinearPHDAE`, from an array (n,), the methods are
 
-    - ``gonzalez`` (default), ``mean_value``, ``invariants``: discrete gradient pairs ([dg] eq. (18)-(21)) by the
-      gradient they take, for systems with a constant E (proposition 2) or semi-explicit ones: ΔH = work − dissipation
-      to round-off, order 2; ``dirac``: the same with the costates as unknowns ([dg] eq. (25)-(26)), for any E;
-      ``pair``: the discrete gradient pair among the system's own ``means`` (:class:`PHDAE`, :func:`with_pair`);
+    - ``pair`` (default of systems that have one): the discrete gradient pair among the system's own ``means``
+      (:class:`PHDAE`, :func:`with_pair`);
+    - ``gonzalez`` (default of all others), ``mean_value``, ``invariants``: discrete gradient pairs ([dg] eq. (18)-(21))
+      by the gradient they take, for systems with a constant E (proposition 2) or semi-explicit ones: ΔH = work −
+      dissipation to round-off, order 2; ``dirac``: the same with the costates as unknowns ([dg] eq. (25)-(26)), for
+      any E;
     - ``midpoint``, ``gauss4``, ``gauss6``: Gauss collocation of order 2, 4 and 6: balanced where H is quadratic;
     - ``radau`` (Radau IIA of order 5), ``bdf`` (orders 1 to 5) of scipy_dae (extra ``dae``), ``ida`` (BDF of
       SUNDIALS, extra ``ida``): adaptive, on ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − Bu`` of index 1 or 2, with ``times``
@@ -177,7 +179,8 @@ def integrate(
     if isinstance(system, PHDAE):
         if spectral_radius is not None:
             raise ValueError("spectral_radius is for method 'decaying' of mechanisms")
-        return integrate_system(system, start, times, method=method or "gonzalez", inputs=inputs or {}, **general)
+        method = method or ("pair" if "z" in system.means else "gonzalez")
+        return integrate_system(system, start, times, method=method, inputs=inputs or {}, **general)
     if method not in (None, *EXACT):
         check.choice("method of a mechanism", method, (*EXACT, *METHODS, *SOLVERS))
         if spectral_radius is not None:

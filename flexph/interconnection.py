@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from . import checks as check
 from .linear import LinearPHDAE
+from .methods.views import AtState, OverStep, View, all_paired, middle_of
 from .phdae import PHDAE
 from .space import Array, dense
 
@@ -91,6 +93,9 @@ def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> A
 
     ``ports`` names the port of the first and of the second system; C (m₁, m₂) is a matrix or, for :class:`PHDAE`, a
     function C(x₁, x₂). The interconnection keeps the power: the result has J₁₂ = −B₁ C B₂ᵀ and the other ports.
+
+    Means of :class:`PHDAE` go along, C in the middle; where one system has a discrete gradient pair of its own and the
+    other has none, that takes the one of ``gonzalez`` (:func:`flexph.with_pair`).
     """
     if isinstance(first, LinearPHDAE):
         both, b1, b2 = _side_by_side(first, second, ports)
@@ -103,7 +108,9 @@ def transformer(first: Any, second: Any, ports: tuple[str, str], coupling: Any) 
     """Transformer interconnection ``u₁ = −C u₂, y₂ = Cᵀ y₁`` of two systems of one kind ([flex] eq. (41)-(42)).
 
     The force u₂ = λ is the multiplier of the velocity constraint 0 = Cᵀ y₁ − y₂: a row of G of a
-    :class:`LinearPHDAE`, the states ``multipliers`` of a :class:`PHDAE`. C as in :func:`gyrator`.
+    :class:`LinearPHDAE`, the states ``multipliers`` of a :class:`PHDAE`. C and means as in :func:`gyrator`: where C is
+    constant and h ȳ are the changes of places, as of external ports of mechanisms and of multibody systems, the places
+    do not drift apart.
     """
     if isinstance(first, LinearPHDAE):
         both, b1, b2 = _side_by_side(first, second, ports)
@@ -151,65 +158,54 @@ def interchange(system: PHDAE, port: str) -> PHDAE:
     The former input becomes the multiplier and the new output; the former output is prescribed by the new input,
     which enters an algebraic row: the system is improper until it is interconnected.
     """
-    inside = system.inputs(system.sample, port)
-    n, m = inside.shape
-    others = [k for k in system.ports if k != port]
+    n, m = system.inputs(system.sample, port).shape
+    others = [i for k, s in system.ports.items() if k != port for i in range(s.start, s.stop)]
+    middle = middle_of(system)
 
-    def outer(x: Array) -> Any:
-        return np.hstack([dense(system.inputs(x[:n], k)) for k in others] or [np.zeros((n, 0))])
+    def made(name: str, view: View, lam: Array) -> Array:
+        if name == "z":
+            return np.concatenate([view("z"), lam])
+        if name == "J":
+            b = view("B")[:, system.ports[port]]
+            return np.block([[view("J"), b], [-b.T, np.zeros((m, m))]])
+        if name == "B":
+            return _block_diag(view("B")[:, others], np.eye(m))
+        return _block_diag(view(name), np.zeros((m, m)))
 
-    def structure(x: Array) -> Array:
-        b = dense(system.inputs(x[:n], port))
-        return np.block([[dense(system.J(x[:n])), b], [-b.T, np.zeros((m, m))]])
+    def at(name: str, x: Array) -> Array:
+        return made(name, AtState(system, x[:n]), x[n:])
 
-    def inputs(x: Array) -> Array:
-        return np.block([[outer(x), np.zeros((n, m))], [np.zeros((m, outer(x).shape[1])), np.eye(m)]])
+    def over(name: str, x0: Array, x1: Array) -> Array:
+        return made(name, OverStep(system, middle, x0[:n], x1[:n]), x1[n:])
 
-    names = {k: system.ports[k] for k in others}
+    names = {k: s for k, s in system.ports.items() if k != port}
     names[port] = slice(0, m)
     return PHDAE(
-        E=lambda x: _block_diag(system.E(x[:n]), np.zeros((m, m))),
-        J=structure,
-        R=lambda x: _block_diag(system.R(x[:n]), np.zeros((m, m))),
-        B=inputs,
-        z=lambda x: np.concatenate([system.z(x[:n]), x[n:]]),
+        E=partial(at, "E"),
+        J=partial(at, "J"),
+        R=partial(at, "R"),
+        B=partial(at, "B"),
+        z=partial(at, "z"),
         H=lambda x: system.H(x[:n]),
         sample=np.concatenate([system.sample, np.zeros(m)]),
         ports=_renumber(names),
         parts={**system.parts, f"{port} multiplier": slice(n, n + m)},
+        means={name: partial(over, name) for name in _with_structure(system.means)},
+        cautions=tuple(partial(_of_part, caution, slice(0, n)) for caution in system.cautions),
     )
 
 
+def _with_structure(means: Iterable[str]) -> list[str]:
+    """The means of a joined system: B̄ of a port that is joined is in its J̄."""
+    return sorted({*means, "J"} if "B" in means else {*means})
+
+
 def _nonlinear(first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: Any, *, with_multiplier: bool) -> PHDAE:
-    n1, n2 = first.size, second.size
-    c: Coupling = coupling if callable(coupling) else (lambda a, b: coupling)
     shape = (first.inputs(first.sample, ports[0]).shape[1], second.inputs(second.sample, ports[1]).shape[1])
+    c: Coupling = coupling if callable(coupling) else (lambda a, b: coupling)
     check.matrix("C", c(first.sample, second.sample), shape)
-    m = shape[1] if with_multiplier else 0
-    split = lambda x: (x[:n1], x[n1 : n1 + n2], x[n1 + n2 :])  # noqa: E731 - names the blocks once
-
-    def structure(x: Array) -> Array:
-        x1, x2, _ = split(x)
-        b1 = dense(first.inputs(x1, ports[0])) @ dense(c(x1, x2))
-        b2 = dense(second.inputs(x2, ports[1]))
-        j1, j2 = dense(first.J(x1)), dense(second.J(x2))
-        if not with_multiplier:
-            return np.block([[j1, -b1 @ b2.T], [b2 @ b1.T, j2]])
-        zero = np.zeros((n1, n2))
-        return np.block([[j1, zero, -b1], [zero.T, j2, b2], [b1.T, -b2.T, np.zeros((m, m))]])
-
-    def inputs(x: Array) -> Array:
-        x1, x2, _ = split(x)
-        left = [dense(first.inputs(x1, k)) for k in first.ports if k != ports[0]]
-        right = [dense(second.inputs(x2, k)) for k in second.ports if k != ports[1]]
-        blocks = _block_diag(np.hstack([np.zeros((n1, 0)), *left]), np.hstack([np.zeros((n2, 0)), *right]))
-        return np.vstack([blocks, np.zeros((m, blocks.shape[1]))])
-
-    def diagonal(name: str) -> Callable[[Array], Array]:
-        return lambda x: _block_diag(
-            getattr(first, name)(split(x)[0]), getattr(second, name)(split(x)[1]), np.zeros((m, m))
-        )
-
+    joint = _Joint(first, second, ports, c, shape[1] if with_multiplier else 0)
+    n1, n2, m = first.size, second.size, joint.multipliers
     kept = [
         ({k: s for k, s in system.ports.items() if k != p}) for system, p in zip((first, second), ports, strict=True)
     ]
@@ -217,17 +213,88 @@ def _nonlinear(first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: An
     external = _merge("port", [_renumber(own) for own in kept], widths)
     named = _merge("part", [first.parts, second.parts], [n1, n2])
     return PHDAE(
-        E=diagonal("E"),
-        J=structure,
-        R=diagonal("R"),
-        B=inputs,
-        z=lambda x: np.concatenate([first.z(split(x)[0]), second.z(split(x)[1]), split(x)[2]]),
-        H=lambda x: first.H(split(x)[0]) + second.H(split(x)[1]),
+        E=partial(joint.at, "E"),
+        J=partial(joint.at, "J"),
+        R=partial(joint.at, "R"),
+        B=partial(joint.at, "B"),
+        z=partial(joint.at, "z"),
+        H=lambda x: first.H(x[:n1]) + second.H(x[n1 : n1 + n2]),
         sample=np.concatenate([first.sample, second.sample, np.zeros(m)]),
         ports=external,
         parts={**named, _fresh(MULTIPLIERS, named): slice(n1 + n2, n1 + n2 + m)} if m else named,
+        means=joint.means(),
+        cautions=(
+            *(partial(_of_part, caution, slice(0, n1)) for caution in first.cautions),
+            *(partial(_of_part, caution, slice(n1, n1 + n2)) for caution in second.cautions),
+        ),
     )
 
 
-def _block_diag(*blocks: Any) -> Array:
-    return sparse.block_diag([sparse.csr_array(dense(b)) for b in blocks]).toarray()
+def _of_part(caution: Callable[[Array], str | None], part: slice, x: Array) -> str | None:
+    return caution(x[part])
+
+
+class _Joint:
+    """Two systems joined at a port of each: the matrices of the whole from those of both, at a state or over a step."""
+
+    def __init__(
+        self, first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: Coupling, multipliers: int
+    ) -> None:
+        self.systems, self.ports, self.coupling, self.multipliers = (first, second), ports, coupling, multipliers
+        self.paired = all_paired(self.systems)
+        self.middles = tuple(middle_of(s) for s in self.paired)
+
+    def means(self) -> dict[str, Callable[[Array, Array], Any]]:
+        """Means of all that one of the systems has a mean of."""
+        names = _with_structure({name for s in self.paired for name in s.means})
+        return {name: partial(self.over, name) for name in names}
+
+    def at(self, name: str, x: Array) -> Any:
+        """E, J, R, B or z at a state."""
+        one, two, lam = self._split(x)
+        return self.made(name, (AtState(self.systems[0], one), AtState(self.systems[1], two)), lam)
+
+    def over(self, name: str, x0: Array, x1: Array) -> Any:
+        """Their means over a step; multipliers are stage values."""
+        (a0, b0, _), (a1, b1, lam) = self._split(x0), self._split(x1)
+        one, two = OverStep(self.paired[0], self.middles[0], a0, a1), OverStep(self.paired[1], self.middles[1], b0, b1)
+        return self.made(name, (one, two), lam)
+
+    def _split(self, x: Array) -> tuple[Array, Array, Array]:
+        n1, n2 = (s.size for s in self.systems)
+        return x[:n1], x[n1 : n1 + n2], x[n1 + n2 :]
+
+    def made(self, name: str, views: tuple[View, View], lam: Array) -> Any:
+        """A matrix of the whole, or z."""
+        m = self.multipliers
+        if name == "z":
+            return np.concatenate([views[0]("z"), views[1]("z"), lam])
+        if name == "J":
+            return self._structure(*views)
+        if name == "B":
+            inner = [v("B")[:, self._others(k)] for k, v in enumerate(views)]
+            return np.vstack([_block_diag(*inner), np.zeros((m, sum(b.shape[1] for b in inner)))])
+        return _block_diag(views[0](name), views[1](name), np.zeros((m, m)))
+
+    def _structure(self, one: View, two: View) -> Array:
+        b1, b2 = (v("B")[:, s.ports[p]] for v, s, p in zip((one, two), self.systems, self.ports, strict=True))
+        b1 = b1 @ dense(self.coupling(one.place, two.place))
+        j1, j2, m = one("J"), two("J"), self.multipliers
+        if not m:
+            return np.block([[j1, -b1 @ b2.T], [b2 @ b1.T, j2]])
+        zero = np.zeros((len(j1), len(j2)))
+        return np.block([[j1, zero, -b1], [zero.T, j2, b2], [b1.T, -b2.T, np.zeros((m, m))]])
+
+    def _others(self, k: int) -> list[int]:
+        """Columns of B of the ports that are left."""
+        spans = [s for name, s in self.systems[k].ports.items() if name != self.ports[k]]
+        return [i for s in spans for i in range(s.start, s.stop)]
+
+
+def _block_diag(*blocks: Array) -> Array:
+    made = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)))
+    row = column = 0
+    for b in blocks:
+        made[row : row + b.shape[0], column : column + b.shape[1]] = b
+        row, column = row + b.shape[0], column + b.shape[1]
+    return made

@@ -56,7 +56,9 @@ class PHDAE:
     ``compiled=True`` promises that all these functions are written in what numba compiles: they take and return float
     arrays, and refer to numbers, arrays, and functions of that kind, which are compiled with them. Where numba is
     installed (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.
-    ``ports`` are names of columns of B, ``parts`` names of states.
+    ``ports`` are names of columns of B, ``parts`` names of states. ``cautions`` are functions of x that say where the
+    coordinates or the model are near their limits, or None: runs ask them along the way and warn
+    (:class:`flexph.ValidityWarning`) the first time that each speaks.
     """
 
     E: MatrixFunction | Any
@@ -72,6 +74,7 @@ class PHDAE:
     invariants: Invariants | None = None
     derivatives: Derivatives | None = None
     compiled: bool = False
+    cautions: tuple[Callable[[Array], str | None], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
@@ -90,6 +93,7 @@ class PHDAE:
         object.__setattr__(self, "means", MappingProxyType(dict(self.means)))
         object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+        object.__setattr__(self, "cautions", tuple(self.cautions))
         self.check(self.sample)
         if self.derivatives is not None:
             self.derivatives.check(self, self.sample)

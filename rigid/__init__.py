@@ -2,11 +2,30 @@
 
 ``rigid.body`` takes mass and inertia; ``rigid.bar`` (plane), ``rigid.point``, ``rigid.box``, ``rigid.cylinder`` and
 ``rigid.sphere`` know them; ``rigid.solid`` integrates them over a mesh: bodies for :func:`flexph.connect`.
-:class:`MultibodySystem` takes a system as [rigid] eq. (10) writes it, of matrices and functions.
+:class:`MultibodySystem` takes a system as [rigid] eq. (10) writes it, of matrices and functions;
+``rigid.free_body`` and ``rigid.pivoted_body`` build those of single bodies, whose rotations are kept by
+``rigid.rotation_matrix``, ``rigid.quaternion`` or ``rigid.angles``, in the plane by ``rigid.angle``;
+``rigid.point_masses`` makes one of point masses, rods, springs and dashpots.
 """
 
+from .angles import angles
 from .bodies import bar, body, point
+from .body_constraints import KnifeEdge, OnLine, OnPlane, Pinned, Rolling
+from .body_ports import Force, Frame, Gimbal, Torque
+from .entries import angle, planar_matrix, quaternion, rotation_matrix
+from .geometry import (
+    LagrangianSubmanifold,
+    ResistiveRelation,
+    dirac_structure,
+    lagrangian_submanifold,
+    resistive_relation,
+)
+from .interconnection import interconnect
+from .orientation import Orientation
+from .point_masses import Dashpot, Rod, Spring, point_masses
+from .resolution import resolve
 from .shapes import box, cylinder, sphere
+from .single import free_body, pivoted_body
 from .solid import solid
 from .system import MultibodySystem
 from .terms import (
@@ -21,18 +40,46 @@ from .terms import (
 
 __all__ = [
     "Damper",
+    "Dashpot",
     "Dissipation",
     "ExternalPort",
+    "Force",
+    "Frame",
+    "Gimbal",
+    "KnifeEdge",
+    "LagrangianSubmanifold",
     "MultibodySystem",
+    "OnLine",
+    "OnPlane",
+    "Orientation",
+    "Pinned",
     "PositionConstraint",
     "PositionMap",
     "Potential",
+    "ResistiveRelation",
+    "Rod",
+    "Rolling",
+    "Spring",
+    "Torque",
     "VelocityConstraint",
+    "angle",
+    "angles",
     "bar",
     "body",
     "box",
     "cylinder",
+    "dirac_structure",
+    "free_body",
+    "interconnect",
+    "lagrangian_submanifold",
+    "pivoted_body",
+    "planar_matrix",
     "point",
+    "point_masses",
+    "quaternion",
+    "resistive_relation",
+    "resolve",
+    "rotation_matrix",
     "solid",
     "sphere",
 ]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from flexph import Relation
+from flexph.methods.gradients import discrete_jacobian
 from flexph.space import Array
 
 MatrixFunction = Callable[[Array], Array]
@@ -21,10 +25,42 @@ class Potential:
 
 @dataclass(frozen=True)
 class PositionMap:
-    """A function p(ζ) (k,) of the positions and its Jacobian p'(ζ) (k, n_pot)."""
+    """A function p(ζ) (k,) of the positions and its Jacobian p'(ζ) (k, n_pot).
+
+    ``terms``, where given, are functions of some of the positions each, whose sum p is (:meth:`of_terms`).
+    """
 
     value: Callable[[Array], Array]
     jacobian: MatrixFunction
+    terms: tuple[tuple[slice, PositionMap], ...] = ()
+
+    @classmethod
+    def of_terms(cls, size: int, terms: tuple[tuple[slice, PositionMap], ...]) -> PositionMap:
+        """``p(ζ) = Σ pᵢ(ζᵢ)``, ζᵢ a slice of the ``size`` positions."""
+
+        def jacobian(zeta: Array) -> Array:
+            return _spread(size, [(span, term.jacobian(zeta[span])) for span, term in terms])
+
+        return cls(lambda zeta: np.sum([term.value(zeta[span]) for span, term in terms], axis=0), jacobian, terms)
+
+    def discrete(self, zeta0: Array, zeta1: Array, *, kept: bool = False) -> Array:
+        """A discrete Jacobian over a step, ``D̄p Δζ = Δp`` ([dg] definition 6); ``kept`` as there.
+
+        Of a sum it is that of each term, so that what closes it over the step touches none but the positions of the
+        term: its forces stay with them.
+        """
+        if not self.terms:
+            return discrete_jacobian(self.value, self.jacobian, zeta0, zeta1, kept=kept)
+        alone = kept and len(self.terms) == 1
+        own = [(span, term.discrete(zeta0[span], zeta1[span], kept=alone)) for span, term in self.terms]
+        return _spread(zeta0.size, own)
+
+
+def _spread(size: int, blocks: list[tuple[slice, Array]]) -> Array:
+    made = np.zeros((len(blocks[0][1]), size))
+    for span, block in blocks:
+        made[:, span] += block
+    return made
 
 
 @dataclass(frozen=True)
@@ -40,12 +76,14 @@ class VelocityConstraint:
     """``0 = A(ζ) ϖ``, A (l, n_kin), a function of ζ or constant: its multipliers μ act with ``−Aᵀ μ``.
 
     Where it is the rate of a position map, ``A = p' Z``, and that is given, it is holonomic and kept without drift at
-    the p of the start ([rigid] remark 4); else it holds at the middle of each step.
+    the p of the start ([rigid] remark 4); else it holds at the middle of each step. ``closed`` says that p is to be
+    zero, as for couplings of two places: starts are checked against that.
     """
 
     name: str
     matrix: MatrixFunction | Array
     position: PositionMap | None = None
+    closed: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,3 +113,8 @@ class Dissipation:
 
     name: str
     force: Callable[[Array, Array], Array]
+
+
+def at(matrix: Any, zeta: Array) -> Array:
+    """A matrix that is a function of ζ, or constant, at ζ."""
+    return np.asarray(matrix(zeta) if callable(matrix) else matrix, dtype=float)

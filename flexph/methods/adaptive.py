@@ -14,6 +14,7 @@ from ..phdae import PHDAE
 from ..space import Array
 from ..trajectory import Balance, Trajectory
 from ..unfinished import InputError, IntegrationError, IntegrationInterrupted
+from .cautions import Cautions
 from .consistent import start_of
 from .equations import Equations
 from .events import Event, Watch
@@ -56,13 +57,13 @@ def integrate_adaptively(
             while record.take(solver):
                 bar.update(len(record.times) - 1 - bar.n)
     except SolverFailed as error:
-        raise IntegrationError(_explain(method, record, error), record.trajectory()) from error
+        raise IntegrationError(_explain(method, record, error) + record.told(), record.trajectory()) from error
     except KeyboardInterrupt:
         done = record.trajectory()
         message = f"interrupted at t = {done.times[-1]:.6g} s; what is finished is in .solution"
         raise IntegrationInterrupted(message, done) from None
     except Exception as error:  # inputs, events and matrix functions may raise anything: what is finished is kept
-        raise InputError(f"after t = {record.reached:.6g} s: {error}", record.trajectory()) from error
+        raise InputError(f"after t = {record.reached:.6g} s: {error}{record.told()}", record.trajectory()) from error
     return record.trajectory()
 
 
@@ -101,6 +102,12 @@ class _Record:
         self._sum = np.zeros(len(equations.system.ports) + 1)
         self._count = 0
         self._output: tuple[float, Array] | None = None
+        self._cautions = Cautions(equations.system)
+        self._cautions.look(self.reached, start)
+
+    def told(self) -> str:
+        """What cautions say about the way to the last state reached."""
+        return self._cautions.told(self.reached, self.latest)
 
     def take(self, solver: Solver) -> bool:
         """One step of the solver; whether there are more."""
@@ -145,6 +152,7 @@ class _Record:
         self.outputs.append(output[1])
         self.flows.append(np.array([*self._sum, self._count]))
         self._sum, self._count, self._output = np.zeros_like(self._sum), 0, None
+        self._cautions.look(self.reached, self.latest)
 
     def trajectory(self) -> Trajectory:
         """What is finished; the last state reached is always kept."""

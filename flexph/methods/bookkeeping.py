@@ -54,6 +54,7 @@ class Book:
 
     def __init__(self, system: PHDAE, t0: float, x0: Array, save_every: int, times: Array | None = None) -> None:
         self.system, self.save_every, self.times = system, save_every, times
+        self.start = t0
         self._first = (t0, x0, float(system.H(x0)))
         self._energy, self._count = self._first[2], 0
         self._saved: list[Saved] = []

@@ -158,8 +158,8 @@ def sizes(system: PHDAE, x: Array) -> Array:
     States without energy have the size of the largest entry of their part, a thousandth of the largest of all, or one.
     """
     size = np.abs(x)
-    for part in system.parts.values():
-        size[part] = size[part].max(initial=0.0)
+    for part in system.parts.values():  # the later ones may be finer
+        size[part] = np.abs(x[part]).max(initial=0.0)
     floor = np.maximum(size, 1e-3 * size.max(initial=0.0))
     floor = np.where(floor > 0.0, floor, 1.0)
     energy, stiff = abs(float(system.H(x))), _stiffness(system, x, floor)

@@ -13,7 +13,8 @@ from ..space import Array
 ROUND_OFF = 4.0 * np.finfo(float).eps
 """A difference of H below this times |H| is round-off: correcting a gradient by it would only add noise."""
 
-
+MADE_UP = 1e-9
+"""Part of what a function may change by in a step up to which a step makes up for the errors of those before."""
 MEAN_POINTS = 4
 """Gauss points of the mean value gradient: exact for Hamiltonians of degree 8."""
 
@@ -65,17 +66,30 @@ def gauss_points(points: int) -> tuple[Array, Array]:
 
 
 def discrete_jacobian(
-    function: Callable[[Array], Array], jacobian: Callable[[Array], Array], x0: Array, x1: Array
+    function: Callable[[Array], Array],
+    jacobian: Callable[[Array], Array],
+    x0: Array,
+    x1: Array,
+    *,
+    kept: bool = False,
 ) -> Array:
     """``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) and its jacobian (k, n) ([dg] definition 6, Gonzalez).
 
+    What is missing is left out where it is round-off: over a short step, it would only add noise. ``kept`` says that F
+    is to stay zero: where F(x₀) is not, by the round-off of the steps before, this step makes up for it.
     Of a diffeomorphism it may be singular where Dφ is not ([dg] example 9): it is not for solving with.
     """
     step = x1 - x0
     middle, size = jacobian(0.5 * (x0 + x1)), float(step @ step)
     if size == 0.0:
         return middle
-    made: Array = middle + np.outer(function(x1) - function(x0) - middle @ step, step / size)
+    first, last, slope = function(x0), function(x1), np.abs(middle)
+    noise = ROUND_OFF * (np.maximum(np.abs(first), np.abs(last)) + slope @ np.maximum(np.abs(x0), np.abs(x1)))
+    if kept:
+        first = np.where(np.abs(first) <= MADE_UP * (slope @ np.abs(step)), 0.0, first)
+    missing = last - first - middle @ step
+    missing = np.where(np.abs(missing) <= noise, 0.0, missing)
+    made: Array = middle + np.outer(missing, step / size) if missing.any() else middle
     return made
 
 

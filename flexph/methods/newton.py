@@ -60,7 +60,7 @@ class Newton:
     ) -> tuple[Array, int]:
         """A root of the residual near the guess, iterated to stagnation; ``size`` is that of each unknown."""
         x, defect = guess, residual(guess)
-        previous, fresh, here = np.inf, False, False
+        previous, fresh, here, renewed = np.inf, False, False, np.inf
         for iteration in range(1, MAX_ITERATIONS + 1):
             if self._inverse is None:
                 made = _differences(residual, x, defect, size) if jacobian is None else jacobian(x) * size
@@ -80,6 +80,10 @@ class Newton:
                 return x, iteration
             if change > 0.5 * previous and change <= (STALLED if newest else NOISE):
                 return x, iteration
+            if newest:
+                if change > 0.5 * renewed and change <= STALLED:  # nor did the Jacobian before: to and fro in round-off
+                    return x, iteration
+                renewed = change
             late = iteration == 1 and jacobian is not None and not fresh  # one that is given is cheap
             if (late or change > SLOW * previous) and change > NOISE:
                 self._inverse, fresh = None, False
@@ -87,6 +91,12 @@ class Newton:
                 self._update(step, defect - new)
             previous, defect = change, new
         raise StepFailed(REASONS[UNSETTLED], MAX_ITERATIONS, previous)
+
+    def polished(self, residual: Callable[[Array], Array], x: Array, size: Array) -> Array:
+        """One correction past the root just found: what an iteration leaves would add up over many steps."""
+        assert self._inverse is not None
+        made: Array = x - size * (self._inverse @ residual(x))
+        return made
 
     def _update(self, step: Array, change: Array) -> None:
         assert self._inverse is not None

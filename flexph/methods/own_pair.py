@@ -12,8 +12,9 @@ import numpy as np
 from .. import checks as check
 from ..phdae import MEANS, PHDAE
 from ..space import Array
-from .newton import Newton
-from .pairs import Advance, Discretised, GradientPair, Latest, Terms, discretised
+from .newton import Newton, StepFailed
+from .pairs import PARTS, Advance, Discretised, GradientPair, Latest, Terms, discretised
+from .structure import dense
 
 PAIRED = ("gonzalez", "mean_value", "invariants")
 """Methods that are discrete gradient pairs, functions of (x₀, x₁)."""
@@ -50,24 +51,39 @@ class OwnPair:
     def __init__(self, system: PHDAE) -> None:
         if "z" not in system.means:
             raise ValueError("method 'pair' needs a system with a mean of z, see PHDAE and flexph.with_pair")
-        self.system, self._newton, self.memory = system, Newton(), None
-        self._means = [discretised(system, name, system.means) for name in "EJRB"]
+        self.system, self._newton = system, Newton()
+        self._E, self._J, self._R, self._B = (discretised(system, name, system.means) for name in "EJRB")
+        self._moving = dense(system.E(system.sample)).any(axis=0)
+        self.memory = np.zeros(system.size)
 
     def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
         terms = Latest(lambda x1: self._terms(x0, x1, u))
 
-        def residual(x1: Array) -> Array:
+        def residual(x1: Array, part: float = 1.0) -> Array:
             at: Terms = terms(x1)
-            return at.moved - h * at.flow
+            return at.moved - (part * h) * at.flow
 
-        x1, iterations = self._newton.solve(residual, x0, size)
+        try:
+            x1, iterations = self._newton.solve(residual, x0 + h * self.memory, size)
+        except StepFailed:  # long steps turn the motion around: grow the step up to its length
+            x1, iterations = x0, 0
+            for part in PARTS:
+                self._newton = Newton()
+                x1, more = self._newton.solve(partial(residual, part=part), x1, size)
+                iterations += more
+        x1 = self._newton.polished(residual, x1, size)
+        self.memory = np.where(self._moving, (x1 - x0) / h, 0.0)  # the next step begins as this one went
         at: Terms = terms(x1)
         lost = h * float(at.costate @ (at.R @ at.costate))
-        return Advance(x1, iterations, at.B.T @ at.costate, lost, self.system.H(x1))
+        B = self._B(x0, x1, 0.5 * (x0 + x1)) if at.B is None else at.B
+        return Advance(x1, iterations, B.T @ at.costate, lost, self.system.H(x1))
 
     def _terms(self, x0: Array, x1: Array, u: Array) -> Terms:
-        E, J, R, B = (at(x0, x1, 0.5 * (x0 + x1)) for at in self._means)
+        """B̄, which may be dear, is not asked for where there is no input."""
+        middle = 0.5 * (x0 + x1)
+        E, J, R = (at(x0, x1, middle) for at in (self._E, self._J, self._R))
         costate = self.system.means["z"](x0, x1)
         flow = J @ costate - R @ costate
-        return Terms(E @ (x1 - x0), flow + B @ u if u.size else flow, costate, R, B)
+        B = self._B(x0, x1, middle) if u.any() else None
+        return Terms(E @ (x1 - x0), flow if B is None else flow + B @ u, costate, R, B)

@@ -142,12 +142,13 @@ def _kept(run: _Run, grid: Array, loop: Iterator[int], progress: bool) -> Trajec
         raise IntegrationInterrupted(message, done) from None
     except Exception as error:  # inputs and matrix functions may raise anything: the finished steps are kept
         t0, t1 = run.trying or grid[run.count : run.count + 2]
+        told = run.cautions.told(run.time, run.x)
         if isinstance(error, NoPace):
-            raise IntegrationError(_explain_pace(run.method, error, run.count), run.trajectory()) from error
+            raise IntegrationError(_explain_pace(run.method, error, run.count) + told, run.trajectory()) from error
         if isinstance(error, StepFailed):
-            message = _explain(run.method, t0, t1, error, run.count)
+            message = _explain(run.method, t0, t1, error, run.count) + told
             raise IntegrationError(message, run.trajectory()) from error
-        raise InputError(f"between t = {t0:.6g} s and {t1:.6g} s: {error}", run.trajectory()) from error
+        raise InputError(f"between t = {t0:.6g} s and {t1:.6g} s: {error}{told}", run.trajectory()) from error
     return run.trajectory()
 
 

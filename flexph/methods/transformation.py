@@ -59,7 +59,12 @@ class Transformation:
             means={name: partial(self.mean, name, mean) for name, mean in system.means.items()},
             derivatives=self.derivatives(),
             invariants=self.invariants(),
+            cautions=tuple(partial(self.caution, caution) for caution in system.cautions),
         )
+
+    def caution(self, of: Callable[[Array], str | None], x: Array) -> str | None:
+        """What a caution of the system says at φ(x̃)."""
+        return of(self.phi(x))
 
     def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:
         """Ẽ, J̃, R̃ or B̃."""

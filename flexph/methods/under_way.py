@@ -13,6 +13,7 @@ from ..phdae import PHDAE
 from ..space import Array
 from ..trajectory import Trajectory
 from .bookkeeping import Book, Steps
+from .cautions import Cautions
 from .events import Watch
 from .pace import Attempt, Pace, Taken
 from .pairs import Advance
@@ -46,6 +47,8 @@ class Run:
         self.algebraic = ~dense(system.E(x0)).any(axis=0)
         self.size = np.maximum(np.abs(x0), system.floor(x0))
         self.count = 0
+        self.time, self.cautions = book.start, Cautions(system)
+        self.cautions.look(self.time, x0)
         self.trying: tuple[float, float] | None = None
         self._book = book
         self._waiting: list[tuple[float, float, Array, Advance, int]] = []  # steps to book
@@ -126,6 +129,8 @@ class Run:
             self._book.add(Steps(times[: k + 1], inputs[:k], states, *others))
             self.x, self.count = states[-1], self.count + k
             self._grow(np.abs(states).max(axis=0))
+            for self.time, x in zip(times[1 : k + 1].tolist(), states, strict=True):
+                self.cautions.look(self.time, x)
 
     def _sizes(self, h: float, u: Array) -> Array:
         """The largest states so far; where all are zero, what a step brings about, or one."""
@@ -143,8 +148,9 @@ class Run:
             self.size = np.maximum(self.size, 1e-3 * self.size.max(initial=0.0))
 
     def _append(self, t0: float, t1: float, u: Array, advance: Advance, rejected: int) -> None:
-        self.x, self.count = advance.state, self.count + 1
+        self.x, self.time, self.count = advance.state, t1, self.count + 1
         self._grow(np.abs(advance.state))
+        self.cautions.look(t1, self.x)
         self._waiting.append((t0, t1, u, advance, rejected))
         if len(self._waiting) == BATCH:
             self._book_waiting()

@@ -23,6 +23,7 @@ from flexph import (
     join,
     poles,
     transformer,
+    with_pair,
 )
 from flexph.space import rotation
 
@@ -197,6 +198,78 @@ def test_two_routes_to_a_transformer(coupling, seed):
         np.testing.assert_allclose(getattr(around, name)(x), getattr(direct, name)(x), **ROUND_OFF)
     assert around.H(x) == pytest.approx(direct.H(x), rel=1e-14)
     assert dict(around.ports) == dict(direct.ports)
+
+
+def paired(name):
+    """A system with a discrete gradient pair of its own, and a mean of B that is not the value in the middle."""
+    system = nonlinear(name)
+    ends = {"B": lambda x0, x1: 0.5 * (system.B(x0) + system.B(x1))}
+    return with_pair(replace(system, means=ends))
+
+
+def ends(seed, size):
+    """Two states near each other."""
+    start = np.concatenate(states(seed)[:3])[:size]
+    return start, start + 0.2 * np.random.default_rng(seed + 20).standard_normal(size)
+
+
+@both_couplings
+@pytest.mark.parametrize("connector", [gyrator, transformer])
+@pytest.mark.parametrize("other", [paired, nonlinear])
+@random_states
+def test_means_go_along(connector, coupling, other, seed):
+    """z̄ᵀĒΔx = ΔH of the whole, J̄ skew with B̄₁C̄ and B̄₂ of the parts; a part without a pair takes that of gonzalez."""
+    first, second = paired("a"), other("b")
+    whole = connector(first, second, PORTS, COUPLINGS[coupling])
+    assert set(whole.means) == set("EJRBz")
+    x0, x1 = ends(seed, whole.size)
+    E, J, R, B, z = (whole.means[name](x0, x1) for name in "EJRBz")
+    assert z @ E @ (x1 - x0) == pytest.approx(whole.H(x1) - whole.H(x0), rel=1e-11, abs=1e-11)
+    np.testing.assert_array_equal(J, -J.T)
+    (a0, b0), (a1, b1) = np.split(x0[:9], [5]), np.split(x1[:9], [5])
+    own, its = first.means["B"](a0, a1), with_pair(second).means["B"](b0, b1) if other is nonlinear else None
+    its = second.means["B"](b0, b1) if its is None else its
+    c = at(coupling, 0.5 * (a0 + a1), 0.5 * (b0 + b1))
+    if connector is gyrator:
+        np.testing.assert_allclose(J[:5, 5:], -own[:, 1:] @ c @ its[:, 2:].T, **ROUND_OFF)
+    else:
+        np.testing.assert_allclose(J[9:], np.hstack([(own[:, 1:] @ c).T, -its[:, 2:].T, np.zeros((2, 2))]), **ROUND_OFF)
+        np.testing.assert_array_equal(z[9:], x1[9:])  # stage values
+    np.testing.assert_allclose(B[:9], np.block([[own[:, :1], np.zeros((5, 2))], [np.zeros((4, 1)), its[:, :2]]]))
+    np.testing.assert_allclose(R[:5, :5], first.means["R"](a0, a1), **ROUND_OFF)
+
+
+@both_couplings
+@random_states
+def test_two_routes_to_the_means_of_a_transformer(coupling, seed):
+    """[flex] fig. 4 over a step."""
+    first, second = paired("a"), paired("b")
+    direct = transformer(first, second, PORTS, COUPLINGS[coupling])
+    around = gyrator(first, interchange(second, "b.in"), PORTS, COUPLINGS[coupling])
+    x0, x1 = ends(seed, direct.size)
+    for name in "EJRBz":
+        np.testing.assert_allclose(around.means[name](x0, x1), direct.means[name](x0, x1), **ROUND_OFF)
+
+
+def test_a_mean_of_inputs_makes_one_of_the_structure():
+    """Without a pair the method makes z̄, and takes what has no mean in the middle."""
+    first = replace(nonlinear("a"), means={"B": lambda x0, x1: nonlinear("a").B(x1)})
+    whole = gyrator(first, nonlinear("b"), PORTS, CONSTANT)
+    assert set(whole.means) == {"B", "J"}
+    x0, x1 = ends(1, whole.size)
+    middle = 0.5 * (x0 + x1)
+    inner = first.B(x1[:5])[:, 1:] @ CONSTANT @ nonlinear("b").B(middle[5:])[:, 2:].T
+    np.testing.assert_allclose(whole.means["J"](x0, x1)[:5, 5:], -inner, **ROUND_OFF)
+    assert not gyrator(nonlinear("a"), nonlinear("b"), PORTS, CONSTANT).means
+
+
+def test_cautions_go_along():
+    """Those of each part are asked at its own states."""
+    one = replace(nonlinear("a"), cautions=(lambda x: f"a {len(x)}" if x[0] > 0.0 else None,))
+    two = replace(nonlinear("b"), cautions=(lambda x: f"b {len(x)}",))
+    for whole in (gyrator(one, two, PORTS, CONSTANT), transformer(one, interchange(two, "b.out"), PORTS, CONSTANT)):
+        assert [caution(np.ones(whole.size)) for caution in whole.cautions] == ["a 5", "b 4"]
+        assert [caution(-np.ones(whole.size)) for caution in whole.cautions] == [None, "b 4"]
 
 
 @random_states

@@ -1,0 +1,200 @@
+"""Multibody systems side by side: their terms as functions of the positions of all ([rigid] sec. 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from flexph import Invariants
+from flexph.space import Array
+
+from .system import MultibodySystem
+from .terms import (
+    Damper,
+    Dissipation,
+    ExternalPort,
+    MatrixFunction,
+    PositionConstraint,
+    PositionMap,
+    Potential,
+    VelocityConstraint,
+    at,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A system among others: its name and its places in the positions and velocities of all."""
+
+    name: str
+    system: MultibodySystem
+    positions: slice
+    velocities: slice
+    whole: tuple[int, int]
+
+    def columns(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
+        """A matrix (n_kin, k) of the system with the velocities of all as rows."""
+        return self._placed(matrix, lambda wide, own: wide.__setitem__(self.velocities, own), axis=0)
+
+    def rows(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
+        """A matrix (k, n_kin) of the system with the velocities of all as columns."""
+        return self._placed(matrix, lambda wide, own: wide.__setitem__((slice(None), self.velocities), own), axis=1)
+
+    def _placed(self, matrix: Any, put: Callable[[Array, Array], None], *, axis: int) -> Any:
+        def wide(zeta: Array) -> Array:
+            own = at(matrix, zeta)
+            made = np.zeros((self.whole[1], own.shape[1]) if axis == 0 else (own.shape[0], self.whole[1]))
+            put(made, own)
+            return made
+
+        return (lambda zeta: wide(zeta[self.positions])) if callable(matrix) else wide(self.system.sample)
+
+    def map(self, given: PositionMap) -> PositionMap:
+        """A function of its positions as one of all."""
+        return PositionMap.of_terms(self.whole[0], ((self.positions, given),))
+
+    def port(self, name: str) -> ExternalPort:
+        """One of its ports as one of the whole."""
+        given = self.system.ports[name]
+        return ExternalPort(self.columns(given.matrix), None if given.position is None else self.map(given.position))
+
+
+def blocks(systems: Mapping[str, MultibodySystem]) -> tuple[Block, ...]:
+    """Systems in their order."""
+    whole = (sum(s.positions for s in systems.values()), sum(s.velocities for s in systems.values()))
+    made, n, k = [], 0, 0
+    for name, s in systems.items():
+        made.append(Block(name, s, slice(n, n + s.positions), slice(k, k + s.velocities), whole))
+        n, k = n + s.positions, k + s.velocities
+    return tuple(made)
+
+
+def terms(placed: Sequence[Block]) -> dict[str, Any]:
+    """What :class:`MultibodySystem` takes, of systems side by side; names are led by that of their system."""
+    return {
+        "mass": block_diag(*(b.system.mass for b in placed)),
+        "sample": np.concatenate([b.system.sample for b in placed]),
+        "kinematics": _kinematics(placed),
+        "kinematics_mean": _kinematics_mean(placed),
+        "gyroscopic": _gyroscopic(placed),
+        "potential": tuple(_potential(b, p) for b in placed for p in b.system.potentials),
+        "constraints": tuple(_held(b, c) for b in placed for c in b.system.constraints),
+        "coordinates": tuple(_held(b, c) for b in placed for c in b.system.coordinates),
+        "spread": min(b.system.spread for b in placed),
+        "velocity_constraints": tuple(_constraint(b, a) for b in placed for a in b.system.velocity_constraints),
+        "dissipation": tuple(_dissipation(b, d) for b in placed for d in b.system.dissipation),
+        "ports": {f"{b.name}.{name}": b.port(name) for b in placed for name in b.system.ports},
+        "parts": _parts(placed, "parts"),
+        "velocity_parts": _parts(placed, "velocity_parts"),
+        "cautions": tuple(_caution(b, c) for b in placed for c in b.system.cautions),
+    }
+
+
+def _kinematics(placed: Sequence[Block]) -> Any:
+    if all(b.system.kinematics is None for b in placed):
+        return None
+    if not any(callable(b.system.kinematics) for b in placed):
+        return block_diag(*(b.system.Z(b.system.sample) for b in placed))
+
+    def whole(zeta: Array) -> Array:
+        made = np.zeros(placed[0].whole)
+        for b in placed:
+            made[b.positions, b.velocities] = b.system.Z(zeta[b.positions])
+        return made
+
+    return whole
+
+
+def _kinematics_mean(placed: Sequence[Block]) -> Any:
+    """Z̄ over a step, where one has its own; the others take Z in the middle."""
+    if all(b.system.kinematics_mean is None for b in placed):
+        return None
+
+    def whole(zeta0: Array, zeta1: Array) -> Array:
+        made = np.zeros(placed[0].whole)
+        for b in placed:
+            made[b.positions, b.velocities] = b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])
+        return made
+
+    return whole
+
+
+def _gyroscopic(placed: Sequence[Block]) -> Any:
+    turning = [b for b in placed if b.system.gyroscopic is not None]
+    if not turning:
+        return None
+
+    def whole(zeta: Array, momenta: Array) -> Array:
+        made = np.zeros((momenta.size,) * 2)
+        for b in turning:
+            made[b.velocities, b.velocities] = b.system.G(zeta[b.positions], momenta[b.velocities])
+        return made
+
+    return whole
+
+
+def _potential(b: Block, given: Potential | Invariants) -> Invariants:
+    """A potential of a system as one of all, whose discrete gradient is what it is in the system alone.
+
+    One that is no function of invariants is one of its positions: these are linear in those of all, and the gradient
+    of Gonzalez in them does not touch the positions of others.
+    """
+    own, inner = b.positions, given if isinstance(given, Invariants) else _of_positions(given, b.system.positions)
+
+    def jacobian(zeta: Array) -> Array:
+        block = np.asarray(inner.jacobian(zeta[own]))
+        made = np.zeros((len(block), b.whole[0]))
+        made[:, own] = block
+        return made
+
+    return Invariants(lambda zeta: inner.values(zeta[own]), jacobian, inner.energy, inner.gradient)
+
+
+def _of_positions(given: Potential, size: int) -> Invariants:
+    one = np.eye(size)
+    return Invariants(lambda zeta: zeta, lambda zeta: one, given.energy, given.gradient)
+
+
+def _held(b: Block, given: PositionConstraint) -> PositionConstraint:
+    return PositionConstraint(f"{b.name}.{given.name}", b.map(given.map))
+
+
+def _constraint(b: Block, given: VelocityConstraint) -> VelocityConstraint:
+    position = None if given.position is None else b.map(given.position)
+    return VelocityConstraint(f"{b.name}.{given.name}", b.rows(given.matrix), position, given.closed)
+
+
+def _dissipation(b: Block, given: Damper | Dissipation) -> Damper | Dissipation:
+    name = f"{b.name}.{given.name}"
+    if isinstance(given, Damper):
+        return Damper(name, b.columns(given.directions), given.relation)
+
+    def force(zeta: Array, omega: Array) -> Array:
+        made = np.zeros(b.whole[1])
+        made[b.velocities] = given.force(zeta[b.positions], omega[b.velocities])
+        return made
+
+    return Dissipation(name, force)
+
+
+def _parts(placed: Sequence[Block], kind: str) -> dict[str, slice]:
+    made = {}
+    for b in placed:
+        span = b.positions if kind == "parts" else b.velocities
+        own = getattr(b.system, kind)
+        if not own:
+            made[b.name] = span
+        made.update({f"{b.name}.{k}": slice(span.start + s.start, span.start + s.stop) for k, s in own.items()})
+    return made
+
+
+def _caution(b: Block, given: Callable[[Array], str | None]) -> Callable[[Array], str | None]:
+    def said(zeta: Array) -> str | None:
+        found = given(zeta[b.positions])
+        return None if found is None else f"{b.name}: {found}"
+
+    return said

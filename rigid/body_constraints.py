@@ -1,0 +1,177 @@
+"""How a single body may be guided: on points, lines and planes, along edges, and rolling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexph import checks as check
+from flexph.space import Array, skew
+
+from .axes import BodyAxes, Vector, combined, normals, unit, vector
+from .body_ports import turning
+from .terms import PositionConstraint, PositionMap, VelocityConstraint
+
+Made = PositionConstraint | VelocityConstraint
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """``p = to``: the point ``at`` of the body axes stays at a point of the world, both (dim,) [m]."""
+
+    at: Vector
+    to: Vector
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+        """c (dim,)."""
+        return (_kept(name, body, self.at, np.eye(body.dim), self.to),)
+
+
+@dataclass(frozen=True)
+class OnLine:
+    """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a line along a direction of the world.
+
+    In the plane n is the direction turned by a quarter; in space there are two.
+    """
+
+    at: Vector
+    along: Vector
+    through: Vector | None = None
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+        """c (dim − 1,)."""
+        rows = normals(unit(f"constraint {name!r}: along", self.along, body.dim))
+        return (_kept(name, body, self.at, rows, self.through),)
+
+
+@dataclass(frozen=True)
+class OnPlane:
+    """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a plane of space with the normal n."""
+
+    at: Vector
+    normal: Vector
+    through: Vector | None = None
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+        """c (1,)."""
+        row = unit(f"constraint {name!r}: normal", self.normal, body.dim)[None]
+        return (_kept(name, body, self.at, row, self.through),)
+
+
+@dataclass(frozen=True)
+class KnifeEdge:
+    """The velocity of the point ``at`` along the direction ``across``, both of the body axes, is zero: not holonomic.
+
+    A skate, or a wheel whose roll is not followed ([rigid] sec. 7.1); A is constant.
+    """
+
+    at: Vector
+    across: Vector
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+        """A (1, n_kin)."""
+        point = vector(f"constraint {name!r}: at", self.at, body.dim)
+        row = unit(f"constraint {name!r}: across", self.across, body.dim)[None]
+        return (VelocityConstraint(name, row @ body.lever(point)),)
+
+
+@dataclass(frozen=True)
+class Rolling:
+    """A disc of a radius ρ [m] about the point ``at`` of the body axes rolls on the ground without slipping.
+
+    The ground is the plane (in the plane: the line) through ``through`` with the normal n of the world. In space
+    ``axis`` a is that of the disc, of the body axes; its lowest point is at −ρe of its centre p,
+    ``e = (n − (n·a)a)/|…|``. It stays on the ground, ``n·(p − through) = ρ √(1 − (n·a)²)``, which is kept without
+    drift, and its material point does not slip, ``t·(ṗ − ρ Ω × e) = 0`` along the ground: not holonomic in space; in
+    the plane the rate of ``t·p + ρφ``. Undefined where the disc lies flat.
+    """
+
+    radius: float
+    at: Vector
+    normal: Vector
+    axis: Vector | None = None
+    through: Vector | None = None
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+        """c (1,) of the height and A (dim − 1, n_kin) of the slip."""
+        radius = check.positive(f"constraint {name!r}: radius", self.radius, "m")
+        point = vector(f"constraint {name!r}: at", self.at, body.dim)
+        n = unit(f"constraint {name!r}: normal", self.normal, body.dim)
+        ground = _through(name, self.through, body.dim)
+        if body.dim == 2:
+            if self.axis is not None:
+                raise ValueError(f"constraint {name!r}: axis must be None in the plane, got {self.axis!r}")
+            return _rolling_in_plane(name, body, point, n, radius, ground)
+        if self.axis is None:
+            raise ValueError(f"constraint {name!r}: axis of the disc must be given in space")
+        disc = _Disc(body, point, unit(f"constraint {name!r}: axis", self.axis, 3), n, radius, ground)
+        return (
+            PositionConstraint(f"{name}.height", PositionMap(disc.height, disc.height_jacobian)),
+            VelocityConstraint(f"{name}.slip", disc.slip),
+        )
+
+
+BodyConstraint = Pinned | OnLine | OnPlane | KnifeEdge | Rolling
+
+
+@dataclass(frozen=True)
+class _Disc:
+    """A disc of space on its ground."""
+
+    body: BodyAxes
+    point: Array
+    axis: Array
+    normal: Array
+    radius: float
+    ground: Array
+
+    def height(self, zeta: Array) -> Array:
+        """c (1,)."""
+        tilt = self.normal @ self.body.rotation(zeta) @ self.axis
+        over = self.normal @ (self.body.place(self.point).value(zeta) - self.ground)
+        return np.array([over - self.radius * np.sqrt(1.0 - tilt * tilt)])
+
+    def height_jacobian(self, zeta: Array) -> Array:
+        """c' (1, n_pot)."""
+        tilt = self.normal @ self.body.rotation(zeta) @ self.axis
+        made = self.normal @ self.body.place(self.point).jacobian(zeta)
+        turned = self.normal @ self.body.orientation.jacobian(self.body.turned(zeta), self.axis)
+        made[self.body.parts["orientation"]] += self.radius * tilt / np.sqrt(1.0 - tilt * tilt) * turned
+        return made[None]
+
+    def slip(self, zeta: Array) -> Array:
+        """A (2, n_kin): velocity of the lowest material point along the ground."""
+        R, along = self.body.rotation(zeta), normals(self.normal)
+        a = R @ self.axis
+        e = self.normal - (self.normal @ a) / (a @ a) * a
+        spin = R @ self.body.spin
+        made: Array = along @ (R @ self.body.lever(self.point) + self.radius / np.linalg.norm(e) * skew(e, 3) @ spin)
+        return made
+
+
+def _rolling_in_plane(
+    name: str, body: BodyAxes, point: Array, n: Array, radius: float, ground: Array
+) -> tuple[Made, ...]:
+    along = np.array([[n[1], -n[0]]])
+    place, directions = body.place(point), body.directions(point)
+    over, path, angle = combined(n[None], place, ground + radius * n), combined(along, place, ground), turning(body)
+
+    def slip(zeta: Array) -> Array:
+        return along @ directions(zeta).T + radius * body.spin
+
+    rolled = angle and PositionMap(
+        lambda zeta: path.value(zeta) + radius * angle.value(zeta),
+        lambda zeta: path.jacobian(zeta) + radius * angle.jacobian(zeta),
+    )
+    return (PositionConstraint(f"{name}.height", over), VelocityConstraint(f"{name}.slip", slip, rolled))
+
+
+def _kept(name: str, body: BodyAxes, at: Vector, rows: Array, through: Vector | None) -> PositionConstraint:
+    point = vector(f"constraint {name!r}: at", at, body.dim)
+    return PositionConstraint(name, combined(rows, body.place(point), _through(name, through, body.dim)))
+
+
+def _through(name: str, given: Vector | None, dim: int) -> Array:
+    """A point of the world, the origin if None."""
+    return np.zeros(dim) if given is None else vector(f"constraint {name!r}: a point of the world", given, dim)

@@ -1,0 +1,154 @@
+"""Multibody systems coupled at their ports ([rigid] sec. 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flexph import GROUND, Ground
+from flexph import checks as check
+from flexph.space import Array
+
+from .blocks import Block, blocks, terms
+from .probes import listed
+from .system import MultibodySystem
+from .terms import PositionMap, VelocityConstraint, at
+
+End = str | Ground | None
+
+
+class _Port(NamedTuple):
+    """A port of a system, and how it is called."""
+
+    block: Block
+    port: str
+
+    def __str__(self) -> str:
+        return f"{self.block.name}.{self.port}"
+
+    @property
+    def width(self) -> int:
+        b = self.block.system
+        return int(at(b.ports[self.port].matrix, b.sample).shape[1])
+
+
+def interconnect(
+    systems: Mapping[str, MultibodySystem],
+    couplings: Sequence[tuple[End, End]] = (),
+    *,
+    sample: Sequence[float] | Array | None = None,
+) -> MultibodySystem:
+    """Systems side by side, with ports coupled: ``F₁ = −F₂, y₁ = y₂`` for each pair ([rigid] sec. 6, eq. (12)).
+
+    ``systems`` by name, ``couplings`` pairs of ports ``"crank.C"``, ``"rod.C"`` of equal width: each adds the rows
+    ``[B₁ᵀ, −B₂ᵀ]`` to A, a velocity constraint named ``crank.C = rod.C`` whose multiplier is the force −F₁. Where both
+    ports are places, with positions p₁, p₂, it keeps p₁(ζ₁) = p₂(ζ₂) ([rigid] remark 4), and starts are checked against
+    that. Instead of a second port, ``None`` or :data:`flexph.GROUND` is one that rests where the start has it,
+    ``GROUND.at(x, y)`` one at a place. Ports that are left, parts and constraints are named ``crank.M``,
+    ``rod.position`` and so on. Energies add, each with the discrete gradient that it has alone.
+
+    Rows of couplings must be independent of each other and of all other constraints at the sample, so that the rank of
+    A is constant around it ([rigid] eq. (13)): else ValueError, with the ports. Along runs the system says where they
+    come near to losing rank (:class:`MultibodySystem`). ``sample``: positions of all, where these conditions are
+    checked; those of the systems if None, at which couplings need not be closed.
+    """
+    for name, system in systems.items():
+        if not isinstance(name, str) or not name or "." in name:
+            raise ValueError(f"systems must have names without dots, which lead those of their ports: got {name!r}")
+        if not isinstance(system, MultibodySystem):
+            raise ValueError(f"systems[{name!r}] must be a MultibodySystem, got {type(system).__name__}")
+    if not systems:
+        raise ValueError("systems must not be empty")
+    placed = blocks(systems)
+    pairs = [_pair(placed, coupling) for coupling in couplings]
+    _check_once(pairs)
+    made, coupled = terms(placed), [_constraint(*pair) for pair in pairs]
+    used = {str(end) for pair in pairs for end in pair if isinstance(end, _Port)}
+    made["ports"] = {name: port for name, port in made["ports"].items() if name not in used}
+    made["velocity_constraints"] += tuple(coupled)
+    if sample is not None:
+        made["sample"] = check.array("sample", sample, made["sample"].shape)
+    whole = MultibodySystem(**made)
+    _check_independent(whole, coupled)
+    return whole
+
+
+def _pair(placed: Sequence[Block], coupling: tuple[End, End]) -> tuple[_Port, _Port | Ground]:
+    if not isinstance(coupling, Sequence) or isinstance(coupling, str) or len(coupling) != 2:
+        raise ValueError(f'a coupling must be a pair of ports, such as ("crank.C", "rod.C"), got {coupling!r}')
+    first, second = (_end(placed, end) for end in coupling)
+    if isinstance(first, Ground):
+        first, second = second, first
+    if isinstance(first, Ground):
+        raise ValueError(f"a coupling must have a port of a system, got {coupling!r}")
+    if isinstance(second, _Port) and first.width != second.width:
+        raise ValueError(f"ports to couple must have equal widths: {first} has {first.width}, {second} {second.width}")
+    return first, second
+
+
+def _end(placed: Sequence[Block], end: End) -> _Port | Ground:
+    if end is None or isinstance(end, Ground):
+        return GROUND if end is None else end
+    if not isinstance(end, str):
+        raise ValueError(f"a port must be a name such as 'crank.C', GROUND or None, got {end!r}")
+    name, _, port = end.partition(".")
+    b = check.lookup("system", name, {b.name: b for b in placed})
+    check.lookup("port", port, b.system.ports, owner=name)
+    return _Port(b, port)
+
+
+def _check_once(pairs: Sequence[tuple[_Port, _Port | Ground]]) -> None:
+    seen: set[str] = set()
+    for end in (str(end) for pair in pairs for end in pair if isinstance(end, _Port)):
+        if end in seen:
+            raise ValueError(
+                f"a port can be coupled once, {end!r} is coupled twice: give the system another port there"
+            )
+        seen.add(end)
+
+
+def _check_independent(whole: MultibodySystem, coupled: Sequence[VelocityConstraint]) -> None:
+    """Raise ValueError where rows of couplings depend on others: where those have constant rank, all have then."""
+    rank, names = whole.independence.dependent(whole.sample)
+    if any(name.startswith(repr(c.name)) for name in names for c in coupled):
+        raise ValueError(
+            f"couplings must be independent of each other and of the constraints ([rigid] eq. (13)): "
+            f"{listed(names)} depend on each other at the sample, the rank of all {len(whole.constraint_names)} rows "
+            f"is {rank}; leave one out, or couple fewer directions"
+        )
+
+
+def _constraint(first: _Port, second: _Port | Ground) -> VelocityConstraint:
+    """0 = B₁ᵀϖ₁ − B₂ᵀϖ₂, and p₁ − p₂ where both are places."""
+    name, one = f"{first} = {second}", first.block.port(first.port)
+    if isinstance(second, Ground):
+        place, closed = _at(one.position, second, first), second.position is not None
+        return VelocityConstraint(name, _difference(one.matrix, None), place, closed)
+    other = second.block.port(second.port)
+    rows = _difference(one.matrix, other.matrix)
+    if one.position is None or other.position is None:
+        return VelocityConstraint(name, rows)
+    terms = (*one.position.terms, *((span, _negative(map)) for span, map in other.position.terms))
+    return VelocityConstraint(name, rows, PositionMap.of_terms(first.block.whole[0], terms), closed=True)
+
+
+def _negative(of: PositionMap) -> PositionMap:
+    terms = tuple((span, _negative(term)) for span, term in of.terms)
+    return PositionMap(lambda zeta: -of.value(zeta), lambda zeta: -of.jacobian(zeta), terms)
+
+
+def _difference(one: object, other: object) -> Any:
+    if callable(one) or callable(other):
+        return lambda zeta: at(one, zeta).T - (0.0 if other is None else at(other, zeta).T)
+    return at(one, np.zeros(0)).T - (0.0 if other is None else at(other, np.zeros(0)).T)
+
+
+def _at(position: PositionMap | None, ground: Ground, port: _Port) -> PositionMap | None:
+    if ground.position is None:
+        return position
+    if position is None:
+        raise ValueError(f"{port} is no place: it can rest (GROUND), but not at {ground.position}")
+    place: Array = check.array(f"position of the ground at {port}", ground.position, (port.width,))
+    return PositionMap(lambda zeta: position.value(zeta) - place, position.jacobian, position.terms)

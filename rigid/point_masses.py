@@ -1,0 +1,187 @@
+"""Point masses in Cartesian coordinates with rods, springs and dashpots between them ([rigid] sec. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flexph import Invariants, Relation
+from flexph import checks as check
+from flexph.space import Array, spins
+
+from .system import MultibodySystem
+from .terms import Damper, ExternalPort, PositionConstraint, PositionMap, Potential
+
+End = str | Sequence[float] | Array
+"""A point by name, or a fixed place (dim,) [m]."""
+
+
+@dataclass(frozen=True)
+class Rod:
+    """A rigid massless rod of a length L [m]: ``0 = ½(|d|²/L − L)``, d from the first end to the second.
+
+    Its multiplier is the force along it [N], positive where it pulls its ends together.
+    """
+
+    first: End
+    second: End
+    length: float
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Spring:
+    """A spring with the energy V(ℓ) [J] of its length ℓ [m] and the force V'(ℓ) [N] that pulls its ends together.
+
+    :meth:`linear` makes the common one.
+    """
+
+    first: End
+    second: End
+    energy: Callable[[float], float]
+    force: Callable[[float], float]
+    name: str | None = None
+
+    @classmethod
+    def linear(cls, first: End, second: End, stiffness: float, length: float, name: str | None = None) -> Spring:
+        """``V = ½ k (ℓ − ℓ₀)²``, k [N/m], ℓ₀ [m]."""
+        k, rest = check.positive("stiffness", stiffness, "N/m"), check.not_negative("length", length, "m")
+        return cls(first, second, lambda at: 0.5 * k * (at - rest) ** 2, lambda at: k * (at - rest), name)
+
+
+@dataclass(frozen=True)
+class Dashpot:
+    """A damper along the line between its ends: the force ρ(ℓ̇) pulls them together ([rigid] eq. (3))."""
+
+    first: End
+    second: End
+    relation: Relation
+    name: str | None = None
+
+
+def point_masses(
+    masses: Mapping[str, float],
+    positions: ArrayLike,
+    *,
+    gravity: ArrayLike | None = None,
+    rods: Sequence[Rod] = (),
+    springs: Sequence[Spring] = (),
+    dashpots: Sequence[Dashpot] = (),
+) -> MultibodySystem:
+    """``ṙ = v``, ``M v̇ = −∇V − F_d − c'ᵀλ + B F``, ``0 = c(r)`` of point masses ([rigid] eq. (6)), F on each point.
+
+    ``masses`` [kg] by name; a point without mass is allowed where rods or springs determine it. ``positions`` (p, dim)
+    [m], dim 2 or 3, are those of the sample, in the order of the masses: rods need not have their lengths there.
+    ``gravity`` g (dim,) [m/s²]. Each point is a part, and a port, of its name: a force [N] on it.
+
+    Lengths count by their squares, quadratic invariants: springs, rods and dashpots act along the line between the
+    means of their ends over a step, and the momenta that they leave are kept to round-off.
+    Raises ValueError for a negative mass, unknown points, equal ends or lengths that are not positive.
+    """
+    if not isinstance(masses, Mapping) or not masses:
+        raise ValueError(f"masses must be a dict of names with masses in kg, got {masses!r}")
+    given = np.asarray(positions, dtype=float)
+    dim = given.shape[1] if given.ndim == 2 else 0
+    place = check.array("positions", given, (len(masses), dim or None))
+    spins(dim)
+    mass = [check.not_negative(f"mass of {name!r}", m, "kg") for name, m in masses.items()]
+    parts = {name: slice(dim * i, dim * (i + 1)) for i, name in enumerate(masses)}
+    line = _Lines(parts, place.ravel(), dim)
+    return MultibodySystem(
+        mass=np.diag(np.repeat(mass, dim)),
+        sample=place.ravel(),
+        potential=[*_weight(gravity, np.array(mass), dim), *(line.spring(s) for s in springs)],
+        constraints=tuple(line.rod(r) for r in rods),
+        dissipation=tuple(line.dashpot(d) for d in dashpots),
+        ports={name: line.port(part) for name, part in parts.items()},
+        parts=parts,
+        velocity_parts=parts,
+    )
+
+
+def _weight(gravity: ArrayLike | None, mass: Array, dim: int) -> list[Potential]:
+    if gravity is None:
+        return []
+    force = np.outer(mass, check.array("gravity", gravity, (dim,))).ravel()
+    return [Potential(lambda r: -float(force @ r), lambda r: -force)]
+
+
+class _Lines:
+    """Differences d = D r + d₀ between two ends."""
+
+    def __init__(self, parts: Mapping[str, slice], place: Array, dim: int) -> None:
+        self.parts, self.place, self.dim = parts, place, dim
+
+    def between(self, kind: str, first: End, second: End) -> tuple[Array, Array]:
+        """D (dim, n) and d₀ (dim,)."""
+        (A, a), (B, b) = self._end(first), self._end(second)
+        D, d = B - A, b - a
+        if not D.any():
+            raise ValueError(f"{kind} must have two ends of which one moves, got {first!r} and {second!r}")
+        if not np.any(D @ self.place + d):
+            raise ValueError(
+                f"{kind} must have a length in the positions given: {first!r} and {second!r} are one place"
+            )
+        return D, d
+
+    def _end(self, end: End) -> tuple[Array, Array]:
+        D = np.zeros((self.dim, self.place.size))
+        if isinstance(end, str):
+            D[:, check.lookup("point", end, self.parts)] = np.eye(self.dim)
+            return D, np.zeros(self.dim)
+        return D, check.array("a fixed end", end, (self.dim,))
+
+    def rod(self, rod: Rod) -> PositionConstraint:
+        """½(|d|²/L − L) = 0."""
+        name = _named("rod", rod)
+        D, d0 = self.between(name, rod.first, rod.second)
+        length = check.positive(f"length of {name}", rod.length, "m")
+
+        def value(r: Array) -> Array:
+            d = D @ r + d0
+            return np.array([0.5 * (d @ d / length - length)])
+
+        return PositionConstraint(name, PositionMap(value, lambda r: ((D @ r + d0) @ D)[None] / length))
+
+    def spring(self, spring: Spring) -> Invariants:
+        """V of π = |d|²: ∂V/∂π = V'(ℓ)/(2ℓ)."""
+        D, d0 = self.between(_named("spring", spring), spring.first, spring.second)
+
+        def values(r: Array) -> Array:
+            d = D @ r + d0
+            return np.array([d @ d])
+
+        return Invariants(
+            values,
+            lambda r: (2.0 * (D @ r + d0) @ D)[None],
+            lambda pi: float(spring.energy(float(np.sqrt(pi[0])))),
+            lambda pi: np.array([0.5 * float(spring.force(float(np.sqrt(pi[0])))) / np.sqrt(pi[0])]),
+        )
+
+    def dashpot(self, dashpot: Dashpot) -> Damper:
+        """ℓ̇ = d·Dv/ℓ."""
+        name = _named("dashpot", dashpot)
+        D, d0 = self.between(name, dashpot.first, dashpot.second)
+
+        def directions(r: Array) -> Array:
+            d = D @ r + d0
+            made: Array = (d / np.linalg.norm(d) @ D)[:, None]
+            return made
+
+        return Damper(name, directions, dashpot.relation)
+
+    def port(self, part: slice) -> ExternalPort:
+        """A force on a point."""
+        chosen = np.zeros((self.dim, self.place.size))
+        chosen[:, part] = np.eye(self.dim)
+        return ExternalPort(chosen.T, PositionMap(lambda r: r[part], lambda r: chosen))
+
+
+def _named(kind: str, line: Rod | Spring | Dashpot) -> str:
+    if line.name is not None:
+        return line.name
+    ends = [end if isinstance(end, str) else "fixed" for end in (line.first, line.second)]
+    return f"{kind} {ends[0]}-{ends[1]}"

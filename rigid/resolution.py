@@ -1,0 +1,182 @@
+"""Velocity constraints resolved: multibody systems in the velocities that their constraints leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from flexph.space import Array
+
+from .probes import probes
+from .system import MultibodySystem
+from .terms import Damper, Dissipation, ExternalPort, MatrixFunction, at
+
+CONSTANT = 1e-8
+"""Relative change of SᵀMS, and of A S, up to which they count as constant, or zero: the positions at which they are
+compared are reached along S to about 1e-9."""
+RANK = 1e-10
+"""Singular value over the largest one below which columns of S, or rows of A, depend on others."""
+DIFFERENCE = np.cbrt(np.finfo(float).eps)
+"""Step of central differences along the motion, relative to the positions: they then err by eps^(2/3) = 4e-11."""
+Rate = Callable[[Array, Array], Array]
+
+
+def resolve(
+    system: MultibodySystem,
+    basis: MatrixFunction | Array,
+    *,
+    derivative: Rate | None = None,
+    velocity_parts: Mapping[str, slice] | None = None,
+) -> MultibodySystem:
+    """The system in velocities ν with ``ϖ = S(ζ) ν``: velocity constraints with A S = 0 are gone ([survey] sec. 4.1).
+
+        Z_r = Z S,  M_r = SᵀM S,  G_r = SᵀG S + SᵀM Ṡ,  B_r = SᵀB,  τ_d,r = Sᵀτ_d(ζ, Sν)
+
+    ``basis`` S (n_kin, r) is a function of ζ or constant; its columns span all velocities that the constraints it
+    resolves allow, so that nothing else is lost: r = n_kin − rank A of these. Without such constraints S changes the
+    velocities only. M_r must be constant; SᵀM Ṡ is skew then ([survey] eq. (4.17) in these coordinates), and dH/dt is
+    what it was. ``derivative`` is Ṡ as a function of ζ and ζ̇ (n_kin, r); by central differences along ζ̇ if None.
+    Position constraints, the potential and places of ports stay as they are; other velocity constraints become A S.
+    ``velocity_parts`` name the new velocities.
+
+    Constraints that are resolved hold in the mean of each step; positions that they keep, to the order of the method.
+    Raises ValueError, with the defect, where S does not span these velocities, M_r varies, or M_r is singular while S
+    varies.
+    """
+    shape = at(basis, system.sample).shape
+    if len(shape) != 2 or shape[0] != system.velocities:
+        raise ValueError(f"basis must have shape ({system.velocities}, any), the velocities of the system; got {shape}")
+    places = probes(system, np.random.default_rng(0))
+    resolved = _resolved(system, basis, places)
+    mass = _constant_mass(system, basis, places)
+    kept = [a for a in system.velocity_constraints if a.name not in resolved]
+    return replace(
+        system,
+        mass=mass,
+        kinematics=_times(system.Z if callable(system.kinematics) else system.Z(system.sample), basis),
+        kinematics_mean=None if system.kinematics_mean is None else _mean(system, basis),
+        gyroscopic=_Gyroscopic(system, basis, derivative, mass) if callable(basis) or system.gyroscopic else None,
+        velocity_constraints=tuple(replace(a, matrix=_times(a.matrix, basis)) for a in kept),
+        dissipation=tuple(_dissipation(d, basis) for d in system.dissipation),
+        ports={name: ExternalPort(_columns(basis, p.matrix), p.position) for name, p in system.ports.items()},
+        velocity_parts=velocity_parts or {},
+    )
+
+
+def _resolved(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> list[str]:
+    """Names of the velocity constraints with A S = 0; S spans all that these allow."""
+    names, rows = [], np.zeros((0, system.velocities))
+    for a in system.velocity_constraints:
+        lost = np.max([_size(at(a.matrix, zeta), at(basis, zeta)) for zeta in places], axis=0)
+        if np.all(lost <= CONSTANT):
+            names.append(a.name)
+            rows = np.vstack([rows, at(a.matrix, system.sample)])
+        elif np.any(lost <= CONSTANT):
+            raise ValueError(
+                f"basis must resolve all rows of {a.name!r} or none: A S is zero in {np.flatnonzero(lost <= CONSTANT)} "
+                f"of {len(lost)}; give them as constraints of their own"
+            )
+    S = at(basis, system.sample)
+    rank, left = _rank(S), system.velocities - _rank(rows)
+    if rank < S.shape[1]:
+        raise ValueError(f"basis must have independent columns: rank {rank} of {S.shape[1]}")
+    if rank != left:
+        held = ", ".join(repr(n) for n in names) or "no constraint"
+        raise ValueError(
+            f"basis must span the velocities that the constraints it resolves allow: A S = 0 for {held}, which leaves "
+            f"{left} velocities, basis has {rank} columns"
+        )
+    return names
+
+
+def _size(rows: Array, S: Array) -> Array:
+    """|A S| of each row over the sizes of its terms."""
+    scale = (np.abs(rows) @ np.abs(S)).max(axis=1, initial=0.0)
+    made: Array = np.abs(rows @ S).max(axis=1, initial=0.0) / np.where(scale > 0.0, scale, 1.0)
+    return made
+
+
+def _rank(matrix: Array) -> int:
+    values = np.linalg.svd(matrix, compute_uv=False)
+    return int(np.sum(values > RANK * values.max(initial=0.0)))
+
+
+def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> Array:
+    """SᵀM S, the same at all places."""
+    found = [at(basis, zeta).T @ system.mass @ at(basis, zeta) for zeta in places]
+    change = max(float(np.abs(m - found[0]).max(initial=0.0)) for m in found)
+    size = float(np.abs(found[0]).max(initial=0.0))
+    if change > CONSTANT * size:
+        raise ValueError(
+            f"SᵀM S must be constant, it changes by {change / size:.1e} near the sample: take columns of S whose "
+            "products through M do not depend on the positions, such as orthonormal ones (SᵀM S = 1)"
+        )
+    mass: Array = 0.5 * (found[0] + found[0].T)
+    if callable(basis) and _rank(mass) < len(mass):
+        raise ValueError(
+            f"SᵀM S must be regular where S varies, its rank is {_rank(mass)} of {len(mass)}: the momenta do not tell "
+            "the velocities on which Ṡ depends"
+        )
+    return mass
+
+
+class _Gyroscopic:
+    """``G_r(ζ, Γ_r) = SᵀG(ζ, M S ν) S + SᵀM Ṡ``, ν = M_r⁺Γ_r, Ṡ along ζ̇ = Z S ν."""
+
+    def __init__(self, system: MultibodySystem, basis: Any, derivative: Rate | None, mass: Array) -> None:
+        self.system, self.basis, self.derivative = system, basis, derivative
+        self.inverse = np.linalg.pinv(mass, hermitian=True)
+
+    def __call__(self, zeta: Array, momenta: Array) -> Array:
+        """G_r, skew."""
+        s, S = self.system, at(self.basis, zeta)
+        omega = S @ (self.inverse @ momenta)
+        made: Array = S.T @ s.G(zeta, s.mass @ omega) @ S
+        if callable(self.basis):
+            turning = S.T @ s.mass @ self._rate(zeta, s.Z(zeta) @ omega)
+            made = made + 0.5 * (turning - turning.T)
+        return made
+
+    def _rate(self, zeta: Array, along: Array) -> Array:
+        if self.derivative is not None:
+            return np.asarray(self.derivative(zeta, along), dtype=float)
+        speed = float(np.abs(along).max(initial=0.0))
+        if speed == 0.0:
+            return np.zeros_like(at(self.basis, zeta))
+        step = DIFFERENCE * (float(np.abs(zeta).max(initial=0.0)) or 1.0) / speed
+        made: Array = (at(self.basis, zeta + step * along) - at(self.basis, zeta - step * along)) / (2.0 * step)
+        return made
+
+
+def _mean(system: MultibodySystem, basis: Any) -> Callable[[Array, Array], Array]:
+    """Z̄ S over a step, S in the middle."""
+    return lambda zeta0, zeta1: system.Z_mean(zeta0, zeta1) @ at(basis, 0.5 * (zeta0 + zeta1))
+
+
+def _times(rows: Any, basis: Any) -> Any:
+    """A matrix with the velocities as columns, times S."""
+    if callable(rows) or callable(basis):
+        return lambda zeta: at(rows, zeta) @ at(basis, zeta)
+    return np.asarray(rows) @ np.asarray(basis)
+
+
+def _columns(basis: Any, matrix: Any) -> Any:
+    """Sᵀ times a matrix with the velocities as rows."""
+    if callable(matrix) or callable(basis):
+        return lambda zeta: at(basis, zeta).T @ at(matrix, zeta)
+    return np.asarray(basis).T @ matrix
+
+
+def _dissipation(given: Damper | Dissipation, basis: Any) -> Damper | Dissipation:
+    if isinstance(given, Damper):
+        return Damper(given.name, _columns(basis, given.directions), given.relation)
+
+    def force(zeta: Array, nu: Array) -> Array:
+        S = at(basis, zeta)
+        made: Array = S.T @ given.force(zeta, S @ nu)
+        return made
+
+    return Dissipation(given.name, force)
