@@ -21,6 +21,7 @@ MEANS = ("E", "J", "R", "B", "z")
 """What may be discretised over a step by a function of its own."""
 NEAR = 1e-2
 """How far from the sample a discrete gradient pair is checked, relative to the size of each state."""
+ROUND_OFF = np.finfo(float).eps
 GRADIENT_TOLERANCE = 1e-6
 """Central differences with steps near eps^(1/3) resolve a gradient to about eps^(2/3) = 4e-11 times the curvature;
 four digits are left for steep Hamiltonians."""
@@ -128,11 +129,15 @@ class PHDAE:
             raise ValueError(f"(E, z) must be a gradient pair of H: ‖Eᵀz − ∇H‖/‖∇H‖ = {defect:.0e}")
 
     def floor(self, x: Array) -> Array:
-        """What counts as small of each state: 1e-3 of its part, whose entries share a unit; of all where that rests."""
+        """What counts as small of each state: 1e-3 of its part, whose entries share a unit; of all where that rests.
+
+        A part rests too that is round-off of all others: it says nothing about its own size.
+        """
         made = np.full(x.size, 1e-3 * np.abs(x).max(initial=0.0))
+        rest = ROUND_OFF * np.abs(x).max(initial=0.0)
         for part in self.parts.values():
             largest = float(np.abs(x[part]).max(initial=0.0))
-            made[part] = 1e-3 * largest if largest > 0.0 else made[part]
+            made[part] = 1e-3 * largest if largest > rest else made[part]
         return made
 
     def gradient_defect(self, x: Array) -> float:
