@@ -81,6 +81,7 @@ class CompiledStepper:
             end=np.zeros(3, dtype=np.int64),
             defect=np.zeros(1),
         )
+        self.memory.inverse[:] *= (self.memory.size / sizes)[:, None]
         self.memory.size[:] = sizes
         self._rows = rows
         self._run(self.functions, self.constants, self.memory, rows, np.array(times), inputs)

@@ -19,6 +19,7 @@ from .gradients import ROUND_OFF
 from .newton import (
     DIVERGED,
     FAR,
+    LEAST,
     MAX_ITERATIONS,
     NOISE,
     SETTLED,
@@ -443,7 +444,7 @@ def solve(
     And z̄, R̄ z̄ and B̄ at x₁.
     """
     x0 = memory.x
-    x, status, previous, fresh, here = guess, UNSETTLED, np.inf, False, False
+    x, status, previous, renewed, fresh, here = guess, UNSETTLED, np.inf, np.inf, False, False
     defect, costate, lost, B = equation(f, c, x0, x, u, before, h)
     for iteration in range(1, MAX_ITERATIONS + 1):
         if not memory.known[0]:
@@ -467,10 +468,13 @@ def solve(
         for i in range(x.size):
             x[i] -= size[i] * step[i]
         defect, costate, lost, B = equation(f, c, x0, x, u, before, h)
-        settled = change <= STAGNATED and change * (change / previous) <= SETTLED
-        if settled or (change > 0.5 * previous and change <= (STALLED if newest else NOISE)):
+        reduction = SLOW if previous == np.inf else max(LEAST, change / previous)
+        settled = change <= STAGNATED and change * reduction <= SETTLED
+        cycles = newest and change > 0.5 * renewed and change <= STALLED
+        if settled or cycles or (change > 0.5 * previous and change <= (STALLED if newest else NOISE)):
             status, previous = SOLVED, change
             break
+        renewed = change if newest else renewed
         late = iteration == 1 and c.given[0] == 1 and not fresh
         if (late or change > SLOW * previous) and change > NOISE:
             memory.known[0], fresh = 0, False
@@ -481,8 +485,9 @@ def solve(
 
 
 @compiled
-def update_sizes(size: Array, x: Array) -> None:
-    """The largest values so far; a thousandth of the largest of all where there is none."""
+def update_sizes(size: Array, x: Array, inverse: Array) -> None:
+    """The largest values so far; a thousandth of the largest of all where there is none. The inverse scales along."""
+    old = size.copy()
     largest, smallest = 0.0, np.inf
     for i in range(x.size):
         size[i] = max(size[i], abs(x[i]))
@@ -490,6 +495,10 @@ def update_sizes(size: Array, x: Array) -> None:
     if smallest == 0.0:
         for i in range(x.size):
             size[i] = max(size[i], 1e-3 * largest)
+    for i in range(x.size):
+        if size[i] != old[i]:
+            for j in range(x.size):
+                inverse[i, j] *= old[i] / size[i]
 
 
 @compiled
@@ -530,6 +539,6 @@ def run_steps(f: Functions, c: Constants, memory: Memory, rows: Rows, times: Arr
         put(memory.last, differential(c, x1, memory.x))
         energy[2] = exchanged(f, c, costate, x1, memory.last)
         put(memory.x, x1)
-        update_sizes(memory.size, x1)
+        update_sizes(memory.size, x1, memory.inverse)
         put(rows.states[k], x1)
         rows.energy[k], rows.iterations[k], rows.end[0] = energy[0], iterations, k + 1

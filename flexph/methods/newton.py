@@ -11,6 +11,8 @@ from ..space import Array
 
 SETTLED = 1e-17
 """Expected size of the next correction, relative to the unknowns, at which the iterate is exact to round-off."""
+LEAST = 1e-3
+"""Reduction by one iteration that is not trusted further: a lucky one says nothing about the next."""
 STAGNATED = 1e-9
 """Correction below which an iteration that no longer improves has met the round-off of the equations."""
 STALLED = 1e-6
@@ -50,6 +52,7 @@ class Newton:
     """
 
     _inverse: Array | None = field(default=None, repr=False)
+    _size: Array | None = field(default=None, repr=False)
 
     def solve(
         self,
@@ -59,6 +62,9 @@ class Newton:
         jacobian: Callable[[Array], Array] | None = None,
     ) -> tuple[Array, int]:
         """A root of the residual near the guess, iterated to stagnation; ``size`` is that of each unknown."""
+        if self._inverse is not None and self._size is not None:
+            self._inverse *= (self._size / size)[:, None]  # unknowns are scaled by other sizes now
+        self._size = size.copy()
         x, defect = guess, residual(guess)
         previous, fresh, here, renewed = np.inf, False, False, np.inf
         for iteration in range(1, MAX_ITERATIONS + 1):
@@ -76,7 +82,7 @@ class Newton:
                 raise StepFailed(REASONS[DIVERGED], iteration, change)
             x, newest, here = x - correction, here, False
             new = residual(x)
-            if change <= STAGNATED and change * (change / previous) <= SETTLED:
+            if change <= STAGNATED and change * expected_reduction(change, previous) <= SETTLED:
                 return x, iteration
             if change > 0.5 * previous and change <= (STALLED if newest else NOISE):
                 return x, iteration
@@ -105,6 +111,11 @@ class Newton:
         if abs(scale) > 0.1 * float(step @ step):  # an update that nearly makes the matrix singular is left out
             row = step @ self._inverse
             self._inverse += ((step - image) / scale)[:, None] * row
+
+
+def expected_reduction(change: float, previous: float) -> float:
+    """Of the next correction: that of the last one, or what an older Jacobian is kept for where this is the first."""
+    return SLOW if previous == np.inf else max(LEAST, change / previous)
 
 
 def _differences(residual: Callable[[Array], Array], x: Array, defect: Array, size: Array) -> Array:
