@@ -71,6 +71,18 @@ from .spectrum import Modes, eigenfrequencies, modes, poles
 from .standard import StandardForm, standard_form
 from .state import Pose, State
 from .substructures import clamp, couple, substructure, tie
+from .switching import (
+    At,
+    Every,
+    Guard,
+    Impasse,
+    Mode,
+    Reset,
+    Switch,
+    SwitchingPHDAE,
+    SwitchingTrajectory,
+    Transition,
+)
 from .trajectory import Balance, Occurrences, Trajectory
 from .unfinished import InputError, IntegrationError, IntegrationInterrupted
 
@@ -78,6 +90,7 @@ __all__ = [
     "GROUND",
     "PHDAE",
     "Assessment",
+    "At",
     "Balance",
     "Body",
     "Certificate",
@@ -86,8 +99,11 @@ __all__ = [
     "DiracStructure",
     "Elasticity",
     "Event",
+    "Every",
     "FrequencyResponse",
     "Ground",
+    "Guard",
+    "Impasse",
     "Inconsistency",
     "Inertia",
     "InputError",
@@ -99,6 +115,7 @@ __all__ = [
     "LinearPHDAE",
     "LoadPort",
     "Mechanism",
+    "Mode",
     "Modes",
     "Occurrences",
     "Port",
@@ -107,14 +124,19 @@ __all__ = [
     "ReductionWarning",
     "RedundantConstraintWarning",
     "Relation",
+    "Reset",
     "Solution",
     "Spectrum",
     "StandardForm",
     "State",
     "StressField",
     "Sweep",
+    "Switch",
+    "SwitchingPHDAE",
+    "SwitchingTrajectory",
     "TimeResponse",
     "Trajectory",
+    "Transition",
     "ValidityWarning",
     "View",
     "assess",

@@ -17,6 +17,9 @@ from .solution import Solution
 from .space import Array
 from .state import State
 from .stepping import Options, run_mechanism
+from .switching.run import integrate_switching
+from .switching.system import SwitchingPHDAE
+from .switching.trajectory import SwitchingTrajectory
 from .trajectory import Trajectory
 from .validity import ValidityWarning
 
@@ -82,6 +85,20 @@ def integrate(
 ) -> Trajectory: ...
 
 
+@overload
+def integrate(
+    system: SwitchingPHDAE,
+    start: Sequence[float] | Array,
+    times: Sequence[float] | Array,
+    *,
+    mode: str | None = None,
+    method: str | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+) -> SwitchingTrajectory: ...
+
+
 def integrate(
     system: Any,
     start: Any,
@@ -96,7 +113,8 @@ def integrate(
     compiled: bool | None = None,
     redundant: Literal["refuse", "least_norm"] = "refuse",
     spectral_radius: float | None = None,
-) -> Solution | Trajectory:
+    mode: str | None = None,
+) -> Solution | Trajectory | SwitchingTrajectory:
     """Integrate a mechanism or a general system over the given times, one step from each to the next.
 
     Of a mechanism, from a :class:`State`, the methods that return a :class:`Solution` are (docs/time-integration.md)
@@ -159,6 +177,10 @@ def integrate(
     space): the motion does not depend on them, and of all multipliers that hold it those of least norm are returned,
     torques counting as forces at the lever of the mechanism's size. By default they are refused, with their names.
 
+    A :class:`SwitchingPHDAE` starts in ``mode``, by default the first that is valid, and takes the methods above that
+    need no library, with the steps that ``times`` prescribe. Steps end where modes do: at times exactly, at guards to
+    round-off of time. What it returns is a :class:`SwitchingTrajectory`, with the energy lost at each switch.
+
     Where numba is installed (extra ``fast``), the steps of ``exact`` and ``exact4`` run in compiled loops, several
     dozen times faster and equal to round-off, unless there are events, step control or least-norm multipliers; so do
     those of a ``PHDAE(compiled=True)``. The first run on a machine takes half a minute more, and says so. Drives and
@@ -172,11 +194,22 @@ def integrate(
     """
     if not (compiled is None or isinstance(compiled, bool)):
         raise ValueError(f"compiled must be None, True or False, got {compiled!r}")
+    if isinstance(system, SwitchingPHDAE):
+        _refuse_redundant(redundant, "a switching system")
+        others = {"tolerance": tolerance, "events": events, "compiled": compiled, "spectral_radius": spectral_radius}
+        for name, value in others.items():
+            if value:
+                raise ValueError(f"a switching system takes no {name}, got {value!r}")
+        own: dict[str, Any] = {"mode": mode, "inputs": inputs, "save_every": save_every, "progress": progress}
+        return integrate_switching(system, start, times, method=method or "gonzalez", **own)
+    if mode is not None:
+        raise ValueError(f"mode is for a SwitchingPHDAE, got mode={mode!r}")
     if isinstance(system, LinearPHDAE):
         system = from_linear(system)
     general = {"tolerance": tolerance, "events": events, "save_every": save_every, "progress": progress}
     general["compiled"] = compiled
     if isinstance(system, PHDAE):
+        _refuse_redundant(redundant, "a general system")
         if spectral_radius is not None:
             raise ValueError("spectral_radius is for method 'decaying' of mechanisms")
         method = method or ("pair" if "z" in system.means else "gonzalez")
@@ -202,6 +235,11 @@ def integrate(
         compiled=compiled,
     )
     return run_mechanism(system, start, times, options)
+
+
+def _refuse_redundant(redundant: str, what: str) -> None:
+    if redundant != "refuse":
+        raise ValueError(f"redundant={redundant!r} is for mechanisms, not for {what}")
 
 
 __all__ = ["ValidityWarning", "integrate"]

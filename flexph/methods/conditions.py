@@ -61,6 +61,11 @@ class Conditions:
         self.N, self.Q = self._without_algebraic(x)
         self._slopes: tuple[Array, Array] | None = None
 
+    def move_to(self, time: float) -> None:
+        """Ask the same equations at another time [s]."""
+        if time != self.time:
+            self.time, self._slopes = time, None
+
     def _without_algebraic(self, x: Array) -> tuple[Array, Array]:
         s = self.split
         if not s.U2.shape[1]:

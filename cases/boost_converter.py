@@ -1,0 +1,293 @@
+"""A boost converter with an ideal switch and diode, its four modes, and its mean output ([survey] example 5.1).
+
+The switch is closed during the part D of each period T. In continuous conduction, 2L/(RT) > D(1 − D)², the mean of the
+output while the switch is open is V/(1 − D): the voltage of the inductor has no mean over a period. With a light load
+the diode opens before the period ends (φ = 0), and M = ½(1 + √(1 + 4D²RT/(2L))) times V comes out for small ripple
+(R. W. Erickson, D. Maksimović, Fundamentals of Power Electronics, ch. 5). Values are chosen here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from flexph import SwitchingPHDAE, SwitchingTrajectory, integrate
+from flexph.case import Case, Check, Option
+from flexph.circuits import Circuit, Pulse, capacitor, circuit, diode, inductor, resistor, switch, voltage_source
+from flexph.space import Array
+from flexph.tables import write_table
+
+VOLTAGE = 12.0  # of the source [V]
+PERIOD = 50e-6  # of the switch [s]
+INDUCTANCE, CAPACITANCE = 0.5e-3, 220e-6  # [H], [F]
+LIGHT_INDUCTANCE, LIGHT_CAPACITANCE = 0.2e-3, 10e-6  # [H], [F]
+MODES = ("S closed, D closed", "S closed, D open", "S open, D closed", "S open, D open")
+
+
+@dataclass(frozen=True)
+class Converter:
+    """Elements and duty of a converter."""
+
+    inductance: float
+    capacitance: float
+    resistance: float
+    duty: float
+
+    @cached_property
+    def circuit(self) -> Circuit:
+        """[survey] fig. 4."""
+        return circuit(
+            {
+                "V": voltage_source("in", "gnd", VOLTAGE),
+                "L": inductor("in", "sw", self.inductance),
+                "S": switch("sw", "gnd", Pulse(PERIOD, self.duty)),
+                "D": diode("sw", "out"),
+                "C": capacitor("out", "gnd", self.capacitance),
+                "R": resistor("out", "gnd", self.resistance),
+            }
+        )
+
+    @cached_property
+    def system(self) -> SwitchingPHDAE:
+        """Its four modes."""
+        return self.circuit.switching()
+
+    @property
+    def load(self) -> float:
+        """2L/(RT)."""
+        return 2.0 * self.inductance / (self.resistance * PERIOD)
+
+    @property
+    def conducts(self) -> bool:
+        """Whether the current of the inductor never ends: 2L/(RT) > D(1 − D)²."""
+        return self.load > self.duty * (1.0 - self.duty) ** 2
+
+    @property
+    def ripple(self) -> float:
+        """DT/(RC) of the output, with conduction throughout."""
+        return self.duty * PERIOD / (self.resistance * self.capacitance)
+
+    @property
+    def ideal(self) -> float:
+        """The mean output for small ripple [V]."""
+        if self.conducts:
+            return VOLTAGE / (1.0 - self.duty)
+        return 0.5 * VOLTAGE * (1.0 + math.sqrt(1.0 + 4.0 * self.duty**2 / self.load))
+
+    def run(self, start: Array, periods: int, steps: int, mode: str) -> SwitchingTrajectory:
+        """From a state at the beginning of a period."""
+        times = np.linspace(0.0, periods * PERIOD, periods * steps + 1)
+        return integrate(self.system, start, times, mode=mode, inputs=self.circuit.inputs, progress=False)
+
+    def state(self, output: float, current: float) -> Array:
+        """Of voltage and current."""
+        return self.circuit.stored(self.system, {"C": output}, {"L": current})
+
+    def periodic(self, steps: int) -> Array:
+        """The state at the beginning of a period that comes back after it, by Newton's method (the map is smooth)."""
+        names = ("C", "L") if self.conducts else ("C",)
+        current = self.ideal**2 / self.resistance / VOLTAGE - 0.5 * VOLTAGE * self.duty * PERIOD / self.inductance
+        x = self.state(self.ideal, current if self.conducts else 0.0)
+        places = [self.system.parts[name].start for name in names]
+        for _ in range(8):
+            away = self._after(x, steps)[places] - x[places]
+            if np.all(np.abs(away) <= 1e-12 * np.abs(x[places])):
+                break
+            slope = np.empty((len(places), len(places)))
+            for k, place in enumerate(places):
+                moved = x.copy()
+                moved[place] *= 1.0 + 1e-4
+                slope[:, k] = (self._after(moved, steps)[places] - moved[places] - away) / (moved[place] - x[place])
+            x = x.copy()
+            x[places] -= np.linalg.solve(slope, away)
+        return x
+
+    def _after(self, x: Array, steps: int) -> Array:
+        return self.run(x, 1, steps, MODES[1]).final
+
+
+@dataclass(frozen=True)
+class Result:
+    """Three periods of steady conduction, and a light load from rest and in its steady state."""
+
+    heavy: Converter
+    light: Converter
+    steady: SwitchingTrajectory
+    started: SwitchingTrajectory
+    discontinuous: SwitchingTrajectory
+
+
+def output(converter: Converter, found: SwitchingTrajectory) -> Array:
+    """Voltage of the capacitor (k,) [V]."""
+    made: Array = found["C"][:, 0] / converter.capacitance
+    return made
+
+
+def mean(converter: Converter, found: SwitchingTrajectory, begin: float, end: float) -> float:
+    """Mean of the output between two instants, each the end of a step: trapezia, which the scheme has for φ."""
+    inside = (found.times >= begin - 1e-9 * PERIOD) & (found.times <= end + 1e-9 * PERIOD)
+    times = found.times[inside]
+    return float(np.trapezoid(output(converter, found)[inside], times) / (times[-1] - times[0]))
+
+
+def ripple(converter: Converter, found: SwitchingTrajectory) -> float:
+    """Peak to peak over the mean, in the first period."""
+    first = output(converter, found)[found.times <= PERIOD]
+    return float((first.max() - first.min()) / mean(converter, found, 0.0, PERIOD))
+
+
+def visited(found: SwitchingTrajectory) -> dict[str, int]:
+    """How often a run entered each mode; once for that in which it began."""
+    entered = [str(found.modes[0]), *(switch.target for switch in found.switches)]
+    return {mode: entered.count(mode) for mode in MODES}
+
+
+def complementarity(converter: Converter, found: SwitchingTrajectory) -> tuple[float, float, float]:
+    """Largest |v i| over the largest |v| times |i|, largest v over |v|, and largest −i over |i| of the diode."""
+    voltages, currents = converter.circuit.over(found)
+    v, i = voltages["D"], currents["D"]
+    largest, through = np.abs(v).max(), np.abs(i).max()
+    return (
+        float(np.abs(v * i).max() / (largest * through)),
+        float(max(v.max(), 0.0) / largest),
+        float(max(-i.min(), 0.0) / through),
+    )
+
+
+def run(
+    *,
+    duty: Annotated[float, Option("part of each period in which the switch is closed")] = 0.4,
+    resistance: Annotated[float, Option("load of the run in continuous conduction", "Ω")] = 20.0,
+    light: Annotated[float, Option("load of the run in discontinuous conduction", "Ω")] = 200.0,
+    steps: Annotated[int, Option("steps per period")] = 40,
+    periods: Annotated[int, Option("periods of the start from rest")] = 60,
+) -> Result:
+    """A boost converter of ideal switch and diode: conduction, its mean output, four modes ([survey] example 5.1)."""
+    if not 0.0 < duty < 1.0:
+        raise ValueError(f"duty must be between 0 and 1, got {duty}")
+    if steps < 10 or periods < 1:
+        raise ValueError(f"steps must be at least 10 and periods at least 1, got {steps} and {periods}")
+    heavy = Converter(INDUCTANCE, CAPACITANCE, resistance, duty)
+    other = Converter(LIGHT_INDUCTANCE, LIGHT_CAPACITANCE, light, duty)
+    if not heavy.conducts:
+        raise ValueError(f"resistance must be below {_limit(heavy):.6g} Ω for continuous conduction, got {resistance}")
+    if other.conducts:
+        raise ValueError(f"light must be above {_limit(other):.6g} Ω for discontinuous conduction, got {light}")
+    return Result(
+        heavy,
+        other,
+        heavy.run(heavy.periodic(steps), 3, steps, MODES[1]),
+        other.run(other.state(0.0, 0.0), periods, steps, MODES[0]),
+        other.run(other.periodic(steps), 3, steps, MODES[1]),
+    )
+
+
+def _limit(converter: Converter) -> float:
+    """The load between both kinds of conduction [Ω]."""
+    return 2.0 * converter.inductance / (PERIOD * converter.duty * (1.0 - converter.duty) ** 2)
+
+
+def figures(result: Result) -> dict[str, Any]:
+    """Means, ripples, modes, complementarity and balances."""
+    heavy, light = result.heavy, result.light
+    return {
+        "mean_output_V": mean(heavy, result.steady, 0.0, PERIOD),
+        "ideal_output_V": heavy.ideal,
+        "mean_output_switch_open_V": mean(heavy, result.steady, heavy.duty * PERIOD, PERIOD),
+        "ripple": ripple(heavy, result.steady),
+        "conduction": {"2L/(RT)": heavy.load, "D(1-D)^2": heavy.duty * (1.0 - heavy.duty) ** 2},
+        "mean_output_light_V": mean(light, result.discontinuous, 0.0, PERIOD),
+        "ideal_output_light_V": light.ideal,
+        "modes_entered": {name: visited(found) for name, found in _runs(result).items()},
+        "diode_vi_max_rel": {name: complementarity(*pair)[0] for name, pair in _pairs(result).items()},
+        "balance_residual_max_rel": {name: found.balance.largest_residual for name, found in _runs(result).items()},
+        "lost_at_switches_J": {name: found.lost_at_switches for name, found in _runs(result).items()},
+    }
+
+
+def _runs(result: Result) -> Mapping[str, SwitchingTrajectory]:
+    return {"steady": result.steady, "started": result.started, "discontinuous": result.discontinuous}
+
+
+def _pairs(result: Result) -> Mapping[str, tuple[Converter, SwitchingTrajectory]]:
+    converters = {"steady": result.heavy, "started": result.light, "discontinuous": result.light}
+    return {name: (converters[name], found) for name, found in _runs(result).items()}
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """Tables of the three runs, and a picture."""
+    for name, (converter, found) in _pairs(result).items():
+        columns = {"t_s": found.times, "v_out_V": output(converter, found)}
+        columns |= {"i_L_A": found["L"][:, 0] / converter.inductance}
+        columns |= {"mode": np.array([MODES.index(mode) + 1.0 for mode in found.modes.tolist()])}
+        write_table(folder / f"{name}.csv", columns)
+    draw(result, folder / "converter.png")
+    return figures(result)
+
+
+COLORS = dict(zip(MODES, ("C3", "C0", "C1", "C2"), strict=True))
+
+
+def draw(result: Result, path: Path) -> None:
+    """Output and current of the three runs; colours are modes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13.0, 6.0), layout="constrained")
+    axes = figure.subplots(2, 3, sharex="col")
+    titles = {"steady": "continuous conduction", "started": "light load, from rest",
+              "discontinuous": "light load, steady"}  # fmt: skip
+    for column, (name, (converter, found)) in enumerate(_pairs(result).items()):
+        times, current = 1e3 * found.times, found["L"][:, 0] / converter.inductance
+        for row, values in zip(axes[:, column], (output(converter, found), current), strict=True):
+            for mode in MODES:
+                inside = np.where(found.modes == mode, values, np.nan)
+                row.plot(times, inside, color=COLORS[mode], linewidth=1.4, label=mode)
+            row.grid(alpha=0.3)
+        axes[0, column].axhline(
+            converter.ideal, color="k", linewidth=0.8, linestyle="--", label="mean for small ripple"
+        )
+        axes[0, column].set_title(titles[name], fontsize="medium")
+        axes[1, column].set_xlabel("t [ms]")
+    axes[0, 0].set_ylabel("output [V]")
+    axes[1, 0].set_ylabel("current of the inductor [A]")
+    axes[0, 1].legend(fontsize="small", loc="lower right")
+    figure.savefig(path, dpi=150)
+
+
+def checks() -> Iterable[Check]:
+    """The mean output, volt-seconds, both kinds of conduction, complementarity of the diode, and the balance."""
+
+    def zero(quantity: str, source: str, value: float, tolerance: float) -> Check:
+        return Check(quantity, source, 0.0, float(value), tolerance=tolerance, relative=False)
+
+    result = run()
+    heavy, light = result.heavy, result.light
+    yield zero("continuous conduction fails", "2L/(RT) > D(1 − D)²", float(not heavy.conducts), 0.5)
+    yield zero("ripple of the output", "below 1 %", ripple(heavy, result.steady), 1e-2)
+    source = "[survey] example 5.1; V/(1 − D)"
+    average = mean(heavy, result.steady, 0.0, PERIOD)
+    yield Check("mean output over one period [V]", source, heavy.ideal, average, tolerance=1e-2)
+    open_ = mean(heavy, result.steady, heavy.duty * PERIOD, PERIOD)
+    yield Check("mean output, switch open [V]", "no mean voltage of L", heavy.ideal, open_, tolerance=1e-9)
+    average = mean(light, result.discontinuous, 0.0, PERIOD)
+    yield Check("mean output, light load [V]", "Erickson & Maksimović ch. 5", light.ideal, average, tolerance=2e-2)
+    for mode in (MODES[0], MODES[3]):
+        missed = float(visited(result.started)[mode] == 0)
+        yield zero(f"second run without {mode}", "[survey] example 5.1", missed, 0.5)
+    for name, (converter, found) in _pairs(result).items():
+        product, forward, backward = complementarity(converter, found)
+        yield zero(f"diode v i, {name}", "v i = 0", product, 1e-14)
+        yield zero(f"diode v > 0, {name}", "v ≤ 0", forward, 1e-10)
+        yield zero(f"diode i < 0, {name}", "i ≥ 0", backward, 1e-10)
+        # from zero, sizes of states grow with every step, and Newton's method stops at 3e-12 instead of round-off
+        tolerance = 1e-11 if name == "started" else 1e-13
+        yield zero(f"balance / energy, {name}", "theorem: zero", found.balance.largest_residual, tolerance)
+
+
+case = Case(run, write, checks, needs=("matplotlib",))

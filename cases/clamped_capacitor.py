@@ -1,0 +1,188 @@
+"""A capacitor whose voltage is held at zero: one solution for a finite C, many for C = ∞ ([survey] example 4.5).
+
+``Q̇ = φ/L + λ, φ̇ = −Q/C, 0 = Q/C``: λ is the current of a port whose voltage is zero, and bᵀ∂²H b = 1/C decides. The
+text prints φ̇ = Q/C, with which J would not be skew. Values are chosen here; [survey] states none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from flexph import PHDAE, integrate
+from flexph.case import Case, Check, Option
+from flexph.circuits import Circuit, Energy, capacitor, circuit, inductor, voltage_source
+from flexph.space import Array
+from flexph.tables import write_table
+
+INDUCTANCE = 1e-3  # [H]
+CAPACITANCES = (1e-9, 1e-6, 1e-3, 1.0, math.inf)  # [F]
+END = 1e-3  # [s]
+
+
+def graph(capacitance: float) -> Circuit:
+    """C, L and a port of zero voltage in parallel; the coil the other way round, as the signs of eq. (4.46) want it."""
+    nothing = Energy(lambda q: 0.0, lambda q: 0.0, lambda q: 0.0)
+    return circuit(
+        {
+            "C": capacitor("a", "gnd", nothing if math.isinf(capacitance) else capacitance),
+            "L": inductor("gnd", "a", INDUCTANCE),
+            "P": voltage_source("a", "gnd", 0.0),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One capacitance: bᵀ∂²H b, the current λ of the port over −φ₀/L, the largest changes, or why there is none."""
+
+    capacitance: float
+    decides: float
+    current: float = math.nan
+    flux_change: float = math.nan
+    charge: float = math.nan
+    report: str = "one solution"
+
+
+@dataclass(frozen=True)
+class Result:
+    """All capacitances, and two solutions with C = ∞ from one start: times, Q by name, their residual."""
+
+    rows: tuple[Row, ...]
+    times: Array
+    charges: dict[str, Array]
+    residual: float
+    infeasible: str
+
+
+def try_one(capacitance: float, current: float) -> Row:
+    """From φ₀ = L·current, Q = 0."""
+    built = graph(capacitance)
+    system = built.phdae()
+    costate = system.derivatives.costate(system.sample) if system.derivatives else np.eye(system.size)
+    decides = float(costate[system.parts["C"], system.parts["C"]][0, 0])
+    try:
+        start = built.state(currents={"L": current})
+    except ArithmeticError as error:
+        return Row(capacitance, decides, report=f"undetermined: {error}")
+    found = integrate(system, start, np.linspace(0.0, END, 11), inputs=built.inputs)
+    flux = found["L"][:, 0]
+    return Row(
+        capacitance,
+        decides,
+        current=float(found.outputs["P"][-1, 0] / -current),
+        flux_change=float(np.abs(flux / (INDUCTANCE * current) - 1.0).max()),
+        charge=float(np.abs(found["C"]).max()),
+    )
+
+
+def solutions(current: float, times: Array) -> dict[str, tuple[Array, Array]]:
+    """Q and Q̇ (k,) of two motions that start alike: with C = ∞ any Q(t) will do."""
+    q, w = INDUCTANCE * current, 2.0 * math.pi / END
+    rest = (np.zeros_like(times), np.zeros_like(times))
+    return {"at rest": rest, "swinging": (q * (1.0 - np.cos(w * times)), q * w * np.sin(w * times))}
+
+
+def residual(system: PHDAE, current: float, times: Array) -> float:
+    """Largest |E ẋ − (J − R)z| over |ẋ| of both motions, with i(C) = Q̇ and φ = φ₀."""
+    worst = 0.0
+    for charge, rate in solutions(current, times).values():
+        for q, i in zip(charge, rate, strict=True):
+            x, speed = np.zeros(system.size), np.zeros(system.size)
+            x[system.parts["C"]], x[system.parts["L"]], x[system.parts["i(C)"]] = q, INDUCTANCE * current, i
+            speed[system.parts["C"]] = i
+            off = system.E(x) @ speed - (system.J(x) - system.R(x)) @ system.z(x)
+            worst = max(worst, float(np.abs(off).max()))
+    return worst / current
+
+
+def infeasible(voltage: float) -> str:
+    """What is said of a start with charge on the capacitor."""
+    try:
+        graph(1e-6).state({"C": voltage})
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def run(*, current: Annotated[float, Option("current of the inductor at the start", "A")] = 0.5) -> Result:
+    """A capacitor clamped to zero voltage: unique for finite C, undetermined for C = ∞ ([survey] example 4.5)."""
+    if not (math.isfinite(current) and current > 0.0):
+        raise ValueError(f"current must be positive, got {current}")
+    times = np.linspace(0.0, END, 101)
+    return Result(
+        tuple(try_one(c, current) for c in CAPACITANCES),
+        times,
+        {name: charge for name, (charge, _) in solutions(current, times).items()},
+        residual(graph(math.inf).phdae(), current, times),
+        infeasible(1.0),
+    )
+
+
+def figures(result: Result) -> dict[str, Any]:
+    """What is found for each capacitance."""
+    return {
+        "solutions": {f"C = {row.capacitance:g} F": row.report for row in result.rows},
+        "lambda_over_minus_phi_over_L": {f"C = {row.capacitance:g} F": row.current for row in result.rows[:-1]},
+        "residual_of_both_motions_at_C_inf": result.residual,
+        "infeasible_start": result.infeasible,
+    }
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """Table of the capacitances, the two motions with C = ∞, and a picture."""
+    names = ("capacitance", "decides", "current", "flux_change", "charge")
+    write_table(folder / "capacitances.csv", {name: [getattr(row, name) for row in result.rows] for name in names})
+    motions = {f"Q_{name.replace(' ', '_')}_C": q for name, q in result.charges.items()}
+    write_table(folder / "undetermined.csv", {"t_s": result.times, **motions})
+    draw(result, folder / "clamped.png")
+    return figures(result)
+
+
+def draw(result: Result, path: Path) -> None:
+    """bᵀ∂²H b over C, and two charges that the equations allow where it is zero."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11.0, 4.0), layout="constrained")
+    decides, many = figure.subplots(1, 2)
+    finite = result.rows[:-1]
+    decides.loglog([row.capacitance for row in finite], [row.decides for row in finite], "o-")
+    decides.set_xlabel("C [F]")
+    decides.set_ylabel(r"$b^T \partial^2 H\, b = 1/C$ [1/F]")
+    for name, charge in result.charges.items():
+        many.plot(1e3 * result.times, 1e3 * charge, label=f"C = ∞, {name}")
+    many.plot(1e3 * result.times, 0.0 * result.times, "k--", linewidth=0.8, label="finite C, the only one")
+    many.set_xlabel("t [ms]")
+    many.set_ylabel("Q [mC]")
+    many.legend(fontsize="small")
+    for axes in (decides, many):
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+
+
+def checks() -> Iterable[Check]:
+    """λ = −φ/L for every finite C, a motion that stays where it is, and no unique one for C = ∞."""
+
+    def zero(quantity: str, value: float, tolerance: float) -> Check:
+        return Check(quantity, "[survey] example 4.5", 0.0, float(value), tolerance=tolerance, relative=False)
+
+    result = run()
+    for row in result.rows[:-1]:
+        name = f"C = {row.capacitance:g} F"
+        yield Check(f"λ over −φ/L, {name}", "[survey] example 4.5", 1.0, row.current, tolerance=1e-12)
+        yield zero(f"change of φ, {name}", row.flux_change, 1e-14)
+        yield zero(f"Q [C], {name}", row.charge, 1e-18)
+        yield Check(f"C bᵀ∂²H b, {name}", "[survey] eq. (4.45)", 1.0, row.capacitance * row.decides, tolerance=1e-12)
+    last = result.rows[-1]
+    yield zero("bᵀ∂²H b, C = ∞", last.decides, 1e-300)
+    yield zero("solutions called unique, C = ∞", float("undetermined" not in last.report), 0.5)
+    yield zero("residual of two motions from one start, C = ∞", result.residual, 1e-15)
+    yield zero("starts with Q ≠ 0 let through", float("'C', 'P'" not in result.infeasible), 0.5)
+
+
+case = Case(run, write, checks, needs=("matplotlib",))

@@ -1,0 +1,210 @@
+"""The degenerate Van der Pol oscillator: impasse points and jump rules ([survey] example 4.4).
+
+A unit capacitor ``Q̇ = I, V = Q`` beside a resistor with V = I − I³/3, which is not controlled by the voltage. On the
+branches |I| ≥ 1 it is ``(1 − I²) İ = I``: they end at (∓1, ∓2/3), where İ is infinite, and the jump rules (4.43) lead
+to (±2, ∓2/3). From dt = (1 − I²)/I dI the time from |I| = 2 to 1 is 3/2 − ln 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from flexph import PHDAE, Impasse, Reset, SwitchingPHDAE, SwitchingTrajectory, Transition, integrate
+from flexph.case import Case, Check, Option
+from flexph.space import Array
+from flexph.tables import write_table
+
+HALF_PERIOD = 1.5 - math.log(2.0)
+EXCHANGED = 2.25
+"""∫I² dt = ∫⅓I⁴ dt over a half period: [½s² − ¼s⁴] and [s⁴/12 − s⁶/18] from s = 2 to 1."""
+CORNER = 2.0 / 3.0
+
+
+@dataclass(frozen=True)
+class Result:
+    """The run, and errors of its first switch over the step."""
+
+    run: SwitchingTrajectory
+    convergence: tuple[dict[str, float], ...]
+
+
+def characteristic(current: Array | float) -> Any:
+    """V = I − I³/3 ([survey] eq. (4.42))."""
+    return current - current**3 / 3.0
+
+
+def branch(current: float) -> PHDAE:
+    """x = (Q, I): ``Q̇ = I, 0 = −Q − ⅓I²·I + I·u`` with u = 1 at the port ``supply``, near a current on the branch.
+
+    The part −⅓I³ of the characteristic dissipates ⅓I⁴, the part +I supplies I²: near I = 0 the resistor is active.
+    """
+    return PHDAE(
+        E=np.diag([1.0, 0.0]),
+        J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
+        R=lambda x: np.diag([0.0, x[1] ** 2 / 3.0]),
+        B=lambda x: np.array([[0.0], [x[1]]]),
+        z=lambda x: np.array(x),
+        H=lambda x: 0.5 * float(x[0]) ** 2,
+        sample=np.array([characteristic(current), current]),
+        ports={"supply": slice(0, 1)},
+        parts={"Q": slice(0, 1), "I": slice(1, 2)},
+    )
+
+
+def other_current(_: float, x: Array) -> Array:
+    """The same charge with the current of the far branch: (V(I′) − V(I))/(I′ − I) = 0, a quadratic for I′."""
+    charge, current = x
+    root = math.sqrt(max(12.0 - 3.0 * current**2, 0.0))
+    return np.array([charge, -0.5 * (current + math.copysign(root, current))])
+
+
+def oscillator() -> SwitchingPHDAE:
+    """The branches I ≤ −1 and I ≥ 1 with the jump rules (4.43), which keep the charge and so the energy."""
+    jump = Reset(other_current, keeps={"charge": lambda x: x[0]})
+    return SwitchingPHDAE(
+        {"left": branch(-1.5), "right": branch(1.5)},
+        [
+            Transition(source="left", target="right", when=Impasse(), reset=jump, name="jump to the right"),
+            Transition(source="right", target="left", when=Impasse(), reset=jump, name="jump to the left"),
+        ],
+    )
+
+
+def solve(step: float, end: float, current: float = -2.0) -> SwitchingTrajectory:
+    """From a current on a branch, |I| > 1. Raises ValueError for bad numbers."""
+    if not (math.isfinite(current) and abs(current) > 1.0):
+        raise ValueError(f"current must be below -1 or above 1, got {current}")
+    if not (math.isfinite(step) and step > 0.0):
+        raise ValueError(f"step must be positive, got {step}")
+    if not (math.isfinite(end) and end >= step):
+        raise ValueError(f"end must be at least one step of {step:g} s, got {end}")
+    times = np.linspace(0.0, end, round(end / step) + 1)
+    mode = "left" if current < 0.0 else "right"
+    inputs = {"supply": 1.0}
+    return integrate(
+        oscillator(), (characteristic(current), current), times, mode=mode, inputs=inputs, method="gonzalez"
+    )
+
+
+def converge(counts: Iterable[int] = (100, 200, 400)) -> Iterable[dict[str, float]]:
+    """Errors of the first switch from I = −2, in the middle of step ``count`` + 1: its time, charge and current."""
+    for count in counts:
+        step = HALF_PERIOD / (count + 0.5)
+        first = solve(step, (count + 2) * step).switches[0]
+        yield {
+            "step_s": step,
+            "time_s": abs(first.time - HALF_PERIOD),
+            "charge": abs(first.before[0] + CORNER),
+            "current": abs(first.before[1] + 1.0),
+            "landing": abs(first.after[1] - 2.0),
+        }
+
+
+def slope(rows: Iterable[dict[str, float]]) -> float:
+    """Order of the time of the switch, over all steps by least squares."""
+    table = tuple(rows)
+    steps, errors = (np.log([row[name] for row in table]) for name in ("step_s", "time_s"))
+    return float(np.polyfit(steps, errors, 1)[0])
+
+
+def run(
+    *,
+    step: Annotated[float, Option("time step", "s")] = 0.002,
+    end: Annotated[float, Option("end of the run", "s")] = 4.0,
+    current: Annotated[float, Option("current at the start, on a branch", "A")] = -2.0,
+) -> Result:
+    """Degenerate Van der Pol oscillator: impasse points found, jumps, limit cycle ([survey] example 4.4)."""
+    return Result(solve(step, end, current), tuple(converge()))
+
+
+def figures(result: Result) -> dict[str, Any]:
+    """The jumps, the period, and the energy accounts."""
+    run = result.run
+    times = [s.time for s in run.switches]
+    return {
+        "jumps": [{"time_s": s.time, "from_I_Q": s.before[::-1], "to_I_Q": s.after[::-1]} for s in run.switches],
+        "period_s": times[-1] - times[-3] if len(times) > 2 else math.nan,
+        "period_closed_form_s": 2.0 * HALF_PERIOD,
+        "order_of_switching_time": slope(result.convergence),
+        "lost_at_jumps_J": run.lost_at_switches,
+        "supplied_J": float(run.balance.work["supply"].sum()),
+        "dissipated_J": float(run.balance.dissipation.sum()),
+        "drift_over_energy": run.energy_drift(),
+    }
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """Tables of the motion, the jumps and the refinement, and a picture."""
+    run = result.run
+    columns = {"t_s": run.times, "Q_C": run["Q"][:, 0], "I_A": run["I"][:, 0], "H_J": run.balance.energy}
+    write_table(folder / "motion.csv", columns)
+    before, after = (np.array([getattr(s, name) for s in run.switches]).reshape(-1, 2) for name in ("before", "after"))
+    jumps = {"t_s": [s.time for s in run.switches], "Q_before": before[:, 0], "I_before": before[:, 1]}
+    write_table(folder / "jumps.csv", jumps | {"Q_after": after[:, 0], "I_after": after[:, 1]})
+    write_table(folder / "convergence.csv", {n: [r[n] for r in result.convergence] for n in result.convergence[0]})
+    draw(result, folder / "van-der-pol.png")
+    return figures(result)
+
+
+def draw(result: Result, path: Path) -> None:
+    """The limit cycle on the characteristic, both states over time, and the error of the switch over the step."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13.0, 4.4), layout="constrained")
+    cycle, motion, errors = figure.subplots(1, 3)
+    run, currents = result.run, np.linspace(-2.4, 2.4, 200)
+    cycle.plot(currents, characteristic(currents), color="0.7", label="V = I − I³/3")
+    # currents are stage values, half a step before their charge: those of a smooth branch lie on the curve
+    cycle.plot(run["I"][:, 0], run["Q"][:, 0], linewidth=1.2, label="run")
+    for k, switch in enumerate(run.switches):
+        cycle.plot(*switch.before[::-1], "o", color="C3", label="impasse points" if k == 0 else None)
+    cycle.set_xlabel("I [A]")
+    cycle.set_ylabel("V [V]")
+    motion.plot(run.times, run["I"][:, 0], label="I [A]")
+    motion.plot(run.times, run["Q"][:, 0], label="Q [C]")
+    motion.set_xlabel("t [s]")
+    steps = np.array([row["step_s"] for row in result.convergence])
+    errors.loglog(steps, [row["time_s"] for row in result.convergence], "o-", label="time of the first jump")
+    scale = result.convergence[-1]["time_s"]
+    errors.loglog(steps, scale * (steps / steps[-1]) ** 1.5, color="0.6", linewidth=0.8, label="order 3/2")
+    errors.set_xticks(steps, [f"{h:.2g}" for h in steps])
+    errors.xaxis.set_minor_formatter("")
+    errors.set_xlabel("h [s]")
+    errors.set_ylabel("error [s]")
+    for axes in (cycle, motion, errors):
+        axes.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+
+
+def checks() -> Iterable[Check]:
+    """Jumps (4.43), the period, and the energy of a period against integrals."""
+    found, source = solve(2e-3, 2.5), "[survey] eq. (4.43)"
+
+    def near(quantity: str, where: str, published: float, computed: float, tolerance: float) -> Check:
+        return Check(quantity, where, published, float(computed), tolerance=tolerance, relative=False)
+
+    first, second, third = found.switches[:3]
+    for name, switch, side in (("left", first, -1.0), ("right", second, 1.0)):
+        # at a fold I + 1 goes with the root of what is missing in Q
+        yield near(f"impasse point, I, {name}", source, side, switch.before[1], 1e-5)
+        yield near(f"impasse point, V, {name}", source, side * CORNER, switch.before[0], 1e-9)
+        yield near(f"landing, I, {name}", source, -2.0 * side, switch.after[1], 1e-9)
+        yield near(f"landing, V, {name}", source, side * CORNER, switch.after[0], 1e-9)
+    yield near("period [s]", "3 − 2 ln 2", 2.0 * HALF_PERIOD, third.time - first.time, 5e-5)
+    cycle = slice(*(int(np.searchsorted(found.times, s.time, side="left")) for s in (first, third)))
+    for name, values in (("supplied", found.balance.work["supply"]), ("dissipated", found.balance.dissipation)):
+        yield near(f"{name} in a period [J]", "∫I² dt = ∫⅓I⁴ dt", 2.0 * EXCHANGED, values[cycle].sum(), 1e-3)
+    yield near("energy lost at jumps [J]", "the charge is kept", 0.0, found.lost_at_switches, 1e-14)
+    yield near("balance over the run / energy", "theorem: zero", 0.0, found.energy_drift(), 1e-12)
+    # İ goes with the root of the time that is left: the last steps have errors of h^(3/2)
+    yield near("order of the time of a jump", "square root at the fold", 1.5, slope(converge()), 0.1)
+
+
+case = Case(run, write, checks, needs=("matplotlib",))

@@ -1,0 +1,250 @@
+"""Elements of circuits: what stands between nodes, and its law.
+
+The voltage of an element is v = e_plus − e_minus, its current i flows from plus to minus through it, and v i is the
+power that it takes. Sources are the other way round: they deliver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from scipy.optimize import brentq
+
+from .. import checks as check
+from ..inputs import Input
+from ..relations import Relation, viscous
+
+Branch = tuple[str, str]
+"""Nodes plus and minus of a pair of terminals."""
+CURVATURE_STEP = 1e-5
+"""Step of the differences that give H″ where it is not given, relative to a state or its scale."""
+AGREES = 1e-6
+"""Relative difference of H′ from differences of H: they resolve it to about 1e-10."""
+WIDEST = 60
+"""Doublings by which the state of an effort is looked for, from the scale of an energy."""
+
+
+@dataclass(frozen=True)
+class Energy:
+    """``H(s)`` of a charge Q [C] or flux φ [V s], its slope ``H′`` (the voltage [V] or the current [A]) and ``H″``.
+
+    ``scale`` > 0 is a typical state, where the system is checked. ``capacity`` is C [F] or L [H] where
+    ``H = s²/(2 capacity)``, else None. H′ must ascend for a voltage or a current to have one state.
+    """
+
+    value: Callable[[float], float]
+    slope: Callable[[float], float]
+    curvature: Callable[[float], float] | None = None
+    scale: float = 1.0
+    capacity: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("value", "slope"):
+            given = getattr(self, name)
+            if not callable(given):
+                raise ValueError(f"{name} of an energy must be a function of charge or flux, got {given!r}")
+        check.positive("scale", self.scale)
+        s, step = self.scale, CURVATURE_STEP * self.scale
+        slope = check.number("the slope of the energy at its scale", self.slope(s))
+        values = [check.number("the energy at its scale", self.value(s + part * step)) for part in (1.0, -1.0)]
+        found = (values[0] - values[1]) / (2.0 * step)
+        if abs(found - slope) > AGREES * max(abs(found), abs(slope)) + 1e-10 * abs(values[0]) / s:
+            raise ValueError(
+                f"slope of an energy must be H′: at {s:.6g} it is {slope:.6g}, differences give {found:.6g}"
+            )
+
+    def stiffness(self, s: float) -> float:
+        """H″(s), given or by central differences."""
+        if self.curvature is not None:
+            return float(self.curvature(s))
+        step = CURVATURE_STEP * max(abs(s), self.scale)
+        return float((self.slope(s + step) - self.slope(s - step)) / (2.0 * step))
+
+    def state(self, effort: float) -> float:
+        """The charge of a voltage, the flux of a current. Raises ValueError where H′ does not reach it."""
+        if self.capacity is not None:
+            return self.capacity * effort
+        if self.slope(0.0) == effort:
+            return 0.0
+        width = self.scale
+        for _ in range(WIDEST):
+            if (self.slope(-width) - effort) * (self.slope(width) - effort) <= 0.0:
+                return float(brentq(lambda s: self.slope(s) - effort, -width, width, xtol=1e-15 * self.scale))
+            width *= 2.0
+        raise ValueError(f"no state within {width:.1e} has the voltage or current {effort:.6g}")
+
+
+def linear_energy(capacity: float) -> Energy:
+    """``H = s²/(2 capacity)``."""
+    c = capacity
+    return Energy(lambda s: 0.5 * s * s / c, lambda s: s / c, lambda s: 1.0 / c, scale=c, capacity=c)
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A capacitor, ``Q̇ = i, v = H′(Q)``, or an inductor, ``φ̇ = v, i = H′(φ)`` ([survey] eq. (1.1)-(1.2), (1.9))."""
+
+    kind: Literal["capacitor", "inductor"]
+    branch: Branch
+    energy: Energy
+
+
+@dataclass(frozen=True)
+class Resistor:
+    """``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); linear ones are both ("either")."""
+
+    branch: Branch
+    relation: Relation
+    control: Literal["voltage", "current", "either"]
+    kind: Literal["resistor"] = "resistor"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A port: ``u`` = v with y the current delivered out of plus, or ``u`` = that current with y = v; power in is yu.
+
+    ``value`` is what :attr:`flexph.circuits.Circuit.inputs` gives on; a source without one gets its input with a run.
+    """
+
+    kind: Literal["voltage source", "current source"]
+    branch: Branch
+    value: Input | None = None
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """Closed during the first ``duty`` (0 to 1) of every ``period`` [s] after ``start`` [s]: pulse width modulation."""
+
+    period: float
+    duty: float
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        check.positive("period", self.period, "s")
+        check.number("start", self.start)
+        if not 0.0 < check.number("duty", self.duty) < 1.0:
+            raise ValueError(f"duty must be between 0 and 1, got {self.duty}")
+
+    def __call__(self, time: float) -> bool:
+        """Whether it is closed at a time [s]."""
+        return bool((time - self.start) % self.period < self.duty * self.period)
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Closed, ``v = 0``, or open, ``i = 0``; a diode is closed while i ≥ 0 and open while v ≤ 0 ([survey] ex. 5.1).
+
+    ``schedule`` says when a switch is closed.
+    """
+
+    kind: Literal["switch", "diode"]
+    branch: Branch
+    schedule: Pulse | None = None
+
+
+@dataclass(frozen=True)
+class TwoPort:
+    """An ideal transformer, ``v₁ = n v₂, i₂ = −n i₁``, or gyrator, ``v₁ = −r i₂, v₂ = r i₁``; n or r is ``ratio``."""
+
+    kind: Literal["transformer", "gyrator"]
+    first: Branch
+    second: Branch
+    ratio: float
+
+
+Element = Storage | Resistor | Source | Switch | TwoPort
+
+
+def branches(element: Element) -> tuple[Branch, ...]:
+    """The pairs of terminals of an element."""
+    return (element.first, element.second) if isinstance(element, TwoPort) else (element.branch,)
+
+
+def capacitor(plus: str, minus: str, law: float | Energy) -> Storage:
+    """A capacitor by its capacitance C > 0 [F], H = Q²/(2C), or by its energy H(Q) [J]."""
+    return Storage("capacitor", _branch(plus, minus), _energy("capacitance", law, "F"))
+
+
+def inductor(plus: str, minus: str, law: float | Energy) -> Storage:
+    """An inductor by its inductance L > 0 [H], H = φ²/(2L), or by its energy H(φ) [J]."""
+    return Storage("inductor", _branch(plus, minus), _energy("inductance", law, "H"))
+
+
+def resistor(
+    plus: str, minus: str, law: float | Relation, control: Literal["voltage", "current"] | None = None
+) -> Resistor:
+    """A resistor by its resistance R > 0 [Ω], or by a relation (:func:`flexph.resistive` and others) and its control.
+
+    ``control="voltage"``: i = ρ(v); ``"current"``: v = ρ(i). Either way v i ≥ 0.
+    """
+    if not isinstance(law, Relation):
+        if control is not None:
+            raise ValueError(f"control={control!r} is for a relation, a resistance needs none")
+        return Resistor(_branch(plus, minus), viscous(check.positive("resistance", law, "Ω")), "either")
+    if control is None:
+        raise ValueError("a relation needs control='voltage', i = ρ(v), or control='current', v = ρ(i)")
+    check.choice("control", control, ("voltage", "current"))
+    return Resistor(_branch(plus, minus), law, control)
+
+
+def voltage_source(plus: str, minus: str, value: Input | None = None) -> Source:
+    """A port with u = e_plus − e_minus [V]; y [A] is the current that it delivers out of plus."""
+    return Source("voltage source", _branch(plus, minus), value)
+
+
+def current_source(plus: str, minus: str, value: Input | None = None) -> Source:
+    """A port with u the current [A] that it delivers out of plus; y = e_plus − e_minus [V]."""
+    return Source("current source", _branch(plus, minus), value)
+
+
+def terminals(plus: str, minus: str) -> Source:
+    """Open terminals as a port: u the current fed into plus [A] (zero if open), y = e_plus − e_minus [V]."""
+    return Source("current source", _branch(plus, minus))
+
+
+def switch(plus: str, minus: str, closed: Pulse | None = None) -> Switch:
+    """An ideal switch; ``closed`` is a :class:`Pulse`, None for one that stays or whose positions are given."""
+    if closed is not None and not isinstance(closed, Pulse):
+        raise ValueError(f"closed must be a Pulse(period, duty) or None, got {closed!r}")
+    return Switch("switch", _branch(plus, minus), closed)
+
+
+def diode(anode: str, cathode: str) -> Switch:
+    """An ideal diode: v i = 0, v ≤ 0, i ≥ 0 with v from anode to cathode ([survey] example 5.1)."""
+    return Switch("diode", _branch(anode, cathode))
+
+
+def transformer(first: Branch, second: Branch, ratio: float) -> TwoPort:
+    """An ideal transformer between two pairs of nodes: v₁ = n v₂, i₂ = −n i₁, n ≠ 0 the ratio of turns."""
+    return _two_port("transformer", first, second, ratio)
+
+
+def gyrator(first: Branch, second: Branch, resistance: float) -> TwoPort:
+    """An ideal gyrator between two pairs of nodes: v₁ = −r i₂, v₂ = r i₁, r ≠ 0 [Ω]."""
+    return _two_port("gyrator", first, second, resistance)
+
+
+def _two_port(kind: Any, first: Any, second: Any, ratio: float) -> TwoPort:
+    pairs = []
+    for name, pair in (("first", first), ("second", second)):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"{name} of a {kind} must be a pair of nodes (plus, minus), got {pair!r}")
+        pairs.append(_branch(*pair))
+    if check.number("ratio", ratio) == 0.0:
+        raise ValueError(f"the ratio of a {kind} must not be zero")
+    return TwoPort(kind, pairs[0], pairs[1], float(ratio))
+
+
+def _branch(plus: Any, minus: Any) -> Branch:
+    for node in (plus, minus):
+        if not isinstance(node, str) or not node:
+            raise ValueError(f"a node must be a text, got {node!r}")
+    if plus == minus:
+        raise ValueError(f"an element must stand between two nodes, got {plus!r} twice")
+    return plus, minus
+
+
+def _energy(name: str, law: float | Energy, unit: str) -> Energy:
+    return law if isinstance(law, Energy) else linear_energy(check.positive(name, law, unit))

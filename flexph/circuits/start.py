@@ -1,0 +1,101 @@
+"""Consistent states of circuits from voltages of capacitors and currents of inductors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from .. import checks as check
+from ..inputs import Forcing, Input
+from ..methods.consistent import consistent
+from ..phdae import PHDAE
+from ..space import Array
+from ..switching import SwitchingPHDAE
+from .assembly import Assembly, Constraint
+from .elements import Element, Storage
+
+AGREEING = 1e-9
+"""What a constraint may be off for given voltages or currents, over the largest of them."""
+
+NOISE = 1e-13
+"""Size of an algebraic state over the largest of all below which it is round-off: no scale for what follows."""
+
+
+def start(
+    assembly: Assembly,
+    system: PHDAE,
+    given: tuple[Mapping[str, float], Mapping[str, float]],
+    time: float,
+    inputs: Mapping[str, Input],
+) -> Array:
+    """The state, see :meth:`flexph.circuits.Circuit.state`."""
+    efforts, fixed = _efforts(assembly.elements, assembly.storages, given)
+    u = Forcing(system.ports, inputs).at(check.number("time", time))
+    efforts = _completed(assembly, efforts, fixed, u)
+    x = _states(assembly.elements, assembly.storages, efforts)
+    x = consistent(system, np.append(x, np.zeros(assembly.size - len(x))), time=time, inputs=inputs, keep=fixed)
+    algebraic = slice(len(assembly.storages), None)
+    largest = np.abs(x[algebraic]).max(initial=0.0)
+    x[algebraic] = np.where(np.abs(x[algebraic]) > NOISE * largest, x[algebraic], 0.0)
+    return x
+
+
+def stored(
+    elements: Mapping[str, Element], system: PHDAE | SwitchingPHDAE, given: tuple[Mapping[str, float], ...]
+) -> Array:
+    """The state, see :meth:`flexph.circuits.Circuit.stored`."""
+    places = {system.parts[name].start: name for name, element in elements.items() if isinstance(element, Storage)}
+    efforts, _ = _efforts(elements, places, given)
+    return np.concatenate([_states(elements, places, efforts), np.zeros(system.size - len(places))])
+
+
+def _efforts(
+    elements: Mapping[str, Element], places: Mapping[int, str], given: tuple[Mapping[str, float], ...]
+) -> tuple[Array, list[str]]:
+    """Voltages of capacitors and currents of inductors by place, zero where none is given, and the names of those."""
+    made, fixed = np.zeros(len(places)), []
+    for kind, values in zip(("capacitor", "inductor"), given, strict=True):
+        known = {name: k for k, name in places.items() if elements[name].kind == kind}
+        for name, value in values.items():
+            made[check.lookup(kind, name, known)] = check.number(f"the start of {name!r}", value)
+            fixed.append(name)
+    return made, fixed
+
+
+def _states(elements: Mapping[str, Element], places: Mapping[int, str], efforts: Array) -> Array:
+    """Charges and fluxes of voltages and currents."""
+    made = np.zeros(len(places))
+    for k, name in places.items():
+        element = elements[name]
+        assert isinstance(element, Storage)
+        try:
+            made[k] = element.energy.state(float(efforts[k]))
+        except ValueError as error:
+            raise ValueError(f"{name!r}: {error}") from None
+    return made
+
+
+def _completed(assembly: Assembly, efforts: Array, fixed: list[str], u: Array) -> Array:
+    """Efforts with those that are not given as small as constraints allow."""
+    count = len(efforts)
+    rows = [assembly.names.index(c.state) for c in assembly.constraints]
+    if not rows:
+        return efforts
+    free = [k for k, name in assembly.storages.items() if name not in fixed]
+    J, known = assembly.J[rows, :count], assembly.B[rows] @ u
+    made = efforts.copy()
+    made[free] = np.linalg.lstsq(J[:, free], -(J @ efforts + known), rcond=1e-12)[0] if free else 0.0
+    left = J @ made + known
+    scale = max(np.abs(efforts).max(initial=0.0), np.abs(known).max(initial=0.0))
+    wrong = [(c, off) for c, off in zip(assembly.constraints, left, strict=True) if abs(off) > AGREEING * scale]
+    if wrong:
+        raise ValueError(f"inconsistent start: {'; '.join(_off(c, float(off)) for c, off in wrong)}")
+    return made
+
+
+def _off(constraint: Constraint, off: float) -> str:
+    what = "voltages around the loop" if constraint.kind == "loop" else "currents of the cutset"
+    unit = "V" if constraint.kind == "loop" else "A"
+    names = ", ".join(map(repr, (*constraint.elements, *constraint.sources, *constraint.switches)))
+    return f"the {what} of {names} do not add up to zero but to {abs(off):.6g} {unit}"

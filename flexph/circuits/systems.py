@@ -1,0 +1,152 @@
+"""The systems that a circuit gives: PHDAE in charges and fluxes, LinearPHDAE in voltages and currents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ..linear import LinearPHDAE
+from ..methods.derivatives import Derivatives
+from ..phdae import PHDAE
+from ..relations import SMALL, Relation
+from ..space import Array
+from .assembly import Assembly, Loss
+from .elements import Energy, Storage
+
+
+def energies(assembly: Assembly) -> dict[int, Energy]:
+    """Energies by the state on which they depend."""
+    made = {}
+    for state, name in assembly.storages.items():
+        element = assembly.elements[name]
+        assert isinstance(element, Storage)
+        made[state] = element.energy
+    return made
+
+
+class Storing:
+    """``H = Σ H_k(x_k)``, ``z = (H′, algebraic states)`` and ∂z/∂x, linear ones all at once."""
+
+    def __init__(self, size: int, stored: Mapping[int, Energy]) -> None:
+        self.stored = stored
+        self.general = {k: energy for k, energy in stored.items() if energy.capacity is None}
+        self.stiff = np.ones(size)
+        self.is_stored = np.zeros(size)
+        for k, energy in stored.items():
+            self.stiff[k] = 0.0 if energy.capacity is None else 1.0 / energy.capacity
+            self.is_stored[k] = 1.0
+
+    def costates(self, x: Array) -> Array:
+        """z (n,)."""
+        made: Array = self.stiff * x
+        for k, energy in self.general.items():
+            made[k] = energy.slope(float(x[k]))
+        return made
+
+    def slopes(self, x: Array) -> Array:
+        """∂z/∂x (n, n), diagonal."""
+        made = self.stiff.copy()
+        for k, energy in self.general.items():
+            made[k] = energy.stiffness(float(x[k]))
+        return np.diag(made)
+
+    def energy(self, x: Array) -> float:
+        """H [J]."""
+        linear = 0.5 * float((self.is_stored * self.stiff * x) @ x)
+        return linear + sum(energy.value(float(x[k])) for k, energy in self.general.items())
+
+    @property
+    def sample(self) -> Array:
+        """Every stored state at the scale of its energy, algebraic ones at one."""
+        made = np.ones(self.stiff.size)
+        for k, energy in self.stored.items():
+            made[k] = energy.scale
+        return made
+
+
+def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Array], Array], bool]:
+    """R, a matrix or a function of x, and whether it is constant."""
+    constant = np.zeros((size, size))
+    varying = [loss for loss in losses if loss.constant is None]
+    for loss in losses:
+        constant[loss.row, loss.row] += loss.constant or 0.0
+
+    def at(x: Array) -> Array:
+        made = constant.copy()
+        for loss in varying:
+            made[loss.row, loss.row] += float(loss.relation.resistance(x[loss.row]))
+        return made
+
+    return (at, False) if varying else (constant, True)
+
+
+def quotient_slope(relation: Relation, rate: float) -> float:
+    """``d/ds ρ(s)/s = (ρ′ − ρ/s)/s``; zero where the quotient counts as constant."""
+    if abs(rate) <= SMALL:
+        return 0.0
+    return float((relation.slope(rate) - relation.force(rate) / rate) / rate)
+
+
+def named(names: Sequence[str], stored: int) -> dict[str, slice]:
+    """Parts: each state by its name, and all algebraic ones, whose sizes then stand by those that are zero."""
+    parts = {name: slice(k, k + 1) for k, name in enumerate(names)}
+    return parts | ({"algebraic": slice(stored, len(names))} if stored < len(names) else {})
+
+
+def to_phdae(assembly: Assembly) -> PHDAE:
+    """x = (Q, φ, algebraic efforts), E = diag(1, 0); index 1 but for the multipliers of constraints."""
+    size, stored = assembly.size, energies(assembly)
+    storing = Storing(size, stored)
+    R, constant = resistances(size, assembly.losses)
+
+    def structure(x: Array, w: Array) -> Array:
+        made = np.zeros((size, size))
+        for loss in assembly.losses:
+            if loss.constant is None:
+                made[loss.row, loss.row] -= quotient_slope(loss.relation, float(x[loss.row])) * float(w[loss.row])
+        return made
+
+    return PHDAE(
+        E=np.diag(storing.is_stored),
+        J=assembly.J,
+        R=R,
+        B=assembly.B,
+        z=storing.costates,
+        H=storing.energy,
+        sample=storing.sample,
+        ports={name: slice(k, k + 1) for k, name in enumerate(assembly.inputs)},
+        parts=named(assembly.names, len(stored)),
+        derivatives=Derivatives(costate=storing.slopes, structure=None if constant else structure),
+    )
+
+
+def to_linear(assembly: Assembly) -> LinearPHDAE:
+    """The costates as states: E = diag(C, L, 0). Constraints without inputs are rows of G, the others stay states.
+
+    Raises ValueError where an energy or a resistor is not linear.
+    """
+    stored = energies(assembly)
+    bent = [assembly.storages[k] for k, energy in stored.items() if energy.capacity is None]
+    bent += [loss.name for loss in assembly.losses if loss.constant is None]
+    if bent:
+        raise ValueError(f"not linear: {', '.join(map(repr, bent))}; see phdae()")
+    E = np.zeros(assembly.size)
+    for k, energy in stored.items():
+        E[k] = energy.capacity or 0.0
+    R, _ = resistances(assembly.size, assembly.losses)
+    assert isinstance(R, np.ndarray)
+    free = [c for c in assembly.constraints if not c.sources]
+    rows = [assembly.names.index(c.state) for c in free]
+    kept = [k for k in range(assembly.size) if k not in rows]
+    J, some = assembly.J, np.ix_(kept, kept)
+    return LinearPHDAE(
+        E=np.diag(E[kept]),
+        J=J[some],
+        R=R[some],
+        B=assembly.B[kept],
+        G=J[np.ix_(kept, rows)].T,
+        ports={name: slice(k, k + 1) for k, name in enumerate(assembly.inputs)},
+        parts={assembly.names[k]: slice(i, i + 1) for i, k in enumerate(kept)},
+        constraints=tuple(f"{c.kind} {', '.join((*c.elements, *c.switches))}" for c in free),
+    )

@@ -1,0 +1,19 @@
+"""Switching port-Hamiltonian systems: one Hamiltonian, a Dirac structure for each mode ([survey] sec. 5)."""
+
+from .system import Mode, SwitchingPHDAE
+from .trajectory import Switch, SwitchingTrajectory
+from .transition import Reset, Transition
+from .triggers import At, Every, Guard, Impasse
+
+__all__ = [
+    "At",
+    "Every",
+    "Guard",
+    "Impasse",
+    "Mode",
+    "Reset",
+    "Switch",
+    "SwitchingPHDAE",
+    "SwitchingTrajectory",
+    "Transition",
+]

@@ -1,0 +1,204 @@
+"""What a switch does: the state in the new mode, its books, and which of several modes follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import checks as check
+from ..inputs import Forcing
+from ..methods.equations import Equations
+from ..methods.newton import StepFailed
+from ..methods.pairs import GradientPair
+from ..methods.structure import dense
+from ..phdae import PHDAE
+from ..space import Array
+from .branch import Branch
+from .resets import impulsive
+from .system import SwitchingPHDAE
+from .trajectory import Switch
+from .transition import Reset
+from .triggers import Impasse
+from .watch import Leaving, bounds
+
+GAINED = 1e-11
+"""Energy that a switch may seem to gain, over the terms of H: round-off of states found by iteration."""
+KEPT = 1e-10
+"""Change of a quantity that a reset keeps, over its size, up to which it is round-off."""
+TRIAL = 1e-3
+"""Length of the small step after which candidates must be valid, over that of other steps."""
+
+
+@dataclass(frozen=True)
+class World:
+    """A system with its inputs, asked for up to a last time."""
+
+    system: SwitchingPHDAE
+    forcings: Mapping[str, Forcing]
+    end: float
+
+    def equations(self, mode: str, time: float) -> Equations:
+        """Those of a mode from a time on."""
+        end = self.end if self.end > time else np.inf
+        return Equations(self.system.system(mode), self.forcings[mode], (time, end))
+
+    def branch(self, mode: str, time: float, x: Array, *, entered: bool = True) -> Branch:
+        """The state with algebraic states of a mode; raises ArithmeticError where there is none.
+
+        Within a mode, steps meet constraints whose sources change in time in their middle: only one that is entered has
+        to be consistent.
+        """
+        careful = any(isinstance(t.when, Impasse) for t in self.system.leaving(mode))
+        made = Branch(self.equations(mode, time), time, x, careful=careful)
+        if entered and made.inconsistency:
+            raise ArithmeticError(f"mode {mode!r} has no consistent state here: {made.inconsistency}")
+        return made
+
+
+@dataclass(frozen=True)
+class Instant:
+    """Where a run is: the time, the mode, the state with its algebraic states, and the size of states so far."""
+
+    time: float
+    mode: str
+    state: Array
+    size: Array
+
+
+class Arrival(NamedTuple):
+    """A switch, and the equations of the new mode from there on."""
+
+    switch: Switch
+    branch: Branch
+
+
+def switched(
+    world: World, at: Instant, targets: Sequence[str], cause: str, reset: Reset | None, step: float | None
+) -> Arrival:
+    """To the one mode of the targets that follows ([survey] sec. 5). Raises ArithmeticError where none does.
+
+    ``step`` [s] is the usual length of steps; None of a single target that follows valid or not.
+    """
+    if step is None:
+        try:
+            return arrived(world, at, targets[0], cause, reset)
+        except ArithmeticError as error:
+            raise ArithmeticError(f"{cause} at t = {at.time:.9g} s, from mode {at.mode!r}: {error}") from None
+    found: list[Arrival] = []
+    reasons: list[str] = []
+    for name in targets:
+        try:
+            arrival = arrived(world, at, name, cause, reset)
+            reason = violated(world, arrival, at.size, step)
+        except (ArithmeticError, StepFailed) as error:
+            reason = str(error)
+        if reason:
+            reasons.append(f"{name!r}: {reason}")
+        else:
+            found.append(arrival)
+    if not found:
+        listed = "; ".join(reasons) or "there is no other mode"
+        raise ArithmeticError(f"{cause} at t = {at.time:.9g} s, from mode {at.mode!r}: no mode can follow. {listed}")
+    least = min(arrival.switch.lost for arrival in found)
+    slack = GAINED * _terms(world.system, at)
+    return next(arrival for arrival in found if arrival.switch.lost <= least + slack)
+
+
+def arrived(world: World, at: Instant, target: str, cause: str, reset: Reset | None) -> Arrival:
+    """The switch to a mode. Raises ArithmeticError where it has no consistent state, or for a reset that gains."""
+    system = world.system
+    given = at.state if reset is None else _reset(reset, at, system.size)
+    kept = {} if reset is None else _kept(reset, at.state, given)
+    equations = world.equations(target, at.time)
+    zero = np.zeros(system.size)
+    if reset is None:
+        try:
+            moved = impulsive(equations, at.time, given)
+        except ArithmeticError as error:
+            raise ArithmeticError(f"mode {target!r} has no consistent state here: {error}") from None
+        state, impulse, costate, free = moved
+    else:
+        state, impulse, costate, free = given, zero, zero, np.zeros((0, system.size))
+    branch = world.branch(target, at.time, state)
+    after = branch.state
+    energy = (float(system.H(at.state)), float(system.H(after)))
+    current, u = system.system(target).B(after).T @ costate, world.forcings[target].at(at.time)
+    own = {n: float(current[p] @ u[p]) for n, p in system.system(target).ports.items()}
+    work = {name: own.get(name, 0.0) for name in system.ports}
+    lost = energy[0] - energy[1] + sum(work.values())
+    if lost < -GAINED * _terms(system, at):
+        raise ArithmeticError(
+            f"the reset to mode {target!r} would gain energy: H is {energy[0]:.8g} J before and {energy[1]:.8g} J "
+            f"after, {-lost:.3g} J more than sources give"
+        )
+    switch = Switch(
+        time=at.time,
+        source=at.mode,
+        target=target,
+        cause=cause,
+        before=at.state,
+        after=after,
+        energy=energy,
+        work=work,
+        lost=lost,
+        impulse=impulse,
+        free=free,
+        kept=kept,
+    )
+    return Arrival(switch, branch)
+
+
+def violated(world: World, arrival: Arrival, size: Array, step: float) -> str:
+    """Which function ``valid`` of the new mode is negative at once or after a small step; empty where none is."""
+    switch, branch = arrival
+    mode, time = switch.target, switch.time
+    asked = [bound for bound in bounds(world.system, mode) if bound.transition is None]
+    if not asked:
+        return ""
+    system, h = world.system.system(mode), TRIAL * step
+    watch = Leaving(asked, branch, time, size)
+    at_once = [(b, b.value) for b in asked if b.beyond]
+    if not at_once:
+        u = world.forcings[mode].at(time + 0.5 * h)
+        sizes = _sizes(system, switch.after, size, h, u)
+        made = GradientPair(system, "midpoint").step(switch.after, h, u, sizes)
+        state = watch.branch.at(time + h, made.state)
+        at_once = [(b, b(time + h, state)) for b in asked]
+    return ", ".join(f"{b.name} is {-value:.3g}" for b, value in at_once if value > b.noise)
+
+
+def _sizes(system: PHDAE, x: Array, size: Array, h: float, u: Array) -> Array:
+    """The sizes of states so far; of a start from rest, what a step brings about, or one."""
+    made = np.maximum(size, np.abs(x))
+    if not made.any():
+        z = system.z(x)
+        forces = float(np.abs(system.J(x) @ z - system.R(x) @ z + system.B(x) @ u).max(initial=0.0))
+        return np.full(x.size, h * forces / max(float(np.abs(dense(system.E(x))).max(initial=0.0)), 1e-300) or 1.0)
+    return np.maximum(made, 1e-3 * made.max() * (made == 0.0))
+
+
+def _reset(reset: Reset, at: Instant, size: int) -> Array:
+    try:
+        return np.array(check.array("x after a reset", reset.function(at.time, at.state), (size,)))
+    except ValueError as error:
+        raise ValueError(f"at t = {at.time:.9g} s, in mode {at.mode!r}: {error}") from None
+
+
+def _kept(reset: Reset, before: Array, after: Array) -> dict[str, float]:
+    made: dict[str, float] = {}
+    for name, function in reset.keeps.items():
+        old, new = float(function(before)), float(function(after))
+        if abs(new - old) > KEPT * max(abs(old), abs(new)):
+            raise ArithmeticError(f"the reset does not keep {name!r}: {old:.8g} before and {new:.8g} after")
+        made[name] = new
+    return made
+
+
+def _terms(system: SwitchingPHDAE, at: Instant) -> float:
+    """|H| + Σ |∂H/∂x_i||x_i|: of what H is the sum."""
+    mode = system.system(at.mode)
+    gradient: Any = np.abs(mode.E(at.state).T @ mode.z(at.state))
+    return abs(float(system.H(at.state))) + float(gradient @ np.maximum(np.abs(at.state), at.size))

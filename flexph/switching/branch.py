@@ -1,0 +1,159 @@
+"""Algebraic states of a mode that solve its equations at an instant, on the branch where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..methods.conditions import Conditions, Inconsistency
+from ..methods.equations import FORWARD, Equations
+from ..methods.newton import StepFailed
+from ..space import Array
+
+SINGULAR = 1e-6
+"""Smallest singular value of ∂g/∂x₂ over that at the start of the mode, below which a branch ends: at a fold, round-off
+of time 1e-16 leaves about 1e-8."""
+NEARLY = 1e-3
+"""The same where steps cannot come nearer: those that cannot be solved for another reason leave about 1."""
+APART = 0.1
+"""How far stage values may lie from those of the ends, over their size: several times what a smooth step bends."""
+ITERATIONS = 60
+CONTRACTS = 0.6
+"""Largest ratio of two corrections of Newton's method at which it counts as on its branch: towards a fold it
+halves the distance, beyond there is no root to go to."""
+PIECES = 64
+"""Into how many pieces a step is cut where its branch is lost."""
+
+
+class Branch:
+    """x (n,) at t with algebraic states that solve the equations; one-step methods leave stage values there.
+
+    Of index 1 by Newton's method, whose derivative is kept; ``careful`` makes it anew each time and follows the states
+    from the last ones in small pieces. Of index 2 by :class:`flexph.methods.conditions.Conditions`.
+    """
+
+    def __init__(self, equations: Equations, time: float, x: Array, *, careful: bool = False) -> None:
+        self.equations, self.careful = equations, careful
+        self._conditions = Conditions(equations, time, x)
+        self._any = bool(equations.split.V2.shape[1])
+        self.state = self._conditions.with_algebraic(x)
+        self.left = self._conditions.report(self.state)
+        self._time = time
+        self._inverse: Array | None = None
+        self._simple = self._any and not self._conditions.N.shape[1]
+        self._unit = np.abs(equations.split.V2.T) @ np.maximum(np.abs(self.state), self._conditions.size)
+        self._regular = self._smallest(time, self.state) if careful and self._simple else 1.0
+
+    @property
+    def inconsistency(self) -> Inconsistency:
+        """By how much the state at the start violates the equations."""
+        return self.left
+
+    def at(self, time: float, x: Array) -> Array:
+        """The state with the differential part of x; raises StepFailed where the branch does not reach there."""
+        if not self._any:
+            return x
+        if not self._simple:
+            self._conditions.move_to(time)
+            try:
+                return self._conditions.with_algebraic(x)
+            except ArithmeticError as error:
+                raise StepFailed(str(error), 0, np.inf) from error
+        if not self.careful:
+            return self._solved(time, x)
+        return self._followed(time, x)
+
+    def keep(self, time: float, x: Array) -> None:
+        """Follow on from here: x solves the equations."""
+        self._time, self.state = time, x
+
+    def ends(self, threshold: float = SINGULAR) -> bool:
+        """Whether the branch ends at the last state that was kept."""
+        return self._simple and self._smallest(self._time, self.state) <= threshold * self._regular
+
+    def room(self, time: float, x: Array) -> float:
+        """Square of the smallest singular value of ∂g/∂x₂ at x: towards a fold it falls linearly in time."""
+        return self._smallest(time, self.at(time, x)) ** 2 if self._simple else 0.0
+
+    def strays(self, time: float, stage: Array, end: Array) -> bool:
+        """Whether the algebraic states of the middle of a step are on another branch than those of both ends.
+
+        Next to a fold ∂g/∂x₂ has another sign there; on a branch far away they are not between the ends, nor near.
+        """
+        if not self._simple:
+            return False
+        first, middle, last = (self.equations.split.V2.T @ x for x in (self.state, stage, end))
+        far = np.abs(middle - 0.5 * (first + last)) > np.abs(last - first) + APART * self._unit
+        return bool(far.any()) or self._sign(time, stage) != self._sign(self._time, self.state)
+
+    def _sign(self, time: float, x: Array) -> float:
+        return float(np.linalg.slogdet(self._slope(time, x))[0])
+
+    def _smallest(self, time: float, x: Array) -> float:
+        matrix = self._slope(time, x) * self._unit
+        scale = np.abs(self.equations.split.U2.T) @ self._conditions._terms(x)
+        return float(np.linalg.svd(matrix / np.maximum(scale, 1e-300)[:, None], compute_uv=False)[-1])
+
+    def _slope(self, time: float, x: Array) -> Array:
+        """∂g/∂x₂."""
+        e = self.equations
+        made: Array = e.split.U2.T @ e.along_algebraic(time, x, np.maximum(np.abs(x), self._conditions.size))
+        return made
+
+    def _followed(self, time: float, x: Array) -> Array:
+        """From the last state that was kept, along the line to x."""
+        split, pieces = self.equations.split, 1
+        while True:
+            here = self.state
+            try:
+                for part in np.arange(1, pieces + 1) / pieces:
+                    mixed = split.differential(self.state) + part * split.differential(x - self.state)
+                    guess = mixed + split.V2 @ (split.V2.T @ here)
+                    here = self._solved(self._time + part * (time - self._time), guess)
+                return here
+            except StepFailed:
+                pieces *= 4
+                if pieces > PIECES:
+                    raise
+
+    def _solved(self, time: float, x: Array) -> Array:
+        """Newton's method, as long as it contracts."""
+        split, last = self.equations.split, np.inf
+        if self.careful:
+            self._inverse = None
+        for _ in range(ITERATIONS):
+            fresh = self._inverse is None
+            if self._inverse is None:
+                self._inverse = self._inverted(time, x)
+            step = self._inverse @ self.equations.algebraic(time, x)
+            change = float(np.max(np.abs(step) / np.maximum(np.abs(split.V2.T @ x), self._unit)))
+            if change > CONTRACTS * last and change > 1e-9:
+                if fresh:
+                    break
+                self._inverse = None
+                continue
+            x = x - split.V2 @ step
+            if change <= 1e-15 or (change <= 1e-9 and change > 0.1 * last):
+                return x
+            if self.careful or change > 0.1 * last:
+                self._inverse = None
+            last = change
+        raise StepFailed("the algebraic equations do not determine their states on this branch", ITERATIONS, last)
+
+    def _inverted(self, time: float, x: Array) -> Array:
+        try:
+            made: Array = np.linalg.inv(self._slope(time, x))
+        except np.linalg.LinAlgError:
+            raise StepFailed("the algebraic equations are singular", 0, np.inf) from None
+        return made
+
+
+def noise(function: Callable[[float, Array], float], time: float, x: Array, size: Array, relative: float) -> float:
+    """By how much a function of (t, x) changes where the states change by a part of their size."""
+    here, made = function(time, x), 0.0
+    for i in np.flatnonzero(size):
+        moved = x.copy()
+        moved[i] += FORWARD * size[i]
+        made += abs(function(time, moved) - here)
+    return relative * made / float(FORWARD)

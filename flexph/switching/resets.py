@@ -1,0 +1,123 @@
+"""States after a switch: where the constraints of a new mode take them by impulses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import null_space
+
+from ..methods.conditions import CONSISTENT
+from ..methods.equations import Equations, sizes
+from ..methods.structure import dense
+from ..space import Array
+
+MET = 1e-13
+"""Defect of a constraint over its largest terms at which a state needs no impulse."""
+ITERATIONS = 30
+LOOSE = 1e-10
+"""Singular value over the largest one below which an algebraic costate counts as undetermined: it may be an impulse."""
+
+
+class Impulsive(NamedTuple):
+    """A state (n,) after impulses μ of the algebraic costates: ``E(x⁺ − x⁻)`` (n,), ∫z dt (n,), and free (k, n)."""
+
+    state: Array
+    impulse: Array
+    costate: Array
+    free: Array
+
+
+def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
+    """The state on the constraints of a mode to which impulses of these constraints take x.
+
+    With E = U₁U₁ᵀE V₁V₁ᵀ and A = J − R, what is infinite for an instant are costates U₂μ that E does not see. Their
+    power is finite if ``A₂₂μ = 0, A₂₂ = U₂ᵀA U₂``; then Rᵀ U₂μ = 0 as well, as zᵀRz ≥ 0. With N an orthonormal basis of
+    these μ and G = U₁ᵀA U₂N,
+
+        ``U₁ᵀE(x⁺)V₁ V₁ᵀ(x⁺ − x⁻) = G μ,   −Gᵀz₁(x⁺) + NᵀU₂ᵀB u = 0``,
+
+    the second because finite costates cannot balance it: A₂₂N = 0 makes it a condition on z₁ = U₁ᵀz. So impulses act in
+    the constraint directions alone, and the states ``a`` with a·E⁻¹G = 0 keep their value (``free``): the charge of
+    capacitors that a switch connects, the momentum of what an impact does not hold. For ẋ = J∇H + Gλ, 0 = Gᵀ∇H it is
+    x⁺ = x⁻ + Gμ; the energy lost, H(x⁻) − H(x⁺) + uᵀBᵀU₂Nμ = H(x⁻) − H(x⁺) − ∇H(x⁺)·(x⁻ − x⁺), is not negative where H
+    is convex, and x⁺ is then the nearest consistent state in energy. Matrices are taken at x⁺.
+
+    Raises ArithmeticError where no impulse meets the constraints.
+    """
+    system, split = equations.system, equations.split
+    none = np.zeros(x.size)
+    N = _impulses(split.U2.T @ dense(system.J(x) - system.R(x)) @ split.U2)
+    if not N.shape[1]:
+        return Impulsive(x, none, none, split.V1.T)
+    rows = split.U2 @ N
+
+    def defect(y: Array) -> Array:
+        made: Array = rows.T @ equations.flow(time, y)
+        return made
+
+    def directions(y: Array) -> tuple[Array, Array]:
+        G = dense(system.J(y) - system.R(y)) @ rows
+        return G, np.linalg.solve(split.U1.T @ dense(system.E(y)) @ split.V1, split.U1.T @ G)
+
+    mu = np.zeros(N.shape[1])
+    made = x
+    terms = _terms(equations, time, x, rows)
+    if np.any(np.abs(defect(x)) > MET * terms):
+        made, mu = _solved(x, defect, lambda y: split.V1 @ directions(y)[1], sizes(system, x))
+        if np.any(np.abs(defect(made)) > CONSISTENT * np.maximum(terms, _terms(equations, time, made, rows))):
+            raise ArithmeticError(
+                f"no impulse meets the constraints: {N.shape[1]} of them are left with defects up to "
+                f"{np.abs(defect(made)).max():.3g}"
+            )
+    G, moves = directions(made)
+    free = null_space(moves.T, rcond=1e-12).T @ split.V1.T if moves.size else split.V1.T
+    return Impulsive(made, split.U1 @ (split.U1.T @ (G @ mu)), rows @ mu, free)
+
+
+def _impulses(inner: Array) -> Array:
+    """The kernel of A₂₂ (k, j), orthonormal; rows are scaled, as equations have different units."""
+    if not inner.size:
+        return np.zeros((len(inner), 0))
+    scale = np.sqrt(np.maximum(np.abs(inner).max(axis=1), np.abs(inner).max(axis=0)))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    _, values, right = np.linalg.svd(inner / scale[:, None] / scale[None, :])
+    kernel = right[values <= LOOSE * max(values.max(initial=0.0), 1e-300)].T / scale[:, None]
+    made: Array = np.linalg.qr(kernel)[0]
+    return made
+
+
+def _terms(equations: Equations, time: float, x: Array, rows: Array) -> Array:
+    """The largest terms of the constraints."""
+    system = equations.system
+    z, u = np.abs(system.z(x)), np.abs(equations.forcing.at(time))
+    flow = abs(dense(system.J(x) - system.R(x))) @ np.maximum(z, 1e-3 * z.max(initial=0.0))
+    made: Array = np.abs(rows.T) @ (flow + abs(dense(system.B(x))) @ u)
+    return np.maximum(made, 1e-300)
+
+
+def _solved(
+    x: Array, defect: Callable[[Array], Array], directions: Callable[[Array], Array], size: Array
+) -> tuple[Array, Array]:
+    """x⁺ = x + D(x⁺)μ with defect(x⁺) = 0, by Newton's method in μ, of least norm where constraints are redundant."""
+    made, mu, last = x, None, np.inf
+    for _ in range(ITERATIONS):
+        D = directions(made)
+        mu = np.zeros(D.shape[1]) if mu is None else mu
+        here = defect(x + D @ mu)
+        unit = 1.0 / np.maximum(np.abs(D / size[:, None]).max(axis=0), 1e-300)  # moves something by its size
+        slope = np.empty((here.size, D.shape[1]))
+        for k in range(D.shape[1]):
+            step = 1e-6 * unit[k] * D[:, k]
+            slope[:, k] = (defect(x + D @ mu + step) - defect(x + D @ mu - step)) / 2e-6
+        scale = np.maximum(np.abs(slope).max(axis=1, keepdims=True), 1e-300)
+        change = unit * np.linalg.lstsq(slope / scale, -here / scale[:, 0], rcond=1e-9)[0]
+        mu = mu + change
+        made = x + D @ mu
+        moved = float(np.abs(change / unit).max())
+        if moved <= 1e-15 or (moved <= 1e-9 and moved > 0.1 * last):
+            break
+        last = moved
+    assert mu is not None
+    return made, mu

@@ -1,0 +1,155 @@
+"""Switching port-Hamiltonian systems as values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from .. import checks as check
+from ..linear import LinearPHDAE
+from ..phdae import PHDAE, from_linear
+from ..space import Array
+from .transition import Transition
+from .triggers import Function
+
+PROBES = 8
+"""States near the samples at which the Hamiltonians of the modes are compared."""
+SPREAD = 0.1
+"""How far from the samples, relative to the size of each state."""
+COMMON = 1e-12
+"""Difference of two Hamiltonians over their size up to which it is round-off."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One mode: its equations, and functions ``valid`` of (t, x) by name that are ≥ 0 as long as it lasts.
+
+    Where one of them becomes negative, the next mode is chosen among the ``candidates``, all others by default, as
+    :class:`SwitchingPHDAE` says. An ideal diode that blocks is valid while −v ≥ 0, one that conducts while i ≥ 0.
+    """
+
+    system: PHDAE
+    valid: Mapping[str, Function] = field(default_factory=dict)
+    candidates: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.system, LinearPHDAE):
+            object.__setattr__(self, "system", from_linear(self.system))
+        if not isinstance(self.system, PHDAE):
+            raise ValueError(f"the system of a mode must be a PHDAE, got {self.system!r}")
+        for name, function in self.valid.items():
+            if not callable(function):
+                raise ValueError(f"valid[{name!r}] must be a function of (t, x), got {function!r}")
+        object.__setattr__(self, "valid", MappingProxyType(dict(self.valid)))
+        object.__setattr__(self, "candidates", tuple(self.candidates))
+
+
+@dataclass(frozen=True)
+class SwitchingPHDAE:
+    """``E_s(x) ẋ = (J_s(x) − R_s(x)) z_s(x) + B_s(x) u, y = B_sᵀz_s`` with a mode s that jumps, and one H(x) of all.
+
+    ``modes`` by name, a :class:`PHDAE` or :class:`Mode` each, of the same states and Hamiltonian ([survey] sec. 5); E,
+    J, R, B, z and ports may differ. H is compared at random states near the samples. ``transitions`` say when a mode
+    ends (:class:`Transition`); a mode whose functions ``valid`` say it ends too.
+
+    Where several modes may follow (candidates of a transition or of a mode), the state is taken to each of them in
+    turn. Those count that have a consistent state there and whose functions ``valid`` are ≥ 0 just after, at the end of
+    a small step; of these, the one that loses the least energy follows, the first of equals. So an ideal diode conducts
+    rather than break a current, and of all consistent states the nearest in energy is taken.
+
+    ``limit`` is the largest number of switches between two of the times that a run is given: more are a Zeno point,
+    where switches accumulate. Ports of one name have one width in all modes, parts are the same. A switch to a mode
+    without a consistent state, and one that gains energy, raise ArithmeticError in a run (see
+    :func:`flexph.integrate`). Raises ValueError for unknown modes, and for Hamiltonians that differ.
+    """
+
+    modes: Mapping[str, Any]
+    transitions: Sequence[Transition] = ()
+    limit: int = 100
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.modes, Mapping) or not self.modes:
+            raise ValueError(f"modes must map names to systems, got {self.modes!r}")
+        made = {name: given if isinstance(given, Mode) else Mode(given) for name, given in self.modes.items()}
+        object.__setattr__(self, "modes", MappingProxyType(made))
+        object.__setattr__(self, "transitions", tuple(self.transitions))
+        check.count("limit", self.limit)
+        for transition in self.transitions:
+            if not isinstance(transition, Transition):
+                raise ValueError(f"transitions must be of Transition, got {transition!r}")
+            for name in (*transition.source, *transition.target):
+                check.lookup("mode", name, self.modes, f"transition {transition.name!r}: the system")
+        for name, mode in made.items():
+            for other in mode.candidates:
+                check.lookup("mode", other, self.modes, f"candidates of {name!r}: the system")
+        self._check_states()
+        self._check_energy()
+
+    @property
+    def size(self) -> int:
+        """Number n of states."""
+        return self._first.size
+
+    @property
+    def parts(self) -> Mapping[str, slice]:
+        """Names of states."""
+        return self._first.parts
+
+    @property
+    def ports(self) -> Mapping[str, int]:
+        """Widths of all ports, also those that only some modes have."""
+        return {name: p.stop - (p.start or 0) for mode in self.modes.values() for name, p in mode.system.ports.items()}
+
+    @property
+    def H(self) -> Callable[[Array], float]:
+        """The Hamiltonian of all modes."""
+        return self._first.H
+
+    @property
+    def _first(self) -> PHDAE:
+        return next(iter(self.modes.values())).system
+
+    def system(self, mode: str) -> PHDAE:
+        """The equations of a mode."""
+        made: PHDAE = check.lookup("mode", mode, self.modes).system
+        return made
+
+    def following(self, mode: str) -> tuple[str, ...]:
+        """Where a mode goes that is no longer valid."""
+        return tuple(self.modes[mode].candidates) or tuple(name for name in self.modes if name != mode)
+
+    def leaving(self, mode: str) -> tuple[Transition, ...]:
+        """The transitions out of a mode."""
+        return tuple(t for t in self.transitions if mode in t.source)
+
+    def _check_states(self) -> None:
+        one, widths = next(iter(self.modes)), self.ports
+        for name, mode in self.modes.items():
+            if mode.system.size != self.size:
+                raise ValueError(f"mode {name!r} has {mode.system.size} states, mode {one!r} has {self.size}")
+            if dict(mode.system.parts) != dict(self.parts):
+                raise ValueError(f"mode {name!r} has other parts than mode {one!r}: states must be common to all modes")
+            for port, part in mode.system.ports.items():
+                if part.stop - (part.start or 0) != widths[port]:
+                    raise ValueError(f"port {port!r} of mode {name!r} has another width than in other modes")
+
+    def _check_energy(self) -> None:
+        rng, samples = np.random.default_rng(0), [mode.system.sample for mode in self.modes.values()]
+        one = next(iter(self.modes))
+        for k in range(PROBES):
+            x = samples[k % len(samples)]
+            spread = np.maximum(np.abs(x), self._first.floor(x))
+            x = x + SPREAD * np.where(spread > 0.0, spread, 1.0) * rng.standard_normal(self.size)
+            first, gradient = float(self.H(x)), self._first.E(x).T @ self._first.z(x)
+            terms = float(np.abs(gradient) @ np.abs(x))
+            for name, mode in self.modes.items():
+                here = float(mode.system.H(x))
+                if abs(here - first) > COMMON * (abs(first) + abs(here) + terms):
+                    raise ValueError(
+                        f"all modes must have the same Hamiltonian: at a state near a sample H of mode {name!r} is "
+                        f"{here:.8g}, that of {one!r} is {first:.8g}"
+                    )

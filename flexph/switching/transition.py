@@ -1,0 +1,66 @@
+"""Switches from one mode to another, and what they do to the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from ..space import Array
+from .triggers import At, Every, Function, Guard, Impasse, Trigger
+
+
+@dataclass(frozen=True)
+class Reset:
+    """``x⁺ = function(t, x)`` at a switch, and quantities ``keeps`` of x, by name, that it leaves as they are.
+
+    What is said to be kept is checked at every switch, and H(x⁺) ≤ H(x): what a switch loses is booked, and none gains.
+    Algebraic states of x⁺ are guesses from which those of the new mode are found.
+    """
+
+    function: Callable[[float, Array], Any]
+    keeps: Mapping[str, Callable[[Array], Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ValueError(f"a reset must be a function of (t, x), got {self.function!r}")
+        object.__setattr__(self, "keeps", MappingProxyType(dict(self.keeps)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transition:
+    """From the modes ``source`` (one name or several) to ``target``, when a trigger says so.
+
+    ``when`` is a :class:`Guard`, :class:`At`, :class:`Every` or :class:`Impasse`; a function is a guard that is left
+    upwards. Several targets are candidates, of which :meth:`SwitchingPHDAE` describes the choice. A ``condition`` is a
+    function of (t, x) that is asked at that instant: where it is false nothing happens, and a guard waits until its
+    function has been back.
+
+    ``reset`` is a :class:`Reset` or a function of (t, x); without one the state goes to the consistent states of the
+    new mode by the impulses that its constraints exert (:func:`flexph.switching.resets.impulsive`), which is not to
+    move where the new mode has no constraints of its own.
+    """
+
+    source: str | Sequence[str]
+    target: str | Sequence[str]
+    when: Trigger | Function
+    reset: Reset | Callable[[float, Array], Any] | None = None
+    condition: Function | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        for side in ("source", "target"):
+            given = getattr(self, side)
+            names = (given,) if isinstance(given, str) else tuple(given)
+            if not names or not all(isinstance(name, str) for name in names):
+                raise ValueError(f"{side} of a transition must be one or several names of modes, got {given!r}")
+            object.__setattr__(self, side, names)
+        if not isinstance(self.when, Guard | At | Every | Impasse):
+            object.__setattr__(self, "when", Guard(self.when))
+        if self.reset is not None and not isinstance(self.reset, Reset):
+            object.__setattr__(self, "reset", Reset(self.reset))
+        if self.condition is not None and not callable(self.condition):
+            raise ValueError(f"the condition of a transition must be a function of (t, x), got {self.condition!r}")
+        if not self.name:
+            object.__setattr__(self, "name", f"{' or '.join(self.source)} to {' or '.join(self.target)}")

@@ -1,0 +1,85 @@
+"""What ends a mode: regions that must be left, instants, and points from which the equations do not go on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import checks as check
+from ..space import Array
+
+Function = Callable[[float, Array], Any]
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A mode is left as soon as ``function(t, x)`` becomes positive (``direction=1``) or negative (-1), x (n,).
+
+    A mode that is entered there is left at once; one that is entered at zero waits for what comes. With direction 0 it
+    is left where the function passes zero either way. Algebraic states in x are those that solve the equations at t.
+    """
+
+    function: Function
+    direction: int = 1
+
+    def __post_init__(self) -> None:
+        if not callable(self.function) or isinstance(self.function, type):
+            raise ValueError(f"the function of a guard must be a function of (t, x), got {self.function!r}")
+        if self.direction not in (-1, 0, 1) or isinstance(self.direction, bool):
+            raise ValueError(f"direction of a guard must be -1, 0 or 1, got {self.direction!r}")
+
+
+@dataclass(frozen=True)
+class At:
+    """At these times [s], each of which a step ends at; that at which a run begins is none."""
+
+    times: Sequence[float] | Array
+
+    def __post_init__(self) -> None:
+        times = check.array("times of At", np.atleast_1d(np.asarray(self.times, dtype=float)), (None,))
+        if np.any(np.diff(times) <= 0.0):
+            raise ValueError(f"times of At must ascend, got {self.times!r}")
+        object.__setattr__(self, "times", times)
+
+    def after(self, time: float) -> float:
+        """The first of them after a time, infinite where there is none."""
+        later = np.asarray(self.times)[np.asarray(self.times) > time]
+        return float(later[0]) if later.size else math.inf
+
+
+@dataclass(frozen=True)
+class Every:
+    """At ``first + k period`` for k = 0, 1, … [s], each of which a step ends at; the start of a run is none of them.
+
+    A pulse of width D: ``Every(T)`` switches on and ``Every(T, first=D * T)`` off.
+    """
+
+    period: float
+    first: float = 0.0
+
+    def __post_init__(self) -> None:
+        check.positive("period", self.period, "s")
+        check.number("first", self.first)
+
+    def after(self, time: float) -> float:
+        """The first of them after a time."""
+        k = max(math.floor((time - self.first) / self.period), 0)
+        while self.first + k * self.period <= time:
+            k += 1
+        return self.first + k * self.period
+
+
+@dataclass(frozen=True)
+class Impasse:
+    """Where the algebraic equations let the mode go no further: an impasse point ([survey] sec. 4.5).
+
+    There ``∂g/∂x₂`` becomes singular, with g the algebraic equations and x₂ the algebraic states of index 1. Steps
+    follow the branch on which they are; the last one ends where the branch does, to round-off of time.
+    """
+
+
+Trigger = Guard | At | Every | Impasse

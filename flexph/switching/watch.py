@@ -1,0 +1,152 @@
+"""When a mode is left: the functions of its guards and its validity, watched from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from .. import checks as check
+from ..methods.events import PRECISION
+from ..space import Array
+from .branch import Branch, noise
+from .system import SwitchingPHDAE
+from .transition import Transition
+from .triggers import Function, Guard
+
+ROUND_OFF = 1e-9
+"""Relative change of the states whose effect on a function counts as zero where a mode is entered: states at a switch
+are found to 1e-13, algebraic ones by differences to about 1e-10."""
+LOOKS = 8
+"""Points at which a step that leaves from zero is searched for where it was inside."""
+
+
+@dataclass
+class Bound:
+    """A function w of (t, x) that is ≤ 0 as long as a mode lasts, and what it is now.
+
+    ``armed``: it has been below zero (of guards without direction: away from it) since the mode was entered. It
+    ``waits`` where its condition was false, until it has been below zero again.
+    """
+
+    function: Function
+    name: str
+    transition: Transition | None
+    sign: int
+    condition: Function | None = None
+    value: float = 0.0
+    noise: float = 0.0
+    armed: bool = False
+    waits: bool = False
+
+    def __call__(self, time: float, x: Array) -> float:
+        """w(t, x)."""
+        try:
+            given = check.number(self.name, self.function(time, x))
+        except ValueError as error:
+            raise ValueError(f"at t = {time:.6g} s: {error}") from None
+        return given if self.sign == 0 else self.sign * given
+
+    @property
+    def beyond(self) -> bool:
+        """Whether it says that the mode must be left at once."""
+        return self.sign != 0 and self.value > self.noise
+
+    def rearm(self, refused: bool) -> None:
+        """After a step that did not end the mode."""
+        if self.sign == 0:
+            self.armed = self.value != 0.0
+        elif refused:
+            self.armed, self.waits = False, True
+        elif self.value < -self.noise:
+            self.armed, self.waits = True, False
+
+    def allows(self, time: float, x: Array) -> bool:
+        """Whether the condition holds."""
+        return self.condition is None or bool(self.condition(time, x))
+
+
+def bounds(system: SwitchingPHDAE, mode: str) -> list[Bound]:
+    """What the guards of a mode and its functions ``valid`` ask."""
+    made = [
+        Bound(t.when.function, f"the guard of {t.name!r}", t, t.when.direction, t.condition)
+        for t in system.leaving(mode)
+        if isinstance(t.when, Guard)
+    ]
+    valid = system.modes[mode].valid.items()
+    return made + [Bound(f, f"valid[{name!r}] of mode {mode!r}", None, -1) for name, f in valid]
+
+
+class Leaving:
+    """The bounds of a mode from a time and state on, in place of the events of a run (flexph.methods.events.Watch)."""
+
+    def __init__(self, asked: Sequence[Bound], branch: Branch, time: float, size: Array) -> None:
+        self.bounds, self.branch = list(asked), branch
+        self.events = bool(self.bounds) or branch.careful  # whether a run asks after its steps
+        self.fired: Bound | None = None
+        self.stopped = time
+        for bound in self.bounds:
+            bound.value = bound(time, branch.state)
+            bound.noise = noise(bound, time, branch.state, np.maximum(size, np.abs(branch.state)), ROUND_OFF)
+            bound.armed = abs(bound.value) > bound.noise if bound.sign == 0 else bound.value < -bound.noise
+
+    def at_once(self, time: float) -> Bound | None:
+        """The first bound that the mode violates where it is entered."""
+        for bound in self.bounds:
+            if bound.beyond and bound.allows(time, self.branch.state):
+                return bound
+            bound.waits = bound.beyond
+        return None
+
+    def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
+        """The time at which the mode is left in a step, or None. ``at`` gives states between."""
+        here = lambda t: self.branch.at(t, end if t == t1 else at(t))  # noqa: E731
+        last, new = self.branch.state, here(t1)
+        found = []
+        for bound in self.bounds:
+            after = bound(t1, new)
+            if self._leaves(bound, after):
+                found.append((self._zero(bound, t0, t1, after, here, last), bound))
+        for time, bound in sorted(found, key=lambda pair: pair[0]):
+            state = last if time == t0 else new if time == t1 else here(time)
+            if bound.allows(time, state):
+                self.fired, self.stopped = bound, time
+                self.branch.keep(time, state)
+                return time
+        refused = [bound for _, bound in found]
+        for bound in self.bounds:
+            bound.value = bound(t1, new)
+            bound.rearm(any(bound is other for other in refused))
+        self.branch.keep(t1, new)
+        return None
+
+    def _leaves(self, bound: Bound, after: float) -> bool:
+        if bound.sign == 0:
+            return bound.armed and bound.value * after <= 0.0
+        return not bound.waits and ((bound.armed and after >= 0.0) or after > bound.noise)
+
+    def _zero(
+        self, bound: Bound, t0: float, t1: float, after: float, at: Callable[[float], Array], last: Array
+    ) -> float:
+        """Where the bound passes zero; t0 where it has not been inside in this step."""
+        inside = t0
+        if not bound.armed:  # its value at t0 is round-off
+            tried = [t0 + (t1 - t0) * 0.5**k for k in range(1, LOOKS + 1)]
+            found = next((t for t in tried if bound(t, at(t)) < 0.0), None)
+            if found is None:
+                return t0
+            inside = found
+        before = bound.value if inside == t0 else bound(inside, at(inside))
+
+        def value(t: float) -> float:
+            return before if t == inside else after if t == t1 else bound(t, at(t))
+
+        width = max(PRECISION * (t1 - t0), np.spacing(max(abs(t0), abs(t1))))
+        return float(brentq(value, inside, t1, xtol=width, rtol=4.0 * np.finfo(float).eps))
+
+    def occurrences(self) -> dict[str, Any]:
+        """Nothing: switches are kept apart."""
+        return {}

@@ -1,0 +1,83 @@
+"""The pogo-stick: closed forms against the equations, event times, the files."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cases import pogo_stick
+from cases.pogo_stick import in_contact, in_flight, mode, solve
+from flexph.cli import main
+
+
+def run(*words: str, code: int = 0):
+    result = CliRunner().invoke(main, ["run", "pogo-stick", *words])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_published_numbers():
+    checks = list(pogo_stick.checks())
+    assert len(checks) == 10
+    assert [c for c in checks if not c.passed] == []
+
+
+@pytest.mark.parametrize(("contact", "motion"), [(0.0, in_flight), (1.0, in_contact)])
+def test_closed_forms_satisfy_the_equations(contact, motion):
+    """Central differences with (1e-5)² and round-off against (5.2) and (5.3)."""
+    system, t, h = mode(contact), 0.03, 1e-5
+    start = np.array([0.47, 0.47, -3.0])
+    x = motion(start, t)
+    rate = (motion(start, t + h) - motion(start, t - h)) / (2.0 * h)
+    right = (system.J(x) - system.R(x)) @ system.z(x)
+    np.testing.assert_allclose(right, rate, rtol=1e-6)
+    np.testing.assert_allclose(motion(start, 0.0), start, rtol=1e-15)
+
+
+def test_modes_are_the_published_matrices():
+    """[survey] eq. (5.2) and (5.3)."""
+    d = pogo_stick.DAMPING
+    x = np.zeros(3)
+    np.testing.assert_array_equal(mode(0.0).J(x) - mode(0.0).R(x), [[-1.0 / d, 0, 0], [0, 0, 1.0], [0, -1.0, 0]])
+    np.testing.assert_array_equal(mode(1.0).J(x) - mode(1.0).R(x), [[0, 0, 1.0], [0, 0, 1.0], [-1.0, -1.0, -d]])
+
+
+def test_the_foot_never_sinks_and_the_ground_never_pulls():
+    found = solve(0.4, 2e-3, 3.0)
+    touches = found.modes == pogo_stick.CONTACT
+    gaps = found["height"][:, 0] - found["length"][:, 0]
+    assert np.abs(gaps[touches]).max() < 1e-14
+    assert gaps.min() > -1e-12
+    pull = np.array([pogo_stick.lift(x) for x in found.states[touches]])
+    assert pull.max() < 1e-9
+    assert found.balance.dissipation.min() >= 0.0
+
+
+def test_first_fall_is_that_of_a_stone():
+    found = solve(0.4, 2e-3, 0.4)
+    assert found.switches[0].time == pytest.approx(np.sqrt(2.0 * 0.4 / 9.81), abs=1e-14)
+
+
+def test_files(tmp_path):
+    run("--out", str(tmp_path / "out"), "--end", "1")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["event_time_error_max_s"] < 1e-9
+    assert summary["energy_jump_max_J"] < 1e-14
+    assert summary["dissipated_J"] == pytest.approx(summary["energy_lost_J"], rel=1e-12)
+    events = np.genfromtxt(tmp_path / "out" / "events.csv", delimiter=",", names=True)
+    np.testing.assert_allclose(events["t_s"], events["closed_form_s"], atol=1e-9)
+    assert (tmp_path / "out" / "pogo-stick.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--height", "-1"], "height must be positive"),
+        (["--step", "0"], "step must be positive"),
+        (["--end", "inf"], "end must be at least one step"),
+        (["--method", "euler"], "method of a switching system must be one of"),
+    ],
+)
+def test_bad_options(options, message, tmp_path):
+    assert message in run("--out", str(tmp_path / "out"), *options, code=1).output
