@@ -87,3 +87,19 @@ def test_spatial_page(run_page):
         space["eigenfrequencies"](space["rope"].linearize(space["hanging"]))[::2], expected, rtol=1e-3
     )
     assert "steady rotation with 100 rad/s" in space["spinning"].message
+
+
+def test_rigid_multibody_page(run_page, capsys):
+    space = run_page("rigid-multibody.md")
+    for name in ("run", "motion", "turning", "stopping", "again"):
+        assert space[name].balance.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
+    assert np.abs(0.5 * (space["omega"][1:, 1] + space["omega"][:-1, 1])).max() < 1e-12  # no slip in the middle
+    np.testing.assert_allclose(space["again"]["positions"], space["zeta"], atol=1e-12)
+    np.testing.assert_array_equal(space["built"].phdae().J(space["start"]), space["robot"].phdae().J(space["start"]))
+    assert space["turn"].defect(space["motion"].final[:9]) < 1e-13
+    assert np.abs(space["gap"]).max() < 1e-13
+    assert space["ride"].ledger.nonholonomic_residual.max() < 1e-12
+    assert 0.01 < np.abs(space["ride"].displacement("boom.tip")[:, 1]).max() < 0.03
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-1] == "11 True True"
+    assert any(line.startswith("mass must be positive semi-definite, got the eigenvalue -1") for line in printed)
