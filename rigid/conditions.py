@@ -72,7 +72,7 @@ def _check_mass(system: MultibodySystem) -> None:
         shares = np.abs(vectors[:, 0])
         names = [system.velocity_name(int(i)) for i in np.flatnonzero(shares > 0.1 * shares.max())]
         raise ValueError(
-            f"mass must be positive semi-definite, got the eigenvalue {values[0]:.6g}, of the velocities "
+            f"mass must be positive semi-definite, got the eigenvalue {values[0]:.6g} of "
             f"{listed(names)}: kinetic energy would be negative"
         )
 
