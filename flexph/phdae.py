@@ -131,13 +131,16 @@ class PHDAE:
     def floor(self, x: Array) -> Array:
         """What counts as small of each state: 1e-3 of its part, whose entries share a unit; of all where that rests.
 
-        A part rests too that is round-off of all others: it says nothing about its own size.
+        A part rests too that is round-off of all others, or of a part named before it that it belongs to: it says
+        nothing about its own size.
         """
-        made = np.full(x.size, 1e-3 * np.abs(x).max(initial=0.0))
-        rest = ROUND_OFF * np.abs(x).max(initial=0.0)
+        largest = float(np.abs(x).max(initial=0.0))
+        made, around = np.full(x.size, 1e-3 * largest), np.zeros(x.size)
+        rest = ROUND_OFF * largest
         for part in self.parts.values():
-            largest = float(np.abs(x[part]).max(initial=0.0))
-            made[part] = 1e-3 * largest if largest > rest else made[part]
+            own = float(np.abs(x[part]).max(initial=0.0))
+            if own > max(rest, check.ROUND_OFF * float(around[part].max(initial=0.0))):
+                made[part], around[part] = 1e-3 * own, own
         return made
 
     def gradient_defect(self, x: Array) -> float:

@@ -1,0 +1,365 @@
+"""A slider-crank made of two systems that are coupled at their ports ([rigid] sec. 7.3).
+
+The crank turns about A, the origin, and ends in C; the rod, with the slider as one body of it, is guided on the x axis
+at B. Each is a system of its own with a port at C. The coupling F_{1,C} = −F_{2,C}, v_{1,C} = v_{2,C} makes them one:
+
+    0 = [B₁ᵀ, −B₂ᵀ] ϖ = d/dt (p_{1,C} − p_{2,C}),
+
+and its multiplier is the force in the pin. A torque on the crank and a force on the slider are left as ports. What is
+coupled are velocities, while the pin is a matter of positions (remark 4). Ports that know their place, p(ζ) with
+p'Z = Bᵀ, are discretised by the increment of p: the pin then stays together to round-off, at any step. Ports that are
+matrices only couple velocities in the middle of each step, and the pin drifts apart at second order. Both are shown.
+
+The motion is that of one freedom, the crank angle φ, with x_B = ℓ₁ cos φ + √(ℓ₂² − ℓ₁² sin²φ) and
+
+    I(φ) φ̈ + ½ I'(φ) φ̇² = M_ext + F_ext x_B'(φ),
+
+the same as that of :func:`flexph.connect` with hinges and a slider.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+import rigid
+from flexph import GROUND, Mechanism, Solution, Trajectory, connect, force, hinge, integrate, slider, torque
+from flexph import checks as check
+from flexph.case import Case, Check, Option
+from flexph.space import Array
+from flexph.tables import write_table
+
+CRANK, ROD = 0.15, 0.4  # ℓ₁, ℓ₂ [m]
+INERTIA_A = 0.01  # of the crank about A [kg m²]
+MASS, CENTRE, INERTIA_B = 0.8, 0.1, 0.03  # of rod and slider: m₂ [kg], r₂ from B [m], about B [kg m²]
+SPEED = 2.0 * math.pi  # of the crank at the start [rad/s]
+ANGLE = 0.5 * math.pi  # of the crank at the start [rad]
+DURATION = 10.0  # [s]
+PIN = "crank.C = rod.C"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Coupled by places, by velocities only, and hinged; the loads [N m], [N] over time."""
+
+    coupled: Trajectory
+    loose: Trajectory
+    hinged: Solution
+    torque: float
+    load: float
+
+
+def crank() -> rigid.MultibodySystem:
+    """φ̇₁ = ω₁, I_{1,A} ω̇₁ = M_ext + B_Cᵀ F_C."""
+    return rigid.pivoted_body(INERTIA_A, ports={"motor": rigid.Torque(), "C": (CRANK, 0.0)})
+
+
+def rod() -> rigid.MultibodySystem:
+    """ζ = (r_B, φ₂), ϖ = (v_2, ω₂) in body axes at B; B on the x axis, a force on B along it."""
+    return rigid.free_body(
+        MASS,
+        inertia=INERTIA_B,
+        about=(0.0, 0.0),
+        centre=(CENTRE, 0.0),
+        ports={"C": (ROD, 0.0), "slider": rigid.Force((0.0, 0.0), along=(1.0, 0.0))},
+        constraints={"bearing": rigid.OnLine((0.0, 0.0), along=(1.0, 0.0))},
+    )
+
+
+def slider_crank(*, places: bool = True) -> rigid.MultibodySystem:
+    """Crank and rod coupled at C; without ``places`` their ports there are matrices only."""
+    parts = {"crank": crank(), "rod": rod()}
+    if not places:
+        parts = {name: without_place(part) for name, part in parts.items()}
+    return rigid.interconnect(parts, [("crank.C", "rod.C")])
+
+
+def without_place(system: rigid.MultibodySystem) -> rigid.MultibodySystem:
+    """The same with a port C of which only the velocity is known."""
+    return replace(system, ports={**system.ports, "C": rigid.ExternalPort(system.ports["C"].matrix)})
+
+
+def mechanism() -> Mechanism:
+    """The same of bodies and joints."""
+    inertia = INERTIA_B - MASS * CENTRE**2
+    bodies = {
+        "crank": rigid.body(1.0, inertia=INERTIA_A, ports={"A": (0.0, 0.0), "C": (CRANK, 0.0)}),
+        "rod": rigid.body(MASS, inertia=inertia, centre=(CENTRE, 0.0), ports={"B": (0.0, 0.0), "C": (ROD, 0.0)}),
+    }
+    return connect(
+        bodies,
+        [
+            hinge("crank.A", GROUND.at(0.0, 0.0)),
+            hinge("crank.C", "rod.C"),
+            slider("rod.B", GROUND.at(0.0, 0.0), turning=True),
+            torque("crank.A", name="motor"),
+            force("rod.B", name="load"),
+        ],
+    )
+
+
+class Freedom:
+    """The linkage as a function of the crank angle: x_B, φ₂, their first two derivatives, I and I'."""
+
+    def __init__(self, phi: Any) -> None:
+        s, c = np.sin(phi), np.cos(phi)
+        self.phi2 = math.pi - np.arcsin(CRANK / ROD * s)
+        s2, c2 = np.sin(self.phi2), np.cos(self.phi2)
+        self.x = CRANK * c - ROD * c2
+        self.turn = CRANK * c / (ROD * c2)  # φ₂' of ℓ₁ sin φ = ℓ₂ sin φ₂
+        bend = (-CRANK * s + ROD * s2 * self.turn**2) / (ROD * c2)
+        self.shift = -CRANK * s + ROD * s2 * self.turn  # x_B'
+        curve = -CRANK * c + ROD * (c2 * self.turn**2 + s2 * bend)
+        cross, lever = MASS * CENTRE * s2, MASS * CENTRE * c2 * self.turn
+        self.inertia = (
+            INERTIA_A + MASS * self.shift**2 - 2.0 * cross * self.shift * self.turn + INERTIA_B * self.turn**2
+        )
+        self.slope = 2.0 * MASS * self.shift * curve - 2.0 * lever * self.shift * self.turn
+        self.slope += 2.0 * (INERTIA_B * self.turn * bend - cross * (curve * self.turn + self.shift * bend))
+
+
+def loads(torque: float, load: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
+    """M_ext and F_ext over time."""
+    return lambda t: torque * math.cos(3.0 * t), lambda t: load * math.cos(5.0 * t)
+
+
+def of_one_freedom(times: Array, torque: float, load: float) -> Array:
+    """φ, φ̇, φ₂ and x_B over ascending times from zero (k, 4), by a Runge-Kutta method of order 8 to 1e-12."""
+    motor, push = loads(torque, load)
+
+    def rates(t: float, y: Array) -> list[float]:
+        at = Freedom(y[0])
+        return [y[1], (motor(t) + push(t) * at.shift - 0.5 * at.slope * y[1] ** 2) / at.inertia]
+
+    found = solve_ivp(rates, (0.0, times[-1]), [ANGLE, SPEED], method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
+    at = Freedom(found.y[0])
+    return np.column_stack([*found.y, at.phi2, at.x])
+
+
+def solve(times: Array, torque: float, load: float, *, places: bool = True) -> Trajectory:
+    """Run the coupled systems by the pair."""
+    system, at = slider_crank(places=places), Freedom(ANGLE)
+    motor, push = loads(torque, load)
+    inputs = {"crank.motor": lambda t: [motor(t)], "rod.slider": lambda t: [push(t)]}
+    # of the rod in body axes: the velocity of B turned back by φ₂
+    v = at.shift * SPEED * np.array([math.cos(at.phi2), -math.sin(at.phi2)])
+    start = system.state([ANGLE, at.x, 0.0, at.phi2], [SPEED, *v, at.turn * SPEED], inputs=inputs)
+    return integrate(system.phdae(), start, times, inputs=inputs)
+
+
+def solve_hinged(times: Array, torque: float, load: float) -> Solution:
+    """Run the mechanism of joints by the exact step."""
+    made, at = mechanism(), Freedom(ANGLE)
+    motor, push = loads(torque, load)
+    pose = made.assemble({"crank": (0.0, 0.0, ANGLE)}, guess={"rod": (at.x, 0.0, at.phi2)})
+    state = made.consistent_state(pose, velocities={"crank": SPEED})
+    inputs = {"motor": lambda t: [motor(t)], "load": lambda t: [push(t), 0.0]}
+    return integrate(made, state, times, inputs=inputs)
+
+
+def run(
+    *,
+    torque: Annotated[float, Option("amplitude of M_ext = M cos(3t) on the crank", "N m")] = 0.06,
+    load: Annotated[float, Option("amplitude of F_ext = F cos(5t) on the slider", "N")] = 0.5,
+    step: Annotated[float, Option("length of a time step, which divides 10 s", "s")] = 4e-3,
+) -> Result:
+    """Slider-crank of two systems coupled at their ports: pin kept or drifting, against bodies with joints."""
+    times = mesh(step)
+    given = check.number("torque", torque), check.number("load", load)
+    return Result(solve(times, *given), solve(times, *given, places=False), solve_hinged(times, *given), torque, load)
+
+
+def mesh(step: float, duration: float = DURATION) -> Array:
+    """Equal steps; ValueError unless their number is whole."""
+    steps = max(1, round(duration / check.positive("step", step, "s")))
+    if abs(steps * step - duration) > 1e-9 * duration:  # decimal steps are known to round-off
+        raise ValueError(f"step must divide {duration:g} s, got {step:g} s: the nearest is {duration / steps:.12g} s")
+    return np.linspace(0.0, duration, steps + 1)
+
+
+def motion(run: Trajectory) -> Array:
+    """φ, φ̇, φ₂ and x_B at all times (k, 4), as of :func:`of_one_freedom`."""
+    phi, x, _, phi2 = run["positions"].T
+    return np.column_stack([phi, run["crank.spin"], phi2, x])
+
+
+def gap(run: Trajectory) -> Array:
+    """Distance of the two ends that are to meet in C (k,) [m]."""
+    phi, x, y, phi2 = run["positions"].T
+    return np.hypot(CRANK * np.cos(phi) - x - ROD * np.cos(phi2), CRANK * np.sin(phi) - y - ROD * np.sin(phi2))
+
+
+def pin_force(run: Trajectory) -> Array:
+    """Force on the crank in C at all times but the first and last (k − 1, 2) [N].
+
+    Multipliers belong to the middles of steps, to one side and the other in turn; neighbours are averaged.
+    """
+    mu = run[f"multipliers of {PIN}"]
+    made: Array = -0.5 * (mu[1:-1] + mu[2:])
+    return made
+
+
+def energy_residual(found: Trajectory | Solution) -> float:
+    """Largest |ΔH − work|, of a step and of the whole run, over the largest energy."""
+    account = found.balance if isinstance(found, Trajectory) else found.ledger
+    return float(max(account.largest_residual, found.energy_drift()))
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """Tables of motion, pin and energy; pictures; the runs."""
+    coupled, loose, hinged = result.coupled, result.loose, result.hinged
+    coupled.save(folder / "coupled.h5")  # first: whatever fails below, the run is kept
+    hinged.save(folder / "hinged.h5")
+    exact = of_one_freedom(coupled.times, result.torque, result.load)
+    found = motion(coupled)
+    columns = dict(zip(("phi_rad", "omega_rad_s", "phi2_rad", "x_B_m"), found.T, strict=True))
+    columns |= {"phi_error_rad": found[:, 0] - exact[:, 0], "x_B_error_m": found[:, 3] - exact[:, 3]}
+    columns |= {"gap_m": gap(coupled), "gap_velocities_only_m": gap(loose), "bearing_m": coupled["rod.position"][:, 1]}
+    write_table(folder / "motion.csv", {"t_s": coupled.times, **columns})
+    force_at = dict(zip(("x_N", "y_N"), pin_force(coupled).T, strict=True))
+    write_table(folder / "pin.csv", {"t_s": coupled.times[1:-1], **force_at})
+    energy = {"energy_J": coupled.balance.energy[1:], "residual_J": coupled.balance.residual}
+    works = {f"work of {name} [J]": work for name, work in coupled.balance.work.items()}
+    write_table(folder / "balance.csv", {"t_s": coupled.times[1:], **energy, **works})
+    draw_motion(result, exact, folder / "motion.png")
+    draw_pin(result, folder / "pin.png")
+    hinged_x = hinged.position("rod.B")[:, 0]
+    return {
+        "gap_max_m": gap(coupled).max(),
+        "gap_velocities_only_max_m": gap(loose).max(),
+        "bearing_max_m": np.abs(coupled["rod.position"][:, 1]).max(),
+        "energy_residual_max_rel": energy_residual(coupled),
+        "energy_residual_velocities_only_max_rel": energy_residual(loose),
+        "energy_residual_hinged_max_rel": energy_residual(hinged),
+        "phi_error_max_rad": np.abs(found - exact)[:, 0].max(),
+        "x_B_error_max_m": np.abs(found - exact)[:, 3].max(),
+        "x_B_error_hinged_max_m": np.abs(hinged_x - exact[:, 3]).max(),
+        "x_B_from_hinged_max_m": np.abs(found[:, 3] - hinged_x).max(),
+        "turns": (found[-1, 0] - found[0, 0]) / (2.0 * math.pi),
+        "pin_force_max_N": np.linalg.norm(pin_force(coupled), axis=1).max(),
+    }
+
+
+def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> None:
+    """The linkage over one turn, speed of the crank and position of the slider, and the errors of both routes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.0, 7.5), layout="constrained")
+    grid = figure.add_gridspec(4, frames, height_ratios=(2, 3, 3, 3))
+    run, times, found = result.coupled, result.coupled.times, motion(result.coupled)
+    turning = np.flatnonzero(found[:, 0] - found[0, 0] >= 2.0 * math.pi)
+    last = int(turning[0]) if turning.size else len(times) - 1
+    for column, k in enumerate(np.linspace(0, last, frames, endpoint=False).round().astype(int)):
+        axes = figure.add_subplot(grid[0, column])
+        phi, x, y, phi2 = run["positions"][k]
+        pin = CRANK * np.array([math.cos(phi), math.sin(phi)])
+        axes.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
+        axes.plot([0.0, pin[0]], [0.0, pin[1]], color="C0", linewidth=3.0)
+        axes.plot([x, x + ROD * math.cos(phi2)], [y, y + ROD * math.sin(phi2)], color="C1", linewidth=3.0)
+        axes.plot(*pin, "o", color="0.3", markersize=4)
+        axes.plot(x, y, "s", color="C1", markersize=8)
+        axes.plot(0.0, 0.0, "k^", markersize=6)
+        axes.set(xlim=(-0.2, 0.6), ylim=(-0.22, 0.22), xticks=(0.0, 0.4), aspect="equal")
+        axes.set_title(f"t = {times[k]:.2f} s", fontsize="small")
+        axes.tick_params(labelleft=column == 0, labelsize="small")
+    figure.axes[0].set(xlabel="x [m]", ylabel="y [m]")
+    speed, place, error = (figure.add_subplot(grid[row, :]) for row in (1, 2, 3))
+    speed.plot(times, exact[:, 1], color="0.75", linewidth=4.0, label="one freedom, solve_ivp")
+    speed.plot(times, found[:, 1], color="C0", linewidth=1.0, label="coupled systems")
+    speed.set_ylabel("speed of the\ncrank [rad/s]")
+    speed.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False)
+    place.plot(times, exact[:, 3], color="0.75", linewidth=4.0)
+    place.plot(times, found[:, 3], color="C1", linewidth=1.0)
+    place.set_ylabel("slider [m]")
+    hinged = result.hinged.position("rod.B")[:, 0]
+    error.plot(times, 1e3 * (found[:, 3] - exact[:, 3]), color="C1", linewidth=1.0, label="coupled systems")
+    error.plot(times, 1e3 * (hinged - exact[:, 3]), color="C2", linewidth=1.0, label="bodies with joints")
+    error.set(xlabel="t [s]", ylabel="error of the\nslider [mm]")
+    error.legend(loc="lower left", fontsize="small", ncols=2)
+    for axes in (speed, place, error):
+        axes.set_xlim(times[0], times[-1])
+        axes.grid(alpha=0.3)
+        axes.tick_params(labelbottom=axes is error)
+    figure.savefig(path, dpi=150)
+
+
+def draw_pin(result: Result, path: Path) -> None:
+    """How far the coupled points are apart, with places and with velocities only; the energy; the force in the pin."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 7.5), layout="constrained")
+    apart, energy, pin = figure.subplots(3, 1, sharex=True)
+    times, least = result.coupled.times, np.finfo(float).eps / 16.0
+    for run, color, label in (
+        (result.loose, "C3", "velocities coupled"),
+        (result.coupled, "C0", "places coupled too"),
+    ):
+        apart.semilogy(times, np.maximum(gap(run), least), color=color, linewidth=0.8, label=label)
+        residual = np.maximum(run.balance.residual / run.balance.scale, least)
+        energy.semilogy(times[1:], residual, ".", markersize=2, color=color, label=label)
+    apart.axhline(1e-11, color="0.5", linestyle=":", label="required")
+    apart.set_ylabel("gap at C [m]")
+    apart.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False)
+    energy.set(ylabel="|ΔH − work| / H", ylim=(0.5 * least, 1e-12))
+    hinge_force = result.hinged.reaction(f"hinge {PIN.replace(' = ', '–')}")
+    for k, axis in enumerate("xy"):
+        pin.plot(hinge_force.times, hinge_force.force[:, k], color=f"C{k + 1}", linewidth=3.0, alpha=0.4)
+        pin.plot(times[1:-1], pin_force(result.coupled)[:, k], color=f"C{k + 1}", linewidth=0.9, label=f"along {axis}")
+    pin.plot([], [], color="0.6", linewidth=3.0, label="bodies with joints")
+    pin.set(xlabel="t [s]", ylabel="force on the crank [N]", xlim=(times[0], times[-1]))
+    pin.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False)
+    for axes in figure.axes:
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+
+
+def checks() -> Iterable[Check]:
+    """Both couplings and the mechanism of joints over 10 s: pin, energy, and motion against one freedom."""
+    results = {step: run(step=step) for step in (8e-3, 4e-3)}
+    zero, theory = "theorem: zero", "theory"
+    for step, found in results.items():
+        at = f"h = {step:g} s"
+        drift = float(max(gap(found.coupled).max(), np.abs(found.coupled["rod.position"][:, 1]).max()))
+        yield Check(f"drift of pin and bearing [m], {at}", zero, 0.0, drift, tolerance=1e-11, relative=False)
+        for name, made in (("coupled", found.coupled), ("velocities", found.loose), ("hinged", found.hinged)):
+            yield Check(f"energy − work, {name}, {at}", zero, 0.0, energy_residual(made), tolerance=1e-12,
+                        relative=False)  # fmt: skip
+    coarse, fine = results.values()
+    exact = of_one_freedom(coarse.coupled.times, coarse.torque, coarse.load)
+    errors = [np.abs(motion(r.coupled)[::every] - exact).max(axis=0) for r, every in ((coarse, 1), (fine, 2))]
+    for k, (name, bound) in enumerate((("φ [rad]", 3e-3), ("φ̇ [rad/s]", 3e-2), ("φ₂ [rad]", 1e-3), ("x_B [m]", 3e-4))):
+        source = "one freedom"
+        yield Check(f"error of {name}, h = 4 ms", source, 0.0, float(errors[1][k]), tolerance=bound, relative=False)
+        order = math.log2(errors[0][k] / errors[1][k])
+        yield Check(f"order of {name}", theory, 2.0, order, tolerance=0.1, relative=False)
+    apart = [np.abs(motion(r.coupled)[:, 3] - r.hinged.position("rod.B")[:, 0]).max() for r in (coarse, fine)]
+    yield Check("order of the distance of both routes", theory, 2.0, math.log2(apart[0] / apart[1]), tolerance=0.1,
+                relative=False)  # fmt: skip
+    drifts = [float(gap(r.loose).max()) for r in (coarse, fine)]
+    yield Check("order of the drift of velocities only", theory, 2.0, math.log2(drifts[0] / drifts[1]), tolerance=0.1,
+                relative=False)  # fmt: skip
+    yield Check("work of the force is that along x_B [J]", "∫ F dx", work_along(fine), done(fine), tolerance=1e-3)
+
+
+def work_along(result: Result) -> float:
+    """∫ F_ext dx_B of the one freedom [J], by Simpson's rule over the saved times."""
+    from scipy.integrate import simpson
+
+    times = result.coupled.times
+    exact = of_one_freedom(times, result.torque, result.load)
+    power = np.array([loads(0.0, result.load)[1](t) for t in times]) * Freedom(exact[:, 0]).shift * exact[:, 1]
+    return float(simpson(power, x=times))
+
+
+def done(result: Result) -> float:
+    """Work of the force on the slider [J]."""
+    return float(result.coupled.balance.work["rod.slider"].sum())
+
+
+case = Case(run, write, checks, needs=("matplotlib",))
