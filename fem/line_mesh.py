@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import qr
 
 from .elements import Field, Pair, gauss
+from .null_space import null_space
 
 Reference = Literal["cantilever", "simply_supported", "mean_axis"]
 REFERENCES: tuple[Reference, ...] = ("cantilever", "simply_supported", "mean_axis")
@@ -144,7 +144,7 @@ def line_mesh(length: float, elements: int, dim: int, reference: Reference, pair
     size = last + len(node)
     whole = LineMesh(length, elements, dim, pair, sparse.eye_array(size, format="csr"))
     if reference == "mean_axis":
-        return replace(whole, basis=_null_space(_mean_motion(whole)))
+        return replace(whole, basis=null_space(_mean_motion(whole)))
     root, tip = _FIXED[reference]
     fixed = [i for i, k in enumerate(node) if k in root] + [last + i for i, k in enumerate(node) if k in tip]
     return replace(whole, basis=whole.basis[:, np.setdiff1d(np.arange(size), fixed)])
@@ -156,17 +156,6 @@ def _mean_motion(mesh: LineMesh) -> np.ndarray:
     mean, lever = weight / mesh.length, mesh.points(local) / mesh.length - 0.5
     rows = [mesh.rows(name, local).T @ mean for name in mesh.components]
     return np.array(rows + [mesh.rows(name, local).T @ (mean * lever) for name in mesh.transverse])
-
-
-def _null_space(rows: np.ndarray) -> sparse.csr_array:
-    """Basis Z of the solutions of rows · Z u = 0: the coordinates that column pivoting picks follow from the others."""
-    rank, size = rows.shape
-    pivots = np.sort(qr(rows, mode="r", pivoting=True)[1][:rank])
-    kept = np.setdiff1d(np.arange(size), pivots)
-    filled = np.zeros((size, kept.size))
-    filled[kept, np.arange(kept.size)] = 1.0
-    filled[pivots] = -np.linalg.solve(rows[:, pivots], rows[:, kept])
-    return sparse.csr_array(filled)
 
 
 def _sorted(matrix: sparse.csr_array) -> sparse.csr_array:

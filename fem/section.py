@@ -9,6 +9,9 @@ import numpy as np
 from scipy.special import expit, zeta
 
 from flexph import checks as check
+from flexph.space import Array
+
+from .elastic import isotropic_compliance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +45,15 @@ class Material:
         if self.poisson is None:
             raise ValueError("material needs poisson= or shear= in space (dim=3): torsion works on the shear modulus G")
         return self.young / (2.0 * (1.0 + self.poisson))
+
+    @property
+    def compliance(self) -> Array:
+        """S of ε = S σ, (6, 6) [1/Pa], over (xx, yy, zz, yz, xz, xy); singular at ν = ½. Needs ν or G."""
+        if self.shear is None and self.poisson is None:
+            raise ValueError("material needs poisson= or shear= in a solid: its stresses are of all directions")
+        G = self.shear_modulus
+        nu = self.young / (2.0 * G) - 1.0 if self.poisson is None else self.poisson
+        return isotropic_compliance(self.young, nu, G)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """flexph: flexible multibody dynamics in port-Hamiltonian form."""
 
-from .body import Body, LoadPort, Port, StressField, View
+from .body import Body, LoadPort, Port, StressField, TensorField, View
 from .body_basis import body_basis
 from .component_modes import craig_bampton
 from .dirac import DiracStructure, LagrangianSubspace
@@ -134,6 +134,7 @@ __all__ = [
     "Switch",
     "SwitchingPHDAE",
     "SwitchingTrajectory",
+    "TensorField",
     "TimeResponse",
     "Trajectory",
     "Transition",

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from scipy import sparse
+
 from . import checks as check
 from .elasticity import Elasticity
 from .inertia import Inertia, contract
@@ -36,12 +38,14 @@ class Port:
 class LoadPort:
     """A force density, constant on each of k elements: acts at the element means of the displacement.
 
-    positions (k, d) [m], shapes sparse (k·d, n), measures (k,): the lengths (areas, volumes) of the elements.
+    positions (k, d) [m], shapes sparse (k·d, n), measures (k,): the lengths (areas, volumes) of the elements. On
+    surfaces ``normals`` (k, d): the mean outward normals in body axes.
     """
 
     positions: Array
     shapes: Any
     measures: Array
+    normals: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,38 @@ class StressField:
 
 
 @dataclass(frozen=True)
+class TensorField:
+    """A stress tensor as linear maps of the stress coordinates σ: six components (xx, yy, zz, xy, yz, xz).
+
+    cells       (c·6, m): means over the drawn cells
+    drawn       (c,): the cell of the mesh that each drawn cell is (a part) of
+    at          (p·6, m): values at the p points where the stresses of the state live
+    positions   (p, d) [m], weights (p,): volumes [m³], cell (p,): the cell of the mesh of each point
+    nodal       (g·6, m): a smooth field at g corners; spread (p, g): its values at the points
+    compliances (k, 6, 6) [1/Pa] of the materials over these components, shear counted once as 2ε; material (p,)
+
+    See :mod:`flexph.stress_fields` for what is made of them.
+    """
+
+    unit: str
+    cells: Any
+    drawn: Array
+    at: Any
+    positions: Array
+    weights: Array
+    cell: Array
+    nodal: Any
+    spread: Any
+    compliances: Array
+    material: Array
+
+    def over(self, basis: Any) -> TensorField:
+        """The field over the coordinates σ̂ of σ = S σ̂."""
+        cells, at, nodal = (sparse.csr_array(rows @ basis) for rows in (self.cells, self.at, self.nodal))
+        return replace(self, cells=cells, at=at, nodal=nodal)
+
+
+@dataclass(frozen=True)
 class View:
     """How a body looks: points (p, d), cells of one meshio type, displacement rows sparse (p·d, n), stress fields."""
 
@@ -61,6 +97,7 @@ class View:
     cell_type: str
     shape: Any
     stresses: Mapping[str, StressField] = field(default_factory=dict)
+    tensors: Mapping[str, TensorField] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,6 +17,7 @@ from .elasticity import Elasticity
 from .gram_schmidt import DEFLATION, orthonormal
 from .inertia import contract
 from .linear import LinearPHDAE
+from .positive import Condensed, condensed, positive_solver
 from .space import Array
 from .spectrum import modes as vibrations
 
@@ -65,8 +66,25 @@ class Held:
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
         return factor, row, length
 
+    @cached_property
+    def _local(self) -> Condensed | None:
+        """K, where stresses are many and local."""
+        return condensed(self.elastic.compliance, self.strain)
+
+    @cached_property
+    def _stiff(self) -> Any:
+        """Solutions with K."""
+        assert self._local is not None
+        try:
+            return positive_solver(self._local.stiffness)
+        except ValueError:
+            raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
+
     def response(self, force: Array, strain: Array) -> Array:
         """Static deformation (n, k) under D₀ᵀσ = force (n, k), Cσ = D₀u + strain, strain (m, k)."""
+        local = self._local
+        if local is not None:
+            return self._stiff(force - self.strain.T @ (local.flexibility @ strain))
         factor, row, length = self._factor
         right = np.concatenate([force / length[:, None], -row[:, None] * strain])
         found = factor.solve(right)

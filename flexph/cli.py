@@ -1,4 +1,4 @@
-"""The command line: `flexph list`, `flexph run`, `flexph validate`."""
+"""The command line: `flexph list`, `flexph run`, `flexph validate`, and commands of other packages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,27 @@ MIN_WIDTH = 100
 MANY = 5
 """Files of a folder below the results up to which they are listed one by one."""
 
+COMMANDS = "flexph.commands"
+"""Entry-point group of further commands."""
+
 INTERRUPTED = 130
 """Exit status of a command that Ctrl-C ended, as in a shell."""
 
 
 class _Main(click.Group):
+    """The commands below, and those that other packages register under the entry-point group ``flexph.commands``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=COMMANDS))})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        if own is None:
+            for entry in entry_points(group=COMMANDS, name=cmd_name):
+                found: click.Command = entry.load()
+                return found
+        return own
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)

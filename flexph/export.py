@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import meshio
 import numpy as np
@@ -17,6 +17,7 @@ from .solution import Solution
 from .space import Array, skew, spins
 from .spectrum import Modes
 from .state import Pose, State, at_rest, configuration
+from .stress_fields import peak_von_mises, principal_stresses, stress_error, tensors, von_mises
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -47,8 +48,11 @@ def write_series(path: str | Path, solution: Solution, *, bodies: Sequence[str] 
     """Write the motion of bodies (all with a view if none are named) as a PVD time series; returns all paths.
 
     The points of each VTU frame are where they are at that time. Point data ``displacement`` (from the first frame)
-    and ``velocity``; cell data ``body`` and the stress quantities of the bodies (NaN where a body has none). At most
-    ``frames`` instants, evenly spread over the saved ones, the last one included.
+    and ``velocity``; cell data ``body`` and the stress quantities of the bodies (NaN where a body has none). Of a
+    stress tensor, such as ``stress`` of a solid, in body axes: the means of the cells (xx, yy, zz, xy, yz, xz), their
+    ``_principal`` stresses and ``_von_mises``; ``_peak_von_mises``, the largest at the points of the stresses in the
+    cell; ``_error``, the error indicator of :func:`flexph.stress_fields.stress_error`. At most ``frames`` instants,
+    evenly spread over the saved ones, the last one included.
     """
     check.count("frames", frames, least=1)
     names = list(bodies) or [name for name, body in solution.mechanism.bodies.items() if body.view]
@@ -149,14 +153,29 @@ def _frames(solution: Solution, names: Sequence[str], pick: Array) -> Iterator[m
 
 
 def _stresses(solution: Solution, viewed: Sequence[tuple[int, str, Body, View]], pick: Array) -> dict[str, list[Array]]:
-    """Stress quantities by name, one array (k, cells) per body."""
-    names = list(dict.fromkeys(name for _, _, _, view in viewed for name in view.stresses))
-    found: dict[str, list[Any]] = {name: [] for name in names}
-    for _, body_name, _, view in viewed:
-        for name in names:
-            if name in view.stresses:
-                sigma = solution[f"{body_name}.stress"][pick]
-                found[name].append((view.stresses[name].cells @ sigma.T).T)
-            else:
-                found[name].append(np.full((len(pick), len(view.cells)), np.nan))
-    return found
+    """Stress quantities by name, one array (k, cells[, components]) per body."""
+    found = [_quantities(solution, name, view, pick) for _, name, _, view in viewed]
+    widths = {name: values.shape[2:] for quantities in found for name, values in quantities.items()}
+    return {
+        name: [
+            quantities.get(name, np.full((len(pick), len(view.cells), *width), np.nan))
+            for quantities, (_, _, _, view) in zip(found, viewed, strict=True)
+        ]
+        for name, width in widths.items()
+    }
+
+
+def _quantities(solution: Solution, body: str, view: View, pick: Array) -> dict[str, Array]:
+    """Stress quantities of one body, (k, cells[, components])."""
+    if not (view.stresses or view.tensors):
+        return {}
+    sigma = solution[f"{body}.stress"][pick]
+    made = {name: (field.cells @ sigma.T).T for name, field in view.stresses.items()}
+    for name, field in view.tensors.items():
+        mean = tensors(field.cells, sigma)
+        made[name] = mean
+        made[f"{name}_principal"] = principal_stresses(mean)
+        made[f"{name}_von_mises"] = von_mises(mean)
+        made[f"{name}_peak_von_mises"] = peak_von_mises(field, sigma)[:, field.drawn]
+        made[f"{name}_error"] = stress_error(field, sigma)[:, field.drawn]
+    return made

@@ -19,7 +19,7 @@ from .kernels.rolling import squares
 from .kernels.state import Configuration, Derived, constraint_sums, derive
 from .kernels.step import Means
 from .placement import Motion, read_motion
-from .space import Array, skew, spin_map
+from .space import Array, dense, skew, spin_map
 from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat, spring_values
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ AT_REST = 1e-13
 """Velocity [m/s] or gap [m] that counts as zero: what projection leaves of bodies that cannot move."""
 CONSISTENT = 1e-9
 """Relative defect up to which a projected velocity counts as consistent: rates of drives are known to about this."""
+FEW = 400
+"""Rows of a sparse G up to which their products are looked at densely."""
 REGULAR = 1e-4
 """Singular value of constraint rows of length 1 above which they are independent: its square is far above round-off."""
 
@@ -257,15 +259,15 @@ def explain_redundancy(mechanism: Mechanism, G: Any) -> str:
 
 
 def _is_regular(G: Any) -> bool:
-    """Whether a dense G has full rank by far: then no diagonal entry of a pivoted QR (see null_space) is small.
+    """Whether G, dense or of few rows, has full rank by far: then no diagonal entry of a pivoted QR is small.
 
     They are at least the smallest singular value of the rows over their lengths, whose square is an eigenvalue here.
     """
-    if sparse.issparse(G) or not G.size:
+    if not G.shape[0] or not G.shape[1] or (sparse.issparse(G) and G.shape[0] > FEW):
         return False
-    size = np.linalg.norm(G, axis=1)
-    rows = G / np.where(size > 0.0, size, 1.0)[:, None]
-    return bool(np.linalg.eigvalsh(rows @ rows.T)[0] > REGULAR**2)
+    gram = dense(G @ G.T)
+    size = np.sqrt(np.where(gram.diagonal() > 0.0, gram.diagonal(), 1.0))
+    return bool(np.linalg.eigvalsh(gram / np.outer(size, size))[0] > REGULAR**2)
 
 
 def _unit_of(mechanism: Mechanism, row: int, unit: str) -> str:

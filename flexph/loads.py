@@ -22,9 +22,8 @@ def number_loads(connections: Sequence[Connection], places: dict[Place, int], di
     for given in (c.input for c in connections if c.input is not None):
         if given.kind == "load":
             ports.append(given.port)
-            continue
         wanted = [Place(given.port)] if given.kind == "force" else []
-        if given.follows and (given.kind == "force" or dim == 3):
+        if given.follows and (given.kind != "torque" or dim == 3):
             wanted += [Place(given.port, axis(i, dim)) for i in range(dim)]
         for place in wanted:
             places.setdefault(place, len(places))
@@ -50,8 +49,9 @@ def load_arrays(
             first, weights = _points(c, bodies, places, starts)
             forces.append((at, first, weights))
             count = dim * len(weights)
-        if c.input.follows and (c.input.kind == "force" or dim == 3):
-            follow.append((at, [places[Place(c.input.port, axis(i, dim))] for i in range(dim)]))
+        if c.input.follows and (c.input.kind != "torque" or dim == 3):
+            frame = [places[Place(c.input.port, axis(i, dim))] for i in range(dim)]
+            follow += [(first_of_element, frame) for first_of_element in range(at, at + count, dim)]
         slices[c.name] = slice(at, at + count)
         at += count
     s, k = spins(dim), len(nodes["node_body"])

@@ -17,7 +17,7 @@ from .joints.laws import Contact
 from .joints.vectors import Place, Product, Turn, Vector
 from .kernels.arrays import Arrays, Rolling, Springs, prepared
 from .loads import load_arrays, number_loads
-from .ports import find_port, split_port
+from .ports import find_place, find_port, split_port
 from .relations import Relation
 from .space import Array, cross, spins
 
@@ -196,7 +196,7 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
     start = np.cumsum([0, *(b.size for b in owned)])
     body, moves, position, shapes = [], [], [], []
     for place in numbering.places:
-        index, port = find_port(place.port, bodies)
+        index, port = find_place(place.port, bodies)
         if place.direction is None:
             x, shape = port.position - owned[index].inertia.centre, port.shape
         else:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from . import checks as check
-from .body import Body, LoadPort, Port, StressField, View
+from .body import Body, Port, StressField, View
 from .body_basis import Held, body_basis, refuse_others
 from .definite import divided, dropped, ldl, semi_definite_product
 from .elasticity import Elasticity
@@ -71,7 +71,7 @@ def reduce_body(
         inertia=_inertia(body.inertia, vectors),
         elasticity=elastic,
         ports={k: Port(p.position, _rows(p.shape, T), _rows(p.rotation, T)) for k, p in body.ports.items()},
-        loads={k: LoadPort(p.positions, _rows(p.shapes, T), p.measures) for k, p in body.loads.items()},
+        loads={k: replace(p, shapes=_rows(p.shapes, T)) for k, p in body.loads.items()},
         view=None if body.view is None else _view(body.view, T, S),
         section_rotation=_rows(body.section_rotation, T) if flexible else None,
     )
@@ -156,7 +156,11 @@ def _stresses(held: Held, T: Array) -> Array:
 def _view(view: View, T: Any, S: Array) -> View:
     """The view over û and σ̂; a rigid body has no stresses."""
     stresses = {name: StressField(f.unit, sparse.csr_array(f.cells @ S)) for name, f in view.stresses.items()}
-    return replace(view, shape=_rows(view.shape, T), stresses=stresses if S.shape[1] else {})
+    tensors = {name: f.over(S) for name, f in view.tensors.items()}
+    flexible = bool(S.shape[1])
+    return replace(
+        view, shape=_rows(view.shape, T), stresses=stresses if flexible else {}, tensors=tensors if flexible else {}
+    )
 
 
 def _rows(rows: Any, T: Any) -> Any:

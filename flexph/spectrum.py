@@ -13,6 +13,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from . import checks as check
 from .elimination import eliminate
 from .linear import LinearPHDAE, linear_system
+from .positive import Condensed, condensed, positive_solver
 from .space import Array, dense
 from .sparse_null_space import sparse_null_space
 
@@ -23,6 +24,10 @@ SPARE = 6
 """Modes carried along beyond those asked for: Lanczos finds the last ones late."""
 RESTARTS = 300
 """Of Lanczos' method; some tens are usual."""
+LOW, LOST, CLEAR = 1e-8, 1e-17, 1e-14
+"""Squares of frequencies over that of the highest one: a first shift of solids, what is round-off, and what is not."""
+FAR = 1e-4
+"""How far below the lowest one a shift may be. Positive definite matrices bear it further away."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,10 @@ def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int)
     Rigid motions are null D, found by elimination; Lanczos works beside them, however many they are.
     """
     m, c, d = (sparse.csc_array(b) for b in blocks)
+    local = condensed(c, d)
+    found = None if local is None else _condensed_modes(system, (m, c, d), local, count)
+    if found is not None:
+        return found
     rigid = _Rigid(m, sparse_null_space(d)[0])
     size, shift, wanted = m.shape[0], 1.0, count + SPARE
     if rigid.count + wanted >= size - 1:
@@ -185,6 +194,37 @@ def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int)
     shapes = _shapes(system, velocity[:, :count], np.sqrt(unit) * stress[:, :count])
     self_stress = c.shape[0] - size + rigid.count
     return Modes(np.sqrt(unit) * frequencies[:count], shapes, rigid=rigid.count, self_stress=self_stress)
+
+
+def _condensed_modes(system: LinearPHDAE, blocks: tuple[Any, Any, Any], local: Condensed, count: int) -> Modes | None:
+    """The same where stresses are many and local, as those of solids, by factors of s M + DᵀC⁻¹D.
+
+    Rigid motions are velocities without any strain, and vectors whose frequency is round-off: they are taken for zero
+    where the next one is far above. None where that cannot be told.
+    """
+    m, c, d = blocks
+    size, wanted = m.shape[0], count + SPARE
+    still = np.flatnonzero(np.diff(d.indptr) == 0)
+    basis = sparse.eye_array(size, format="csr")[:, still]
+    unit = float(np.max(local.stiffness.diagonal() / m.diagonal()))  # near the square of the highest frequency
+    shift = LOW * unit
+    for _ in range(SHIFTS):
+        rigid = _Rigid(m, basis)
+        if rigid.count + wanted >= size - 1:
+            return None
+        stiff = _Stiff(m, d, local, shift)
+        frequencies, velocity, stress = stiff.ritz(stiff.lanczos(wanted, rigid))
+        lost = frequencies**2 < LOST * unit
+        if lost.any():
+            if lost.all() or frequencies[~lost][0] ** 2 < CLEAR * unit:
+                return None
+            basis = sparse.hstack([basis, sparse.csr_array(velocity[:, lost])]).tocsr()
+            continue
+        if FAR * frequencies[0] ** 2 <= shift <= frequencies[0] ** 2:
+            break
+        shift = 0.1 * frequencies[0] ** 2
+    shapes = _shapes(system, velocity[:, :count], stress[:, :count])
+    return Modes(frequencies[:count], shapes, rigid=rigid.count, self_stress=c.shape[0] - size + rigid.count)
 
 
 class _Rigid:
@@ -237,6 +277,20 @@ class _Saddle:
         frequencies, velocity = np.sqrt(np.maximum(values, 0.0)), basis @ rotation
         stress = self.solve(self.m @ velocity)[1]  # C⁻¹D v/(ω² + s), in balance with the inertia forces
         return frequencies, velocity, stress * (values + self.shift) / np.where(values > 0.0, frequencies, 1.0)
+
+
+class _Stiff(_Saddle):
+    """(s M + K) with K = DᵀC⁻¹D condensed: positive definite, a small part of the size of the saddle matrix."""
+
+    def __init__(self, m: Any, d: Any, local: Condensed, shift: float) -> None:
+        self.m, self.d, self.shift, self.size = m, d, shift, m.shape[0]
+        self._flexibility = lambda strain: local.flexibility @ strain
+        self._factor = positive_solver(shift * m + local.stiffness)
+
+    def solve(self, load: Array) -> tuple[Array, Array]:
+        """Velocities and stresses under loads (n,) or (n, k)."""
+        found = self._factor(load)
+        return found, self._flexibility(self.d @ found)
 
 
 def _low_shift(m: Any, c: Any, d: Any) -> float:

@@ -1,46 +1,21 @@
-"""Meshes that rigid bodies are integrated over: read, chosen, merged and checked."""
+"""Meshes that rigid bodies are integrated over: chosen, merged and checked."""
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
-import re
-import sys
 import warnings
-from typing import Any, TypeAlias
+from typing import Any
 
 import meshio
 import numpy as np
 
 from flexph import checks as check
+from flexph.mesh_files import TYPE, nodes_of
 from flexph.space import Array
 
 from .moments import SURFACE, VOLUME
 
-Source: TypeAlias = meshio.Mesh | str | os.PathLike[str]
 Cells = dict[str, Array]
 CORNERS = {name: 1 + max(i for face in faces for i in face) for name, faces in {**SURFACE, **VOLUME}.items()}
-TYPE = re.compile(r"(vertex|line|triangle|quad|tetra|hexahedron|wedge|pyramid)(\d*)")
-"""A meshio cell type of any order, such as ``tetra`` or ``tetra10``."""
-
-
-def read(mesh: Source) -> meshio.Mesh:
-    """A mesh, or that of a file; ValueError, naming the path, for whatever stops meshio."""
-    if isinstance(mesh, meshio.Mesh):
-        return mesh
-    if not isinstance(mesh, str | os.PathLike):
-        raise ValueError(f"mesh must be a meshio.Mesh or the path of a file, got {type(mesh).__name__}")
-    printed, warned = io.StringIO(), io.StringIO()
-    try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(warned):
-            found = meshio.read(mesh)
-    except (Exception, SystemExit) as error:  # readers raise whatever they stumble over; meshio exits on some files
-        exited = isinstance(error, SystemExit)
-        said = printed.getvalue() + warned.getvalue() if exited else str(error) or type(error).__name__
-        raise ValueError(f"mesh cannot be read from {os.fspath(mesh)!r}: {' '.join(said.split())}") from error
-    sys.stderr.write(warned.getvalue())  # what it printed are failed attempts at formats that share an ending
-    return found
 
 
 def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
@@ -71,10 +46,7 @@ def _corners(block: Any, count: int, points: int) -> Array:
     data = np.asarray(block.data)
     if data.ndim != 2 or data.shape[1] < count:
         raise ValueError(f"cells of type {block.type!r} must have {count} points or more, got shape {data.shape}")
-    wrong = data[(data < 0) | (data >= points)]
-    if wrong.size:
-        raise ValueError(f"cells of type {block.type!r} must refer to the {points} points of the mesh, got {wrong[0]}")
-    return data[:, :count].astype(np.int64)
+    return nodes_of(block.type, data, points)[:, :count]
 
 
 def _used(points: Array, cells: Cells) -> tuple[Array, Cells]:

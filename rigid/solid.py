@@ -8,10 +8,11 @@ import numpy as np
 
 from flexph import Body, View
 from flexph import checks as check
+from flexph.mesh_files import Source, read
 from flexph.space import Array
 
 from .bodies import Point, no_shape, spatial
-from .mesh import Cells, Source, chosen, merged, read, refuse_open, refuse_twins
+from .mesh import Cells, chosen, merged, refuse_open, refuse_twins
 from .moments import SPLIT, SURFACE, VOLUME, Moments, of_cells, of_surface
 
 

@@ -103,3 +103,10 @@ def test_rigid_multibody_page(run_page, capsys):
     printed = capsys.readouterr().out.splitlines()
     assert printed[-1] == "11 True True"
     assert any(line.startswith("mass must be positive semi-definite, got the eigenvalue -1") for line in printed)
+
+
+def test_solids_page(run_page, capsys, tmp_path):
+    space = run_page("solids.md")
+    assert float(capsys.readouterr().out) < 1e-12
+    assert space["peaks"].shape == (251, 48) and space["peaks"].max() > 1e4
+    assert (tmp_path / "door.pvd").exists() and len(list((tmp_path / "door").iterdir())) == 26

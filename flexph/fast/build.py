@@ -62,10 +62,16 @@ class _StrainRows:
     def __init__(self, a: Arrays) -> None:
         strain, slopes, weights = (sparse.csr_array(m) for m in (a.strain, a.slopes, a.weights))
         self.curved = np.diff(weights.indptr) > 0
-        self.G = [self._second(slopes, weights, i) for i in range(strain.shape[0])]
+        strain.sort_indices()
+        none = sparse.csr_array((strain.shape[1],) * 2)  # one for all straight rows: solids have a hundred thousand
+        self.G = [self._second(slopes, weights, i) if bent else none for i, bent in enumerate(self.curved)]
         self.columns, self.values = [], []
         for i, second in enumerate(self.G):
             own = slice(strain.indptr[i], strain.indptr[i + 1])
+            if not self.curved[i]:
+                self.columns.append(strain.indices[own].astype(int))
+                self.values.append(strain.data[own])
+                continue
             columns = np.union1d(strain.indices[own], second.nonzero()[0]).astype(int)
             row = np.zeros(columns.size)
             row[np.searchsorted(columns, strain.indices[own])] = strain.data[own]
@@ -155,9 +161,9 @@ def _forms(mechanism: Mechanism) -> Array:
 
 def _elastic(a: Arrays, strain: _StrainRows, pattern: _Pattern) -> Elastic:
     entry, col, val, turn = [], [], [], []
-    for i, columns in enumerate(strain.columns):
+    for i in np.flatnonzero(strain.curved):
         second = strain.G[i].tocsr()
-        for k, c in enumerate(columns):
+        for k, c in enumerate(strain.columns[i]):
             own = slice(second.indptr[c], second.indptr[c + 1])
             col.append(second.indices[own])
             val.append(second.data[own])
@@ -205,7 +211,8 @@ def _stiffness(a: Arrays, strain: _StrainRows, pattern: _Pattern, place: Index) 
         val.append(np.full(rows.size, value))
         damping.append(np.full(rows.size, a.stress_damping[i]))
         count += rows.size
-    geometric = [sparse.coo_array(g) for g in strain.G]
+    bent = np.flatnonzero(strain.curved)
+    geometric = [sparse.coo_array(strain.G[i]) for i in bent]
     by_body = np.zeros(len(a.mass))
     by_body[a.body_stress] = a.stress_damping
     return Stiffness(
@@ -218,7 +225,7 @@ def _stiffness(a: Arrays, strain: _StrainRows, pattern: _Pattern, place: Index) 
         pair_left=_whole(left),
         pair_end=_whole(end),
         stress_place=place[_whole([pattern.find(g.row, g.col) for g in geometric])],
-        stress=np.repeat(np.arange(len(geometric)), [g.nnz for g in geometric]).astype(np.int64),
+        stress=np.repeat(bent, np.array([g.nnz for g in geometric], dtype=int)).astype(np.int64),
         stress_val=_real([g.data for g in geometric]),
     )
 

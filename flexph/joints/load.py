@@ -26,9 +26,12 @@ def torque(port: str, *, axes: Axes = "world", name: str | None = None) -> Conne
     return Connection("torque", (port,), input=Input("torque", port, follows), label=name)
 
 
-def distributed_load(port: str, *, name: str | None = None) -> Connection:
-    """A force per length [N/m] in world axes on a load port: (k, d), one for each of its k elements, or (d,) for all.
+def distributed_load(port: str, *, axes: Literal["world", "body"] = "world", name: str | None = None) -> Connection:
+    """A force density on a load port: (k, d), one for each of its k elements, or (d,) for all.
 
-    Constant on each element, it acts at the element's mean displacement: the exact work of the finite-element field.
+    Per length [N/m] on beams, per area or per volume on solids. Constant on each element, it acts at the element's mean
+    displacement: the exact work of the finite-element field. ``axes="body"``: the load follows, its components are on
+    the axes of the frame of the body; a pressure p is ``-p * body.loads[port].normals``.
     """
-    return Connection("load", (port,), input=Input("load", port), label=name)
+    follows = check.choice("axes", axes, ("world", "body")) == "body"
+    return Connection("load", (port,), input=Input("load", port, follows), label=name)

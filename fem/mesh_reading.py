@@ -1,0 +1,196 @@
+"""Meshes of meshio and scikit-fem as meshes of solids: checked cells, named regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import meshio
+import numpy as np
+import skfem
+from skfem.io.meshio import to_meshio
+
+from flexph import checks as check
+from flexph.mesh_files import TYPE, Source, dimension, listed, nodes_of, read
+from flexph.space import Array
+
+from .cells import CELLS
+from .mesh_soundness import refuse_hanging, refuse_pieces
+from .solid_mesh import Block, NamedSet, SolidMesh, righted
+
+FLAT = 1e-9
+"""Spread of z over that of x and y up to which a mesh lies in a plane."""
+Part = tuple[str, Array]
+"""A cell type and the nodes of its cells."""
+
+
+def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None) -> SolidMesh:
+    """The cells of the highest dimension of a mesh, with all named regions; see :func:`fem.solid` for what is refused.
+
+    ``plane`` says that these are triangles and quadrilaterals of the x-y plane. ``degree`` 2 gives cells of degree 1
+    nodes on their edges; None is the degree of the mesh.
+    """
+    if degree not in (None, 1, 2):
+        raise ValueError(f"degree must be 1 or 2, got {degree!r}")
+    given, named = _of_skfem(mesh) if isinstance(mesh, skfem.Mesh) else (read(mesh), {})
+    parts = _parts(given)
+    chosen = _chosen(parts, plane)
+    points = _points(given.points, plane)
+    _refuse_degree([name for name, _ in chosen], degree)
+    used = np.unique(np.concatenate([nodes.ravel() for _, nodes in chosen]))
+    fresh = np.full(len(points) + 1, -1)
+    fresh[used] = np.arange(len(used))
+    blocks = tuple(Block(CELLS[name], fresh[nodes]) for name, nodes in chosen)
+    blocks = righted(points[used], blocks, each=isinstance(mesh, skfem.Mesh))
+    sets = {name: _renumbered(s, fresh) for name, s in {**_meshio_sets(given, parts, chosen), **named}.items()}
+    made = SolidMesh(points[used], blocks, sets)
+    refuse_twins(made)
+    refuse_hanging(made)
+    refuse_pieces(made)
+    return made.elevated() if degree == 2 and made.degree == 1 else made
+
+
+def _parts(given: meshio.Mesh) -> list[Part]:
+    """The blocks of a meshio mesh, types checked."""
+    parts = []
+    for block in given.cells:
+        dimension(block.type)
+        parts.append((block.type, nodes_of(block.type, block.data, len(given.points))))
+    return parts
+
+
+def _points(given: Any, plane: bool) -> Array:
+    points = check.array("points of the mesh", given, (None, None))
+    if not plane:
+        if points.shape[1] != 3:
+            raise ValueError(f"mesh must have points of space (N, 3), got {points.shape}; plane= makes a plane body")
+        return points
+    if points.shape[1] == 3 and len(points) and np.ptp(points[:, 2]) > FLAT * np.ptp(points[:, :2]):
+        raise ValueError(
+            f"mesh must lie in a plane z = constant for a plane body, z goes from {points[:, 2].min():.6g} to "
+            f"{points[:, 2].max():.6g} m"
+        )
+    return points[:, :2]
+
+
+def _chosen(parts: Iterable[Part], plane: bool) -> list[Part]:
+    """The cells of the body by type. Raises ValueError where there are none, or some of another dimension."""
+    held = [(name, nodes) for name, nodes in parts if len(nodes)]
+    words = ", ".join(dict.fromkeys(name for name, _ in held)) or "no cells"
+    top = max((dimension(name) for name, _ in held), default=0)
+    if plane and top > 2:
+        raise ValueError(f"mesh must have surface cells only for a plane body, mixed dimensions: got {words}")
+    if top < (2 if plane else 3):
+        hint = "; plane='stress' or plane='strain' makes a plane body of surface cells" if top == 2 else ""
+        raise ValueError(f"mesh must have {'surface' if plane else 'volume'} cells, got {words}{hint}")
+    made: dict[str, list[Array]] = {}
+    for name, nodes in held:
+        if dimension(name) == top:
+            made.setdefault(name, []).append(nodes)
+    known = [c.name for c in CELLS.values() if c.dim == top]
+    unknown = [name for name in made if name not in known]
+    if unknown:
+        raise ValueError(f"mesh must have cells of type {', '.join(known)}, got {', '.join(unknown)}")
+    return [(name, np.vstack(nodes)) for name, nodes in made.items()]
+
+
+def _refuse_degree(names: list[str], degree: int | None) -> None:
+    degrees = {name: CELLS[name].degree for name in names}
+    if len(set(degrees.values())) > 1:
+        raise ValueError(f"mesh must have cells of one degree, got {', '.join(names)}")
+    have = next(iter(degrees.values()))
+    if degree is not None and have > degree:
+        raise ValueError(
+            f"degree must be {have} for a mesh of second-order cells ({', '.join(names)}), got {degree}; save the mesh "
+            "with first-order cells for degree 1"
+        )
+
+
+def refuse_twins(mesh: SolidMesh) -> None:
+    """ValueError, naming them, for cells that occur twice."""
+    for block in mesh.blocks:
+        _, first, count = np.unique(np.sort(block.nodes, axis=1), axis=0, return_index=True, return_counts=True)
+        if np.any(count > 1):
+            twins = listed(np.sort(first[count > 1]))
+            raise ValueError(f"mesh must have every cell once, got {block.kind.name} cells again: {twins}")
+
+
+def _meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
+    """Named sets: gmsh's physical groups, cell sets, and point sets, of meshio."""
+    found: dict[str, list[tuple[int, Array]]] = {}
+    physical = given.cell_data.get("gmsh:physical")
+    if physical is not None:
+        names = {(int(tag), int(dim)): name for name, (tag, dim) in given.field_data.items()}
+        for b, (kind, tags) in enumerate(zip((p[0] for p in parts), physical, strict=True)):
+            for tag in np.unique(tags):
+                name = names.get((int(tag), dimension(kind)), str(int(tag)))
+                if tag:
+                    found.setdefault(name, []).append((b, np.flatnonzero(tags == tag)))
+    for name, members in given.cell_sets.items():
+        if name not in found and not name.startswith("gmsh:"):
+            numbered = [(b, np.asarray(m, dtype=int)) for b, m in enumerate(members) if m is not None and len(m)]
+            found[name] = numbered
+    made = {name: _cell_set(name, members, parts, chosen) for name, members in found.items()}
+    for name, nodes in given.point_sets.items():
+        numbers = np.asarray(nodes)
+        numbers = np.flatnonzero(numbers) if numbers.dtype == bool else numbers.astype(int)
+        made.setdefault(name, NamedSet(_pairs([], 2), _pairs([], 4), numbers))
+    return made
+
+
+def _pairs(rows: list[Array], width: int) -> Array:
+    return np.vstack([np.zeros((0, width), dtype=int), *rows])
+
+
+def _cell_set(name: str, members: list[tuple[int, Array]], parts: list[Part], chosen: list[Part]) -> NamedSet:
+    """Cells of blocks as cells of the body, corners of its facets, or nodes."""
+    top = dimension(chosen[0][0])
+    dimensions = {dimension(parts[b][0]) for b, _ in members}
+    if len(dimensions) > 1:
+        kinds = ", ".join(dict.fromkeys(parts[b][0] for b, _ in members))
+        raise ValueError(f"region {name!r} must have cells of one dimension, got mixed dimensions: {kinds}")
+    cells, facets, nodes = [], [], [np.zeros(0, dtype=int)]
+    order = [kind for kind, _ in chosen]
+    for b, index in members:
+        kind, data = parts[b]
+        if dimension(kind) == top:
+            before = sum(len(d) for k, d in parts[:b] if k == kind)
+            cells.append(np.column_stack([np.full(len(index), order.index(kind)), before + index]))
+        elif dimension(kind) == top - 1:
+            facets.append(_corners(data[index], kind))
+        else:
+            nodes.append(np.unique(data[index]))
+    return NamedSet(_pairs(cells, 2), _pairs(facets, 4), np.unique(np.concatenate(nodes)))
+
+
+def _corners(data: Array, kind: str) -> Array:
+    match = TYPE.fullmatch(kind)
+    assert match is not None
+    count = {"line": 2, "triangle": 3, "quad": 4}[match[1]]
+    return np.pad(data[:, :count], [(0, 0), (0, 4 - count)], constant_values=-1)
+
+
+def _renumbered(given: NamedSet, fresh: Array) -> NamedSet:
+    """Nodes by their numbers in use; the padding −1 stays."""
+    nodes = fresh[given.nodes]
+    corners = np.sort(fresh[given.facets], axis=1)
+    count = (given.facets >= 0).sum(axis=1)[:, None]
+    slots = np.arange(4)[None, :]
+    shifted = np.take_along_axis(corners, np.minimum(slots + 4 - count, 3), axis=1)
+    return NamedSet(given.cells, np.where(slots < count, shifted, -1), nodes[nodes >= 0])
+
+
+def _of_skfem(mesh: skfem.Mesh) -> tuple[meshio.Mesh, dict[str, NamedSet]]:
+    """A mesh of scikit-fem, with its boundaries and subdomains."""
+    made = to_meshio(mesh)
+    plain = meshio.Mesh(made.points, made.cells)
+    named = {}
+    for name, cells in (mesh.subdomains or {}).items():
+        numbers = np.asarray(cells, dtype=int)
+        rows = np.column_stack([np.zeros(len(numbers), dtype=int), numbers])
+        named[name] = NamedSet(rows, _pairs([], 4), np.zeros(0, dtype=int))
+    for name, facets in (mesh.boundaries or {}).items():
+        corners = mesh.facets[:, np.asarray(facets, dtype=int)].T
+        padded = np.pad(corners, [(0, 0), (0, 4 - corners.shape[1])], constant_values=-1)
+        named[name] = NamedSet(_pairs([], 2), padded.astype(int), np.zeros(0, dtype=int))
+    return plain, named

@@ -1,0 +1,22 @@
+"""Coordinates that meet a few conditions: a sparse basis of their solutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr
+
+
+def null_space(rows: Any) -> sparse.csr_array:
+    """Basis Z of the solutions of rows · Z u = 0: the coordinates that column pivoting picks follow from the others."""
+    full = rows.toarray() if sparse.issparse(rows) else rows
+    rank, size = full.shape
+    pivots = np.sort(qr(full, mode="r", pivoting=True)[1][:rank])
+    kept = np.setdiff1d(np.arange(size), pivots)
+    follow = -np.linalg.solve(full[:, pivots], full[:, kept])
+    i, j = np.nonzero(follow)
+    data = np.concatenate([np.ones(len(kept)), follow[i, j]])
+    row, column = np.concatenate([kept, pivots[i]]), np.concatenate([np.arange(len(kept)), j])
+    return sparse.csr_array((data, (row, column)), shape=(size, len(kept)))

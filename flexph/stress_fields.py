@@ -1,0 +1,70 @@
+"""What is made of a stress tensor: principal stresses, von Mises stress, a smooth field and the error it shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .body import TensorField
+from .space import Array
+
+_MATRIX = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
+"""Places of the six components (xx, yy, zz, xy, yz, xz) in the symmetric matrix."""
+
+
+def tensors(rows: Any, sigma: Array) -> Array:
+    """Tensors (..., k, 6) of stress coordinates σ (..., m), by rows (k·6, m) of a :class:`flexph.TensorField`."""
+    flat = np.asarray(sigma).reshape(-1, np.shape(sigma)[-1])
+    made: Array = (rows @ flat.T).T.reshape(*np.shape(sigma)[:-1], -1, 6)
+    return made
+
+
+def principal_stresses(stress: Array) -> Array:
+    """σ₁ ≥ σ₂ ≥ σ₃ of tensors (..., 6): (..., 3) [Pa]."""
+    made: Array = np.linalg.eigvalsh(stress[..., _MATRIX])[..., ::-1]
+    return made
+
+
+def von_mises(stress: Array) -> Array:
+    """√(3/2 s:s), s the deviator of tensors (..., 6): (...) [Pa]."""
+    normal, shear = stress[..., :3], stress[..., 3:]
+    apart = (normal - normal[..., [1, 2, 0]]) ** 2
+    made: Array = np.sqrt(0.5 * apart.sum(axis=-1) + 3.0 * (shear**2).sum(axis=-1))
+    return made
+
+
+def stress_error(field: TensorField, sigma: Array) -> Array:
+    """Error indicator of each cell of the mesh [√J], (..., cells): ``η² = ∫ (σ* − σ) : S (σ* − σ)``.
+
+    σ* is the smooth field of the same stresses (means at the corners, interpolated): O. C. Zienkiewicz, J. Z. Zhu, Int.
+    J. Numer. Meth. Engng 24 (1987). Over the energy norm √(∫σ:Sσ) it tells the relative error of the stresses.
+    """
+    smooth = np.moveaxis(tensors(field.nodal, sigma), -2, 0)
+    spread = np.moveaxis((field.spread @ smooth.reshape(len(smooth), -1)).reshape(-1, *smooth.shape[1:]), 0, -2)
+    return np.sqrt(_by_cells(field, spread - tensors(field.at, sigma)))
+
+
+def energy_norm(field: TensorField, sigma: Array) -> Array:
+    """√(∫σ:Sσ) of the whole body [√J], (...): its square is twice the elastic energy."""
+    made: Array = np.sqrt(_by_cells(field, tensors(field.at, sigma)).sum(axis=-1))
+    return made
+
+
+def peak_von_mises(field: TensorField, sigma: Array) -> Array:
+    """Largest von Mises stress among the points of each cell of the mesh [Pa], (..., cells)."""
+    values = von_mises(tensors(field.at, sigma))
+    first = np.flatnonzero(np.diff(field.cell, prepend=-1))  # points come cell by cell
+    made: Array = np.maximum.reduceat(values, first, axis=-1)
+    return made
+
+
+def _by_cells(field: TensorField, stress: Array) -> Array:
+    """∫ σ:Sσ over each cell, of tensors at the points (..., p, 6)."""
+    density = np.empty(stress.shape[:-1])
+    for k, compliance in enumerate(field.compliances):
+        mine = field.material == k
+        density[..., mine] = np.einsum("...i,ij,...j->...", stress[..., mine, :], compliance, stress[..., mine, :])
+    first = np.flatnonzero(np.diff(field.cell, prepend=-1))
+    made: Array = np.add.reduceat(density * field.weights, first, axis=-1)
+    return made
