@@ -1,4 +1,4 @@
-"""Finite-element bodies (``fem.beam``, ``fem.bending``, ``fem.solid``), their materials, sections, ties and loads."""
+"""Finite-element bodies: beams, plates and solids; materials, sections, damping, ties, supports, loads, boxes."""
 
 from .beam import beam
 from .bending import bending
@@ -6,6 +6,8 @@ from .box_mesh import box_mesh
 from .damping import Damping
 from .elastic import Anisotropic, Orthotropic
 from .elements import PAIRS
+from .plate import plate
+from .plate_supports import Support
 from .section import Material, Section
 from .solid import solid
 from .solid_loads import Load
@@ -19,9 +21,11 @@ __all__ = [
     "Material",
     "Orthotropic",
     "Section",
+    "Support",
     "Tie",
     "beam",
     "bending",
     "box_mesh",
+    "plate",
     "solid",
 ]

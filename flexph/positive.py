@@ -22,6 +22,8 @@ MANY = 1.5
 """Stresses over velocities from which on it pays to condense them: solids, not beams."""
 LOCAL = 200
 """Stresses that hang together, up to which C is inverted block by block."""
+FEW = 5000
+"""Unknowns up to which SuperLU is faster: the binding of PARDISO looks for its library each time, 0.2 to 0.4 s."""
 ANNOUNCED = 20000
 """Unknowns from which on a factorisation is announced (a cube of 26 000: 0.9 s by PARDISO, 5.7 s by SuperLU)."""
 
@@ -59,7 +61,7 @@ def positive_solver(matrix: Any) -> Solve:
         way = "PARDISO" if PARDISO else "SuperLU; the extra 'pardiso' is several times faster"
         log.warning("factoring a matrix of %d unknowns and %d entries by %s", n, matrix.nnz, way)
     clock = time.perf_counter()
-    solve = _pardiso(matrix) if PARDISO and n > SMALL else _superlu(matrix)
+    solve = _pardiso(matrix) if PARDISO and n > FEW else _superlu(matrix)
     if n >= ANNOUNCED:
         log.warning("factored in %.1f s", time.perf_counter() - clock)
     return solve

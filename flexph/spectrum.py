@@ -206,7 +206,8 @@ def _condensed_modes(system: LinearPHDAE, blocks: tuple[Any, Any, Any], local: C
     size, wanted = m.shape[0], count + SPARE
     still = np.flatnonzero(np.diff(d.indptr) == 0)
     basis = sparse.eye_array(size, format="csr")[:, still]
-    unit = float(np.max(local.stiffness.diagonal() / m.diagonal()))  # near the square of the highest frequency
+    # near the square of the highest frequency, in plates of the highest of bending, the softest of their motions
+    unit = float(np.min((local.stiffness.diagonal() / m.diagonal())[np.diff(d.indptr) > 0]))
     shift = LOW * unit
     for _ in range(SHIFTS):
         rigid = _Rigid(m, basis)

@@ -1,0 +1,147 @@
+"""Plates from plane meshes as floating bodies of space ([flex] sec. 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import skfem
+from scipy import sparse
+
+from flexph import Body, Elasticity, Inertia
+from flexph import checks as check
+from flexph.body import Momenta
+from flexph.mesh_files import Source
+
+from .damping import Damping, damped
+from .elastic import Elastic
+from .mesh_reading import solid_mesh
+from .plate_inertia import plate_inertia
+from .plate_loads import load_port
+from .plate_model import PlateModel, Theory
+from .plate_setup import plate_model
+from .plate_supports import Support
+from .plate_ties import referred, tied
+from .plate_view import plate_view
+from .solid_model import solid_model
+
+Strain = Literal["linear", "von_karman"]
+UNDAMPED = Damping()
+
+
+def plate(
+    mesh: Source | skfem.Mesh,
+    material: Elastic | Mapping[str, Elastic],
+    *,
+    thickness: float | Mapping[str, float],
+    theory: Theory = "kirchhoff",
+    ports: Mapping[str, Any] | None = None,
+    supports: Sequence[Support] = (),
+    reference: str | None = None,
+    strain: Strain = "linear",
+    loads: Mapping[str, Any] | None = None,
+    rotary_inertia: bool = True,
+    shear_correction: float = 5.0 / 6.0,
+    momenta: Momenta = "full",
+    damping: Damping = UNDAMPED,
+) -> Body:
+    """A flat plate in the x-y plane of the body, its middle surface at z = 0: [flex] eq. (24)-(29).
+
+    A point (x, y, z) moves by (u_x − zβ_x, u_y − zβ_y, w). With the membrane forces N, moments M, shear forces Q per
+    length and the compliance S of plane stress
+
+        S N/t = ε(u),  12 S M/t³ = −ε(β),  S_s Q/(kt) = γ,  β = ∇w − γ.
+
+    ``theory="kirchhoff"`` has γ = 0 and no Q. ``"reissner_mindlin"`` takes γ as its own field beside w, so that γ = 0
+    is Kirchhoff's plate at every thickness and nothing locks (L. Beirão da Veiga et al., Math. Models Methods Appl.
+    Sci. 25 (2015)).
+
+    u, γ are Lagrange functions of degree 2; w are C¹ cubic macro elements (:mod:`fem.plate_macro`). N, M, Q live at
+    points of each cell, M at three points of each of its pieces (six in quadrilaterals with shear): all pairs are
+    conforming, local and algebraically the displacement elements. Frequencies come from above, at order 4 where the
+    motion is smooth, and none is spurious; rigid motions alone have no stress.
+    Stress coordinates are the forces themselves, N (xx, yy, xy) [N/m], M (xx, yy, xy) [N], M = ∫zσ dz, Q (x, y) [N/m],
+    point by point. Where thickness or material jumps, γ jumps too but is kept continuous, which lowers the order.
+
+    ``mesh``: as :func:`fem.solid` takes them, triangles and convex quadrilaterals with straight edges in a plane z =
+    constant, which becomes z = 0. ``material``, ``thickness`` t [m]: one, or one for each region of cells by its name.
+    ``shear_correction`` is k. ``rotary_inertia``: of both theories, ρt³/12 per area on β, and then mass and inertia are
+    those of the solid plate; False leaves it out of everything, rigid motion too: Kirchhoff's classical plate.
+
+    ``ports``: regions by port name, each a name in the mesh, node numbers, a function of positions x (2, N), or a
+    :class:`Tie` of these. Several nodes are tied rigidly unless ``Tie(region, "mean")`` says otherwise: then φ is the
+    mean displacement, ψ the mean turn (β_y, −β_x) of the normals and the turn in the plane of the nearest rigid motion;
+    a single node turns in the plane with the mean ½ curl u of the cells that touch it.
+
+    ``supports``: regions held to the frame of the body (:class:`Support`), which is then its reference and the port
+    ``frame`` at the origin. Else ``reference`` removes the rigid motion from the deformation: a port that is held, such
+    as an edge, or ``mean_axis`` (the default), ∫ρu = 0 and ∫ρX × u = 0, which fills the mass matrix.
+
+    ``strain="von_karman"`` adds ½∇w ⊗ ∇w, its mean over each cell, to ε(u). ``loads``: regions of cells (force per area
+    [N/m²]) or of edges (force per length [N/m]) or :class:`Load` of these by name; the inputs of
+    ``flexph.distributed_load``, normals those of the upper face. ``momenta``, ``damping``: see :class:`flexph.Body`,
+    :class:`Damping`.
+
+    Raises ValueError for what :func:`fem.solid` refuses; curved edges and quadrilaterals that are not convex; a
+    thickness that is not positive, or cells without one or with two; supports that leave a rigid motion, or beside a
+    reference; rigid regions that share nodes; mean axes of more than 1000 coordinates; shear without rotary inertia.
+    """
+    check.choice("theory", theory, get_args(Theory))
+    check.choice("strain", strain, get_args(Strain))
+    if theory == "reissner_mindlin" and not rotary_inertia:
+        raise ValueError(
+            "rotary_inertia must be True for theory 'reissner_mindlin': shear angles have no other inertia"
+        )
+    read = solid_mesh(mesh, plane=True, degree=None)
+    solid = solid_model(read.elevated() if read.degree == 1 else read, material, plane="stress", thickness=1.0)
+    correction = check.positive("shear_correction", shear_correction)
+    model = plate_model(solid, thickness, theory, rotary=rotary_inertia, correction=correction)
+    basis, found = tied(model, ports or {}, supports)
+    full = plate_inertia(model)
+    kept = referred(model, basis, found, inertia=full, reference=reference, held=bool(supports))
+    shapes = sparse.csr_array(basis @ kept)
+    inertia = _projected(full, shapes)
+    return Body(
+        inertia=inertia,
+        elasticity=damped(_elasticity(model, shapes, strain), inertia, damping),
+        ports={name: port.over(kept) for name, port in found.items()},
+        loads={name: load_port(model, shapes, name, given) for name, given in (loads or {}).items()},
+        view=plate_view(model, shapes),
+        momenta=momenta,
+        section_rotation=_turns(model, shapes),
+    )
+
+
+def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
+    """The mass integrals over u with all coordinates ``shapes`` u."""
+    project = lambda form: sparse.csr_array(shapes.T @ form @ shapes)  # noqa: E731
+    return replace(
+        full,
+        shape_first=(shapes.T @ full.shape_first.T).T,
+        shape_lever=np.array([(shapes.T @ rows.T).T for rows in full.shape_lever]),
+        shape_pair=tuple(tuple(project(form) for form in row) for row in full.shape_pair),
+        spin_shape=np.zeros((3, shapes.shape[1])),
+        spin_pair=sparse.csr_array((shapes.shape[1],) * 2),
+    )
+
+
+def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> Elasticity:
+    linear = sparse.csr_array(model.strain @ shapes)
+    m, n = linear.shape
+    slopes, weights = sparse.csr_array((0, n)), sparse.csr_array((m, 0))
+    if strain == "von_karman":
+        slopes, weights = model.quadratic
+        slopes = sparse.csr_array(slopes @ shapes)
+    return Elasticity(model.compliance, linear, slopes=slopes, weights=weights)
+
+
+def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
+    """Turns of the normals (β_y, −β_x) at the middles of the cells."""
+    made = []
+    for b, block in enumerate(model.mesh.blocks):
+        middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]
+        x, y = model.sampled(b, np.arange(len(middles)), middles).turn
+        made += [y, -x]
+    return sparse.csr_array(sparse.vstack(made) @ shapes)

@@ -1,0 +1,52 @@
+"""The plate on a hinge: what is kept, the rigid limit, files."""
+
+import csv
+import json
+
+import meshio
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cases import swinging_plate as case
+from flexph.cli import main
+
+
+def test_published_numbers():
+    checks = list(case.checks())
+    assert len(checks) == 9
+    assert [c for c in checks if not c.passed] == []
+
+
+def test_theories_agree():
+    """The plate is thin: shear changes the deflection by less than (t/L)² times some tens."""
+    runs = [case.run(theory=theory, elements=3, steps=100, end=0.2).deflection[:, 2] for theory in case.THEORIES]
+    assert np.abs(runs[0]).max() > 0.05
+    assert np.abs(runs[0] - runs[1]).max() < 50.0 * (case.THICKNESS / case.LENGTH) ** 2 * np.abs(runs[0]).max()
+
+
+def test_files_and_summary(tmp_path):
+    out = tmp_path / "out"
+    words = ["run", "swinging-plate", "--elements", "3", "--steps", "50", "--end", "0.3", "--out", str(out)]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    summary = json.loads((out / "summary.json").read_text())
+    figures = summary.get("results", summary)
+    assert figures["energy_drift_rel"] < 1e-13 and figures["joint_drift_max"] < 1e-14
+    with open(out / "tip.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 51 and max(float(r["von_mises_max_Pa"]) for r in rows) == pytest.approx(
+        figures["von_mises_max_Pa"]
+    )
+    for name in ("swing.png", "stress.png", "ledger.png"):
+        assert (out / name).stat().st_size > 10_000
+    frame = meshio.read(sorted((out / "plate").glob("*.vtu"))[-1])
+    assert frame.cells[0].type == "quad9"
+    for name in ("stress_top_von_mises", "stress_bottom_principal", "moment_xx", "membrane_force_xy"):
+        assert name in frame.cell_data
+
+
+@pytest.mark.parametrize(("options", "message"), [({"steps": 0}, "steps must"), ({"end": -1.0}, "end must")])
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        case.run(**options)
