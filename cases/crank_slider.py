@@ -12,7 +12,7 @@ import numpy as np
 
 import fem
 import rigid
-from flexph import GROUND, Mechanism, Solution, connect, drive, hinge, integrate, slider
+from flexph import GROUND, PHDAE, Mechanism, Solution, connect, drive, hinge, integrate, slider
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.plot import ledger_figure
@@ -173,4 +173,12 @@ def checks() -> Iterable[Check]:
         )
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def analysed() -> tuple[PHDAE, dict[str, float]]:
+    """The mechanism with four elements at its start, driven at the constant speed."""
+    mechanism = crank_slider(4, "linear")
+    state = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
+    system = mechanism.phdae(state)
+    return system, dict.fromkeys(system.ports, SPEED)
+
+
+case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

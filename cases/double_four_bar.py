@@ -30,7 +30,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import rigid
-from flexph import GROUND, Mechanism, Solution, State, connect, hinge, integrate
+from flexph import GROUND, PHDAE, Mechanism, Solution, State, connect, hinge, integrate
 from flexph import checks as check
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
@@ -247,4 +247,10 @@ def order(coarse: Result, fine: Result) -> float:
     return math.log2(errors[0] / errors[1])
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def analysed() -> PHDAE:
+    """The mechanism at its start."""
+    mechanism = double_four_bar()
+    return mechanism.phdae(start(mechanism))
+
+
+case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

@@ -14,7 +14,20 @@ from tqdm import tqdm
 
 import fem
 from cases.units import deg, inch
-from flexph import GROUND, Mechanism, Modes, Pose, connect, eigenfrequencies, eliminate, hinge, modes, torque, weld
+from flexph import (
+    GROUND,
+    PHDAE,
+    Mechanism,
+    Modes,
+    Pose,
+    connect,
+    eigenfrequencies,
+    eliminate,
+    hinge,
+    modes,
+    torque,
+    weld,
+)
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.space import Array
@@ -234,4 +247,11 @@ def checks() -> Iterable[Check]:
         yield Check(name, "displacement FE", value, float(computed[0]), tolerance=5.1e-5, relative=False)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def analysed() -> PHDAE:
+    """The mechanism with two elements a link at rest at 90°."""
+    data = DATA["si"]
+    mechanism = four_bar(data, 2)
+    return mechanism.phdae(mechanism.consistent_state(pose_at(mechanism, data, 90.0 * deg)))
+
+
+case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

@@ -543,4 +543,4 @@ def checks() -> Iterable[Check]:
         yield Check(f"order of {name}", "[dg] fig. 6", order, found[name], tolerance=0.1, relative=False)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: four_particles(1.0))

@@ -303,4 +303,4 @@ def checks() -> Iterable[Check]:
         yield Check(f"order of x₂, {name}", "[dg] example 6", order, found, tolerance=0.1, relative=False)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: quadratic().system)

@@ -587,4 +587,4 @@ def checks() -> Iterable[Check]:
                         tolerance=1e-13, relative=False)  # fmt: skip
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=in_currents)

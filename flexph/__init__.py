@@ -1,5 +1,6 @@
 """flexph: flexible multibody dynamics in port-Hamiltonian form."""
 
+from .analysis import analyze
 from .body import Body, LoadPort, Port, StressField, TensorField, View
 from .body_basis import body_basis
 from .component_modes import craig_bampton
@@ -140,6 +141,7 @@ __all__ = [
     "Transition",
     "ValidityWarning",
     "View",
+    "analyze",
     "assess",
     "body_basis",
     "body_from_matrices",

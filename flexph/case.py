@@ -112,6 +112,8 @@ class Case(Generic[_Result]):
       summary, as values that JSON can hold.
     - `checks()` yields the comparisons with published numbers.
     - `needs` names the optional modules that `write` imports, so that a missing one is said before computing.
+    - `system()`, where a case has one, returns what `flexph analyze` looks at: a `PHDAE`, `LinearPHDAE` or
+      `flexph.dirac.PortHamiltonian`, whose sample is the state in question, or a pair of it and inputs by port.
 
     Raises ValueError if `run` has no docstring or a parameter that cannot become an option.
     """
@@ -120,6 +122,7 @@ class Case(Generic[_Result]):
     write: Callable[[_Result, Path], Mapping[str, Any]]
     checks: Callable[[], Iterable[Check]]
     needs: tuple[str, ...] = ()
+    system: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
         if not self.summary:

@@ -1,4 +1,4 @@
-"""The command line: `flexph list`, `flexph run`, `flexph validate`, and commands of other packages."""
+"""The command line: `flexph list`, `flexph run`, `flexph validate`, `flexph analyze`, and commands of others."""
 
 from __future__ import annotations
 
@@ -127,6 +127,43 @@ def validate(ctx: click.Context, names: Sequence[str]) -> None:
     if failed:
         click.echo(f"{failed} of {len(checks)} checks failed", err=True)
         ctx.exit(1)
+
+
+@main.command()
+@click.argument("name", metavar="CASE")
+@click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), help="file for the picture (extra plot)")
+def analyze(name: str, picture: Path | None) -> None:
+    """Report what is known of the system of a case.
+
+    Algebraic constraints and index, conserved quantities, passivity, stability, and which variables stand in which
+    equation of the Dirac structure.
+    """
+    from flexph.analysis import analyze as report
+    from flexph.analysis import sparsity_figure
+
+    case = _load(name)
+    if case.system is None:
+        having = ", ".join(other for other in sorted(find_cases()) if _has_system(other))
+        raise click.ClickException(f"case {name!r} hands out no system; these do: {having or 'none'}")
+    if picture is not None and importlib.util.find_spec("matplotlib") is None:
+        raise click.ClickException("--picture needs the module 'matplotlib', which is not installed")
+    given = case.system()
+    system, inputs = given if isinstance(given, tuple) else (given, None)
+    try:
+        found = report(system, inputs=inputs)
+    except (ValueError, ArithmeticError) as error:
+        raise click.ClickException(" ".join(str(error).split())) from error
+    click.echo(f"{name}: {case.summary}\n\n{found}\n\nDirac structure\n{found.picture()}")
+    if picture is not None:
+        click.echo(sparsity_figure(found.whole, picture))
+
+
+def _has_system(name: str) -> bool:
+    """Whether a case can be loaded and hands out a system."""
+    try:
+        return find_cases()[name].system is not None
+    except Exception:  # a case of another package must not take the others with it
+        return False
 
 
 def _load(name: str) -> Case[Any]:

@@ -108,5 +108,5 @@ def test_python_m_flexph(monkeypatch, capsys):
 
 def test_commands_are_documented():
     commands = cli.main.commands
-    assert set(commands) == {"list", "run", "validate"}
+    assert set(commands) == {"list", "run", "validate", "analyze"}
     assert all(isinstance(command, click.Command) and command.help for command in commands.values())

@@ -1,0 +1,215 @@
+"""Mass and spring in kernel form, and masses that are coupled rigidly: [survey] examples 3.1, 3.2 and 3.3."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from flexph import DiracStructure, Trajectory, consistent, integrate
+from flexph.analysis import Analysis, analyze, eliminate_index_one, sparsity_figure
+from flexph.case import Case, Check, Option
+from flexph.dirac import PortHamiltonian, compose, interconnect, symplectic_gyrator, transformer_structure
+from flexph.tables import write_table
+
+MASSES = (2.0, 3.0)  # [kg]
+STIFFNESS = 50.0  # [N/m]
+SHARED = DiracStructure(
+    np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, -1.0]])
+)  # (3.12), (3.13), (3.23)
+
+
+def store(state: str, port: str, weight: float) -> PortHamiltonian:
+    """One store of energy ½ w x² behind a port: a spring (3.12) with w = k, a mass (3.13) with w = 1/m."""
+    return PortHamiltonian(
+        structure=DiracStructure(SHARED.F, SHARED.E, {state: slice(0, 1), port: slice(1, 2)}),
+        H=lambda x: 0.5 * weight * float(x[0] ** 2),
+        gradient=lambda x: weight * x,
+        hessian=lambda x: np.array([[weight]]),
+        sample=np.ones(1),
+    )
+
+
+def mass_spring(mass: float = MASSES[0], stiffness: float = STIFFNESS) -> PortHamiltonian:
+    """Spring and mass by the symplectic gyrator (3.14): v_s = v_m, F_m = −F_s."""
+    return interconnect(store("q", "spring", stiffness), store("p", "mass", 1.0 / mass), ports={"spring": "mass"},
+                        gyrative=True)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Oscillation:
+    """The composed structure, its distance to (3.15) by two ways, and a run."""
+
+    structure: DiracStructure
+    distances: dict[str, float]
+    found: Trajectory
+
+
+def run_spring(
+    *,
+    step: Annotated[float, Option("time step", "s")] = 0.01,
+    end: Annotated[float, Option("end of the run", "s")] = 5.0,
+) -> Oscillation:
+    """Mass and spring from kernel forms and a gyrator by composition ([survey] example 3.1)."""
+    times = _times(step, end)
+    system = mass_spring()
+    D = system.at(system.sample)
+    published = DiracStructure(np.eye(2), np.array([[0.0, 1.0], [-1.0, 0.0]]), {"q": slice(0, 1), "p": slice(1, 2)})
+    spring, mass = store("q", "s", 1.0).at(np.ones(1)), store("p", "m", 1.0).at(np.ones(1))
+    through = compose(compose(spring, symplectic_gyrator(("s", "m"))), mass)
+    found = integrate(system.phdae(), [0.1, 0.0], times, progress=False)
+    return Oscillation(D, {"gyrative": D.distance(published), "by element": through.distance(published)}, found)
+
+
+def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
+    """The pattern of the structure, the motion."""
+    found = result.found
+    write_table(folder / "motion.csv", {"t_s": found.times, "q_m": found["q"][:, 0], "p_Ns": found["p"][:, 0]})
+    sparsity_figure(result.structure, folder / "structure.png")
+    return {
+        "angles_to_3_15": result.distances,
+        "period_off_rel": abs(period(found) / (2.0 * math.pi * math.sqrt(MASSES[0] / STIFFNESS)) - 1.0),
+        "balance_residual_max_rel": found.balance.largest_residual,
+    }
+
+
+def period(found: Trajectory) -> float:
+    """Twice the mean time between zeros of q, by lines between the samples [s]."""
+    q, t = found["q"][:, 0], found.times
+    i = np.flatnonzero(q[:-1] * q[1:] < 0.0)
+    zeros = t[i] - q[i] * (t[i + 1] - t[i]) / (q[i + 1] - q[i])
+    return 2.0 * float(np.diff(zeros).mean())
+
+
+def checks_spring() -> Iterable[Check]:
+    """The published structure, and the period of the midpoint rule on the harmonic oscillator."""
+    step = 0.01
+    result = run_spring(step=step)
+    for name, value in result.distances.items():
+        yield Check(
+            f"angle to (3.15), {name} [rad]", "[survey] eq. (3.15)", 0.0, value, tolerance=1e-12, relative=False
+        )
+    omega = math.sqrt(STIFFNESS / MASSES[0])
+    turned = 2.0 * math.atan(0.5 * step * omega)  # angle of a step of the midpoint rule
+    yield Check("period [s]", "midpoint rule, exact", 2.0 * math.pi * step / turned, period(result.found),
+                tolerance=2e-5)  # fmt: skip
+    yield Check("balance residual", "theorem: zero", 0.0, result.found.balance.largest_residual, tolerance=1e-13,
+                relative=False)  # fmt: skip
+
+
+spring_case = Case(run_spring, write_spring, checks_spring, needs=("matplotlib",), system=mass_spring)
+
+
+# --- coupled masses ---------------------------------------------------------------------------------------------------
+
+
+def coupled(*, driven: bool = True) -> PortHamiltonian:
+    """Two masses with v₁ = v₂, F₁ = −F₂ (3.18), an outer force on the first (3.20) where ``driven``.
+
+    Positions q₁, q₂ are states beside the momenta (remark 3.2): q̇ = p/m.
+    """
+    one, two = (_mass(f"{i}", driven=driven and i == 1) for i in (1, 2))
+    # the rigid link v₁ = v₂, F₁ = −F₂ is the transformer with C = 1
+    link = transformer_structure(("F1", "F2"), [[1.0]])
+    D = compose(compose(one, link), two)
+
+    def gradient(x: Any) -> Any:
+        return np.array([0.0, x[1] / MASSES[0], 0.0, x[3] / MASSES[1]])
+
+    return PortHamiltonian(
+        structure=D,
+        H=lambda x: 0.5 * float(x[1] ** 2 / MASSES[0] + x[3] ** 2 / MASSES[1]),
+        gradient=gradient,
+        hessian=lambda x: np.diag([0.0, 1.0 / MASSES[0], 0.0, 1.0 / MASSES[1]]),
+        sample=np.array([0.0, MASSES[0], 1.0, MASSES[1]]),
+        storage=("q1", "p1", "q2", "p2"),
+    )
+
+
+def _mass(name: str, *, driven: bool) -> DiracStructure:
+    """q̇ = v, ṗ = F (+ F_ext), the efforts of both ports v."""
+    forces = [f"F{name}", *(["force"] if driven else [])]
+    size = 2 + len(forces)
+    matrix = np.zeros((size, size))
+    matrix[0, 1], matrix[1, 0] = -1.0, 1.0
+    matrix[1, 2:], matrix[2:, 1] = -1.0, 1.0
+    names = [f"q{name}", f"p{name}", *forces]
+    ports = {n: slice(i, i + 1) for i, n in enumerate(names)}
+    return DiracStructure.from_hybrid(matrix, np.arange(size) >= 2, ports)
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """The report, a run under a force, and the rate of the reduced system."""
+
+    report: Analysis
+    found: Trajectory
+    reduced_mass: float
+
+
+def run_coupled(
+    *,
+    load: Annotated[float, Option("outer force on the first mass", "N")] = 4.0,
+    end: Annotated[float, Option("end of the run", "s")] = 2.0,
+) -> Coupling:
+    """Two masses coupled rigidly: constraint, index, kernel form, conserved distance ([survey] ex. 3.2, 3.3)."""
+    if not math.isfinite(load):
+        raise ValueError(f"load must be finite, got {load}")
+    times, system = _times(0.01, end), coupled()
+    made = system.phdae()
+    start = consistent(made, made.sample, inputs={"force": load})
+    found = integrate(made, start, times, inputs={"force": load}, progress=False)
+    G = np.array([[1.0], [-1.0]])  # of (3.19)
+    reduced = eliminate_index_one(np.zeros((2, 2)), np.diag(1.0 / np.array(MASSES)), G)
+    # z₁ is a multiple of p₁ + p₂, and H = ½ Q z₁²
+    multiple = float(reduced.project[0, 0])
+    return Coupling(analyze(system), found, 1.0 / (float(reduced.Q[0, 0]) * multiple**2))
+
+
+def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
+    """The report, the pattern of the equations, the motion."""
+    found = result.found
+    columns = {"t_s": found.times} | {name: found[name][:, 0] for name in ("q1", "p1", "q2", "p2")}
+    write_table(folder / "motion.csv", columns)
+    (folder / "report.txt").write_text(f"{result.report}\n", encoding="utf-8")
+    sparsity_figure(result.report.whole, folder / "structure.png")
+    apart = found["q1"][:, 0] - found["q2"][:, 0]
+    return {
+        "casimirs": list(result.report.casimirs.expressions),
+        "index": [result.report.index.index, result.report.index.index_eliminated],
+        "distance_drift_m": float(np.abs(apart - apart[0]).max()),
+        "velocity_at_end_m_s": float(found["p1"][-1, 0] / MASSES[0]),
+        "balance_residual_max_rel": found.balance.largest_residual,
+    }
+
+
+def checks_coupled() -> Iterable[Check]:
+    """Acceleration of the whole, the published kernel form, the distance, the index."""
+    load, end = 4.0, 2.0
+    result = run_coupled(load=load, end=end)
+    v = result.found["p1"][-1, 0] / MASSES[0]
+    yield Check("velocity at the end [m/s]", "F t/(m₁ + m₂)", 1.0 + load * end / sum(MASSES), v, tolerance=1e-12)
+    apart = result.found["q1"][:, 0] - result.found["q2"][:, 0]
+    yield Check("drift of q₁ − q₂ [m]", "[survey] remark 3.2", 0.0, float(np.abs(apart - apart[0]).max()),
+                tolerance=1e-13, relative=False)  # fmt: skip
+    yield Check("index without multipliers", "[survey] proposition 4.1", 1.0, result.report.index.index_eliminated,
+                tolerance=1e-9)  # fmt: skip
+    yield Check("Casimirs", "[survey] remark 3.2", 1.0, result.report.casimirs.count, tolerance=1e-9)
+    D = coupled(driven=False).at(np.zeros(4)).closed(efforts=["q1", "q2"])
+    yield Check("angle to the kernel form (3.23) [rad]", "[survey] eq. (3.23)", 0.0,
+                DiracStructure(D.F, D.E).distance(SHARED), tolerance=1e-12, relative=False)  # fmt: skip
+    yield Check("mass of the reduced system [kg]", "[survey] eq. (4.8)", sum(MASSES), result.reduced_mass,
+                tolerance=1e-12)  # fmt: skip
+
+
+def _times(step: float, end: float) -> Any:
+    if not (math.isfinite(step) and 0.0 < step <= end < math.inf):
+        raise ValueError(f"step and end must be positive, step up to end, got {step} and {end}")
+    return np.linspace(0.0, end, round(end / step) + 1)
+
+
+case = Case(run_coupled, write_coupled, checks_coupled, needs=("matplotlib",), system=coupled)

@@ -1,0 +1,152 @@
+"""An iron ball in the field of a controlled inductor: [survey] example 2.2."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from flexph import PHDAE, Derivatives, Trajectory, integrate
+from flexph.analysis import Analysis, analyze, equilibrium
+from flexph.case import Case, Check, Option
+from flexph.space import Array
+from flexph.tables import write_table
+
+MASS, GRAVITY = 0.1, 9.81  # [kg], [m/s²]
+K1, K2 = 0.05, -0.02  # of the inductance k₁(1 − q/k₂) [H], [m]
+RESISTANCE = 2.0  # [Ω]
+HEIGHT = -0.005  # at which the ball is to float [m]
+CURRENT = math.sqrt(2.0 * MASS * GRAVITY * -K2 / K1)  # whose force on the ball is its weight, at any height [A]
+
+
+def inductance(q: float) -> float:
+    """k₁(1 − q/k₂) [H]; with k₂ < 0 it grows with the height: the coil is above the ball."""
+    return K1 * (1.0 - q / K2)
+
+
+def energy(x: Array) -> float:
+    """H = m g q + p²/2m + φ²/2L(q)."""
+    q, p, phi = x
+    return float(MASS * GRAVITY * q + p**2 / (2.0 * MASS) + phi**2 / (2.0 * inductance(q)))
+
+
+def gradient(x: Array) -> Array:
+    """∇H: force, velocity, current."""
+    q, p, phi = x
+    L = inductance(q)
+    return np.array([MASS * GRAVITY + phi**2 * K1 / (2.0 * K2 * L**2), p / MASS, phi / L])
+
+
+def hessian(x: Array) -> Array:
+    """∂²H."""
+    q, _, phi = x
+    L, s = inductance(q), K1 / K2
+    return np.array(
+        [[phi**2 * s**2 / L**3, 0.0, phi * s / L**2], [0.0, 1.0 / MASS, 0.0], [phi * s / L**2, 0.0, 1.0 / L]]
+    )
+
+
+def ball() -> PHDAE:
+    """[survey] eq. (2.28), states (q, p, φ), port ``coil`` with voltage and current; at rest where it floats."""
+    return PHDAE(
+        E=np.eye(3),
+        J=np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
+        R=np.diag([0.0, 0.0, RESISTANCE]),
+        B=np.array([[0.0], [0.0], [1.0]]),
+        z=gradient,
+        H=energy,
+        sample=np.array([HEIGHT, 0.0, inductance(HEIGHT) * CURRENT]),
+        ports={"coil": slice(0, 1)},
+        parts={"q": slice(0, 1), "p": slice(1, 2), "phi": slice(2, 3)},
+        derivatives=Derivatives(costate=hessian),
+    )
+
+
+@dataclass(frozen=True)
+class Result:
+    """A run after a push, and the report where the ball floats."""
+
+    found: Trajectory
+    report: Analysis
+    floating: Array
+
+
+def run(
+    *,
+    step: Annotated[float, Option("time step", "s")] = 0.5e-3,
+    end: Annotated[float, Option("end of the run", "s")] = 1.0,
+    push: Annotated[float, Option("velocity at the start", "m/s")] = 0.02,
+) -> Result:
+    """A ball that floats below a coil at constant voltage: equilibrium, linear motion, balance ([survey] ex. 2.2)."""
+    if not (math.isfinite(step) and 0.0 < step <= end < math.inf):
+        raise ValueError(f"step and end must be positive, step up to end, got {step} and {end}")
+    system, inputs = ball(), {"coil": RESISTANCE * CURRENT}
+    floating = equilibrium(system, system.sample * [1.0, 1.0, 0.9], inputs=inputs)
+    report = analyze(system, floating, inputs=inputs)
+    start = floating + np.array([0.0, MASS * push, 0.0])
+    times = np.linspace(0.0, end, round(end / step) + 1)
+    return Result(integrate(system, start, times, inputs=inputs, progress=False), report, floating)
+
+
+def linear_rates(height: float) -> Array:
+    """Eigenvalues [1/s] of the linearised motion: 0 and those of m v̇ = a i, L i̇ = −a v − R i, a = current · L'."""
+    a, L = CURRENT * K1 / -K2, inductance(height)
+    return np.append(np.linalg.eigvals([[0.0, a / MASS], [-a / L, -RESISTANCE / L]]), 0.0)
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """Height, current and the power balance over time."""
+    found = result.found
+    current = np.array([gradient(x)[2] for x in found.states])
+    write_table(folder / "motion.csv", {"t_s": found.times, "q_m": found["q"][:, 0], "p_Ns": found["p"][:, 0],
+                                        "current_A": current, "H_J": found.balance.energy})  # fmt: skip
+    draw(found, current, folder / "ball.png")
+    return {
+        "floating_current_A": float(gradient(result.floating)[2]),
+        "floating_height_m": float(result.floating[0]),
+        "eigenvalues_per_s": sorted([v.real, abs(v.imag)] for v in result.report.stability.eigenvalues),
+        "end_height_m": float(found["q"][-1, 0]),
+        "balance_residual_max_rel": found.balance.largest_residual,
+    }
+
+
+def draw(found: Trajectory, current: Array, path: Path) -> None:
+    """Height and current."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.6), layout="constrained")
+    height, coil = figure.subplots(2, 1, sharex=True)
+    height.plot(found.times, 1e3 * found["q"][:, 0], linewidth=1.0)
+    height.set_ylabel("height [mm]")
+    coil.plot(found.times, current, color="C1", linewidth=1.0)
+    coil.axhline(CURRENT, color="0.6", linewidth=0.8)
+    coil.set_ylabel("current [A]")
+    coil.set_xlabel("t [s]")
+    for axes in (height, coil):
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+
+
+def checks() -> Iterable[Check]:
+    """The current that carries the ball, the linearised motion, the height it stops at, the balance."""
+    result = run(end=0.5)
+    yield Check("current where it floats [A]", "√(2 m g |k₂|/k₁)", CURRENT, gradient(result.floating)[2],
+                tolerance=1e-9)  # fmt: skip
+    exact = linear_rates(float(result.floating[0]))
+    found = np.array(result.report.stability.eigenvalues)
+    away = max(float(np.abs(found - value).min()) for value in exact)
+    yield Check("eigenvalues apart [1/s]", "linearised by hand", 0.0, away, tolerance=1e-6, relative=False)
+    yield Check("balance residual", "theorem: zero", 0.0, result.found.balance.largest_residual, tolerance=1e-11,
+                relative=False)  # fmt: skip
+    rate = float(np.max(exact.real[np.abs(exact) > 1e-9]))
+    q = result.found["q"][:, 0]
+    late = np.abs(q - q[-1])[len(q) // 2 :].max() / np.abs(q - q[-1]).max()
+    yield Check("motion left after half the run, logarithm over the slowest rate", "linear theory", rate * 0.25,
+                math.log(late), tolerance=0.25)  # fmt: skip
+
+
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: (ball(), {"coil": RESISTANCE * CURRENT}))

@@ -1,0 +1,34 @@
+"""Analysis of port-Hamiltonian differential-algebraic systems ([survey] sec. 4)."""
+
+from .casimirs import CasimirReport
+from .elimination import ReducedLinear, eliminate_index_one
+from .index import IndexReport
+from .kinematic import KinematicSystem, ReducedKinematics, eliminate_kinematics, hidden_constraints
+from .passivity import PassivityReport
+from .picture import sparsity_figure, sparsity_text
+from .report import Analysis, analyze
+from .resistive import Impasse, impasse_points, turning_points
+from .stability import StabilityReport, equilibrium
+from .view import structure_of
+
+__all__ = [
+    "Analysis",
+    "CasimirReport",
+    "Impasse",
+    "IndexReport",
+    "KinematicSystem",
+    "PassivityReport",
+    "ReducedKinematics",
+    "ReducedLinear",
+    "StabilityReport",
+    "analyze",
+    "eliminate_index_one",
+    "eliminate_kinematics",
+    "equilibrium",
+    "hidden_constraints",
+    "impasse_points",
+    "sparsity_figure",
+    "sparsity_text",
+    "structure_of",
+    "turning_points",
+]

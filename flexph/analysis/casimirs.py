@@ -1,0 +1,189 @@
+"""Conserved quantities that do not depend on the Hamiltonian ([survey] sec. 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dirac.subspaces import echelon
+from ..space import Array
+from .view import SPREAD, SystemView, codistribution
+
+CLOSED = 1e-4
+"""Part of dα on its own kernel, over the largest slope of scaled α, below which a co-distribution counts as integrable:
+bases of 50 stiff states leave 1e-6 after differences, constraints that roll are of the order of one."""
+ALIKE = 1e-8
+"""Sine of the angle up to which a covector belongs to the co-distributions of all probes."""
+NESTED = 40
+"""Differential states up to which differences of differences are taken."""
+ROUND_OFF = 1e-7
+"""Coefficient beside a one, of scaled states, that is shown as zero."""
+
+
+@dataclass(frozen=True)
+class CasimirReport:
+    """Quantities C with ∇C in the co-distribution ``{α : (f_S, e_S) = (0, α)}``, nothing in what resists, zero inputs.
+
+    ``linear`` (r, k) are the covectors of linear ones, αᵀx₁, ``names`` those of the states x₁; ``dimension`` is that of
+    the co-distribution at the state, ``flag`` those of its derived flag down to the part that is integrable: as many
+    Casimirs there are, the linear ones among them. ``same_rank`` says whether the dimension is that of all probes,
+    ``complete`` whether the flag was followed to its end: of large systems it is not, and the count is a bound.
+    """
+
+    linear: Array
+    names: tuple[str, ...]
+    dimension: int
+    flag: tuple[int, ...]
+    same_rank: bool
+    complete: bool = True
+
+    @property
+    def count(self) -> int:
+        """How many independent Casimirs there are near the state."""
+        return self.flag[-1]
+
+    @property
+    def expressions(self) -> tuple[str, ...]:
+        """The linear ones in words."""
+        return tuple(combination(column, self.names) for column in self.linear.T)
+
+    def values(self, states: Array) -> Array:
+        """The linear ones at states (…, r) of the differential states: (…, k)."""
+        made: Array = np.asarray(states) @ self.linear
+        return made
+
+    def __str__(self) -> str:
+        if not self.dimension:
+            return "no Casimirs"
+        lines = [f"linear: {words}" for words in self.expressions]
+        rest = self.count - len(lines)
+        bound = "" if self.complete else "at most "
+        if rest:
+            lines.append(f"{rest} more, not linear: the co-distribution of dimension {self.dimension} is integrable"
+                         if self.count == self.dimension else f"{bound}{rest} more, not linear")  # fmt: skip
+        if self.count < self.dimension:
+            lines.append(
+                f"the co-distribution of dimension {self.dimension} is not integrable: derived flag "
+                f"{', '.join(map(str, self.flag))} (nonholonomic)"
+            )
+        if not self.same_rank:
+            lines.append("the dimension changes near the state: it is not regular")
+        return "\n".join(lines)
+
+
+def combination(column: Array, names: tuple[str, ...] | list[str]) -> str:
+    """A linear combination in words."""
+    made = ""
+    for value, name in zip(column, names, strict=True):
+        if value == 0.0:
+            continue
+        sign = " − " if value < 0.0 else " + "
+        size = "" if abs(abs(value) - 1.0) < ROUND_OFF else f"{abs(value):.6g} "
+        made += (sign if made else ("−" if value < 0.0 else "")) + size + name
+    return made or "0"
+
+
+def casimir_report(view: SystemView) -> CasimirReport:
+    """The Casimirs of a system near a state; those that are not linear are counted by Frobenius' theorem."""
+    here = codistribution(view, view.x)
+    names, dimension = tuple(view.names), here.shape[1]
+    if view.is_constant or not dimension:
+        linear = _readable(here, view.scales)
+        return CasimirReport(linear, names, dimension, (dimension,), True)
+    linear, same = _constant_part(view, here)
+    linear = _readable(linear, view.scales)
+    if linear.shape[1] == dimension:
+        return CasimirReport(linear, names, dimension, (dimension,), same)
+    flag, complete = _derived_flag(view, dimension)
+    return CasimirReport(linear, names, dimension, tuple(flag), same, complete)
+
+
+def _readable(basis: Array, scales: Array) -> Array:
+    """Covectors with a one in a state of their own each, from scaled ones; what is round-off beside it is zero."""
+    if not basis.shape[1]:
+        return basis
+    made, pivots = echelon(basis)
+    made = np.where(np.abs(made) < ROUND_OFF, 0.0, made) / scales[:, None]
+    result: Array = made / made[pivots, np.arange(made.shape[1])]
+    return result
+
+
+def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
+    """Covectors that belong to the co-distributions of all states nearby, orthonormal, and whether those are as large.
+
+    States are added until two of them in a row take nothing away: what is common by chance loses with each of them.
+    """
+    rng, sizes = np.random.default_rng(1), SPREAD * view.sizes
+    made, same, unchanged, off = here, True, 0, np.zeros((0, len(here)))
+    while made.shape[1] and unchanged < 2:
+        other = codistribution(view, view.x + sizes * rng.uniform(-1.0, 1.0, view.x.size))
+        same = same and other.shape[1] == here.shape[1]
+        off = np.vstack([off, np.eye(len(here)) - other @ other.T])
+        _, values, vt = np.linalg.svd(off @ here)
+        full = np.concatenate([values, np.zeros(vt.shape[0] - values.size)])
+        kept = here @ vt[full <= ALIKE].T
+        unchanged = unchanged + 1 if kept.shape[1] == made.shape[1] else 0
+        made = kept
+    return made, same
+
+
+def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
+    """Dimensions of the co-distribution, of its part closed modulo itself, and so on until nothing is lost."""
+    here = codistribution(view, view.x)
+    pivots = echelon(here)[1]
+
+    def first(x: Array) -> Array:
+        basis = codistribution(view, x)
+        if basis.shape[1] != dimension:
+            return np.full((len(basis), dimension), np.nan)
+        made: Array = basis @ np.linalg.inv(basis[pivots])
+        return made
+
+    flag: list[int] = [dimension]
+    function: Callable[[Array], Array] = first
+    for _ in range(dimension):
+        kept = closed_part(view, function)
+        if kept.shape[1] == flag[-1]:
+            return flag, True
+        flag.append(kept.shape[1])
+        if not kept.shape[1]:
+            return flag, True
+        if len(here) > NESTED:
+            return flag, False
+        function = _next(view, function, kept)
+    return flag, True
+
+
+def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array | None = None) -> Array:
+    """Coefficients (k, l) of those combinations of covectors α(x) (r, k) whose dα vanishes on their common kernel."""
+    x = view.x if x is None else x
+    here = function(x)
+    slopes = view.derivative(function, x, view.V1 * view.scales)  # (r, k, r)
+    if not np.all(np.isfinite(slopes)):
+        return np.zeros((here.shape[1], 0))
+    free = np.linalg.svd(here, full_matrices=True)[0][:, here.shape[1] :]
+    torsion = [free.T @ (s - s.T) @ free for s in slopes.transpose(1, 0, 2)]
+    scale = max(float(np.abs(slopes).max(initial=0.0)), 1e-9)
+    rows = np.array([t.ravel() for t in torsion]).T / scale
+    if not rows.size:
+        return np.eye(here.shape[1])
+    _, values, vt = np.linalg.svd(rows, full_matrices=True)
+    full = np.concatenate([values, np.zeros(max(0, vt.shape[0] - values.size))])
+    made: Array = vt[full <= CLOSED].T
+    return made
+
+
+def _next(view: SystemView, function: Callable[[Array], Array], kept: Array) -> Callable[[Array], Array]:
+    """The covectors of the closed part, as a function of the state with fixed pivots."""
+    pivots, size = echelon(kept)[1], kept.shape[1]
+
+    def made(x: Array) -> Array:
+        inner = closed_part(view, function, x)
+        if inner.shape[1] != size:
+            return np.full((len(function(x)), size), np.nan)
+        result: Array = function(x) @ (inner @ np.linalg.inv(inner[pivots]))
+        return result
+
+    return made

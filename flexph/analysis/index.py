@@ -1,0 +1,196 @@
+"""The index by rank tests, hidden constraints, and what they leave of the state space ([survey] sec. 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..space import Array
+from .view import SystemView
+
+NOISE = 1e-12
+"""Relative round-off of the derivatives of the algebraic equations; every further derivative is coarser by COARSER."""
+COARSER = 1e3
+REGULAR = 1e-7
+"""Smallest pivot over the largest, of rows and columns of largest entry one, of a matrix of full rank."""
+HIGHEST = 3
+"""Derivatives of the algebraic equations that are looked at: those of higher order are round-off."""
+
+Function = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class IndexReport:
+    """What the algebraic equations do at a state.
+
+    ``index`` is the differentiation index with multipliers as unknowns, ``index_eliminated`` that without them, the
+    index of [survey] proposition 4.1. ``constraints`` counts the independent conditions on the differential states by
+    level: the equations themselves, their first derivatives, ...; ``redundant`` those that follow from others;
+    ``undetermined`` algebraic states are left open. ``freedom`` is the dimension of the consistent states, an
+    upper bound where the index is ``exceeded``: higher than this. ``smallest``
+    is the smallest singular value of the matrix of (4.2), or of higher levels, over its largest, rows and columns
+    scaled to one.
+    """
+
+    differential: int
+    algebraic: int
+    index: int
+    constraints: tuple[int, ...]
+    redundant: int
+    undetermined: int
+    smallest: float
+    exceeded: bool = False
+
+    @property
+    def index_eliminated(self) -> int:
+        """The index after multipliers are eliminated ([survey] eq. (3.21) and proposition 4.1)."""
+        return max(1, self.index - 1) if self.index else 0
+
+    @property
+    def freedom(self) -> int:
+        """Dimension of the set of consistent states."""
+        return self.differential - sum(self.constraints)
+
+    def __str__(self) -> str:
+        if not self.algebraic:
+            return f"index 0: {self.differential} differential states, no algebraic ones"
+        without = f" with multipliers as unknowns, {self.index_eliminated} without ([survey] prop. 4.1)"
+        lines = [f"index {self.index}{without if self.index > 1 else ''}"]
+        if self.exceeded:
+            lines = [f"index above {self.index}: the counts below are bounds"]
+        lines.append(f"{self.differential} differential and {self.algebraic} algebraic states")
+        words = ("algebraic equations", "their rates", "second rates", "third rates", "fourth rates")
+        for word, count in zip(words, self.constraints, strict=False):
+            if count:
+                lines.append(f"{count} conditions on the differential states by the {word}")
+        lines.append(f"consistent states of dimension {self.freedom}")
+        if self.redundant:
+            lines.append(f"{self.redundant} conditions follow from others")
+        if self.undetermined and not self.exceeded:
+            lines.append(f"{self.undetermined} algebraic states are not determined: solutions are not unique")
+        if self.algebraic > self.undetermined:
+            lines.append(f"smallest scaled singular value of the matrix that determines them {self.smallest:.1e}")
+        return "\n".join(lines)
+
+
+def index_report(view: SystemView) -> IndexReport:
+    """The index at a state, by ranks of derivatives of the algebraic equations along solutions.
+
+    Of equations c = 0, those combinations φ = Nᵀc that contain no algebraic state are conditions on the differential
+    ones; their rates join the rest, until the algebraic states are determined or nothing new comes. Derivatives are
+    differences of fourth order, so that higher levels are coarser; of more than HIGHEST the index is said to be above.
+    """
+    algebraic = view.V2.shape[1]
+    if not algebraic:
+        return IndexReport(view.V1.shape[1], 0, 0, (), 0, 0, 1.0)
+    counts, redundant = [], 0
+    slopes = np.zeros((0, view.V1.shape[1]))
+    found: Function = view.algebraic
+    for level in range(HIGHEST + 1):
+        split = _Split(view, found, level)
+        fresh, slopes, dropped = _independent(split.slopes, slopes, 1e1 * split.noise)
+        redundant += dropped
+        if split.rank == algebraic or not fresh.size or level == HIGHEST:
+            counts.append(fresh.size)
+            exceeded = bool(fresh.size) and split.rank < algebraic
+            # an open algebraic state determines nothing: the index is that of the others
+            return IndexReport(
+                differential=view.V1.shape[1],
+                algebraic=algebraic,
+                index=max(level + 1 if split.rank or exceeded else level, 1),
+                constraints=tuple(counts),
+                redundant=redundant,
+                undetermined=algebraic - split.rank,
+                smallest=split.smallest,
+                exceeded=exceeded,
+            )
+        counts.append(fresh.size)
+        found = split.differentiated(fresh)
+    raise AssertionError("unreachable")
+
+
+class _Split:
+    """Equations c at a state, by pivots: rows that determine algebraic states, and combinations without any."""
+
+    def __init__(self, view: SystemView, c: Function, level: int) -> None:
+        self.view, self.c = view, c
+        self.noise = NOISE * COARSER**level
+        A, whole = (view.derivative(c, view.x, way) for way in (view.V2, view.V1))
+        self.mask = np.abs(A) > self._round_off(A, whole)
+        rows, columns, self.smallest = _pivots(np.where(self.mask, A, 0.0))
+        self.rows, self.columns, self.rank = rows, columns, len(rows)
+        self.rest = np.setdiff1d(np.arange(len(A)), rows)
+        self.slopes = self.combine(np.where(self.mask, A, 0.0)) @ whole
+
+    def _round_off(self, A: Array, whole: Array) -> Array:
+        """What entries of A are where c does not contain that algebraic state."""
+        x, V1, V2 = self.view.x, self.view.V1, self.view.V2
+        terms = np.abs(whole) @ np.abs(V1.T @ x) + np.abs(A) @ np.abs(V2.T @ x) + np.abs(self.c(x))
+        made: Array = 1e1 * self.noise * terms[:, None] / np.maximum(np.abs(V2.T @ x), 1.0)
+        return made
+
+    def matrix(self, x: Array) -> Array:
+        """∂c/∂x₂ at another state, without what is round-off here."""
+        if not self.mask.any():
+            return np.zeros(self.mask.shape)
+        return np.where(self.mask, self.view.derivative(self.c, x, self.view.V2), 0.0)
+
+    def combine(self, A: Array) -> Array:
+        """Nᵀ: the rest of the rows without their part in the pivot columns."""
+        made = np.zeros((self.rest.size, len(A)))
+        made[:, self.rest] = np.eye(self.rest.size)
+        if self.rank:
+            pivot = A[np.ix_(self.rows, self.columns)]
+            made[:, self.rows] = -np.linalg.solve(pivot.T, A[np.ix_(self.rest, self.columns)].T).T
+        return made
+
+    def differentiated(self, kept: Array) -> Function:
+        """The rows that determine something, and the rates of those combinations of the others that are kept."""
+
+        def made(x: Array) -> Array:
+            A = self.matrix(x)
+            way = self.view.V1 @ self.view.rate(x)
+            along = self.view.derivative(self.c, x, way[:, None])[:, 0]
+            rates = (self.combine(A) @ along)[kept]
+            return np.concatenate([self.c(x)[self.rows], rates])
+
+        return made
+
+
+def _pivots(A: Array) -> tuple[Array, Array, float]:
+    """Rows and columns of an invertible block of full rank; the smallest singular value over the largest, scaled."""
+    work = np.abs(A).astype(float)
+    row = work.max(axis=1, keepdims=True, initial=0.0)
+    scaled = A / np.where(row > 0.0, row, 1.0)
+    column = np.abs(scaled).max(axis=0, keepdims=True, initial=0.0)
+    scaled = scaled / np.where(column > 0.0, column, 1.0)
+    values = np.linalg.svd(scaled, compute_uv=False)
+    rank = int(np.sum(values > REGULAR * max(values.max(initial=0.0), 1e-300)))
+    work, rows, columns = scaled.copy(), [], []
+    for _ in range(rank):
+        i, j = map(int, np.unravel_index(int(np.argmax(np.abs(work))), work.shape))
+        work = work - np.outer(work[:, j], work[i]) / work[i, j]
+        work[i], work[:, j] = 0.0, 0.0
+        rows.append(i)
+        columns.append(j)
+    smallest = float(values[rank - 1] / values[0]) if rank else 0.0
+    return np.array(rows, dtype=int), np.array(columns, dtype=int), smallest
+
+
+def _independent(slopes: Array, known: Array, noise: float) -> tuple[Array, Array, int]:
+    """Rows of slopes that depend neither on known ones nor on each other (indices), all those rows, and how many do."""
+    kept: list[int] = []
+    rows = known
+    for i, row in enumerate(slopes):
+        size = float(np.linalg.norm(row))
+        if size <= noise * max(float(np.linalg.norm(slopes, axis=1).max(initial=0.0)), 1e-300) or size == 0.0:
+            continue
+        unit = row / size
+        off = unit - rows.T @ (rows @ unit)
+        off = off - rows.T @ (rows @ off)
+        if np.linalg.norm(off) > REGULAR:
+            kept.append(i)
+            rows = np.vstack([rows, off / np.linalg.norm(off)])
+    return np.array(kept, dtype=int), rows, len(slopes) - len(kept)

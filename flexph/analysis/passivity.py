@@ -1,0 +1,104 @@
+"""Whether a system is passive: J skew, R ⪰ 0, and a Hamiltonian that is bounded from below ([survey] sec. 2.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from .. import checks as check
+from ..dirac.subspaces import null_space
+from ..space import Array, dense
+from .view import SystemView
+
+QUADRATIC = 1e-6
+"""Relative change of the Hessian between probes up to which H counts as quadratic: differences of given gradients."""
+FLAT = 1e-9
+"""Eigenvalue over the largest one, rows and columns scaled to a unit diagonal, up to which H is flat there."""
+
+
+@dataclass(frozen=True)
+class PassivityReport:
+    """``dH/dt = yᵀu − zᵀRz ≤ yᵀu``, and H bounded from below.
+
+    ``skew_defect`` is ‖J + Jᵀ‖/‖J‖ and ``lowest_resistance`` the lowest eigenvalue of R over the largest, the worst of
+    the probes. ``bounded`` says whether H is bounded from below on the states, ``bounded_on_constraints`` on those that
+    satisfy the algebraic equations: "yes" and "no" are decided for quadratic H and linear constraints, anything else
+    is "undecided"; ``reason`` says why.
+    """
+
+    skew_defect: float
+    lowest_resistance: float
+    dissipative: bool
+    bounded: Literal["yes", "no", "undecided"]
+    bounded_on_constraints: Literal["yes", "no", "undecided"]
+    reason: str
+
+    @property
+    def passive(self) -> Literal["yes", "no", "undecided"]:
+        """Whether a storage function is known: yes, or no where R generates energy or H has no bound."""
+        if self.skew_defect > check.ROUND_OFF or self.lowest_resistance < -FLAT:
+            return "no"
+        return self.bounded_on_constraints
+
+    def __str__(self) -> str:
+        loss = "dissipates" if self.dissipative else "no dissipation"
+        lines = [f"passive: {self.passive}"]
+        lines.append(f"J skew to {self.skew_defect:.0e}; R {loss}, lowest eigenvalue over largest "
+                     f"{self.lowest_resistance:.0e}")  # fmt: skip
+        lines.append(f"H bounded from below: {self.bounded}; where the algebraic equations hold: "
+                     f"{self.bounded_on_constraints} ({self.reason})")  # fmt: skip
+        return "\n".join(lines)
+
+
+def passivity_report(view: SystemView, constraints: Array) -> PassivityReport:
+    """The certificate at a state and its probes; ``constraints`` (k, r) are the slopes of the algebraic equations."""
+    system, skew, lowest, loss = view.system, 0.0, 0.0, False
+    for x in view.probes:
+        J, R = dense(system.J(x)), dense(system.R(x))
+        skew = max(skew, check.norm(J + J.T) / max(check.norm(J), 1e-300))
+        values = np.linalg.eigvalsh(0.5 * (R + R.T))
+        loss = loss or bool(np.abs(values).max(initial=0.0) > 0.0)
+        lowest = min(lowest, float(values.min(initial=0.0) / max(np.abs(values).max(initial=0.0), 1e-300)))
+    bounded, inside, reason = _bounds(view, constraints)
+    return PassivityReport(skew, lowest, loss, bounded, inside, reason)
+
+
+Decision = tuple[Literal["yes", "no", "undecided"], Literal["yes", "no", "undecided"], str]
+
+
+def _bounds(view: SystemView, constraints: Array) -> Decision:
+    hessians = [view.hessian(x) for x in view.probes]
+    size = np.abs(hessians[0]).max(initial=0.0)
+    if any(np.abs(h - hessians[0]).max(initial=0.0) > QUADRATIC * max(size, 1e-300) for h in hessians[1:]):
+        seen = min(float(view.system.H(x)) for x in view.probes)
+        return "undecided", "undecided", f"H is not quadratic; lowest value at the probes {seen:.6g}"
+    everywhere = _quadratic_bound(view, hessians[0], np.eye(len(hessians[0])))
+    words = "H is quadratic" + ("" if everywhere else ", indefinite or with a slope along a flat direction")
+    if everywhere:
+        return "yes", "yes", words + " and positive semi-definite up to its slope"
+    if not view.is_constant or not len(constraints):
+        return "no", "no" if not len(constraints) else "undecided", words
+    inside = _quadratic_bound(view, hessians[0], null_space(constraints))
+    return "no", "yes" if inside else "no", words + "; the constraints are linear"
+
+
+def _quadratic_bound(view: SystemView, hessian: Array, directions: Array) -> bool:
+    """Whether ½xᵀHx + bᵀx is bounded from below on a subspace."""
+    inner = directions.T @ hessian @ directions
+    b = directions.T @ (view.gradient(view.x) - hessian @ (view.V1.T @ view.x))
+    diagonal = np.abs(np.diag(inner))
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    values, vectors = np.linalg.eigh(scale[:, None] * inner * scale)
+    if values.min(initial=0.0) < -QUADRATIC:
+        return False
+    flat = vectors[:, values <= QUADRATIC]
+    slope, own = np.abs(flat.T @ (scale * b)).max(initial=0.0), np.abs(scale * view_terms(view, hessian, directions))
+    return bool(slope <= QUADRATIC * max(own.max(initial=0.0), 1e-300) or slope <= 1e-12)
+
+
+def view_terms(view: SystemView, hessian: Array, directions: Array) -> Array:
+    """How large the terms of the slope are."""
+    made: Array = np.abs(directions.T) @ (np.abs(view.gradient(view.x)) + np.abs(hessian) @ np.abs(view.V1.T @ view.x))
+    return made

@@ -1,0 +1,103 @@
+"""Pictures of Dirac structures: which variables stand in which equation, with ports named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..dirac.structure import DiracStructure
+from ..space import Array
+
+NOTHING = 1e-12
+"""Entry over the largest of its row that is shown as none."""
+WIDEST = 64
+"""Entries up to which a picture in text has a character for each; larger structures show one for each pair of ports."""
+
+
+def sparsity(structure: DiracStructure) -> tuple[Array, list[str], list[str]]:
+    """The pattern (n, n) of ``w = J v`` (−1, 0, 1 by sign), and the names of w and v: ``f`` or ``e``, and the port."""
+    J, G = structure.graph.J, structure.graph.flow_inputs
+    size = np.abs(J).max(axis=1, keepdims=True, initial=0.0)
+    pattern = np.where(np.abs(J) > NOTHING * size, np.sign(J), 0.0)
+    names = [f"{i}" for i in range(structure.size)]
+    for port, span in structure.ports.items():
+        inside = range(*span.indices(structure.size))
+        for i in inside:
+            names[i] = port if len(inside) == 1 else f"{port}[{i - inside[0]}]"
+    outputs = [f"{'e' if swapped else 'f'} {name}" for swapped, name in zip(G, names, strict=True)]
+    inputs = [f"{'f' if swapped else 'e'} {name}" for swapped, name in zip(G, names, strict=True)]
+    return pattern, outputs, inputs
+
+
+def sparsity_text(structure: DiracStructure) -> str:
+    """The pattern as text: rows are outputs, columns inputs, ``+`` and ``-`` signs of J, ``.`` nothing.
+
+    Of more than WIDEST entries the blocks of ports are shown with the number of their entries.
+    """
+    if structure.size > WIDEST:
+        return _blocks(structure)
+    pattern, outputs, inputs = sparsity(structure)
+    width = max(map(len, outputs), default=0)
+    signs = {0.0: ".", 1.0: "+", -1.0: "-"}
+    rows = [
+        f"{name:<{width}} = {' '.join(signs[float(v)] for v in row)}"
+        for name, row in zip(outputs, pattern, strict=True)
+    ]
+    spans = [f"{inputs[i]}" for i in range(len(inputs))]
+    lines = [f"w = J v, v in the order {', '.join(_ranges(spans))}", *rows]
+    return "\n".join(lines)
+
+
+def _ranges(names: list[str]) -> list[str]:
+    """Names of entries with those of a port in a row as one."""
+    made: list[str] = []
+    for name in names:
+        head, bracket, rest = name.partition("[")
+        index = rest.rstrip("]")
+        last = made[-1] if made else ""
+        if bracket and last.startswith(head + "[") and index != "0":
+            first = last.partition("[")[2].rstrip("]").partition("..")[0]
+            made[-1] = f"{head}[{first}..{index}]"
+        else:
+            made.append(name)
+    return made
+
+
+def _blocks(structure: DiracStructure) -> str:
+    pattern, _, _ = sparsity(structure)
+    lines = ["entries of J by ports (rows: outputs, columns: inputs)"]
+    width = max((len(name) for name in structure.ports), default=0)
+    for name, row in structure.ports.items():
+        counts = [f"{other}: {int(np.abs(pattern[row, column]).sum())}" for other, column in structure.ports.items()
+                  if np.any(pattern[row, column])]  # fmt: skip
+        exchanged = int(structure.graph.flow_inputs[row].sum())
+        swapped = f" ({exchanged} flows as inputs)" if exchanged else ""
+        lines.append(f"{name:<{width}}{swapped}  {', '.join(counts) or 'nothing'}")
+    return "\n".join(lines)
+
+
+def sparsity_figure(structure: DiracStructure, path: str | Path) -> Path:
+    """The pattern as a picture (extra ``plot``): red and blue by sign, ports named and ruled."""
+    from matplotlib.figure import Figure
+
+    pattern, outputs, inputs = sparsity(structure)
+    n = structure.size
+    side = min(12.0, max(4.5, 0.32 * n + 2.0))
+    figure = Figure(figsize=(side, side), layout="constrained")
+    axes = figure.subplots()
+    axes.imshow(pattern, cmap="RdBu_r", vmin=-1.6, vmax=1.6, interpolation="nearest")
+    small = n <= 40
+    where = range(n) if small else [s.start for s in structure.ports.values()]
+    label = (lambda name: name) if small else (lambda name: name.removesuffix("[0]"))
+    axes.set_xticks(list(where), [label(inputs[i]) for i in where], rotation=90, fontsize="small")
+    axes.set_yticks(list(where), [label(outputs[i]) for i in where], fontsize="small")
+    axes.xaxis.tick_top()
+    for span in structure.ports.values():
+        for edge in {span.start, span.stop}:
+            axes.axhline(edge - 0.5, color="0.75", linewidth=0.8)
+            axes.axvline(edge - 0.5, color="0.75", linewidth=0.8)
+    axes.set_xlabel("inputs v (red: +, blue: −)")
+    axes.set_ylabel("outputs w = J v")
+    figure.savefig(path, dpi=150)
+    return Path(path)

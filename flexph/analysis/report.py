@@ -1,0 +1,163 @@
+"""One report on a system: constraints, index, conserved quantities, passivity, stability ([survey] sec. 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dirac.structure import DiracStructure
+from ..inputs import Input
+from ..methods.conditions import Conditions, Inconsistency
+from ..methods.consistent import consistent
+from ..space import Array
+from .casimirs import CasimirReport, casimir_report
+from .index import IndexReport, index_report
+from .passivity import PassivityReport, passivity_report
+from .picture import sparsity_text
+from .stability import StabilityReport, stability_report
+from .view import System, SystemView, structure_of, view
+
+SINGULAR = 1e-6
+"""Singular value of ∂g/∂x₂ over the largest at the probes, below which relations are nearly ill-posed."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What is known of a system at a state, and with constant matrices everywhere.
+
+    ``state`` is the consistent state next to the given one at which everything was looked at, or the given one where
+    ``note`` says that none was found; ``given`` says how the given state violates the equations; ``equations`` names
+    the algebraic equations. ``structure`` is that of the storage and the ports, ``whole`` has the algebraic equations
+    as ports, as they are written. ``str()`` makes a text of all this.
+    """
+
+    state: Array
+    note: str
+    constant: bool
+    equations: tuple[str, ...]
+    given: Inconsistency | None
+    index: IndexReport
+    casimirs: CasimirReport
+    passivity: PassivityReport
+    stability: StabilityReport
+    well_posed: str
+    structure: DiracStructure
+    whole: DiracStructure
+
+    def __str__(self) -> str:
+        listed = ", ".join(_short(self.equations)) or "none"
+        parts = {
+            "structure": f"{_described(self.structure)}, {'constant' if self.constant else 'modulated by the state'}",
+            "algebraic equations": f"in the rows of {listed}" if self.equations else "none",
+            "index and state space": str(self.index),
+            "given state": f"{self.given}" if self.given is not None else self.note,
+            "relations": self.well_posed,
+            "Casimirs": str(self.casimirs),
+            "passivity": str(self.passivity),
+            "stability": str(self.stability),
+        }
+        made = [f"{title}\n{_indented(text)}" for title, text in parts.items()]
+        return "\n".join(made)
+
+    def picture(self) -> str:
+        """The pattern of the Dirac structure as text."""
+        return sparsity_text(self.whole)
+
+
+def analyze(
+    system: System,
+    state: Sequence[float] | Array | None = None,
+    *,
+    inputs: Mapping[str, Input] | None = None,
+    time: float = 0.0,
+) -> Analysis:
+    """A report on a :class:`flexph.PHDAE`, a :class:`flexph.LinearPHDAE` or a :class:`PortHamiltonian` at a state.
+
+    The state (n,), the sample by default, is made consistent first. Inputs by port are zero unless given, and count as
+    constant. Of a mechanism give ``mechanism.phdae(state)``. What depends on ranks is decided at the state and at four
+    states near it; of constant matrices it holds everywhere. Derivatives are differences of fourth order.
+    """
+    first = view(system, state, inputs=inputs, time=time)
+    x, note = _consistent(first, inputs, time)
+    here = first.at(x)
+    conditions = _conditions(first)
+    index = index_report(here)
+    slopes = _constraint_slopes(here)
+    return Analysis(
+        state=x,
+        note=note,
+        constant=here.is_constant,
+        equations=tuple(conditions.names) if conditions is not None else (),
+        given=_reported(conditions, first.x),
+        index=index,
+        casimirs=casimir_report(here),
+        passivity=passivity_report(here, slopes),
+        stability=stability_report(here, slopes),
+        well_posed=_relations(here, index),
+        structure=structure_of(here.system, x),
+        whole=structure_of(here.system, x, algebraic=True),
+    )
+
+
+def _consistent(first: SystemView, inputs: Mapping[str, Input] | None, time: float) -> tuple[Array, str]:
+    if not first.V2.shape[1]:
+        return first.x, "no algebraic equations"
+    try:
+        return consistent(first.system, first.x, time=time, inputs=inputs), ""
+    except (ArithmeticError, ValueError) as error:
+        return first.x, f"no consistent state was found: {error}"
+
+
+def _conditions(first: SystemView) -> Conditions | None:
+    return Conditions(first.equations, first.time, first.x) if first.V2.shape[1] else None
+
+
+def _reported(conditions: Conditions | None, x: Array) -> Inconsistency | None:
+    if conditions is None:
+        return None
+    try:
+        return conditions.report(x)
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def _constraint_slopes(here: SystemView) -> Array:
+    """Slopes (k, r) of those algebraic equations that contain no algebraic state."""
+    if not here.V2.shape[1]:
+        return np.zeros((0, here.V1.shape[1]))
+    along = here.derivative(here.algebraic, here.x, here.V2)
+    slopes = here.derivative(here.algebraic, here.x, here.V1)
+    size = np.abs(slopes).max(axis=1, initial=0.0) + np.abs(along).max(axis=1, initial=0.0)
+    pure = (np.abs(along).max(axis=1, initial=0.0) <= 1e-9 * size) & (size > 0.0)
+    made: Array = slopes[pure]
+    return made
+
+
+def _relations(here: SystemView, index: IndexReport) -> str:
+    """Whether the algebraic states that resist follow the others, at the probes ([survey] sec. 4.5)."""
+    if index.undetermined:
+        return f"not well-posed: {index.undetermined} algebraic states are free ([survey] example 4.5)"
+    if index.index != 1:
+        return "no algebraic state is determined by a resistive relation alone" if index.algebraic else "explicit"
+    smallest = [np.linalg.svd(here.derivative(here.algebraic, x, here.V2), compute_uv=False) for x in here.probes]
+    worst = min(float(values[-1] / max(values[0], 1e-300)) for values in smallest)
+    signs = {float(np.sign(np.linalg.det(here.derivative(here.algebraic, x, here.V2)))) for x in here.probes}
+    if len(signs) > 1:
+        return "ill-posed near the state: ∂g/∂x₂ changes its sign, see impasse_points(system, path)"
+    word = "nearly ill-posed" if worst < SINGULAR else "well-posed at the state and near it"
+    return f"{word}: smallest singular value of ∂g/∂x₂ over the largest {worst:.1e}"
+
+
+def _described(D: DiracStructure) -> str:
+    sizes = [f"{name} ({span.stop - span.start})" for name, span in D.ports.items()]
+    return f"Dirac structure of {D.size} flows and efforts: {', '.join(_short(sizes, 8))}"
+
+
+def _short(names: Sequence[str], most: int = 6) -> list[str]:
+    return [*names[:most], f"{len(names) - most} more"] if len(names) > most else list(names)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -1,0 +1,181 @@
+"""Equilibria and what the Hamiltonian and the Casimirs say on their stability ([survey] sec. 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.linalg import eig
+
+from ..dirac.subspaces import echelon, null_space
+from ..inputs import Input
+from ..space import Array, dense
+from .casimirs import casimir_report
+from .view import System, SystemView, codistribution, view
+
+AT_REST = 1e-8
+"""Rate over its largest terms up to which a state counts as an equilibrium."""
+DEFINITE = 1e-8
+"""Eigenvalue of the second variation, unit diagonal, above which it is definite: second differences of H."""
+GROWING = 1e-6
+"""Real part of an eigenvalue over the largest modulus above which it grows: defective zeros of the pencil err by the
+root of round-off."""
+ITERATIONS = 50
+
+
+@dataclass(frozen=True)
+class StabilityReport:
+    """A state, and if it is an equilibrium whether it is stable.
+
+    ``rest`` is the largest rate over its terms. ``variation`` are the lowest and the largest eigenvalue (unit diagonal)
+    of the second variation of H + Σ μₖCₖ on the leaf of the Casimirs where the algebraic equations hold, ``distance``
+    how far ∇H is from the span of the ∇Cₖ; ``eigenvalues`` are the finite ones of the
+    linearised system and ``growth`` their largest real part [1/s].
+    """
+
+    rest: float
+    variation: tuple[float, float]
+    distance: float
+    growth: float
+    asymptotic: bool
+    dissipative: bool = False
+    eigenvalues: tuple[complex, ...] = ()
+
+    @property
+    def is_equilibrium(self) -> bool:
+        """Whether the state rests."""
+        return self.rest <= AT_REST
+
+    @property
+    def verdict(self) -> Literal["no equilibrium", "unstable", "asymptotically stable", "stable", "undecided"]:
+        """Stable by a strict extremum of H + Σ μₖCₖ; unstable by the linearised system; else undecided."""
+        if not self.is_equilibrium:
+            return "no equilibrium"
+        lowest, largest = self.variation
+        highest = largest < -DEFINITE and not self.dissipative
+        if self.distance <= 1e-6 and (lowest > DEFINITE or highest):
+            return "asymptotically stable" if self.asymptotic and lowest > DEFINITE else "stable"
+        return "unstable" if self.growth > 0.0 else "undecided"
+
+    def __str__(self) -> str:
+        if not self.is_equilibrium:
+            return f"no equilibrium: rates up to {self.rest:.1e} of their terms"
+        reasons = {
+            "stable": "H with the Casimirs has a strict extremum on the leaf of the Casimirs (energy-Casimir)",
+            "asymptotically stable": "H is a Lyapunov function, and the linearised system decays on the leaf",
+            "unstable": f"the linearised system grows with {self.growth:.3g} 1/s",
+            "undecided": "the second variation is not definite and the linearised system does not grow",
+        }
+        low, high = self.variation
+        variation = f"second variation (unit diagonal) from {low:.3g} to {high:.3g}"
+        return f"equilibrium, {self.verdict}: {reasons[self.verdict]}\n{variation}"
+
+
+def stability_report(view: SystemView, constraints: Array) -> StabilityReport:
+    """What can be said at a state with the algebraic states that belong to it; ``constraints`` (k, r) as slopes."""
+    rest = _rest(view)
+    if rest > AT_REST:
+        return StabilityReport(rest, (np.nan, np.nan), np.nan, np.nan, False)
+    alpha, tangent, distance, second = _second_variation(view, constraints)
+    scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(second)), 1e-12 * max(np.abs(second).max(initial=0.0), 1e-300)))
+    values = np.linalg.eigvalsh(scale[:, None] * second * scale) if second.size else np.array([1.0])
+    eigenvalues = linear_spectrum(view)
+    largest = np.abs(eigenvalues).max(initial=0.0)
+    growing = eigenvalues.real[eigenvalues.real > GROWING * largest]
+    # as many zeros as Casimirs: along them neighbouring leaves have equilibria of their own
+    still = np.sort(-eigenvalues.real)[: alpha.shape[1]]
+    decaying = np.sort(-eigenvalues.real)[alpha.shape[1] :]
+    asymptotic = bool(np.all(np.abs(still) <= GROWING * largest) and np.all(decaying > GROWING * largest))
+    return StabilityReport(
+        rest=rest,
+        variation=(float(values[0]), float(values[-1])),
+        distance=distance,
+        growth=float(growing.max(initial=0.0)),
+        asymptotic=asymptotic and tangent.shape[1] > 0,
+        dissipative=view.resists.shape[1] > 0,
+        eigenvalues=tuple(map(complex, eigenvalues)),
+    )
+
+
+def _rest(view: SystemView) -> float:
+    x, e = view.x, view.equations
+    z, u = view.system.z(x), e.forcing.at(view.time)
+    own = np.abs(dense(view.system.J(x)) - dense(view.system.R(x))) @ np.abs(z)
+    terms = own + np.abs(dense(view.system.B(x))) @ np.abs(u)
+    flow = np.abs(e.flow(view.time, x))
+    floor = np.maximum(terms, 1e-6 * float(terms.max(initial=0.0)))
+    return float((flow / np.where(floor > 0.0, floor, 1.0)).max(initial=0.0))
+
+
+def _second_variation(view: SystemView, constraints: Array) -> tuple[Array, Array, float, Array]:
+    """α, a basis of its kernel within the constraints, how far ∇H is from span α, and the variation on that basis.
+
+    All in scaled states x₁/scales.
+    """
+    x, scales = view.x, view.scales
+    alpha, gradient = codistribution(view, x), scales * view.gradient(x)
+    weights = np.linalg.lstsq(alpha, gradient, rcond=None)[0] if alpha.size else np.zeros(0)
+    size = float(np.linalg.norm(gradient))
+    distance = float(np.linalg.norm(gradient - alpha @ weights)) / max(size, 1e-300)
+    second = scales[:, None] * view.hessian(x) * scales
+    if alpha.shape[1] and not view.is_constant:
+        pivots = echelon(alpha)[1]
+
+        def smooth(at: Array) -> Array:
+            basis = codistribution(view, at)
+            made: Array = basis @ np.linalg.inv(basis[pivots])
+            return made
+
+        slopes = view.derivative(smooth, x, view.V1 * scales)
+        own = np.linalg.lstsq(smooth(x), gradient, rcond=None)[0]
+        curved = np.einsum("rkc,k->rc", slopes, own)
+        second = second - 0.5 * (curved + curved.T)
+    tangent = null_space(np.vstack([alpha.T, constraints * scales]))
+    return alpha, tangent, distance, tangent.T @ second @ tangent
+
+
+def linear_spectrum(view: SystemView) -> Array:
+    """Finite eigenvalues [1/s] of ``E δẋ = ∂((J − R)z + Bu)/∂x δx`` at a state that rests."""
+    x, e = view.x, view.equations
+    slope = view.derivative(lambda at: e.flow(view.time, at), x)
+    values = eig(slope, dense(view.system.E(x)), right=False, homogeneous_eigvals=True)
+    alpha, beta = values
+    size = np.abs(alpha).max(initial=0.0) + np.abs(beta).max(initial=0.0)
+    finite = np.abs(beta) > 1e-7 * max(size, 1e-300)
+    made: Array = alpha[finite] / beta[finite]
+    return made
+
+
+def equilibrium(
+    system: System,
+    guess: Sequence[float] | Array | None = None,
+    *,
+    inputs: Mapping[str, Input] | None = None,
+    keep_casimirs: bool = True,
+) -> Array:
+    """A state (n,) with ``0 = (J − R) z + B u`` near a guess, by Gauss-Newton steps of least norm over the state sizes.
+
+    Linear Casimirs keep the values of the guess, or move along where ``keep_casimirs`` is False. Raises
+    ArithmeticError where none is found.
+    """
+    here = view(system, guess, inputs=inputs)
+    sizes, x0 = here.sizes, here.x
+    fixed = casimir_report(here).linear.T @ here.V1.T if keep_casimirs and here.is_constant else np.zeros((0, x0.size))
+
+    def residual(x: Array) -> Array:
+        return np.concatenate([here.equations.flow(here.time, x), fixed @ (x - x0)])
+
+    x = x0
+    for _ in range(ITERATIONS):
+        slope = here.derivative(residual, x) * sizes
+        row = np.maximum(np.abs(slope).max(axis=1, initial=0.0), 1e-300)
+        step = sizes * np.linalg.lstsq(slope / row[:, None], -residual(x) / row, rcond=1e-9)[0]
+        x = x + step
+        if np.abs(step / sizes).max(initial=0.0) <= 1e-13:
+            break
+    found = here.at(x)
+    if _rest(found) > AT_REST or np.abs(fixed @ (x - x0)).max(initial=0.0) > AT_REST * sizes.max():
+        raise ArithmeticError(f"no equilibrium was found near the guess: rates up to {_rest(found):.1e} of their terms")
+    return x

@@ -1,0 +1,48 @@
+"""Dirac structures: their forms, composition and modulation ([survey] sec. 2, 3, 6, 7)."""
+
+from .composition import compose, product
+from .elements import (
+    common_effort,
+    common_flow,
+    feedback_structure,
+    gyrator_structure,
+    kirchhoff,
+    symplectic_gyrator,
+    transformer_structure,
+)
+from .forms import ConstrainedForm, KernelForm
+from .input_state_output import InputStateOutput, input_state_output
+from .lagrangian import LagrangianSubspace
+from .modulated import Integrability, ModulatedDirac, closedness, integrability, jacobi_identity
+from .representations import CanonicalForm
+from .resistance import Characteristic, LinearResistance
+from .structure import DiracStructure
+from .system import PortHamiltonian, interconnect
+
+__all__ = [
+    "CanonicalForm",
+    "Characteristic",
+    "ConstrainedForm",
+    "DiracStructure",
+    "InputStateOutput",
+    "Integrability",
+    "KernelForm",
+    "LagrangianSubspace",
+    "LinearResistance",
+    "ModulatedDirac",
+    "PortHamiltonian",
+    "closedness",
+    "common_effort",
+    "common_flow",
+    "compose",
+    "feedback_structure",
+    "gyrator_structure",
+    "input_state_output",
+    "integrability",
+    "interconnect",
+    "jacobi_identity",
+    "kirchhoff",
+    "product",
+    "symplectic_gyrator",
+    "transformer_structure",
+]

@@ -1,0 +1,110 @@
+"""Composition of Dirac structures over shared ports ([survey] sec. 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from .. import checks as check
+from ..space import Array
+from .graph import Graph
+from .structure import DiracStructure, layout
+from .subspaces import left_null, unit_rows
+
+
+def product(*structures: DiracStructure) -> DiracStructure:
+    """Structures side by side, not connected; raises ValueError where two ports have one name."""
+    ports: dict[str, slice] = {}
+    at = 0
+    for D in structures:
+        _check_named(D)
+        twice = sorted(set(ports) & set(D.ports))
+        if twice:
+            raise ValueError(f"ports must have different names in structures side by side, several have {twice}")
+        ports.update({name: slice(s.start + at, s.stop + at) for name, s in D.ports.items()})
+        at += D.size
+    J = block_diag(*(D.graph.J for D in structures))[:at, :at]
+    flows = np.concatenate([np.zeros(0, dtype=bool), *(D.graph.flow_inputs for D in structures)])
+    return DiracStructure.from_graph(Graph(J, flows), ports)
+
+
+def compose(
+    first: DiracStructure,
+    second: DiracStructure,
+    *,
+    ports: Mapping[str, str] | None = None,
+    gyrative: bool = False,
+) -> DiracStructure:
+    """``D_A ∥ D_B``: connected at shared ports by ``f_A = −f_B, e_A = e_B`` ([survey] eq. (6.1)-(6.2)).
+
+    Shared are ports of one name, or those that ``ports`` pairs, names of A to names of B. ``gyrative=True`` connects by
+    ``f_A = e_B, f_B = −e_A`` (eq. (6.8)). The rest of the ports, A's before B's, are those of the result. With the
+    equations of both, ``M = [[F₂A, E₂A], [−F₂B, E₂B]]`` and ``L M = 0``, it is (theorem 6.2)
+
+        F = [L_A F₁, L_B F₃],  E = [L_A E₁, L_B E₃]
+
+    Raises ValueError, naming the ports, where none are shared, or sizes do not match, or other ports share a name.
+    """
+    pairs = _pairs(first, second, ports)
+    own, other = _entries(first, pairs), _entries(second, pairs.values())
+    FA, EA = _scaled(first)
+    FB, EB = _scaled(second)
+    # with f_A = x, e_A = y: f_B = −x, e_B = y, or gyrative e_B = x, f_B = −y
+    shared = [EB[:, other], -FB[:, other]] if gyrative else [-FB[:, other], EB[:, other]]
+    M = np.vstack([np.hstack([FA[:, own], EA[:, own]]), np.hstack(shared)])
+    L = left_null(M)
+    LA, LB = L[:, : first.size], L[:, first.size :]
+    one, three = (np.setdiff1d(np.arange(D.size), used) for D, used in ((first, own), (second, other)))
+    names = [name for name in first.ports if name not in pairs]
+    others = [name for name in second.ports if name not in set(pairs.values())]
+    made = layout(first.ports, names)
+    at = one.size
+    made |= {n: slice(s.start + at, s.stop + at) for n, s in layout(second.ports, others).items()}
+    F = np.hstack([LA @ FA[:, one], LB @ FB[:, three]])
+    E = np.hstack([LA @ EA[:, one], LB @ EB[:, three]])
+    return DiracStructure(F, E, made)
+
+
+def _entries(D: DiracStructure, names: Iterable[str]) -> Array:
+    return np.concatenate([np.arange(D.size)[D.ports[name]] for name in names])
+
+
+def _pairs(first: DiracStructure, second: DiracStructure, ports: Mapping[str, str] | None) -> dict[str, str]:
+    for D in (first, second):
+        _check_named(D)
+    pairs = {name: name for name in first.ports if name in second.ports} if ports is None else dict(ports)
+    if not pairs:
+        raise ValueError(
+            f"no ports are shared: the first structure has {_listed(first)}, the second {_listed(second)}; "
+            "name pairs with ports={'a': 'b'}, or put them side by side with product(...)"
+        )
+    for one, two in pairs.items():
+        a = check.lookup("port", one, first.ports, "the first structure")
+        b = check.lookup("port", two, second.ports, "the second structure")
+        if a.stop - a.start != b.stop - b.start:
+            raise ValueError(
+                f"shared ports must have one size: {one!r} has {a.stop - a.start} entries, {two!r} has "
+                f"{b.stop - b.start}"
+            )
+    if len(set(pairs.values())) < len(pairs):
+        raise ValueError(f"a port can be shared once, got {sorted(pairs.values())}")
+    left = {n for n in first.ports if n not in pairs} & {n for n in second.ports if n not in set(pairs.values())}
+    if left:
+        raise ValueError(f"ports that are not shared must have different names, both structures have {sorted(left)}")
+    return pairs
+
+
+def _scaled(D: DiracStructure) -> tuple[Array, Array]:
+    rows = unit_rows(np.hstack([D.F, D.E]))
+    return rows[:, : D.size], rows[:, D.size :]
+
+
+def _check_named(D: DiracStructure) -> None:
+    if not D.ports:
+        raise ValueError("a structure to connect must have named ports: DiracStructure(F, E, ports={...})")
+
+
+def _listed(D: DiracStructure) -> str:
+    return ", ".join(map(repr, D.ports)) or "none"

@@ -1,0 +1,101 @@
+"""Structures to compose with: gyrators, transformers, feedback, common efforts and flows ([survey] sec. 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import checks as check
+from ..space import Array
+from .structure import DiracStructure
+
+Names = tuple[str, str]
+
+
+def gyrator_structure(ports: Names, coupling: Any) -> DiracStructure:
+    """``f₁ = C e₂, f₂ = −Cᵀ e₁``, C (m₁, m₂).
+
+    Between external ports (f, e) = (u, y) of two systems, at which u = −f of what is connected, this is
+    ``u₁ = −C y₂, u₂ = Cᵀ y₁``, the interconnection of :func:`flexph.gyrator`.
+    """
+    c, names = _two(ports, coupling)
+    zero = np.zeros
+    J = np.block([[zero((len(c), len(c))), c], [-c.T, zero((c.shape[1], c.shape[1]))]])
+    return DiracStructure.from_skew(J, names)
+
+
+def transformer_structure(ports: Names, coupling: Any) -> DiracStructure:
+    """``f₁ = −C f₂, e₂ = Cᵀ e₁``, C (m₁, m₂).
+
+    Between external ports (f, e) = (u, y) this is ``u₁ = −C u₂, y₂ = Cᵀ y₁``, as of :func:`flexph.transformer`.
+    """
+    c, names = _two(ports, coupling)
+    zero = np.zeros
+    J = np.block([[zero((len(c), len(c))), -c], [c.T, zero((c.shape[1], c.shape[1]))]])
+    return DiracStructure.from_hybrid(J, np.arange(len(J)) >= len(c), names)
+
+
+def feedback_structure(ports: Names, size: int = 1) -> DiracStructure:
+    """Negative feedback ``u₁ = −y₂, u₂ = y₁`` ([survey] eq. (6.11)): the gyrator with C = 1."""
+    return gyrator_structure(ports, np.eye(check.count("size", size)))
+
+
+def symplectic_gyrator(ports: Names, size: int = 1) -> DiracStructure:
+    """``f₁ = −e₂, f₂ = e₁`` ([survey] eq. (6.9)): composing with it is the gyrative interconnection."""
+    return gyrator_structure(ports, -np.eye(check.count("size", size)))
+
+
+def common_effort(ports: Sequence[str], size: int = 1) -> DiracStructure:
+    """Equal efforts, flows that add up to zero: elements in parallel, a node of a circuit."""
+    return _junction(ports, size, flows=False)
+
+
+def common_flow(ports: Sequence[str], size: int = 1) -> DiracStructure:
+    """Equal flows, efforts that add up to zero: elements in series, a loop of a circuit."""
+    return _junction(ports, size, flows=True)
+
+
+def kirchhoff(incidence: Any, names: Sequence[str] = ()) -> DiracStructure:
+    """Currents and voltages of a graph, ``B I = 0, V = Bᵀλ`` with its incidence matrix ([survey] eq. (2.26)).
+
+    B (nodes, edges) has −1 where an edge leaves a node and 1 where it enters one. Flows are the currents I, efforts the
+    voltages V; a port for every edge, by name.
+    """
+    b = check.array("incidence", incidence, (None, None))
+    ports = _edges(names or [f"edge {i}" for i in range(b.shape[1])], b.shape[1])
+    return _product_of(b, ports)
+
+
+def _product_of(rows: Array, ports: dict[str, slice]) -> DiracStructure:
+    """``{(f, e) : A f = 0, e ∈ im Aᵀ}``."""
+    zero = DiracStructure.from_presymplectic(np.zeros((rows.shape[1],) * 2), ports)  # e = 0, f free
+    exchanged = DiracStructure(zero.E, zero.F, ports).constrained(rows)  # of (e, f) in place of (f, e)
+    return DiracStructure(exchanged.E, exchanged.F, ports)
+
+
+def _junction(ports: Sequence[str], size: int, *, flows: bool) -> DiracStructure:
+    if len(ports) < 2:
+        raise ValueError(f"a junction must have at least two ports, got {list(ports)}")
+    one = np.eye(check.count("size", size))
+    k = len(ports)
+    names = {name: slice(i * size, (i + 1) * size) for i, name in enumerate(ports)}
+    if len(names) < k:
+        raise ValueError(f"ports must have different names, got {list(ports)}")
+    rows = np.kron(np.ones((1, k)), one)
+    made = _product_of(rows, names)
+    return DiracStructure(made.E, made.F, names) if flows else made
+
+
+def _edges(names: Sequence[str], count: int) -> dict[str, slice]:
+    if len(names) != count or len(set(names)) < count:
+        raise ValueError(f"names must name the {count} edges, each differently, got {list(names)}")
+    return {name: slice(i, i + 1) for i, name in enumerate(names)}
+
+
+def _two(ports: Names, coupling: Any) -> tuple[Array, dict[str, slice]]:
+    c = check.array("coupling", coupling, (None, None))
+    if len(ports) != 2 or ports[0] == ports[1]:
+        raise ValueError(f"ports must be two different names, got {ports!r}")
+    return c, {ports[0]: slice(0, len(c)), ports[1]: slice(len(c), sum(c.shape))}

@@ -1,0 +1,86 @@
+"""Equations of port-Hamiltonian systems at a state: kernel form, constrained form, and from one to the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..space import Array
+from .structure import DiracStructure
+from .subspaces import left_null, unit_columns
+
+
+@dataclass(frozen=True, eq=False)
+class KernelForm:
+    """``F_S ẋ = E_S ∇H + F_R f_R + E_R e_R + F u + E y`` at a state ([survey] eq. (3.11)).
+
+    n + m_R + m rows; u and y are flows and efforts of the external ports.
+    """
+
+    storage: tuple[Array, Array]
+    resistive: tuple[Array, Array]
+    external: tuple[Array, Array]
+
+    def residual(
+        self, rate: Array, gradient: Array, resistive: tuple[Array, Array], outer: tuple[Array, Array]
+    ) -> Array:
+        """What is left of the equations with ẋ, ∇H, (f_R, e_R) and (u, y)."""
+        made: Array = -self.storage[0] @ rate + self.storage[1] @ gradient
+        for matrices, pair in ((self.resistive, resistive), (self.external, outer)):
+            made = made + sum((m @ v for m, v in zip(matrices, pair, strict=True)), np.zeros(len(made)))
+        return made
+
+    @property
+    def algebraic(self) -> Array:
+        """Independent combinations of rows without ẋ: the algebraic equations."""
+        return left_null(unit_columns(self.storage[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedForm:
+    """``ẋ = J ∇H + g_R f_R + g u + b λ``, ``e_R = g_Rᵀ∇H``, ``y = gᵀ∇H``, ``0 = bᵀ∇H`` ([survey] eq. (3.16)).
+
+    J (n, n), g_R (n, m_R), g (n, m), b (n, k) of full rank.
+    """
+
+    J: Array
+    resistive: Array
+    inputs: Array
+    b: Array
+
+    def without_multipliers(self) -> tuple[Array, Array, Array, Array]:
+        """b^⊥, b^⊥J, b^⊥g_R and b^⊥g of ``b^⊥ẋ = b^⊥J ∇H + b^⊥g_R f_R + b^⊥g u``, b^⊥b = 0 ([survey] eq. (3.21)).
+
+        With ``0 = bᵀ∇H`` these are a kernel form.
+        """
+        rows = left_null(unit_columns(self.b))
+        return rows, rows @ self.J, rows @ self.resistive, rows @ self.inputs
+
+    def kernel(self) -> KernelForm:
+        """The kernel form that :meth:`without_multipliers` is, with the outputs."""
+        rows, J, resistive, inputs = self.without_multipliers()
+        n, k = self.b.shape
+        m_r, m = self.resistive.shape[1], self.inputs.shape[1]
+        F_S = np.vstack([rows, np.zeros((k + m_r + m, n))])
+        E_S = np.vstack([J, self.b.T, self.resistive.T, self.inputs.T])
+        zero = np.zeros
+        F_R = np.vstack([resistive, zero((k + m_r + m, m_r))])
+        F = np.vstack([inputs, zero((k + m_r + m, m))])
+        E_R = np.vstack([zero((n, m_r)), -np.eye(m_r), zero((m, m_r))])
+        E = np.vstack([zero((n + m_r, m)), -np.eye(m)])
+        return KernelForm((F_S, E_S), (F_R, E_R), (F, E))
+
+    def structure(self, storage: str = "storage") -> DiracStructure:
+        """The Dirac structure of these equations, its ports ``storage``, ``resistive`` and ``external`` (if any)."""
+        n, outer = len(self.J), np.hstack([self.resistive, self.inputs])
+        J = np.block([[-self.J, -outer], [outer.T, np.zeros((outer.shape[1],) * 2)]])
+        sizes = {storage: n, "resistive": self.resistive.shape[1], "external": self.inputs.shape[1]}
+        ends = np.cumsum(list(sizes.values())).tolist()
+        ports = {k: slice(e - s, e) for (k, s), e in zip(sizes.items(), ends, strict=True) if s}
+        rows = np.vstack([self.b, np.zeros((outer.shape[1], self.b.shape[1]))]).T
+        # flows of the outer ports are inputs: the constraint is on their efforts' conjugates, of which it has none
+        flows = np.arange(len(J)) >= n
+        graph = DiracStructure.from_hybrid(J, np.zeros(len(J), dtype=bool)).constrained(rows)
+        F, E = np.where(flows, graph.E, graph.F), np.where(flows, graph.F, graph.E)
+        return DiracStructure(F, E, ports)

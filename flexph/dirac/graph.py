@@ -1,0 +1,134 @@
+"""The one form in which Dirac structures are kept: the graph of a skew matrix over one of each pair (f_i, e_i)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import checks as check
+from ..space import Array
+from .subspaces import RANK, rank_of, unit_rows
+
+LARGEST = 1e2
+"""Entry of J above which two flows and efforts are exchanged: a bound of a few is always possible, and fewer exchanges
+keep equations as they were written. The basis of the structure then has a condition of at most about n LARGEST."""
+PREFERRED = 0.1
+"""A flow is an output where its pivot is at least this part of that of an effort."""
+ILL = 1e-6
+"""‖J + Jᵀ‖/‖J‖ beyond which equations that conserve power to round-off are too nearly dependent."""
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """``w = J v``, J = −Jᵀ exactly; of each pair, (w_i, v_i) = (f_i, e_i), or (e_i, f_i) for ``flow_inputs``.
+
+    J (n, n), flow_inputs (n,) of truth values ([survey] eq. (3.6)).
+    """
+
+    J: Array
+    flow_inputs: Array
+
+    def __post_init__(self) -> None:
+        for a in (self.J, self.flow_inputs):
+            a.setflags(write=False)
+
+    def kernel(self) -> tuple[Array, Array]:
+        """F and E of ``F f + E e = 0``: w − J v = 0, as they stand."""
+        n, swapped = len(self.J), self.flow_inputs
+        one, minus = np.eye(n), -self.J + 0.0
+        return np.where(swapped, minus, one), np.where(swapped, one, minus)
+
+    def exchanged(self, which: Array) -> Graph:
+        """The same structure with v_i and w_i exchanged for i in ``which`` (indices), by principal pivoting.
+
+        Raises ValueError where J is singular there: then v_i are no inputs.
+        """
+        a, J = np.asarray(which, dtype=int), self.J
+        b = np.setdiff1d(np.arange(len(J)), a)
+        block = J[np.ix_(a, a)]
+        values = np.linalg.svd(block, compute_uv=False)
+        if a.size and (a.size % 2 or values[-1] <= RANK * max(float(np.abs(J).max()), 1.0)):
+            raise ValueError(
+                f"no such form: of J the block of the {a.size} entries to exchange is singular "
+                f"({'odd size' if a.size % 2 else f'smallest singular value {values[-1]:.0e}'})"
+            )
+        made, inverse = np.empty_like(J), np.linalg.inv(block) if a.size else block
+        inner = inverse @ J[np.ix_(a, b)]
+        made[np.ix_(a, a)], made[np.ix_(a, b)], made[np.ix_(b, a)] = inverse, -inner, inner.T
+        made[np.ix_(b, b)] = J[np.ix_(b, b)] - J[np.ix_(b, a)] @ inner
+        flows = self.flow_inputs.copy()
+        flows[a] = ~flows[a]
+        return Graph(0.5 * (made - made.T), flows)
+
+    def settled(self, candidates: Array, *, tolerance: float = RANK) -> Graph:
+        """As many of the candidates (indices), in pairs, made outputs as there can be: none depends on another then.
+
+        Their block of J is zero up to ``tolerance`` times the largest entry of J, or one, and is set to zero.
+        """
+        made, left = self, np.asarray(candidates, dtype=int)
+        while left.size > 1:
+            block = np.abs(made.J[np.ix_(left, left)])
+            i, j = np.unravel_index(int(np.argmax(block)), block.shape)
+            if block[i, j] <= tolerance * max(float(np.abs(made.J).max()), 1.0):
+                break
+            made = made.exchanged(left[[i, j]])
+            left = np.delete(left, [i, j])
+        J = made.J.copy()
+        J[np.ix_(left, left)] = 0.0
+        return Graph(J, made.flow_inputs.copy())
+
+
+def graph_of(F: Array, E: Array) -> Graph:
+    """The graph of ``{F f + E e = 0}``, F and E (k, n), k ≥ n; raises ValueError, naming the defect, if not Dirac.
+
+    Any n independent rows of structures have such a form ([survey] sec. 3.1.3): of each pair (f_i, e_i) one is chosen
+    by elimination with complete pivoting, the flow where it serves; J is then solved from all rows.
+    """
+    n = F.shape[1]
+    rows = unit_rows(np.hstack([F, E]))
+    power = rows[:, :n] @ rows[:, n:].T
+    defect = check.norm(power + power.T)
+    if defect > check.ROUND_OFF * max(len(rows), 1):
+        raise ValueError(f"a Dirac structure conserves power: ‖F Eᵀ + E Fᵀ‖ = {defect:.0e} (rows of length 1)")
+    rank = rank_of(rows)
+    if rank < n:
+        raise ValueError(f"a Dirac structure is maximal: rank [F E] = {rank}, it must be {n}")
+    made = _solved(rows, _outputs(rows))
+    while n and np.abs(made.J).max() > LARGEST:
+        worst = np.unravel_index(int(np.argmax(np.abs(made.J))), made.J.shape)
+        flows = made.flow_inputs.copy()
+        flows[list(worst)] = ~flows[list(worst)]
+        made = _solved(rows, flows)
+    return made
+
+
+def _solved(rows: Array, flow_inputs: Array) -> Graph:
+    n = rows.shape[1] // 2
+    F, E = rows[:, :n], rows[:, n:]
+    outputs, inputs = np.where(flow_inputs, E, F), np.where(flow_inputs, F, E)
+    J = -(np.linalg.solve(outputs, inputs) if len(rows) == n else np.linalg.lstsq(outputs, inputs, rcond=None)[0])
+    size, defect = check.norm(J), check.norm(J + J.T)
+    if defect > ILL * max(size, 1.0):
+        raise ValueError(
+            f"a Dirac structure conserves power: ‖J + Jᵀ‖/‖J‖ = {defect / size:.0e} of its equations, whose condition "
+            f"number is {np.linalg.cond(outputs):.0e}"
+        )
+    return Graph(0.5 * (J - J.T), flow_inputs)
+
+
+def _outputs(rows: Array) -> Array:
+    """Which pairs have the flow as input, (n,), by elimination: each pivot takes its pair out."""
+    n = rows.shape[1] // 2
+    work, flow_inputs, free = rows.copy(), np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
+    for k in range(n):
+        left = np.abs(work[k:]) * np.tile(free, 2)
+        row = int(np.argmax(left.max(axis=1)))
+        flow, effort = (int(np.argmax(left[row, s])) for s in (slice(0, n), slice(n, None)))
+        flow_inputs_here = left[row, flow] < PREFERRED * left[row, n + effort]
+        i, column = (effort, n + effort) if flow_inputs_here else (flow, flow)
+        flow_inputs[i], free[i] = flow_inputs_here, False
+        work[[k, k + row]] = work[[k + row, k]]
+        work[k + 1 :] -= np.outer(work[k + 1 :, column] / work[k, column], work[k])
+        work[k + 1 :, column] = 0.0
+    return flow_inputs

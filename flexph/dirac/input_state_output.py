@@ -1,0 +1,215 @@
+"""Input-state-output systems with feed-through ([survey] sec. 2.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import checks as check
+from ..phdae import PHDAE, Constant
+from ..space import Array
+from .resistance import LinearResistance
+from .structure import DiracStructure
+from .system import PortHamiltonian
+
+MatrixFunction = Callable[[Array], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputStateOutput:
+    """``ẋ = (J − R) ∇H + (g − P) u``, ``y = (g + P)ᵀ∇H + (M + S) u`` ([survey] eq. (2.43)).
+
+    J, R (n, n), g, P (n, m), M, S (m, m), matrices or functions of the state x (n,); R, P, M, S may be left out. With
+    J = −Jᵀ, M = −Mᵀ and
+
+        Z = [[R, P], [Pᵀ, S]] = Zᵀ ⪰ 0                                                            (2.44)
+
+    dH/dt = yᵀu − (∇H, u)ᵀ Z (∇H, u). Conditions are checked at the ``sample`` and raise ValueError with the defect.
+    """
+
+    J: MatrixFunction | Any
+    g: MatrixFunction | Any
+    H: Callable[[Array], float]
+    gradient: Callable[[Array], Array]
+    sample: Array
+    R: MatrixFunction | Any = None
+    P: MatrixFunction | Any = None
+    M: MatrixFunction | Any = None
+    S: MatrixFunction | Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
+        n = self.size
+        m = check.two_dimensional("g", self.g(self.sample) if callable(self.g) else self.g)[1]
+        shapes = {"J": (n, n), "R": (n, n), "g": (n, m), "P": (n, m), "M": (m, m), "S": (m, m)}
+        for name, shape in shapes.items():
+            given = getattr(self, name)
+            if given is None:
+                given = np.zeros(shape)
+            if not callable(given):
+                given = Constant(check.array(name, given, shape))
+            check.array(name, given(self.sample), shape)
+            object.__setattr__(self, name, given)
+        self.check(self.sample)
+
+    @property
+    def size(self) -> int:
+        """Number n of states."""
+        return len(self.sample)
+
+    @property
+    def inputs_size(self) -> int:
+        """Number m of inputs."""
+        return int(self.g(self.sample).shape[1])
+
+    def check(self, x: Array) -> None:
+        """Raise ValueError, naming the defect, unless J and M are skew and Z ⪰ 0 at a state."""
+        check.skew("J", self.J(x))
+        check.skew("M", self.M(x))
+        for name in "RS":
+            check.symmetric(name, getattr(self, name)(x))
+        check.semi_definite("Z = [[R, P], [Pᵀ, S]]", self.Z(x))
+
+    def Z(self, x: Array) -> Array:
+        """[[R, P], [Pᵀ, S]] (n + m, n + m)."""
+        P = self.P(x)
+        return np.block([[self.R(x), P], [P.T, self.S(x)]])
+
+    def rate(self, x: Array, u: Array) -> Array:
+        """ẋ."""
+        made: Array = (self.J(x) - self.R(x)) @ self.gradient(x) + (self.g(x) - self.P(x)) @ u
+        return made
+
+    def output(self, x: Array, u: Array) -> Array:
+        """y."""
+        made: Array = (self.g(x) + self.P(x)).T @ self.gradient(x) + (self.M(x) + self.S(x)) @ u
+        return made
+
+    def phdae(self) -> PHDAE:
+        """As a :class:`flexph.PHDAE` of index 1 with states (x, ν, y), ν = u and the output y as algebraic states.
+
+        ẋ = (J − R)∇H + (g − P)ν,   0 = −(g + P)ᵀ∇H − (M + S)ν + y,   0 = −ν + u
+        """
+        n, m = self.size, self.inputs_size
+        one, extra = np.eye(m), np.zeros(2 * m)
+
+        def J(x: Array) -> Array:
+            g, zero = self.g(x[:n]), np.zeros
+            return np.block(
+                [
+                    [self.J(x[:n]), g, zero((n, m))],
+                    [-g.T, -self.M(x[:n]), one],
+                    [zero((m, n)), -one, zero((m, m))],
+                ]
+            )
+
+        def R(x: Array) -> Array:
+            made = np.zeros((n + 2 * m,) * 2)
+            made[: n + m, : n + m] = self.Z(x[:n])
+            return made
+
+        sample = np.concatenate([self.sample, extra])
+        constant = all(isinstance(getattr(self, name), Constant) for name in "JRgPMS")
+        return PHDAE(
+            E=np.diag(np.concatenate([np.ones(n), extra])),
+            J=J(sample) if constant else J,
+            R=R(sample) if constant else R,
+            B=np.vstack([np.zeros((n + m, m)), one]),
+            z=lambda x: np.concatenate([self.gradient(x[:n]), x[n:]]),
+            H=lambda x: float(self.H(x[:n])),
+            sample=sample,
+            ports={"u": slice(0, m)},
+            parts={"x": slice(0, n), "nu": slice(n, n + m), "y": slice(n + m, n + 2 * m)},
+        )
+
+    def port_hamiltonian(self) -> PortHamiltonian:
+        """As structure, energy and resistance: ports ``x``, ``resistive`` (e_R = (∇H, u), f_R = −Z e_R) and ``u``.
+
+        Raises ValueError where Z depends on the state: a resistive relation does not.
+        """
+        if not all(isinstance(getattr(self, name), Constant) for name in "RPS"):
+            raise ValueError("R, P and S must be constant: a resistive relation does not depend on the state")
+        n, m = self.size, self.inputs_size
+        ports = {"x": slice(0, n), "resistive": slice(n, 2 * n + m), "u": slice(2 * n + m, 2 * (n + m))}
+
+        def structure(x: Array) -> DiracStructure:
+            x_, r, u = (ports[name] for name in ports)
+            matrix = np.zeros((2 * (n + m),) * 2)
+            matrix[x_, x_], matrix[x_, u], matrix[u, u] = -self.J(x), -self.g(x), self.M(x)
+            matrix[u, x_] = self.g(x).T
+            fed = np.zeros((2 * (n + m), n + m))  # what f_R does to f_S and y
+            fed[x_, :n], fed[u, n:] = -np.eye(n), -np.eye(m)
+            matrix[:, r], matrix[r] = fed, -fed.T
+            return DiracStructure.from_hybrid(matrix, np.arange(len(matrix)) >= n, ports)
+
+        constant = isinstance(self.J, Constant) and isinstance(self.g, Constant) and isinstance(self.M, Constant)
+        return PortHamiltonian(
+            structure=structure(self.sample) if constant else structure,
+            H=self.H,
+            gradient=self.gradient,
+            sample=self.sample,
+            storage=("x",),
+            resistive={"resistive": LinearResistance.of_efforts(self.Z(self.sample))} if n + m else {},
+        )
+
+
+def input_state_output(system: PortHamiltonian) -> InputStateOutput:
+    """The input-state-output form of a system with linear resistances f = −R e ([survey] eq. (2.43)-(2.45)).
+
+    With f_S, e_R, y as functions of ∇H, f_R, u (a hybrid form) and f_R eliminated, f_S and y are W (∇H, u); the
+    symmetric part of W is Z, the skew one [[−J, −g], [gᵀ, M]]. Raises ValueError where the storage is constrained:
+    eliminate the algebraic constraints before, or use :meth:`PortHamiltonian.constrained_form`.
+    """
+    relations: Mapping[str, Any] = system.resistive
+    R = _resistance(relations)
+    n, k = system.size, len(R)
+    names = [*relations, *system.external]
+
+    def form(x: Array) -> Array:
+        D = system.at(x).reordered([*system.storage, *names])
+        try:
+            J = D.hybrid(names)
+        except ValueError as error:
+            raise ValueError(f"the storage is constrained, or inputs are no inputs: {error}") from None
+        keep = np.r_[0:n, n + k : len(J)]
+        r = np.arange(n, n + k)
+        inner = np.linalg.solve(np.eye(k) + J[np.ix_(r, r)] @ R, J[np.ix_(r, keep)])
+        made: Array = J[np.ix_(keep, keep)] - J[np.ix_(keep, r)] @ R @ inner
+        return made
+
+    def part(rows: slice, columns: slice, sign: float, *, skew: bool) -> MatrixFunction | Array:
+        def made(x: Array) -> Array:
+            W = form(x)
+            whole = 0.5 * (W - W.T if skew else W + W.T)
+            block: Array = sign * whole[rows, columns]
+            return block
+
+        return made(system.sample) if system.is_constant else made
+
+    s, u = slice(0, n), slice(n, None)
+    return InputStateOutput(
+        J=part(s, s, -1.0, skew=True),
+        g=part(s, u, -1.0, skew=True),
+        M=part(u, u, 1.0, skew=True),
+        R=part(s, s, 1.0, skew=False),
+        P=part(s, u, 1.0, skew=False),
+        S=part(u, u, 1.0, skew=False),
+        H=system.H,
+        gradient=system.gradient,
+        sample=system.sample,
+    )
+
+
+def _resistance(relations: Mapping[str, Any]) -> Array:
+    for name, relation in relations.items():
+        if not isinstance(relation, LinearResistance):
+            raise ValueError(f"the relation of {name!r} must be linear")
+    sizes = np.cumsum([0, *(r.size for r in relations.values())]).tolist()
+    made = np.zeros((sizes[-1],) * 2)
+    for at, relation in zip(sizes, relations.values(), strict=False):
+        own = slice(at, at + relation.size)
+        made[own, own] = relation.matrix_of_efforts()
+    return made

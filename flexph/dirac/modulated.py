@@ -1,0 +1,163 @@
+"""Dirac structures that depend on the state, and whether they are integrable ([survey] sec. 2.7 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import checks as check
+from ..differences import ACCURACY, complex_derivative, derivative
+from ..space import Array
+from .graph import Graph
+from .structure import DiracStructure
+
+Slope = Callable[[Array], Any] | str | None
+INTEGRABLE = 1e-7
+"""Relative defect up to which a condition by differences of ACCURACY counts as met: a thousand of them, summed."""
+
+
+@dataclass(frozen=True)
+class ModulatedDirac:
+    """``x ↦ D(x)``: at every state x (n,) a Dirac structure of the same ports ([survey] definition 2.2).
+
+    ``storage`` names the ports whose flows are −ẋ and whose efforts are ∇H, in the order of x; the first ports that
+    cover x by default. The others are resistive or external. Raises ValueError where the structure at the ``sample``
+    has no such ports.
+    """
+
+    at: Callable[[Array], DiracStructure]
+    sample: Array
+    storage: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
+        D = self.at(self.sample)
+        object.__setattr__(self, "storage", storage_of(D, self.sample.size, self.storage))
+
+    def __call__(self, x: Array) -> DiracStructure:
+        """D(x)."""
+        return self.at(np.asarray(x, dtype=float))
+
+    def of_storage(self, x: Array) -> DiracStructure:
+        """D(x) with zero flow at all other ports: no inputs, and nothing in what resists."""
+        D = self(x)
+        return D.closed(flows=[name for name in D.ports if name not in self.storage]).reordered(self.storage)
+
+
+def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """The ports of the storage, checked; the first that have as many entries as there are states by default."""
+    if isinstance(names, str):
+        raise ValueError(f"storage must be a list of names of ports, got {names!r}")
+    sizes = {name: s.stop - (s.start or 0) for name, s in D.ports.items()}
+    if names:
+        made, total = tuple(names), sum(check.lookup("port", name, sizes) for name in names)
+        if total != states:
+            raise ValueError(f"storage must have an entry for each of the {states} states, {list(names)} have {total}")
+        return made
+    found: list[str] = []
+    for name, size in sizes.items():
+        if states == 0:
+            break
+        found, states = [*found, name], states - size
+    if states:
+        raise ValueError(f"storage must name ports that cover the states; there are {sizes}")
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Integrability:
+    """Whether coordinates exist in which a structure is constant ([survey] sec. 7).
+
+    ``defect`` is the largest sum of the condition over the largest sum of the sizes of its terms, ``where`` the indices
+    (i, j, k); ``accuracy`` what its derivatives resolve.
+    """
+
+    defect: float
+    where: tuple[int, ...]
+    accuracy: float
+
+    def __bool__(self) -> bool:
+        return self.defect <= max(INTEGRABLE, 1e3 * self.accuracy) if self.accuracy else self.defect <= 1e-12
+
+    def __str__(self) -> str:
+        word = "integrable" if self else "not integrable"
+        rest = "" if self else f" at (i, j, k) = {self.where}"
+        return f"{word}: relative defect {self.defect:.1e}{rest}, derivatives accurate to {self.accuracy:.0e}"
+
+
+def integrability(structure: ModulatedDirac, x: Array, *, slopes: Slope = None) -> Integrability:
+    """``⟨L_{Y_i}β_j | Y_k⟩ + ⟨L_{Y_j}β_k | Y_i⟩ + ⟨L_{Y_k}β_i | Y_j⟩ = 0`` at a state ([survey] eq. (7.12)).
+
+    Y_i and β_i are the rows of E and F of the storage's own structure, all other ports at zero flow, with the same
+    inputs v around x. ``slopes(x)`` gives ∂J/∂x (n, n, n) of ``w = J v`` for these, see
+    :meth:`DiracStructure.hybrid`; differences otherwise. At a regular point (P_D and G_D of constant dimension nearby)
+    an integrable structure is constant in some coordinates.
+    """
+    x = check.array("x", x, (structure.sample.size,))
+    flows = structure.of_storage(x).graph.flow_inputs
+    J = structure.of_storage(x).graph.J
+
+    def nearby(at: Array) -> Array:
+        return structure.of_storage(at).hybrid(flows)
+
+    dJ, accuracy = _slopes(nearby, x, slopes)
+    n = len(J)
+    F, E = Graph(J.copy(), flows.copy()).kernel()
+    # F and E are constant but for −J in the columns of the inputs
+    dF, dE = np.where(flows[None, :, None], -dJ, 0.0), np.where(flows[None, :, None], 0.0, -dJ)
+    first = np.einsum("ka,jac,ic->ijk", E, dF, E)
+    second = np.einsum("jc,ica,ka->ijk", F, dE, E)
+    size = np.einsum("ka,jac,ic->ijk", *(np.abs(m) for m in (E, dF, E)))
+    size += np.einsum("jc,ica,ka->ijk", *(np.abs(m) for m in (F, dE, E)))
+    one = first + second
+    return _judged(one + one.transpose(2, 0, 1) + one.transpose(1, 2, 0), size, accuracy, n)
+
+
+def jacobi_identity(J: Callable[[Array], Any], x: Array, *, slopes: Slope = None) -> Integrability:
+    """``Σ_l J_lj ∂_l J_ik + J_li ∂_l J_kj + J_lk ∂_l J_ji = 0`` of the graph of J(x) ([survey] eq. (7.1)).
+
+    ``slopes(x)`` gives ∂J/∂x (n, n, n); ``"complex"`` takes complex steps, for functions that work on complex numbers.
+    """
+    here, dJ, accuracy = _of_graph("J", J, x, slopes)
+    one = np.einsum("lj,ikl->ijk", here, dJ)
+    size = np.einsum("lj,ikl->ijk", np.abs(here), np.abs(dJ))
+    # the other two terms are the first with (i, j, k) → (k, i, j) and (j, k, i)
+    return _judged(one + one.transpose(1, 2, 0) + one.transpose(2, 0, 1), size, accuracy, len(here))
+
+
+def closedness(omega: Callable[[Array], Any], x: Array, *, slopes: Slope = None) -> Integrability:
+    """``∂_k ω_ij + ∂_j ω_ki + ∂_i ω_jk = 0`` of the graph of ω(x) ([survey] eq. (7.6)); ``slopes`` as for J."""
+    here, dw, accuracy = _of_graph("omega", omega, x, slopes)
+    return _judged(dw + dw.transpose(1, 2, 0) + dw.transpose(2, 0, 1), np.abs(dw), accuracy, len(here))
+
+
+def _of_graph(name: str, function: Callable[[Array], Any], x: Array, slopes: Slope) -> tuple[Array, Array, float]:
+    x = check.array("x", x, (None,))
+    here = check.array(f"{name}(x)", function(x), (x.size, x.size))
+    check.skew(name, here)
+    return here, *_slopes(function, x, slopes)
+
+
+def _slopes(function: Callable[[Array], Any], x: Array, slopes: Slope) -> tuple[Array, float]:
+    n = np.shape(function(x))[0]
+    if callable(slopes):
+        return check.array("slopes", slopes(x), (n, n, x.size)), 0.0
+    if slopes == "complex":
+        return complex_derivative(function, x), 0.0
+    if slopes is not None:
+        raise ValueError(f"slopes must be a function of the state, 'complex' or None (differences), got {slopes!r}")
+    return derivative(function, x), ACCURACY
+
+
+def _judged(total: Array, size: Array, accuracy: float, n: int) -> Integrability:
+    if not n:
+        return Integrability(0.0, (), accuracy)
+    scale = float(size.max(initial=0.0))
+    where = np.unravel_index(int(np.argmax(np.abs(total))), total.shape)
+    # where nothing depends on the state, slopes by differences are their round-off
+    noise = accuracy * 1e-2
+    defect = float(np.abs(total[where])) / max(scale, 1e-300) if scale > noise else 0.0
+    return Integrability(defect, tuple(map(int, where)), accuracy)

@@ -1,0 +1,288 @@
+"""Dirac structures over named ports ([survey] sec. 2.1 and 3.1, [rigid] definitions 3-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from .. import checks as check
+from ..space import Array
+from .graph import Graph, graph_of
+from .representations import CanonicalForm, canonical_form
+from .subspaces import MEMBER, left_null, principal_angles, relative, unit_rows
+
+Values = Array | Mapping[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class DiracStructure:
+    """``D = {(f, e) : F f + E e = 0}``, ``F Eᵀ + E Fᵀ = 0``, ``rank [F E] = n`` ([survey] eq. (3.1)-(3.4)).
+
+    F, E (k, n), k ≥ n (relaxed for k > n), act on flows f and efforts e (n,); fᵀe = 0 for all members, and D is as
+    large as that allows: it is its own orthogonal complement under ⟨f₁, e₂⟩ + ⟨f₂, e₁⟩ ([rigid] definition 3).
+    ``ports`` name the entries of f and e, each of them once. Matrices of one state are a member of a modulated
+    structure ([rigid] definition 4): :class:`flexph.dirac.ModulatedDirac` is the whole family.
+
+    Inside there is one form, ``graph``: the skew matrix J of ``w = J v`` with the flow or the effort of each pair as
+    input v ([survey] eq. (3.6)). F and E are made of it, (n, n) with a unit matrix in the columns of w, whatever rows
+    were given. Other forms come in by :meth:`from_image`, :meth:`from_skew`, :meth:`from_constrained`,
+    :meth:`from_hybrid` and :meth:`from_canonical`, and go out by :meth:`image`, :meth:`constrained_form`,
+    :meth:`hybrid` and :meth:`canonical`.
+
+    Raises ValueError, with the defect, where power is not conserved or the rank is less than n.
+    """
+
+    F: Array
+    E: Array
+    ports: Mapping[str, slice] = field(default_factory=dict)
+    graph: Graph = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        rows, n = check.two_dimensional("F", self.F)
+        if rows < n:
+            raise ValueError(f"F must have at least as many rows as columns, got shape {(rows, n)}")
+        F, E = (check.array(name, getattr(self, name), (rows, n)) for name in "FE")
+        self._set(graph_of(F, E), self.ports)
+
+    def _set(self, graph: Graph, ports: Mapping[str, slice]) -> None:
+        object.__setattr__(self, "graph", graph)
+        for name, matrix in zip("FE", graph.kernel(), strict=True):
+            matrix.setflags(write=False)
+            object.__setattr__(self, name, matrix)
+        check.spans("ports", ports, "flows and efforts")
+        covered = sorted(i for s in ports.values() for i in range(s.start or 0, s.stop))
+        if ports and covered != list(range(self.size)):
+            raise ValueError(f"ports must cover the {self.size} flows and efforts once each, got {covered}")
+        object.__setattr__(self, "ports", MappingProxyType(dict(ports)))
+
+    def __repr__(self) -> str:
+        named = ", ".join(f"{name!r} ({s.stop - (s.start or 0)})" for name, s in self.ports.items())
+        return f"DiracStructure({self.size} flows and efforts{', ports ' + named if named else ''})"
+
+    @classmethod
+    def from_graph(cls, graph: Graph, ports: Mapping[str, slice] | None = None) -> DiracStructure:
+        """The structure of a graph that is skew already."""
+        made = object.__new__(cls)
+        made._set(graph, ports or {})
+        return made
+
+    @classmethod
+    def from_image(cls, flows: Array, efforts: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
+        """``D = {(K λ, L λ)}`` with K, L (n, k), k ≥ n: F = Lᵀ, E = Kᵀ ([survey] eq. (3.3))."""
+        return cls(np.asarray(efforts).T, np.asarray(flows).T, ports or {})
+
+    @classmethod
+    def from_skew(cls, J: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
+        """``D = {(f, e) : f = J e}``, J = −Jᵀ: flows are outputs, efforts inputs."""
+        return cls(np.eye(len(J)), -np.asarray(J), ports or {})
+
+    @classmethod
+    def from_presymplectic(cls, omega: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
+        """``D = {(f, e) : e = ω f}``, ω = −ωᵀ ([survey] sec. 2.1 (ii))."""
+        return cls(-np.asarray(omega), np.eye(len(omega)), ports or {})
+
+    @classmethod
+    def from_constrained(cls, J: Array, G: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
+        """``D = {(f, e) : f = J e + G λ, Gᵀe = 0}``, J = −Jᵀ, G (n, l) of any rank ([survey] eq. (3.5))."""
+        return cls.from_skew(J, ports).constrained(np.asarray(G).T)
+
+    @classmethod
+    def from_hybrid(
+        cls, J: Array, flow_inputs: Sequence[bool] | Array, ports: Mapping[str, slice] | None = None
+    ) -> DiracStructure:
+        """``w = J v``, with f_i the input v_i where ``flow_inputs`` (n,) says so, else e_i ([survey] eq. (3.6))."""
+        swapped = np.asarray(flow_inputs)
+        if swapped.dtype != bool or swapped.shape != (len(J),):
+            raise ValueError(f"flow_inputs must be {len(J)} truth values, got {flow_inputs!r}")
+        matrix = check.array("J", J, (len(J), len(J)))
+        check.skew("J", matrix)
+        return cls(*Graph(0.5 * (matrix - matrix.T), swapped.copy()).kernel(), ports or {})
+
+    @classmethod
+    def from_canonical(cls, form: CanonicalForm, ports: Mapping[str, slice] | None = None) -> DiracStructure:
+        """The structure of canonical coordinates ([survey] eq. (3.7))."""
+        return cls.from_image(*form.image(), ports)
+
+    @property
+    def size(self) -> int:
+        """n, the number of flows, and of efforts."""
+        return len(self.graph.J)
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the basis [J; 1] of D: digits that conversions may lose."""
+        values = np.linalg.svd(self.graph.J, compute_uv=False)
+        return float(np.sqrt((1.0 + values[0] ** 2) / (1.0 + values[-1] ** 2))) if values.size else 1.0
+
+    def image(self) -> tuple[Array, Array]:
+        """K = Eᵀ and L = Fᵀ with ``D = {(K λ, L λ)}`` ([survey] eq. (3.3))."""
+        return self.E.T.copy(), self.F.T.copy()
+
+    def constrained_form(self) -> tuple[Array, Array]:
+        """J (n, n) and G (n, l) of full rank with ``D = {f = J e + G λ, Gᵀe = 0}`` ([survey] eq. (3.5)).
+
+        As many flows as can are outputs. Those λ that cannot are free, and their efforts follow from the others':
+        e₂ = J₂₁ e₁, ``G = [J₁₂; 1]``.
+        """
+        graph = self.graph.settled(np.flatnonzero(self.graph.flow_inputs))
+        free = graph.flow_inputs
+        J = np.where(free[:, None] | free[None, :], 0.0, graph.J)
+        G = graph.J[:, free].copy()
+        G[free] = np.eye(int(free.sum()))
+        return J, G
+
+    def hybrid(self, flow_inputs: Iterable[str] | Array) -> Array:
+        """J (n, n) of ``w = J v`` with the flows of these ports, or where an array (n,) says so, as inputs v.
+
+        The efforts of the other ports are inputs, and the conjugated variables outputs ([survey] eq. (3.6)). Raises
+        ValueError where those cannot be inputs together.
+        """
+        wanted = self._mask(flow_inputs)
+        return self.graph.exchanged(np.flatnonzero(wanted != self.graph.flow_inputs)).J
+
+    def canonical(self) -> CanonicalForm:
+        """Canonical coordinates: ``f_q = −e_p, f_p = e_q, f_r = 0, e_s = 0`` ([survey] eq. (3.7))."""
+        return canonical_form(*self.constrained_form())
+
+    def defect(self, flows: Values, efforts: Values) -> float:
+        """Largest residual of the rows of F f + E e = 0, relative to the size of what is summed in them.
+
+        f and e are arrays (n,) or mappings of port names to arrays. Zero for members, whatever the units; about one
+        for others.
+        """
+        f, e = self._whole("flows", flows), self._whole("efforts", efforts)
+        size_f, size_e = (self._sizes(v) for v in (f, e))
+        return relative(self.F @ f + self.E @ e, np.abs(self.F) @ size_f + np.abs(self.E) @ size_e)
+
+    def contains(self, flows: Values, efforts: Values, *, tolerance: float = MEMBER) -> bool:
+        """Whether (f, e) ∈ D: :meth:`defect` up to a tolerance."""
+        return self.defect(flows, efforts) <= tolerance
+
+    def constrained(self, rows: Array) -> DiracStructure:
+        """``{(f, e) : C e = 0, ∃μ : (f + Cᵀμ, e) ∈ D}`` with ``rows`` C (l, n): again Dirac ([rigid] proposition 4).
+
+        μ is eliminated: the rows of [F E] are taken in an annihilator of F Cᵀ; rows of C that follow from others do no
+        harm. As a function of the state it is continuous where the rank of C on D is constant ([rigid] remark 5).
+        """
+        c = unit_rows(check.array("rows", rows, (None, self.size)))
+        own = unit_rows(np.hstack([self.F, self.E]))
+        kept = left_null(unit_columns_of(own[:, : self.size] @ c.T)) @ own
+        F = np.vstack([kept[:, : self.size], np.zeros_like(c)])
+        E = np.vstack([kept[:, self.size :], c])
+        return DiracStructure(F, E, self.ports)
+
+    def closed(self, *, flows: Iterable[str] = (), efforts: Iterable[str] = ()) -> DiracStructure:
+        """D with the flows, or the efforts, of some ports set to zero, and those ports left out: again Dirac.
+
+        The conjugated variables are whatever D says: of an external port with f = u, zero flow is zero input.
+        """
+        at_rest, free = self._mask(flows), self._mask(efforts)
+        if (at_rest & free).any():
+            raise ValueError("a port cannot have zero flow and zero effort: both are named for the same one")
+        own = unit_rows(np.hstack([self.F, self.E]))
+        F, E = own[:, : self.size], own[:, self.size :]
+        rows = left_null(np.hstack([E[:, at_rest], F[:, free]]))
+        kept = ~(at_rest | free)
+        gone = {*flows, *efforts}
+        names = [name for name in self.ports if name not in gone]
+        return DiracStructure(rows @ F[:, kept], rows @ E[:, kept], layout(self.ports, names))
+
+    def reordered(self, names: Iterable[str]) -> DiracStructure:
+        """D with its ports in another order; each of them once."""
+        names = list(names)
+        if sorted(names) != sorted(self.ports):
+            raise ValueError(f"names must be the ports {list(self.ports)} in another order, got {names}")
+        order = np.concatenate([np.zeros(0, dtype=int), *(np.arange(self.size)[self.ports[name]] for name in names)])
+        graph = Graph(self.graph.J[np.ix_(order, order)], self.graph.flow_inputs[order])
+        return DiracStructure.from_graph(graph, layout(self.ports, names))
+
+    def renamed(self, names: Mapping[str, str]) -> DiracStructure:
+        """D with other names of some ports."""
+        for name in names:
+            check.lookup("port", name, self.ports)
+        made = [names.get(name, name) for name in self.ports]
+        if len(set(made)) < len(made):
+            raise ValueError(f"ports must have different names, got {made}")
+        return DiracStructure.from_graph(self.graph, dict(zip(made, self.ports.values(), strict=True)))
+
+    def split(self, port: str, parts: Mapping[str, int]) -> DiracStructure:
+        """D with one port in parts, names with their sizes in order."""
+        span = check.lookup("port", port, self.ports)
+        if sum(parts.values()) != span.stop - span.start:
+            raise ValueError(
+                f"parts must add up to the {span.stop - span.start} entries of {port!r}, got {dict(parts)}"
+            )
+        ports, at = {}, span.start
+        for name, own in self.ports.items():
+            for part, size in parts.items() if name == port else ():
+                ports[part], at = slice(at, at + size), at + size
+            if name != port:
+                ports[name] = own
+        return DiracStructure.from_graph(self.graph, ports)
+
+    def angles(self, other: DiracStructure) -> Array:
+        """Principal angles (n,) to another structure of the same size [rad], largest first; all zero if it is the same.
+
+        Ports of the same names are compared with each other, whatever their order. Flows and efforts count with the
+        numbers they have: angles depend on their units.
+        """
+        if self.ports and other.ports and list(self.ports) != list(other.ports):
+            other = other.reordered(self.ports)
+        return principal_angles(np.vstack(self.image()), np.vstack(other.image()))
+
+    def distance(self, other: DiracStructure) -> float:
+        """The largest of the principal angles [rad]."""
+        return float(self.angles(other).max(initial=0.0))
+
+    def equals(self, other: DiracStructure, *, tolerance: float = MEMBER) -> bool:
+        """Whether both are the same subspace: :meth:`distance` up to a tolerance [rad]."""
+        return self.size == other.size and self.distance(other) <= tolerance
+
+    def _mask(self, names: Iterable[str] | Array) -> Array:
+        """The entries of some ports, (n,)."""
+        if isinstance(names, np.ndarray):
+            if names.shape != (self.size,) or names.dtype != bool:
+                raise ValueError(f"entries must be {self.size} truth values, got shape {names.shape}")
+            return names
+        if isinstance(names, str):
+            raise ValueError(f"ports must be a list of names, got {names!r}")
+        made = np.zeros(self.size, dtype=bool)
+        for name in names:
+            made[check.lookup("port", name, self.ports)] = True
+        return made
+
+    def _whole(self, name: str, values: Values) -> Array:
+        if not isinstance(values, Mapping):
+            return check.array(name, values, (self.size,))
+        made = np.zeros(self.size)
+        for port in values:
+            check.lookup("port", port, self.ports)
+        for port, span in self.ports.items():
+            made[span] = check.lookup(f"{name} of port", port, values)
+        return made
+
+    def _sizes(self, values: Array) -> Array:
+        """Each entry as large as the largest of its port: those share a unit."""
+        made = np.abs(values)
+        for span in self.ports.values():
+            made[span] = made[span].max(initial=0.0)
+        return made
+
+
+def layout(ports: Mapping[str, slice], names: Iterable[str]) -> dict[str, slice]:
+    """Some ports one after the other."""
+    made, at = {}, 0
+    for name in names:
+        size = ports[name].stop - (ports[name].start or 0)
+        made[name], at = slice(at, at + size), at + size
+    return made
+
+
+def unit_columns_of(matrix: Array) -> Array:
+    """Columns of length one, but no longer than they were blown up from round-off."""
+    size = np.linalg.norm(matrix, axis=0)
+    made: Array = matrix / np.where(size > 1e-14 * max(1.0, len(matrix)), size, 1.0)
+    return made

@@ -1,0 +1,79 @@
+"""The small cases of Dirac structures and their analysis, and `flexph analyze`."""
+
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cases import coupled_masses, levitated_ball, spinning_body
+from flexph.cli import main
+
+CASES = {
+    "spinning-body": spinning_body.case,
+    "casimirs": spinning_body.casimirs_case,
+    "levitated-ball": levitated_ball.case,
+    "mass-spring-kernel": coupled_masses.spring_case,
+    "coupled-masses": coupled_masses.case,
+}
+named = pytest.mark.parametrize("name", CASES)
+
+
+@named
+def test_checks_pass(name):
+    checks = list(CASES[name].checks())
+    assert len(checks) >= 4
+    assert [c for c in checks if not c.passed] == []
+
+
+@named
+def test_files(name, tmp_path):
+    case = CASES[name]
+    figures = case.write(case.run(), tmp_path)
+    assert figures
+    assert [p for p in tmp_path.glob("*.png") if p.stat().st_size > 5_000]
+    assert list(tmp_path.glob("*.csv"))
+
+
+@named
+def test_registered(name):
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    module, _, attribute = tomllib.loads(text)["project"]["entry-points"]["flexph.cases"][name].partition(":")
+    assert getattr(import_module(module), attribute) is CASES[name]
+
+
+def test_a_wrong_structure_would_be_seen():
+    """The check of (3.15) with the ports of the gyrator exchanged: another subspace."""
+    from flexph.dirac import compose, symplectic_gyrator
+
+    spring = coupled_masses.store("q", "s", 1.0).structure
+    mass = coupled_masses.store("p", "m", 1.0).structure
+    right = coupled_masses.run_spring(end=0.1).structure
+    wrong = compose(compose(spring, symplectic_gyrator(("m", "s"))), mass)
+    assert wrong.distance(right) > 1.0
+
+
+@named
+def test_bad_input(name):
+    with pytest.raises(ValueError, match="must be positive"):
+        CASES[name].run(end=-1.0)
+
+
+def test_analyze_on_the_command_line(tmp_path):
+    picture = tmp_path / "structure.png"
+    result = CliRunner().invoke(main, ["analyze", "index-one", "--picture", str(picture)])
+    assert result.exit_code == 0, result.output
+    for words in ("index-one: ", "index 1", "in the rows of x2", "passive: yes", "w = J v", "e resistive = "):
+        assert words in result.output
+    assert picture.stat().st_size > 5_000
+
+
+def test_analyze_says_which_cases_can():
+    result = CliRunner().invoke(main, ["analyze", "large-beam-chain"])
+    assert result.exit_code == 1
+    assert "'large-beam-chain' hands out no system; these do: " in result.output
+    assert "four-bar" in result.output
+    result = CliRunner().invoke(main, ["analyze", "nothing"])
+    assert result.exit_code == 2
+    assert "no case 'nothing': there are" in result.output
