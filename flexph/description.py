@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .elimination import explain_redundant, null_space
 from .initial import constraint_rates
+from .joints.connection import Measure
 from .relations import Relation
 from .state import Pose, TimeTable, at_rest, laws
 
@@ -24,14 +25,18 @@ def describe(mechanism: Mechanism, pose: Pose | None = None) -> str:
     lines.append("connections")
     for c in mechanism.connections:
         rows = ", ".join(row.name for row in c.rows) or ("external port" if c.input else "force element")
-        resists = (
-            f"; {m.name} {m.damping}".replace(";  ", "; ") for m in c.form.measures if isinstance(m.damping, Relation)
-        )
+        resists = (f"; {m.name} {_damping(m)}".replace(";  ", "; ") for m in c.form.measures if _damping(m))
         lines.append(f"  {c.name}: {rows}{''.join(resists)}")
     lines += _freedoms(mechanism, pose)
     lines.append(f"state of {layout.size} entries")
     lines += [f"  {name}: {s.start}:{s.stop}" for name, s in layout.parts.items()]
     return "\n".join(lines)
+
+
+def _damping(measure: Measure) -> str:
+    """The relation of a damper, a coefficient [N s/m or N m s] as one; empty where there is none."""
+    given = measure.damping
+    return str(given) if isinstance(given, Relation) else f"viscous({given:.9g})" if given else ""
 
 
 def _freedoms(mechanism: Mechanism, pose: Pose | None) -> list[str]:

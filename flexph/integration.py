@@ -214,6 +214,7 @@ def integrate(
             raise ValueError("spectral_radius is for method 'decaying' of mechanisms")
         method = method or ("pair" if "z" in system.means else "gonzalez")
         return integrate_system(system, start, times, method=method, inputs=inputs or {}, **general)
+    _refuse_unknown(system)
     if method not in (None, *EXACT):
         check.choice("method of a mechanism", method, (*EXACT, *METHODS, *SOLVERS))
         if spectral_radius is not None:
@@ -235,6 +236,16 @@ def integrate(
         compiled=compiled,
     )
     return run_mechanism(system, start, times, options)
+
+
+def _refuse_unknown(system: Any) -> None:
+    from .mechanism import Mechanism
+
+    if not isinstance(system, Mechanism):
+        raise ValueError(
+            f"system must be a Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE, got {type(system).__name__}; of a "
+            "rigid.MultibodySystem take system.phdae()"
+        )
 
 
 def _refuse_redundant(redundant: str, what: str) -> None:

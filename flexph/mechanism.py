@@ -232,7 +232,7 @@ def connect(
         raise ValueError("connections must be a list of joints and force elements, got a single one")
     for name, body in bodies.items():
         if not isinstance(body, Body):
-            raise ValueError(f"bodies must be made by fem or rigid, {name!r} is {body!r}")
+            raise ValueError(f"bodies must be made by fem or rigid, {name!r} is a {type(body).__name__}")
     dim = next(iter(bodies.values())).dim
     for name, body in bodies.items():
         if not isinstance(name, str) or "." in name or not name:

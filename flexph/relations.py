@@ -167,6 +167,9 @@ def resistive(function: Callable[[float], float], derivative: Callable[[float], 
     Raises ValueError, naming a rate, where it generates energy at one of 83 rates up to 100 of both signs, or pushes
     at rest; runs check it at the rates they meet.
     """
+    if not callable(function) or not (derivative is None or callable(derivative)):
+        wrong = derivative if callable(function) else function
+        raise ValueError(f"a resistive relation and its derivative must be functions of the rate, got {wrong!r}")
     made = Relation("general", (), function, derivative)
     for s in PROBES.tolist():
         check_dissipates(made, s)

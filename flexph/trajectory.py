@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 import h5py
 import numpy as np
 
 from . import checks as check
-from .phdae import PHDAE
+from .linear import LinearPHDAE
+from .phdae import PHDAE, from_linear
 from .space import Array
 from .storage import put, texts, write_whole
 
 FORMAT = "flexph trajectory 1"
+BALANCE = ("energy", "dissipation", "residual", "iterations")
+ADAPTIVE = ("radau", "bdf", "ida")
+"""Methods whose runs count no steps."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +99,13 @@ class Trajectory:
     def _write(self, file: h5py.File) -> None:
         file.attrs["format"] = FORMAT
         file.attrs["method"] = self.method
-        file.attrs["layout"] = texts(f"{name} {part.start} {part.stop}" for name, part in self.system.parts.items())
+        file.attrs["layout"] = texts(_layout(self.system))
         for name in ("times", "states", "output_times"):
             put(file, name, getattr(self, name))
         for name, values in self.outputs.items():
             put(file, f"outputs/{name}", values)
             put(file, f"balance/work/{name}", self.balance.work[name])
-        for name in ("energy", "dissipation", "residual", "iterations"):
+        for name in BALANCE:
             put(file, f"balance/{name}", getattr(self.balance, name))
         counts = np.column_stack([self.balance.steps, self.balance.rejected])
         if np.any(counts != (1, 0)):
@@ -109,9 +114,114 @@ class Trajectory:
             put(file, f"events/{name}/times", event.times)
             put(file, f"events/{name}/states", event.states)
 
+    @staticmethod
+    def load(path: str | Path, system: PHDAE | LinearPHDAE) -> Trajectory:
+        """Read a run back. The system is given again, since its equations are not stored; it must fit.
+
+        Raises ValueError for a file that is missing, damaged, of another format, or of a system with other states,
+        parts or ports.
+        """
+        own = from_linear(system) if isinstance(system, LinearPHDAE) else system
+        if not isinstance(own, PHDAE):
+            raise ValueError(f"system must be a PHDAE or LinearPHDAE, got {type(system).__name__}")
+        if not Path(path).is_file():
+            raise ValueError(f"cannot read the saved run {str(path)!r}: there is no such file")
+        try:
+            with h5py.File(path, "r") as file:
+                return _read(file, own)
+        except (OSError, KeyError, RuntimeError) as error:
+            raise ValueError(
+                f"cannot read the saved run {str(path)!r}: damaged or not a flexph trajectory ({error})"
+            ) from None
+
     def energy_drift(self) -> float:
         """Largest |H(t) − H(0) − work + dissipation| over the largest energy: what all residuals add up to."""
         b = self.balance
         moved = sum(b.work.values(), np.zeros(len(b.dissipation))) - b.dissipation
         drift = np.abs(b.energy[1:] - b.energy[0] - np.cumsum(moved)).max(initial=0.0)
         return float(drift) / max(b.scale, np.finfo(float).tiny)
+
+
+def _layout(system: PHDAE) -> list[str]:
+    """Parts of the states with their places."""
+    return [f"{name} {part.start} {part.stop}" for name, part in system.parts.items()]
+
+
+def _read(file: h5py.File, system: PHDAE) -> Trajectory:
+    if file.attrs.get("format") != FORMAT:
+        raise OSError(f"format is {file.attrs.get('format')!r}, expected {FORMAT!r}")
+    get: Callable[[str], Array] = lambda name: _numbers(file, name)  # noqa: E731
+    _check_system(file, system)
+    rows = len(get("times")) - 1
+    counts = get("balance/steps") if "balance/steps" in file else np.tile([1.0, 0.0], (rows, 1))
+    if file.attrs["method"] in ADAPTIVE:  # these count none
+        counts = np.zeros((0, 2))
+    balance = Balance(
+        work={name: get(f"balance/work/{name}") for name in system.ports},
+        **{name: get(f"balance/{name}") for name in BALANCE},
+        steps=counts[:, 0],
+        rejected=counts[:, 1],
+    )
+    made = Trajectory(
+        system=system,
+        times=get("times"),
+        states=get("states"),
+        output_times=get("output_times"),
+        outputs={name: get(f"outputs/{name}") for name in system.ports},
+        balance=balance,
+        method=str(file.attrs["method"]),
+        events={
+            name: Occurrences(get(f"events/{name}/times"), get(f"events/{name}/states"))
+            for name in file.get("events", {})
+        },
+    )
+    _check_shapes(made)
+    return made
+
+
+def _numbers(file: h5py.File, name: str) -> Array:
+    made: Array = np.asarray(file[name][()])
+    if made.dtype.kind != "f" or not np.all(np.isfinite(made)):
+        raise OSError(f"{name} holds what is no number")
+    return made
+
+
+def _check_system(file: h5py.File, system: PHDAE) -> None:
+    """Raise ValueError unless states, parts and ports of a file are those of the system."""
+    saved, own = [text.decode() for text in np.atleast_1d(file.attrs["layout"])], _layout(system)
+    if saved != own:
+        pair = next(((a, b) for a, b in zip_longest(saved, own, fillvalue="nothing") if a != b))
+        raise ValueError(f"the saved run belongs to another system: part {pair[0]!r} there, {pair[1]!r} here")
+    size = file["states"].shape[-1]
+    if size != system.size:
+        raise ValueError(f"the saved run belongs to another system: it has {size} states, the system {system.size}")
+    ports: dict[str, int] = {}
+    if "outputs" in file:
+        file["outputs"].visititems(lambda name, of: ports.update({name: of.shape[-1]} if _is_data(of) else {}))
+    widths = {name: part.stop - (part.start or 0) for name, part in system.ports.items()}
+    if ports != widths:
+        there, here = (", ".join(f"{name} ({width})" for name, width in sorted(of.items())) for of in (ports, widths))
+        raise ValueError(
+            f"the saved run belongs to another system: its ports are {there or 'none'}, the system has {here or 'none'}"
+        )
+
+
+def _is_data(of: h5py.Dataset | h5py.Group) -> bool:
+    return isinstance(of, h5py.Dataset)
+
+
+def _check_shapes(run: Trajectory) -> None:
+    """Raise OSError unless the arrays of a file fit each other."""
+    k, n, b = len(run.times) - 1, run.system.size, run.balance
+    found = {"states": (run.states, (k + 1, n)), "energy": (b.energy, (k + 1,))}
+    found |= {name: (getattr(b, name), (k,)) for name in BALANCE if name != "energy"}
+    found |= {f"work/{name}": (values, (k,)) for name, values in b.work.items()}
+    for name, values in run.outputs.items():
+        found[f"outputs/{name}"] = (values, (len(run.output_times), values.shape[-1]))
+    for name, event in run.events.items():
+        found[f"events/{name}/states"] = (event.states, (len(event.times), n))
+    if len(b.steps):
+        found["steps"] = (b.steps, (k,))
+    for name, (values, shape) in found.items():
+        if values.shape != shape:
+            raise OSError(f"{name} has shape {values.shape}, expected {shape}")

@@ -55,6 +55,8 @@ class OnPlane:
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
         """c (1,)."""
+        if body.dim == 2:
+            raise ValueError(f"constraint {name!r}: OnPlane is for bodies of space, in the plane take OnLine")
         row = unit(f"constraint {name!r}: normal", self.normal, body.dim)[None]
         return (_kept(name, body, self.at, row, self.through),)
 
@@ -107,7 +109,7 @@ class Rolling:
             raise ValueError(f"constraint {name!r}: axis of the disc must be given in space")
         disc = _Disc(body, point, unit(f"constraint {name!r}: axis", self.axis, 3), n, radius, ground)
         return (
-            PositionConstraint(f"{name}.height", PositionMap(disc.height, disc.height_jacobian)),
+            PositionConstraint(f"{name}.height", disc.height),
             VelocityConstraint(f"{name}.slip", disc.slip),
         )
 
@@ -126,18 +128,33 @@ class _Disc:
     radius: float
     ground: Array
 
-    def height(self, zeta: Array) -> Array:
-        """c (1,)."""
-        tilt = self.normal @ self.body.rotation(zeta) @ self.axis
-        over = self.normal @ (self.body.place(self.point).value(zeta) - self.ground)
+    @property
+    def height(self) -> PositionMap:
+        """c (1,): what is linear in r, and a function of the orientation alone.
+
+        The discrete Jacobian of a sum closes each term in its own positions: lengths and turns are not mixed, and steps
+        do not depend on the unit of length.
+        """
+        span, of = self.body.parts["orientation"], PositionMap(self._turned_height, self._turned_slope)
+        terms: list[tuple[slice, PositionMap]] = [(span, of)]
+        if self.body.free:
+            row = self.normal[None]
+            terms.append((self.body.parts["position"], PositionMap(lambda r: row @ r, lambda r: row)))
+        return PositionMap.of_terms(span.stop, tuple(terms))
+
+    def _turned_height(self, turned: Array) -> Array:
+        """``n·(R X − through) − ρ √(1 − (n·a)²)``; of a pivoted body above its pivot."""
+        R, pivot = self.body.orientation.rotation(turned), self.body.pivot
+        tilt = self.normal @ R @ self.axis
+        over = self.normal @ (R @ self.point + (0.0 if pivot is None else pivot) - self.ground)
         return np.array([over - self.radius * np.sqrt(1.0 - tilt * tilt)])
 
-    def height_jacobian(self, zeta: Array) -> Array:
-        """c' (1, n_pot)."""
-        tilt = self.normal @ self.body.rotation(zeta) @ self.axis
-        made = self.normal @ self.body.place(self.point).jacobian(zeta)
-        turned = self.normal @ self.body.orientation.jacobian(self.body.turned(zeta), self.axis)
-        made[self.body.parts["orientation"]] += self.radius * tilt / np.sqrt(1.0 - tilt * tilt) * turned
+    def _turned_slope(self, turned: Array) -> Array:
+        """Its derivatives by the coordinates of the orientation (1, size)."""
+        of, n = self.body.orientation, self.normal
+        tilt = n @ of.rotation(turned) @ self.axis
+        made: Array = n @ of.jacobian(turned, self.point)
+        made = made + self.radius * tilt / np.sqrt(1.0 - tilt * tilt) * (n @ of.jacobian(turned, self.axis))
         return made[None]
 
     def slip(self, zeta: Array) -> Array:

@@ -186,6 +186,7 @@ def _check_rank(system: MultibodySystem, places: list[Array]) -> None:
     """(c'Z, A) of one rank."""
     if not system.constraint_names:
         return
+    _refuse_empty(system, places)
     of = Independence(system, places)
     found = [of.dependent(zeta) for zeta in places]
     ranks = [rank for rank, _ in found]
@@ -196,3 +197,12 @@ def _check_rank(system: MultibodySystem, places: list[Array]) -> None:
             f"are independent at the sample, {min(ranks[1:])} to {max(ranks[1:])} beside it; where they lose rank, "
             f"{listed(names)} depend on each other"
         )
+
+
+def _refuse_empty(system: MultibodySystem, places: list[Array]) -> None:
+    """Raise ValueError for a row of A that is zero everywhere."""
+    most = np.max([np.abs(system.A(zeta)).max(axis=1, initial=0.0) for zeta in places], axis=0)
+    names = system.constraint_names[len(system.constraint_names) - len(most) :]
+    empty = [name for name, size in zip(names, most, strict=True) if size == 0.0]
+    if empty:
+        raise ValueError(f"velocity constraints must hold something: all entries of A are zero in {listed(empty)}")

@@ -35,6 +35,8 @@ def dirac_structure(system: MultibodySystem, zeta: Array, momenta: Array) -> Dir
     and the external ones by their own names (ϖ_ext, τ_ext), τ_ext = −F: along solutions (ζ̇, τ), (Γ̇, ϖ), (ϖ, τ_d),
     (y, −F). By it, fᵀe = 0 is dH/dt + ϖᵀτ_d − yᵀF = 0. A may have dependent rows.
     """
+    zeta = check.array("zeta", zeta, (system.positions,))
+    momenta = check.array("momenta", momenta, (system.velocities,))
     Z, B, n, k = system.Z(zeta), system.B(zeta), system.positions, system.velocities
     ports = _ports(system)
     J = np.zeros((n + 2 * k + B.shape[1],) * 2)
@@ -69,6 +71,7 @@ class LagrangianSubmanifold:
 
     def multipliers(self, zeta: Array, tau: Array) -> Array:
         """λ (k,) of τ = ∇V + c'ᵀλ in the sense of least squares."""
+        zeta, tau = self._checked(zeta=zeta, tau=tau)
         slope = self.system.c_jacobian(zeta)
         made: Array = np.linalg.lstsq(slope.T, tau - self.system.V_gradient(zeta), rcond=None)[0]
         return made
@@ -78,6 +81,7 @@ class LagrangianSubmanifold:
 
         Rows of c(ζ) are compared with ‖cᵢ'‖ times the largest position.
         """
+        zeta, tau, momenta, omega = self._checked(zeta=zeta, tau=tau, momenta=momenta, omega=omega)
         s = self.system
         slope, force, moved = s.c_jacobian(zeta), s.V_gradient(zeta), s.mass @ omega
         held = slope.T @ self.multipliers(zeta, tau)
@@ -97,6 +101,7 @@ class LagrangianSubmanifold:
         Hess is that of H + dᵀλ ([rigid] proposition 5), by central differences of ∇V + c'ᵀλ. Raises ValueError where c'
         has not full row rank, or ∇V and c' are not slopes of functions: their differences are not symmetric.
         """
+        zeta, tau = self._checked(zeta=zeta, tau=tau)
         s, slope = self.system, self.system.c_jacobian(zeta)
         _check_full(slope)
         inverse, kernel = _inverse(s.mass)
@@ -111,6 +116,12 @@ class LagrangianSubmanifold:
             np.hstack([free, np.zeros_like(rows.T)]),
             np.hstack([hessian @ free, rows.T]),
         )
+
+    def _checked(self, **given: Array) -> list[Array]:
+        """ζ and τ (n_pot,), Γ and ϖ (n_kin,)."""
+        s = self.system
+        sizes = {"zeta": s.positions, "tau": s.positions, "momenta": s.velocities, "omega": s.velocities}
+        return [check.array(name, value, (sizes[name],)) for name, value in given.items()]
 
     def _hessian(self, zeta: Array, lam: Array) -> Array:
         s = self.system
@@ -146,6 +157,7 @@ class ResistiveRelation:
     def defect(self, tau: Array, omega: Array) -> float:
         """|τ − τ_d(ζ, ϖ)| relative to the larger of both; infinite where power is generated."""
         wanted = self.force(omega)
+        tau = check.array("tau", tau, wanted.shape)
         power, scale = float(wanted @ omega), float(np.abs(wanted) @ np.abs(omega))
         if power < -check.ROUND_OFF * scale:
             return np.inf
@@ -158,7 +170,8 @@ class ResistiveRelation:
 
 def resistive_relation(system: MultibodySystem, zeta: Array) -> ResistiveRelation:
     """R_ζ of a system ([rigid] eq. (8))."""
-    return ResistiveRelation(lambda omega: system.tau_d(zeta, omega))
+    here = check.array("zeta", zeta, (system.positions,))
+    return ResistiveRelation(lambda omega: system.tau_d(here, check.array("omega", omega, (system.velocities,))))
 
 
 def _largest(*values: Array) -> float:

@@ -54,6 +54,8 @@ def interconnect(
     come near to losing rank (:class:`MultibodySystem`). ``sample``: positions of all, where these conditions are
     checked; those of the systems if None, at which couplings need not be closed.
     """
+    if not isinstance(systems, Mapping):
+        raise ValueError(f"systems must be a dict with names as keys, got {type(systems).__name__}")
     for name, system in systems.items():
         if not isinstance(name, str) or not name or "." in name:
             raise ValueError(f"systems must have names without dots, which lead those of their ports: got {name!r}")

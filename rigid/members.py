@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,20 @@ RATE = 1e-7
 and constraints to about 1e-9."""
 
 
+def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any, ...]:
+    """Several things of one kind."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise ValueError(f"{name} must be {wanted}, got {type(given).__name__}")
+    return tuple(given)
+
+
+def named(name: str, given: Any) -> dict[Any, Any]:
+    """Things by name; slices from a number on."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{name} must be a dict with names as keys, got {type(given).__name__}")
+    return {key: slice(of.start or 0, of.stop, of.step) if isinstance(of, slice) else of for key, of in given.items()}
+
+
 def check_members(system: MultibodySystem) -> None:
     """Everything is of its kind."""
     kinds: dict[str, tuple[tuple[Any, ...], Any]] = {
@@ -47,6 +61,9 @@ def check_members(system: MultibodySystem) -> None:
             if not isinstance(entry, kind):
                 wanted = " or ".join(k.__name__ for k in getattr(kind, "__args__", (kind,)))
                 raise ValueError(f"{name} must be of type {wanted}, got {entry!r}")
+    for caution in system.cautions:
+        if not callable(caution):
+            raise ValueError(f"cautions must be functions of ζ that give a text or None, got {caution!r}")
     maps: list[Any] = [c.map for c in (*system.constraints, *system.coordinates)]
     maps += [of.position for of in system.velocity_constraints if of.position is not None]
     maps += [port.position for port in system.ports.values() if port.position is not None]
@@ -117,7 +134,7 @@ def check_shapes(system: MultibodySystem) -> None:
             check.array(f"dissipation {term.name!r}", term.force(zeta, np.zeros(v)), (v,))
     for i, potential in enumerate(system.potentials):
         name = potential_name(system, i)
-        check.number(name, energy_of(potential)(zeta))
+        check.number(name, potential.energy(potential.values(zeta) if isinstance(potential, Invariants) else zeta))
         if isinstance(potential, Invariants):
             width = check.array(f"the invariants of the {name}", potential.values(zeta), (None,)).size
             check.array(f"the jacobian of the {name}", potential.jacobian(zeta), (width, n))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +13,12 @@ from flexph import Invariants, Relation
 from flexph import checks as check
 from flexph.space import Array, spins
 
+from .members import entries
 from .system import MultibodySystem
 from .terms import Damper, ExternalPort, PositionConstraint, PositionMap, Potential
 
+SHORT = 1e-6
+"""Length over that of the sample at which a spring without force at no length shows its limit V'(ℓ)/ℓ."""
 End = str | Sequence[float] | Array
 """A point by name, or a fixed place (dim,) [m]."""
 
@@ -93,13 +97,22 @@ def point_masses(
     return MultibodySystem(
         mass=np.diag(np.repeat(mass, dim)),
         sample=place.ravel(),
-        potential=[*_weight(gravity, np.array(mass), dim), *(line.spring(s) for s in springs)],
-        constraints=tuple(line.rod(r) for r in rods),
-        dissipation=tuple(line.dashpot(d) for d in dashpots),
+        potential=[*_weight(gravity, np.array(mass), dim), *(line.spring(s) for s in _all("springs", springs, Spring))],
+        constraints=tuple(line.rod(r) for r in _all("rods", rods, Rod)),
+        dissipation=tuple(line.dashpot(d) for d in _all("dashpots", dashpots, Dashpot)),
         ports={name: line.port(part) for name, part in parts.items()},
         parts=parts,
         velocity_parts=parts,
     )
+
+
+def _all(name: str, given: Any, kind: type[Any]) -> tuple[Any, ...]:
+    """Connections of one kind."""
+    made = entries(name, given)
+    for line in made:
+        if not isinstance(line, kind):
+            raise ValueError(f"{name} must be of type {kind.__name__}, got {line!r}")
+    return made
 
 
 def _weight(gravity: ArrayLike | None, mass: Array, dim: int) -> list[Potential]:
@@ -148,17 +161,26 @@ class _Lines:
 
     def spring(self, spring: Spring) -> Invariants:
         """V of π = |d|²: ∂V/∂π = V'(ℓ)/(2ℓ)."""
-        D, d0 = self.between(_named("spring", spring), spring.first, spring.second)
+        name = _named("spring", spring)
+        D, d0 = self.between(name, spring.first, spring.second)
+        short = SHORT * float(np.linalg.norm(D @ self.place + d0))
 
         def values(r: Array) -> Array:
             d = D @ r + d0
             return np.array([d @ d])
 
+        def pull(pi: Array) -> Array:
+            length = float(np.sqrt(pi[0]))
+            if length == 0.0 and spring.force(0.0) != 0.0:
+                raise ValueError(f"{name} has no length, so that its force has no direction: its ends are at one place")
+            length = length or short  # one without force there has a limit
+            return np.array([0.5 * float(spring.force(length)) / length])
+
         return Invariants(
             values,
             lambda r: (2.0 * (D @ r + d0) @ D)[None],
             lambda pi: float(spring.energy(float(np.sqrt(pi[0])))),
-            lambda pi: np.array([0.5 * float(spring.force(float(np.sqrt(pi[0])))) / np.sqrt(pi[0])]),
+            pull,
         )
 
     def dashpot(self, dashpot: Dashpot) -> Damper:
@@ -168,6 +190,8 @@ class _Lines:
 
         def directions(r: Array) -> Array:
             d = D @ r + d0
+            if not d.any():
+                raise ValueError(f"{name} has no length, so that its force has no direction: its ends are at one place")
             made: Array = (d / np.linalg.norm(d) @ D)[:, None]
             return made
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from flexph import checks as check
 from flexph.space import Array
 
 from .probes import probes
@@ -21,6 +22,8 @@ RANK = 1e-10
 """Singular value over the largest one below which columns of S, or rows of A, depend on others."""
 DIFFERENCE = np.cbrt(np.finfo(float).eps)
 """Step of central differences along the motion, relative to the positions: they then err by eps^(2/3) = 4e-11."""
+SLOPE, NOISE = 1e-4, 1e-14
+"""Defect of a given Ṡ over its largest entry that is a mistake, and round-off of S, in the same differences."""
 Rate = Callable[[Array, Array], Array]
 
 
@@ -43,22 +46,28 @@ def resolve(
     ``velocity_parts`` name the new velocities.
 
     Constraints that are resolved hold in the mean of each step; positions that they keep, to the order of the method.
-    Raises ValueError, with the defect, where S does not span these velocities, M_r varies, or M_r is singular while S
-    varies.
+    Raises ValueError, with the defect, where S does not span these velocities, M_r varies, M_r is singular while S
+    varies, or ``derivative`` is not that of S.
     """
+    if not isinstance(system, MultibodySystem):
+        raise ValueError(f"system must be a MultibodySystem, got {type(system).__name__}")
     shape = at(basis, system.sample).shape
     if len(shape) != 2 or shape[0] != system.velocities:
         raise ValueError(f"basis must have shape ({system.velocities}, any), the velocities of the system; got {shape}")
     places = probes(system, np.random.default_rng(0))
     resolved = _resolved(system, basis, places)
     mass = _constant_mass(system, basis, places)
+    if derivative is not None:
+        _check_derivative(system, basis, derivative, places)
     kept = [a for a in system.velocity_constraints if a.name not in resolved]
     return replace(
         system,
         mass=mass,
         kinematics=_times(system.Z if callable(system.kinematics) else system.Z(system.sample), basis),
         kinematics_mean=None if system.kinematics_mean is None else _mean(system, basis),
-        gyroscopic=_Gyroscopic(system, basis, derivative, mass) if callable(basis) or system.gyroscopic else None,
+        gyroscopic=_Gyroscopic(system, basis, derivative, mass)
+        if callable(basis) or system.gyroscopic is not None
+        else None,
         velocity_constraints=tuple(replace(a, matrix=_times(a.matrix, basis)) for a in kept),
         dissipation=tuple(_dissipation(d, basis) for d in system.dissipation),
         ports={name: ExternalPort(_columns(basis, p.matrix), p.position) for name, p in system.ports.items()},
@@ -123,6 +132,37 @@ def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array])
     return mass
 
 
+def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, places: Sequence[Array]) -> None:
+    """Ṡ along each of the new velocities against differences of S."""
+    if not callable(derivative):
+        raise ValueError(f"derivative must be a function of ζ and ζ̇, got {type(derivative).__name__}")
+    for zeta in places:
+        S = at(basis, zeta)
+        for k, along in enumerate((system.Z(zeta) @ S).T):
+            given = check.array("derivative Ṡ(ζ, ζ̇)", derivative(zeta, along), S.shape)
+            found = [_differences(basis, zeta, along, part) for part in (1.0, 1e-2, 1e-4)]  # the best of three steps
+            wrong = [np.abs(given - numeric) for numeric, _ in found]
+            best = int(np.argmin([w.max(initial=0.0) for w in wrong]))
+            numeric, step = found[best]
+            size = max(float(np.abs(m).max(initial=0.0)) for m in (given, numeric))
+            if wrong[best].max(initial=0.0) > SLOPE * size + NOISE * float(np.abs(S).max(initial=0.0)) / step:
+                i, j = map(int, np.unravel_index(np.argmax(wrong[best]), S.shape))
+                raise ValueError(
+                    f"derivative Ṡ(ζ, ζ̇) must be that of the basis: along the new velocity {k} it is {given[i, j]:.6g} "
+                    f"in row {i}, column {j}; differences of the basis give {numeric[i, j]:.6g}"
+                )
+
+
+def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tuple[Array, float]:
+    """Ṡ along ζ̇ by central differences, and the step of time they take."""
+    speed = float(np.abs(along).max(initial=0.0))
+    if speed == 0.0:
+        return np.zeros_like(at(basis, zeta)), 1.0
+    step = part * DIFFERENCE * (float(np.abs(zeta).max(initial=0.0)) or 1.0) / speed
+    made: Array = (at(basis, zeta + step * along) - at(basis, zeta - step * along)) / (2.0 * step)
+    return made, step
+
+
 class _Gyroscopic:
     """``G_r(ζ, Γ_r) = SᵀG(ζ, M S ν) S + SᵀM Ṡ``, ν = M_r⁺Γ_r, Ṡ along ζ̇ = Z S ν."""
 
@@ -143,12 +183,7 @@ class _Gyroscopic:
     def _rate(self, zeta: Array, along: Array) -> Array:
         if self.derivative is not None:
             return np.asarray(self.derivative(zeta, along), dtype=float)
-        speed = float(np.abs(along).max(initial=0.0))
-        if speed == 0.0:
-            return np.zeros_like(at(self.basis, zeta))
-        step = DIFFERENCE * (float(np.abs(zeta).max(initial=0.0)) or 1.0) / speed
-        made: Array = (at(self.basis, zeta + step * along) - at(self.basis, zeta - step * along)) / (2.0 * step)
-        return made
+        return _differences(self.basis, zeta, along)[0]
 
 
 def _mean(system: MultibodySystem, basis: Any) -> Callable[[Array, Array], Array]:

@@ -18,6 +18,7 @@ from .bodies import body as checked_body
 from .body_constraints import BodyConstraint
 from .body_ports import BodyPort, Force
 from .entries import angle, rotation_matrix
+from .members import named
 from .orientation import Orientation
 from .system import MultibodySystem
 from .terms import Damper, ExternalPort, PositionConstraint, Potential, VelocityConstraint
@@ -138,7 +139,9 @@ class _Added:
 
 
 def _system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: _Added) -> MultibodySystem:
-    constraints = [c for name, how in (added.constraints or {}).items() for c in _constraints(name, how, body)]
+    constraints = [
+        c for name, how in named("constraints", added.constraints or {}).items() for c in _constraints(name, how, body)
+    ]
     start = np.concatenate([np.zeros(body.dim if body.free else 0), body.orientation.sample])
     return MultibodySystem(
         mass=M,
@@ -148,8 +151,10 @@ def _system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, add
         potential=weight,
         constraints=tuple(c for c in constraints if isinstance(c, PositionConstraint)),
         velocity_constraints=tuple(c for c in constraints if isinstance(c, VelocityConstraint)),
-        dissipation=tuple(d for name, given in (added.dampers or {}).items() for d in _dampers(name, given, body)),
-        ports=_ports(added.ports or {}, body),
+        dissipation=tuple(
+            d for name, given in named("dampers", added.dampers or {}).items() for d in _dampers(name, given, body)
+        ),
+        ports=_ports(named("ports", added.ports or {}), body),
         parts=body.parts,
         velocity_parts=body.velocity_parts,
         coordinates=body.conditions,

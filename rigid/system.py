@@ -19,6 +19,7 @@ from .conditions import check_system, refuse_dependent
 from .dissipation import force_of
 from .equations import Equations
 from .layout import Layout, Split, layout_of, name_of, row_names
+from .members import entries, named
 from .probes import Independence
 from .start import Accelerations
 from .terms import (
@@ -33,7 +34,7 @@ from .terms import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MultibodySystem:
     """``ζ̇ = Z(ζ)ϖ``, ``Mϖ̇ = −Zᵀ(∇V + c'ᵀλ) − τ_d − G(ζ, Mϖ)ϖ − Aᵀμ + B F``, ``0 = c(ζ)``, ``0 = A(ζ)ϖ``, ``y = Bᵀϖ``.
 
@@ -42,14 +43,14 @@ class MultibodySystem:
     ``d/dt (½ϖᵀMϖ + V) = yᵀF − ϖᵀτ_d``.
 
     ``mass`` M (n_kin, n_kin), symmetric, positive semi-definite; ``kinematics`` Z (n_pot, n_kin), a function of ζ or
-    constant, None for the identity; ``gyroscopic`` G(ζ, Γ) skew, Γ = Mϖ; ``potential`` a :class:`Potential`, or
-    :class:`flexph.Invariants` of ζ (energy through quadratic invariants, which keeps momenta), or several, whose sum
-    V is; ``parts`` and ``velocity_parts`` name positions and velocities. ``coordinates`` are conditions g(ζ) = 0 that
-    Z keeps by itself, ``g'Z = 0`` where they hold (RᵀR = 1, |q| = 1): they have no multipliers, starts are checked
-    against them. ``kinematics_mean`` is Z̄(ζ₀, ζ₁) over a step where Z in the middle will not do, ``Z̄(ζ, ζ) = Z(ζ)``:
-    with ``δR = [R̄⁻ᵀω]× R̄`` for rotation matrices, the step turns as with ``R̄[ω]×``, and forces at points act with the
-    levers that keep the momenta in the axes of the world, too. ``cautions`` are functions of ζ that say where the
-    coordinates are near their limits, or None.
+    constant, None for the identity; ``gyroscopic`` G(ζ, Γ) skew, Γ = Mϖ, or constant; ``potential`` a
+    :class:`Potential`, or :class:`flexph.Invariants` of ζ (energy through quadratic invariants, which keeps momenta),
+    or several, whose sum V is; ``parts`` and ``velocity_parts`` name positions and velocities. ``coordinates`` are
+    conditions g(ζ) = 0 that Z keeps by itself, ``g'Z = 0`` where they hold (RᵀR = 1, |q| = 1): they have no
+    multipliers, starts are checked against them. ``kinematics_mean`` is Z̄(ζ₀, ζ₁) over a step where Z in the middle
+    will not do, ``Z̄(ζ, ζ) = Z(ζ)``: with ``δR = [R̄⁻ᵀω]× R̄`` for rotation matrices, the step turns as with
+    ``R̄[ω]×``, and forces at points act with the levers that keep the momenta in the axes of the world, too.
+    ``cautions`` are functions of ζ that say where the coordinates are near their limits, or None.
 
     ``sample`` are the positions at which, and around which, the conditions are checked here: shapes, finite, c' and ∇V
     against differences, p'Z against A and Bᵀ, G skew, ϖᵀτ_d ≥ 0, one rank of (c'Z, A). The others are reached from it
@@ -61,7 +62,7 @@ class MultibodySystem:
     mass: Array
     sample: Array
     kinematics: MatrixFunction | Array | None = None
-    gyroscopic: Callable[[Array, Array], Array] | None = None
+    gyroscopic: Callable[[Array, Array], Array] | Array | None = None
     potential: Potential | Invariants | Sequence[Potential | Invariants] | None = None
     constraints: tuple[PositionConstraint, ...] = ()
     velocity_constraints: tuple[VelocityConstraint, ...] = ()
@@ -78,11 +79,19 @@ class MultibodySystem:
         n = check.two_dimensional("mass", self.mass)[0]
         object.__setattr__(self, "mass", check.array("mass", dense(self.mass), (n, n)))
         object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
+        if self.gyroscopic is not None and not callable(self.gyroscopic):
+            object.__setattr__(self, "gyroscopic", check.array("gyroscopic", self.gyroscopic, (n, n)))
         for name in ("ports", "parts", "velocity_parts"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            object.__setattr__(self, name, MappingProxyType(named(name, getattr(self, name))))
         for name in ("constraints", "velocity_constraints", "dissipation", "cautions", "coordinates"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            object.__setattr__(self, name, entries(name, getattr(self, name)))
         check_system(self)
+
+    def __repr__(self) -> str:
+        names = [*(c.name for c in self.constraints), *(a.name for a in self.velocity_constraints)]
+        held, ports = (", ".join(of) or "none" for of in (names, self.ports))
+        sizes = f"{self.positions} positions, {self.velocities} velocities"
+        return f"<MultibodySystem: {sizes}; constraints {held}; ports {ports}>"
 
     # --- verbs --------------------------------------------------------------------------------------------------------
 
@@ -192,7 +201,8 @@ class MultibodySystem:
         given = self.potential
         if given is None:
             return ()
-        return (given,) if isinstance(given, Potential | Invariants) else tuple(given)
+        wanted = "a Potential(energy, gradient), Invariants, or a tuple or list of them"
+        return (given,) if isinstance(given, Potential | Invariants) else entries("potential", given, wanted)
 
     @property
     def all_cautions(self) -> tuple[Callable[[Array], str | None], ...]:
@@ -240,8 +250,9 @@ class MultibodySystem:
 
     def G(self, zeta: Array, momenta: Array) -> Array:
         """Gyroscopic matrix (n_kin, n_kin), skew."""
-        zero = np.zeros_like(self.mass)
-        return zero if self.gyroscopic is None else self.gyroscopic(zeta, momenta)
+        if callable(self.gyroscopic):
+            return self.gyroscopic(zeta, momenta)
+        return np.zeros_like(self.mass) if self.gyroscopic is None else self.gyroscopic
 
     def c(self, zeta: Array) -> Array:
         """Position constraints (k,)."""

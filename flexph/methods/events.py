@@ -96,7 +96,12 @@ class Watch:
 
     def _value(self, name: str, time: float, state: Array) -> float:
         try:
-            return check.number(f"event {name!r}", self.events[name].function(time, state))
+            found = self.events[name].function(time, state)
+        except Exception as error:
+            told = f"event {name!r} raised {type(error).__name__}: {error}"
+            raise ValueError(f"at t = {time:.6g} s: {told}") from error
+        try:
+            return check.number(f"event {name!r}", found)
         except ValueError as error:
             raise ValueError(f"at t = {time:.6g} s: {error}") from None
 

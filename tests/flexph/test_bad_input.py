@@ -425,4 +425,10 @@ def test_a_spring_needs_a_length():
 def test_the_wrong_noun_is_answered_with_the_verb_that_makes_the_right_one():
     mechanism = pendulum()
     refused(lambda: integrate(mechanism, mechanism.assemble(), [0.0, 1.0]), "start must be a State, see mechanism")
+    whole = rigid.free_body(1.0, inertia=0.1)
+    refused(
+        lambda: integrate(whole, np.zeros(6), [0.0, 1.0]),
+        r"SwitchingPHDAE, got MultibodySystem; of a rigid\.MultibodySystem take system\.phdae\(\)$",
+    )
+    refused(lambda: connect({"a": whole}, []), "must be made by fem or rigid, 'a' is a MultibodySystem$")
     refused(lambda: eigenfrequencies(mechanism), "system must be a LinearPHDAE, see mechanism.linearize")

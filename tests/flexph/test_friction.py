@@ -366,6 +366,7 @@ def test_fourth_order_refuses_friction_by_name():
 def test_describe_says_what_resists():
     told = planar(coulomb(0.4, speed=0.05))[0].describe()
     assert "coulomb(0.4, speed=0.05, static=0.4, stribeck=0.5, viscous=0)" in told
+    assert "viscous(0.25)" in planar(viscous(0.25))[0].describe()
 
 
 def pushing(s):

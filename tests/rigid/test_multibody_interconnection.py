@@ -305,6 +305,8 @@ def test_bad_input():
     for couplings, message in cases:
         with pytest.raises(ValueError, match=message):
             rigid.interconnect(pair, couplings)
+    with pytest.raises(ValueError, match="systems must be a dict with names as keys, got list"):
+        rigid.interconnect([differential_drive(2.0, 0.3, 0.9, 0.5)])
     with pytest.raises(ValueError, match="names without dots"):
         rigid.interconnect({"a.b": crank()})
     with pytest.raises(ValueError, match=r"systems\['crank'\] must be a MultibodySystem, got str"):
@@ -408,3 +410,23 @@ def test_steps_of_a_run_approach_the_dirac_structure():
         zeta, omega, lam, _ = system.split(state)
         tau = system.V_gradient(zeta) + system.c_jacobian(zeta).T @ lam
         assert L.contains(zeta, system.mass @ omega, tau, omega)
+
+
+def test_members_of_the_structures_have_the_sizes_of_the_system():
+    car = differential_drive(2.0, 0.3, 0.9, 0.5)
+    for zeta, momenta, message in (
+        (np.zeros(2), np.zeros(3), r"zeta must have shape \(3\), got \(2,\)"),
+        (np.zeros(3), np.zeros(4), r"momenta must have shape \(3\), got \(4,\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rigid.dirac_structure(car, zeta, momenta)
+    L, zero = rigid.lagrangian_submanifold(car), np.zeros(3)
+    with pytest.raises(ValueError, match=r"tau must have shape \(3\), got \(2,\)"):
+        L.contains(zero, zero, np.zeros(2), zero)
+    with pytest.raises(ValueError, match=r"tau must have shape \(3\), got \(2,\)"):
+        L.tangent(zero, np.zeros(2))
+    relation = rigid.resistive_relation(car, zero)
+    with pytest.raises(ValueError, match=r"omega must have shape \(3\), got \(2,\)"):
+        relation.contains(zero, np.zeros(2))
+    with pytest.raises(ValueError, match=r"tau must have shape \(3\), got \(2,\)"):
+        relation.contains(np.zeros(2), zero)

@@ -155,6 +155,39 @@ def test_disc_rolls_in_a_circle():
     assert np.linalg.norm(np.diff(path, axis=0), axis=1).sum() > 1.5
 
 
+def test_a_coin_rolls_the_same_in_millimetres():
+    """Discrete Jacobians do not mix lengths with turns: each position scales with the unit, to round-off."""
+    turn, radius = rigid.quaternion(), 0.02
+    tilted, ends = Rotation.from_euler("ZXZ", [0.3, 1.2, 0.1]), []
+    for unit in (1.0, 1e3):
+        r = radius * unit
+        pose = turn.pose((0.0, 0.0, r * np.sin(1.2)), tilted)
+        coin = rigid.free_body(
+            0.1,
+            inertia=0.1 * r**2 * np.array([0.25, 0.25, 0.5]),
+            orientation=turn,
+            gravity=(0.0, 0.0, -9.81 * unit),
+            constraints={"roll": rigid.Rolling(r, (0, 0, 0), normal=(0, 0, 1), axis=(0, 0, 1))},
+            sample=pose,
+        )
+        states = run(coin, coin.nearest(pose, [0.0, 0.0, 0.0, 3.0, 1.0, 40.0]), np.linspace(0.0, 0.05, 26))
+        ends.append(states[-1][:7] / np.append(np.full(3, unit), np.ones(4)))
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)  # the scheme's own error is 5e-5 m
+
+
+def test_a_disc_may_roll_about_a_pivot():
+    """Its height is then a function of the orientation alone."""
+    turn = rigid.rotation_matrix()
+    wheel = rigid.Rolling(0.5, (0.2, 0.0, 0.0), normal=(0, 0, 1), axis=(1, 0, 0), through=(0, 0, -0.5))
+    zeta = turn.coordinates(Rotation.from_euler("xyz", (0.4, 0.5, 0.6)))
+    top = rigid.pivoted_body(
+        (1.0, 1.2, 1.1), orientation=turn, pivot=(0, 0, 0.1), constraints={"w": wheel}, sample=zeta
+    )
+    R = turn.rotation(zeta)
+    expected = 0.1 + 0.2 * R[2, 0] + 0.5 - 0.5 * np.sqrt(1.0 - R[2, 0] ** 2)
+    np.testing.assert_allclose(top.c(zeta), [expected], rtol=1e-14)
+
+
 @pytest.mark.parametrize(
     ("turn", "wrong", "message"),
     [

@@ -163,6 +163,8 @@ def test_a_force_does_work_along_the_way():
             {"springs": [Spring("a", "b", HARD["energy"], lambda at: 2.0)]},
             r"the gradient of the potential\[1\] is .* differences give",
         ),
+        ({"rods": [("a", "b", 1.0)]}, r"rods must be of type Rod, got \('a', 'b', 1\.0\)"),
+        ({"springs": HARD}, r"springs must be a tuple or list, got dict"),
         ({"gravity": (0.0, -9.81)}, r"gravity must have shape \(3\), got \(2,\)"),
     ],
 )
@@ -184,3 +186,18 @@ def test_bad_input(change, message):
 def test_bad_points(masses, positions, message):
     with pytest.raises(ValueError, match=message):
         point_masses(masses, positions)
+
+
+def test_a_spring_without_length_is_named():
+    """A force without a direction; a spring that is slack at no length has none there, and its limit is known."""
+    places = np.array([[0.0, 0.0], [1.0, 0.0]])
+    stiff = point_masses({"a": 1.0, "b": 1.0}, places, springs=[Spring.linear("a", "b", 5.0, 0.3)])
+    with pytest.raises(ValueError, match="spring a-b has no length, so that its force has no direction"):
+        stiff.state(np.zeros(4), np.zeros(4))
+    loose = point_masses({"a": 1.0, "b": 1.0}, places, springs=[Spring.linear("a", "b", 5.0, 0.0)])
+    start = loose.state(np.zeros(4), [0.0, 0.0, 2.0, 0.0])
+    made = integrate(loose.phdae(start), start, np.linspace(0.0, 0.1, 11), progress=False)
+    assert made.balance.largest_residual < 1e-13
+    damped = point_masses({"a": 1.0, "b": 1.0}, places, dashpots=[Dashpot("a", "b", viscous(1.0))])
+    with pytest.raises(ValueError, match="dashpot a-b has no length"):
+        damped.state(np.zeros(4), [0.0, 0.0, 1.0, 0.0])

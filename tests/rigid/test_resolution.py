@@ -211,3 +211,27 @@ def test_bad_input():
     light = replace(rolling_coin(), mass=np.diag([0.0, 0.0, 0.0, 1.0]))
     with pytest.raises(ValueError, match="SᵀM S must be regular where S varies, its rank is 1 of 2"):
         rigid.resolve(light, coin_basis)
+
+
+def test_a_given_derivative_must_be_that_of_the_basis():
+    """A free particle seen in turning axes: without the right Ṡ it would get no Coriolis force."""
+    particle = rigid.MultibodySystem(mass=np.eye(3), sample=np.array([1e3, 0.0, 0.3]))  # far off, for the differences
+
+    def turning(z, slope=0):
+        c, s = np.cos(z[2] + 0.5 * np.pi * slope), np.sin(z[2] + 0.5 * np.pi * slope)
+        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0 - slope]])
+
+    right = rigid.resolve(particle, turning, derivative=lambda z, rate: rate[2] * turning(z, 1))
+    np.testing.assert_allclose(right.G(np.zeros(3), np.ones(3)), [[0, -1, 0], [1, 0, 0], [0, 0, 0]], atol=1e-15)
+    wrong = {
+        r"along the new velocity 2 it is 0 in row 0, column .* differences of the basis give -0\.95": np.zeros((3, 3)),
+        r"derivative .* must have shape \(3, 3\), got \(3, 2\)": np.zeros((3, 2)),
+        "derivative .* must be finite": np.full((3, 3), np.nan),
+    }
+    for message, value in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            rigid.resolve(particle, turning, derivative=lambda z, rate, value=value: value)
+    with pytest.raises(ValueError, match="derivative must be a function of ζ and ζ̇, got ndarray"):
+        rigid.resolve(particle, turning, derivative=np.zeros((3, 3)))
+    with pytest.raises(ValueError, match="system must be a MultibodySystem, got str"):
+        rigid.resolve("car", np.eye(3))

@@ -377,6 +377,18 @@ def test_rolling_in_the_plane(turn):
             lambda: rigid.free_body(1.0, inertia=1.0, constraints={"a": rigid.Rolling(-1.0, (0, 0), (0, 1))}),
             "constraint 'a': radius must be positive",
         ),
+        (
+            lambda: rigid.free_body(1.0, inertia=1.0, constraints={"a": rigid.OnPlane((0, 0), (0, 1))}),
+            "constraint 'a': OnPlane is for bodies of space, in the plane take OnLine",
+        ),
+        (
+            lambda: rigid.free_body(1.0, inertia=1.0, constraints=[rigid.Pinned((0, 0), (0, 0))]),
+            "constraints must be a dict with names as keys, got list",
+        ),
+        (
+            lambda: rigid.free_body(1.0, inertia=1.0, ports=[(0, 0)]),
+            "ports must be a dict with names as keys, got list",
+        ),
     ],
 )
 def test_bad_input(make, message):

@@ -35,6 +35,8 @@ from rigid import (
     PositionMap,
     Potential,
     VelocityConstraint,
+    interconnect,
+    resolve,
 )
 
 
@@ -246,6 +248,23 @@ BENT = VelocityConstraint("edge", np.array([[0.0, 1.0, 0.0]]), PositionMap(lambd
         (lambda: sleigh(dissipation=(1.0,)), r"dissipation must be of type Damper or Dissipation, got 1\.0"),
         (lambda: sleigh(ports={"push": np.eye(3)}), r"ports must be of type ExternalPort"),
         (lambda: sleigh(dissipation=(Damper("d", np.eye(3), 0.1),)), r"relation of damper 'd' must be a Relation, got"),
+        (lambda: sleigh(gyroscopic=np.zeros((2, 2))), r"gyroscopic must have shape \(3, 3\), got \(2, 2\)"),
+        (lambda: sleigh(gyroscopic=np.eye(3)), r"gyroscopic G\(ζ, Γ\) must be skew-symmetric"),
+        (
+            lambda: pendulum(potential=lambda r: 0.0),
+            r"potential must be a Potential\(energy, gradient\), .* got function",
+        ),
+        (
+            lambda: pendulum(potential=Potential(lambda r: r * r, lambda r: 2.0 * r)),
+            r"potential must be a number, got array",
+        ),
+        (lambda: pendulum(constraints=ROD), r"constraints must be a tuple or list, got PositionConstraint"),
+        (lambda: pendulum(ports=[np.eye(2)]), r"ports must be a dict with names as keys, got list"),
+        (lambda: pendulum(cautions=("x",)), r"cautions must be functions of ζ that give a text or None, got 'x'"),
+        (
+            lambda: sleigh(velocity_constraints=(VelocityConstraint("no", np.diag([1.0, 0.0, 1.0])),)),
+            r"must hold something: all entries of A are zero in 'no'\[1\]",
+        ),
         (lambda: sleigh(parts={"pose": slice(0, 4)}), r"parts\['pose'\] must end at 3 or before"),
         (lambda: sleigh(parts={"mu": slice(0, 3)}), r"parts must not be named 'positions', .* got \['mu'\]"),
         (
@@ -261,6 +280,32 @@ BENT = VelocityConstraint("edge", np.array([[0.0, 1.0, 0.0]]), PositionMap(lambd
 def test_conditions(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_constant_gyroscopic_matrix():
+    """Coriolis forces in axes that turn steadily: Mϖ̇ = −Gϖ."""
+    G = np.array([[0.0, -0.6], [0.6, 0.0]])
+    turning = MultibodySystem(mass=np.eye(2), sample=np.zeros(2), gyroscopic=G)
+    np.testing.assert_array_equal(turning.accelerations(np.zeros(2), [1.0, 2.0]).velocities, -G @ [1.0, 2.0])
+    both = interconnect({"a": turning, "b": turning})
+    np.testing.assert_array_equal(both.G(np.zeros(4), np.ones(4))[2:, 2:], G)
+    np.testing.assert_array_equal(resolve(turning, 2.0 * np.eye(2)).G(np.zeros(2), np.ones(2)), 4.0 * G)
+
+
+def test_systems_are_compared_by_what_they_are_and_shown_briefly():
+    one, other = pendulum(), pendulum()
+    assert one == one
+    assert one != other
+    assert len({one, other}) == 2
+    assert repr(one) == "<MultibodySystem: 2 positions, 2 velocities; constraints rod; ports none>"
+
+
+def test_slices_of_parts_may_begin_at_none():
+    half = pendulum(parts={"x": slice(None, 1)}, velocity_parts={"v": slice(None, 2)})
+    assert half.parts["x"] == slice(0, 1)
+    both = interconnect({"a": half, "b": half})
+    assert both.parts["b.x"] == slice(2, 3)
+    assert both.layout.parts["b.v"] == slice(6, 8)
 
 
 WEIGHT_2 = Potential(lambda r: 9.81 * r[1], lambda r: np.array([0.0, 9.81]))
