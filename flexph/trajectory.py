@@ -18,9 +18,14 @@ from .space import Array
 from .storage import put, texts, write_whole
 
 FORMAT = "flexph trajectory 1"
+<<<<<<< HEAD
 BALANCE = ("energy", "dissipation", "residual", "iterations")
 ADAPTIVE = ("radau", "bdf", "ida")
 """Methods whose runs count no steps."""
+=======
+MEASURED = 200
+"""States of a run, evenly chosen, at which the energy that went to and fro is measured: it is a scale, no account."""
+>>>>>>> wt-fixb
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,7 @@ class Balance:
     |ΔH − work + dissipation| of a step, and Newton iterations between saved times, (k,); ``steps`` and ``rejected``,
     steps taken there and steps that step control rejected, (k,). Of adaptive methods, residual is that from one saved
     time to the next, and iterations counts the solver's own steps that end between them; steps and rejected are empty.
+    ``exchanged`` is the energy that went to and fro between states, see :func:`exchanged_energy`.
     """
 
     energy: Array
@@ -40,16 +46,36 @@ class Balance:
     iterations: Array
     steps: Array = field(default_factory=partial(np.zeros, 0))
     rejected: Array = field(default_factory=partial(np.zeros, 0))
+    exchanged: float = 0.0
 
     @property
     def scale(self) -> float:
-        """The largest size of the energy [J]."""
-        return float(np.abs(self.energy).max(initial=0.0))
+        """The largest size of the energy, or what states exchanged where that is more: H = 0 may be any height [J]."""
+        return max(float(np.abs(self.energy).max(initial=0.0)), self.exchanged)
 
     @property
     def largest_residual(self) -> float:
-        """Largest balance residual of a step over the largest energy."""
+        """Largest balance residual of a step over the largest energy, ``scale``."""
         return float(self.residual.max(initial=0.0)) / max(self.scale, np.finfo(float).tiny)
+
+
+def exchanged_energy(system: PHDAE, states: Array) -> float:
+    """The most that some states together have taken, or others given, since the first of ``states`` (k, n) [J].
+
+    A pendulum let go at the height where H = 0 keeps H = 0, and still turns potential into kinetic energy. To state i
+    goes ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ``, exact for parts of H that are linear or quadratic in it, with ∇H = Eᵀz; the
+    positive and the negative ones are summed apart, and the larger sum counts, at up to MEASURED of the states.
+    """
+
+    def slope(x: Array) -> Array:
+        made: Array = system.E(x).T @ system.z(x)
+        return made
+
+    first, x0, most = slope(states[0]), states[0], 0.0
+    for x in states[np.unique(np.linspace(0, len(states) - 1, MEASURED).astype(int))[1:]]:
+        taken = 0.5 * (first + slope(x)) * (x - x0)
+        most = max(most, float(taken.clip(0.0).sum()), float((-taken).clip(0.0).sum()))
+    return most
 
 
 @dataclass(frozen=True)
@@ -107,6 +133,7 @@ class Trajectory:
             put(file, f"balance/work/{name}", self.balance.work[name])
         for name in BALANCE:
             put(file, f"balance/{name}", getattr(self.balance, name))
+        put(file, "balance/exchanged", np.array([self.balance.exchanged]))
         counts = np.column_stack([self.balance.steps, self.balance.rejected])
         if np.any(counts != (1, 0)):
             put(file, "balance/steps", counts)
@@ -135,7 +162,7 @@ class Trajectory:
             ) from None
 
     def energy_drift(self) -> float:
-        """Largest |H(t) − H(0) − work + dissipation| over the largest energy: what all residuals add up to."""
+        """Largest |H(t) − H(0) − work + dissipation| over ``balance.scale``: what all residuals add up to."""
         b = self.balance
         moved = sum(b.work.values(), np.zeros(len(b.dissipation))) - b.dissipation
         drift = np.abs(b.energy[1:] - b.energy[0] - np.cumsum(moved)).max(initial=0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,14 +39,14 @@ class BodyAxes:
         """The origin moves."""
         return self.pivot is None
 
-    @property
+    @cached_property
     def parts(self) -> dict[str, slice]:
         """Names of positions."""
         start = self.dim if self.free else 0
         place = {"position": slice(0, start)} if self.free else {}
         return {**place, "orientation": slice(start, start + self.orientation.size)}
 
-    @property
+    @cached_property
     def velocity_parts(self) -> dict[str, slice]:
         """Names of velocities."""
         start = self.dim if self.free else 0

@@ -12,7 +12,7 @@ from .. import checks as check
 from ..inputs import Forcing
 from ..phdae import PHDAE
 from ..space import Array
-from ..trajectory import Balance, Trajectory
+from ..trajectory import Balance, Trajectory, exchanged_energy
 from ..unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .cautions import Cautions
 from .consistent import start_of
@@ -174,6 +174,7 @@ class _Record:
                 dissipation=flows[:, -2],
                 residual=np.abs(np.diff(energy) - work.sum(axis=1) + flows[:, -2]),
                 iterations=flows[:, -1],
+                exchanged=exchanged_energy(system, np.array(self.states)),
             ),
             method=self.method,
             events=self.watch.occurrences(),

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..phdae import PHDAE
 from ..space import Array
-from ..trajectory import Balance, Occurrences, Trajectory
+from ..trajectory import Balance, Occurrences, Trajectory, exchanged_energy
 
 
 class Steps(NamedTuple):
@@ -101,14 +101,16 @@ class Book:
         shapes = ((), x0.shape, (), (), (system.inputs_size,), (len(system.ports) + len(OTHERS),))
         parts = [Saved(*(np.empty((0, *shape)) for shape in shapes)), *self._saved]
         rows = Saved(*map(np.concatenate, zip(*parts, *([self._pending] if self._pending else []), strict=True)))
+        states = np.vstack([x0, rows.states])
         return Trajectory(
             system=system,
             times=np.append(t0, rows.times),
-            states=np.vstack([x0, rows.states]),
+            states=states,
             output_times=rows.middles,
             outputs={name: rows.outputs[:, part] for name, part in system.ports.items()},
             balance=Balance(
                 energy=np.append(h0, rows.energy),
+                exchanged=exchanged_energy(system, states),
                 work={name: rows.flows[:, i] for i, name in enumerate(system.ports)},
                 **dict(zip(OTHERS, rows.flows[:, len(system.ports) :].T, strict=True)),
             ),

@@ -36,6 +36,7 @@ from .compiled_steps import (
 )
 from .gradients import MEAN_POINTS, gauss_points
 from .newton import REASONS, StepFailed
+from .pairs import GradientPair, Reached
 from .structure import dense, differential_split
 
 KINDS = {"midpoint": MIDPOINT, "gonzalez": GONZALEZ, "mean_value": MEAN_VALUE, "invariants": INVARIANTS}
@@ -53,6 +54,7 @@ class CompiledStepper:
     """
 
     def __init__(self, system: PHDAE, method: str, x0: Array) -> None:
+        self.system, self.method = system, method
         n, own = system.size, {} if method == "midpoint" else system.means
         with announced():
             self.functions = _functions(system, method, own)
@@ -84,10 +86,41 @@ class CompiledStepper:
         self.memory.inverse[:] *= (self.memory.size / sizes)[:, None]
         self.memory.size[:] = sizes
         self._rows = rows
-        self._run(self.functions, self.constants, self.memory, rows, np.array(times), inputs)
+        while rows.end[0] < k:
+            done = int(rows.end[0])
+            rest = rows._replace(
+                states=rows.states[done:],
+                outputs=rows.outputs[done:],
+                energy=rows.energy[done:],
+                dissipated=rows.dissipated[done:],
+                iterations=rows.iterations[done:],
+                end=np.zeros(3, dtype=np.int64),
+            )
+            try:
+                self._run(self.functions, self.constants, self.memory, rest, np.array(times[done:]), inputs[done:])
+            finally:
+                rows.end[0] = done = done + int(rest.end[0])
+            if rest.end[1] != SOLVED:
+                self._by_search(times[done + 1] - times[done], inputs[done], rest, int(rest.end[0]))
+                rows.end[0] += 1
+
+    def _by_search(self, h: float, u: Array, rows: Rows, k: int) -> None:
+        """The k-th of these rows by the loop in Python, which has one resort more; raises StepFailed."""
         _, status, iterations = rows.end.tolist()
-        if status != SOLVED:
-            raise StepFailed(REASONS[status], iterations, float(rows.defect[0]))
+        m, plain = self.memory, GradientPair(self.system, self.method)
+        x0 = m.x.copy()
+        reached = Reached(x0, float(m.energy[1]), float(m.energy[2]))
+        plain.memory = (reached, reached, m.last / h)
+        try:
+            made = plain.step(x0, h, u, m.size.copy())
+        except StepFailed:
+            raise StepFailed(REASONS[status], iterations, float(rows.defect[0])) from None
+        rows.states[k], rows.outputs[k], rows.energy[k] = made.state, made.output, made.energy
+        rows.dissipated[k], rows.iterations[k] = made.dissipated, made.iterations
+        _, reached, rate = plain.memory
+        m.x[:], m.last[:], m.known[0] = made.state, h * rate, 0
+        m.energy[:] = made.energy, reached.account, reached.exchanged
+        m.size[:] = np.maximum(m.size, np.abs(made.state))
 
     def taken(self) -> tuple[int, Rows]:
         """Steps that the last call has finished, and their rows; none the next time."""

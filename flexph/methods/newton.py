@@ -24,6 +24,10 @@ FAR = 0.3
 SLOW = 0.2
 """Reduction of the correction by one iteration above which the Jacobian is made anew."""
 MAX_ITERATIONS = 60
+LEFT_OVER = 0.3
+"""Share of a correction that may be left over, of either sign, where a search along it ends."""
+TRIED = 40
+"""Points of a search along one correction."""
 
 
 SINGULAR, DIVERGED, UNSETTLED = 1, 2, 3
@@ -97,6 +101,50 @@ class Newton:
                 self._update(step, defect - new)
             previous, defect = change, new
         raise StepFailed(REASONS[UNSETTLED], MAX_ITERATIONS, previous)
+
+    def searched(self, residual: Callable[[Array], Array], guess: Array, size: Array) -> tuple[Array, int]:
+        """The same for steps in which a stiff relation turns over, as dry friction does: each correction goes only as
+
+        far as the residual along it keeps its sign, and the Jacobian is of every iterate, by differences.
+        """
+        x, defect, previous, before = guess, residual(guess), np.inf, 0.0
+        for iteration in range(1, MAX_ITERATIONS + 1):
+            self._inverse = _inverted(_differences(residual, x, defect, size), iteration, previous)
+            self._size = size.copy()
+            step = self._inverse @ defect
+            change = float((np.abs(size * step) / np.maximum(np.abs(x), size)).max(initial=0.0))
+            if not np.isfinite(change):
+                raise StepFailed(REASONS[DIVERGED], iteration, change)
+            share, x, defect = self._along(residual, x, step, size)
+            if change <= NOISE:  # what it leaves is less: no need for another Jacobian
+                return x, iteration
+            if share == before == 1.0 and 0.5 * previous < change <= STALLED:
+                return x, iteration
+            previous, before = change, share
+        raise StepFailed(REASONS[UNSETTLED], MAX_ITERATIONS, previous)
+
+    def _along(
+        self, residual: Callable[[Array], Array], x: Array, step: Array, size: Array
+    ) -> tuple[float, Array, Array]:
+        """All of a correction, or the share of it at which the next one has no part along it, and x and residual there.
+
+        By false position between shares with parts of different sign, that of an end that stays twice being halved.
+        """
+        assert self._inverse is not None
+        seen = step @ self._inverse / max(float(step @ step), np.finfo(float).tiny)
+        low, high, left, right, share = 0.0, 1.0, 1.0, 1.0, 1.0
+        for _ in range(TRIED):
+            y = x - share * size * step
+            found = residual(y)
+            part = float(seen @ found)
+            if (share == 1.0 and part >= -LEFT_OVER) or abs(part) <= LEFT_OVER:
+                break
+            if part > 0.0:
+                low, left, right = share, part, 0.5 * right
+            else:
+                high, right, left = share, part, 0.5 * left if share < 1.0 else left
+            share = low + (high - low) * left / (left - right)
+        return share, y, found
 
     def polished(self, residual: Callable[[Array], Array], x: Array, size: Array) -> Array:
         """One correction past the root just found: what an iteration leaves would add up over many steps."""

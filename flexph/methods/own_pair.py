@@ -13,7 +13,7 @@ from .. import checks as check
 from ..phdae import MEANS, PHDAE
 from ..space import Array
 from .newton import Newton, StepFailed
-from .pairs import PARTS, Advance, Discretised, GradientPair, Latest, Terms, discretised
+from .pairs import Advance, Discretised, GradientPair, Latest, Terms, discretised, with_effort
 from .structure import dense
 
 PAIRED = ("gonzalez", "mean_value", "invariants")
@@ -64,14 +64,11 @@ class OwnPair:
             at: Terms = terms(x1)
             return at.moved - (part * h) * at.flow
 
+        guess = x0 + h * self.memory
         try:
-            x1, iterations = self._newton.solve(residual, x0 + h * self.memory, size)
-        except StepFailed:  # long steps turn the motion around: grow the step up to its length
-            x1, iterations = x0, 0
-            for part in PARTS:
-                self._newton = Newton()
-                x1, more = self._newton.solve(partial(residual, part=part), x1, size)
-                iterations += more
+            x1, iterations = self._newton.solve(residual, guess, size)
+        except StepFailed:
+            self._newton, x1, iterations = with_effort(residual, x0, guess, size)
         x1 = self._newton.polished(residual, x1, size)
         self.memory = np.where(self._moving, (x1 - x0) / h, 0.0)  # the next step begins as this one went
         at: Terms = terms(x1)

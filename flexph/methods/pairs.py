@@ -108,6 +108,26 @@ class Reached(NamedTuple):
     exchanged: float
 
 
+def with_effort(residual: Callable[..., Array], x0: Array, guess: Array, size: Array) -> tuple[Newton, Array, int]:
+    """A step whose solution is not found at once; ``residual`` takes ``part``, its length over its own.
+
+    Long steps turn the motion around: grow the step up to its length. Where that fails too, friction may turn over.
+    """
+    x1, iterations, newton = x0, 0, Newton()
+    try:
+        for part in PARTS:
+            newton = Newton()
+            x1, more = newton.solve(partial(residual, part=part), x1, size)
+            iterations += more
+        return newton, x1, iterations
+    except StepFailed as error:
+        newton = Newton()
+        try:
+            return newton, *newton.searched(residual, guess, size)
+        except StepFailed:
+            raise error from None
+
+
 class GradientPair:
     """``Ē Δx = h (J̄ − R̄) z̄ + h B̄u`` with ``Ē₁₁ᵀ z̄₁ = ∇̄H`` on the differential states ([dg] eq. (20)-(21)).
 
@@ -155,12 +175,8 @@ class GradientPair:
         )
         try:
             x1, iterations = self._newton.solve(residual, guess, size, slopes)
-        except StepFailed:  # long steps turn the motion around: grow the step up to its length
-            x1, iterations = x0, 0
-            for part in PARTS:
-                self._newton = Newton()
-                x1, more = self._newton.solve(partial(residual, part=part), x1, size)
-                iterations += more
+        except StepFailed:
+            self._newton, x1, iterations = with_effort(residual, x0, guess, size)
         self._rate = (x1 - x0) / h
         at: Terms = terms(x1)
         lost, output = h * float(at.costate @ (at.R @ at.costate)), at.B.T @ at.costate

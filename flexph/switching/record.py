@@ -25,6 +25,7 @@ class Record:
         self.output_times: list[Array] = []
         self.outputs: dict[str, list[Array]] = {name: [] for name in system.ports}
         self.switches: list[Switch] = []
+        self.exchanged = 0.0  # the most of a run within a mode
 
     def segment(self, run: Trajectory, mode: str, last: Array) -> None:
         """A run within a mode, and the state at its end with its own algebraic states."""
@@ -34,6 +35,7 @@ class Record:
         states = np.array(run.states[1:])
         states[-1] = last
         self._add(run.times[1:], states, mode, run.balance.energy[1:])
+        self.exchanged = max(self.exchanged, run.balance.exchanged)
         works = [run.balance.work.get(name, np.zeros(k)) for name in self.system.ports]
         counted = [getattr(run.balance, name) for name in COUNTED]
         self.rows.append(np.column_stack([*works, *counted]))
@@ -72,6 +74,7 @@ class Record:
                 energy=np.concatenate(self.energy),
                 work={name: rows[:, i] for i, name in enumerate(ports)},
                 **counted,
+                exchanged=self.exchanged,
             ),
             switches=tuple(self.switches),
             method=self.method,

@@ -93,7 +93,7 @@ class SwitchingTrajectory:
         return float(sum(switch.lost for switch in self.switches))
 
     def energy_drift(self) -> float:
-        """Largest |H(t) − H(0) − work + dissipation| over the largest energy: what all residuals add up to."""
+        """Largest |H(t) − H(0) − work + dissipation| over ``balance.scale``: what all residuals add up to."""
         b = self.balance
         moved = sum(b.work.values(), np.zeros(len(b.dissipation))) - b.dissipation
         drift = np.abs(b.energy[1:] - b.energy[0] - np.cumsum(moved)).max(initial=0.0)
@@ -116,6 +116,7 @@ class SwitchingTrajectory:
             put(file, f"balance/work/{name}", self.balance.work[name])
         for name in BALANCE:
             put(file, f"balance/{name}", getattr(self.balance, name))
+        put(file, "balance/exchanged", np.array([self.balance.exchanged]))
         for number, switch in enumerate(self.switches):
             _write_switch(file, f"switches/{number}", switch)
 
@@ -127,6 +128,7 @@ class SwitchingTrajectory:
             names = np.array(list(system.modes))
             group: Any = file["balance"]
             kept = {name: group[name][()] for name in BALANCE}
+            kept["exchanged"] = float(group["exchanged"][0]) if "exchanged" in group else 0.0  # not in older files
             return cls(
                 system=system,
                 times=file["times"][()],

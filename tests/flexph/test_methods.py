@@ -259,3 +259,27 @@ def test_a_saved_trajectory_holds_what_it_says(tmp_path):
         np.testing.assert_array_equal(file["outputs/torque"][()], found.outputs["torque"])
         np.testing.assert_array_equal(file["balance/work/torque"][()], found.balance.work["torque"])
         np.testing.assert_array_equal(file["balance/energy"][()], found.balance.energy)
+        assert file["balance/exchanged"][()] == [found.balance.exchanged]
+
+
+def particle(**options):
+    """A free fall of 2 kg from where the potential is zero: H = 0 throughout."""
+    made = {"E": np.eye(2), "J": np.array([[0.0, 1.0], [-1.0, 0.0]]), "z": lambda x: np.array([20.0, x[1] / 2.0])}
+    return PHDAE(H=lambda x: 20.0 * x[0] + x[1] ** 2 / 4.0, sample=[0.1, 0.2], **(made | options))
+
+
+@pytest.mark.parametrize("method", ["gonzalez", "gauss4", "radau"])
+def test_errors_are_measured_by_what_states_exchange_where_the_energy_is_zero(method):
+    """All of the potential energy, 20 N × 5 m after 1 s, becomes kinetic: linear and quadratic parts count exactly."""
+    found = integrate(particle(), (0.0, 0.0), np.linspace(0.0, 1.0, 11), method=method, progress=False)
+    assert np.abs(found.balance.energy).max() < 1e-13
+    assert found.balance.scale == found.balance.exchanged == pytest.approx(100.0, rel=1e-12)
+    assert found.balance.largest_residual < 1e-14
+    assert found.energy_drift() < 1e-14
+
+
+def test_the_energy_itself_is_the_measure_where_it_is_larger():
+    found = integrate(particle(), (100.0, 0.0), np.linspace(0.0, 1.0, 11), progress=False)
+    assert found.balance.scale == pytest.approx(2000.0, rel=1e-14)
+    rest = integrate(pendulum(), (0.0, 0.0), (0.0, 1.0), progress=False)
+    assert rest.balance.exchanged == 0.0
