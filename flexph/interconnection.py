@@ -192,6 +192,7 @@ def interchange(system: PHDAE, port: str) -> PHDAE:
         parts={**system.parts, f"{port} multiplier": slice(n, n + m)},
         means={name: partial(over, name) for name in _with_structure(system.means)},
         cautions=tuple(partial(_of_part, caution, slice(0, n)) for caution in system.cautions),
+        start_defects=tuple(partial(_of_part, defect, slice(0, n)) for defect in system.start_defects),
     )
 
 
@@ -227,11 +228,15 @@ def _nonlinear(first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: An
             *(partial(_of_part, caution, slice(0, n1)) for caution in first.cautions),
             *(partial(_of_part, caution, slice(n1, n1 + n2)) for caution in second.cautions),
         ),
+        start_defects=(
+            *(partial(_of_part, defect, slice(0, n1)) for defect in first.start_defects),
+            *(partial(_of_part, defect, slice(n1, n1 + n2)) for defect in second.start_defects),
+        ),
     )
 
 
-def _of_part(caution: Callable[[Array], str | None], part: slice, x: Array) -> str | None:
-    return caution(x[part])
+def _of_part(of: Callable[..., str | None], part: slice, x: Array, *others: float) -> str | None:
+    return of(x[part], *others)
 
 
 class _Joint:

@@ -59,7 +59,9 @@ class PHDAE:
     installed (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.
     ``ports`` are names of columns of B, ``parts`` names of states. ``cautions`` are functions of x that say where the
     coordinates or the model are near their limits, or None: runs ask them along the way and warn
-    (:class:`flexph.ValidityWarning`) the first time that each speaks.
+    (:class:`flexph.ValidityWarning`) the first time that each speaks. ``start_defects`` are functions of a start x and
+    of the first step h [s] of a run that say what it does not meet of what the equations do not contain, such as
+    positions behind constraints on velocities, or None: runs raise ValueError with what they say.
     """
 
     E: MatrixFunction | Any
@@ -76,6 +78,7 @@ class PHDAE:
     derivatives: Derivatives | None = None
     compiled: bool = False
     cautions: tuple[Callable[[Array], str | None], ...] = ()
+    start_defects: tuple[Callable[[Array, float], str | None], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
@@ -95,6 +98,7 @@ class PHDAE:
         object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
         object.__setattr__(self, "cautions", tuple(self.cautions))
+        object.__setattr__(self, "start_defects", tuple(self.start_defects))
         self.check(self.sample)
         if self.derivatives is not None:
             self.derivatives.check(self, self.sample)
@@ -127,6 +131,14 @@ class PHDAE:
         defect = self.gradient_defect(x)
         if defect > GRADIENT_TOLERANCE:
             raise ValueError(f"(E, z) must be a gradient pair of H: ‖Eᵀz − ∇H‖/‖∇H‖ = {defect:.0e}")
+
+    def check_start(self, x: Array, step: float) -> None:
+        """Raise ValueError unless a run can start at the state x with a step [s]."""
+        self.check(x)
+        for defect in self.start_defects:
+            found = defect(x, step)
+            if found is not None:
+                raise ValueError(f"inconsistent start: {found}")
 
     def floor(self, x: Array) -> Array:
         """What counts as small of each state: 1e-3 of its part, whose entries share a unit; of all where that rests.

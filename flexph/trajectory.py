@@ -18,14 +18,11 @@ from .space import Array
 from .storage import put, texts, write_whole
 
 FORMAT = "flexph trajectory 1"
-<<<<<<< HEAD
 BALANCE = ("energy", "dissipation", "residual", "iterations")
 ADAPTIVE = ("radau", "bdf", "ida")
 """Methods whose runs count no steps."""
-=======
 MEASURED = 200
 """States of a run, evenly chosen, at which the energy that went to and fro is measured: it is a scale, no account."""
->>>>>>> wt-fixb
 
 
 @dataclass(frozen=True)
@@ -185,9 +182,13 @@ def _read(file: h5py.File, system: PHDAE) -> Trajectory:
         counts = np.zeros((0, 2))
     balance = Balance(
         work={name: get(f"balance/work/{name}") for name in system.ports},
-        **{name: get(f"balance/{name}") for name in BALANCE},
+        energy=get("balance/energy"),
+        dissipation=get("balance/dissipation"),
+        residual=get("balance/residual"),
+        iterations=get("balance/iterations"),
         steps=counts[:, 0],
         rejected=counts[:, 1],
+        exchanged=float(get("balance/exchanged")[0]) if "balance/exchanged" in file else 0.0,
     )
     made = Trajectory(
         system=system,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from flexph import checks as check
+from flexph.methods.newton import StepFailed
 from flexph.space import Array, skew
 
 from .axes import BodyAxes, Vector, combined, normals, unit, vector
@@ -14,6 +16,10 @@ from .body_ports import turning
 from .terms import PositionConstraint, PositionMap, VelocityConstraint
 
 Made = PositionConstraint | VelocityConstraint
+LOW = 0.05
+"""Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""
+FLAT = 1e-6
+"""The same below which a disc lies flat: round-off in its square is a part of 1e-4 then."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,8 @@ class Rolling:
     ``axis`` a is that of the disc, of the body axes; its lowest point is at −ρe of its centre p,
     ``e = (n − (n·a)a)/|…|``. It stays on the ground, ``n·(p − through) = ρ √(1 − (n·a)²)``, which is kept without
     drift, and its material point does not slip, ``t·(ṗ − ρ Ω × e) = 0`` along the ground: not holonomic in space; in
-    the plane the rate of ``t·p + ρφ``. Undefined where the disc lies flat.
+    the plane the rate of ``t·p + ρφ``. Where the disc lies flat it has no point of contact: ValueError at a start, a
+    run ends; near that, runs warn.
     """
 
     radius: float
@@ -107,10 +114,33 @@ class Rolling:
             return _rolling_in_plane(name, body, point, n, radius, ground)
         if self.axis is None:
             raise ValueError(f"constraint {name!r}: axis of the disc must be given in space")
-        disc = _Disc(body, point, unit(f"constraint {name!r}: axis", self.axis, 3), n, radius, ground)
+        disc = _Disc(name, body, point, unit(f"constraint {name!r}: axis", self.axis, 3), n, radius, ground)
         return (
             PositionConstraint(f"{name}.height", disc.height),
             VelocityConstraint(f"{name}.slip", disc.slip),
+        )
+
+    def caution(self, name: str, body: BodyAxes) -> Callable[[Array], str | None] | None:
+        """What says where the disc nearly lies flat; None in the plane."""
+        if body.dim == 2 or self.axis is None:
+            return None
+        axis, n = unit("axis", self.axis, 3), unit("normal", self.normal, 3)
+
+        def said(zeta: Array) -> str | None:
+            s = float(np.linalg.norm(np.cross(n, body.rotation(zeta) @ axis)))
+            if s >= LOW:
+                return None
+            return f"the disc of {name!r} nearly lies flat on the ground ({np.degrees(np.arcsin(s)):.2g}° over it)"
+
+        return said
+
+
+class LyingFlat(StepFailed, ValueError):
+    """A disc without a point of contact: no start, and no end of a step."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the disc of {name!r} comes to lie flat on the ground, where it has no point of contact", 0, np.inf
         )
 
 
@@ -121,6 +151,7 @@ BodyConstraint = Pinned | OnLine | OnPlane | KnifeEdge | Rolling
 class _Disc:
     """A disc of space on its ground."""
 
+    name: str
     body: BodyAxes
     point: Array
     axis: Array
@@ -147,14 +178,14 @@ class _Disc:
         R, pivot = self.body.orientation.rotation(turned), self.body.pivot
         tilt = self.normal @ R @ self.axis
         over = self.normal @ (R @ self.point + (0.0 if pivot is None else pivot) - self.ground)
-        return np.array([over - self.radius * np.sqrt(1.0 - tilt * tilt)])
+        return np.array([over - self.radius * self._sine(1.0 - tilt * tilt)])
 
     def _turned_slope(self, turned: Array) -> Array:
         """Its derivatives by the coordinates of the orientation (1, size)."""
         of, n = self.body.orientation, self.normal
         tilt = n @ of.rotation(turned) @ self.axis
         made: Array = n @ of.jacobian(turned, self.point)
-        made = made + self.radius * tilt / np.sqrt(1.0 - tilt * tilt) * (n @ of.jacobian(turned, self.axis))
+        made = made + self.radius * tilt / self._sine(1.0 - tilt * tilt) * (n @ of.jacobian(turned, self.axis))
         return made[None]
 
     def slip(self, zeta: Array) -> Array:
@@ -163,8 +194,14 @@ class _Disc:
         a = R @ self.axis
         e = self.normal - (self.normal @ a) / (a @ a) * a
         spin = R @ self.body.spin
-        made: Array = along @ (R @ self.body.lever(self.point) + self.radius / np.linalg.norm(e) * skew(e, 3) @ spin)
+        made: Array = along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
         return made
+
+    def _sine(self, squared: float) -> float:
+        """s = |n × a|; raises LyingFlat where it is zero, or would be imaginary in an iteration."""
+        if not squared > FLAT * FLAT:
+            raise LyingFlat(self.name)
+        return float(np.sqrt(squared))
 
 
 def _rolling_in_plane(

@@ -13,6 +13,7 @@ from flexph.methods.gradients import gonzalez, through_invariants
 from flexph.space import Array
 
 from .dissipation import resistance
+from .start import gross_defect
 from .terms import ExternalPort, Potential, VelocityConstraint, at
 
 if TYPE_CHECKING:
@@ -63,10 +64,14 @@ class Equations:
                 "z": self.mean_costate,
             },
             cautions=tuple(partial(self._caution, caution) for caution in s.all_cautions),
+            start_defects=(self._start_defect,),
         )
 
     def _caution(self, caution: Callable[[Array], str | None], x: Array) -> str | None:
         return caution(x[self.layout.positions])
+
+    def _start_defect(self, x: Array, step: float) -> str | None:
+        return gross_defect(self.system, x[self.layout.positions], x[self.layout.velocities], step)
 
     # --- at a state ---------------------------------------------------------------------------------------------------
 

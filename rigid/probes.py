@@ -23,6 +23,8 @@ above what the way to a position leaves, see flexph.redundancy."""
 
 LOSING = 1e-3
 """The smallest singular value over that at the sample below which they are about to: a step or two before."""
+NOTHING = 1e-12
+"""Column over the largest one, of what positions nearby show, below which it is round-off."""
 SHARE = 1e-2
 """Part of a row in a dependence from which on it is named."""
 
@@ -87,7 +89,8 @@ class Independence:
         terms = [np.abs(system.c_jacobian(zeta)) @ np.abs(system.Z(zeta)) for zeta in places]
         most = np.max([np.vstack([t, r[k:]]) for t, r in zip(terms, rows, strict=True)], axis=0)
         columns = most.max(axis=0, initial=0.0)
-        self.columns = np.where(columns > 0.0, columns, 1.0)
+        # in units of their own, round-off would count as much as the others
+        self.columns = np.where(columns > NOTHING * columns.max(initial=0.0), columns, 1.0)
         heights = (most / self.columns).max(axis=1, initial=0.0)
         self.rows = np.where(heights > 0.0, heights, 1.0)
 

@@ -15,7 +15,7 @@ from flexph.space import Array, cross, skew
 
 from .axes import BodyAxes, Vector, combined, vector
 from .bodies import body as checked_body
-from .body_constraints import BodyConstraint
+from .body_constraints import BodyConstraint, Rolling
 from .body_ports import BodyPort, Force
 from .entries import angle, rotation_matrix
 from .members import named
@@ -139,9 +139,10 @@ class _Added:
 
 
 def _system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: _Added) -> MultibodySystem:
-    constraints = [
-        c for name, how in named("constraints", added.constraints or {}).items() for c in _constraints(name, how, body)
-    ]
+    bound = named("constraints", added.constraints or {})
+    constraints = [c for name, how in bound.items() for c in _constraints(name, how, body)]
+    given = [how.caution(name, body) for name, how in bound.items() if isinstance(how, Rolling)]
+    rolling = [caution for caution in given if caution is not None]
     start = np.concatenate([np.zeros(body.dim if body.free else 0), body.orientation.sample])
     return MultibodySystem(
         mass=M,
@@ -158,7 +159,7 @@ def _system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, add
         parts=body.parts,
         velocity_parts=body.velocity_parts,
         coordinates=body.conditions,
-        cautions=(lambda zeta: body.orientation.caution(body.turned(zeta)),),
+        cautions=(lambda zeta: body.orientation.caution(body.turned(zeta)), *rolling),
     )
 
 

@@ -18,9 +18,16 @@ if TYPE_CHECKING:
 
 CONSISTENT = 1e-8
 """Defect of a constraint over its largest terms up to which a start meets it: what ten printed digits leave."""
+DRIFTED = 1e-3
+"""The same of positions up to which a run may begin: methods other than the pair let constraints drift, and runs go on
+from their ends."""
+SHAKEN = 0.1
+"""The same of velocities, over those and what forces change in a step: constraints hold in the middles of steps."""
 STEP = 1e-3
 """Step of the fourth-order differences along the motion, relative to the positions."""
 ITERATIONS = 30
+NOTHING = 1e-12
+"""A multiplier over what the largest of all forces would make it, below which it is round-off of their balance."""
 REMEDY = "system.nearest(positions, velocities) gives a consistent start"
 
 
@@ -50,20 +57,33 @@ def accelerations(
         raise ValueError(
             f"forces on massless velocities must balance at the start: {worst} has {np.abs(free).max():.3g} too much"
         )
-    width = k.stop - k.start
-    return Accelerations(found[:n], found[n : n + width], found[n + width :])
+    width, held = k.stop - k.start, _without_round_off(system.mass, rows, found[n:], size)
+    return Accelerations(found[:n], held[:width], held[width:])
 
 
 def _saddle(mass: Array, rows: Array, right: Array) -> Array:
     """The solution of [[M, Kᵀ], [K, 0]], of least norm where it is singular; rows and columns are scaled first."""
     n, k = mass.shape[0], len(rows)
     matrix = np.block([[mass, rows.T], [rows, np.zeros((k, k))]])
-    unit = np.where(np.diag(mass) > 0.0, np.diag(mass), np.diag(mass).max(initial=0.0) or 1.0) ** -0.5
+    unit = _units(mass)
     sizes = np.abs(rows * unit).max(axis=1, initial=0.0)
     scale = np.concatenate([unit, 1.0 / np.where(sizes > 0.0, sizes, 1.0)])
     assert scale.size == n + k
     found: Array = scale * np.linalg.lstsq(scale[:, None] * matrix * scale, scale * right, rcond=1e-12)[0]
     return found
+
+
+def _units(mass: Array) -> Array:
+    """Velocities in which M has a unit diagonal."""
+    made: Array = np.where(np.diag(mass) > 0.0, np.diag(mass), np.diag(mass).max(initial=0.0) or 1.0) ** -0.5
+    return made
+
+
+def _without_round_off(mass: Array, rows: Array, multipliers: Array, forces: Array) -> Array:
+    """Multipliers (k + l,), zero where they are round-off of forces (n_kin,): runs take their sizes from the start."""
+    unit = _units(mass)
+    noise = NOTHING * float((forces * unit).max(initial=0.0))
+    return np.where(np.abs(multipliers) * np.abs(rows * unit).max(axis=1, initial=0.0) <= noise, 0.0, multipliers)
 
 
 def _rate_of_rows(system: MultibodySystem, zeta: Array, omega: Array) -> Array:
@@ -102,13 +122,33 @@ def state(system: MultibodySystem, positions: Any, velocities: Any, inputs: Mapp
     return np.concatenate([zeta, omega, made.lam, made.mu])
 
 
-def start_defect(condition: PositionConstraint, zeta: Array) -> str | None:
+def gross_defect(system: MultibodySystem, zeta: Array, omega: Array, step: float) -> str | None:
+    """What positions and velocities do not meet, by more than the end of a run with steps [s] does; None if they do."""
+    for condition in (*system.coordinates, *_held(system)):
+        found = start_defect(condition, zeta, DRIFTED)
+        if found is not None:
+            return f"positions do not meet {found}; {REMEDY}"
+    rows = system.constraint_rows(zeta)
+    force = system.Z(zeta).T @ system.V_gradient(zeta) + system.G(zeta, system.mass @ omega) @ omega
+    speed = np.abs(omega) + step * np.abs(np.linalg.solve(system.completed_mass, force))
+    defect, size = np.abs(rows @ omega), np.abs(rows).max(axis=1, initial=0.0) * speed.max(initial=0.0)
+    wrong = np.flatnonzero(defect > SHAKEN * size)
+    if not wrong.size:
+        return None
+    i = wrong[int(np.argmax(defect[wrong] / size[wrong]))]
+    return (
+        f"velocities do not meet {system.constraint_names[i]}, whose rate is {defect[i]:.3g} (terms of {size[i]:.3g}); "
+        f"{REMEDY}"
+    )
+
+
+def start_defect(condition: PositionConstraint, zeta: Array, allowed: float = CONSISTENT) -> str | None:
     """Which row of a condition positions do not meet, and by how much; None where they meet it."""
     value = np.abs(np.asarray(condition.map.value(zeta), dtype=float))
     slope = np.abs(condition.map.jacobian(zeta))
     terms = slope @ np.abs(zeta)  # a constraint of positions that are zero is compared with the largest of all
     size = np.maximum(terms, slope.max(axis=1, initial=0.0) * np.abs(zeta).max(initial=0.0))
-    wrong = np.flatnonzero(~(value <= CONSISTENT * size))
+    wrong = np.flatnonzero(~(value <= allowed * size))
     if not wrong.size:
         return None
     i = wrong[int(np.argmax(value[wrong]))]

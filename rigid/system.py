@@ -19,8 +19,9 @@ from .conditions import check_system, refuse_dependent
 from .dissipation import force_of
 from .equations import Equations
 from .layout import Layout, Split, layout_of, name_of, row_names
+from .massless import refuse_undetermined
 from .members import entries, named
-from .probes import Independence
+from .probes import Independence, probes
 from .start import Accelerations
 from .terms import (
     Damper,
@@ -107,9 +108,11 @@ class MultibodySystem:
 
         Its parts are ``positions``, ``velocities``, ``lambda``, ``mu`` and those of the system by name (see
         :func:`rigid.layout.layout_of`). ``start`` (n,) is a state at which its conditions are checked.
-        Raises ValueError where constraints follow from others: multipliers would not be determined.
+        Raises ValueError where constraints follow from others: multipliers would not be determined; and where massless
+        velocities are not, which neither constraints nor dampers nor potentials act on.
         """
         refuse_dependent(self)
+        refuse_undetermined(self)
         if start is None:
             random = np.random.default_rng(0).uniform(-1.0, 1.0, self.velocities)
             start = np.concatenate([self.sample, random, np.zeros(self.layout.size - self.layout.velocities.stop)])
@@ -212,7 +215,7 @@ class MultibodySystem:
     @cached_property
     def independence(self) -> Independence:
         """Which of its constraints are independent."""
-        return Independence(self, [self.sample])
+        return Independence(self, probes(self, np.random.default_rng(0)))
 
     @cached_property
     def massless(self) -> Array:

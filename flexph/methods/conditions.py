@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..space import Array
-from .equations import FORWARD, Equations, sizes
+from .equations import FORWARD, Equations, sizes, with_algebraic
 
 VANISHING = 1e-6
 """Derivative along an algebraic state, over the largest of its column, below which an equation does not contain it:
@@ -57,7 +57,7 @@ class Conditions:
 
     def __init__(self, equations: Equations, time: float, x: Array) -> None:
         self.equations, self.time, self.split = equations, time, equations.split
-        self.size = sizes(equations.system, x)
+        self.size = with_algebraic(equations.system, x, sizes(equations.system, x))
         self.N, self.Q = self._without_algebraic(x)
         self._slopes: tuple[Array, Array] | None = None
 
@@ -142,7 +142,10 @@ class Conditions:
             size = np.abs(self.hidden(x - s.V2 @ own)) + np.abs(each) @ np.abs(own) + np.abs(h)
             of_hidden = np.abs(h) / np.maximum(size, 1e-300)
             # states at rest without forces: rates of the size of round-off are none
-            of_hidden[np.abs(h) <= 1e-14 * np.abs(self.N.T) @ (np.abs(s.U2.T) @ terms)] = 0.0
+            noise = 1e-14 * np.abs(self.N.T) @ (np.abs(s.U2.T) @ terms)
+            assert self._slopes is not None  # those of h
+            noise += 1e-14 * np.abs(self._slopes[1]) @ np.abs(e.rate(self.time, x))  # as of bodies that fall together
+            of_hidden[np.abs(h) <= noise] = 0.0
         names = [self.names[int(np.argmax(np.abs(c)))] for c in self.N.T]
         largest = max(float(relative.max(initial=0.0)), float(of_hidden.max(initial=0.0)))
         return Inconsistency(

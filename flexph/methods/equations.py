@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import checks as check
 from ..inputs import Forcing
-from ..phdae import PHDAE
+from ..phdae import PHDAE, ROUND_OFF
 from ..space import Array
 from .derivatives import dense
 from .structure import differential_split
@@ -27,6 +28,8 @@ END_SLOPE: Array = np.array(2.0 * np.polynomial.chebyshev.chebval(-1.0, np.polyn
 """Weights of the values in these points for the derivative at 0."""
 WINDOWS = 8
 """Windows in which a derivative by time is looked for, each a quarter of the last."""
+ALMOST_NOTHING = 1e-12
+"""An algebraic state over what balances the other terms of its equations, below which it is their round-off."""
 OF_START = 1e-3
 """Accuracy of the rate of an input that a start needs: that of a drive is a second difference."""
 
@@ -157,15 +160,49 @@ def sizes(system: PHDAE, x: Array) -> Array:
 
     States without energy have the size of the largest entry of their part, a thousandth of the largest of all, or one.
     """
-    size = np.abs(x)
+    size, around = np.abs(x), np.zeros(x.size)
+    rest = ROUND_OFF * float(size.max(initial=0.0))
     for part in system.parts.values():  # the later ones may be finer
-        size[part] = np.abs(x[part]).max(initial=0.0)
+        own = float(np.abs(x[part]).max(initial=0.0))
+        if own > max(rest, check.ROUND_OFF * float(around[part].max(initial=0.0))):
+            size[part], around[part] = own, own
+        elif not around[part].any():  # round-off says nothing about its own size
+            size[part] = 0.0
     floor = np.maximum(size, 1e-3 * size.max(initial=0.0))
     floor = np.where(floor > 0.0, floor, 1.0)
     energy, stiff = abs(float(system.H(x))), _stiffness(system, x, floor)
     by_energy = np.sqrt(2.0 * energy / np.where(stiff > 0.0, stiff, np.inf))
     size = np.where(by_energy > 0.0, np.maximum(by_energy, np.abs(x)), size)
     return np.where(size > 0.0, size, floor)
+
+
+def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
+    """Sizes of states, those of algebraic states raised that are round-off in the equations in which they stand.
+
+    Such a state says nothing about its own size: it has that of what balances the other terms of its equations, or,
+    where these are round-off too, of the others in its part.
+    """
+    algebraic = np.flatnonzero(~dense(system.E(x)).any(axis=0))
+    whole = 1e-3 * float(np.abs(x).max(initial=0.0))
+    if not algebraic.size or whole == 0.0:
+        return size
+    z, made = system.z(x), size.copy()
+    flow = dense(system.J(x)) - dense(system.R(x))
+    terms = np.abs(flow) @ np.abs(z)
+    for k in algebraic:
+        moved = x.copy()
+        moved[k] += whole
+        change = dense(system.J(moved)) - dense(system.R(moved))
+        column = np.abs(change @ system.z(moved) - flow @ z) / (moved[k] - x[k])
+        strong = column > 1e-3 * column.max(initial=0.0)
+        balance = float((terms[strong] / column[strong]).max(initial=0.0))
+        if max(abs(x[k]), size[k]) <= ALMOST_NOTHING * balance:
+            made[k] = 1e-3 * balance
+    for part in system.parts.values():
+        own = algebraic[np.isin(algebraic, np.arange(x.size)[part])]
+        largest = float(made[own].max(initial=0.0))
+        made[own[made[own] <= ALMOST_NOTHING * largest]] = largest
+    return made
 
 
 def _stiffness(system: PHDAE, x: Array, size: Array) -> Array:

@@ -84,7 +84,7 @@ def integrate_system(
     x0 = check.array("start", start, (system.size,))
     grid = ascending(times)
     check.count("save_every", save_every)
-    system.check(x0)
+    system.check_start(x0, float(grid[1] - grid[0]))
     forcing = Forcing(system.ports, inputs, dim)
     others = [name for name, given in (("events", events), ("tolerance", tolerance is not None)) if given]
     fast = _is_compiled(system, method, compiled, others)

@@ -60,11 +60,16 @@ class Transformation:
             derivatives=self.derivatives(),
             invariants=self.invariants(),
             cautions=tuple(partial(self.caution, caution) for caution in system.cautions),
+            start_defects=tuple(partial(self.start_defect, defect) for defect in system.start_defects),
         )
 
     def caution(self, of: Callable[[Array], str | None], x: Array) -> str | None:
         """What a caution of the system says at φ(x̃)."""
         return of(self.phi(x))
+
+    def start_defect(self, of: Callable[[Array, float], str | None], x: Array, step: float) -> str | None:
+        """What the system says of a start φ(x̃)."""
+        return of(self.phi(x), step)
 
     def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:
         """Ẽ, J̃, R̃ or B̃."""

@@ -14,6 +14,7 @@ from ..space import Array
 from ..trajectory import Trajectory
 from .bookkeeping import Book, Steps
 from .cautions import Cautions
+from .equations import with_algebraic
 from .events import Watch
 from .pace import Attempt, Pace, Taken
 from .pairs import Advance
@@ -45,7 +46,7 @@ class Run:
     def __init__(self, system: PHDAE, x0: Array, book: Book, method: str, watch: Watch) -> None:
         self.system, self.x, self.method, self.watch = system, x0, method, watch
         self.algebraic = ~dense(system.E(x0)).any(axis=0)
-        self.size = np.maximum(np.abs(x0), system.floor(x0))
+        self.size = with_algebraic(system, x0, np.maximum(np.abs(x0), system.floor(x0)))
         self.count = 0
         self.time, self.cautions = book.start, Cautions(system)
         self.cautions.look(self.time, x0)

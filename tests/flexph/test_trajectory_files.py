@@ -41,6 +41,8 @@ def same(a, b):
         return np.array_equal(a, b)
     if isinstance(a, str):
         return a == b
+    if isinstance(a, float):
+        return a == b
     return all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a) if f.name != "system")
 
 
