@@ -185,4 +185,4 @@ def checks() -> Iterable[Check]:
     yield zero("starts with Q ≠ 0 let through", float("'C', 'P'" not in result.infeasible), 0.5)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: graph(1.0).phdae())

@@ -182,4 +182,4 @@ def checks() -> Iterable[Check]:
     yield Check("ω [rad/s]", "√((1/L₁ + 1/L₂)/C)", OMEGA, float(resonance[-1]), tolerance=1e-12)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: graph().phdae())

@@ -307,4 +307,4 @@ def checks() -> Iterable[Check]:
         yield Check(f"(energy − work of the wheels) / energy, {name}", law, 0.0, gone, tolerance=1e-12, relative=False)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: constrained().phdae())

@@ -191,4 +191,4 @@ def checks() -> Iterable[Check]:
     yield Check("output at ω_c t = 6 [V]", "closed form", float(step_of(6.0 / OMEGA)), float(value), tolerance=1e-8)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: ladder().phdae())

@@ -410,4 +410,4 @@ def checks() -> Iterable[Check]:
             yield Check(f"{quantity}, {what}", law, 0.0, value, tolerance=1e-12, relative=False)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: constrained().phdae())
