@@ -19,7 +19,7 @@ from .null_space import null_space
 from .plate_model import PlateModel
 from .plate_regions import Place, centre_of, place_of, samples
 from .plate_supports import Support, support_rows
-from .solid_ties import Tie
+from .solid_ties import Tie, refuse_shared
 
 FILLED = 1000
 """Coordinates up to which mean axes are offered: they fill all mass matrices."""
@@ -53,7 +53,7 @@ def tied(model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support
     rigid = [name for name, t in given.items() if _is_rigid(name, t, places[name])]
     rows = [support_rows(model, f"support {i}", s) for i, s in enumerate(supports)]
     held = sparse.vstack([sparse.csr_array((0, model.size)), *rows]).tocsr()
-    _refuse_shared(model, {name: places[name].nodes for name in rigid}, held)
+    _refuse_tied(model, {name: places[name].nodes for name in rigid}, held)
     motions = {name: rigid_motion(model, places[name].nodes) for name in rigid}
     basis, masters = _condensed(model, held, motions)
     made = {}
@@ -78,16 +78,9 @@ def _is_rigid(name: str, tie: Tie, place: Place) -> bool:
     return several if tie.how is None else tie.how == "rigid"
 
 
-def _refuse_shared(model: PlateModel, rigid: Mapping[str, Array], held: Any) -> None:
-    owner: dict[int, str] = {}
+def _refuse_tied(model: PlateModel, rigid: Mapping[str, Array], held: Any) -> None:
+    refuse_shared(rigid)
     for name, numbers in rigid.items():
-        for n in numbers.tolist():
-            if n in owner:
-                raise ValueError(
-                    f"ports {owner[n]!r} and {name!r} must not share nodes to be tied rigidly, they share node {n}; "
-                    "tie one of them by its mean, or make them one port"
-                )
-            owner[n] = name
         both = np.intersect1d(_coordinates(model, numbers)[0], held.indices)
         if both.size:
             raise ValueError(f"port {name!r} must not have nodes on a support to be tied rigidly; tie it by its mean")

@@ -72,7 +72,7 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
     found = {name: measured(model, r) for name, r in regions.items()}
     rigid = [name for name, t in given.items() if _is_rigid(name, t, found[name])]
-    _refuse_shared({name: regions[name].nodes for name in rigid})
+    refuse_shared({name: regions[name].nodes for name in rigid})
     basis, masters = _condensed(model, {name: (regions[name].nodes, found[name].centre) for name in rigid})
     made = {}
     for name, r in regions.items():
@@ -92,7 +92,8 @@ def _is_rigid(name: str, tie: Tie, at: Measured) -> bool:
     return at.spans if tie.how is None else tie.how == "rigid"
 
 
-def _refuse_shared(nodes: Mapping[str, Array]) -> None:
+def refuse_shared(nodes: Mapping[str, Array]) -> None:
+    """Raise ValueError where ports that are tied rigidly, by name, have a node in common."""
     owner: dict[int, str] = {}
     for name, numbers in nodes.items():
         for n in numbers.tolist():
