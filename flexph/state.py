@@ -284,9 +284,9 @@ def _derivative(function: TimeFunction, size: int, time: float, step: float | No
             values[k] = function(time - 0.25 * k * step)
         made: Array = _ENDING @ values / (3.0 * step)
         return made
-    rates = np.zeros(size)
-    for k in range(size):
-        part = np.vectorize(lambda t, k=k: np.ravel(function(t))[k], otypes=[float])
+    rates, here = np.zeros(size), np.ravel(function(time))
+    for k in range(size):  # increments: the weights sum to zero only to round-off, a constant must have no rate
+        part = np.vectorize(lambda t, k=k: np.ravel(function(t))[k] - here[k], otypes=[float])
         found = derivative(part, time, initial_step=1e-3, step_direction=1)
         if not found.success and not found.error < 1e-6 * max(1.0, abs(found.df)):
             raise ValueError(

@@ -581,7 +581,8 @@ def test_a_coin_that_falls_flat_ends_the_run(flag):
 def test_a_slipping_start_is_inconsistent():
     mechanism, start = tumbling(0)
     c = configuration(mechanism, start.x)
-    slipping = State(0.0, flat(mechanism, c._replace(v=c.v + 0.1)), start.multipliers, start.anchors)
+    moved = c._replace(v=c.v + np.array([0.0, 0.1, 0.0]))  # along the second tangent
+    slipping = State(0.0, flat(mechanism, moved), start.multipliers, start.anchors)
     with pytest.raises(ValueError, match=r"inconsistent initial velocity .* rolling 2 is violated by"):
         integrate(mechanism, slipping, [0.0, 0.01])
 
