@@ -24,6 +24,9 @@ BALANCED = 1e-12
 """Defect of momenta and constraints, over the terms they are sums of, at which an iteration that no longer improves has
 solved the step, however large the correction: near a singular pose round-off of positions leaves the velocities along
 other branches of the motion undetermined. Their energy is balanced all the same."""
+BETTER = 0.1
+"""Correction of an earlier iterate, over the last one's, at which that is taken where the iteration stagnates: near a
+singular pose round-off can throw it back."""
 COARSE = 1e-12
 """Correction above which an iteration that no longer improves takes the constraints by their increments."""
 FORGOTTEN = 0.01
@@ -159,6 +162,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
     solve: Solve | None = None
     previous = size = np.inf
     largest, used, scale, scaled = 0.0, 0, TINY, False
+    best, best_size = (x, trial), np.inf
     for iteration in range(1, MAX_ITERATIONS + 1):
         if solve is None:
             try:
@@ -174,6 +178,8 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
         size = math.sqrt(work / max(largest, scale))
         if not math.isfinite(size):
             raise NoConvergence("the iteration diverged", iteration, size)
+        if size < best_size:
+            best, best_size = (x, trial), size
         x, before = Means(*(p - q for p, q in zip(x, correction, strict=True))), trial.measured
         defect, trial = residual(a, start, known, h, x, schedule)
         if a.springs.relations:
@@ -182,6 +188,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
                 schedule = schedule._replace(stuck=stuck)
                 defect, trial = residual(a, start, known, h, x, schedule)
                 solve, previous, largest, scaled = None, np.inf, 0.0, False  # what led astray is no measure
+                best_size = np.inf
                 continue
         if by_increments:
             defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
@@ -200,6 +207,8 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
                 or is_balanced(a, known, h, defect, trial)
             )
         ):
+            if expected > SETTLED and best_size < BETTER * size:
+                x, trial = best
             if is_open(known, trial):
                 raise NoConvergence("the iteration ended away from the constraints", iteration, size)
             return Converged(x, trial, iteration, solve)
