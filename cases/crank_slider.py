@@ -12,7 +12,7 @@ import numpy as np
 
 import fem
 import rigid
-from flexph import GROUND, PHDAE, Mechanism, Solution, connect, drive, hinge, integrate, slider
+from flexph import GROUND, PHDAE, Body, Mechanism, Solution, connect, drive, hinge, integrate, slider
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.plot import ledger_figure
@@ -43,20 +43,29 @@ class Result:
 
 def crank_slider(elements: int, strain: Literal["linear", "von_karman"]) -> Mechanism:
     """Driven rigid crank, flexible rod in a simply supported frame, slider on the x axis."""
-    rod = fem.beam(
+    return around(beam(elements, strain, fem.Section(diameter=DIAMETER)))
+
+
+def beam(elements: int, strain: Literal["linear", "von_karman"], section: fem.Section) -> Body:
+    """The rod in a simply supported frame, with a port in its middle."""
+    return fem.beam(
         ROD,
         STEEL,
-        fem.Section(diameter=DIAMETER),
+        section,
         elements=elements,
         reference="simply_supported",
         strain=strain,
         stations={"middle": 0.5 * ROD},
     )
+
+
+def around(rod: Body, speed: float = SPEED) -> Mechanism:
+    """Crank, slider and a rod between them; the crank turns at a constant speed [rad/s]."""
     return connect(
         {"crank": rigid.bar(CRANK, CRANK_MASS), "rod": rod, "slider": rigid.point(SLIDER)},
         [
             hinge("crank.root", GROUND.at(0.0, 0.0)),
-            drive("crank.root", GROUND, angle=lambda t: SPEED * t),
+            drive("crank.root", GROUND, angle=lambda t: speed * t),
             hinge("crank.tip", "rod.root"),
             hinge("rod.tip", "slider.point"),
             slider("slider.point", GROUND.at(0.0, 0.0), direction=(1.0, 0.0), turning=True),

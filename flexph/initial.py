@@ -134,12 +134,13 @@ def project(
     G, b = constraint_rates(mechanism, c, table, time)
     if not b.size:
         return wanted
-    M = mass_matrix(mechanism.network.arrays, c.u)
+    a = mechanism.network.arrays
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
     held = sparse.csr_array(sparse.vstack([G, keep])), np.concatenate([b, wanted[given]])
     rigid, every = np.arange(wanted.size - mechanism.layout.flexible), np.arange(wanted.size)
     found = wanted
     for (rows, rates), active in ((held, rigid), ((G, b), rigid), (held, every), ((G, b), every)):
+        M = mass_matrix(a, c.u, deforming=active is every)
         found = _nearest(M, rows, rates, wanted, active)
         defect = np.abs(rows @ found - rates)
         if defect.max() <= CONSISTENT * max(_rate_scale(rows, found, rates), _rate_scale(rows, wanted, rates)):

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import null_space
 
 from .assembly import move
 from .initial import constraint_gap, constraint_rates, move_with, spring_forces, velocities_of
 from .kernels.continuous import (
     elastic_stiffness,
     elastic_stress,
+    gyroscopic_force,
     kinetic_gradient,
     mass_matrix,
-    shifted,
     spring_operator,
     strain_operator,
-    structure,
 )
 from .kernels.springs import resistances
 from .kernels.state import Configuration, derive
 from .placement import Motion
-from .saddle import least_norm
+from .saddle import least_norm, solve_saddle
 from .space import Array
 from .state import TimeTable
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 PASSES = 60
+FEW = 400
+"""Flexible coordinates up to which corrections are least-norm solutions; beyond, only where factors are singular."""
 DIVERGED = 1e3
 """Change over the size of the bodies beyond which the passes lead nowhere."""
 SETTLED = 1e-10
@@ -74,7 +76,8 @@ def _correction(mechanism: Mechanism, c: Configuration, table: TimeTable, time: 
     """Newton corrections of the rigid position and of u; least-norm where freedoms or multipliers are left open."""
     a = mechanism.network.arrays
     n = a.body_u.size
-    M, K, elastic = mass_matrix(a, c.u), _stiffness(mechanism, c), _elastic_force(mechanism, c)
+    M, elastic = mass_matrix(a, c.u, deforming=False), _elastic_force(mechanism, c)
+    (K, shift), mean = _stiffness(mechanism, c), _mean(mechanism)
     G, _ = constraint_rates(mechanism, c, table, time)
     r = M.shape[0] - n
     force = _applied(mechanism, c, table)
@@ -84,16 +87,28 @@ def _correction(mechanism: Mechanism, c: Configuration, table: TimeTable, time: 
         springs = sparse.csr_array(S.T @ sparse.diags_array(a.springs.stiffness) @ S)
     system = sparse.block_array(
         [
-            [M[:r, :r], springs[:r, :r], springs[:r, r:], -G[:, :r].T],
-            [M[r:, :r], springs[r:, :r], K + springs[r:, r:], -G[:, r:].T],
-            [G[:, :r], None, None, None],
-            [None, G[:, :r], G[:, r:], None],
+            [M[:r, :r], springs[:r, :r], springs[:r, r:], -G[:, :r].T, None],
+            [M[r:, :r], springs[r:, :r], K + springs[r:, r:], -G[:, r:].T, shift],
+            [G[:, :r], None, None, None, None],
+            [None, G[:, :r], G[:, r:], None, None],
+            [None, None, mean, None, -sparse.eye_array(mean.shape[0])],
         ]
     )
     gap, curvature = constraint_gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)
-    rhs = np.concatenate([force[:r], force[r:] - elastic, curvature, -gap])
-    found = least_norm(system.toarray(), rhs)
+    rhs = np.concatenate([force[:r], force[r:] - elastic, curvature, -gap, np.zeros(mean.shape[0])])
+    found = least_norm(system.toarray(), rhs) if n <= FEW else _regular(system, rhs, G[:, :r].toarray())
     return found[r : 2 * r], found[2 * r : 2 * r + n]
+
+
+def _regular(system: Any, rhs: Array, rigid: Array) -> Array:
+    """The correction of a large body: not along the rigid freedoms that the constraints (g, r) leave open."""
+    open_ways, r = null_space(rigid), rigid.shape[1]
+    pinned = sparse.csr_array((open_ways.shape[1], system.shape[1]), dtype=float).tolil()
+    pinned[:, r : 2 * r] = open_ways.T
+    whole = sparse.vstack([system, pinned]).tocsr()
+    if whole.shape[0] != whole.shape[1]:  # constraints are redundant
+        return least_norm(system.toarray(), rhs)
+    return solve_saddle(whole, np.append(rhs, np.zeros(open_ways.shape[1])))
 
 
 def _close(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Configuration:
@@ -115,15 +130,27 @@ def _elastic_force(mechanism: Mechanism, c: Configuration) -> Array:
     return strain_operator(a, c.u).T @ elastic_stress(a, c.u)
 
 
-def _stiffness(mechanism: Mechanism, c: Configuration) -> Any:
-    """DᵀC⁻¹D, the geometric stiffness of the stresses, and the centrifugal softening −ω²K."""
+def _stiffness(mechanism: Mechanism, c: Configuration) -> tuple[Any, Any]:
+    """DᵀC⁻¹D, the geometric stiffness of the stresses, and the centrifugal softening −ω²K, as K₀ + S mean.
+
+    The shift of the mass integrals to the centre of mass is kept apart as S where it would fill them: in large bodies.
+    """
     a = mechanism.network.arrays
-    made = elastic_stiffness(a, c.u)
-    s, w = a.n.shape[0], c.omega[a.body_u]
-    for i in range(s):
-        for j in range(s):
-            made = made - sparse.diags_array(w[:, i] * w[:, j]) @ shifted(a, 1 + s + i * s + j)
-    return made
+    made, shift = elastic_stiffness(a, c.u), 0.0 * _mean(mechanism).T
+    s, n, w = a.n.shape[0], a.body_u.size, c.omega[a.body_u]
+    for block in range(s * s):
+        rows = slice((1 + s + block) * n, (2 + s + block) * n)
+        square = sparse.diags_array(w[:, block // s] * w[:, block % s])
+        made = made - square @ sparse.csr_array(a.stack[rows])
+        if a.mean is not None:
+            shift = shift + square @ a.mean_stack[rows]
+    return made, shift
+
+
+def _mean(mechanism: Mechanism) -> Any:
+    """Mean displacements of the bodies (k, n) where their shift is kept apart; none where it is folded in."""
+    a = mechanism.network.arrays
+    return sparse.csr_array((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.mean)
 
 
 def _curvature(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
@@ -143,7 +170,7 @@ def _applied(mechanism: Mechanism, c: Configuration, table: TimeTable) -> Array:
     """Gravity, centrifugal and gyroscopic forces, springs and dampers on (ṙ, ω, u̇)."""
     a = mechanism.network.arrays
     v = velocities_of(mechanism, c)
-    force = structure(a, c) @ v
+    force = gyroscopic_force(a, c, v)
     force[: a.weight.size] += a.weight.ravel()
     force[v.size - a.body_u.size :] -= kinetic_gradient(a, c)
     if a.springs.stiffness.size:

@@ -36,25 +36,39 @@ def _assemble(first: Any, turning: Any, across: Any, below: Any, flexible: Any) 
     return sparse.block_array([[first, None, None], [None, turning, across], [None, below, flexible]]).tocsr()
 
 
-def mass_matrix(a: Arrays, u: Array) -> Any:
-    """diag(m, M(u)) over (ṙ, ω, u̇), sparse."""
+def mass_matrix(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
+    """diag(m, M(u)) over (ṙ, ω, u̇), sparse; without M_uu, which the shift fills, unless ``deforming``."""
     s = a.n.shape[0]
     Pu = inertia_products(a, u)
     turning = sparse.block_diag([sparse.csr_array((0, 0)), *rotational_inertia(a, u, Pu)[a.turning]])
     across = spin_rows(a, a.n + Pu[1 : 1 + s])
     mass = sparse.diags_array(np.repeat(a.mass, a.dim))
-    return _assemble(mass, turning, across, across.T, shifted(a, 0))
+    return _assemble(mass, turning, across, across.T, shifted(a, 0) if deforming else sparse.csr_array((u.size,) * 2))
 
 
 def structure(a: Arrays, c: Configuration) -> Any:
     """Γ = Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k) w, over (ṙ, ω, u̇): skew, sparse, with [p_r]× on ω."""
-    s, n = a.n.shape[0], a.body_u.size
+    w, flexible = c.omega[a.body_u], sparse.csr_array((a.body_u.size,) * 2)
+    for i in range(a.n.shape[0]):
+        flexible = flexible - 2.0 * sparse.diags_array(w[:, i]) @ shifted(a, 1 + i)
+    return _structure(a, c, flexible)
+
+
+def gyroscopic_force(a: Arrays, c: Configuration, v: Array) -> Array:
+    """Γ v of the velocities v of c, over (ṙ, ω, u̇)."""
+    n = a.body_u.size
+    force: Array = _structure(a, c, sparse.csr_array((n, n))) @ v
+    turning = inertia_products(a, c.du)[1 : 1 + a.n.shape[0]]
+    force[force.size - n :] -= 2.0 * np.einsum("na,an->n", c.omega[a.body_u], turning)
+    return force
+
+
+def _structure(a: Arrays, c: Configuration, flexible: Any) -> Any:
+    """Γ with its block over u̇."""
+    s = a.n.shape[0]
     w = c.omega[a.body_u]
     spin = 2.0 * np.einsum("abn,nb->an", a.s + inertia_products(a, c.u)[1 + s :].reshape(s, s, -1), w)
     spin -= inertia_products(a, c.du)[1 : 1 + s]
-    flexible = sparse.csr_array((n, n))
-    for i in range(s):
-        flexible = flexible - 2.0 * sparse.diags_array(w[:, i]) @ shifted(a, 1 + i)
     across = spin_rows(a, spin)
     first = sparse.csr_array((len(a.mass) * a.dim,) * 2)
     p_r, _ = momenta(a, c.omega, c.u, c.du, inertia_products(a, c.u), inertia_products(a, c.du))

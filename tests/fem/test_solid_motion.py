@@ -19,6 +19,7 @@ from flexph import (
     force,
     hinge,
     integrate,
+    quasistatic,
     reduce_body,
     revolute,
     spherical,
@@ -209,3 +210,21 @@ def test_series_shows_the_stress_tensor(tmp_path):
     assert stress.shape == (12, 6) and principal.shape == (12, 3)
     assert principal.sum(axis=1) == pytest.approx(stress[:, :3].sum(axis=1), rel=1e-12)
     assert np.all(peak >= 0.999 * mises) and np.all(error > 0.0) and mises.max() > 0.0
+
+
+@pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
+def test_large_bodies_start_quasi_statically(monkeypatch):
+    """By sparse factors, the shift of the mass integrals beside them: the deformation of the least-norm solution."""
+    body = fem.solid(box("tetra10", (6, 1, 1), LENGTHS), RUBBER, ports=PORTS, reference="root")
+    mechanism = connect({"b": body}, [revolute("b.root", GROUND, axis=(0.0, 0.0, 1.0))], gravity=(0.0, 0.0, -9.81))
+    assert mechanism.network.arrays.mean is not None  # the shift is beside them
+    pose = mechanism.assemble({"b": ((0.0, 0.1, 0.075), np.eye(3))})
+    found = []
+    for few in (0, body.size):
+        monkeypatch.setattr(quasistatic, "FEW", few)
+        state = mechanism.consistent_state(pose, velocities={"b": (0.0, 0.0, 3.0)}, elastic="quasi_static")
+        assert not state.x[mechanism.layout.parts["b.deformation_rate"]].any()
+        found.append(state.x[mechanism.layout.parts["b.deformation"]])
+    assert np.abs(found[0] - found[1]).max() < 1e-8 * np.abs(found[1]).max()  # where the passes end
+    drift = integrate(mechanism, state, np.linspace(0.0, 1e-3, 3))["b.deformation"] - found[1]
+    assert np.abs(drift).max() < 1e-4 * np.abs(found[1]).max()  # it stays

@@ -1,0 +1,162 @@
+"""Pictures of a connecting rod: deflection beside the beam's, peak stress over time, stresses on its side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from flexph import Solution, View
+from flexph.space import Array
+from flexph.stress_fields import tensors, von_mises
+
+from .connecting_rod import Peaks
+from .crank_slider import ROD
+
+CORNERS = {"tetra10": 4, "hexahedron27": 8}
+EDGES = [{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}]
+"""Corners between which the other nodes of a tetra10 lie."""
+FANS = {4: [(0, 1, 2), (0, 2, 3)], 6: [(0, 1, 5), (1, 2, 3), (3, 4, 5), (1, 3, 5)]}
+"""Triangles of a facet of so many nodes in turn."""
+EYE = 15.0
+"""How far from the pins the ends are shown on a scale of their own [mm]."""
+
+
+def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
+    """Deflections of the middle over the length, and below their difference."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
+    both, apart = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    both.plot(times, 100.0 * solid, linewidth=1.2, label="solid")
+    both.plot(times, 100.0 * beam, "k--", linewidth=1.0, label="Euler-Bernoulli beam, linear strain")
+    both.set_ylabel("deflection of the middle\n[% of the length]")
+    both.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", ncols=2, frameon=False)
+    apart.plot(times, 100.0 * (solid - beam) / np.abs(beam).max(), linewidth=1.0)
+    apart.set_ylabel("difference\n[% of the largest]")
+    apart.set_xlabel("t [s]")
+    for axes in (both, apart):
+        axes.set_xlim(times[0], times[-1])
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+
+
+def draw_peaks(times: Array, peaks: Peaks, beam: Array, path: Path) -> None:
+    """Largest von Mises stress over time beside the beam's |N/A − M y/I| there, and where it is along the rod."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
+    stress, where = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    stress.plot(times, 1e-6 * peaks.stress, linewidth=1.2, label="solid: largest von Mises stress at its points")
+    stress.plot(times, 1e-6 * beam, "k--", linewidth=0.9, label="beam: |N/A − M y/I| at the same place")
+    stress.set_ylabel("stress [MPa]")
+    stress.set_ylim(bottom=0.0)
+    stress.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", ncols=2, frameon=False)
+    where.plot(times, peaks.places[:, 0], ".", markersize=2.5)
+    where.set_ylim(0.0, ROD)
+    where.set_ylabel("from the crank pin\n[m]")
+    where.set_xlabel("t [s]")
+    for axes in (stress, where):
+        axes.set_xlim(times[0], times[-1])
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+
+
+def draw_rod(solution: Solution, instant: int, path: Path) -> None:
+    """Von Mises stress on the flat side of the rod, bent as it is, and both ends on a scale of their own."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
+    from matplotlib.tri import Triangulation
+
+    side = flat_side(solution, instant)
+    figure = Figure(figsize=(10.0, 4.8), layout="constrained")
+    frame = figure.subplot_mosaic([["rod", "rod"], ["crank", "slider"]], height_ratios=(1.0, 2.2))
+    mesh = Triangulation(side.x, side.y, side.triangles)
+    ends = {"crank": 0.0, "slider": 1e3 * ROD}
+    near = np.min([np.abs(side.x - place) for place in ends.values()], axis=0) < EYE
+    for name, axes in frame.items():
+        top = side.stress[near].max() if name in ends else side.stress.max()
+        drawn = axes.tripcolor(mesh, side.stress, shading="gouraud", vmin=0.0, vmax=top)
+        axes.set_aspect("equal")
+        axes.set_xlabel("x [mm]")
+        if name in ends:
+            axes.add_collection(PolyCollection(side.outlines, facecolors="none", edgecolors="k", linewidths=0.3))
+            axes.set_xlim(ends[name] - 2.0 * EYE, ends[name] + 2.0 * EYE)
+            axes.set_ylim(-EYE, EYE)
+        if name != "crank":
+            own = ["crank", "slider"] if name in ends else [name]
+            figure.colorbar(drawn, ax=[frame[k] for k in own], label="von Mises stress [MPa]")
+    for name in ("rod", "crank"):
+        frame[name].set_ylabel("y [mm]")
+    figure.suptitle(f"t = {1e3 * solution.times[instant]:.2f} ms, deflection to scale")
+    figure.savefig(path, dpi=150)
+
+
+class Side(NamedTuple):
+    """Corners of triangles [mm], the stress there in the cell they are of [MPa], and outlines of its facets."""
+
+    x: Array
+    y: Array
+    stress: Array
+    triangles: Array
+    outlines: list[Array]
+
+
+def flat_side(solution: Solution, instant: int) -> Side:
+    """The facets of largest z, from the pin of the crank. Stresses jump from cell to cell, as those of the state do."""
+    body = solution.mechanism.bodies["rod"]
+    view = body.view
+    assert view is not None
+    moved = view.points + (view.shape @ solution.deformation("rod")[instant]).reshape(-1, 3)
+    moved = 1e3 * (moved - body.ports["crank"].position)[:, :2]
+    nodes, stress = corner_stresses(view, solution["rod.stress"][instant])
+    places, values, triangles, count = [], [], [], 0
+    for cell, corners in _facets(view):
+        own = stress[cell, np.searchsorted(nodes[cell], corners)]
+        middles = _middles(view, cell, corners)
+        places += [moved[corners]] if middles is None else [_woven(moved[corners], moved[middles])]
+        values += [own] if middles is None else [_woven(own, 0.5 * (own + np.roll(own, -1, axis=0)))]
+        triangles.append(count + np.array(FANS[len(places[-1])]))
+        count += len(places[-1])
+    x, y = np.vstack(places).T
+    return Side(x, y, 1e-6 * von_mises(np.vstack(values)), np.vstack(triangles), places)
+
+
+def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
+    """Corners of each cell in rising order (c, k), and the tensors there of its own stresses alone (c, k, 6) [Pa].
+
+    A function of degree 1 (in each direction) takes them from the points of the cell to its corners, by least squares.
+    """
+    field = view.tensors["stress"]
+    used = np.unique(view.cells[:, : CORNERS[view.cell_type]])
+    spread = field.spread.sorted_indices()
+    shapes = spread.data.reshape(len(view.cells), -1, CORNERS[view.cell_type])
+    nodes = used[spread.indices.reshape(shapes.shape)[:, 0]]
+    at_points = tensors(field.at, sigma).reshape(*shapes.shape[:2], 6)
+    return nodes, np.linalg.pinv(shapes) @ at_points
+
+
+def _facets(view: View) -> Iterator[tuple[int, Array]]:
+    """Cells with a facet on the side of largest z, and its corners in turn."""
+    z = view.points[:, 2]
+    for cell, nodes in enumerate(view.cells[:, : CORNERS[view.cell_type]]):
+        on = nodes[z[nodes] > z.max() - 1e-6 * np.ptp(z)]
+        if len(on) >= 3:
+            lever = view.points[on, :2] - view.points[on, :2].mean(axis=0)
+            yield cell, on[np.argsort(np.arctan2(lever[:, 1], lever[:, 0]))]
+
+
+def _middles(view: View, cell: int, corners: Array) -> Array | None:
+    """The nodes between the corners of a triangle of degree 2, which may be curved; none of a quadrilateral."""
+    if len(corners) == 4:
+        return None
+    local = {int(node): k for k, node in enumerate(view.cells[cell])}
+    pairs = zip(corners, np.roll(corners, -1), strict=True)
+    return view.cells[cell][[4 + EDGES.index({local[int(a)], local[int(b)]}) for a, b in pairs]]
+
+
+def _woven(corners: Array, middles: Array) -> Array:
+    """Corners and middles in turn."""
+    return np.stack([corners, middles], axis=1).reshape(2 * len(corners), -1)

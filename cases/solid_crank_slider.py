@@ -1,0 +1,269 @@
+"""The crank-slider of [flex] sec. 6.2 with its connecting rod as a solid: stresses, and beside it the beam.
+
+In space the crank turns on a revolute joint and is driven; a spherical joint at its pin, a universal one at the slider
+and a prismatic rail are together as many constraints as the rigid mechanism has freedoms: none is redundant.
+
+The strains of solids are linear, so the beam beside it is Euler-Bernoulli's with linear strain: neither stiffens by its
+axial force, which at 150 rad/s makes a fifth of the deflection (docs/crank-slider.md). What the eyes have more than the
+shank is lumped at the pins of the beam.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+import rigid
+from flexph import (
+    GROUND,
+    Body,
+    Mechanism,
+    Solution,
+    connect,
+    drive,
+    integrate,
+    prismatic,
+    reduce_body,
+    revolute,
+    spherical,
+    universal,
+)
+from flexph import checks as check
+from flexph.case import Case, Check, Option
+from flexph.export import write_series
+from flexph.plot import ledger_figure
+from flexph.space import Array
+from flexph.tables import write_ledger, write_table
+
+from . import crank_slider as planar
+from .connecting_rod import (
+    Peaks,
+    Rod,
+    Z,
+    beam_rod,
+    beam_stress,
+    bending,
+    euler_bernoulli,
+    softened,
+    solid_rod,
+    stress_peaks,
+    timoshenko,
+)
+from .crank_slider import CRANK, CRANK_MASS, ROD, SLIDER, SPEED
+from .rod_pictures import draw_midpoint, draw_peaks, draw_rod
+
+Kind = Literal["reduced", "full"]
+Start = Literal["undeformed", "quasi_static"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: speed of the crank [rad/s], steps, turns, elastic start. All numbers must be positive."""
+
+    speed: float = SPEED
+    steps: int = 1000
+    turns: float = 2.0
+    start: Start = "quasi_static"
+
+    def __post_init__(self) -> None:
+        check.positive("speed", self.speed, "rad/s")
+        check.positive("turns", self.turns, "turns")
+        check.count("steps", self.steps)
+
+    @property
+    def times(self) -> Array:
+        """Saved instants [s]."""
+        return np.linspace(0.0, self.turns * 2.0 * math.pi / self.speed, self.steps + 1)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Runs of the solid and of its beam, deflections of the middle over the length (k,), the largest von Mises stress.
+
+    ``frequencies`` (3,) are those of bending on hinges [rad/s].
+    """
+
+    solution: Solution
+    beam: Solution
+    midpoint: Array
+    beam_midpoint: Array
+    peaks: Peaks
+    frequencies: Array
+    beam_frequencies: Array
+
+
+def crank_slider(rod: Body, speed: float = SPEED) -> Mechanism:
+    """Driven crank, rod, slider on the x axis, in space."""
+    crank = rigid.cylinder(CRANK, 0.005, density=CRANK_MASS / (math.pi * 0.005**2 * CRANK))
+    return connect(
+        {"crank": crank, "rod": rod, "slider": rigid.box((0.02, 0.02, 0.02), density=SLIDER / 0.02**3)},
+        [
+            revolute("crank.root", GROUND.at(0.0, 0.0, 0.0), axis=Z),
+            drive("crank.root", GROUND, angle=lambda t: speed * t, axis=Z),
+            spherical("rod.crank", "crank.tip"),
+            universal("rod.slider", "slider.centre", axis=Z, second_axis=(0.0, 1.0, 0.0)),
+            prismatic("slider.centre", GROUND.at(0.0, 0.0, 0.0), direction=(1.0, 0.0, 0.0)),
+        ],
+    )
+
+
+def solve(rod: Body, plan: Plan) -> Solution:
+    """Run from the stretched pose, the solid in space or the beam in the plane."""
+    if rod.dim == 2:
+        mechanism = planar.around(rod, plan.speed)
+        pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)})
+    else:
+        mechanism = crank_slider(rod, plan.speed)
+        straight = {"rod": np.array([CRANK, 0.0, 0.0]) - rod.ports["crank"].position, "slider": (CRANK + ROD, 0.0, 0.0)}
+        at = {name: (place, np.eye(3)) for name, place in straight.items()}
+        pose = mechanism.assemble({"crank": ((0.0, 0.0, 0.0), np.eye(3))}, guess=at)
+    return integrate(mechanism, mechanism.consistent_state(pose, elastic=plan.start), plan.times)
+
+
+def deflection(solution: Solution) -> Array:
+    """Of the middle over the length, positive at +90° from the chord between the pins, (k,)."""
+    ends = ("rod.root", "rod.tip") if solution.mechanism.bodies["rod"].dim == 2 else ("rod.crank", "rod.slider")
+    first, last, middle = (solution.position(port)[:, :2] for port in (*ends, "rod.middle"))
+    along, lever = last - first, middle - 0.5 * (first + last)
+    return (along[:, 0] * lever[:, 1] - along[:, 1] * lever[:, 0]) / np.linalg.norm(along, axis=1) / ROD
+
+
+def run(
+    *,
+    rod: Annotated[Rod, Option("with eyes, from the mesh, or a prismatic bar")] = "eyes",
+    body: Annotated[Kind, Option("Craig-Bampton basis, or all coordinates: 0.2 s a step")] = "reduced",
+    modes: Annotated[int, Option("modes of the reduced rod, beside its static responses")] = 6,
+    speed: Annotated[float, Option("of the crank", "rad/s")] = SPEED,
+    steps: Annotated[int, Option("time steps")] = 1000,
+    turns: Annotated[float, Option("turns of the crank")] = 2.0,
+    start: Annotated[Start, Option("elastic start of the rod")] = "quasi_static",
+) -> Result:
+    """Crank-slider with a solid connecting rod: stresses, and its deflection against the beam's ([flex] sec. 6.2)."""
+    plan = Plan(speed, steps, turns, start)
+    solid = solid_rod(rod)
+    return compare(solid, reduced(solid, modes) if body == "reduced" else solid, plan)
+
+
+def reduced(solid: Body, modes: int) -> Body:
+    """Modes of the rod in its frame, and its responses to forces and torques at its ends and to its own inertia."""
+    return reduce_body(solid, modes=modes, static=("crank", "slider"), inertia=True)
+
+
+def compare(solid: Body, moving: Body, plan: Plan) -> Result:
+    """Run the solid, as ``moving`` has it, and the beam that stands for it."""
+    thin = beam_rod(solid)
+    solution, beam = solve(moving, plan), solve(thin, plan)
+    return Result(
+        solution,
+        beam,
+        midpoint=deflection(solution),
+        beam_midpoint=deflection(beam),
+        peaks=stress_peaks(solution),
+        frequencies=bending(solid),
+        beam_frequencies=bending(thin),
+    )
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """Tables, pictures, the moving rod with its stresses, and the run itself."""
+    solution, ledger = result.solution, result.solution.ledger
+    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    beam = beam_stress(result.beam, result.peaks.places)
+    places = {f"at_{'xyz'[k]}_m": result.peaks.places[:, k] for k in range(3)}
+    columns = {
+        "uy_over_L": result.midpoint,
+        "uy_over_L_beam": result.beam_midpoint,
+        "von_mises_max_Pa": result.peaks.stress,
+    }
+    write_table(folder / "rod.csv", {"t_s": solution.times, **columns, **places, "beam_there_Pa": beam})
+    write_ledger(folder / "ledger.csv", solution)
+    draw_midpoint(solution.times, result.midpoint, result.beam_midpoint, folder / "midpoint.png")
+    draw_peaks(solution.times, result.peaks, np.abs(beam), folder / "peaks.png")
+    draw_rod(solution, result.peaks.worst, folder / "rod.png")
+    ledger_figure(solution, folder / "ledger.png")
+    write_series(folder / "rod.pvd", solution, bodies=["rod"])
+    worst, body = result.peaks.worst, solution.mechanism.bodies["rod"]
+    return {
+        "energy_residual_max_rel": ledger.largest_residual,
+        "position_drift_max_m": ledger.position_residual.max(),
+        "coordinates": body.size,
+        "stresses": body.stress_size,
+        "uy_max_over_L": result.midpoint.max(),
+        "uy_min_over_L": result.midpoint.min(),
+        "beam_difference_max_rel": apart(result.midpoint, result.beam_midpoint),
+        "von_mises_max_Pa": result.peaks.stress[worst],
+        "von_mises_max_at_m": result.peaks.places[worst].tolist(),
+        "von_mises_max_time_s": solution.times[worst],
+        "bending_hz": (result.frequencies / (2.0 * math.pi)).tolist(),
+        "bending_beam_hz": (result.beam_frequencies / (2.0 * math.pi)).tolist(),
+        "newton_iterations_mean": ledger.iterations.mean(),
+    }
+
+
+def apart(found: Array, wanted: Array) -> float:
+    """Largest difference of two histories over the largest of the second."""
+    return float(np.abs(found - wanted).max() / np.abs(wanted).max())
+
+
+def checks() -> Iterable[Check]:
+    """The bar against beam theory, the rod with eyes against its beam and its reduced form against the full one."""
+    bar, eyes = solid_rod("bar"), solid_rod("eyes")
+    results = {"bar": compare(bar, reduced(bar, 6), Plan()), "eyes": compare(eyes, reduced(eyes, 6), Plan())}
+    yield from theory_checks(results["bar"], bar)
+    rod = results["eyes"]
+    for name, found, wanted, tolerance in (
+        # shear takes 0.05 % off the first frequency; rigid eyes add 0.04 to 0.14 %, up to their rims or the necks
+        ("first bending frequency [rad/s], eyes", rod.frequencies[0], rod.beam_frequencies[0], 1e-3),
+        *((f"largest von Mises stress [Pa], {kind}", *at_peak(result), 0.01) for kind, result in results.items()),
+    ):
+        yield Check(name, "Euler-Bernoulli beam", float(wanted), float(found), tolerance=tolerance)
+    # what a frequency off by 0.05 % shifts in two turns: that is how the bar and its beam differ
+    yield zero("deflection, eyes: off the beam", apart(rod.midpoint, rod.beam_midpoint), 0.01, "Euler-Bernoulli beam")
+    yield from reduction_checks(eyes)
+    for kind, result in results.items():
+        ledger = result.solution.ledger
+        yield zero(f"energy residual of a step, {kind}", ledger.largest_residual, 1e-12)
+        yield zero(f"drift of the joints [m], {kind}", ledger.position_residual.max(), 1e-13)
+
+
+def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
+    """What the bar differs from Euler-Bernoulli's beam is shear and rotary inertia, but for a tenth: the mesh."""
+    rows = zip(result.frequencies, timoshenko(), euler_bernoulli(), strict=True)
+    for k, (found, wanted, thin) in enumerate(rows, 1):
+        tolerance = 0.1 * (1.0 - wanted / thin)
+        yield Check(f"bending {k} [rad/s], bar", "Timoshenko", float(wanted), float(found), tolerance=tolerance)
+    soft = deflection(solve(beam_rod(bar, section=softened()), Plan()))
+    theories, found = apart(soft, result.beam_midpoint), apart(result.midpoint, result.beam_midpoint)
+    yield Check("deflection, bar: off Euler-Bernoulli's", "first frequency corrected", theories, found, tolerance=0.15)
+    yield zero(
+        "deflection, bar: off the corrected beam", apart(result.midpoint, soft), 0.15 * theories, "corrected beam"
+    )
+
+
+def reduction_checks(rod: Body) -> Iterable[Check]:
+    """Reduced against full over the first and largest swing."""
+    plan = Plan(steps=75, turns=0.15)
+    small, full = (solve(body, plan) for body in (reduced(rod, 6), rod))
+    yield zero("deflection, reduced", apart(deflection(small), deflection(full)), 1e-5, "full body")
+    peaks = [stress_peaks(solution).stress for solution in (small, full)]
+    yield zero("largest stresses, reduced", apart(*peaks), 2e-4, "full body")
+    yield zero("energy residual of a step, full", full.ledger.largest_residual, 1e-12)
+
+
+def zero(name: str, found: float, tolerance: float, source: str = "theorem: zero") -> Check:
+    """A check of what is to vanish."""
+    return Check(name, source, 0.0, float(found), tolerance=tolerance, relative=False)
+
+
+def at_peak(result: Result) -> tuple[float, float]:
+    """The largest von Mises stress of the run, and that of the beam at the same time and place."""
+    k = result.peaks.worst
+    return float(result.peaks.stress[k]), float(np.abs(beam_stress(result.beam, result.peaks.places)[k]))
+
+
+case = Case(run, write, checks, needs=("matplotlib",))
