@@ -1,4 +1,4 @@
-"""Finite-element bodies: beams, plates and solids; materials, sections, damping, ties, supports, loads, boxes."""
+"""Finite-element bodies: beams, plates and solids; materials, sections, damping, ties, supports, loads, cuts, boxes."""
 
 from .beam import beam
 from .bending import bending
@@ -9,6 +9,7 @@ from .elements import PAIRS
 from .plate import plate
 from .plate_supports import Support
 from .section import Material, Section
+from .section_surfaces import Cut
 from .solid import solid
 from .solid_loads import Load
 from .solid_ties import Tie
@@ -16,6 +17,7 @@ from .solid_ties import Tie
 __all__ = [
     "PAIRS",
     "Anisotropic",
+    "Cut",
     "Damping",
     "Load",
     "Material",

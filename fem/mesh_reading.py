@@ -15,7 +15,7 @@ from flexph.mesh_files import TYPE, Source, dimension, listed, nodes_of, read
 from flexph.space import Array
 
 from .cells import CELLS
-from .mesh_soundness import refuse_hanging, refuse_pieces
+from .mesh_soundness import refuse_hanging, refuse_overlaps, refuse_pieces
 from .solid_mesh import Block, NamedSet, SolidMesh, righted
 
 FLAT = 1e-9
@@ -43,8 +43,10 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None) ->
     blocks = tuple(Block(CELLS[name], fresh[nodes]) for name, nodes in chosen)
     blocks = righted(points[used], blocks, each=isinstance(mesh, skfem.Mesh))
     sets = {name: _renumbered(s, fresh) for name, s in {**_meshio_sets(given, parts, chosen), **named}.items()}
-    made = SolidMesh(points[used], blocks, sets)
+    made = SolidMesh(points[used], blocks, sets, used)
     refuse_twins(made)
+    refuse_overlaps(made)
+    _refuse_loose(made, [(name, fresh[nodes]) for name, nodes in parts])
     refuse_hanging(made)
     refuse_pieces(made)
     return made.elevated() if degree == 2 and made.degree == 1 else made
@@ -60,6 +62,9 @@ def _parts(given: meshio.Mesh) -> list[Part]:
 
 
 def _points(given: Any, plane: bool) -> Array:
+    lost = np.flatnonzero(~np.isfinite(np.asarray(given, dtype=float)).all(axis=-1))
+    if lost.size:
+        raise ValueError(f"points of the mesh must be finite, got NaN or infinity in points {listed(lost)}")
     points = check.array("points of the mesh", given, (None, None))
     if not plane:
         if points.shape[1] != 3:
@@ -113,6 +118,27 @@ def refuse_twins(mesh: SolidMesh) -> None:
         if np.any(count > 1):
             twins = listed(np.sort(first[count > 1]))
             raise ValueError(f"mesh must have every cell once, got {block.kind.name} cells again: {twins}")
+
+
+def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
+    """ValueError, naming them, for cells of one dimension less that are no facets: parts that would be lost."""
+    before: dict[str, int] = {}
+    for name, nodes in parts:
+        start = before.setdefault(name, 0)
+        before[name] += len(nodes)
+        if dimension(name) != mesh.dim - 1 or not len(nodes):
+            continue
+        own = _sorted_corners(_corners(nodes, name))
+        keys, number = np.unique(np.vstack([mesh.facets.corners, own]), axis=0, return_inverse=True)
+        known = np.zeros(len(keys), dtype=bool)
+        known[number.ravel()[: len(mesh.facets.corners)]] = True
+        loose = np.flatnonzero(~known[number.ravel()[len(mesh.facets.corners) :]])
+        if loose.size:
+            kinds = ", ".join(block.kind.name for block in mesh.blocks)
+            raise ValueError(
+                f"mesh must have cells of one dimension, and others on their facets only, got mixed dimensions: {name} "
+                f"cells that are no facets of {kinds} cells: {listed(start + loose)}"
+            )
 
 
 def _meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
@@ -173,11 +199,15 @@ def _corners(data: Array, kind: str) -> Array:
 def _renumbered(given: NamedSet, fresh: Array) -> NamedSet:
     """Nodes by their numbers in use; the padding −1 stays."""
     nodes = fresh[given.nodes]
-    corners = np.sort(fresh[given.facets], axis=1)
-    count = (given.facets >= 0).sum(axis=1)[:, None]
-    slots = np.arange(4)[None, :]
-    shifted = np.take_along_axis(corners, np.minimum(slots + 4 - count, 3), axis=1)
-    return NamedSet(given.cells, np.where(slots < count, shifted, -1), nodes[nodes >= 0])
+    return NamedSet(given.cells, _sorted_corners(fresh[given.facets]), nodes[nodes >= 0])
+
+
+def _sorted_corners(facets: Array) -> Array:
+    """Corners (k, 4) ascending, with those that are −1 behind."""
+    last = np.iinfo(facets.dtype).max
+    found = np.sort(np.where(facets < 0, last, facets), axis=1)
+    made: Array = np.where(found == last, -1, found)
+    return made
 
 
 def _of_skfem(mesh: skfem.Mesh) -> tuple[meshio.Mesh, dict[str, NamedSet]]:

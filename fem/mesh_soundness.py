@@ -9,7 +9,8 @@ from scipy.spatial import KDTree
 from flexph.mesh_files import listed
 from flexph.space import Array
 
-from .solid_mesh import SolidMesh
+from .cells import FACETS
+from .solid_mesh import Block, SolidMesh
 
 TOUCHING = 1e-6
 """Distance of a node from a facet, over the size of the facet, up to which it lies on it."""
@@ -26,14 +27,67 @@ def refuse_pieces(mesh: SolidMesh) -> None:
         return
     sizes = np.bincount(piece)
     small = int(np.argmin(sizes))
-    points = mesh.points
-    same = len(points) - len(np.unique(points, axis=0))
-    hint = f"; {same} points are at the place of another one: merge them" if same else ""
+    nodes = [np.unique(_nodes(mesh, np.flatnonzero(mask))) for mask in (piece == small, piece != small)]
+    hint = _hint(mesh, *nodes)
     raise ValueError(
         f"mesh must be one piece, its cells connected by whole facets, got {count} pieces of "
         f"{listed(np.sort(sizes)[::-1])} cells; one of them has cells "
         f"{_named(mesh, np.flatnonzero(piece == small))}{hint}"
     )
+
+
+def _nodes(mesh: SolidMesh, cells: Array) -> Array:
+    """Nodes of cells (numbers), with repetitions."""
+    found = [block.nodes[cells[(cells >= a) & (cells < b)] - a].ravel() for block, a, b in _spans(mesh)]
+    return np.concatenate(found)
+
+
+def _spans(mesh: SolidMesh) -> list[tuple[Block, int, int]]:
+    return list(zip(mesh.blocks, mesh.starts[:-1].tolist(), mesh.starts[1:].tolist(), strict=True))
+
+
+def _hint(mesh: SolidMesh, some: Array, others: Array) -> str:
+    """How a piece with these nodes misses the others."""
+    both = np.intersect1d(some, others)
+    if both.size:
+        return f"; it has {len(both)} nodes in common with others, which are no whole facet"
+    points = mesh.points
+    same = len(points) - len(np.unique(points, axis=0))
+    if same:
+        return f"; {same} points are at the place of another one: merge them"
+    nearest = KDTree(points[others]).query(points[some])[0].min()
+    return f"; its points are {nearest:.3g} m or more away from the others"
+
+
+def refuse_overlaps(mesh: SolidMesh) -> None:
+    """ValueError, naming them, for cells that share a facet with two others, or that lie on the same side of one."""
+    f, cells = mesh.facets, mesh.numbered(mesh.facets.places[:, :2])
+    many = np.flatnonzero(f.cells[f.label] > 2)
+    if many.size:
+        raise ValueError(
+            "mesh must have one cell or two at each facet, got more at the facets of cells "
+            f"{_named(mesh, np.unique(cells[many]))}"
+        )
+    sides = np.bincount(f.label, _way_round(mesh), len(f.cells))
+    same = np.flatnonzero((np.abs(sides) == 2.0)[f.label])
+    if same.size:
+        raise ValueError(
+            "mesh must have no overlapping cells, got some on the same side of a facet: "
+            f"{_named(mesh, np.unique(cells[same]))}"
+        )
+
+
+def _way_round(mesh: SolidMesh) -> Array:
+    """+1 or −1 for each facet, as its corners go round seen from outside of its cell; cells on both sides differ."""
+    made = []
+    for block in mesh.blocks:
+        for facet in FACETS[block.kind.shape]:
+            corners = block.nodes[:, list(facet)]
+            first = corners.argmin(axis=1)[:, None] + np.array([1, -1])
+            after, before = np.take_along_axis(corners, first % corners.shape[1], axis=1).T
+            ends = np.where(corners[:, 0] < corners[:, 1], 1.0, -1.0)
+            made.append(ends if corners.shape[1] == 2 else np.where(after < before, 1.0, -1.0))
+    return np.concatenate(made)
 
 
 def _named(mesh: SolidMesh, cells: Array) -> str:

@@ -25,6 +25,7 @@ from .plate_setup import plate_model
 from .plate_supports import Support
 from .plate_ties import referred, tied
 from .plate_view import plate_view
+from .section_maps import plate_sections
 from .solid_model import solid_model
 
 Strain = Literal["linear", "von_karman"]
@@ -42,6 +43,7 @@ def plate(
     reference: str | None = None,
     strain: Strain = "linear",
     loads: Mapping[str, Any] | None = None,
+    sections: Mapping[str, Any] | None = None,
     rotary_inertia: bool = True,
     shear_correction: float = 5.0 / 6.0,
     momenta: Momenta = "full",
@@ -81,7 +83,8 @@ def plate(
 
     ``strain="von_karman"`` adds ½∇w ⊗ ∇w, its mean over each cell, to ε(u). ``loads``: regions of cells (force per area
     [N/m²]) or of edges (force per length [N/m]) or :class:`Load` of these by name; the inputs of
-    ``flexph.distributed_load``, normals those of the upper face. ``momenta``, ``damping``: see :class:`flexph.Body`,
+    ``flexph.distributed_load``, normals those of the upper face. ``sections``: lines of edges, inside or on the rim, or
+    :class:`Cut` by name, for :func:`flexph.section_forces`. ``momenta``, ``damping``: see :class:`flexph.Body`,
     :class:`Damping`.
 
     Raises ValueError for what :func:`fem.solid` refuses; curved edges and quadrilaterals that are not convex; a
@@ -111,6 +114,13 @@ def plate(
         view=plate_view(model, shapes),
         momenta=momenta,
         section_rotation=_turns(model, shapes),
+        sections=plate_sections(
+            model,
+            shapes,
+            sections or {},
+            {name: port.nodes for name, port in found.items() if port.rigid},
+            quadratic=strain == "von_karman",
+        ),
     )
 
 

@@ -30,8 +30,9 @@ HELD = 1e-9
 
 @dataclass(frozen=True)
 class Tied:
-    """A port over all coordinates before the reference is chosen: its position (3,) and whether it is rigid."""
+    """A port over all coordinates before the reference is chosen: its nodes, its position (3,), whether it is rigid."""
 
+    nodes: Array
     position: Array
     rigid: bool
     shape: Any
@@ -60,12 +61,12 @@ def tied(model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support
     for name, place in places.items():
         shape, rotation = _mean(model, place)
         if name in masters:
-            made[name] = Tied(motions[name][1], True, *masters[name])
+            made[name] = Tied(place.nodes, motions[name][1], True, *masters[name])
         else:
-            made[name] = Tied(centre_of(model, place), False, shape @ basis, rotation @ basis)
+            made[name] = Tied(place.nodes, centre_of(model, place), False, shape @ basis, rotation @ basis)
     if supports:
         none = sparse.csr_array((3, basis.shape[1]))
-        made[FRAME] = Tied(np.zeros(3), False, none, none)
+        made[FRAME] = Tied(np.zeros(0, dtype=int), np.zeros(3), False, none, none)
     return basis, made
 
 

@@ -10,15 +10,20 @@ from scipy import sparse
 from flexph import StressField, TensorField, View
 from flexph.space import Array
 
-from .cells import DRAWN
+from .drawing import Drawing, drawing, node_values
+from .patches import smoothing
+from .plate_macro import barycentric_slopes
 from .plate_model import PlateModel
 from .plate_regions import node_samples
 from .solid_view import VOIGT_OF_DRAWN
 from .straight_cells import lagrange
+from .stress_shapes import through_points
 
 COMPONENTS = {"xx": 0, "yy": 1, "xy": 2}
 DRAWN_COMPONENTS = ((0, 0), (1, 1), (3, 2))
 """Places of (xx, yy, xy) in a drawn tensor (xx, yy, zz, xy, yz, xz)."""
+ON_PIECE = 1e-6
+"""Barycentric coordinate above minus which a node is on a piece of its cell."""
 
 
 def plate_view(model: PlateModel, shapes: Any) -> View:
@@ -27,23 +32,14 @@ def plate_view(model: PlateModel, shapes: Any) -> View:
     ``membrane_force_xx`` … [N/m], ``moment_xx`` … [N], ``shear_force_x`` … [N/m]: means of the cells. Tensors
     ``stress_top`` and ``stress_bottom`` [Pa] at the faces z = ±t/2, N/t ± 6M/t².
     """
-    mesh = model.mesh
-    if len(mesh.blocks) == 1:
-        name, cells = mesh.blocks[0].kind.name, mesh.blocks[0].nodes
-        drawn = np.arange(len(cells))
-    else:
-        split = [[b.nodes[:, piece] for piece in DRAWN[b.kind.shape]] for b in mesh.blocks]
-        name, cells = "triangle", np.vstack([p for pieces in split for p in pieces])
-        numbers = [mesh.starts[b] + np.arange(len(block.nodes)) for b, block in enumerate(mesh.blocks)]
-        drawn = np.concatenate([n for n, pieces in zip(numbers, split, strict=True) for _ in pieces])
-    used = np.unique(cells)
+    shown = drawing(model.mesh)
     return View(
-        points=np.pad(mesh.points[used], [(0, 0), (0, 1)]),
-        cells=np.searchsorted(used, cells),
-        cell_type=name,
-        shape=sparse.csr_array(_displacement(model, used) @ shapes),
-        stresses=_forces(model, drawn),
-        tensors={"stress_top": _face(model, drawn, 1.0), "stress_bottom": _face(model, drawn, -1.0)},
+        points=np.pad(model.mesh.points[shown.used], [(0, 0), (0, 1)]),
+        cells=shown.cells,
+        cell_type=shown.name,
+        shape=sparse.csr_array(_displacement(model, shown.used) @ shapes),
+        stresses=_forces(model, shown.drawn),
+        tensors={"stress_top": _face(model, shown, 1.0), "stress_bottom": _face(model, shown, -1.0)},
     )
 
 
@@ -89,7 +85,7 @@ def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
     return made
 
 
-def _face(model: PlateModel, drawn: Array, side: float) -> TensorField:
+def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
     """The stress tensor at a face, at the points of the moments; weights areas times t/6: energy of pure bending."""
     t, cell, areas = model.thickness[model.moment_cells], model.moment_cells, model.moment_areas
     moments, _, size = _starts(model)
@@ -104,13 +100,14 @@ def _face(model: PlateModel, drawn: Array, side: float) -> TensorField:
     weights = areas * t / 6.0
     mean = sparse.csr_array((weights, (cell, np.arange(count))), shape=(int(model.mesh.starts[-1]), count))
     mean = sparse.diags_array(1.0 / np.asarray(mean.sum(axis=1)).ravel()) @ mean
-    spread, gather = _smoothing(model, weights)
-    whole = np.array([m.compliance for m in model.solid.materials.values()])
     positions = np.vstack([p.reshape(-1, 2) for _, _, p, _ in model.moment_points])
+    spread, gather, corners = smoothing(model.solid, _linear_functions(model), positions, weights)
+    own, firsts = _on_pieces(model)
+    whole = np.array([m.compliance for m in model.solid.materials.values()])
     return TensorField(
         unit="Pa",
-        cells=sparse.csr_array(sparse.kron(sparse.csr_array(mean)[drawn], sparse.eye_array(6)) @ at),
-        drawn=drawn,
+        cells=sparse.csr_array(sparse.kron(sparse.csr_array(mean)[shown.drawn], sparse.eye_array(6)) @ at),
+        drawn=shown.drawn,
         at=at,
         positions=np.column_stack([positions, 0.5 * side * t]),
         weights=weights,
@@ -119,6 +116,7 @@ def _face(model: PlateModel, drawn: Array, side: float) -> TensorField:
         spread=spread,
         compliances=whole[:, VOIGT_OF_DRAWN][:, :, VOIGT_OF_DRAWN],
         material=model.solid.material_of[cell],
+        nodes=node_values(model.mesh, shown, own, firsts=firsts, corners=corners),
     )
 
 
@@ -128,8 +126,8 @@ def _membrane_values(model: PlateModel) -> Any:
     first = np.cumsum([0, *(p.weights.size for p in model.solid.points)])
     for b, cells, points, area in model.moment_points:
         kind = model.mesh.blocks[b].kind
-        own, _ = kind.quadrature(kind.stress)
-        values = _interpolated(model, b, cells, points, own)
+        shapes, _ = lagrange(model.mesh, b, cells, points)
+        values = through_points(kind, np.einsum("kqn,nj->kqj", shapes, kind.positions))
         k, q, n = values.shape
         data.append(values.ravel())
         rows.append(np.repeat(start + np.arange(k * q), n))
@@ -139,41 +137,45 @@ def _membrane_values(model: PlateModel) -> Any:
     return sparse.coo_array(flat, shape=(start, int(first[-1]))).tocsr()
 
 
-def _interpolated(model: PlateModel, block: int, cells: Array, points: Array, own: Array) -> Array:
-    """Values (k, q, n) at points of the polynomials that are one at one of n reference points, zero at the others."""
-    shapes, _ = lagrange(model.mesh, block, cells, points)
-    kind = model.mesh.blocks[block].kind
-    at = np.einsum("kqn,nj->kqj", shapes, kind.positions)
-    linear = own.shape[1] == 3
-    basis = lambda x: np.stack(_monomials(x, linear), axis=-1)  # noqa: E731
-    made: Array = basis(at) @ np.linalg.inv(basis(own.T))
-    return made
+def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
+    """By blocks: polynomials (k, nodes, q) through the points of the moments on each piece, and the first point.
+
+    A node of several pieces of its cell has their mean.
+    """
+    made, counts = [], []
+    for b, (deflection, _) in enumerate(model.macros):
+        own = [(points, area) for block, _, points, area in model.moment_points if block == b]
+        points, nodes = np.concatenate([p for p, _ in own]), model.mesh.points[model.mesh.blocks[b].nodes]
+        k, c = deflection.pieces.shape[:2]
+        q = points.shape[1] // c
+        values, shares = np.zeros((k, nodes.shape[1], c * q)), np.zeros((k, nodes.shape[1], 1))
+        for i in range(c):
+            slopes, origin = barycentric_slopes(deflection.pieces[:, i]), deflection.pieces[:, i, 2]
+            at = lambda x, s=slopes, o=origin: np.einsum("kai,kji->kja", s, x - o[:, None]) + np.eye(3)[2]  # noqa: E731
+            inside = at(nodes).min(axis=2)[:, :, None] > -ON_PIECE
+            mine = slice(i * q, (i + 1) * q)
+            values[:, :, mine] = inside * (_bernstein(at(nodes), q) @ np.linalg.inv(_bernstein(at(points[:, mine]), q)))
+            shares += inside
+        made.append(values / shares)
+        counts.append(points.shape[0] * points.shape[1])
+    return made, np.cumsum([0, *counts])
 
 
-def _monomials(x: Array, linear: bool) -> list[Array]:
-    if linear:
-        return [np.ones(x.shape[:-1]), x[..., 0], x[..., 1]]
-    return [x[..., 0] ** i * x[..., 1] ** j for i in range(3) for j in range(3)]
+def _bernstein(weights: Array, count: int) -> Array:
+    """The three linear or six quadratic polynomials of barycentric coordinates (..., 3), (..., count)."""
+    if count == 3:
+        return weights
+    return np.concatenate([weights**2, weights * np.roll(weights, -1, axis=-1)], axis=-1)
 
 
-def _smoothing(model: PlateModel, weights: Array) -> tuple[Any, Any]:
-    """As of a solid: functions of degree 1 at the points (p, g), and means of the points at corners (g, p)."""
-    of, data, nodes, counts = model.solid.material_of[model.moment_cells], [], [], []
+def _linear_functions(model: PlateModel) -> list[Array]:
+    """Functions of degree 1 of the corners at the points of the moments, by blocks (k, q, corners)."""
+    made: list[list[Array]] = [[] for _ in model.mesh.blocks]
     for b, cells, points, _ in model.moment_points:
-        block = model.mesh.blocks[b]
+        kind = model.mesh.blocks[b].kind
         shapes, _ = lagrange(model.mesh, b, cells, points)
-        at = np.einsum("kqn,nj->kqj", shapes, block.kind.positions)
-        values = _linear(at, block.kind.corners)
-        data.append(values.ravel())
-        nodes.append(np.broadcast_to(block.corners()[cells][:, None], values.shape).ravel())
-        counts.append(np.full(values.shape[0] * values.shape[1], values.shape[2]))
-    rows = np.repeat(np.arange(len(of)), np.concatenate(counts))
-    kinds = len(model.solid.materials)
-    _, columns = np.unique(kinds * np.concatenate(nodes) + of[rows], return_inverse=True)
-    shape = len(of), int(columns.max()) + 1
-    spread = sparse.coo_array((np.concatenate(data), (rows, columns.ravel())), shape=shape).tocsr()
-    weighted = sparse.csr_array((sparse.diags_array(weights) @ spread).T)
-    return spread, sparse.csr_array(sparse.diags_array(1.0 / weighted.sum(axis=1)) @ weighted)
+        made[b].append(_linear(np.einsum("kqn,nj->kqj", shapes, kind.positions), kind.corners))
+    return [np.concatenate(values) for values in made]
 
 
 def _linear(at: Array, corners: int) -> Array:

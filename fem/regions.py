@@ -16,13 +16,18 @@ _NO_CELLS, _NO_FACETS = np.zeros((0, 2), dtype=int), np.zeros((0, 3), dtype=int)
 
 
 def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
-    """Node numbers (k,), checked."""
+    """Nodes (k,) by the numbers that they have in the mesh as it was given, checked."""
     numbers = np.unique(np.atleast_1d(np.asarray(given)))
     if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
         raise ValueError(f"{name} must be the name of a region, node numbers or a function of x, got {given!r}")
-    if numbers[0] < 0 or numbers[-1] >= len(mesh.points):
-        raise ValueError(f"{name} must have node numbers from 0 to {len(mesh.points) - 1}, got {listed(numbers)}")
-    return numbers
+    lost = numbers[~np.isin(numbers, mesh.numbers)]
+    if lost.size:
+        raise ValueError(
+            f"{name} must have node numbers from {mesh.numbers[0]} to {mesh.numbers[-1]}, got {listed(lost)}, which no "
+            "cell has"
+        )
+    made: Array = np.searchsorted(mesh.numbers, numbers)
+    return made
 
 
 @dataclass(frozen=True)

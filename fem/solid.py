@@ -21,6 +21,7 @@ from .damping import Damping, damped
 from .elastic import Elastic
 from .mesh_reading import solid_mesh
 from .references import referred
+from .section_maps import solid_sections
 from .solid_loads import load_port
 from .solid_model import SolidModel, solid_model
 from .solid_ties import tied
@@ -44,6 +45,7 @@ def solid(
     plane: Plane | None = None,
     thickness: float | None = None,
     loads: Mapping[str, Any] | None = None,
+    sections: Mapping[str, Any] | None = None,
     momenta: Momenta = "full",
     damping: Damping = UNDAMPED,
 ) -> Body:
@@ -72,7 +74,8 @@ def solid(
     ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass, which fills the mass matrix: for small bodies.
 
     ``loads``: regions of facets (traction [N/m²]), of cells (force per volume [N/m³]) or :class:`Load` by name; the
-    inputs of ``flexph.distributed_load``. ``momenta``, ``damping``: see :class:`flexph.Body`, :class:`Damping`.
+    inputs of ``flexph.distributed_load``. ``sections``: surfaces of facets, inside or on the boundary, or :class:`Cut`
+    by name, for :func:`flexph.section_forces`. ``momenta``, ``damping``: see :class:`flexph.Body`, :class:`Damping`.
 
     Near incompressibility degree 1 locks: a short cantilever is half as soft as it should be at ν = 0.49, and a warning
     (:class:`flexph.ValidityWarning`) comes above ν = 0.45. Degree 2 stays within the errors of its mesh up to 0.4999.
@@ -81,7 +84,7 @@ def solid(
     Raises ValueError for a file that cannot be read; a mesh without such cells, of mixed degrees, or with cells that
     are inverted, degenerate or repeated, of several pieces, or with hanging nodes, each with the cells; a region that
     is not there, with those that are; cells without a material or with two; ν = 0.5 but in plane stress; rigid regions
-    that share nodes; mean axes of more than 1000 coordinates.
+    that share nodes; mean axes of more than 1000 coordinates; sections that are no surface, or in a rigid region.
     """
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
@@ -100,6 +103,9 @@ def solid(
         view=solid_view(model, shapes),
         momenta=momenta,
         section_rotation=_turns(model, shapes),
+        sections=solid_sections(
+            model, shapes, sections or {}, {k: p.region.nodes for k, p in found.items() if p.rigid}
+        ),
     )
 
 

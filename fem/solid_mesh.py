@@ -48,11 +48,15 @@ class Points(NamedTuple):
 
 @dataclass(frozen=True)
 class SolidMesh:
-    """Points (N, d) [m], d = 2 or 3, blocks of cells of that dimension, and named sets."""
+    """Points (N, d) [m], d = 2 or 3, blocks of cells of that dimension, and named sets.
+
+    ``numbers`` (n,): the numbers, ascending, that the first n points had where the mesh comes from.
+    """
 
     points: Array
     blocks: tuple[Block, ...]
     sets: Mapping[str, NamedSet]
+    numbers: Array
 
     @property
     def dim(self) -> int:
@@ -100,7 +104,7 @@ class SolidMesh:
             own = place[at : at + k * more].reshape(more, k).T
             blocks.append(Block(kind, np.hstack([block.nodes, own])))
             at += k * more
-        return SolidMesh(np.vstack([self.points, fresh]), tuple(blocks), self.sets)
+        return SolidMesh(np.vstack([self.points, fresh]), tuple(blocks), self.sets, self.numbers)
 
 
 class Facets(NamedTuple):
@@ -176,9 +180,12 @@ def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> 
             block, volume = Block(kind, right), np.where(turned[:, None], -volume, volume)
         wrong = np.flatnonzero(np.any(volume <= DEGENERATE * size[:, None], axis=1))
         if wrong.size:
+            corners = jacobians(points, Block(CELLS[kind.shape], block.corners()), table(kind.shape, 2)[1])
+            sound = kind.degree > 1 and bool(np.all(np.linalg.det(corners) > 0.0))
+            hint = "; the corners are sound: do the other nodes come in the order of meshio?" if sound else ""
             raise ValueError(
                 f"mesh must have no inverted cells, got {kind.name} cells that are turned inside out or folded (their "
-                f"Jacobian is not positive at every point): {listed(wrong)}"
+                f"Jacobian is not positive at every point): {listed(wrong)}{hint}"
             )
         made.append(block)
     return tuple(made)

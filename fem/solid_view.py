@@ -8,11 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from flexph import TensorField, View
-from flexph.space import Array
 
-from .cells import DRAWN, table
+from .cells import table
+from .drawing import Drawing, drawing, node_values
 from .elastic import normal_stress
+from .patches import smoothing
 from .solid_model import SolidModel
+from .stress_shapes import through_points
 
 ORDER = {2: ((0, 0), (1, 1), (3, 2)), 3: ((0, 0), (1, 1), (2, 2), (3, 5), (4, 3), (5, 4))}
 """Places of the components in a drawn tensor (xx, yy, zz, xy, yz, xz), and in the state."""
@@ -22,38 +24,34 @@ VOIGT_OF_DRAWN = [0, 1, 2, 5, 3, 4]
 
 def solid_view(model: SolidModel, shapes: Any) -> View:
     """The cells of the mesh (simplices where it mixes types) with the stress tensor."""
-    mesh = model.mesh
-    if len(mesh.blocks) == 1:
-        name, cells = mesh.blocks[0].kind.name, mesh.blocks[0].nodes
-        drawn = np.arange(len(cells))
-    else:
-        name = "triangle" if mesh.dim == 2 else "tetra"
-        split = [[b.nodes[:, piece] for piece in DRAWN[b.kind.shape]] for b in mesh.blocks]
-        cells = np.vstack([p for pieces in split for p in pieces])
-        numbers = [mesh.starts[b] + np.arange(len(block.nodes)) for b, block in enumerate(mesh.blocks)]
-        drawn = np.concatenate([n for n, pieces in zip(numbers, split, strict=True) for _ in pieces])
-    used = np.unique(cells)
-    rows = (mesh.dim * used[:, None] + np.arange(mesh.dim)).ravel()
+    shown = drawing(model.mesh)
+    rows = (model.dim * shown.used[:, None] + np.arange(model.dim)).ravel()
     return View(
-        points=mesh.points[used],
-        cells=np.searchsorted(used, cells),
-        cell_type=name,
+        points=model.mesh.points[shown.used],
+        cells=shown.cells,
+        cell_type=shown.name,
         shape=sparse.csr_array(shapes)[rows],
-        tensors={"stress": stress_tensor(model, drawn)},
+        tensors={"stress": stress_tensor(model, shown)},
     )
 
 
-def stress_tensor(model: SolidModel, drawn: Array) -> TensorField:
+def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
     """The stress tensor over σ: means of the drawn cells, values at its own points, and a smooth field beside it."""
-    at, cell, weights = _tensor_rows(model), model.cell_of_point, model.weights
+    at, cell, weights = tensor_rows(model), model.cell_of_point, model.weights
     volumes = np.bincount(cell, weights)
     mean = sparse.csr_array((weights / volumes[cell], (cell, np.arange(len(cell)))), (len(volumes), len(cell)))
-    spread, gather = _smoothing(model)
+    linear = [
+        np.broadcast_to(values := table(b.kind.shape, b.kind.stress)[0].T, (len(p.weights), *values.shape))
+        for p, b in zip(model.points, model.mesh.blocks, strict=True)
+    ]
+    spread, gather, corners = smoothing(model, linear, model.positions, model.weights)
+    own = [through_points(b.kind, b.kind.positions) for b in model.mesh.blocks]
+    firsts = np.cumsum([0, *(p.weights.size for p in model.points)])
     whole = np.array([m.compliance for m in model.materials.values()])
     return TensorField(
         unit="Pa",
-        cells=sparse.csr_array(sparse.kron(mean[drawn], sparse.eye_array(6)) @ at),
-        drawn=drawn,
+        cells=sparse.csr_array(sparse.kron(mean[shown.drawn], sparse.eye_array(6)) @ at),
+        drawn=shown.drawn,
         at=at,
         positions=model.positions,
         weights=weights,
@@ -62,10 +60,11 @@ def stress_tensor(model: SolidModel, drawn: Array) -> TensorField:
         spread=spread,
         compliances=whole[:, VOIGT_OF_DRAWN][:, :, VOIGT_OF_DRAWN],
         material=model.material_of[cell],
+        nodes=node_values(model.mesh, shown, own, firsts=firsts, corners=corners),
     )
 
 
-def _tensor_rows(model: SolidModel) -> Any:
+def tensor_rows(model: SolidModel) -> Any:
     """Tensors (xx, yy, zz, xy, yz, xz) at all points from the stress coordinates."""
     c, count = model.components, len(model.weights)
     of = model.material_of[model.cell_of_point]
@@ -78,25 +77,3 @@ def _tensor_rows(model: SolidModel) -> Any:
     rows = sparse.csr_array(blocks)
     rows.eliminate_zeros()
     return rows
-
-
-def _smoothing(model: SolidModel) -> tuple[Any, Any]:
-    """Weights (p, g) that spread values at corners to the points, and (g, p) that gather these from the points.
-
-    A corner has the mean over the points of the cells around it, weighted by volume and by its function of degree 1, by
-    which it is spread again. Where cells of several materials meet, each material has its own value.
-    """
-    of, linear = model.material_of[model.cell_of_point], []
-    for p, block in zip(model.points, model.mesh.blocks, strict=True):
-        values = table(block.kind.shape, block.kind.stress)[0].T  # (q, corners)
-        nodes = np.broadcast_to(block.corners()[:, None], (len(p.weights), *values.shape))
-        linear.append(
-            (np.broadcast_to(values, nodes.shape).ravel(), nodes.ravel(), np.full(p.weights.size, values.shape[1]))
-        )
-    data, nodes, counts = (np.concatenate(x) for x in zip(*linear, strict=True))
-    rows = np.repeat(np.arange(len(counts)), counts)
-    kinds = len(model.materials)
-    _, columns = np.unique(kinds * nodes + of[rows], return_inverse=True)
-    spread = sparse.coo_array((data, (rows, columns.ravel())), shape=(len(counts), int(columns.max()) + 1)).tocsr()
-    weighted = sparse.csr_array((sparse.diags_array(model.weights) @ spread).T)
-    return spread, sparse.csr_array(sparse.diags_array(1.0 / weighted.sum(axis=1)) @ weighted)

@@ -1,7 +1,7 @@
 """flexph: flexible multibody dynamics in port-Hamiltonian form."""
 
 from .analysis import analyze
-from .body import Body, LoadPort, Port, StressField, TensorField, View
+from .body import Body, LoadPort, Port, SectionMap, StressField, TensorField, View
 from .body_basis import body_basis
 from .component_modes import craig_bampton
 from .dirac import DiracStructure, LagrangianSubspace
@@ -66,6 +66,7 @@ from .response import (
     sweep,
     zeros,
 )
+from .section_forces import SectionForces, section_forces
 from .small_motion import Spectrum
 from .solution import Solution
 from .spectrum import Modes, eigenfrequencies, modes, poles
@@ -126,6 +127,8 @@ __all__ = [
     "RedundantConstraintWarning",
     "Relation",
     "Reset",
+    "SectionForces",
+    "SectionMap",
     "Solution",
     "Spectrum",
     "StandardForm",
@@ -191,6 +194,7 @@ __all__ = [
     "revolute",
     "rigid_inertia",
     "rolling_disc",
+    "section_forces",
     "slider",
     "spherical",
     "spring_damper",

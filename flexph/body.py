@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 from scipy import sparse
 
 from . import checks as check
@@ -56,6 +57,20 @@ class StressField:
     cells: Any
 
 
+class NodeValues(NamedTuple):
+    """Stresses at the n nodes of drawn cells that follow each other, (c,) in number.
+
+    first: the first of the points of these cells, which come cell by cell, q each; own (n, q) or (c, n, q): the
+    polynomial through the values at the points of a cell, at its nodes; corners (c, k): of the smooth field; smooth
+    (n, k): what they give at the nodes.
+    """
+
+    first: int
+    own: Array
+    corners: Array
+    smooth: Array
+
+
 @dataclass(frozen=True)
 class TensorField:
     """A stress tensor as linear maps of the stress coordinates σ: six components (xx, yy, zz, xy, yz, xz).
@@ -66,6 +81,7 @@ class TensorField:
     positions   (p, d) [m], weights (p,): volumes [m³], cell (p,): the cell of the mesh of each point
     nodal       (g·6, m): a smooth field at g corners; spread (p, g): its values at the points
     compliances (k, 6, 6) [1/Pa] of the materials over these components, shear counted once as 2ε; material (p,)
+    nodes       groups of the drawn cells, in their order: both fields at the nodes of each cell
 
     See :mod:`flexph.stress_fields` for what is made of them.
     """
@@ -81,11 +97,51 @@ class TensorField:
     spread: Any
     compliances: Array
     material: Array
+    nodes: tuple[NodeValues, ...] = ()
 
     def over(self, basis: Any) -> TensorField:
         """The field over the coordinates σ̂ of σ = S σ̂."""
         cells, at, nodal = (sparse.csr_array(rows @ basis) for rows in (self.cells, self.at, self.nodal))
         return replace(self, cells=cells, at=at, nodal=nodal)
+
+
+@dataclass(frozen=True)
+class SectionMap:
+    """Force and moment through a surface of a body as maps of its stresses: F (d,) [N], then M (s,) [N m] about x.
+
+        (F, M) = nodal σ + leverᵀ diag(weightsᵀσ) slopes u,   or   (F, M) = traction σ
+
+    position x (d,) [m]: the centroid; normal (d,): the mean normal n, in body axes; area [m²], of plates the length
+    [m]. F is what the side to which n points exerts on the other one. ``nodal`` (d + s, m): internal forces of the
+    cells along the surface, by virtual power of rigid motions of its nodes; lever (g, d + s), weights (m, g), slopes
+    (g, n): their part that is quadratic (von Kármán strain). ``traction`` (d + s, m): ∫σn, or None (plates).
+    """
+
+    position: Array
+    normal: Array
+    area: float
+    nodal: Any
+    lever: Any
+    weights: Any
+    slopes: Any
+    traction: Any | None
+
+    def forces(self, sigma: Array, u: Array) -> Array:
+        """(F, M) of stresses σ (k, m) and coordinates u (k, n) by virtual power, (k, d + s)."""
+        made = np.asarray((self.nodal @ sigma.T).T)
+        if self.slopes.shape[0]:
+            made = made + ((self.weights.T @ sigma.T) * (self.slopes @ u.T)).T @ self.lever
+        return made
+
+    def over(self, shapes: Any, stresses: Any) -> SectionMap:
+        """The maps over û and σ̂ of u = T û and σ = S σ̂."""
+        return replace(
+            self,
+            nodal=self.nodal @ stresses,
+            weights=(stresses.T @ self.weights),
+            slopes=self.slopes @ shapes,
+            traction=None if self.traction is None else self.traction @ stresses,
+        )
 
 
 @dataclass(frozen=True)
@@ -107,6 +163,7 @@ class Body:
     ``momenta="full"`` lets the momenta depend on the deformation ([flex] eq. (9)); ``"constant"`` keeps them at
     u = 0 about the centre of mass ([flex] sec. 4.3): no Coriolis or centrifugal coupling with u.
     ``section_rotation``, sparse (k, n), are rotations that must stay small (range of validity of the frame).
+    ``sections``: named surfaces through the body, see :func:`flexph.section_forces`.
     """
 
     inertia: Inertia
@@ -117,6 +174,7 @@ class Body:
     momenta: Momenta = "full"
     turns: bool = True
     section_rotation: Any | None = None
+    sections: Mapping[str, SectionMap] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check.choice("momenta", self.momenta, ("full", "constant"))
@@ -127,6 +185,7 @@ class Body:
             raise ValueError(f"elasticity must act on {n} coordinates, got {self.elasticity.strain.shape[1]}")
         object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
         object.__setattr__(self, "loads", MappingProxyType(dict(self.loads)))
+        object.__setattr__(self, "sections", MappingProxyType(dict(self.sections)))
 
     def __repr__(self) -> str:
         kind = f"{self.size} flexible coordinates" if self.size else "rigid"

@@ -50,9 +50,12 @@ def dimension(kind: str) -> int:
 def nodes_of(kind: str, data: Any, points: int) -> Array:
     """Point numbers of the cells of one type, (k, nodes); ValueError for others than the points of the mesh."""
     cells = np.asarray(data)
-    wrong = cells[(cells < 0) | (cells >= points)]
-    if wrong.size:
-        raise ValueError(f"cells of type {kind!r} must refer to the {points} points of the mesh, got {wrong[0]}")
+    wrong = (cells < 0) | (cells >= points)
+    if wrong.any():
+        raise ValueError(
+            f"cells of type {kind!r} must refer to the {points} points of the mesh, got {cells[wrong][0]} in cells "
+            f"{listed(np.flatnonzero(wrong.any(axis=1)))}"
+        )
     return cells.astype(np.int64)
 
 

@@ -74,6 +74,7 @@ def reduce_body(
         loads={k: replace(p, shapes=_rows(p.shapes, T)) for k, p in body.loads.items()},
         view=None if body.view is None else _view(body.view, T, S),
         section_rotation=_rows(body.section_rotation, T) if flexible else None,
+        sections={k: p.over(T, S) for k, p in body.sections.items()} if flexible else {},
     )
 
 

@@ -34,6 +34,24 @@ def von_mises(stress: Array) -> Array:
     return made
 
 
+def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Array:
+    """Tensors at the n nodes of each of the c drawn cells, (..., c, n, 6) [Pa].
+
+    They are those of the polynomial through the values at the stress points of the cell, discontinuous from cell to
+    cell; ``smoothed``: those of the smooth field of :func:`stress_error`, continuous within each material.
+    """
+    values = tensors(field.nodal if smoothed else field.at, sigma)
+    made = []
+    for group in field.nodes:
+        k, q = len(group.corners), group.own.shape[-1]
+        if smoothed:
+            made.append(group.smooth @ values[..., group.corners, :])
+        else:
+            own = values[..., group.first : group.first + k * q, :]
+            made.append(group.own @ own.reshape(*own.shape[:-2], k, q, 6))
+    return np.concatenate(made, axis=-3)
+
+
 def stress_error(field: TensorField, sigma: Array) -> Array:
     """Error indicator of each cell of the mesh [√J], (..., cells): ``η² = ∫ (σ* − σ) : S (σ* − σ)``.
 
@@ -54,9 +72,13 @@ def energy_norm(field: TensorField, sigma: Array) -> Array:
 def peak_von_mises(field: TensorField, sigma: Array) -> Array:
     """Largest von Mises stress among the points of each cell of the mesh [Pa], (..., cells)."""
     values = von_mises(tensors(field.at, sigma))
-    first = np.flatnonzero(np.diff(field.cell, prepend=-1))  # points come cell by cell
-    made: Array = np.maximum.reduceat(values, first, axis=-1)
+    made: Array = np.maximum.reduceat(values, first_points(field), axis=-1)
     return made
+
+
+def first_points(field: TensorField) -> Array:
+    """The first point of each cell of the mesh: points come cell by cell."""
+    return np.flatnonzero(np.diff(field.cell, prepend=-1))
 
 
 def _by_cells(field: TensorField, stress: Array) -> Array:
@@ -65,6 +87,5 @@ def _by_cells(field: TensorField, stress: Array) -> Array:
     for k, compliance in enumerate(field.compliances):
         mine = field.material == k
         density[..., mine] = np.einsum("...i,ij,...j->...", stress[..., mine, :], compliance, stress[..., mine, :])
-    first = np.flatnonzero(np.diff(field.cell, prepend=-1))
-    made: Array = np.add.reduceat(density * field.weights, first, axis=-1)
+    made: Array = np.add.reduceat(density * field.weights, first_points(field), axis=-1)
     return made

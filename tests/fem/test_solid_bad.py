@@ -59,6 +59,33 @@ def two_pieces():
     return changed(one, np.vstack([one.points, one.points + np.eye(3)[0]]), [("tetra", np.vstack([cells, cells + k]))])
 
 
+def with_cell(*corners, kind="tetra", point=(0.3, 0.3, 2.0)):
+    """A cube of tetrahedra with one more cell, and a point for it."""
+    one = box("tetra", (1, 1, 1), CUBE)
+    return changed(one, np.vstack([one.points, point]), [("tetra", one.cells[0].data), (kind, [corners])])
+
+
+def other_order():
+    """Nodes 8 and 9 exchanged, as in files of gmsh."""
+    mesh = box("tetra10", (1, 1, 1), CUBE)
+    return changed(mesh, cells=[("tetra10", mesh.cells[0].data[:, [0, 1, 2, 3, 4, 5, 6, 7, 9, 8]])])
+
+
+def apart(gap, turned=(1.0, 0.0, 0.0)):
+    one = box("hexahedron", (1, 1, 1), CUBE)
+    both = np.vstack([one.points, one.points + (1.0 + gap) * np.array(turned)])
+    points, number = np.unique(both.round(9), axis=0, return_inverse=True)
+    cells = np.vstack([one.cells[0].data, one.cells[0].data + 8])
+    return changed(one, points, [("hexahedron", number.ravel()[cells])])
+
+
+def nan():
+    mesh = box("tetra", (1, 1, 1), CUBE)
+    points = mesh.points.copy()
+    points[5, 1] = np.nan
+    return changed(mesh, points)
+
+
 def named(**sets):
     mesh = box("hexahedron", (2, 1, 1), CUBE)
     quad = ("quad", [[0, 1, 3, 2]])
@@ -72,6 +99,8 @@ def triangles(z=0.0):
     return changed(mesh, points)
 
 
+OUTER = (0, 3, 1)
+"""Corners of a facet on the side x = 0."""
 WITH_SURFACE = box("triangle", (1, 1), (1.0, 1.0))
 PLANE = {"plane": "stress", "thickness": 0.1}
 HALVES = {"a": [np.array([0]), np.array([], int)], "b": [np.array([1]), np.array([], int)]}
@@ -86,6 +115,26 @@ HALVES = {"a": [np.array([0]), np.array([], int)], "b": [np.array([1]), np.array
         (hanging, PLANE, "no hanging nodes, got 2 on the inside .* m on cells 0, 3 of type quad"),
         (hanging_solid, {}, r"no hanging nodes, got 5 .* on cells 8 of type hexahedron"),
         (two_pieces, {}, "got 2 pieces of 6, 6 cells; one of them has cells .* 4 points are at the place of another"),
+        (lambda: apart(1e-5), {}, "got 2 pieces .*; its points are 1e-05 m or more away from the others"),
+        (
+            lambda: apart(0.0, (1.0, 1.0, 0.0)),
+            {},
+            "2 pieces .* 2 nodes in common with others, which are no whole facet",
+        ),
+        (other_order, {}, r"no inverted cells.*: 0, 1, 2, 3, 4, 5; the corners are sound: do the other nodes come"),
+        (
+            lambda: with_cell(0, 6, 7, 8, point=(0.9, 0.0, 0.9)),
+            {},
+            "one cell or two at each facet, got more at the facets of cells .*6 of type",
+        ),
+        (
+            lambda: with_cell(*OUTER, 8, point=(0.4, 0.6, 0.3)),
+            {},
+            "no overlapping cells, got some on the same side .*6 of",
+        ),
+        (lambda: with_cell(0, 1, 8, kind="triangle"), {}, "mixed dimensions: triangle cells that are no facets .*: 0$"),
+        (lambda: with_cell(0, 1, 2, 99), {}, "must refer to the 9 points of the mesh, got 99 in cells 0"),
+        (nan, {}, "must be finite, got NaN or infinity in points 5$"),
         (lambda: meshio.Mesh(np.zeros((3, 3)), []), {}, "must have volume cells, got no cells"),
         (triangles, {}, "must have volume cells, got triangle; plane='stress' or plane='strain' makes a plane body"),
         (
@@ -232,6 +281,17 @@ def test_scikit_fem_regions():
     assert body.ports["root"].position == pytest.approx([0.0, 0.5, 0.5])
     assert body.loads["w"].measures == pytest.approx([0.5])
     assert body.loads["w"].positions[0] == pytest.approx([0.5, 0.5, 0.25])
+
+
+def test_node_numbers_are_those_of_the_file():
+    """Points that no cell has, such as centres of circles, do not shift them, and are no nodes."""
+    mesh = box("tetra", (1, 1, 1), CUBE)
+    given = changed(mesh, np.vstack([[9.0, 9.0, 9.0], mesh.points]), [("tetra", mesh.cells[0].data + 1)])
+    for degree in (1, 2):
+        body = fem.solid(given, STEEL, ports={"corner": 8}, degree=degree)
+        assert body.ports["corner"].position == pytest.approx([1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="port 'p' must have node numbers from 1 to 8, got 0, which no cell has"):
+        fem.solid(given, STEEL, ports={"p": [0, 1]})
 
 
 def test_mirrored_numbering_is_one_mesh():

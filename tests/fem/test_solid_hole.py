@@ -82,4 +82,4 @@ def test_indicated_error_falls_with_the_mesh():
         field = body.view.tensors["stress"]
         error = stress_error(field, sigma)
         found.append(np.sqrt(np.sum(error**2)) / energy_norm(field, sigma))
-    assert found[1] < 0.03 and np.log2(found[0] / found[1]) > 1.2
+    assert found[1] < 0.012 and np.log2(found[0] / found[1]) > 1.2

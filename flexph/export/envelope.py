@@ -1,0 +1,155 @@
+"""Envelopes: the largest stresses of every cell over a run, and when they were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import meshio
+import numpy as np
+
+from .. import checks as check
+from ..body import TensorField
+from ..solution import Solution
+from ..space import Array
+from ..stress_fields import first_points, principal_stresses, tensors, von_mises
+from ..tables import write_table
+from .frames import chunks, instants, spatial
+
+
+@dataclass(frozen=True, repr=False)
+class StressEnvelope:
+    """Extremes of a stress tensor in each of c cells, over the points of its stresses and all saved times.
+
+    ``peak_von_mises``, ``largest_principal`` and ``smallest_principal`` (c,) [Pa], and the times (c,) [s] at which they
+    first were; ``centres`` (c, d) [m]: mean positions of the points of each cell, in body axes.
+    """
+
+    body: str
+    tensor: str
+    centres: Array
+    peak_von_mises: Array
+    peak_time: Array
+    largest_principal: Array
+    largest_time: Array
+    smallest_principal: Array
+    smallest_time: Array
+
+    def __repr__(self) -> str:
+        worst = int(np.argmax(self.peak_von_mises))
+        return (
+            f"<StressEnvelope of {self.tensor} in {self.body}: {self.peak_von_mises[worst]:.6g} Pa at most "
+            f"(von Mises), in cell {worst} at t = {self.peak_time[worst]:.6g} s>"
+        )
+
+    @property
+    def columns(self) -> dict[str, Array]:
+        """The table: a row for each cell."""
+        axes = {f"{axis} [m]": x for axis, x in zip("xyz", self.centres.T, strict=False)}
+        found = {name: getattr(self, name) for name in _QUANTITIES}
+        units = {name: f"{name} [{'s' if name.endswith('time') else 'Pa'}]" for name in found}
+        return {"cell": np.arange(len(self.centres)), **axes, **{units[name]: v for name, v in found.items()}}
+
+
+_QUANTITIES = (
+    "peak_von_mises",
+    "peak_time",
+    "largest_principal",
+    "largest_time",
+    "smallest_principal",
+    "smallest_time",
+)
+
+
+def stress_envelope(solution: Solution, body: str, tensor: str | None = None) -> StressEnvelope:
+    """Peak von Mises stress, largest and smallest principal stress of every cell of a body over all saved times.
+
+    Taken at the points of the stresses. Times are read in parts: memory does not grow with their number. ``tensor``:
+    the name of one of ``view.tensors``; may be left out where there is one only. Raises ValueError for a body that is
+    not there, has no stress tensor, or has several.
+    """
+    field, name = _field(solution, body, tensor)
+    first, times = first_points(field), solution.times
+    found = None
+    for some in chunks(np.arange(len(times)), 6 * len(field.positions)):
+        stress = tensors(field.at, instants(solution, some)[f"{body}.stress"])
+        principal = principal_stresses(stress)
+        values = np.stack([von_mises(stress), principal[..., 0], -principal[..., 2]])
+        values = np.maximum.reduceat(values, first, axis=-1)  # (3, k, c)
+        at = values.argmax(axis=1)
+        peak, when = np.take_along_axis(values, at[:, None], axis=1)[:, 0], times[some][at]
+        if found is not None:
+            peak, when = np.where(peak > found[0], peak, found[0]), np.where(peak > found[0], when, found[1])
+        found = peak, when
+    assert found is not None
+    (mises, large, small), (at_mises, at_large, at_small) = found
+    share = np.diff(first, append=len(field.cell))[:, None]
+    centres = np.add.reduceat(field.positions, first, axis=0) / share
+    return StressEnvelope(body, name, centres, mises, at_mises, large, at_large, -small, at_small)
+
+
+def _field(solution: Solution, body: str, tensor: str | None) -> tuple[TensorField, str]:
+    view = check.lookup("body", body, solution.mechanism.bodies).view
+    known = {} if view is None else view.tensors
+    if tensor is None:
+        if len(known) != 1:
+            names = ", ".join(map(repr, known)) or "none"
+            raise ValueError(f"tensor of body {body!r} must be given unless it has one only, it has {names}")
+        tensor = next(iter(known))
+    return check.lookup("tensor", tensor, known, f"body {body!r}"), tensor
+
+
+def write_envelope(path: str | Path, solution: Solution, *, bodies: Sequence[str] = ()) -> Path:
+    """Write stress envelopes of bodies (all with a stress tensor if none are named); returns the path.
+
+    By the suffix of the path: ``.vtu``, the bodies in their own axes, undeformed, with cell data ``body`` and, for each
+    tensor, ``stress_peak_von_mises``, ``stress_peak_time``, …, of :class:`StressEnvelope` (NaN where a body has none);
+    or ``.csv``, a table with a row for each cell, of all bodies and tensors in turn. Raises ValueError for bodies that
+    are not there or have no stress tensor, and for another suffix.
+    """
+    held = solution.mechanism.bodies
+    names = list(bodies) or [name for name, body in held.items() if body.view and body.view.tensors]
+    if not names:
+        raise ValueError("no body of this mechanism has a stress tensor")
+    for name in names:
+        view = check.lookup("body", name, held).view
+        if view is None or not view.tensors:
+            raise ValueError(f"body {name!r} has no stress tensor")
+    found = [[stress_envelope(solution, name, tensor) for tensor in _view(solution, name).tensors] for name in names]
+    if Path(path).suffix == ".csv":
+        return _write_csv(path, [e for own in found for e in own])
+    if Path(path).suffix != ".vtu":
+        raise ValueError(f"path of an envelope must end in .vtu or .csv, got {str(path)!r}")
+    _mesh(solution, names, found).write(path)
+    return Path(path)
+
+
+def _view(solution: Solution, body: str) -> Any:
+    return solution.mechanism.bodies[body].view
+
+
+def _write_csv(path: str | Path, envelopes: Sequence[StressEnvelope]) -> Path:
+    tables = [
+        {"body": np.full(len(e.centres), e.body), "tensor": np.full(len(e.centres), e.tensor), **e.columns}
+        for e in envelopes
+    ]
+    return write_table(path, {name: np.concatenate([t[name] for t in tables]) for name in tables[0]})
+
+
+def _mesh(solution: Solution, names: Sequence[str], found: Sequence[Sequence[StressEnvelope]]) -> meshio.Mesh:
+    views = [_view(solution, name) for name in names]
+    starts = np.cumsum([0, *(len(view.points) for view in views)])
+    cells = [(view.cell_type, view.cells + at) for view, at in zip(views, starts, strict=False)]
+    order = list(solution.mechanism.bodies)
+    data = {"body": [np.full(len(v.cells), order.index(name)) for name, v in zip(names, views, strict=True)]}
+    for tensor in dict.fromkeys(e.tensor for own in found for e in own):
+        for quantity in _QUANTITIES:
+            blocks = [np.full(len(view.cells), np.nan) for view in views]
+            for block, view, own in zip(blocks, views, found, strict=True):
+                for e in own:
+                    if e.tensor == tensor:
+                        block[:] = getattr(e, quantity)[view.tensors[tensor].drawn]
+            data[f"{tensor}_{quantity}"] = blocks
+    return meshio.Mesh(spatial(np.vstack([view.points for view in views])), cells, cell_data=data)

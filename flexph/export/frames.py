@@ -1,0 +1,161 @@
+"""The frames of a series: where the points of bodies are, and what is known at them and in the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import meshio
+import numpy as np
+
+from ..body import Body, TensorField, View
+from ..solution import Solution
+from ..space import Array
+from ..stress_fields import at_nodes, peak_von_mises, principal_stresses, stress_error, tensors, von_mises
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+
+ENTRIES = 4_000_000
+"""Numbers of a tensor field that are held at a time (32 MB each array)."""
+Viewed = tuple[int, str, Body, View]
+
+
+class Points(NamedTuple):
+    """What points the frames have: own ones for each cell, and smoothed stresses at them."""
+
+    discontinuous: bool = False
+    smoothed: bool = False
+
+
+class Layout(NamedTuple):
+    """The points of a body in the frames: their places in the view (P,), cells over them (c, n).
+
+    ``corners``: which node of a cell (of all, cell by cell) each point is.
+    """
+
+    places: Array
+    cells: Array
+    corners: Array
+
+
+def _layout(view: View, points: Points) -> Layout:
+    if points.discontinuous:
+        keys = np.arange(view.cells.size)
+    elif points.smoothed and view.tensors:
+        kinds = _material(next(iter(view.tensors.values())))  # all tensors of a body are of the same cells
+        keys = view.cells * (int(kinds.max()) + 1) + kinds[:, None]
+    else:
+        return Layout(np.arange(len(view.points)), view.cells, np.zeros(0, dtype=int))
+    _, corners, number = np.unique(keys, return_index=True, return_inverse=True)
+    return Layout(view.cells.ravel()[corners], number.reshape(view.cells.shape), corners)
+
+
+def _material(field: TensorField) -> Array:
+    """The material of each drawn cell."""
+    of_cell = np.zeros(int(field.cell.max()) + 1, dtype=int)
+    of_cell[field.cell] = field.material
+    made: Array = of_cell[field.drawn]
+    return made
+
+
+def spatial(vectors: Array) -> Array:
+    """Planar vectors as the spatial ones that viewers expect."""
+    return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
+
+
+def viewed(mechanism: Mechanism, names: Sequence[str] = ()) -> list[Viewed]:
+    """Number, name, body and view of the bodies that have one (of those named)."""
+    bodies = enumerate(mechanism.bodies.items())
+    return [(i, k, b, b.view) for i, (k, b) in bodies if b.view is not None and (not names or k in names)]
+
+
+def chunks(pick: Array, entries: int) -> list[Array]:
+    """Instants in parts, so that this many numbers an instant stay below :data:`ENTRIES` in each."""
+    size = max(1, ENTRIES // max(entries, 1))
+    return [pick[i : i + size] for i in range(0, len(pick), size)]
+
+
+def instants(solution: Solution, pick: Array) -> Solution:
+    """The saved instants of these numbers alone, for what depends on the states only."""
+    return replace(solution, times=solution.times[pick], states=solution.states[pick])
+
+
+def frames_of(
+    solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points
+) -> Iterator[tuple[float, meshio.Mesh]]:
+    """The times and meshes of the instants of these numbers."""
+    layouts = [_layout(view, points) for *_, view in shown]
+    starts = np.cumsum([0, *(len(layout.places) for layout in layouts)])
+    cells = [(shown[j][3].cell_type, layout.cells + starts[j]) for j, layout in enumerate(layouts)]
+    owner = [np.full(len(view.cells), i) for i, _, _, view in shown]
+    largest = max([len(field.positions) for *_, view in shown for field in view.tensors.values()], default=0)
+    first = _moved(instants(solution, pick[:1]), shown, layouts)[0][0]
+    for some in chunks(pick, 6 * largest + 6 * int(starts[-1])):
+        part = instants(solution, some)
+        positions, velocities = _moved(part, shown, layouts)
+        stresses = _by_name([_quantities(part, name, view) for _, name, _, view in shown], owner)
+        pairs = zip(shown, layouts, strict=True)
+        inside = _by_name(
+            [_at_points(part, name, view, layout, points) for (_, name, _, view), layout in pairs],
+            [layout.places for layout in layouts],
+        )
+        for k, time in enumerate(part.times):
+            own = {name: np.concatenate([block[k] for block in blocks]) for name, blocks in inside.items()}
+            moved = {"displacement": spatial(positions[k] - first), "velocity": spatial(velocities[k])}
+            of_cells = {name: [block[k] for block in blocks] for name, blocks in stresses.items()}
+            data = {"point_data": moved | own, "cell_data": {"body": owner, **of_cells}}
+            yield float(time), meshio.Mesh(spatial(positions[k]), cells, **data)
+
+
+def _moved(part: Solution, shown: Sequence[Viewed], layouts: Sequence[Layout]) -> tuple[Array, Array]:
+    """World positions and velocities of the points of all bodies, (k, P, d) each."""
+    pairs = [(name, view, layout.places) for (_, name, _, view), layout in zip(shown, layouts, strict=True)]
+    positions = [part.points(name, view.points, view.shape)[:, places] for name, view, places in pairs]
+    velocities = [part.velocities(name, view.points, view.shape)[:, places] for name, view, places in pairs]
+    return np.concatenate(positions, axis=1), np.concatenate(velocities, axis=1)
+
+
+def _by_name(found: Sequence[dict[str, Array]], like: Sequence[Array]) -> dict[str, list[Array]]:
+    """Quantities (k, n[, components]) of several bodies by name, NaN for those of n = len(like) that have none."""
+    shapes = {name: (len(values), values.shape[2:]) for own in found for name, values in own.items()}
+    return {
+        name: [own.get(name, np.full((k, len(n), *width), np.nan)) for own, n in zip(found, like, strict=True)]
+        for name, (k, width) in shapes.items()
+    }
+
+
+def _quantities(part: Solution, body: str, view: View) -> dict[str, Array]:
+    """Stress quantities in the cells of one body, (k, cells[, components])."""
+    if not (view.stresses or view.tensors):
+        return {}
+    sigma = part[f"{body}.stress"]
+    made = {name: (field.cells @ sigma.T).T for name, field in view.stresses.items()}
+    for name, field in view.tensors.items():
+        mean = tensors(field.cells, sigma)
+        made[name] = mean
+        made[f"{name}_principal"] = principal_stresses(mean)
+        made[f"{name}_von_mises"] = von_mises(mean)
+        made[f"{name}_peak_von_mises"] = peak_von_mises(field, sigma)[:, field.drawn]
+        made[f"{name}_error"] = stress_error(field, sigma)[:, field.drawn]
+    return made
+
+
+def _at_points(part: Solution, body: str, view: View, layout: Layout, points: Points) -> dict[str, Array]:
+    """Stress quantities at the points of one body, (k, P[, components])."""
+    made: dict[str, Array] = {}
+    if not (points.discontinuous or points.smoothed):
+        return made
+    for name, field in view.tensors.items():
+        if not field.nodes:
+            raise ValueError(f"tensor {name!r} of body {body!r} is not known at the nodes of its cells")
+        sigma = part[f"{body}.stress"]
+        at = lambda smooth, f=field, s=sigma: at_nodes(f, s, smoothed=smooth)  # noqa: E731
+        if points.discontinuous:
+            own = at(False).reshape(len(sigma), -1, 6)[:, layout.corners]
+            made |= {name: own, f"{name}_principal": principal_stresses(own), f"{name}_von_mises": von_mises(own)}
+        if points.smoothed:
+            even = at(True).reshape(len(sigma), -1, 6)[:, layout.corners]
+            made |= {f"{name}_smoothed": even, f"{name}_smoothed_von_mises": von_mises(even)}
+    return made

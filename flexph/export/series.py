@@ -1,0 +1,55 @@
+"""Runs as time series for mesh viewers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from .. import checks as check
+from ..solution import Solution
+from .frames import Points, frames_of, viewed
+from .series_files import SUFFIXES, write_pvd, write_xdmf
+
+
+def write_series(
+    path: str | Path,
+    solution: Solution,
+    *,
+    bodies: Sequence[str] = (),
+    frames: int = 201,
+    discontinuous: bool = False,
+    smoothed: bool = False,
+) -> list[Path]:
+    """Write the motion of bodies (all with a view if none are named) as a time series; returns the paths.
+
+    By the suffix of the path: ``.pvd``, an index of VTU frames whose points are where they are at that time, or
+    ``.xdmf``, one file with its arrays in HDF5 beside it, whose points are those of the first frame (ParaView moves
+    them: *Warp By Vector* of ``displacement``); bodies of several types of cells make a file each, NAME_TYPE.xdmf.
+
+    Point data ``displacement`` (from the first frame) and ``velocity``; cell data ``body`` and the stress quantities of
+    the bodies (NaN where a body has none). Of a stress tensor, such as ``stress`` of a solid, in body axes: the means
+    of the cells (xx, yy, zz, xy, yz, xz), their ``_principal`` stresses and ``_von_mises``; ``_peak_von_mises``, the
+    largest at the points of the stresses in the cell; ``_error``, the error indicator of
+    :func:`flexph.stress_fields.stress_error`. At most ``frames`` instants, evenly spread over the saved ones, the last
+    one included.
+
+    ``discontinuous``: cells share no points, and point data hold the tensors as they are, the polynomial of each cell
+    through the values at its own stress points, with ``_principal`` and ``_von_mises``. ``smoothed``: point data
+    ``_smoothed`` and ``_smoothed_von_mises`` of the smooth field of the error indicator; cells of different materials
+    share no points. Either keeps the cell data.
+    """
+    check.count("frames", frames, least=1)
+    names = list(bodies) or [name for name, body in solution.mechanism.bodies.items() if body.view]
+    if not names:
+        raise ValueError("no body of this mechanism has a view to export")
+    for name in names:
+        if check.lookup("body", name, solution.mechanism.bodies).view is None:
+            raise ValueError(f"body {name!r} has no view to export")
+    file = Path(path)
+    if file.suffix not in SUFFIXES:
+        raise ValueError(f"path of a series must end in {' or '.join(SUFFIXES)}, got {str(path)!r}")
+    pick = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
+    made = frames_of(solution, viewed(solution.mechanism, names), pick, Points(discontinuous, smoothed))
+    return write_pvd(file, made) if file.suffix == ".pvd" else write_xdmf(file, made)

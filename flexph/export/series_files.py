@@ -1,0 +1,183 @@
+"""Time series of meshes as files: PVD of VTU frames, XDMF with HDF5; written, and read back, by meshio."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import h5py
+import meshio
+import numpy as np
+from meshio.xdmf import TimeSeriesReader, TimeSeriesWriter
+
+from .. import mesh_files
+from ..space import Array
+
+SUFFIXES = (".pvd", ".xdmf")
+TENSOR6 = [0, 3, 5, 1, 4, 2]
+"""Components (xx, yy, zz, xy, yz, xz) of VTK in the order of XDMF's Tensor6: xx, xy, xz, yy, yz, zz."""
+Frame = tuple[float, meshio.Mesh]
+Cells = tuple[tuple[str, Array], ...]
+Data = Mapping[str, Array]
+
+
+@dataclass(frozen=True, repr=False)
+class Series:
+    """A series as it was read: k instants of p points and c cells.
+
+    times (k,) [s]; points (k, p, 3) [m], where they are at these times; cells by type, (c_type, nodes) each;
+    ``point_data`` by name, (k, p, …), ``cell_data`` by name, (k, c, …), cells of all types in their order.
+    """
+
+    times: Array
+    points: Array
+    cells: Cells
+    point_data: Data
+    cell_data: Data
+
+    def __repr__(self) -> str:
+        held = ", ".join(f"{len(nodes)} {kind}" for kind, nodes in self.cells)
+        return f"<Series of {len(self.times)} times, {self.points.shape[1]} points, {held}>"
+
+    def mesh(self, instant: int = 0) -> meshio.Mesh:
+        """The mesh at an instant with all data: what :func:`fem.solid` takes, and meshio writes."""
+        parts = np.cumsum([len(nodes) for _, nodes in self.cells])[:-1]
+        return meshio.Mesh(
+            self.points[instant],
+            [(kind, nodes) for kind, nodes in self.cells],
+            point_data={name: values[instant] for name, values in self.point_data.items()},
+            cell_data={name: np.split(values[instant], parts) for name, values in self.cell_data.items()},
+        )
+
+
+def write_pvd(path: Path, frames: Iterable[Frame]) -> list[Path]:
+    """A PVD index and a VTU file for each frame, in a folder of the same name."""
+    folder = path.with_suffix("")
+    folder.mkdir(parents=True, exist_ok=True)
+    root = ET.Element("VTKFile", type="Collection", version="0.1")
+    collection, written = ET.SubElement(root, "Collection"), []
+    for k, (time, mesh) in enumerate(frames):
+        written.append(folder / f"{folder.name}_{k:04d}.vtu")
+        mesh.write(written[-1])
+        name = written[-1].relative_to(path.parent).as_posix()
+        ET.SubElement(collection, "DataSet", timestep=repr(time), part="0", file=name)
+    ET.ElementTree(root).write(path, xml_declaration=True, encoding="utf-8")
+    return [path, *written]
+
+
+class _Writer(TimeSeriesWriter):
+    """meshio's, with the HDF5 file beside the XDMF file; meshio's own goes to the working directory."""
+
+    def __enter__(self) -> _Writer:
+        self.h5_filename = str(self.filename.with_suffix(".h5"))
+        self.h5_file = h5py.File(self.h5_filename, "w")
+        return self
+
+
+def write_xdmf(path: Path, frames: Iterator[Frame]) -> list[Path]:
+    """XDMF with its arrays in one HDF5 file: the mesh once, as it is in the first frame, the rest as data.
+
+    meshio reads no mixed cells of degree 2 from XDMF: of several types of cells each has a file, NAME_TYPE.xdmf.
+    """
+    first = next(frames)
+    kinds = list(dict.fromkeys(block.type for block in first[1].cells))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files = [path if len(kinds) == 1 else path.with_name(f"{path.stem}_{kind}.xdmf") for kind in kinds]
+    writers = [_Writer(file) for file in files]
+    for writer in writers:
+        writer.__enter__()
+    try:
+        for time, mesh in chain([first], frames):
+            for kind, writer in zip(kinds, writers, strict=True):
+                _write_instant(writer, time, _of_type(mesh, kind))
+    finally:
+        for writer in writers:
+            writer.__exit__()
+    return files
+
+
+def _write_instant(writer: _Writer, time: float, mesh: meshio.Mesh) -> None:
+    if not writer.has_mesh:
+        writer.write_points_cells(mesh.points, mesh.cells)
+    points = {name: _ordered(values, TENSOR6) for name, values in mesh.point_data.items()}
+    cells = {name: [_ordered(values[0], TENSOR6)] for name, values in mesh.cell_data.items()}
+    writer.write_data(time, points, cells)
+
+
+def _of_type(mesh: meshio.Mesh, kind: str) -> meshio.Mesh:
+    """The cells of one type as one block, with the points they have."""
+    pick = [b for b, block in enumerate(mesh.cells) if block.type == kind]
+    used, numbers = np.unique(np.vstack([mesh.cells[b].data for b in pick]), return_inverse=True)
+    return meshio.Mesh(
+        mesh.points[used],
+        [(kind, numbers.reshape(-1, mesh.cells[pick[0]].data.shape[1]))],
+        point_data={name: values[used] for name, values in mesh.point_data.items()},
+        cell_data={name: [np.concatenate([values[b] for b in pick])] for name, values in mesh.cell_data.items()},
+    )
+
+
+def _ordered(values: Array, order: list[int]) -> Array:
+    """Tensors of six components in another order; anything else as it is."""
+    return values[:, order] if values.ndim == 2 and values.shape[1] == 6 else values
+
+
+def read_series(path: str | Path) -> Series:
+    """Read a series that :func:`flexph.export.write_series` wrote, of either format, or one of the same shape.
+
+    Stress tensors have the components (xx, yy, zz, xy, yz, xz). Of XDMF the points are those of the mesh moved by the
+    data ``displacement``, where it has them. Raises ValueError, naming the file, for one that is missing, damaged,
+    empty, with several parts at a time, or whose cells change.
+    """
+    file = Path(path)
+    if file.suffix not in SUFFIXES:
+        raise ValueError(f"path of a series must end in {' or '.join(SUFFIXES)}, got {str(path)!r}")
+    if not file.is_file():
+        raise ValueError(f"series cannot be read from {str(path)!r}: there is no such file")
+    try:
+        frames = _read_pvd(file) if file.suffix == ".pvd" else _read_xdmf(file)
+        return _joined(str(path), frames)
+    except (ET.ParseError, OSError, KeyError, TypeError, IndexError, meshio.ReadError) as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"series cannot be read from {str(path)!r}: {said}") from error
+
+
+def _read_pvd(file: Path) -> list[Frame]:
+    entries = list(ET.parse(file).iter("DataSet"))
+    return [(float(e.attrib["timestep"]), mesh_files.read(file.parent / e.attrib["file"])) for e in entries]
+
+
+def _read_xdmf(file: Path) -> list[Frame]:
+    frames = []
+    with TimeSeriesReader(file) as reader:
+        points, cells = reader.read_points_cells()
+        back = np.argsort(TENSOR6).tolist()
+        for k in range(reader.num_steps):
+            time, of_points, of_cells = reader.read_data(k)
+            placed = points + of_points.get("displacement", 0.0)
+            of_points = {name: _ordered(values, back) for name, values in of_points.items()}
+            of_cells = {name: [_ordered(v, back) for v in values] for name, values in of_cells.items()}
+            frames.append((time, meshio.Mesh(placed, cells, point_data=of_points, cell_data=of_cells)))
+    return frames
+
+
+def _joined(path: str, frames: list[Frame]) -> Series:
+    """The frames as arrays."""
+    times = np.array([time for time, _ in frames])
+    if not times.size or np.any(np.diff(times) <= 0.0):
+        raise ValueError(f"series {path!r} must hold instants that ascend, one part each, got {times.tolist()}")
+    meshes = [mesh for _, mesh in frames]
+    first = meshes[0]
+    for time, mesh in frames:
+        same = len(mesh.cells) == len(first.cells) and len(mesh.points) == len(first.points)
+        if not same or not all(np.array_equal(a.data, b.data) for a, b in zip(mesh.cells, first.cells, strict=True)):
+            raise ValueError(f"series {path!r} must have the same cells at all times, got others at t = {time} s")
+    return Series(
+        times,
+        np.array([mesh.points for mesh in meshes]),
+        tuple((block.type, np.asarray(block.data)) for block in first.cells),
+        {name: np.array([mesh.point_data[name] for mesh in meshes]) for name in first.point_data},
+        {name: np.array([np.concatenate(mesh.cell_data[name]) for mesh in meshes]) for name in first.cell_data},
+    )
