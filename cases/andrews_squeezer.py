@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 import rigid
-from flexph import GROUND, Body, Mechanism, Solution, connect, hinge, integrate, spring_damper, torque
+from flexph import GROUND, PHDAE, Body, Mechanism, Solution, connect, hinge, integrate, spring_damper, torque
 from flexph import checks as check
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
@@ -245,4 +245,11 @@ def order(coarse: Result, fine: Result) -> float:
     return math.log2(errors[0] / errors[1])
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def analysed() -> tuple[PHDAE, dict[str, list[float]]]:
+    """The mechanism at its start, with its torque."""
+    mechanism, guess = squeezer(), placements()
+    state = mechanism.consistent_state(mechanism.assemble({"K1": guess.pop("K1")}, guess=guess))
+    return mechanism.phdae(state), {"motor": [TORQUE]}
+
+
+case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

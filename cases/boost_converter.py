@@ -290,4 +290,10 @@ def checks() -> Iterable[Check]:
         yield zero(f"balance / energy, {name}", "theorem: zero", found.balance.largest_residual, tolerance)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def analysed() -> tuple[SwitchingPHDAE, Mapping[str, Any]]:
+    """The four modes of the converter in steady conduction."""
+    converter = Converter(INDUCTANCE, CAPACITANCE, 20.0, 0.4)
+    return converter.system, converter.circuit.inputs
+
+
+case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 import fem
-from flexph import GROUND, Mechanism, Solution, connect, integrate, spherical
+from flexph import GROUND, PHDAE, Mechanism, Solution, connect, integrate, spherical
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.plot import ledger_figure
@@ -189,4 +189,11 @@ def zeros(numbers: dict[str, float], what: str) -> Iterable[Check]:
         yield Check(f"{name}, {what}", "theorem: zero", 0.0, value, tolerance=tolerance, relative=False)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def analysed() -> PHDAE:
+    """The pendulum with one element, pushed."""
+    mechanism = pendulum(1, "von_karman")
+    pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
+    return mechanism.phdae(mechanism.consistent_state(pose, velocities={"arm": (0.0, 0.0, PUSH)}))
+
+
+case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

@@ -407,4 +407,4 @@ def checks() -> Iterable[Check]:
         yield Check(f"error through the lock, {kept}", "that far from it", far, near, tolerance=1e-6)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: gyroscope(KEPT["matrix"]).phdae())

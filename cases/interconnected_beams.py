@@ -202,4 +202,4 @@ def checks() -> Iterable[Check]:
     yield Check("order in h", "cubic elements: 4", 4.0, slope(mesh_errors()), tolerance=0.1, relative=False)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: beams(4))

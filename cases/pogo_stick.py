@@ -266,4 +266,4 @@ def checks() -> Iterable[Check]:
                     order, tolerance=0.2, relative=False)  # fmt: skip
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=pogo_stick)

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import rigid
-from flexph import Trajectory, integrate, viscous
+from flexph import PHDAE, Trajectory, integrate, viscous
 from flexph import checks as check
 from flexph.case import Case, Check, Option
 from flexph.space import Array
@@ -331,4 +331,10 @@ def checks() -> Iterable[Check]:
         yield Check(f"{method}, {cord} [m]", "Newton's equations", 0.0, apart, tolerance=1e-7, relative=False)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def analysed() -> PHDAE:
+    """The pendulum at its start."""
+    system = pendulum(0.3)
+    return system.phdae(system.state(*(part.ravel() for part in begin())))
+
+
+case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

@@ -362,4 +362,4 @@ def done(result: Result) -> float:
     return float(result.coupled.balance.work["rod.slider"].sum())
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: slider_crank().phdae())

@@ -207,4 +207,4 @@ def checks() -> Iterable[Check]:
     yield near("order of the time of a jump", "square root at the fold", 1.5, slope(converge()), 0.1)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+case = Case(run, write, checks, needs=("matplotlib",), system=lambda: (oscillator(), {"supply": 1.0}))

@@ -112,8 +112,9 @@ class Case(Generic[_Result]):
       summary, as values that JSON can hold.
     - `checks()` yields the comparisons with published numbers.
     - `needs` names the optional modules that `write` imports, so that a missing one is said before computing.
-    - `system()`, where a case has one, returns what `flexph analyze` looks at: a `PHDAE`, `LinearPHDAE` or
-      `flexph.dirac.PortHamiltonian`, whose sample is the state in question, or a pair of it and inputs by port.
+    - `system()`, where a case has one, returns what `flexph analyze` looks at: a `PHDAE`, `LinearPHDAE`,
+      `flexph.dirac.PortHamiltonian` or `SwitchingPHDAE`, whose sample is the state in question, or a pair of it and
+      inputs by port.
 
     Raises ValueError if `run` has no docstring or a parameter that cannot become an option.
     """

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -136,10 +137,11 @@ def analyze(name: str, picture: Path | None) -> None:
     """Report what is known of the system of a case.
 
     Algebraic constraints and index, conserved quantities, passivity, stability, and which variables stand in which
-    equation of the Dirac structure.
+    equation of the Dirac structure. Of a switching system each mode is reported, with a picture of its own.
     """
     from flexph.analysis import analyze as report
     from flexph.analysis import sparsity_figure
+    from flexph.switching import SwitchingPHDAE
 
     case = _load(name)
     if case.system is None:
@@ -149,13 +151,20 @@ def analyze(name: str, picture: Path | None) -> None:
         raise click.ClickException("--picture needs the module 'matplotlib', which is not installed")
     given = case.system()
     system, inputs = given if isinstance(given, tuple) else (given, None)
-    try:
-        found = report(system, inputs=inputs)
-    except (ValueError, ArithmeticError) as error:
-        raise click.ClickException(" ".join(str(error).split())) from error
-    click.echo(f"{name}: {case.summary}\n\n{found}\n\nDirac structure\n{found.picture()}")
-    if picture is not None:
-        click.echo(sparsity_figure(found.whole, picture))
+    modes = {m: system.system(m) for m in system.modes} if isinstance(system, SwitchingPHDAE) else {"": system}
+    click.echo(f"{name}: {case.summary}\n")
+    for mode, one in modes.items():
+        try:
+            own = None if inputs is None else {p: u for p, u in inputs.items() if not mode or p in one.ports}
+            found = report(one, inputs=own)
+        except (ValueError, ArithmeticError) as error:
+            raise click.ClickException(" ".join(f"{mode} {error}".split())) from error
+        click.echo("".join([f"mode {mode!r}\n\n" if mode else "", f"{found}\n\nDirac structure\n{found.picture()}"]))
+        if mode:
+            click.echo()
+        if picture is not None:
+            file = picture.with_stem(f"{picture.stem}-{re.sub(r'[^0-9A-Za-z]+', '-', mode)}") if mode else picture
+            click.echo(sparsity_figure(found.whole, file))
 
 
 def _has_system(name: str) -> bool:

@@ -105,6 +105,14 @@ def test_rigid_multibody_page(run_page, capsys):
     assert any(line.startswith("mass must be positive semi-definite, got the eigenvalue -1") for line in printed)
 
 
+def test_switching_page(run_page):
+    run = run_page("switching.md")["run"]
+    first = np.sqrt(2.0 / 9.81)
+    np.testing.assert_allclose([s.time for s in run.switches], first * np.array([1.0, 2.6, 3.88]), rtol=1e-12)
+    assert run.lost_at_switches == pytest.approx(9.81 * (1.0 - 0.8**6), rel=1e-12)
+    assert run.energy_drift() < 1e-14
+
+
 def test_solids_page(run_page, capsys, tmp_path):
     space = run_page("solids.md")
     assert float(capsys.readouterr().out) < 1e-12

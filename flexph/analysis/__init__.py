@@ -9,7 +9,7 @@ from .picture import sparsity_figure, sparsity_text
 from .report import Analysis, analyze
 from .resistive import Impasse, impasse_points, turning_points
 from .stability import StabilityReport, equilibrium
-from .view import structure_of
+from .structure import structure_of
 
 __all__ = [
     "Analysis",

@@ -9,7 +9,9 @@ import numpy as np
 
 from ..dirac.subspaces import echelon
 from ..space import Array
-from .view import SPREAD, SystemView, codistribution
+from .quadratic import QuadraticCasimir, quadratic_casimirs
+from .structure import codistribution
+from .view import SPREAD, SystemView
 
 CLOSED = 1e-4
 """Part of dα on its own kernel, over the largest slope of scaled α, below which a co-distribution counts as integrable:
@@ -26,10 +28,12 @@ ROUND_OFF = 1e-7
 class CasimirReport:
     """Quantities C with ∇C in the co-distribution ``{α : (f_S, e_S) = (0, α)}``, nothing in what resists, zero inputs.
 
-    ``linear`` (r, k) are the covectors of linear ones, αᵀx₁, ``names`` those of the states x₁; ``dimension`` is that of
+    ``linear`` (r, k) are the covectors of linear ones, αᵀx₁, ``quadratic`` those of up to 24 states that are quadratic,
+    ``names`` those of the states x₁; ``dimension`` is that of
     the co-distribution at the state, ``flag`` those of its derived flag down to the part that is integrable: as many
-    Casimirs there are, the linear ones among them. ``same_rank`` says whether the dimension is that of all probes,
-    ``complete`` whether the flag was followed to its end: of large systems it is not, and the count is a bound.
+    Casimirs there are, the linear ones among them. ``same_rank`` says whether the dimension is that of all probes; if
+    not, the state is singular and the flag is that of a state beside it, where the dimension is least. ``complete``
+    says whether the flag was followed to its end: of large systems it is not, and the count is a bound.
     """
 
     linear: Array
@@ -38,6 +42,7 @@ class CasimirReport:
     flag: tuple[int, ...]
     same_rank: bool
     complete: bool = True
+    quadratic: tuple[QuadraticCasimir, ...] = ()
 
     @property
     def count(self) -> int:
@@ -50,26 +55,27 @@ class CasimirReport:
         return tuple(combination(column, self.names) for column in self.linear.T)
 
     def values(self, states: Array) -> Array:
-        """The linear ones at states (…, r) of the differential states: (…, k)."""
-        made: Array = np.asarray(states) @ self.linear
-        return made
+        """The linear and quadratic ones at states (…, r) of the differential states: (…, k)."""
+        x = np.asarray(states)
+        return np.concatenate([x @ self.linear, *(one(x)[..., None] for one in self.quadratic)], axis=-1)
 
     def __str__(self) -> str:
         if not self.dimension:
             return "no Casimirs"
         lines = [f"linear: {words}" for words in self.expressions]
-        rest = self.count - len(lines)
+        lines += [f"quadratic: {one.words(self.names)}" for one in self.quadratic]
+        rest, whole = self.count - len(lines), self.flag[0]
         bound = "" if self.complete else "at most "
         if rest:
-            lines.append(f"{rest} more, not linear: the co-distribution of dimension {self.dimension} is integrable"
-                         if self.count == self.dimension else f"{bound}{rest} more, not linear")  # fmt: skip
-        if self.count < self.dimension:
+            lines.append(f"{rest} more, not in words: the co-distribution of dimension {whole} is integrable"
+                         if self.count == whole else f"{bound}{rest} more, not in words")  # fmt: skip
+        if self.count < whole:
             lines.append(
-                f"the co-distribution of dimension {self.dimension} is not integrable: derived flag "
+                f"the co-distribution of dimension {whole} is not integrable: derived flag "
                 f"{', '.join(map(str, self.flag))} (nonholonomic)"
             )
         if not self.same_rank:
-            lines.append("the dimension changes near the state: it is not regular")
+            lines.append(f"the state is not regular: the dimension is {self.dimension} there, {whole} near it")
         return "\n".join(lines)
 
 
@@ -94,10 +100,15 @@ def casimir_report(view: SystemView) -> CasimirReport:
         return CasimirReport(linear, names, dimension, (dimension,), True)
     linear, same = _constant_part(view, here)
     linear = _readable(linear, view.scales)
-    if linear.shape[1] == dimension:
-        return CasimirReport(linear, names, dimension, (dimension,), same)
-    flag, complete = _derived_flag(view, dimension)
-    return CasimirReport(linear, names, dimension, tuple(flag), same, complete)
+    regular, least = view, dimension
+    if not same:
+        regular = min((view.at(x) for x in view.probes[1:]), key=lambda at: codistribution(at, at.x).shape[1])
+        least = codistribution(regular, regular.x).shape[1]
+    if linear.shape[1] == least:
+        return CasimirReport(linear, names, dimension, (least,), same)
+    flag, complete = _derived_flag(regular, least)
+    quadratic = quadratic_casimirs(view, linear, flag[-1] - linear.shape[1])
+    return CasimirReport(linear, names, dimension, tuple(flag), same, complete, quadratic)
 
 
 def _readable(basis: Array, scales: Array) -> Array:

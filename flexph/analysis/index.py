@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..differences import STEP
 from ..space import Array
 from .view import SystemView
 
 NOISE = 1e-12
 """Relative round-off of the derivatives of the algebraic equations; every further derivative is coarser by COARSER."""
 COARSER = 1e3
+EXACT = 1e-14
+"""Round-off of entries of J − R over the largest of their row, of structures that were composed."""
 REGULAR = 1e-7
 """Smallest pivot over the largest, of rows and columns of largest entry one, of a matrix of full rank."""
 HIGHEST = 3
@@ -79,18 +82,20 @@ def index_report(view: SystemView) -> IndexReport:
     """The index at a state, by ranks of derivatives of the algebraic equations along solutions.
 
     Of equations c = 0, those combinations φ = Nᵀc that contain no algebraic state are conditions on the differential
-    ones; their rates join the rest, until the algebraic states are determined or nothing new comes. Derivatives are
-    differences of fourth order, so that higher levels are coarser; of more than HIGHEST the index is said to be above.
+    ones; their rates join the rest, until the algebraic states are determined or nothing new comes. Of linear systems
+    with derivatives they are exact, of others differences of fourth order but for the first: higher levels are coarser,
+    and of more than HIGHEST the index is said to be above.
     """
     algebraic = view.V2.shape[1]
     if not algebraic:
         return IndexReport(view.V1.shape[1], 0, 0, (), 0, 0, 1.0)
     counts, redundant = [], 0
     slopes = np.zeros((0, view.V1.shape[1]))
-    found: Function = view.algebraic
+    given = view.system.derivatives is not None
+    found = _Conditions(view.algebraic, *((view.algebraic_slopes, view.slope_noise(EXACT)) if given else ()))
     for level in range(HIGHEST + 1):
         split = _Split(view, found, level)
-        fresh, slopes, dropped = _independent(split.slopes, slopes, 1e1 * split.noise)
+        fresh, slopes, dropped = _independent(split.slopes * view.scales, slopes, 1e1 * split.noise)
         redundant += dropped
         if split.rank == algebraic or not fresh.size or level == HIGHEST:
             counts.append(fresh.size)
@@ -111,31 +116,56 @@ def index_report(view: SystemView) -> IndexReport:
     raise AssertionError("unreachable")
 
 
+@dataclass(frozen=True)
+class _Conditions:
+    """Equations c(x) = 0 and, where it is known, ∂c/∂x (k, n) as a function of the state, and its round-off."""
+
+    value: Function
+    slope: Function | None = None
+    lost: Array | None = None
+
+
 class _Split:
     """Equations c at a state, by pivots: rows that determine algebraic states, and combinations without any."""
 
-    def __init__(self, view: SystemView, c: Function, level: int) -> None:
-        self.view, self.c = view, c
-        self.noise = NOISE * COARSER**level
-        A, whole = (view.derivative(c, view.x, way) for way in (view.V2, view.V1))
-        self.mask = np.abs(A) > self._round_off(A, whole)
+    def __init__(self, view: SystemView, conditions: _Conditions, level: int) -> None:
+        self.view, self.c, self.slope = view, conditions.value, conditions.slope
+        self.noise = NOISE * (COARSER**level if self.slope is None else 1.0)
+        A, whole = (self._along(view.x, way) for way in (view.V2, view.V1))
+        if conditions.lost is None:
+            small = self._round_off(A, whole, along=view.V2, away=view.V1)
+            lost = self._round_off(whole, A, along=view.V1, away=view.V2)
+        else:
+            small, lost = conditions.lost @ np.abs(view.V2), conditions.lost @ np.abs(view.V1)
+        self.mask, lost = np.abs(A) > small, lost + 1e1 * self.noise * np.abs(whole)
         rows, columns, self.smallest = _pivots(np.where(self.mask, A, 0.0))
         self.rows, self.columns, self.rank = rows, columns, len(rows)
         self.rest = np.setdiff1d(np.arange(len(A)), rows)
-        self.slopes = self.combine(np.where(self.mask, A, 0.0)) @ whole
+        combination = self.combine(np.where(self.mask, A, 0.0))
+        slopes = combination @ whole
+        # rows that follow from others combine to nothing but round-off
+        self.slopes = np.where(np.abs(slopes) > np.abs(combination) @ lost, slopes, 0.0)
 
-    def _round_off(self, A: Array, whole: Array) -> Array:
-        """What entries of A are where c does not contain that algebraic state."""
-        x, V1, V2 = self.view.x, self.view.V1, self.view.V2
-        terms = np.abs(whole) @ np.abs(V1.T @ x) + np.abs(A) @ np.abs(V2.T @ x) + np.abs(self.c(x))
-        made: Array = 1e1 * self.noise * terms[:, None] / np.maximum(np.abs(V2.T @ x), 1.0)
+    def _round_off(self, whole: Array, others: Array, *, along: Array, away: Array) -> Array:
+        """What entries of ∂c/∂x along directions are by round-off of the sums in c, whose slopes away are the others.
+
+        Differences move each state by a part of its size: what is lost is in proportion to the sum over that size.
+        """
+        moved, rest = (np.abs(way.T) @ self.view.sizes for way in (along, away))
+        terms = np.abs(whole) @ np.maximum(np.abs(along.T @ self.view.x), STEP * moved)
+        terms = terms + np.abs(others) @ np.maximum(np.abs(away.T @ self.view.x), STEP * rest)
+        made: Array = 1e1 * self.noise * (terms + np.abs(self.c(self.view.x)))[:, None] / moved
         return made
 
     def matrix(self, x: Array) -> Array:
         """∂c/∂x₂ at another state, without what is round-off here."""
         if not self.mask.any():
             return np.zeros(self.mask.shape)
-        return np.where(self.mask, self.view.derivative(self.c, x, self.view.V2), 0.0)
+        return np.where(self.mask, self._along(x, self.view.V2), 0.0)
+
+    def _along(self, x: Array, way: Array) -> Array:
+        """∂c/∂x along directions."""
+        return self.view.derivative(self.c, x, way) if self.slope is None else self.slope(x) @ way
 
     def combine(self, A: Array) -> Array:
         """Nᵀ: the rest of the rows without their part in the pivot columns."""
@@ -146,17 +176,22 @@ class _Split:
             made[:, self.rows] = -np.linalg.solve(pivot.T, A[np.ix_(self.rest, self.columns)].T).T
         return made
 
-    def differentiated(self, kept: Array) -> Function:
+    def differentiated(self, kept: Array) -> _Conditions:
         """The rows that determine something, and the rates of those combinations of the others that are kept."""
 
         def made(x: Array) -> Array:
             A = self.matrix(x)
             way = self.view.V1 @ self.view.rate(x)
-            along = self.view.derivative(self.c, x, way[:, None])[:, 0]
+            along = self._along(x, way[:, None])[:, 0]
             rates = (self.combine(A) @ along)[kept]
             return np.concatenate([self.c(x)[self.rows], rates])
 
-        return made
+        if self.slope is None or not self.view.is_linear:
+            return _Conditions(made)
+        terms = np.abs(self.slopes[kept]) @ np.abs(self.view.rate_slope)
+        rates = self.slopes[kept] @ self.view.rate_slope
+        constant = np.vstack([self.slope(self.view.x)[self.rows], np.where(np.abs(rates) > NOISE * terms, rates, 0.0)])
+        return _Conditions(made, lambda x: constant, np.zeros_like(constant))
 
 
 def _pivots(A: Array) -> tuple[Array, Array, float]:

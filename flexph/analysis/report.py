@@ -12,12 +12,14 @@ from ..inputs import Input
 from ..methods.conditions import Conditions, Inconsistency
 from ..methods.consistent import consistent
 from ..space import Array
+from ..state import State
 from .casimirs import CasimirReport, casimir_report
 from .index import IndexReport, index_report
 from .passivity import PassivityReport, passivity_report
 from .picture import sparsity_text
 from .stability import StabilityReport, stability_report
-from .view import System, SystemView, structure_of, view
+from .structure import structure_at
+from .view import System, SystemView, view
 
 SINGULAR = 1e-6
 """Singular value of ∂g/∂x₂ over the largest at the probes, below which relations are nearly ill-posed."""
@@ -68,7 +70,7 @@ class Analysis:
 
 def analyze(
     system: System,
-    state: Sequence[float] | Array | None = None,
+    state: Sequence[float] | Array | State | None = None,
     *,
     inputs: Mapping[str, Input] | None = None,
     time: float = 0.0,
@@ -76,15 +78,16 @@ def analyze(
     """A report on a :class:`flexph.PHDAE`, a :class:`flexph.LinearPHDAE` or a :class:`PortHamiltonian` at a state.
 
     The state (n,), the sample by default, is made consistent first. Inputs by port are zero unless given, and count as
-    constant. Of a mechanism give ``mechanism.phdae(state)``. What depends on ranks is decided at the state and at four
-    states near it; of constant matrices it holds everywhere. Derivatives are differences of fourth order.
+    constant. A mechanism needs a :class:`flexph.State` of its own; of a switching system give a mode. What depends on
+    ranks is decided at the state and at four states near it; of constant matrices it holds everywhere. Derivatives are
+    those of the system, or differences of fourth order.
     """
     first = view(system, state, inputs=inputs, time=time)
     x, note = _consistent(first, inputs, time)
     here = first.at(x)
     conditions = _conditions(first)
     index = index_report(here)
-    slopes = _constraint_slopes(here)
+    slopes, casimirs = _constraint_slopes(here), casimir_report(here)
     return Analysis(
         state=x,
         note=note,
@@ -92,12 +95,12 @@ def analyze(
         equations=tuple(conditions.names) if conditions is not None else (),
         given=_reported(conditions, first.x),
         index=index,
-        casimirs=casimir_report(here),
+        casimirs=casimirs,
         passivity=passivity_report(here, slopes),
-        stability=stability_report(here, slopes),
+        stability=stability_report(here, slopes, casimirs=casimirs, index=index),
         well_posed=_relations(here, index),
-        structure=structure_of(here.system, x),
-        whole=structure_of(here.system, x, algebraic=True),
+        structure=structure_at(here),
+        whole=structure_at(here, algebraic=True),
     )
 
 
@@ -127,8 +130,8 @@ def _constraint_slopes(here: SystemView) -> Array:
     """Slopes (k, r) of those algebraic equations that contain no algebraic state."""
     if not here.V2.shape[1]:
         return np.zeros((0, here.V1.shape[1]))
-    along = here.derivative(here.algebraic, here.x, here.V2)
-    slopes = here.derivative(here.algebraic, here.x, here.V1)
+    whole = here.equations.split.U2.T @ here.flow_slope(here.x)
+    along, slopes = whole @ here.V2, whole @ here.V1
     size = np.abs(slopes).max(axis=1, initial=0.0) + np.abs(along).max(axis=1, initial=0.0)
     pure = (np.abs(along).max(axis=1, initial=0.0) <= 1e-9 * size) & (size > 0.0)
     made: Array = slopes[pure]
@@ -141,13 +144,23 @@ def _relations(here: SystemView, index: IndexReport) -> str:
         return f"not well-posed: {index.undetermined} algebraic states are free ([survey] example 4.5)"
     if index.index != 1:
         return "no algebraic state is determined by a resistive relation alone" if index.algebraic else "explicit"
-    smallest = [np.linalg.svd(here.derivative(here.algebraic, x, here.V2), compute_uv=False) for x in here.probes]
-    worst = min(float(values[-1] / max(values[0], 1e-300)) for values in smallest)
-    signs = {float(np.sign(np.linalg.det(here.derivative(here.algebraic, x, here.V2)))) for x in here.probes}
-    if len(signs) > 1:
-        return "ill-posed near the state: ∂g/∂x₂ changes its sign, see impasse_points(system, path)"
+    found = [here.algebraic_slope(x) for x in here.probes]
+    rows, columns = _scales(found[0])
+    slopes = [rows[:, None] * matrix * columns for matrix in found]
+    values = [np.linalg.svd(matrix, compute_uv=False) for matrix in slopes]
+    worst = min(float(v[-1] / max(v[0], 1e-300)) for v in values)
+    if len({float(np.linalg.slogdet(matrix)[0]) for matrix in slopes}) > 1:
+        return "ill-posed near the state: ∂g/∂x₂ changes its sign, see impasse_points(system, path, inputs=...)"
     word = "nearly ill-posed" if worst < SINGULAR else "well-posed at the state and near it"
-    return f"{word}: smallest singular value of ∂g/∂x₂ over the largest {worst:.1e}"
+    return f"{word}: smallest singular value of ∂g/∂x₂ over the largest, scaled, {worst:.1e}"
+
+
+def _scales(matrix: Array) -> tuple[Array, Array]:
+    """Factors of rows and columns that make their largest entries one: what the units of states and equations do."""
+    row = np.abs(matrix).max(axis=1, initial=0.0)
+    row = 1.0 / np.where(row > 0.0, row, 1.0)
+    column = np.abs(row[:, None] * matrix).max(axis=0, initial=0.0)
+    return row, 1.0 / np.where(column > 0.0, column, 1.0)
 
 
 def _described(D: DiracStructure) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from .. import checks as check
 from ..differences import derivative
+from ..inputs import Input
 from ..space import Array
 from .view import System, SystemView, view
 
@@ -55,14 +56,21 @@ def turning_points(
     return found
 
 
-def impasse_points(system: System, path: Sequence[Sequence[float]] | Array) -> list[Impasse]:
+def impasse_points(
+    system: System,
+    path: Sequence[Sequence[float]] | Array,
+    *,
+    inputs: Mapping[str, Input] | None = None,
+    time: float = 0.0,
+) -> list[Impasse]:
     """States on a path (k, n), joined by straight lines, at which ∂g/∂x₂ of the algebraic equations is singular.
 
+    Inputs by port are zero unless given, and count as constant, with their values at the ``time`` [s].
     A sign change of its determinant between two states is located to round-off; a singular value that touches zero
     without one is reported at the states given. Systems whose equations do not determine the algebraic states at all
     (index two) have none: see ``analyze``.
     """
-    here = view(system)
+    here = view(system, inputs=inputs, time=time)
     states = check.array("path", path, (None, here.x.size))
     if not here.V2.shape[1]:
         return []
@@ -83,7 +91,7 @@ def impasse_points(system: System, path: Sequence[Sequence[float]] | Array) -> l
 
 
 def _matrix(here: SystemView, x: Array) -> Array:
-    return here.derivative(here.algebraic, x, here.V2)
+    return here.algebraic_slope(x)
 
 
 def _determinant(here: SystemView, x: Array) -> float:

@@ -12,8 +12,10 @@ from scipy.linalg import eig
 from ..dirac.subspaces import echelon, null_space
 from ..inputs import Input
 from ..space import Array, dense
-from .casimirs import casimir_report
-from .view import System, SystemView, codistribution, view
+from .casimirs import CasimirReport, casimir_report
+from .index import IndexReport
+from .structure import codistribution
+from .view import System, SystemView, view
 
 AT_REST = 1e-8
 """Rate over its largest terms up to which a state counts as an equilibrium."""
@@ -73,21 +75,24 @@ class StabilityReport:
         return f"equilibrium, {self.verdict}: {reasons[self.verdict]}\n{variation}"
 
 
-def stability_report(view: SystemView, constraints: Array) -> StabilityReport:
+def stability_report(
+    view: SystemView, constraints: Array, *, casimirs: CasimirReport, index: IndexReport
+) -> StabilityReport:
     """What can be said at a state with the algebraic states that belong to it; ``constraints`` (k, r) as slopes."""
     rest = _rest(view)
     if rest > AT_REST:
         return StabilityReport(rest, (np.nan, np.nan), np.nan, np.nan, False)
-    alpha, tangent, distance, second = _second_variation(view, constraints)
+    alpha, tangent, distance, second = _second_variation(view, constraints, casimirs)
     scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(second)), 1e-12 * max(np.abs(second).max(initial=0.0), 1e-300)))
     values = np.linalg.eigvalsh(scale[:, None] * second * scale) if second.size else np.array([1.0])
-    eigenvalues = linear_spectrum(view)
+    eigenvalues = linear_spectrum(view, None if index.exceeded or index.undetermined else index.freedom)
     largest = np.abs(eigenvalues).max(initial=0.0)
     growing = eigenvalues.real[eigenvalues.real > GROWING * largest]
     # as many zeros as Casimirs: along them neighbouring leaves have equilibria of their own
     still = np.sort(-eigenvalues.real)[: alpha.shape[1]]
     decaying = np.sort(-eigenvalues.real)[alpha.shape[1] :]
     asymptotic = bool(np.all(np.abs(still) <= GROWING * largest) and np.all(decaying > GROWING * largest))
+    asymptotic = asymptotic and decaying.size > 0
     return StabilityReport(
         rest=rest,
         variation=(float(values[0]), float(values[-1])),
@@ -109,18 +114,23 @@ def _rest(view: SystemView) -> float:
     return float((flow / np.where(floor > 0.0, floor, 1.0)).max(initial=0.0))
 
 
-def _second_variation(view: SystemView, constraints: Array) -> tuple[Array, Array, float, Array]:
+def _second_variation(
+    view: SystemView, constraints: Array, casimirs: CasimirReport
+) -> tuple[Array, Array, float, Array]:
     """α, a basis of its kernel within the constraints, how far ∇H is from span α, and the variation on that basis.
 
-    All in scaled states x₁/scales.
+    All in scaled states x₁/scales. α are the gradients of Casimirs: where the co-distribution is not integrable, or not
+    regular, those of the linear ones alone, as there are no leaves to which the others would belong.
     """
     x, scales = view.x, view.scales
-    alpha, gradient = codistribution(view, x), scales * view.gradient(x)
+    whole = casimirs.same_rank and casimirs.complete and casimirs.count == casimirs.dimension
+    alpha = codistribution(view, x) if whole else _orthonormal(scales[:, None] * casimirs.linear)
+    gradient = scales * view.gradient(x)
     weights = np.linalg.lstsq(alpha, gradient, rcond=None)[0] if alpha.size else np.zeros(0)
     size = float(np.linalg.norm(gradient))
     distance = float(np.linalg.norm(gradient - alpha @ weights)) / max(size, 1e-300)
     second = scales[:, None] * view.hessian(x) * scales
-    if alpha.shape[1] and not view.is_constant:
+    if whole and casimirs.linear.shape[1] < alpha.shape[1]:
         pivots = echelon(alpha)[1]
 
         def smooth(at: Array) -> Array:
@@ -136,15 +146,34 @@ def _second_variation(view: SystemView, constraints: Array) -> tuple[Array, Arra
     return alpha, tangent, distance, tangent.T @ second @ tangent
 
 
-def linear_spectrum(view: SystemView) -> Array:
-    """Finite eigenvalues [1/s] of ``E δẋ = ∂((J − R)z + Bu)/∂x δx`` at a state that rests."""
-    x, e = view.x, view.equations
-    slope = view.derivative(lambda at: e.flow(view.time, at), x)
-    values = eig(slope, dense(view.system.E(x)), right=False, homogeneous_eigvals=True)
-    alpha, beta = values
-    size = np.abs(alpha).max(initial=0.0) + np.abs(beta).max(initial=0.0)
-    finite = np.abs(beta) > 1e-7 * max(size, 1e-300)
-    made: Array = alpha[finite] / beta[finite]
+def _orthonormal(columns: Array) -> Array:
+    size = np.linalg.norm(columns, axis=0)
+    return np.linalg.qr(columns / np.where(size > 0.0, size, 1.0))[0]
+
+
+def linear_spectrum(view: SystemView, count: int | None = None) -> Array:
+    """Finite eigenvalues [1/s] of ``E δẋ = ∂((J − R)z + Bu)/∂x δx`` at a state that rests.
+
+    As many as there are consistent states, ``count``; those that stand out where that is not known: infinite ones of a
+    higher index are large and finite by round-off.
+    """
+    slope, E = view.flow_slope(view.x), dense(view.system.E(view.x))
+    if not view.V2.shape[1]:
+        return np.linalg.eigvals(np.linalg.solve(E, slope))
+    # states by their sizes, time by the fastest rates, equations by their terms
+    columns = np.abs(view.V1) @ view.scales + np.abs(view.V2) @ (np.abs(view.V2.T) @ view.sizes)
+    slope, E = slope * columns, E * columns
+    terms, stored = (np.abs(matrix).max(axis=1, initial=0.0) for matrix in (slope, E))
+    rate = float(np.max(terms[stored > 0.0] / stored[stored > 0.0], initial=0.0)) or 1.0
+    rows = np.maximum(terms, rate * stored)
+    rows = np.where(rows > 0.0, rows, 1.0)[:, None]
+    slope, E = slope / rows, E / rows
+    alpha, beta = eig(slope, rate * E, right=False, homogeneous_eigvals=True)
+    order = np.argsort(-np.abs(beta) / np.maximum(np.hypot(np.abs(alpha), np.abs(beta)), 1e-300))
+    if count is None:
+        count = int(np.sum(np.abs(beta) > 1e-7 * np.hypot(np.abs(alpha), np.abs(beta))))
+    finite = order[:count]
+    made: Array = rate * alpha[finite] / beta[finite]
     return made
 
 
@@ -169,7 +198,7 @@ def equilibrium(
 
     x = x0
     for _ in range(ITERATIONS):
-        slope = here.derivative(residual, x) * sizes
+        slope = np.vstack([here.flow_slope(x), fixed]) * sizes
         row = np.maximum(np.abs(slope).max(axis=1, initial=0.0), 1e-300)
         step = sizes * np.linalg.lstsq(slope / row[:, None], -residual(x) / row, rcond=1e-9)[0]
         x = x + step

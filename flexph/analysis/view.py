@@ -11,17 +11,18 @@ import numpy as np
 
 from .. import checks as check
 from ..differences import derivative, state_sizes
-from ..dirac.graph import Graph
-from ..dirac.structure import DiracStructure
-from ..dirac.subspaces import RANK, echelon, null_space
+from ..dirac.subspaces import RANK, echelon
 from ..dirac.system import PortHamiltonian
 from ..inputs import Forcing, Input
 from ..linear import LinearPHDAE
+from ..mechanism import Mechanism
 from ..methods.equations import Equations
 from ..phdae import PHDAE, Constant, from_linear
 from ..space import Array, dense
+from ..state import State
+from ..switching import SwitchingPHDAE
 
-System = PHDAE | LinearPHDAE | PortHamiltonian
+System = PHDAE | LinearPHDAE | PortHamiltonian | Mechanism
 PROBES = 4
 """States beside the one in question at which conditions are looked at, where they cannot be decided for all states."""
 SPREAD = 0.1
@@ -30,15 +31,21 @@ SAME = 1e-12
 """Relative change of a matrix between probes up to which it counts as constant."""
 
 
-def general(system: System) -> PHDAE:
-    """Any of the systems as a :class:`flexph.PHDAE`."""
+def general(system: System, state: Any = None) -> PHDAE:
+    """Any of the systems as a :class:`flexph.PHDAE`; a mechanism at a state of its own."""
+    if isinstance(system, Mechanism):
+        if not isinstance(state, State):
+            raise ValueError("a mechanism needs a state, see mechanism.consistent_state(mechanism.assemble(...))")
+        return system.phdae(state)
+    if isinstance(system, SwitchingPHDAE):
+        raise ValueError(f"a switching system has modes {', '.join(map(repr, system.modes))}: give system.system(mode)")
     if isinstance(system, PortHamiltonian):
         return system.phdae()
     if isinstance(system, LinearPHDAE):
         return from_linear(system)
     if not isinstance(system, PHDAE):
         raise ValueError(
-            "system must be a PHDAE (of a mechanism mechanism.phdae(state)), a LinearPHDAE or a PortHamiltonian, got "
+            "system must be a PHDAE, a LinearPHDAE, a PortHamiltonian or a Mechanism with a state, got "
             f"{type(system).__name__}"
         )
     return system
@@ -97,9 +104,53 @@ class SystemView:
         return made
 
     def hessian(self, x: Array) -> Array:
-        """∂²H/∂x₁² (r, r) by differences of the gradient."""
-        made = self.derivative(self.gradient, x, self.V1)
+        """∂²H/∂x₁² (r, r): of ∂z/∂x where it was given and E does not depend on x, else by differences."""
+        given, E = self.system.derivatives, self.system.E
+        if given is not None and isinstance(E, Constant):
+            made = self.V1.T @ dense(E(x)).T @ dense(given.costate(x)) @ self.V1
+        else:
+            made = self.derivative(self.gradient, x, self.V1)
         return 0.5 * (made + made.T)
+
+    def flow_slope(self, x: Array) -> Array:
+        """``∂((J − R)z + Bu)/∂x`` (n, n): of derivatives that were given, else by differences."""
+        if self.system.derivatives is not None:
+            return -self.equations.jacobian(self.time, x, np.zeros(x.size), self.sizes)[0]
+        return self.derivative(lambda at: self.equations.flow(self.time, at), x)
+
+    def algebraic_slopes(self, x: Array) -> Array:
+        """``∂g/∂x`` (n − r, n), as :meth:`flow_slope`."""
+        made: Array = self.equations.split.U2.T @ self.flow_slope(x)
+        return made
+
+    def algebraic_slope(self, x: Array) -> Array:
+        """``∂g/∂x₂``, as :meth:`flow_slope`."""
+        if self.system.derivatives is not None:
+            return self.algebraic_slopes(x) @ self.V2
+        return self.derivative(self.algebraic, x, self.V2)
+
+    def slope_noise(self, relative: float) -> Array:
+        """What ∂g/∂x (n − r, n) is off where entries of J − R are by a part of the largest of their row."""
+        assert self.system.derivatives is not None
+        flow = np.abs(dense(self.system.J(self.x)) - dense(self.system.R(self.x))).max(axis=1, initial=0.0)
+        moved = np.abs(dense(self.system.derivatives.costate(self.x))).sum(axis=0)
+        return relative * np.outer(np.abs(self.equations.split.U2.T) @ flow, moved)
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether the equations are linear, as derivatives that were given say."""
+        s = self.system
+        if s.derivatives is None or not all(isinstance(m, Constant) for m in (s.E, s.J, s.R, s.B)):
+            return False
+        first = dense(s.derivatives.costate(self.x))
+        return all(np.array_equal(dense(s.derivatives.costate(x)), first) for x in self.probes[1:])
+
+    @cached_property
+    def rate_slope(self) -> Array:
+        """``∂(V₁ᵀẋ)/∂x`` (r, n) of a system with constant E."""
+        s = self.equations.split
+        made: Array = np.linalg.solve(s.U1.T @ dense(self.system.E(self.x)) @ s.V1, s.U1.T @ self.flow_slope(self.x))
+        return made
 
     @cached_property
     def scales(self) -> Array:
@@ -115,15 +166,19 @@ class SystemView:
 
         R = g_R R̃ g_Rᵀ, and e_R = g_Rᵀz is zero where nothing is lost whatever the relation.
         """
-        total = sum((dense(self.system.R(x)) for x in self.probes), np.zeros((self.x.size,) * 2))
+        states = self.probes[:1] if isinstance(self.system.R, Constant) else self.probes
+        total = sum((dense(self.system.R(x)) for x in states), np.zeros((self.x.size,) * 2))
         size = np.sqrt(np.abs(np.diag(total)))
-        own = size > 0.0
-        scale = 1.0 / np.where(own, size, 1.0)
-        u, values, _ = np.linalg.svd(scale[:, None] * total * scale)
+        own = np.flatnonzero(size)
+        inner = total[np.ix_(own, own)] / np.outer(size[own], size[own])
+        units = np.eye(self.x.size)[:, own]
+        if np.count_nonzero(inner) == own.size:
+            return units
+        u, values, _ = np.linalg.svd(inner)
         kept = u[:, values > RANK * max(float(values.max(initial=0.0)), 1e-300)]
-        if kept.shape[1] == own.sum():
-            return np.eye(self.x.size)[:, own]
-        return echelon(kept / scale[:, None])[0]
+        if kept.shape[1] == own.size:
+            return units
+        return echelon(units @ (kept * size[own, None]))[0]
 
     @cached_property
     def is_constant(self) -> bool:
@@ -145,106 +200,29 @@ class SystemView:
 
 def view(
     system: System,
-    state: Sequence[float] | Array | None = None,
+    state: Sequence[float] | Array | State | None = None,
     *,
     inputs: Mapping[str, Input] | None = None,
     time: float = 0.0,
 ) -> SystemView:
     """A system at a state, its sample by default."""
-    made = general(system)
-    x = check.array("state", made.sample if state is None else state, (made.size,))
+    made = general(system, state)
+    given = made.sample if state is None or isinstance(state, State) else state
+    x = check.array("state", given, (made.size,))
     equations = Equations(made, Forcing(made.ports, inputs or {}), (time, np.inf))
     return SystemView(made, equations, x, check.number("time", time))
 
 
-def structure_of(
-    system: System, state: Sequence[float] | Array | None = None, *, algebraic: bool = False
-) -> DiracStructure:
-    """The Dirac structure of a system at a state, its sample by default.
-
-    Of a :class:`PortHamiltonian` it is D(x). Of a :class:`flexph.PHDAE`, ``f̃ = −Eẋ = −J z − g_R f_R − B u``,
-    ``e_R = g_Rᵀz``, ``y = Bᵀz`` with g_R a basis of the range of R = g_R R̃ g_Rᵀ, f_R = −R̃ e_R; algebraic rows have
-    f̃ = 0 and their costates are free (multipliers), and with E = U₁E₁₁V₁ᵀ the storage has f = −V₁ᵀẋ, e = V₁ᵀ∇H
-    ([survey] eq. (2.42)). Ports: the parts of the differential states, ``resistive`` and the inputs by their names;
-    with ``algebraic=True`` also those of the algebraic states, at which f̃ = 0 is still to be set: the equations as they
-    are.
-    """
-    if isinstance(system, PortHamiltonian):
-        x = check.array("state", system.sample if state is None else state, (system.size,))
-        return system.at(x)
-    made = view(system, state)
-    return _of_view(made, algebraic=algebraic)
-
-
-def _of_view(made: SystemView, *, algebraic: bool) -> DiracStructure:
-    system, x, s = made.system, made.x, made.equations.split
-    n, J, B = x.size, dense(system.J(x)), dense(system.B(x))
-    outer = np.hstack([made.resists, B])
-    k = outer.shape[1]
-    E11 = s.U1.T @ dense(system.E(x)) @ s.V1
-    # f̃ = U₁E₁₁f_S on the rows of U₁ and zero on those of U₂; z = U₁E₁₁⁻ᵀe_S + U₂e₂
-    r = E11.shape[0]
-    left = np.linalg.solve(E11, s.U1.T) if r else np.zeros((0, n))
-    change = np.vstack([left, s.U2.T])
-    inner, outer = -change @ J @ change.T, -change @ outer
-    inner = 0.5 * (inner - inner.T)
-    matrix = np.block([[inner, outer], [-outer.T, np.zeros((k, k))]])
-    sizes = {"storage": r, "algebraic": n - r, "resistive": made.resists.shape[1]}
-    ports, at = {}, 0
-    for name, size in sizes.items():
-        ports[name], at = slice(at, at + size), at + size
-    taken = {name: _free_name(name, ports) for name in system.ports}
-    ports |= {taken[name]: slice(at + p.start, at + p.stop) for name, p in system.ports.items()}
-    graph = Graph(0.5 * (matrix - matrix.T), np.arange(len(matrix)) >= n)
-    D = DiracStructure.from_graph(graph, {p: q for p, q in ports.items() if q.stop > q.start})
-    if n > r and algebraic:
-        D = _named(D, "algebraic", state_names(made.system, made.V2))
-    elif n > r:
-        D = D.closed(flows=["algebraic"])
-    return _named(D, "storage", made.names) if r else D
-
-
-def _free_name(name: str, ports: Mapping[str, slice]) -> str:
-    return f"port {name}" if name in ports else name
-
-
-def _named(D: DiracStructure, port: str, names: list[str]) -> DiracStructure:
-    """A port in the parts of its states, where each is one piece."""
-    owners = [name.partition("[")[0] for name in names]
-    parts: dict[str, int] = {}
-    for i, owner in enumerate(owners):
-        if owner in parts and owners[i - 1] != owner:
-            return D
-        parts[owner] = parts.get(owner, 0) + 1
-    return D if set(parts) & (set(D.ports) - {port}) else D.split(port, parts)
-
-
 def state_names(system: PHDAE, directions: Array) -> list[str]:
-    """Names of states along unit directions: their parts with an index, or x₁ with one for others."""
+    """Names of states along unit directions: their finest parts with an index, or x₁ with one for others."""
     n = len(directions)
-    labels = [f"x[{i}]" for i in range(n)]
+    labels, widths = [f"x[{i}]" for i in range(n)], [n + 1] * n
     for part, span in system.parts.items():
         inside = range(*span.indices(n))
         for i in inside:
-            labels[i] = part if len(inside) == 1 else f"{part}[{i - inside[0]}]"
+            if len(inside) <= widths[i]:
+                labels[i] = part if len(inside) == 1 else f"{part}[{i - inside[0]}]"
+                widths[i] = len(inside)
     if np.any((directions != 0.0).sum(axis=0) != 1):
         return [f"x1[{i}]" for i in range(directions.shape[1])]
     return [labels[int(np.argmax(np.abs(column)))] for column in directions.T]
-
-
-def codistribution(made: SystemView, x: Array) -> Array:
-    """``{α : f_S = 0, e_S = α, f_R = 0, e_R = 0, u = 0}`` ([survey] eq. (4.30), (4.33)), orthonormal columns (r, k).
-
-    Scaled: entries are those of α times ``scales``, so that units do not decide on ranks.
-    """
-    s, J = made.equations.split, dense(made.system.J(x))
-    r = made.V1.shape[1]
-    E11 = s.U1.T @ dense(made.system.E(x)) @ s.V1
-    inner = s.U1 @ np.linalg.solve(E11.T, np.diag(1.0 / made.scales)) if r else np.zeros((x.size, 0))
-    costates = np.hstack([inner, s.U2])  # z of (α̂, z₂)
-    size = np.abs(costates).max(axis=0, initial=0.0)
-    rows = np.vstack([J @ costates, made.resists.T @ costates])
-    column = np.where(np.arange(rows.shape[1]) < r, 1.0, 1.0 / np.maximum(np.linalg.norm(rows, axis=0), 1e-300 + size))
-    found = null_space(rows * column)[:r]
-    u, values, _ = np.linalg.svd(found, full_matrices=False)
-    return u[:, values > 1e-9]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
+from ..dirac.subspaces import echelon, null_space
 from ..relations import Relation
 from ..space import Array
 from .elements import Element, Resistor, Source, Storage, TwoPort
@@ -15,11 +17,14 @@ from .tree import Edge, Tree
 
 @dataclass(frozen=True)
 class Constraint:
-    """A loop of capacitors and voltage sources, or a cutset of inductors and current sources.
+    """A loop of capacitors and voltage sources, a cutset of inductors and current sources, or what a gyrator ties.
 
     ``0 = Σ ± v`` of the loop or ``0 = Σ ± i`` of the cutset ties the charges or fluxes of ``elements`` to each other
     and to the inputs of ``sources``; the state ``state`` is its multiplier, of index 2: the current of the capacitor
     or the voltage of the inductor that is too many. ``switches`` are closed ones in the loop, open ones in the cutset.
+
+    Of the kind "gyrator" it is the sum of algebraic equations with ``weights``, by their states, in which no algebraic
+    state is left: ``v₁ = −r i₂`` where v₁ is that of a capacitor and i₂ that of an inductor; ``gyrators`` are named.
     """
 
     kind: str
@@ -27,8 +32,17 @@ class Constraint:
     elements: tuple[str, ...]
     sources: tuple[str, ...]
     switches: tuple[str, ...]
+    gyrators: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", MappingProxyType(dict(self.weights) or {self.state: 1.0}))
 
     def __str__(self) -> str:
+        if self.kind == "gyrator":
+            given = f", given by {', '.join(self.sources)}" if self.sources else ""
+            tied = f"charges and fluxes of {', '.join(self.elements)} depend on each other{given}"
+            return f"gyrator {', '.join(self.gyrators)}: {tied}"
         others = [*self.sources, *self.switches]
         with_others = f" with {', '.join(others)}" if others else ""
         tied = "charges" if self.kind == "loop" else "fluxes"
@@ -90,6 +104,7 @@ class Assembly:
         self._couple_gyrators()
         self._connect()
         idle = [k for k, name in enumerate(self.names) if name not in self._used]
+        self._tie_by_gyrators(idle)
         self.losses += [Loss("", row, Relation("viscous", (1.0,))) for row in idle]
 
     @property
@@ -199,6 +214,35 @@ class Assembly:
             if in_tree[1]:
                 second = self._paired(second, f"i({name}.2)")
             self.entries.append((first, second, element.ratio))
+
+    def _tie_by_gyrators(self, idle: Sequence[int]) -> None:
+        """Constraints beside those of the graph: combinations of algebraic equations without algebraic states."""
+        gyrators = [n for n, e in self.elements.items() if isinstance(e, TwoPort) and e.kind == "gyrator"]
+        if not gyrators:
+            return
+        known = {self.names.index(c.state) for c in self.constraints}
+        rows = [k for k in range(self.size) if k not in self.storages and k not in known and k not in idle]
+        J, lossy = self.J, {loss.row for loss in self.losses}
+        inner = J[np.ix_(rows, rows)] - np.diag([1.0 if k in lossy else 0.0 for k in rows])
+        found = null_space(inner)  # of rows as of columns: what is lost there is nothing, and J is skew
+        for weights in echelon(found)[0].T if found.shape[1] else ():
+            self._tied({rows[i]: float(w) for i, w in enumerate(weights) if w}, gyrators)
+
+    def _tied(self, weights: Mapping[int, float], gyrators: Sequence[str]) -> None:
+        row = sum((w * self.J[k] for k, w in weights.items()), np.zeros(self.size))
+        fed = sum((w * self.B[k] for k, w in weights.items()), np.zeros(len(self.inputs)))
+        level = 1e-10 * max(np.abs(row).max(initial=0.0), np.abs(fed).max(initial=0.0))
+        storing = tuple(name for k, name in self.storages.items() if abs(row[k]) > level)
+        sources = tuple(name for name, value in zip(self.inputs, fed, strict=True) if abs(value) > level)
+        names = {self.names[k]: w for k, w in weights.items()}
+        through = tuple(g for g in gyrators if any(f"({g}." in name for name in names))
+        if not storing:
+            given = f"inputs of {', '.join(map(repr, sources))} are tied" if sources else "their currents are left open"
+            raise ValueError(
+                f"the circuit has no solution, or many: by gyrator {', '.join(map(repr, through))} {given}"
+            )
+        state = max(names, key=lambda name: abs(names[name]))
+        self.constraints.append(Constraint("gyrator", state, storing, sources, (), through, names))
 
     def _connect(self) -> None:
         """``v_links = Mᵀ v_tree, i_tree = −M i_links`` between the efforts."""

@@ -68,8 +68,9 @@ def positioned(circuit: Circuit, positions: Sequence[Mapping[str, bool]] | None)
     possible, reason = [], ""
     for chosen in positions:
         try:
-            possible.append(circuit.at(chosen))
-            _ = possible[-1].tree
+            one = circuit.at(chosen)
+            _ = one.assembly
+            possible.append(one)
         except ValueError as error:
             reason = f"; {error}"
     if not possible:

@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import checks as check
+from ..dirac.structure import DiracStructure
+from ..dirac.system import PortHamiltonian
 from ..inputs import Input
 from ..linear import LinearPHDAE
 from ..phdae import PHDAE
@@ -19,9 +21,10 @@ from ..switching import SwitchingPHDAE, SwitchingTrajectory
 from .assembly import Assembly, Constraint
 from .elements import Element, Resistor, Source, Storage, Switch, TwoPort
 from .modes import over, switching
-from .nodal import to_nodal
+from .nodal import check_switches, to_nodal
 from .readings import Readings
 from .start import start, stored
+from .structure import to_port_hamiltonian, to_structure
 from .systems import to_linear, to_phdae
 from .tree import Edge, Tree, edges_of, incidence, nodes_of, normal_tree, references
 
@@ -120,7 +123,10 @@ class Circuit:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """Loops of capacitors and voltage sources, cutsets of inductors and current sources: none is index 1."""
+        """Loops of capacitors and voltage sources, cutsets of inductors and current sources: none is index 1.
+
+        Also what gyrators tie, as they turn voltages into currents.
+        """
         return tuple(self.assembly.constraints)
 
     @property
@@ -133,6 +139,21 @@ class Circuit:
         K[cuts:, list(tree.tree)], K[cuts:, list(tree.links)] = -tree.M.T, np.eye(count - cuts)
         return F, K
 
+    @cached_property
+    def structure(self) -> DiracStructure:
+        """The Dirac structure: Kirchhoff's laws composed with transformers, gyrators, closed and open switches.
+
+        Ports by name, as :class:`flexph.dirac.PortHamiltonian` takes them: (f, e) = (−Q̇, v) of capacitors, (−φ̇, i) of
+        inductors, (−i, v) of resistors ((−v, i) where the current controls), (u, y) of sources. Made without the tree
+        of the other forms. Raises ValueError where a structure cannot be had, see
+        :class:`flexph.dirac.DiracStructure`.
+        """
+        return to_structure(self.elements, self.edges, self.incidence)
+
+    def port_hamiltonian(self) -> PortHamiltonian:
+        """The system on :attr:`structure`: energies, resistive relations and sources as ports ([survey] sec. 2.5)."""
+        return to_port_hamiltonian(self.elements, self.structure)
+
     def at(self, positions: Mapping[str, bool]) -> Circuit:
         """The circuit with switches and diodes closed (True) or open, beside those that have positions."""
         return replace(self, positions={**self.positions, **positions})
@@ -142,10 +163,12 @@ class Circuit:
 
         ``tree``: algebraic states are v or i of resistors, named ``v(R1)`` or ``i(R1)``, and the multipliers of
         constraints. ``nodal``: potentials ``e(a)`` and the currents of all but inductors and voltage-controlled
-        resistors ([survey] eq. (2.27)), ``0 = A i, v = Aᵀe``. Ports are the sources by name.
+        resistors ([survey] eq. (2.27)), ``0 = A i, v = Aᵀe``. Ports are the sources by name. Raises ValueError for
+        loops of closed switches and cutsets of open ones in the nodal form, where their currents and voltages are open.
         """
         check.choice("form", form, ("tree", "nodal"))
         if form == "nodal":
+            check_switches(self.tree)
             return to_nodal(self.elements, self.edges, self.reduced_incidence, self.nodal_names)
         return to_phdae(self.assembly)
 

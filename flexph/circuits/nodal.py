@@ -12,7 +12,7 @@ from ..relations import Relation
 from ..space import Array
 from .elements import Element, Resistor, Source, Storage, TwoPort
 from .systems import Storing, named, quotient_slope
-from .tree import Edge
+from .tree import Edge, Tree
 
 
 def to_nodal(elements: Mapping[str, Element], edges: Sequence[Edge], A: Array, nodes: Sequence[str]) -> PHDAE:
@@ -35,6 +35,20 @@ def to_nodal(elements: Mapping[str, Element], edges: Sequence[Edge], A: Array, n
         parts=named(layout.names, len(layout.stored)),
         derivatives=Derivatives(costate=storing.slopes, structure=None if losses.linear else losses.structure),
     )
+
+
+def check_switches(tree: Tree) -> None:
+    """Raise ValueError for currents or potentials that this form has as states and nothing determines."""
+    edges = tree.edges
+    loops = [tree.loop(c) for c, k in enumerate(tree.links) if edges[k].role == "closed"]
+    parts = [tree.cutset(r) for r, k in enumerate(tree.tree) if edges[k].role == "open"]
+    for found, words in (
+        (loops, "loop of closed switches: nothing determines its current"),
+        (parts, "cutset of open switches: nothing determines the voltage across it"),
+    ):
+        if found:
+            names = ", ".join(repr(edge.name) for edge in found[0])
+            raise ValueError(f"{names} make a {words}; phdae('tree') does without it, and shares it equally")
 
 
 class _Layout:

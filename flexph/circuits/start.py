@@ -79,11 +79,14 @@ def _states(elements: Mapping[str, Element], places: Mapping[int, str], efforts:
 def _completed(assembly: Assembly, efforts: Array, fixed: list[str], u: Array) -> Array:
     """Efforts with those that are not given as small as constraints allow."""
     count = len(efforts)
-    rows = [assembly.names.index(c.state) for c in assembly.constraints]
-    if not rows:
+    if not assembly.constraints:
         return efforts
+    rows = np.zeros((len(assembly.constraints), assembly.size))
+    for row, constraint in zip(rows, assembly.constraints, strict=True):
+        for name, weight in constraint.weights.items():
+            row[assembly.names.index(name)] = weight
     free = [k for k, name in assembly.storages.items() if name not in fixed]
-    J, known = assembly.J[rows, :count], assembly.B[rows] @ u
+    J, known = rows @ assembly.J[:, :count], rows @ assembly.B @ u
     made = efforts.copy()
     made[free] = np.linalg.lstsq(J[:, free], -(J @ efforts + known), rcond=1e-12)[0] if free else 0.0
     left = J @ made + known
@@ -95,6 +98,9 @@ def _completed(assembly: Assembly, efforts: Array, fixed: list[str], u: Array) -
 
 
 def _off(constraint: Constraint, off: float) -> str:
+    if constraint.kind == "gyrator":
+        names = ", ".join(map(repr, (*constraint.elements, *constraint.sources)))
+        return f"{names} are tied by {', '.join(map(repr, constraint.gyrators))}, whose law is off by {abs(off):.6g}"
     what = "voltages around the loop" if constraint.kind == "loop" else "currents of the cutset"
     unit = "V" if constraint.kind == "loop" else "A"
     names = ", ".join(map(repr, (*constraint.elements, *constraint.sources, *constraint.switches)))

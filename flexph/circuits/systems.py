@@ -136,7 +136,7 @@ def to_linear(assembly: Assembly) -> LinearPHDAE:
         E[k] = energy.capacity or 0.0
     R, _ = resistances(assembly.size, assembly.losses)
     assert isinstance(R, np.ndarray)
-    free = [c for c in assembly.constraints if not c.sources]
+    free = [c for c in assembly.constraints if not c.sources and c.kind != "gyrator"]
     rows = [assembly.names.index(c.state) for c in free]
     kept = [k for k in range(assembly.size) if k not in rows]
     J, some = assembly.J, np.ix_(kept, kept)

@@ -83,18 +83,18 @@ def graph_of(F: Array, E: Array) -> Graph:
     """The graph of ``{F f + E e = 0}``, F and E (k, n), k ≥ n; raises ValueError, naming the defect, if not Dirac.
 
     Any n independent rows of structures have such a form ([survey] sec. 3.1.3): of each pair (f_i, e_i) one is chosen
-    by elimination with complete pivoting, the flow where it serves; J is then solved from all rows.
+    by elimination with complete pivoting, the flow where it serves; J is then solved from the rows of the pivots.
     """
     n = F.shape[1]
     rows = unit_rows(np.hstack([F, E]))
     power = rows[:, :n] @ rows[:, n:].T
-    defect = check.norm(power + power.T)
-    if defect > check.ROUND_OFF * max(len(rows), 1):
-        raise ValueError(f"a Dirac structure conserves power: ‖F Eᵀ + E Fᵀ‖ = {defect:.0e} (rows of length 1)")
+    check_power(power + power.T)
     rank = rank_of(rows)
     if rank < n:
         raise ValueError(f"a Dirac structure is maximal: rank [F E] = {rank}, it must be {n}")
-    made = _solved(rows, _outputs(rows))
+    flow_inputs, chosen = _outputs(rows)
+    rows = rows[chosen]
+    made = _solved(rows, flow_inputs)
     while n and np.abs(made.J).max() > LARGEST:
         worst = np.unravel_index(int(np.argmax(np.abs(made.J))), made.J.shape)
         flows = made.flow_inputs.copy()
@@ -103,23 +103,35 @@ def graph_of(F: Array, E: Array) -> Graph:
     return made
 
 
+def check_power(defects: Array) -> None:
+    """Raise ValueError unless F Eᵀ + E Fᵀ, of rows of length one, is round-off."""
+    defect = check.norm(defects)
+    if defect > check.ROUND_OFF * max(len(defects), 1):
+        raise ValueError(f"a Dirac structure conserves power: ‖F Eᵀ + E Fᵀ‖ = {defect:.0e} (rows of length 1)")
+
+
 def _solved(rows: Array, flow_inputs: Array) -> Graph:
     n = rows.shape[1] // 2
     F, E = rows[:, :n], rows[:, n:]
     outputs, inputs = np.where(flow_inputs, E, F), np.where(flow_inputs, F, E)
-    J = -(np.linalg.solve(outputs, inputs) if len(rows) == n else np.linalg.lstsq(outputs, inputs, rcond=None)[0])
+    J = -np.linalg.solve(outputs, inputs)
     size, defect = check.norm(J), check.norm(J + J.T)
     if defect > ILL * max(size, 1.0):
         raise ValueError(
             f"a Dirac structure conserves power: ‖J + Jᵀ‖/‖J‖ = {defect / size:.0e} of its equations, whose condition "
             f"number is {np.linalg.cond(outputs):.0e}"
         )
-    return Graph(0.5 * (J - J.T), flow_inputs)
+    made = 0.5 * (J - J.T)
+    # what sums of this size leave of zeros, of which a member could not be told
+    terms = np.abs(inputs) + np.abs(outputs) @ np.abs(made)
+    lost = np.finfo(float).eps * (np.abs(np.linalg.inv(outputs)) @ terms)
+    made[np.abs(made) <= np.maximum(lost, lost.T)] = 0.0
+    return Graph(made, flow_inputs)
 
 
-def _outputs(rows: Array) -> Array:
-    """Which pairs have the flow as input, (n,), by elimination: each pivot takes its pair out."""
-    n = rows.shape[1] // 2
+def _outputs(rows: Array) -> tuple[Array, Array]:
+    """Which pairs have the flow as input, (n,), by elimination: each pivot takes its pair out. And the pivots' rows."""
+    n, order = rows.shape[1] // 2, np.arange(len(rows))
     work, flow_inputs, free = rows.copy(), np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
     for k in range(n):
         left = np.abs(work[k:]) * np.tile(free, 2)
@@ -128,7 +140,8 @@ def _outputs(rows: Array) -> Array:
         flow_inputs_here = left[row, flow] < PREFERRED * left[row, n + effort]
         i, column = (effort, n + effort) if flow_inputs_here else (flow, flow)
         flow_inputs[i], free[i] = flow_inputs_here, False
-        work[[k, k + row]] = work[[k + row, k]]
+        exchanged = np.array([k + row, k])
+        work[[k, k + row]], order[[k, k + row]] = work[exchanged], order[exchanged]
         work[k + 1 :] -= np.outer(work[k + 1 :, column] / work[k, column], work[k])
         work[k + 1 :, column] = 0.0
-    return flow_inputs
+    return flow_inputs, order[:n]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from .. import checks as check
-from ..space import Array
-from .graph import Graph, graph_of
+from ..space import Array, dense
+from .graph import LARGEST, Graph, check_power, graph_of
 from .representations import CanonicalForm, canonical_form
 from .subspaces import MEMBER, left_null, principal_angles, relative, unit_rows
 
@@ -62,6 +63,9 @@ class DiracStructure:
         named = ", ".join(f"{name!r} ({s.stop - (s.start or 0)})" for name, s in self.ports.items())
         return f"DiracStructure({self.size} flows and efforts{', ports ' + named if named else ''})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DiracStructure.from_graph, (self.graph, dict(self.ports))
+
     @classmethod
     def from_graph(cls, graph: Graph, ports: Mapping[str, slice] | None = None) -> DiracStructure:
         """The structure of a graph that is skew already."""
@@ -77,12 +81,12 @@ class DiracStructure:
     @classmethod
     def from_skew(cls, J: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
         """``D = {(f, e) : f = J e}``, J = −Jᵀ: flows are outputs, efforts inputs."""
-        return cls(np.eye(len(J)), -np.asarray(J), ports or {})
+        return cls._of_matrix("J", J, flows=False, ports=ports)
 
     @classmethod
     def from_presymplectic(cls, omega: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
         """``D = {(f, e) : e = ω f}``, ω = −ωᵀ ([survey] sec. 2.1 (ii))."""
-        return cls(-np.asarray(omega), np.eye(len(omega)), ports or {})
+        return cls._of_matrix("omega", omega, flows=True, ports=ports)
 
     @classmethod
     def from_constrained(cls, J: Array, G: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
@@ -94,12 +98,29 @@ class DiracStructure:
         cls, J: Array, flow_inputs: Sequence[bool] | Array, ports: Mapping[str, slice] | None = None
     ) -> DiracStructure:
         """``w = J v``, with f_i the input v_i where ``flow_inputs`` (n,) says so, else e_i ([survey] eq. (3.6))."""
-        swapped = np.asarray(flow_inputs)
-        if swapped.dtype != bool or swapped.shape != (len(J),):
-            raise ValueError(f"flow_inputs must be {len(J)} truth values, got {flow_inputs!r}")
-        matrix = check.array("J", J, (len(J), len(J)))
+        matrix, swapped = check.array("J", dense(J), (None, None)), np.asarray(flow_inputs)
+        n = len(matrix)
+        if swapped.dtype != bool or swapped.shape != (n,):
+            raise ValueError(f"flow_inputs must be {n} truth values, got {flow_inputs!r}")
+        check.array("J", matrix, (n, n))
         check.skew("J", matrix)
-        return cls(*Graph(0.5 * (matrix - matrix.T), swapped.copy()).kernel(), ports or {})
+        return cls._of_skew(matrix, swapped, ports)
+
+    @classmethod
+    def _of_matrix(cls, name: str, matrix: Array, *, flows: bool, ports: Mapping[str, slice] | None) -> DiracStructure:
+        given = check.array(name, dense(matrix), (None, None))
+        check.array(name, given, (len(given),) * 2)
+        return cls._of_skew(given, np.full(len(given), flows), ports)
+
+    @classmethod
+    def _of_skew(cls, matrix: Array, swapped: Array, ports: Mapping[str, slice] | None) -> DiracStructure:
+        """``w = J v`` without elimination where entries are small enough to be kept."""
+        size = np.sqrt(1.0 + np.sum(matrix**2, axis=1))
+        check_power((matrix + matrix.T) / np.outer(size, size))
+        graph = Graph(0.5 * (matrix - matrix.T), swapped.copy())
+        if np.abs(matrix).max(initial=0.0) <= LARGEST:
+            return cls.from_graph(graph, ports)
+        return cls(*graph.kernel(), ports or {})
 
     @classmethod
     def from_canonical(cls, form: CanonicalForm, ports: Mapping[str, slice] | None = None) -> DiracStructure:
@@ -179,6 +200,7 @@ class DiracStructure:
 
         The conjugated variables are whatever D says: of an external port with f = u, zero flow is zero input.
         """
+        flows, efforts = _listed("flows", flows), _listed("efforts", efforts)
         at_rest, free = self._mask(flows), self._mask(efforts)
         if (at_rest & free).any():
             raise ValueError("a port cannot have zero flow and zero effort: both are named for the same one")
@@ -270,6 +292,12 @@ class DiracStructure:
         for span in self.ports.values():
             made[span] = made[span].max(initial=0.0)
         return made
+
+
+def _listed(name: str, names: Iterable[str]) -> list[str]:
+    if isinstance(names, str):
+        raise ValueError(f"{name} must be a list of names of ports, got {names!r}")
+    return list(names)
 
 
 def layout(ports: Mapping[str, slice], names: Iterable[str]) -> dict[str, slice]:

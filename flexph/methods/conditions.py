@@ -213,7 +213,8 @@ def _nearest(function: Callable[[Array], Array], unknowns: int) -> Array:
     for iteration in range(3 * ITERATIONS):
         here = function(y)
         matrix = _differences(function, y, here, one, np.ones(unknowns))
-        scale = np.maximum(np.abs(matrix).max(axis=1, keepdims=True, initial=0.0), 1e-300)
+        largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
+        scale = np.where(largest > 0.0, largest, 1.0)  # what nothing moves stays as it is
         first = iteration < ITERATIONS
         target = -here if first else matrix @ y - here
         found = np.linalg.lstsq(matrix / scale, target / scale[:, 0], rcond=1e-11)[0]

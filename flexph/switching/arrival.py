@@ -16,7 +16,7 @@ from ..methods.pairs import GradientPair
 from ..methods.structure import dense
 from ..phdae import PHDAE
 from ..space import Array
-from .branch import Branch
+from .branch import Branch, noise
 from .resets import impulsive
 from .system import SwitchingPHDAE
 from .trajectory import Switch
@@ -27,7 +27,8 @@ from .watch import Leaving, bounds
 GAINED = 1e-11
 """Energy that a switch may seem to gain, over the terms of H: round-off of states found by iteration."""
 KEPT = 1e-10
-"""Change of a quantity that a reset keeps, over its size, up to which it is round-off."""
+"""Change of a quantity that a reset keeps up to which it is round-off: over its size, or over its change where states
+change by their size. At a guard a quantity may be zero itself, up to the precision of the event."""
 TRIAL = 1e-3
 """Length of the small step after which candidates must be valid, over that of other steps."""
 
@@ -111,7 +112,7 @@ def arrived(world: World, at: Instant, target: str, cause: str, reset: Reset | N
     """The switch to a mode. Raises ArithmeticError where it has no consistent state, or for a reset that gains."""
     system = world.system
     given = at.state if reset is None else _reset(reset, at, system.size)
-    kept = {} if reset is None else _kept(reset, at.state, given)
+    kept = {} if reset is None else _kept(reset, at, given)
     equations = world.equations(target, at.time)
     zero = np.zeros(system.size)
     if reset is None:
@@ -187,11 +188,13 @@ def _reset(reset: Reset, at: Instant, size: int) -> Array:
         raise ValueError(f"at t = {at.time:.9g} s, in mode {at.mode!r}: {error}") from None
 
 
-def _kept(reset: Reset, before: Array, after: Array) -> dict[str, float]:
+def _kept(reset: Reset, at: Instant, after: Array) -> dict[str, float]:
     made: dict[str, float] = {}
+    size = np.maximum(at.size, np.abs(at.state))
     for name, function in reset.keeps.items():
-        old, new = float(function(before)), float(function(after))
-        if abs(new - old) > KEPT * max(abs(old), abs(new)):
+        old, new = float(function(at.state)), float(function(after))
+        small = noise(lambda _, x, q=function: float(q(x)), at.time, at.state, size, KEPT)  # type: ignore[misc]
+        if abs(new - old) > KEPT * max(abs(old), abs(new)) + small:
             raise ArithmeticError(f"the reset does not keep {name!r}: {old:.8g} before and {new:.8g} after")
         made[name] = new
     return made

@@ -12,6 +12,7 @@ from tqdm import tqdm
 from .. import checks as check
 from ..inputs import Forcing, Input
 from ..methods.bookkeeping import Book
+from ..methods.equations import with_algebraic
 from ..methods.newton import StepFailed
 from ..methods.run import METHODS, ascending
 from ..space import Array
@@ -95,27 +96,31 @@ class _Journey:
                 record.trajectory(),
             ) from error
         except ArithmeticError as error:
+            if type(error) is not ArithmeticError:  # division by zero and the like, in a function that was given
+                raise self._of_function(error) from error
             message = f"{error}. What is finished is kept in .solution"
             raise IntegrationError(message, record.trajectory()) from error
         except Exception as error:  # inputs, guards and matrix functions may raise anything
-            place = f"in mode {record.mode!r} after t = {record.time:.6g} s"
-            raise InputError(f"{place}: {error}", record.trajectory()) from error
+            raise self._of_function(error) from error
         return record.trajectory()
 
+    def _of_function(self, error: Exception) -> InputError:
+        record = self.record
+        return InputError(f"in mode {record.mode!r} after t = {record.time:.6g} s: {error}", record.trajectory())
+
     def _start(self, x0: Array, mode: str | None) -> Instant:
-        time, size = (
-            float(self.grid[0]),
-            np.maximum(np.abs(x0), self.system.system(next(iter(self.system.modes))).floor(x0)),
-        )
+        time = float(self.grid[0])
         names = list(self.system.modes) if mode is None else [check.choice("mode", mode, self.system.modes)]
         reasons = []
         for name in names:
-            self.system.system(name).check(x0)
+            system = self.system.system(name)
+            system.check(x0)
             try:
                 branch = self.world.branch(name, time, x0)
             except ArithmeticError as error:
                 reasons.append(str(error))
                 continue
+            size = with_algebraic(system, branch.state, np.maximum(np.abs(branch.state), system.floor(branch.state)))
             at, reason = Instant(time, name, branch.state, size), ""
             if mode is None:
                 arrival = Arrival(_nothing(self.system, at), branch)

@@ -151,5 +151,5 @@ class SwitchingPHDAE:
                 if abs(here - first) > COMMON * (abs(first) + abs(here) + terms):
                     raise ValueError(
                         f"all modes must have the same Hamiltonian: at a state near a sample H of mode {name!r} is "
-                        f"{here:.8g}, that of {one!r} is {first:.8g}"
+                        f"{here:.8g}, that of {one!r} is {first:.8g} (difference {here - first:.1e})"
                     )

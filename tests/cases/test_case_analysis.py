@@ -3,8 +3,26 @@
 import numpy as np
 import pytest
 
-from cases import clamped_capacitor, controlled_lc, differential_drive, lc_circuit, rlc_graph, rolling_coin
-from flexph import analyze
+from cases import (
+    andrews_squeezer,
+    clamped_capacitor,
+    controlled_lc,
+    crank_slider,
+    differential_drive,
+    flexible_pendulum,
+    four_bar,
+    four_particle,
+    gyroscope,
+    lc_circuit,
+    pogo_stick,
+    point_masses,
+    rigid_slider_crank,
+    rlc_graph,
+    rolling_coin,
+    van_der_pol,
+)
+from flexph import analyze, inconsistency
+from flexph.analysis import impasse_points
 
 
 @pytest.mark.parametrize(
@@ -31,3 +49,50 @@ def test_the_casimir_of_a_controlled_circuit_is_its_total_flux():
     flux = dict(zip(found.names, found.linear[:, 0] / np.abs(found.linear).max(), strict=True))
     assert abs(flux["C"]) < 1e-12
     assert flux["L1"] == pytest.approx(flux["L2"], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("module", "constraints", "conserved"),
+    [
+        (four_bar, 9, 30),  # 9 of joints, 3 unit circles, 18 relations of deformations and stresses
+        (crank_slider, 8, None),
+        (four_particle, 2, 2),
+        (andrews_squeezer, 20, 28),  # 20 of joints, 7 unit circles, the length of the spring
+        (flexible_pendulum, 3, 15),  # the joint, a rotation matrix, 6 relations of deformations and stresses
+        (point_masses, 2, 2),
+        (rigid_slider_crank, 3, 3),
+        (gyroscope, 0, 6),  # a rotation matrix
+    ],
+)
+def test_mechanisms_by_what_their_joints_hold(module, constraints, conserved):
+    """Index two by joints at velocities; positions behind them are Casimirs, all integrable (Frobenius)."""
+    given = module.case.system()
+    system, inputs = given if isinstance(given, tuple) else (given, None)
+    found = analyze(system, inputs=inputs)
+    assert found.index.index == (2 if constraints else 0)
+    assert sum(found.index.constraints) == constraints
+    assert (found.index.undetermined, found.index.redundant) == (0, 0)
+    assert found.index.freedom == found.index.differential - constraints
+    assert found.casimirs.count == found.casimirs.dimension
+    assert conserved is None or found.casimirs.count == conserved
+    if constraints:  # the state that is reported solves the equations and their rates
+        assert not found.note
+        assert not inconsistency(system, found.state, inputs=inputs)
+
+
+def test_modes_of_switching_cases():
+    """[survey] example 5.2: the foot on the ground stays there; example 4.4: both branches are of index one."""
+    stick = pogo_stick.case.system()
+    flight, contact = (analyze(stick.system(mode)) for mode in stick.modes)
+    assert (flight.casimirs.count, contact.casimirs.expressions) == (0, ("−length + height",))
+    oscillator, inputs = van_der_pol.case.system()
+    for mode in oscillator.modes:
+        found = analyze(oscillator.system(mode), inputs=inputs)
+        assert (found.index.index, found.passivity.passive) == (1, "yes")
+    # the jumps of [survey] example 4.4, with the part of the characteristic that is a source at its port
+    left = oscillator.system("left")
+    current = np.linspace(-2.2, -0.3, 12)
+    (impasse,) = impasse_points(left, np.column_stack([van_der_pol.characteristic(current), current]), inputs=inputs)
+    assert impasse.state[1] == pytest.approx(-1.0, abs=1e-9)
+    beside = analyze(left, [van_der_pol.characteristic(-1.02), -1.02], inputs=inputs)
+    assert beside.well_posed.startswith("ill-posed near the state")

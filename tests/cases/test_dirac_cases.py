@@ -69,6 +69,21 @@ def test_analyze_on_the_command_line(tmp_path):
     assert picture.stat().st_size > 5_000
 
 
+def test_switching_systems_are_reported_by_modes(tmp_path):
+    """[survey] example 5.1: with switch and diode closed the capacitor is held, with both open the inductor."""
+    picture = tmp_path / "modes.png"
+    result = CliRunner().invoke(main, ["analyze", "boost-converter", "--picture", str(picture)])
+    assert result.exit_code == 0, result.output
+    parts = dict(part.split("'", 1) for part in result.output.split("mode '")[1:])
+    names = [f"S {one}, D {two}" for one in ("closed", "open") for two in ("closed", "open")]
+    assert list(parts) == names
+    for name in names:
+        held = name in ("S closed, D closed", "S open, D open")
+        assert ("index 2 with multipliers" if held else "index 1\n") in parts[name]
+        assert f"consistent states of dimension {1 if held else 2}" in parts[name]
+    assert len(list(tmp_path.glob("modes-S-*-D-*.png"))) == 4
+
+
 def test_analyze_says_which_cases_can():
     result = CliRunner().invoke(main, ["analyze", "large-beam-chain"])
     assert result.exit_code == 1

@@ -20,7 +20,8 @@ from flexph.analysis import (
     structure_of,
     turning_points,
 )
-from flexph.analysis.view import codistribution, view
+from flexph.analysis.structure import codistribution
+from flexph.analysis.view import view
 from flexph.dirac import PortHamiltonian
 
 seeds = pytest.mark.parametrize("seed", range(6))

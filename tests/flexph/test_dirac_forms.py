@@ -1,9 +1,14 @@
 """The forms of [survey] sec. 3.1: every way in and out is the same subspace, over random structures."""
 
+import pickle
+from copy import deepcopy
+from time import perf_counter
+
 import numpy as np
 import pytest
 from dirac_samples import ported, random_structure
 from scipy.linalg import null_space, subspace_angles
+from scipy.sparse import csr_array
 
 from flexph import DiracStructure
 from flexph.dirac import CanonicalForm
@@ -150,6 +155,47 @@ def test_closed_ports():
         D.closed(flows=["a"], efforts=["a"])
 
 
+def test_hundreds_of_structures_come_back():
+    """Conditions below 1e2: eps times both, and canonical coordinates by eigenvectors; within 1e-11 of the 1e-10."""
+    rng, worst, condition = np.random.default_rng(1), 0.0, 0.0
+    for seed in range(200):
+        n = int(rng.integers(1, 41))
+        D = random_structure(seed + 5000, n, free=int(rng.integers(0, n + 1)))
+        made = [
+            DiracStructure.from_image(*D.image()),
+            DiracStructure.from_constrained(*D.constrained_form()),
+            DiracStructure.from_hybrid(D.hybrid(D.graph.flow_inputs), D.graph.flow_inputs),
+            DiracStructure.from_canonical(D.canonical()),
+        ]
+        worst = max(worst, *(again.distance(D) for again in made))
+        condition = max(condition, D.condition)
+    assert worst < 1e-11
+    assert condition < 1e2
+
+
+def test_copies_and_sparse_matrices():
+    D = ported(5, {"a": 2, "b": 1, "c": 3}, free=2)
+    for again in (pickle.loads(pickle.dumps(D)), deepcopy(D)):
+        assert np.array_equal(again.F, D.F)
+        assert np.array_equal(again.E, D.E)
+        assert again.ports == D.ports
+        assert not again.F.flags.writeable
+    J = csr_array([[0.0, 2.0], [-2.0, 0.0]])
+    assert np.array_equal(DiracStructure.from_skew(J).E, -J.toarray())
+    assert DiracStructure.from_presymplectic(J).contains([1.0, 3.0], [6.0, -2.0])
+    assert D.closed(flows=(name for name in ["b"])).equals(D.closed(flows=["b"]))
+
+
+def test_large_matrices_are_taken_as_they_are():
+    """Without elimination: 1000 flows and efforts in well below a second."""
+    rng, n = np.random.default_rng(0), 1000
+    J = rng.standard_normal((n, n))
+    begin = perf_counter()
+    D = DiracStructure.from_skew(J - J.T)
+    assert perf_counter() - begin < 5.0  # elimination takes tens
+    assert np.array_equal(D.E, J.T - J)
+
+
 def test_bad_input():
     skew = np.array([[0.0, 1.0], [-1.0, 0.0]])
     with pytest.raises(ValueError, match=r"conserves power: ‖F Eᵀ \+ E Fᵀ‖ = 1e\+00"):
@@ -162,6 +208,10 @@ def test_bad_input():
         DiracStructure(np.eye(2), np.zeros((3, 2)))
     with pytest.raises(ValueError, match="ports must cover the 2 flows and efforts once each"):
         DiracStructure.from_skew(skew, {"a": slice(0, 1)})
+    with pytest.raises(ValueError, match=r"J must have shape \(2, 2\), got \(2, 3\)"):
+        DiracStructure.from_skew(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="flows must be a list of names of ports, got 'a'"):
+        ported(0, {"a": 1, "b": 1}).closed(flows="a")
     with pytest.raises(ValueError, match="flow_inputs must be 2 truth values"):
         DiracStructure.from_hybrid(skew, [0, 1])
     with pytest.raises(ValueError, match="J must be skew-symmetric"):

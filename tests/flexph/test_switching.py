@@ -481,3 +481,64 @@ def test_bad_runs_are_named():
         run(system.system("off"), (1.0, 0.0, 0.0), GRID, mode="off")
     with pytest.raises(ValueError, match="no external port 'u'"):
         run(system, (1.0, 0.0, 0.0), GRID, mode="off", inputs={"u": 1.0})
+
+
+# what a stranger would try first
+
+
+def bouncing(restitution, **options):
+    """A ball of 1 kg under gravity, x = (h, p); its rebound keeps the height."""
+    fall = PHDAE(
+        E=np.eye(2),
+        J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
+        z=lambda x: np.array([9.81, x[1]]),
+        H=lambda x: 9.81 * float(x[0]) + 0.5 * float(x[1]) ** 2,
+        sample=np.array([1.0, 0.0]),
+    )
+    rebound = Reset(lambda t, x: np.array([x[0], -restitution * x[1]]), keeps={"height": lambda x: x[0]})
+    return SwitchingPHDAE(
+        {"air": fall},
+        [Transition(source="air", target="air", when=Guard(lambda t, x: x[0], -1), reset=rebound, name="rebound")],
+        **options,
+    )
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("exactly", [True, False])
+def test_a_quantity_may_be_kept_where_it_is_zero(size, exactly):
+    """A reset to h = 0 keeps the height that the event found, round-off of zero; bounces are at closed-form times."""
+    system = bouncing(0.8)
+    if exactly:
+        rebound = Reset(lambda t, x: np.array([0.0, -0.8 * x[1]]), keeps={"height": lambda x: x[0]})
+        system = SwitchingPHDAE(
+            system.modes, [Transition(source="air", target="air", when=Guard(lambda t, x: x[0], -1), reset=rebound)]
+        )
+    fall = math.sqrt(2.0 * size / 9.81)
+    found = run(system, [size, 0.0], np.linspace(0.0, 3.5 * fall, 36))
+    assert [s.time for s in found.switches] == pytest.approx([fall, 2.6 * fall], rel=1e-12)
+    assert found.lost_at_switches == pytest.approx(9.81 * size * (1.0 - 0.8**4), rel=1e-10)
+    # but no other change is let through
+    wrong = Reset(lambda t, x: np.array([x[0] - 1e-6 * size, -0.8 * x[1]]), keeps={"height": lambda x: x[0]})
+    shifted = SwitchingPHDAE(
+        system.modes, [Transition(source="air", target="air", when=Guard(lambda t, x: x[0], -1), reset=wrong)]
+    )
+    with pytest.raises(IntegrationError, match="the reset does not keep 'height'"):
+        run(shifted, [size, 0.0], np.linspace(0.0, 3.5 * fall, 36))
+
+
+def test_bounces_that_accumulate_are_a_zeno_point():
+    """At T (1 + 2 e/(1 − e)) = 3 T for e = ½."""
+    with pytest.raises(IntegrationError, match="switches accumulate") as caught:
+        run(bouncing(0.5), [1.0, 0.0], np.linspace(0.0, 3.0, 31))
+    done = caught.value.solution
+    assert done.times[-1] == pytest.approx(3.0 * math.sqrt(2.0 / 9.81), rel=1e-3)
+    assert len(done.switches) > 8
+
+
+def test_functions_that_fail_are_said_to_be_inputs():
+    system = bouncing(0.8)
+    broken = SwitchingPHDAE(
+        system.modes, [Transition(source="air", target="air", when=lambda t, x: 1.0 / 0.0, name="broken")]
+    )
+    with pytest.raises(InputError, match="in mode 'air' after t = 0 s: float division by zero"):
+        run(broken, [1.0, 0.0], GRID)

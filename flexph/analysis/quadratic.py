@@ -1,0 +1,138 @@
+"""Conserved quantities that are quadratic in the states, found by rank at states nearby ([survey] sec. 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dirac.subspaces import echelon
+from ..space import Array
+from .structure import codistribution
+from .view import SPREAD, SystemView
+
+WIDEST = 24
+"""Differential states up to which quadratic Casimirs are looked for: of n there are n (n + 3)/2 coefficients."""
+ALIKE = 1e-9
+"""Singular value over the largest of the conditions at all probes up to which a combination counts as conserved."""
+ROUND_OFF = 1e-7
+"""Coefficient beside a one, of scaled states, that is zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticCasimir:
+    """``C = ½ x₁ᵀQ x₁ + bᵀx₁`` of the differential states x₁, Q = Qᵀ (r, r), b (r,), its coefficients at most one."""
+
+    Q: Array
+    b: Array
+
+    def __call__(self, states: Array) -> Array:
+        """C at states (…, r): (…,)."""
+        x = np.asarray(states)
+        made: Array = 0.5 * np.einsum("...i,ij,...j->...", x, self.Q, x) + x @ self.b
+        return made
+
+    def words(self, names: tuple[str, ...]) -> str:
+        """C in words."""
+        made = ""
+        for factor, what in self._terms(names):
+            sign = (" − " if factor < 0.0 else " + ") if made else ("−" if factor < 0.0 else "")
+            made += sign + ("" if abs(abs(factor) - 1.0) < ROUND_OFF else f"{abs(factor):.6g} ") + what
+        return made
+
+    def _terms(self, names: tuple[str, ...]) -> list[tuple[float, str]]:
+        n = len(self.b)
+        made = [(0.5 * self.Q[i, i], f"{names[i]}²") for i in range(n)]
+        made += [(self.Q[i, j], f"{names[i]} {names[j]}") for i in range(n) for j in range(i + 1, n)]
+        made += [(self.b[i], names[i]) for i in range(n)]
+        return [(float(factor), what) for factor, what in made if factor != 0.0]
+
+
+def quadratic_casimirs(view: SystemView, linear: Array, most: int) -> tuple[QuadraticCasimir, ...]:
+    """Up to ``most`` independent ones beside the linear ones (r, k) and their products.
+
+    ∇C = Q x₁ + b is in the co-distribution at as many states near the one in question as there are coefficients.
+    """
+    r = len(linear)
+    if r > WIDEST or most <= 0:
+        return ()
+    found = _conserved(view, r)
+    known = _products(linear * view.scales[:, None], r)
+    rest = found - known @ (np.linalg.pinv(known) @ found)
+    u, values, _ = np.linalg.svd(rest, full_matrices=False)
+    basis = u[:, values > 1e-6]
+    if not basis.shape[1]:
+        return ()
+    made, _ = echelon(basis)
+    candidates = [_unscaled(column, view.scales) for column in np.where(np.abs(made) < ROUND_OFF, 0.0, made).T]
+    return _independent(candidates, linear, view, most)
+
+
+def _states(view: SystemView) -> Iterator[Array]:
+    """States near the one in question, at random."""
+    rng, sizes = np.random.default_rng(2), SPREAD * view.sizes
+    while True:
+        yield view.x + sizes * rng.uniform(-1.0, 1.0, view.x.size)
+
+
+def _conserved(view: SystemView, r: int) -> Array:
+    """Coefficients (m, k) of all that are conserved, in scaled states: of ½Q_ii, Q_ij and b."""
+    i, j = np.triu_indices(r)
+    m, rows, total = i.size + r, [], 0.0
+    for x in _states(view):
+        if total > 1.2 * m + r:
+            break
+        alpha, xi = codistribution(view, x), (view.V1.T @ x) / view.scales
+        slopes = np.zeros((r, m))
+        slopes[i, np.arange(i.size)] += xi[j]
+        slopes[j, np.arange(i.size)] += xi[i]  # of ½Q_ii twice: 2 · ½ x_i²
+        slopes[:, i.size :] = np.eye(r)
+        rows.append(slopes - alpha @ (alpha.T @ slopes))
+        if alpha.shape[1] == r:
+            return np.eye(m)
+        total += r - alpha.shape[1]
+    _, values, vt = np.linalg.svd(np.vstack(rows))
+    full = np.concatenate([values, np.zeros(m - values.size)]) if values.size < m else values
+    made: Array = vt[full <= ALIKE * max(float(full[0]), 1e-300)].T
+    return made
+
+
+def _products(linear: Array, r: int) -> Array:
+    """Coefficients of linear ones and of their products."""
+    i, j = np.triu_indices(r)
+    made = [np.concatenate([np.zeros(i.size), column]) for column in linear.T]
+    for a in range(linear.shape[1]):
+        for b in range(a, linear.shape[1]):
+            outer = np.outer(linear[:, a], linear[:, b])
+            both = outer + outer.T
+            made.append(np.concatenate([np.where(i == j, 0.5 * both[i, j], both[i, j]), np.zeros(r)]))
+    return np.array(made).T.reshape(i.size + r, len(made))
+
+
+def _unscaled(column: Array, scales: Array) -> QuadraticCasimir:
+    r = scales.size
+    i, j = np.triu_indices(r)
+    terms = column[: i.size] / (scales[i] * scales[j])
+    b = column[i.size :] / scales
+    largest = max(np.abs(terms).max(initial=0.0), np.abs(b).max(initial=0.0))
+    Q = np.zeros((r, r))
+    Q[i, j] += terms / largest
+    Q[j, i] += terms / largest
+    return QuadraticCasimir(Q, b / largest)
+
+
+def _independent(
+    candidates: list[QuadraticCasimir], linear: Array, view: SystemView, most: int
+) -> tuple[QuadraticCasimir, ...]:
+    """Those whose gradients depend neither on linear ones nor on each other."""
+    x = view.V1.T @ next(_states(view))
+    kept: list[QuadraticCasimir] = []
+    columns = [c / np.linalg.norm(c) for c in (linear * view.scales[:, None]).T]
+    for one in candidates:
+        slope = view.scales * (one.Q @ x + one.b)
+        trial = np.array([*columns, slope / max(float(np.linalg.norm(slope)), 1e-300)]).T
+        if len(kept) < most and np.linalg.svd(trial, compute_uv=False)[-1] > 1e-7:
+            kept.append(one)
+            columns.append(trial[:, -1])
+    return tuple(kept)

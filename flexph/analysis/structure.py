@@ -1,0 +1,96 @@
+"""The Dirac structure of a system, and the covectors along which its storage cannot move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .. import checks as check
+from ..dirac.graph import Graph
+from ..dirac.structure import DiracStructure
+from ..dirac.subspaces import null_space
+from ..dirac.system import PortHamiltonian
+from ..space import Array, dense
+from ..state import State
+from .view import System, SystemView, state_names, view
+
+
+def structure_of(
+    system: System, state: Sequence[float] | Array | State | None = None, *, algebraic: bool = False
+) -> DiracStructure:
+    """The Dirac structure of a system at a state, its sample by default.
+
+    Of a :class:`PortHamiltonian` it is D(x). Of a :class:`flexph.PHDAE`, ``f̃ = −Eẋ = −J z − g_R f_R − B u``,
+    ``e_R = g_Rᵀz``, ``y = Bᵀz`` with g_R a basis of the range of R = g_R R̃ g_Rᵀ, f_R = −R̃ e_R; algebraic rows have
+    f̃ = 0 and their costates are free (multipliers), and with E = U₁E₁₁V₁ᵀ the storage has f = −V₁ᵀẋ, e = V₁ᵀ∇H
+    ([survey] eq. (2.42)). Ports: the parts of the differential states, ``resistive`` and the inputs by their names;
+    with ``algebraic=True`` also those of the algebraic states, at which f̃ = 0 is still to be set: the equations as they
+    are.
+    """
+    if isinstance(system, PortHamiltonian):
+        x = check.array("state", system.sample if state is None else state, (system.size,))
+        return system.at(x)
+    return structure_at(view(system, state), algebraic=algebraic)
+
+
+def structure_at(made: SystemView, *, algebraic: bool = False) -> DiracStructure:
+    """:func:`structure_of` where the system is looked at already."""
+    system, x, s = made.system, made.x, made.equations.split
+    n, J, B = x.size, dense(system.J(x)), dense(system.B(x))
+    outer = np.hstack([made.resists, B])
+    k = outer.shape[1]
+    E11 = s.U1.T @ dense(system.E(x)) @ s.V1
+    # f̃ = U₁E₁₁f_S on the rows of U₁ and zero on those of U₂; z = U₁E₁₁⁻ᵀe_S + U₂e₂
+    r = E11.shape[0]
+    left = np.linalg.solve(E11, s.U1.T) if r else np.zeros((0, n))
+    change = np.vstack([left, s.U2.T])
+    inner, outer = -change @ J @ change.T, -change @ outer
+    inner = 0.5 * (inner - inner.T)
+    matrix = np.block([[inner, outer], [-outer.T, np.zeros((k, k))]])
+    sizes = {"storage": r, "algebraic": n - r, "resistive": made.resists.shape[1]}
+    ports, at = {}, 0
+    for name, size in sizes.items():
+        ports[name], at = slice(at, at + size), at + size
+    taken = {name: _free_name(name, ports) for name in system.ports}
+    ports |= {taken[name]: slice(at + p.start, at + p.stop) for name, p in system.ports.items()}
+    graph = Graph(0.5 * (matrix - matrix.T), np.arange(len(matrix)) >= n)
+    D = DiracStructure.from_graph(graph, {p: q for p, q in ports.items() if q.stop > q.start})
+    if n > r and algebraic:
+        D = _named(D, "algebraic", state_names(made.system, made.V2))
+    elif n > r:
+        D = D.closed(flows=["algebraic"])
+    return _named(D, "storage", made.names) if r else D
+
+
+def _free_name(name: str, ports: Mapping[str, slice]) -> str:
+    return f"port {name}" if name in ports else name
+
+
+def _named(D: DiracStructure, port: str, names: list[str]) -> DiracStructure:
+    """A port in the parts of its states, where each is one piece."""
+    owners = [name.partition("[")[0] for name in names]
+    parts: dict[str, int] = {}
+    for i, owner in enumerate(owners):
+        if owner in parts and owners[i - 1] != owner:
+            return D
+        parts[owner] = parts.get(owner, 0) + 1
+    return D if set(parts) & (set(D.ports) - {port}) else D.split(port, parts)
+
+
+def codistribution(made: SystemView, x: Array) -> Array:
+    """``{α : f_S = 0, e_S = α, f_R = 0, e_R = 0, u = 0}`` ([survey] eq. (4.30), (4.33)), orthonormal columns (r, k).
+
+    Scaled: entries are those of α times ``scales``, so that units do not decide on ranks.
+    """
+    s, J = made.equations.split, dense(made.system.J(x))
+    r = made.V1.shape[1]
+    E11 = s.U1.T @ dense(made.system.E(x)) @ s.V1
+    inner = s.U1 @ np.linalg.solve(E11.T, np.diag(1.0 / made.scales)) if r else np.zeros((x.size, 0))
+    costates = np.hstack([inner, s.U2])  # z of (α̂, z₂)
+    size = np.abs(costates).max(axis=0, initial=0.0)
+    rows = np.vstack([J @ costates, made.resists.T @ costates])
+    column = np.where(np.arange(rows.shape[1]) < r, 1.0, 1.0 / np.maximum(np.linalg.norm(rows, axis=0), 1e-300 + size))
+    found = null_space(rows * column)[:r]
+    u, values, _ = np.linalg.svd(found, full_matrices=False)
+    return u[:, values > 1e-9]
