@@ -1,4 +1,4 @@
-"""A solid body from its mesh to a run: assembly, modes, reduction and 1000 steps, as the mesh grows."""
+"""A solid body from its mesh to a run: assembly, factorisation, reduction and 1000 steps, as the mesh grows."""
 
 import argparse
 import resource
@@ -10,9 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from cases.solid_cantilever import bar
-from flexph import GROUND, connect, hinge, integrate, modes, reduce_body
-from flexph.linearization import linear_body
-from flexph.positive import PARDISO
+from flexph import GROUND, connect, hinge, integrate, reduce_body
+from flexph.positive import PARDISO, condensed, positive_solver
 
 MODES, STEPS = 12, 1000
 
@@ -43,7 +42,7 @@ def main() -> None:
         "coordinates",
         "stresses",
         "assembly s",
-        "modes s",
+        "factorisation s",
         "reduction s",
         "run s",
         "µs/step",
@@ -54,11 +53,12 @@ def main() -> None:
     swinging(reduce_body(bar("tetra", 2, 1), modes=MODES, static=("tip",)), 10)  # compiles
     for across in given.across:
         body, assembly = timed(lambda across=across: bar(given.cells, 2, across))
-        _, vibrations = timed(lambda body=body: modes(linear_body(body, "bar"), MODES))
+        stiffness = condensed(body.elasticity.compliance, body.elasticity.strain).stiffness
+        _, factoring = timed(lambda stiffness=stiffness: positive_solver(stiffness))
         small, reduction = timed(lambda body=body: reduce_body(body, modes=MODES, static=("tip",)))
         run, spent = timed(lambda small=small: swinging(small, STEPS))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
-        row = (f"{assembly:.2f}", f"{vibrations:.1f}", f"{reduction:.1f}", f"{spent:.2f}", f"{1e6 * spent / STEPS:.0f}")
+        row = (f"{assembly:.2f}", f"{factoring:.2f}", f"{reduction:.1f}", f"{spent:.2f}", f"{1e6 * spent / STEPS:.0f}")
         table.add_row(str(body.size), str(body.stress_size), *row, f"{run.ledger.largest_residual:.0e}", f"{peak:.0f}")
     Console(width=140).print(table)
 

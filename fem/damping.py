@@ -9,6 +9,7 @@ from scipy import sparse
 
 from flexph import Elasticity, Inertia, LinearPHDAE, modes
 from flexph import checks as check
+from flexph.bordered import Bordered
 from flexph.inertia import contract
 
 
@@ -50,7 +51,12 @@ def damped(elasticity: Elasticity, inertia: Inertia, damping: Damping) -> Elasti
 
 def _by_modes(elasticity: Elasticity, inertia: Inertia, ratios: np.ndarray) -> sparse.csr_array:
     """Σ 2ζω (Mφ)(Mφ)ᵀ over the lowest modes of M ü + DᵀC⁻¹D u = 0, D at u = 0."""
-    mass, strain = sparse.csr_array(contract(inertia, about_centre=False).M), elasticity.strain
+    mass, strain = contract(inertia, about_centre=False).M, elasticity.strain
+    if isinstance(mass, Bordered):
+        raise ValueError(
+            "damping must not have ratios for a large body about mean axes, whose matrices they would fill: take "
+            "stiffness, or hold a port of the body"
+        )
     stresses, size = strain.shape
     system = LinearPHDAE(
         E=sparse.block_diag([mass, elasticity.compliance]).tocsr(),

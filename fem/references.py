@@ -7,31 +7,27 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import qr
+from scipy.sparse.linalg import splu
 
 from flexph import checks as check
+from flexph.mean_axes import FILLED
 from flexph.space import Array, cross, spins
 
 from .null_space import null_space
 from .solid_model import SolidModel
 from .solid_ties import Tied
 
-FILLED = 1000
-"""Coordinates up to which mean axes are offered: they fill all mass matrices."""
-
 
 def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
-    """A basis (n, n') of the coordinates without rigid motion: mean axes, or a port held.
+    """A basis (n, n') of the coordinates without rigid motion: a port held, or for mean axes what holds the body.
 
-    Raises ValueError for a port that is not there, and for mean axes of a large body.
+    Mean axes of a large body are not a matter of its coordinates, which they would fill
+    (:func:`flexph.mean_axes.about_mean_axes`): d + s single ones are held. Raises ValueError for a port that is not
+    there.
     """
     if reference == "mean_axis":
-        if basis.shape[1] > FILLED:
-            known = ", ".join(map(repr, ports)) or "none yet"
-            raise ValueError(
-                f"reference must be a port to hold for a body of {basis.shape[1]} coordinates (ports: {known}): mean "
-                f"axes fill its mass matrices, and are for up to {FILLED}"
-            )
-        return null_space(_mean_motion(model) @ basis)
+        return null_space(_mean_motion(model) @ basis) if basis.shape[1] <= FILLED else _pinned(model, basis)
     names = {"mean_axis": None, **ports}
     port: Tied = check.lookup("reference", reference, names)
     if port.rigid:
@@ -39,6 +35,17 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
         kept = np.setdiff1d(np.arange(basis.shape[1]), held)
         return sparse.eye_array(basis.shape[1], format="csr")[:, kept]
     return null_space(sparse.vstack([port.shape, port.rotation]).tocsr())
+
+
+def _pinned(model: SolidModel, basis: Any) -> Any:
+    """A basis without those coordinates that hold the body best: rigid motions are large there, and independent."""
+    X, d = model.mesh.points, model.dim
+    lever = (X - X.mean(axis=0)) / np.ptp(X, axis=0).max()
+    turned = np.einsum("aij,nj->nia", cross(d), lever).reshape(model.size, -1)
+    motion = np.hstack([np.tile(np.eye(d), (len(X), 1)), turned])
+    own = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
+    pins = qr(own.T, mode="r", pivoting=True)[1][: own.shape[1]]
+    return sparse.eye_array(basis.shape[1], format="csr")[:, np.setdiff1d(np.arange(basis.shape[1]), pins)]
 
 
 def _mean_motion(model: SolidModel) -> Array:

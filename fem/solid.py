@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 from flexph import Body, Elasticity
 from flexph import checks as check
 from flexph.body import Momenta
+from flexph.mean_axes import FILLED, about_mean_axes
 from flexph.mesh_files import Source
 from flexph.space import spins
 from flexph.validity import ValidityWarning
@@ -71,7 +73,8 @@ def solid(
     ``ports``: regions by port name, each a name in the mesh, node numbers, a function of positions x (d, N) that is
     true on it, or a :class:`Tie` of these, which says whether it is rigid or a mean. ``reference`` removes the rigid
     motion from the deformation: a port that is held (a rigid one does not move, of a mean one the mean), or
-    ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass, which fills the mass matrix: for small bodies.
+    ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass. What that adds to the
+    matrices is kept outside of them above 1000 coordinates (:func:`flexph.mean_axes.about_mean_axes`).
 
     ``loads``: regions of facets (traction [N/m²]), of cells (force per volume [N/m³]) or :class:`Load` by name; the
     inputs of ``flexph.distributed_load``. ``sections``: surfaces of facets, inside or on the boundary, or :class:`Cut`
@@ -84,7 +87,7 @@ def solid(
     Raises ValueError for a file that cannot be read; a mesh without such cells, of mixed degrees, or with cells that
     are inverted, degenerate or repeated, of several pieces, or with hanging nodes, each with the cells; a region that
     is not there, with those that are; cells without a material or with two; ν = 0.5 but in plane stress; rigid regions
-    that share nodes; mean axes of more than 1000 coordinates; sections that are no surface, or in a rigid region.
+    that share nodes; sections that are no surface, or in a rigid region.
     """
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
@@ -94,10 +97,10 @@ def solid(
     basis, found = tied(model, ports or {})
     kept = referred(model, basis, found, reference)
     shapes = sparse.csr_array(basis @ kept)
-    inertia = model.inertia(shapes)
-    return Body(
-        inertia=inertia,
-        elasticity=damped(_elasticity(model, shapes), inertia, damping),
+    elasticity = _elasticity(model, shapes)
+    body = Body(
+        inertia=model.inertia(shapes),
+        elasticity=elasticity,
         ports={name: port.over(kept) for name, port in found.items()},
         loads={name: load_port(model, shapes, name, given) for name, given in (loads or {}).items()},
         view=solid_view(model, shapes),
@@ -107,6 +110,9 @@ def solid(
             model, shapes, sections or {}, {k: p.region.nodes for k, p in found.items() if p.rigid}
         ),
     )
+    if reference == "mean_axis" and basis.shape[1] > FILLED:
+        body = about_mean_axes(body)
+    return replace(body, elasticity=damped(elasticity, body.inertia, damping))
 
 
 def _turns(model: SolidModel, shapes: Any) -> Any:

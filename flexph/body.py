@@ -164,6 +164,8 @@ class Body:
     u = 0 about the centre of mass ([flex] sec. 4.3): no Coriolis or centrifugal coupling with u.
     ``section_rotation``, sparse (k, n), are rotations that must stay small (range of validity of the frame).
     ``sections``: named surfaces through the body, see :func:`flexph.section_forces`.
+    ``unshifted`` is the body before it was brought about mean axes, where that would have filled its matrices
+    (:func:`flexph.mean_axes.about_mean_axes`).
     """
 
     inertia: Inertia
@@ -175,6 +177,7 @@ class Body:
     turns: bool = True
     section_rotation: Any | None = None
     sections: Mapping[str, SectionMap] = field(default_factory=dict)
+    unshifted: Body | None = None
 
     def __post_init__(self) -> None:
         check.choice("momenta", self.momenta, ("full", "constant"))

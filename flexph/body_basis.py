@@ -12,7 +12,9 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from . import checks as check
+from .block_lanczos import lowest_modes
 from .body import Body, Port
+from .bordered import filled
 from .elasticity import Elasticity
 from .gram_schmidt import DEFLATION, orthonormal
 from .inertia import contract
@@ -23,6 +25,8 @@ from .spectrum import modes as vibrations
 
 SILENT = 1e-13
 """Entry of a vector over its largest one that is round-off of the solution it came from."""
+MANY = 10
+"""Coordinates for each mode from which on the modes are found by those that lie lowest."""
 UNLOADED = 1e-10
 """Load by inertia forces, over the most that masses can give it, which is round-off of shapes that are free of it."""
 
@@ -41,8 +45,8 @@ class Held:
 
     @cached_property
     def mass(self) -> Any:
-        """M, sparse (n, n): of the deformation alone, P at rest, as damping by modes has it."""
-        return sparse.csr_array(contract(self.body.inertia, about_centre=False).M)
+        """M (n, n): of the deformation alone, P at rest, as damping by modes has it. Sparse, or bordered."""
+        return contract(self.body.inertia, about_centre=False).M
 
     @cached_property
     def strain(self) -> Any:
@@ -80,13 +84,14 @@ class Held:
         except ValueError:
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
 
-    def response(self, force: Array, strain: Array) -> Array:
-        """Static deformation (n, k) under D₀ᵀσ = force (n, k), Cσ = D₀u + strain, strain (m, k)."""
+    def response(self, force: Array, strain: Array | None = None) -> Array:
+        """Static deformation (n, k) under D₀ᵀσ = force (n, k), Cσ = D₀u + strain, strain (m, k), none if None."""
         local = self._local
         if local is not None:
-            return self._stiff(force - self.strain.T @ (local.flexibility @ strain))
+            return self._stiff(force if strain is None else force - self.strain.T @ (local.flexibility @ strain))
         factor, row, length = self._factor
-        right = np.concatenate([force / length[:, None], -row[:, None] * strain])
+        pulled = np.zeros((row.size, force.shape[1])) if strain is None else -row[:, None] * strain
+        right = np.concatenate([force / length[:, None], pulled])
         found = factor.solve(right)
         if not np.all(np.isfinite(found)):
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular")
@@ -104,7 +109,7 @@ class Held:
 
     def _under(self, force: Array) -> Array:
         """Static deformation (n, k) under forces (k, n)."""
-        return self.response(force.T, np.zeros((self.elastic.size, len(force))))
+        return self.response(force.T) if len(force) else np.zeros((self.body.size, 0))
 
     def inertia(self) -> Array:
         """Responses to the inertia forces of the rigid motions of the undeformed body, (n, k)."""
@@ -119,8 +124,10 @@ class Held:
             raise ValueError(f"modes must be at most the {n} flexible coordinates of the body, got {count}")
         if not count:
             return np.zeros((n, 0))
+        if self._local is not None and count <= n // MANY:
+            return lowest_modes(self._stiff, self.mass, count)
         system = LinearPHDAE(
-            E=sparse.block_diag([self.mass, self.elastic.compliance]).tocsr(),
+            E=sparse.block_diag([filled(self.mass), self.elastic.compliance]).tocsr(),
             J=sparse.csr_array(sparse.block_array([[None, -self.strain.T], [self.strain, None]])),
             kinetic=np.arange(n + m) < n,
         )
@@ -201,7 +208,7 @@ def _unit_loads(body: Body, name: str) -> Array:
     found = check.lookup("port", name, {**body.loads, **body.ports})
     if isinstance(found, Port):
         return np.vstack([sparse.csr_array(p).toarray() for p in (found.shape, found.rotation) if p is not None])
-    rows = found.measures[:, None, None] * sparse.csr_array(found.shapes).toarray().reshape(-1, body.dim, body.size)
+    rows = found.measures[:, None, None] * found.shapes.toarray().reshape(-1, body.dim, body.size)
     return np.asarray(rows.sum(axis=0))
 
 

@@ -13,6 +13,9 @@ ROUND_OFF = 1e-12
 """Relative defect up to which an assembled matrix counts as symmetric, skew or positive: assembly sums
 thousands of products in double precision, each with a relative error of 1e-16."""
 
+LARGE = 20000
+"""Rows from which on a sparse matrix is factored by the solver of large ones, which announces it."""
+
 
 def real(name: str, value: Any) -> None:
     """No complex numbers, whose imaginary parts numpy would drop: an array, a sparse matrix or a number."""
@@ -201,6 +204,14 @@ def semi_definite(name: str, a: Any) -> None:
 def _sparse_semi_definite(name: str, unit: Any, size: int) -> None:
     """Signs of the pivots of a symmetric factorisation (Sylvester's law of inertia)."""
     shifted = sparse.csc_array(unit + ROUND_OFF * size * sparse.eye_array(size))
+    if size > LARGE:
+        from .positive import positive_solver  # which has checks of its own
+
+        try:
+            positive_solver(shifted)
+        except ValueError:
+            raise ValueError(f"{name} must be positive semi-definite: a pivot is negative") from None
+        return
     factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     pivots = factor.U.diagonal()
     if np.any(pivots <= 0.0):

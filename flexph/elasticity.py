@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from . import checks as check
+from .bordered import Bordered
 from .space import Array
 
 
@@ -71,6 +72,11 @@ class Elasticity:
         """αM + viscous: the part of the damping that does not depend on u, sparse (n, n)."""
         made = sparse.csr_array(mass.shape)  # stored zeros would count as damping
         if self.mass_damping:
+            if isinstance(mass, Bordered):
+                raise ValueError(
+                    "damping by mass of a large body about mean axes would fill its matrices: reduce the body before "
+                    "it is run, or hold a port of it"
+                )
             made = self.mass_damping * sparse.csr_array(mass)
         return made if self.viscous is None else made + sparse.csr_array(self.viscous)
 

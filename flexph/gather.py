@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from .body import Body
-from .inertia import contract, square_of
+from .bordered import Bordered, placed
+from .inertia import Contractions, contract, square_of
 from .space import Array, cross
 
 
@@ -24,57 +25,60 @@ def body_rows(rows: Any, index: np.ndarray, dim: int) -> Any:
 
 
 def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> dict[str, Any]:
-    """Masses, weights and contracted integrals about the centres of mass; the shift φ̄ folded in or kept apart."""
-    dim, owned = len(gravity), list(bodies.values())
-    basis = cross(dim)
-    square = square_of(basis)
+    """Masses, weights and contracted integrals about the centres of mass; all low ranks folded in or kept apart."""
+    owned = list(bodies.values())
     made = [contract(b.inertia, about_centre=True) for b in owned]
-    for i, body in enumerate(owned):
-        if body.momenta == "constant":
-            made[i] = _at_rest(made[i])
+    moving = np.array([float(b.momenta == "full") for b in owned])  # else the momenta are those at u = 0
+    forms = [_forms(c, f) for c, f in zip(made, moving, strict=True)]
+    stack = sparse.vstack([sparse.block_diag([_sparse(x) for x in same]) for same in zip(*forms, strict=True)]).tocsr()
     mass = np.array([b.mass for b in owned])
     sizes = np.array([b.size for b in owned])
-    count = range(len(basis))
-    stack = sparse.vstack(
-        [sparse.block_diag([c.M for c in made])]
-        + [sparse.block_diag([c.N[a] for c in made]) for a in count]
-        + [sparse.block_diag([c.K[a][b] for c in made]) for a in count for b in count]
-    ).tocsr()
-    mean = sparse.csr_array(mean_shapes(bodies))
-    full = sparse.diags_array([float(b.momenta == "full") for b in owned])
-    forms = [(np.eye(dim), False)] + [(basis[a], True) for a in count]
-    forms += [(square[a, b], True) for a in count for b in count]
-    left = [
-        mean.T @ sparse.kron(sparse.diags_array(mass) @ (full if moving else sparse.eye_array(len(owned))), form)
-        for form, moving in forms
-    ]
-    mean_stack = sparse.csr_array(sparse.vstack(left))
-    flexing = np.flatnonzero(sizes)
+    mean, mean_stack = sparse.csr_array(mean_shapes(bodies)), _mean_stack(bodies, mass, moving)
+    border, border_stack = _border(forms, sizes)
+    border, border_stack = sparse.vstack([mean, border]).tocsr(), sparse.hstack([mean_stack, border_stack]).tocsr()
     return {
         "mass": mass,
         "weight": mass[:, None] * gravity,
         "turning": np.flatnonzero([b.turns for b in owned]),
-        "flexing": flexing,
+        "flexing": np.flatnonzero(sizes),
         "body_u": np.repeat(np.arange(len(owned)), sizes),
         "J": np.array([c.J for c in made]),
-        "s": np.concatenate([c.s for c in made], axis=2),
+        "s": np.concatenate([f * c.s for f, c in zip(moving, made, strict=True)], axis=2),
         "n": np.concatenate([c.n for c in made], axis=1),
-        "stack": stack - mean_stack @ mean if folded else stack,
+        "stack": stack - border_stack @ border if folded else stack,
         "mean": None if folded else mean,
-        "mean_stack": None if folded else mean_stack,
+        "border": None if folded else border,
+        "border_stack": None if folded else border_stack,
     }
 
 
-def _at_rest(c: Any) -> Any:
-    """Momenta at u = 0: no dependence on the deformation."""
-    return c.__class__(
-        J=c.J,
-        s=np.zeros_like(c.s),
-        n=c.n,
-        M=c.M,
-        N=tuple(0.0 * x for x in c.N),
-        K=tuple(tuple(0.0 * x for x in row) for row in c.K),
-    )
+def _forms(c: Contractions, moving: float) -> list[Any]:
+    """M, N_a and K_ab of a body; without the latter two its momenta do not change with its deformation."""
+    return [c.M, *(moving * x for x in c.N), *(moving * x for row in c.K for x in row)]
+
+
+def _sparse(form: Any) -> Any:
+    return form.sparse if isinstance(form, Bordered) else form
+
+
+def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
+    """m φ̄ᵀB of all forms B = 1, cross_a, cross_aᵀcross_b: left factors of what the centres of mass take away."""
+    mean, basis = mean_shapes(bodies), cross(next(iter(bodies.values())).dim)
+    turning = [*basis, *square_of(basis).reshape(-1, *basis.shape[1:])]
+    rates = [(np.eye(basis.shape[1]), np.ones(len(mass))), *((form, moving) for form in turning)]
+    return sparse.vstack([mean.T @ sparse.kron(sparse.diags_array(mass * f), form) for form, f in rates])
+
+
+def _border(forms: list[list[Any]], sizes: Array) -> tuple[Any, Any]:
+    """Rows over all u, and what they take away from the forms by their left factors: of bodies about mean axes."""
+    start, n, rows, left = np.cumsum([0, *sizes]), int(np.sum(sizes)), [], []
+    for own, at in zip(forms, start, strict=False):
+        if isinstance(own[0], Bordered):
+            rows.append(placed(own[0].right, (0, at), (len(own[0].right), n)))
+            taken = [placed(-form.left, (at, 0), (n, form.left.shape[1])) for form in own]
+            left.append(sparse.vstack(taken))
+    none = sparse.csr_array((0, n)), sparse.csr_array((len(forms[0]) * n, 0))
+    return sparse.vstack([none[0], *rows]), sparse.hstack([none[1], *left])
 
 
 def elastic_arrays(bodies: Mapping[str, Body]) -> dict[str, Any]:

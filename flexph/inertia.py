@@ -121,14 +121,34 @@ class Contractions:
     ``J(u)_ab = J_ab + 2 s_ab·u + uᵀK_ab u``, ``p_r,a = J(u)_ab ω_b + (n_a + N_a u)·u̇``,
     ``p_u = ω_a (n_a + N_a u) + M u̇``, N_a skew. The shift to the centre of mass is *not* in M, N, K: it is
     ``−m φ̄ᵀ B φ̄`` with B = 1, cross_a, cross_aᵀcross_b, and stays outside so that they remain sparse.
+    M, N and K are summed where they are asked for.
     """
 
+    inertia: Inertia
     J: Array
     s: Array
     n: Array
-    M: Any
-    N: tuple[Any, ...]
-    K: tuple[tuple[Any, ...], ...]
+
+    @cached_property
+    def M(self) -> Any:
+        """Mass of the deformation, (n, n)."""
+        return self._weighted(np.eye(self.inertia.dim)) + self.inertia.spin_pair
+
+    @cached_property
+    def N(self) -> tuple[Any, ...]:
+        """∫φᵀcross_a φ, s of them (n, n)."""
+        return tuple(self._weighted(form) for form in cross(self.inertia.dim))
+
+    @cached_property
+    def K(self) -> tuple[tuple[Any, ...], ...]:
+        """∫φᵀB_ab φ with B_ab = sym(cross_aᵀcross_b), s × s of them (n, n)."""
+        return tuple(tuple(map(self._weighted, row)) for row in square_of(cross(self.inertia.dim)))
+
+    def _weighted(self, form: Array) -> Any:
+        """Σ_ij form_ij ∫ρ φ_i φ_j."""
+        pair, places = self.inertia.shape_pair, np.argwhere(form).tolist()
+        none = sparse.csr_array((self.inertia.size,) * 2)
+        return sum((form[i, j] * pair[i][j] for i, j in places), start=none)
 
 
 def contract(inertia: Inertia, *, about_centre: bool) -> Contractions:
@@ -140,19 +160,11 @@ def contract(inertia: Inertia, *, about_centre: bool) -> Contractions:
         lever = lever - np.einsum("ik,j->ijk", inertia.shape_first, c)
     basis = cross(inertia.dim)
     square = square_of(basis)
-    pair = inertia.shape_pair
-    weighted = lambda w: sum(  # noqa: E731 - a local contraction
-        (w[i, j] * pair[i][j] for i in range(inertia.dim) for j in range(inertia.dim) if w[i, j]),
-        start=sparse.csr_array((inertia.size, inertia.size)),
-    )
-    count = range(len(basis))
     return Contractions(
+        inertia,
         J=np.einsum("abij,ij->ab", square, second) + inertia.spin,
         s=np.einsum("abij,ijk->abk", square, lever),
         n=np.einsum("aij,ijk->ak", basis, lever) + inertia.spin_shape,
-        M=weighted(np.eye(inertia.dim)) + inertia.spin_pair,
-        N=tuple(weighted(basis[a]) for a in count),
-        K=tuple(tuple(weighted(square[a, b]) for b in count) for a in count),
     )
 
 

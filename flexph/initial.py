@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from . import checks as check
 from .elimination import explain_redundant, null_space
 from .joints.connection import measures
 from .kernels.arrays import Arrays
-from .kernels.continuous import mass_matrix
+from .kernels.continuous import mass_matrix, rigid_mass
 from .kernels.gradient import columns, constraint_matrix, velocity_count
 from .kernels.jacobian import flatten, unflatten
 from .kernels.rolling import squares
@@ -134,14 +135,12 @@ def project(
     G, b = constraint_rates(mechanism, c, table, time)
     if not b.size:
         return wanted
-    a = mechanism.network.arrays
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
     held = sparse.csr_array(sparse.vstack([G, keep])), np.concatenate([b, wanted[given]])
-    rigid, every = np.arange(wanted.size - mechanism.layout.flexible), np.arange(wanted.size)
     found = wanted
-    for (rows, rates), active in ((held, rigid), ((G, b), rigid), (held, every), ((G, b), every)):
-        M = mass_matrix(a, c.u, deforming=active is every)
-        found = _nearest(M, rows, rates, wanted, active)
+    tries = itertools.product((rigid_mass, mass_matrix), (held, (G, b)))  # of large bodies the latter mass is full
+    for mass, (rows, rates) in tries:
+        found = _nearest(mass(mechanism.network.arrays, c.u).toarray(), rows, rates, wanted)
         defect = np.abs(rows @ found - rates)
         if defect.max() <= CONSISTENT * max(_rate_scale(rows, found, rates), _rate_scale(rows, wanted, rates)):
             return found
@@ -152,9 +151,10 @@ def project(
     )
 
 
-def _nearest(M: Any, rows: Any, rates: Array, wanted: Array, active: Array) -> Array:
-    """Change the active velocities least in kinetic energy to meet rows v = rates, as nearly as they can."""
-    root = np.linalg.cholesky(M[active][:, active].toarray())  # scaled, nearest is least-norm
+def _nearest(M: Array, rows: Any, rates: Array, wanted: Array) -> Array:
+    """Change the leading velocities, those of M, least in kinetic energy to meet rows v = rates as nearly as can be."""
+    active = slice(0, len(M))
+    root = np.linalg.cholesky(M)  # scaled, nearest is least-norm
     scaled = np.linalg.solve(root, rows[:, active].toarray().T).T
     found = wanted.copy()
     found[active] += np.linalg.solve(root.T, np.linalg.lstsq(scaled, rates - rows @ wanted, rcond=1e-11)[0])

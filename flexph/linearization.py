@@ -20,6 +20,7 @@ from .kernels.springs import damping_slopes
 from .kernels.state import node_arms, vectors
 from .kernels.step import world_loads
 from .linear import LinearPHDAE
+from .mean_axes import unshifted
 from .space import Array, cross, spin_map, spins
 from .state import Pose, TimeTable, product_values, spring_values
 
@@ -35,6 +36,8 @@ def linear_body(body: Body, name: str) -> LinearPHDAE:
 
     ``E = diag([[M_rr, M_rf], [M_fr, M_ff]], C)``, ``J = [[0, −Dᵀ], [D, 0]]`` with D at u = 0; M is eq. (33).
     """
+    if body.unshifted is not None:
+        return unshifted(linear_body(body.unshifted, name), {name: body})
     c, d = contract(body.inertia, about_centre=False), body.dim
     basis, n, s = cross(d), body.size, spins(d) if body.turns else 0
     lever = np.einsum("aij,j->ia", basis, body.inertia.first)[:, :s]
@@ -87,6 +90,9 @@ def linearize(mechanism: Mechanism, pose: Pose) -> LinearPHDAE:
     spring loads the pose: the geometric stiffness of the loads would be missing.
     """
     _refuse_loads(mechanism, pose)
+    if any(body.unshifted for body in mechanism.bodies.values()):
+        bodies = {name: body.unshifted or body for name, body in mechanism.bodies.items()}
+        return unshifted(linearize(replace(mechanism, bodies=bodies), pose), mechanism.bodies)
     system = mechanism.bodies_at_rest
     nodes = _node_rows(mechanism, pose)
     gradient = _product_rows(mechanism, pose, nodes)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-import time
+import copy
+import weakref
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from .elasticity import inverse_by_blocks
+from .factor_cost import Cost, announced
 from .space import Array
 
 PARDISO = find_spec("pypardiso") is not None
@@ -23,12 +26,12 @@ MANY = 1.5
 LOCAL = 200
 """Stresses that hang together, up to which C is inverted block by block."""
 FEW = 5000
-"""Unknowns up to which SuperLU is faster: the binding of PARDISO looks for its library each time, 0.2 to 0.4 s."""
-ANNOUNCED = 20000
-"""Unknowns from which on a factorisation is announced (a cube of 26 000: 0.9 s by PARDISO, 5.7 s by SuperLU)."""
+"""Unknowns up to which SuperLU is fast enough: the binding of PARDISO looks for its library, once, 0.2 to 0.4 s."""
+FILL, WORK = 25.0, 2000.0
+"""Of SuperLU on solids, within a factor of two (bars, cubes, plates of 9e3 to 1.3e5 unknowns): entries of both factors
+over n √b, b the bandwidth by Cuthill and McKee, and operations over entries."""
 
 Solve = Callable[[Array], Array]
-log = logging.getLogger("flexph")
 
 
 class Condensed(NamedTuple):
@@ -54,43 +57,73 @@ def condensed(compliance: Any, strain: Any) -> Condensed | None:
 def positive_solver(matrix: Any) -> Solve:
     """Solutions with a symmetric positive definite matrix: by PARDISO (extra ``pardiso``), or by SuperLU.
 
-    Raises ValueError where it is not positive definite, as far as its pivots show.
+    Memory and time of a large factorisation are announced before it starts. Raises ValueError where the matrix is not
+    positive definite, as far as its pivots show, and MemoryError where the factors need more memory than there is.
     """
-    n = matrix.shape[0]
-    if n >= ANNOUNCED:
-        way = "PARDISO" if PARDISO else "SuperLU; the extra 'pardiso' is several times faster"
-        log.warning("factoring a matrix of %d unknowns and %d entries by %s", n, matrix.nnz, way)
-    clock = time.perf_counter()
-    solve = _pardiso(matrix) if PARDISO and n > FEW else _superlu(matrix)
-    if n >= ANNOUNCED:
-        log.warning("factored in %.1f s", time.perf_counter() - clock)
-    return solve
+    return _pardiso(matrix) if PARDISO and matrix.shape[0] > FEW else _superlu(matrix)
 
 
 def _superlu(matrix: Any) -> Solve:
     full = sparse.csc_array(matrix)
-    try:
-        factor = splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    except RuntimeError:
-        raise ValueError("matrix must be positive definite: it is singular") from None
+    advice = "" if PARDISO else "; the extra 'pardiso' takes a part of both (pip install 'flexph[pardiso]')"
+    with announced(full.shape[0], _superlu_cost(full), "SuperLU", advice):
+        try:
+            factor = splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        except RuntimeError:
+            raise ValueError("matrix must be positive definite: it is singular") from None
     if np.any(factor.U.diagonal() <= 0.0):
         raise ValueError("matrix must be positive definite: a pivot is not positive")
     return lambda y: factor.solve(np.ascontiguousarray(y))
 
 
-def _pardiso(matrix: Any) -> Solve:
+def _superlu_cost(matrix: Any) -> Cost:
+    """What SuperLU is expected to take, which does not say it itself; nothing where it is little."""
+    n = matrix.shape[0]
+    if n < FEW:
+        return Cost(0.0, 0.0)
+    place = np.empty(n, dtype=int)
+    place[reverse_cuthill_mckee(matrix, symmetric_mode=True)] = np.arange(n)
+    entries = sparse.coo_array(matrix)
+    bandwidth = np.abs(place[entries.row] - place[entries.col]).max()
+    filled = FILL * n * np.sqrt(bandwidth)
+    return Cost(memory=12.0 * filled, operations=WORK * filled)
+
+
+@cache
+def _binding() -> Any:
+    """The binding of PARDISO with its library found, which takes a while; what factors is a copy of it."""
     import pypardiso
+
+    return pypardiso.PyPardisoSolver(mtype=2)
+
+
+def _pardiso(matrix: Any) -> Solve:
+    """By the phases of PARDISO: 11 analyses, and says what 22 will take; 33 solves. ``solve`` of the binding compares
+    the whole matrix each time."""
+    from pypardiso.pardiso_wrapper import PyPardisoError
 
     upper = sparse.csr_matrix(sparse.triu(matrix, format="csr"))
     upper.sort_indices()
-    solver = pypardiso.PyPardisoSolver(mtype=2)
+    solver = copy.copy(_binding())
+    solver.pt, solver.iparm = np.zeros_like(solver.pt), np.zeros_like(solver.iparm)
+    # own parameters, nested dissection, report entries of factors and 1e6 operations
+    for parameter, value in {1: 1, 2: 2, 18: -1, 19: -1}.items():
+        solver.set_iparm(parameter, value)
+    solver._check_A(upper)
+
+    def phase(number: int, right: Array) -> Array:
+        solver.set_phase(number)
+        found: Array = solver._call_pardiso(upper, right)
+        return found
+
+    none = np.zeros((upper.shape[0], 1))
+    phase(11, none)
+    kept, factors, _, operations = solver.iparm[15:19].tolist()
     try:
-        solver.factorize(upper)
-    except pypardiso.pardiso_wrapper.PyPardisoError as error:
+        with announced(upper.shape[0], Cost(1024.0 * (kept + factors), 1e6 * operations), "PARDISO"):
+            phase(22, none)
+    except PyPardisoError as error:
         raise ValueError(f"matrix must be positive definite: {error}") from None
-
-    def solve(y: Array) -> Array:
-        found: Array = solver.solve(upper, np.asfortranarray(y))
-        return found.reshape(y.shape)
-
+    solve = lambda y: phase(33, np.asfortranarray(y, dtype=float)).reshape(y.shape)  # noqa: E731 - owns the factors
+    weakref.finalize(solve, solver.free_memory, everything=True)
     return solve

@@ -133,7 +133,7 @@ def _elastic_force(mechanism: Mechanism, c: Configuration) -> Array:
 def _stiffness(mechanism: Mechanism, c: Configuration) -> tuple[Any, Any]:
     """DᵀC⁻¹D, the geometric stiffness of the stresses, and the centrifugal softening −ω²K, as K₀ + S mean.
 
-    The shift of the mass integrals to the centre of mass is kept apart as S where it would fill them: in large bodies.
+    The shifts of the mass integrals to centre of mass and mean axes are kept apart as S where they would fill them.
     """
     a = mechanism.network.arrays
     made, shift = elastic_stiffness(a, c.u), 0.0 * _mean(mechanism).T
@@ -143,14 +143,14 @@ def _stiffness(mechanism: Mechanism, c: Configuration) -> tuple[Any, Any]:
         square = sparse.diags_array(w[:, block // s] * w[:, block % s])
         made = made - square @ sparse.csr_array(a.stack[rows])
         if a.mean is not None:
-            shift = shift + square @ a.mean_stack[rows]
+            shift = shift + square @ a.border_stack[rows]
     return made, shift
 
 
 def _mean(mechanism: Mechanism) -> Any:
-    """Mean displacements of the bodies (k, n) where their shift is kept apart; none where it is folded in."""
+    """Mean motions of the bodies (k, n) where the shifts to them are kept apart; none where they are folded in."""
     a = mechanism.network.arrays
-    return sparse.csr_array((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.mean)
+    return sparse.csr_array((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.border)
 
 
 def _curvature(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:

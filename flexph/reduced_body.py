@@ -13,6 +13,7 @@ from scipy import sparse
 from . import checks as check
 from .body import Body, Port, StressField, View
 from .body_basis import Held, body_basis, refuse_others
+from .bordered import Bordered
 from .definite import divided, dropped, ldl, semi_definite_product
 from .elasticity import Elasticity
 from .inertia import Inertia
@@ -75,6 +76,7 @@ def reduce_body(
         view=None if body.view is None else _view(body.view, T, S),
         section_rotation=_rows(body.section_rotation, T) if flexible else None,
         sections={k: p.over(T, S) for k, p in body.sections.items()} if flexible else {},
+        unshifted=None,
     )
 
 
@@ -166,18 +168,22 @@ def _view(view: View, T: Any, S: Array) -> View:
 
 def _rows(rows: Any, T: Any) -> Any:
     """Shape rows over û, sparse; None stays None."""
+    if isinstance(rows, Bordered):
+        return sparse.csr_array(rows @ T)
     return None if rows is None else sparse.csr_array(rows) @ T
 
 
 def _judge(held: Held, T: Array, S: Array) -> None:
     """Warn where the quadratic strains, or the stress of a spin that stiffens the body, are lost."""
+    if not held.elastic.slopes.shape[0]:
+        return None
     lost = lost_share(held, T, S)
     if lost > LOST:
         return _warn(
             f"{lost:.0%} of the quadratic strains of the reduced body work on no stress that was kept: shortening by "
             "bending and geometric stiffening are lost; add derivatives (as many as there are bending modes, or fewer)"
         )
-    if not held.elastic.slopes.shape[0] or held.body.momenta == "constant":
+    if held.body.momenta == "constant":
         return None
     found, exact = diverging_spins(held, T)
     early = np.flatnonzero(found < EARLY * exact)

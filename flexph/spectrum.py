@@ -11,6 +11,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, eig, solve_triangular,
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
 from . import checks as check
+from .block_lanczos import lowest_modes
 from .elimination import eliminate
 from .linear import LinearPHDAE, linear_system
 from .positive import Condensed, condensed, positive_solver
@@ -287,6 +288,10 @@ class _Stiff(_Saddle):
         self.m, self.d, self.shift, self.size = m, d, shift, m.shape[0]
         self._flexibility = lambda strain: local.flexibility @ strain
         self._factor = positive_solver(shift * m + local.stiffness)
+
+    def lanczos(self, count: int, rigid: _Rigid) -> Array:
+        """Vectors of the lowest modes that are not rigid."""
+        return lowest_modes(self._factor, self.m, count, rigid.beside)
 
     def solve(self, load: Array) -> tuple[Array, Array]:
         """Velocities and stresses under loads (n,) or (n, k)."""

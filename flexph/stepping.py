@@ -92,6 +92,7 @@ def _compiles(mechanism: Mechanism, method: Method, options: Options) -> bool:
         "step control is not": options.tolerance is not None,
         "events are not": bool(options.events),
         "redundant='least_norm' is not": options.redundant == "least_norm",
+        "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.bodies.values()),
     }
     found = [reason for reason, holds in reasons.items() if holds]
     if options.compiled and found:

@@ -35,7 +35,8 @@ class Arrays(NamedTuple):
     n: Array  # (s, n)
     stack: Any  # ((1 + s + s²) n, n): M, N_a, K_ab over each other
     mean: Any  # φ̄ (d·b, n) or None when folded in
-    mean_stack: Any  # ((1 + s + s²) n, d·b): left factors of the shift, or None
+    border: Any  # φ̄ and the rows of bodies about mean axes (r, n), or None
+    border_stack: Any  # ((1 + s + s²) n, r): left factors of what they take away from the stack, or None
     viscous: Any  # (n, n), α M and further constant damping
     strain: Any  # (m, n)
     slopes: Any  # (g, n)

@@ -21,7 +21,7 @@ def shifted(a: Arrays, block: int) -> Any:
     n = a.body_u.size
     rows = slice(block * n, (block + 1) * n)
     made = sparse.csr_array(a.stack[rows])
-    return made if a.mean is None else made - a.mean_stack[rows] @ a.mean
+    return made if a.mean is None else made - a.border_stack[rows] @ a.border
 
 
 def spin_rows(a: Arrays, values: Array) -> Any:
@@ -40,10 +40,19 @@ def mass_matrix(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
     """diag(m, M(u)) over (ṙ, ω, u̇), sparse; without M_uu, which the shift fills, unless ``deforming``."""
     s = a.n.shape[0]
     Pu = inertia_products(a, u)
-    turning = sparse.block_diag([sparse.csr_array((0, 0)), *rotational_inertia(a, u, Pu)[a.turning]])
     across = spin_rows(a, a.n + Pu[1 : 1 + s])
-    mass = sparse.diags_array(np.repeat(a.mass, a.dim))
-    return _assemble(mass, turning, across, across.T, shifted(a, 0) if deforming else sparse.csr_array((u.size,) * 2))
+    flexible = shifted(a, 0) if deforming else sparse.csr_array((u.size,) * 2)
+    return _assemble(*_rigid_masses(a, u, Pu), across, across.T, flexible)
+
+
+def rigid_mass(a: Arrays, u: Array) -> Any:
+    """diag(m, J(u)) over (ṙ, ω), sparse."""
+    return sparse.block_diag(_rigid_masses(a, u, inertia_products(a, u))).tocsr()
+
+
+def _rigid_masses(a: Arrays, u: Array, Pu: Array) -> tuple[Any, Any]:
+    turning = sparse.block_diag([sparse.csr_array((0, 0)), *rotational_inertia(a, u, Pu)[a.turning]])
+    return sparse.diags_array(np.repeat(a.mass, a.dim)), turning
 
 
 def structure(a: Arrays, c: Configuration) -> Any:

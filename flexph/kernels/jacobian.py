@@ -45,6 +45,8 @@ from .state import Configuration, Derived, body_spins, contracted, rotational_in
 from .step import Means, Schedule, Trial, section_torques
 
 Solve = Callable[[Means], Means]
+FEW = 30
+"""Rank of what is taken away from a sparse matrix up to which solutions with its factors bring it in."""
 
 
 class SingularStep(ArithmeticError):
@@ -284,7 +286,10 @@ def _by_body(a: Arrays, by_node: Array) -> Array:
 
 
 def _sparse_factor(a: Arrays, at: Point) -> Solve:
-    """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors | φ̄u̇̄): every block stays sparse."""
+    """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors | φ̄u̇̄ and borders): every block stays sparse.
+
+    The last unknowns are left to :func:`_bordered` where they are few.
+    """
     nodes = _node_gradients(a, at, _node_blocks(a, at)[0])
     following, (B, W) = _following(a, at, *nodes), (pull(a, rows) for rows in nodes)
     body = _sparse_body(a, at) if following is None else _sparse_body(a, at) - following
@@ -294,26 +299,52 @@ def _sparse_factor(a: Arrays, at: Point) -> Solve:
     acting = combined(with_spins(a, mean @ B, at.trial.inverse.transpose(0, 2, 1)))
     spins = combined(with_spins(a, sparse.csr_array((mean.shape[0], size)), at.start.R))
     last, rows = combined(last), acting.shape[0]
-    shift = _weighted_stack(a.mean_stack, a, at)
-    left = sparse.csr_array((size - n, shift.shape[1]))
+    shift, r = _weighted_stack(a.border_stack, a, at), a.border.shape[0]
     K = sparse.block_array(
         [
-            [body, -acting.T, -at.h * (B.T @ _product_stiffness(a, at)), -sparse.vstack([left, shift])],
-            [spins if a.rolling.spin_row.size else None, None, last, None],
-            [-W, None, sparse.eye_array(W.shape[0]), None],
-            [-sparse.hstack([left.T, a.mean]), None, None, sparse.eye_array(a.mean.shape[0])],
+            [body, -acting.T, -at.h * (B.T @ _product_stiffness(a, at))],
+            [spins if a.rolling.spin_row.size else None, None, last],
+            [-W, None, sparse.eye_array(W.shape[0])],
         ]
     )
+    total = K.shape[0]
+    below = sparse.csr_array((total - size, r))
+    left = sparse.vstack([sparse.csr_array((size - n, r)), shift, below])
+    right = sparse.hstack([sparse.csr_array((r, size - n)), a.border, below.T])
     try:
-        lu = splu(sparse.csc_array(K), permc_spec="COLAMD")
+        backward = _bordered(K, left, right)
     except RuntimeError as error:
         raise SingularStep("the Jacobian of the step is singular") from error
 
     def solve(defect: Means) -> Means:
-        rhs = np.zeros(K.shape[0])
+        rhs = np.zeros(total)
         rhs[:size], rhs[size : size + rows] = flatten(a, defect), defect.lam / at.h
-        y = lu.solve(rhs)
+        y = backward(rhs)
         return unflatten(a, y[:size], y[size : size + rows] / at.h)
+
+    return solve
+
+
+def _bordered(K: Any, left: Any, right: Any) -> Callable[[Array], Array]:
+    """Solutions with K − left right: by Woodbury's formula where the rank is low, else by an extended matrix.
+
+    RuntimeError where it is singular.
+    """
+    size, rank = left.shape
+    if rank > FEW:
+        whole = sparse.block_array([[K, -left], [-right, sparse.eye_array(rank)]])
+        extended = splu(sparse.csc_array(whole), permc_spec="COLAMD")
+        return lambda y: extended.solve(np.concatenate([y, np.zeros(rank)]))[:size]
+    inner = splu(sparse.csc_array(K), permc_spec="COLAMD")
+    spread = inner.solve(left.toarray())
+    lu, pivots, info = lapack.dgetrf(np.eye(rank) - right @ spread)
+    if info > 0:
+        raise RuntimeError("singular")
+
+    def solve(y: Array) -> Array:
+        found = inner.solve(y)
+        made: Array = found + spread @ lapack.dgetrs(lu, pivots, right @ found)[0]
+        return made
 
     return solve
 

@@ -63,7 +63,7 @@ def inertia_products(a: Arrays, u: Array) -> Array:
     """M u, N_a u and K_ab u at once, (1 + s + s², n)."""
     y = a.stack @ u
     if a.mean is not None:
-        y -= a.mean_stack @ (a.mean @ u)
+        y -= a.border_stack @ (a.border @ u)
     s = a.n.shape[0]
     return y.reshape(1 + s + s * s, u.size)
 

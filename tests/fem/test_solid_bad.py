@@ -173,11 +173,6 @@ HALVES = {"a": [np.array([0]), np.array([], int)], "b": [np.array([1]), np.array
             "'p' and 'q' must not share nodes",
         ),
         (lambda: box("tetra", (1, 1, 1), CUBE), {"reference": "root"}, "no reference 'root': there are 'mean_axis'"),
-        (
-            lambda: box("tetra10", (5, 5, 5), CUBE),
-            {},
-            "reference must be a port to hold for a body of 3993 coordinates",
-        ),
         (lambda: box("tetra", (1, 1, 1), CUBE), {"thickness": 0.1}, "thickness is of plane bodies"),
         (triangles, {"plane": "stress"}, "thickness must be given"),
         (triangles, {"plane": "shell", "thickness": 1.0}, "plane must be one of 'stress', 'strain'"),

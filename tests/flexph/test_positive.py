@@ -1,13 +1,17 @@
 """Large solids by condensed stresses: the same modes and responses as by the mixed matrices, and what is refused."""
 
 import logging
+import os
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.sparse.linalg import splu
 
 import fem
-from flexph import connect, modes, positive, weld
+from flexph import block_lanczos, connect, factor_cost, modes, positive, weld
+from flexph.block_lanczos import lowest_modes
 from flexph.body_basis import Held
 from flexph.elasticity import inverse_by_blocks
 from flexph.linearization import linear_body
@@ -36,11 +40,70 @@ def test_solvers(solver):
         solver(matrix - 3.0 * sparse.eye_array(900))
 
 
-def test_a_long_factorisation_is_announced(monkeypatch, caplog):
-    monkeypatch.setattr(positive, "ANNOUNCED", 100)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_long_factorisation_is_announced(solver, monkeypatch, caplog):
+    monkeypatch.setattr(factor_cost, "ANNOUNCED", 100)
     with caplog.at_level(logging.WARNING, "flexph"):
-        positive_solver(2.0 * sparse.eye_array(200, format="csr"))
-    assert "factoring a matrix of 200 unknowns and 200 entries by" in caplog.text and "factored in" in caplog.text
+        solver(2.0 * sparse.eye_array(200, format="csr"))
+    assert "factoring a matrix of 200 unknowns by" in caplog.text and "factored in" in caplog.text
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_factorisation_beyond_the_memory_is_refused(solver, monkeypatch):
+    """Before it starts, with what it needs and what there is."""
+    monkeypatch.setattr(positive, "FEW", 100)
+    monkeypatch.setattr(factor_cost, "available_memory", lambda: 2e3)
+    chain = sparse.diags_array([-np.ones(199), 2.0 * np.ones(200), -np.ones(199)], offsets=[-1, 0, 1]).tocsr()
+    with pytest.raises(MemoryError, match=r"200 unknowns by .* needs about .* MB, 0 MB are available"):
+        solver(chain)
+
+
+def test_available_memory(monkeypatch, tmp_path):
+    """That of Linux, of the machine where it does not say, and no bound where that is unknown too."""
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert 0.0 < factor_cost.available_memory() <= machine
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:    3 kB\n")
+    monkeypatch.setattr(factor_cost, "MEMORY", tmp_path / "meminfo")
+    assert factor_cost.available_memory() == 3072.0
+    monkeypatch.setattr(factor_cost, "MEMORY", tmp_path / "nothing")
+    assert factor_cost.available_memory() == machine
+    monkeypatch.delattr(os, "sysconf")
+    assert factor_cost.available_memory() == np.inf
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_announced_memory_is_that_of_the_factors(solver, monkeypatch):
+    """Of SuperLU within a factor of three: its law is fitted, and this plate is the furthest from it."""
+    said = []
+    monkeypatch.setattr(positive, "announced", lambda n, cost, *_: said.append(cost) or nullcontext())
+    mesh = fem.box_mesh((1.0, 1.0, 0.05), (12, 12, 1), simplices=True)
+    plate = fem.solid(mesh, RUBBER, degree=2, ports={"root": fem.Tie("left", "rigid")}, reference="root")
+    matrix = condensed(plate.elasticity.compliance, plate.elasticity.strain).stiffness
+    assert matrix.shape[0] > positive.FEW
+    factors = splu(sparse.csc_array(matrix), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+    solver(matrix)
+    (cost,) = said
+    one = 0.5 if solver is not positive._superlu else 1.0  # Cholesky has one factor
+    assert one / 3.0 < cost.memory / (12.0 * factors.nnz) < 3.0 * one
+
+
+def test_lowest_modes(monkeypatch):
+    """Of a chain with known frequencies, in pairs; beside a motion that is taken out; loud where they do not settle."""
+    n = 700
+    chain = sparse.diags_array([-np.ones(n - 1), 2.0 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    pair, mass = sparse.block_diag([chain, chain]).tocsr(), 3.0 * sparse.eye_array(2 * n, format="csr")
+    solve = positive_solver(pair)
+    found = lowest_modes(solve, mass, 5)
+    assert found.T @ (mass @ found) == pytest.approx(np.eye(5), abs=1e-12)
+    exact = 4.0 * np.sin(0.5 * np.pi * np.arange(1, 4) / (n + 1)) ** 2 / 3.0
+    values = np.linalg.eigvalsh(found.T @ (pair @ found))
+    assert values == pytest.approx(np.repeat(exact, 2)[:5], rel=1e-9)  # K has a condition of 2e5
+    lowest = found[:, [np.argmin(np.einsum("nk,nk->k", found, pair @ found))]]
+    beside = lowest_modes(solve, mass, 2, lambda x: x - lowest @ (lowest.T @ (mass @ x)))
+    assert np.abs(lowest.T @ (mass @ beside)).max() < 1e-12
+    monkeypatch.setattr(block_lanczos, "BLOCKS", 2)
+    with pytest.raises(ArithmeticError, match="did not settle"):
+        lowest_modes(solve, mass, 3)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,67 @@
+"""What a large factorisation will take: announced before it starts, refused where the machine has not the memory."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+ANNOUNCED = 20000
+"""Unknowns from which on a factorisation is announced."""
+RATE = 1e10
+"""Operations a second that one core does in a factorisation, for the announced time: measured 1.5e10 to 2.2e10."""
+MEMORY = Path("/proc/meminfo")
+
+log = logging.getLogger("flexph")
+
+
+class Cost(NamedTuple):
+    """Memory [bytes] and operations of a factorisation."""
+
+    memory: float
+    operations: float
+
+
+def available_memory() -> float:
+    """Memory that can be had without swapping [bytes]: what Linux says, else all of the machine's; inf if unknown."""
+    try:
+        said = dict(line.split(":", 1) for line in MEMORY.read_text().splitlines())
+        return 1024.0 * float(said["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not a POSIX system
+        return float("inf")
+
+
+@contextmanager
+def announced(unknowns: int, cost: Cost, way: str, advice: str = "") -> Iterator[None]:
+    """Say what the factorisation inside will take, and then what it took. Silent below ANNOUNCED unknowns.
+
+    Raises MemoryError where it needs more memory than there is.
+    """
+    free, need = available_memory(), cost.memory
+    if need > free:
+        raise MemoryError(
+            f"factoring a matrix of {unknowns} unknowns by {way} needs about {_size(need)}, {_size(free)} are "
+            f"available{advice}; take a coarser mesh or cells of degree 1"
+        )
+    loud = unknowns >= ANNOUNCED
+    if loud:
+        seconds = cost.operations / RATE
+        log.warning(
+            "factoring a matrix of %d unknowns by %s: about %s, %.2g s%s", unknowns, way, _size(need), seconds, advice
+        )
+    clock = time.perf_counter()
+    yield
+    if loud:
+        log.warning("factored in %.1f s", time.perf_counter() - clock)
+
+
+def _size(memory: float) -> str:
+    return f"{memory / 1e9:.2g} GB" if memory > 1e9 else f"{memory / 1e6:.0f} MB"
