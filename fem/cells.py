@@ -182,3 +182,9 @@ def table(name: str, order: int) -> tuple[Array, Array, Array]:
     else:
         points, weights = cell.quadrature(order)
     return (*cell.shapes(points), weights)
+
+
+@lru_cache(maxsize=64)
+def corner_slopes(name: str) -> Array:
+    """Gradients of the shape functions at the corners of a kind of cell, (nodes, dim, corners)."""
+    return CELLS[name].shapes(REFERENCE[CELLS[name].shape].T)[1]

@@ -40,7 +40,9 @@ class Damping:
 
 
 def damped(elasticity: Elasticity, inertia: Inertia, damping: Damping) -> Elasticity:
-    """The elasticity with this damping. Raises ValueError where there are more ratios than modes."""
+    """The elasticity with this damping. Raises ValueError for another type, and for more ratios than modes."""
+    if not isinstance(damping, Damping):
+        raise ValueError(f"damping must be a Damping, such as Damping(stiffness=1e-5), got {damping!r}")
     return replace(
         elasticity,
         mass_damping=damping.mass,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import meshio
@@ -20,6 +20,9 @@ from .solid_mesh import Block, NamedSet, SolidMesh, righted
 
 FLAT = 1e-9
 """Spread of z over that of x and y up to which a mesh lies in a plane."""
+NUMBERED = ("gmsh:physical", "cell_tags", "medit:ref", "nastran:ref", "avsucd:material", "su2:tag", "netgen:index")
+"""Cell data of meshio by which formats number groups of cells: gmsh, MED, Medit, Nastran, AVS-UCD, SU2, Netgen."""
+KINDS = ("point", "line", "surface", "volume")
 Part = tuple[str, Array]
 """A cell type and the nodes of its cells."""
 
@@ -112,8 +115,14 @@ def _refuse_degree(names: list[str], degree: int | None) -> None:
 
 
 def refuse_twins(mesh: SolidMesh) -> None:
-    """ValueError, naming them, for cells that occur twice."""
+    """ValueError, naming them, for cells that occur twice, or that have a node twice."""
     for block in mesh.blocks:
+        again = np.flatnonzero((np.diff(np.sort(block.nodes, axis=1), axis=1) == 0).any(axis=1))
+        if again.size:
+            raise ValueError(
+                f"mesh must have no degenerate cells, got {block.kind.name} cells with a node twice: {listed(again)}; "
+                "give wedges and pyramids as tetrahedra, collapsed quadrilaterals as triangles"
+            )
         _, first, count = np.unique(np.sort(block.nodes, axis=1), axis=0, return_index=True, return_counts=True)
         if np.any(count > 1):
             twins = listed(np.sort(first[count > 1]))
@@ -142,39 +151,64 @@ def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
 
 
 def _meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
-    """Named sets: gmsh's physical groups, cell sets, and point sets, of meshio."""
+    """Named sets: the numbered groups of a format (gmsh's physical groups, …), cell sets, and point sets, of meshio."""
     found: dict[str, list[tuple[int, Array]]] = {}
-    physical = given.cell_data.get("gmsh:physical")
-    if physical is not None:
-        names = {(int(tag), int(dim)): name for name, (tag, dim) in given.field_data.items()}
-        for b, (kind, tags) in enumerate(zip((p[0] for p in parts), physical, strict=True)):
-            for tag in np.unique(tags):
-                name = names.get((int(tag), dimension(kind)), str(int(tag)))
-                if tag:
-                    found.setdefault(name, []).append((b, np.flatnonzero(tags == tag)))
+    for key in NUMBERED:
+        for b, tag, name in _numbered_groups(given, key, parts):
+            found.setdefault(name, []).append((b, np.flatnonzero(given.cell_data[key][b] == tag)))
     for name, members in given.cell_sets.items():
         if name not in found and not name.startswith("gmsh:"):
             numbered = [(b, np.asarray(m, dtype=int)) for b, m in enumerate(members) if m is not None and len(m)]
             found[name] = numbered
-    made = {name: _cell_set(name, members, parts, chosen) for name, members in found.items()}
-    for name, nodes in given.point_sets.items():
+    made = {name: _cell_set(members, parts, chosen) for name, members in found.items()}
+    for name, nodes in {**given.point_sets, **_tagged_points(given)}.items():
         numbers = np.asarray(nodes)
         numbers = np.flatnonzero(numbers) if numbers.dtype == bool else numbers.astype(int)
         made.setdefault(name, NamedSet(_pairs([], 2), _pairs([], 4), numbers))
     return made
 
 
+def _numbered_groups(given: meshio.Mesh, key: str, parts: list[Part]) -> list[tuple[int, int, str]]:
+    """Block, number and name of the groups of cells that ``cell_data[key]`` numbers; 0 is no group.
+
+    Without a name they are called by their number, or ``volume 1``, ``surface 1`` where several dimensions use it.
+    """
+    tags = given.cell_data.get(key, [])
+    own = [(b, int(t)) for b, numbers in enumerate(tags) if len(numbers) for t in np.unique(numbers) if t]
+    names = _names_of_tags(given, key)
+    dim = [dimension(kind) for kind, _ in parts]
+    bare = {(t, dim[b]) for b, t in own if not names(t, dim[b])}
+    made = []
+    for b, t in own:
+        alone = len([1 for tag, _ in bare if tag == t]) == 1
+        made += [(b, t, n) for n in names(t, dim[b]) or [str(t) if alone else f"{KINDS[dim[b]]} {t}"]]
+    return made
+
+
+def _names_of_tags(given: meshio.Mesh, key: str) -> Callable[[int, int], list[str]]:
+    """The names of a group by its number and dimension: of gmsh, of MED (which may give it several), or none."""
+    if key == "gmsh:physical":
+        known = {(int(tag), int(dim)): name for name, (tag, dim) in given.field_data.items()}
+        return lambda tag, dim: [known[tag, dim]] if (tag, dim) in known else []
+    families = getattr(given, "cell_tags", None) if key == "cell_tags" else None  # set by meshio's reader of MED only
+    return lambda tag, _: list((families or {}).get(tag, []))
+
+
+def _tagged_points(given: meshio.Mesh) -> dict[str, Array]:
+    """Groups of nodes of MED files."""
+    families: Mapping[int, list[str]] = getattr(given, "point_tags", None) or {}
+    tags = given.point_data.get("point_tags")
+    names = {name for group in families.values() for name in group} if tags is not None else set()
+    return {n: np.flatnonzero(np.isin(tags, [t for t, group in families.items() if n in group])) for n in sorted(names)}
+
+
 def _pairs(rows: list[Array], width: int) -> Array:
     return np.vstack([np.zeros((0, width), dtype=int), *rows])
 
 
-def _cell_set(name: str, members: list[tuple[int, Array]], parts: list[Part], chosen: list[Part]) -> NamedSet:
+def _cell_set(members: list[tuple[int, Array]], parts: list[Part], chosen: list[Part]) -> NamedSet:
     """Cells of blocks as cells of the body, corners of its facets, or nodes."""
     top = dimension(chosen[0][0])
-    dimensions = {dimension(parts[b][0]) for b, _ in members}
-    if len(dimensions) > 1:
-        kinds = ", ".join(dict.fromkeys(parts[b][0] for b, _ in members))
-        raise ValueError(f"region {name!r} must have cells of one dimension, got mixed dimensions: {kinds}")
     cells, facets, nodes = [], [], [np.zeros(0, dtype=int)]
     order = [kind for kind, _ in chosen]
     for b, index in members:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from flexph.inertia import contract
 from flexph.mesh_files import DIMENSION, Source, dimension, read
 from flexph.space import Array
 
-from .cells import EDGES, table
+from .cells import EDGES, corner_slopes, table
 from .mesh_reading import solid_mesh
 from .region_samples import facet_samples
 from .regions import region
@@ -56,10 +57,14 @@ class MeshReport:
     regions: tuple[RegionReport, ...]
 
 
-def mesh_report(mesh: Source, density: float = 1.0) -> MeshReport:
-    """What a mesh holds. Raises ValueError where :func:`fem.solid` refuses it, but for the regions."""
+def mesh_report(mesh: Source, density: float = 1.0, *, unit: float = 1.0) -> MeshReport:
+    """What a mesh holds whose coordinates count in ``unit`` [m].
+
+    Raises ValueError where :func:`fem.solid` refuses it, but for the regions.
+    """
     check.positive("density", density, "kg/m³")
-    given = read(mesh)
+    given = copy(read(mesh))
+    given.points = check.positive("unit", unit, "m") * np.asarray(given.points)
     plane = max((dimension(b.type) for b in given.cells if len(b.data)), default=0) == DIMENSION["quad"]
     found = solid_mesh(given, plane=plane, degree=None)
     material = Material(young=1.0, density=density, poisson=0.0)
@@ -92,7 +97,8 @@ def _counts(given: Any) -> dict[str, int]:
 
 def _quality(mesh: SolidMesh, block: Block) -> Array:
     kind = block.kind
-    slopes = np.concatenate([table(kind.name, order)[1] for order in {kind.stress, kind.mass}], axis=2)
+    rules = [table(kind.name, order)[1] for order in {kind.stress, kind.mass}]
+    slopes = np.concatenate([*rules, corner_slopes(kind.name)], axis=2)
     volume = np.linalg.det(jacobians(mesh.points, block, slopes)).min(axis=1)
     edges = np.array(EDGES[kind.shape])
     at = mesh.points[block.nodes]
@@ -105,7 +111,8 @@ def _region(model: SolidModel, name: str) -> RegionReport:
     try:
         r = region(model.mesh, "report", name)
     except ValueError:
-        return RegionReport(name, "nothing of the body", 0, 0, 0.0)
+        kind = "of mixed dimensions" if len(model.mesh.sets[name].cells) else "nothing of the body"
+        return RegionReport(name, kind, 0, 0, 0.0)
     if r.kind == "volume":
         numbers = model.mesh.numbered(r.cells)
         measure = float(np.bincount(model.cell_of_point, model.weights)[numbers].sum())

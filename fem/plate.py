@@ -26,6 +26,7 @@ from .plate_supports import Support
 from .plate_ties import referred, tied
 from .plate_view import plate_view
 from .section_maps import plate_sections
+from .solid_loads import load_ports
 from .solid_model import solid_model
 
 Strain = Literal["linear", "von_karman"]
@@ -110,7 +111,7 @@ def plate(
         inertia=inertia,
         elasticity=damped(_elasticity(model, shapes, strain), inertia, damping),
         ports={name: port.over(kept) for name, port in found.items()},
-        loads={name: load_port(model, shapes, name, given) for name, given in (loads or {}).items()},
+        loads=load_ports(load_port, model, shapes, loads or {}),
         view=plate_view(model, shapes),
         momenta=momenta,
         section_rotation=_turns(model, shapes),

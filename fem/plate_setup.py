@@ -11,7 +11,7 @@ from flexph import checks as check
 from flexph.mesh_files import listed
 from flexph.space import Array
 
-from .cells import REFERENCE, table
+from .cells import corner_slopes
 from .elastic import IN_PLANE
 from .plate_model import TRANSVERSE, PlateModel, Theory
 from .regions import region
@@ -65,18 +65,9 @@ def _refuse_curved(mesh: SolidMesh) -> None:
         if curved.size:
             raise ValueError(
                 f"mesh of a plate must have straight edges with nodes in their middles, got {block.kind.name} cells "
-                f"with others: {listed(curved)}"
+                f"with others: {listed(curved)}; a mesh of first-order cells has them"
             )
-        slopes = table(block.kind.shape, 2)[1]
-        if block.kind.shape == "quad":
-            slopes = np.stack([_corner_slopes(c) for c in REFERENCE["quad"]], axis=2)
-        turned = np.einsum("kni,njq->kqij", corners, slopes)
+        turned = np.einsum("kni,njq->kqij", corners, corner_slopes(block.kind.shape))
         folded = np.flatnonzero(np.linalg.det(turned).min(axis=1) <= 1e-6 * size**2)
         if folded.size:
             raise ValueError(f"mesh of a plate must have convex quadrilaterals, got others: {listed(folded)}")
-
-
-def _corner_slopes(at: Array) -> Array:
-    """Gradients of the bilinear functions at a reference point, (4, 2)."""
-    x, y = at
-    return np.array([[y - 1.0, x - 1.0], [1.0 - y, -x], [y, x], [-y, 1.0 - x]])

@@ -19,7 +19,7 @@ from .null_space import null_space
 from .plate_model import PlateModel
 from .plate_regions import Place, centre_of, place_of, samples
 from .plate_supports import Support, support_rows
-from .solid_ties import Tie, refuse_shared
+from .solid_ties import Tie, given_ties, refuse_shared
 
 FILLED = 1000
 """Coordinates up to which mean axes are offered: they fill all mass matrices."""
@@ -45,13 +45,13 @@ class Tied:
 
 def tied(model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support]) -> tuple[Any, dict[str, Tied]]:
     """All coordinates over those that supports and rigid regions leave (size, n), and the ports over these."""
-    if not isinstance(ports, Mapping):
-        raise ValueError(f"ports must map names to regions, got {type(ports).__name__}")
+    given = given_ties(ports)
     if supports and FRAME in ports:
         raise ValueError(f"ports must not be named {FRAME!r}: a plate with supports has this port")
-    given = {name: p if isinstance(p, Tie) else Tie(p) for name, p in ports.items()}
     places = {name: place_of(model, f"port {name!r}", t.region) for name, t in given.items()}
     rigid = [name for name, t in given.items() if _is_rigid(name, t, places[name])]
+    if isinstance(supports, Support | str):
+        raise ValueError(f"supports must be a list of supports, got a single {type(supports).__name__}")
     rows = [support_rows(model, f"support {i}", s) for i, s in enumerate(supports)]
     held = sparse.vstack([sparse.csr_array((0, model.size)), *rows]).tocsr()
     _refuse_tied(model, {name: places[name].nodes for name in rigid}, held)

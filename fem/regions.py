@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,9 @@ def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
     """Nodes (k,) by the numbers that they have in the mesh as it was given, checked."""
     numbers = np.unique(np.atleast_1d(np.asarray(given)))
     if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be the name of a region, node numbers or a function of x, got {given!r}")
+        raise ValueError(
+            f"{name} must be the name of a region, node numbers or a function of x, got {reprlib.repr(given)}"
+        )
     lost = numbers[~np.isin(numbers, mesh.numbers)]
     if lost.size:
         raise ValueError(
@@ -58,7 +61,7 @@ def region(mesh: SolidMesh, name: str, given: object) -> Region:
         found = check.lookup("region", given, mesh.sets, f"{name}: the mesh")
         return _from_set(mesh, given, found)
     if callable(given):
-        mask = np.asarray(check.asked(name, lambda _: given(mesh.points.T), 0.0))
+        mask = np.asarray(check.asked(name, given, mesh.points.T))
         if mask.shape != (len(mesh.points),) or mask.dtype != bool:
             raise ValueError(
                 f"{name} must be a function of x ({mesh.dim}, N) that returns N truth values, got {mask.dtype} of "
@@ -87,6 +90,10 @@ def _from_nodes(mesh: SolidMesh, name: str, nodes: Array) -> Region:
 
 
 def _from_set(mesh: SolidMesh, name: str, given: NamedSet) -> Region:
+    words = ("cells of the body", "facets", "edges or points")
+    held = [word for word, part in zip(words, given, strict=True) if len(part)]
+    if len(held) > 1:
+        raise ValueError(f"region {name!r} must have cells of one dimension, got mixed dimensions: {', '.join(held)}")
     if len(given.cells):
         nodes = [mesh.blocks[b].nodes[given.cells[given.cells[:, 0] == b, 1]].ravel() for b in range(len(mesh.blocks))]
         return Region(name, np.unique(np.concatenate(nodes)), given.cells, _NO_FACETS)

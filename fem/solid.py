@@ -24,7 +24,7 @@ from .elastic import Elastic
 from .mesh_reading import solid_mesh
 from .references import referred
 from .section_maps import solid_sections
-from .solid_loads import load_port
+from .solid_loads import load_port, load_ports
 from .solid_model import SolidModel, solid_model
 from .solid_ties import tied
 from .solid_view import solid_view
@@ -102,7 +102,7 @@ def solid(
         inertia=model.inertia(shapes),
         elasticity=elasticity,
         ports={name: port.over(kept) for name, port in found.items()},
-        loads={name: load_port(model, shapes, name, given) for name, given in (loads or {}).items()},
+        loads=load_ports(load_port, model, shapes, loads or {}),
         view=solid_view(model, shapes),
         momenta=momenta,
         section_rotation=_turns(model, shapes),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -36,6 +37,13 @@ class Load:
     def __post_init__(self) -> None:
         if self.on is not None:
             check.choice("on", self.on, get_args(On))
+
+
+def load_ports(make: Callable[..., LoadPort], model: Any, shapes: Any, loads: Any) -> dict[str, LoadPort]:
+    """The load ports of a solid or a plate by name. Raises ValueError for what is no mapping."""
+    if not isinstance(loads, Mapping):
+        raise ValueError(f"loads must map names to regions, got {type(loads).__name__}")
+    return {name: make(model, shapes, name, given) for name, given in loads.items()}
 
 
 def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort:

@@ -12,7 +12,7 @@ import numpy as np
 from flexph.mesh_files import listed
 from flexph.space import Array
 
-from .cells import CELLS, ELEVATED, FACETS, Cell, table
+from .cells import CELLS, ELEVATED, FACETS, Cell, corner_slopes, table
 
 DEGENERATE = 1e-9
 """Jacobian over the size of a cell to the power of its dimension below which the cell is flat."""
@@ -178,9 +178,12 @@ def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> 
         if turned.all() or (each and turned.any()):
             right = np.where(turned[:, None], block.nodes[:, kind.mirrored], block.nodes)
             block, volume = Block(kind, right), np.where(turned[:, None], -volume, volume)
-        wrong = np.flatnonzero(np.any(volume <= DEGENERATE * size[:, None], axis=1))
+        inside = np.any(volume <= DEGENERATE * size[:, None], axis=1)
+        # at a corner zero may be meant: sides that meet at 180°, nodes at the quarters towards a crack
+        ends = np.linalg.det(jacobians(points, block, corner_slopes(kind.name)))
+        wrong = np.flatnonzero(inside | np.any(ends < -DEGENERATE * size[:, None], axis=1))
         if wrong.size:
-            corners = jacobians(points, Block(CELLS[kind.shape], block.corners()), table(kind.shape, 2)[1])
+            corners = jacobians(points, Block(CELLS[kind.shape], block.corners()), corner_slopes(kind.shape))
             sound = kind.degree > 1 and bool(np.all(np.linalg.det(corners) > 0.0))
             hint = "; the corners are sound: do the other nodes come in the order of meshio?" if sound else ""
             raise ValueError(

@@ -18,6 +18,7 @@ from .regions import Region, region
 from .solid_model import SolidModel
 
 How = Literal["rigid", "mean"]
+MEAN_AXIS = "mean_axis"
 Where: TypeAlias = "str | int | list[int] | Array | Callable[[Array], Array]"
 
 
@@ -60,15 +61,22 @@ class Tied:
         return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
 
 
+def given_ties(ports: Any) -> dict[str, Tie]:
+    """The ties of ports by name. Raises ValueError for what is no mapping, and for a name that is taken."""
+    if not isinstance(ports, Mapping):
+        raise ValueError(f"ports must map names to regions, got {type(ports).__name__}")
+    if MEAN_AXIS in ports:
+        raise ValueError(f"ports must not be named {MEAN_AXIS!r}: that is a reference of its own")
+    return {name: p if isinstance(p, Tie) else Tie(p) for name, p in ports.items()}
+
+
 def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
     """Nodal displacements over coordinates (N·d, n) with the rigid regions condensed, and the ports over these.
 
     The first coordinates are the displacements of the free nodes, then come for each rigid region its displacement and
     its turn times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes or do not span.
     """
-    if not isinstance(ports, Mapping):
-        raise ValueError(f"ports must map names to regions, got {type(ports).__name__}")
-    given = {name: p if isinstance(p, Tie) else Tie(p) for name, p in ports.items()}
+    given = given_ties(ports)
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
     found = {name: measured(model, r) for name, r in regions.items()}
     rigid = [name for name, t in given.items() if _is_rigid(name, t, found[name])]

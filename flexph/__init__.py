@@ -72,6 +72,7 @@ from .solution import Solution
 from .spectrum import Modes, eigenfrequencies, modes, poles
 from .standard import StandardForm, standard_form
 from .state import Pose, State
+from .still import still
 from .substructures import clamp, couple, substructure, tie
 from .switching import (
     At,
@@ -200,6 +201,7 @@ __all__ = [
     "spring_damper",
     "standard_form",
     "step_response",
+    "still",
     "substructure",
     "sweep",
     "tie",

@@ -186,14 +186,26 @@ class Body:
             raise ValueError(f"elasticity must be given for a body with {n} flexible coordinates")
         if self.elasticity is not None and self.elasticity.strain.shape[1] != n:
             raise ValueError(f"elasticity must act on {n} coordinates, got {self.elasticity.strain.shape[1]}")
+        for kind in ("ports", "loads", "sections"):
+            wrong = [name for name in getattr(self, kind) if not isinstance(name, str) or not name]
+            if wrong:
+                raise ValueError(f"names of {kind} must be strings that are not empty, got {wrong[0]!r}")
         object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
         object.__setattr__(self, "loads", MappingProxyType(dict(self.loads)))
         object.__setattr__(self, "sections", MappingProxyType(dict(self.sections)))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled and copied: read-only mappings as plain ones."""
+        return {name: dict(v) if isinstance(v, MappingProxyType) else v for name, v in self.__dict__.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
     def __repr__(self) -> str:
         kind = f"{self.size} flexible coordinates" if self.size else "rigid"
         space = "plane" if self.dim == 2 else "space"
-        return f"<Body of the {space}: {self.mass:.6g} kg, {kind}; ports {', '.join(self.ports)}>"
+        return f"<Body of the {space}: {self.mass:.6g} kg, {kind}; ports {', '.join(self.ports) or 'none'}>"
 
     @property
     def dim(self) -> int:

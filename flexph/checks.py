@@ -45,14 +45,15 @@ def positive(name: str, value: float, unit: str = "") -> float:
     return result
 
 
-def asked(name: str, function: Callable[[float], Any], time: float) -> Any:
-    """function(time); what it raises is a ValueError that says whose function it was, and when."""
+def asked(name: str, function: Callable[[Any], Any], at: Any) -> Any:
+    """function(at); what it raises is a ValueError that says whose function it was, and at which time (a number)."""
     try:
-        return function(time)
+        return function(at)
     except ValueError:
         raise
     except Exception as error:
-        raise ValueError(f"{name} at t = {time} s raised {type(error).__name__}: {error}") from error
+        when = f" at t = {at} s" if isinstance(at, float | int) else ""
+        raise ValueError(f"{name}{when} raised {type(error).__name__}: {error}") from error
 
 
 def not_negative(name: str, value: float, unit: str = "") -> float:

@@ -21,10 +21,12 @@ from .initial import (
 from .inputs import Forcing, Input
 from .kernels.arrays import Arrays, total
 from .kernels.continuous import elastic_stress, mass_matrix, strain_operator
+from .kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
 from .kernels.gradient import columns
 from .kernels.rolling import add_forces, gains
 from .kernels.state import Configuration, derive
 from .kernels.tangent import Forces, generalised_force, inertia_force, tangent
+from .positive import MANY
 from .redundancy import independent
 from .saddle import solve_saddle
 from .space import Array, cross, skew, spin_map, spins
@@ -173,36 +175,59 @@ def _correction(given: Problem, c: Configuration, size: float, judged: bool) -> 
     μ the acceleration over the size, which fades with it; larger where the step would go against the acceleration,
     towards an equilibrium that is not a minimum.
     """
-    a = given.mechanism.network.arrays
-    M = mass_matrix(a, c.u)
-    G, spread = _independent(given, c)
-    force = given.unbalanced(c, np.zeros(spread.shape[0]))
-    found = _saddle(M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
+    a, T = _coordinates(given, c)
+    M, meshed = mass_matrix(a, c.u), _is_meshed(a)
+    G, spread = _independent(given, c, T)
+    force = T.T @ given.unbalanced(c, np.zeros(spread.shape[0]))
+    found = _saddle(M, G, np.concatenate([-force, np.zeros(G.shape[0])]), meshed=meshed)
     acceleration, own = found[: force.size], found[force.size :]
     weight = np.sqrt(max(float(acceleration @ (M @ acceleration)) / float(a.mass.sum()), 0.0)) / size
-    K = tangent(a, c, derive(a, c), given.forces(c, spread @ own), given.steady.spin).stiffness
+    K = _stiffness(given, c, a, spread @ own)
     gap = constraint_gap(given.mechanism, c, given.table, given.time)
     rhs = np.concatenate([G.T @ own - force, -(spread.T @ gap)])
     for _ in range(RAISES):
-        step = _saddle(K + weight * M, G, rhs)[: force.size]
+        step = _saddle(K + weight * M, G, rhs, meshed=meshed)[: force.size]
         forward, length = float(step @ (M @ acceleration)), float(step @ (M @ step))
         far = np.abs(step).max(initial=0.0) > NEAR * size
         if not judged or not far or forward >= -AGAINST * np.sqrt(length * float(acceleration @ (M @ acceleration))):
             break
         weight *= 4.0
-    return step
+    moved: Array = T @ step
+    return moved
 
 
-def _independent(given: Problem, c: Configuration) -> tuple[Any, Any]:
-    """Independent combinations of the constraints, and the map of their multipliers to those of all."""
+def _coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
+    """The arrays and the map T of the displacements that a step is solved over: at rest large bodies stay sparse."""
+    a = given.mechanism.network.arrays
+    if is_parted(a, given.steady.spin):
+        return from_frames(a), frame_motion(a, c)
+    return a, sparse.eye_array(given.mechanism.layout.velocities, format="csr")
+
+
+def _stiffness(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
+    """The tangent stiffness over the displacements of these arrays."""
+    whole = given.mechanism.network.arrays
+    made = tangent(a, c, derive(whole, c), given.forces(c, lam), given.steady.spin).stiffness
+    return made + weight_stiffness(whole, c) if is_parted(whole, given.steady.spin) else made
+
+
+def _independent(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any]:
+    """Independent combinations of the constraints over ξ' (ξ = T ξ'), and the map of their multipliers to all."""
     G = given.constraints(c)
+    G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
     found = independent(given.mechanism, G)
     return (G, sparse.eye_array(G.shape[0], format="csr")) if found is None else (found.spread.T @ G, found.spread)
 
 
-def _saddle(block: Any, G: Any, rhs: Array) -> Array:
+def _is_meshed(a: Arrays) -> bool:
+    """Whether large bodies are solids and plates, with many stresses for each coordinate, not chains of beams."""
+    stresses, coordinates = a.strain.shape
+    return a.mean is not None and bool(stresses >= MANY * coordinates)
+
+
+def _saddle(block: Any, G: Any, rhs: Array, *, meshed: bool) -> Array:
     """Solve [[A, −Gᵀ], [G, 0]], in the least-norm sense where it is singular."""
-    return solve_saddle(sparse.block_array([[block, -G.T], [G, None]]).tocsr(), rhs)
+    return solve_saddle(sparse.block_array([[block, -G.T], [G, None]]).tocsr(), rhs, meshed=meshed)
 
 
 def _moved(mechanism: Mechanism, c: Configuration, correction: Array, steady: Steady) -> Configuration:
@@ -225,8 +250,14 @@ def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     if names and redundant == "refuse":
         raise ValueError(f"{names}. The joint forces are not unique: redundant='least_norm' takes the smallest")
     force = given.unbalanced(c, np.zeros(G.shape[0]))
-    own, spread = _independent(given, c)
-    found = _saddle(mass_matrix(a, c.u), own, np.concatenate([-force, np.zeros(own.shape[0])]))
+    solved_in, T = _coordinates(given, c)
+    own, spread = _independent(given, c, T)
+    found = _saddle(
+        mass_matrix(solved_in, c.u),
+        own,
+        np.concatenate([-(T.T @ force), np.zeros(own.shape[0])]),
+        meshed=_is_meshed(a),
+    )
     lam = spread @ found[force.size :]
     left = np.abs(force - G.T @ lam)
     largest = max(np.abs(force).max(initial=0.0), np.abs(a.weight).max(initial=0.0))

@@ -8,32 +8,63 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from .positive import FEW, PARDISO
 from .space import Array
 
 NOISE = 1e-15
 """Entry over the largest one below which a row or column is round-off and not brought to scale."""
 LOOSE = 1e8
 """Growth of a solution over its right-hand side, both scaled, beyond which a system counts as singular."""
-
+DENSE = 8000
+"""Unknowns up to which a least-norm solution is made (0.5 GB for each copy of the matrix)."""
 LOOSEST = 1e13
 """The same where nothing but round-off is to be told from a pivot: 1/eps and three digits."""
 
 
-def solve_saddle(matrix: Any, rhs: Array) -> Array:
-    """Solve a square sparse system by LU, brought to one scale; the least-norm solution where it is singular."""
+def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
+    """Solve a square sparse system by LU, brought to one scale; the least-norm solution where it is singular.
+
+    ``meshed``: most unknowns are those of solids or plates, not of chains: another ordering, or PARDISO where the extra
+    is installed. Raises ArithmeticError where a singular system is too large for a least-norm solution, which is dense.
+    """
     row, column = scales(abs(sparse.csr_array(matrix)))
     scaled = sparse.csc_array(sparse.diags_array(row) @ matrix @ sparse.diags_array(column))
     right = row * rhs
     try:
-        found = splu(scaled, permc_spec="COLAMD").solve(right)
+        if meshed and PARDISO and scaled.shape[0] > FEW:
+            found = _by_pardiso(scaled, right)
+        else:
+            found = splu(scaled, permc_spec="MMD_AT_PLUS_A" if meshed else "COLAMD").solve(right)
     except RuntimeError:  # exactly singular
-        return least_norm(matrix.toarray(), rhs)
+        return _dense_least_norm(matrix, rhs)
     defect = np.abs(scaled @ found - right).max(initial=0.0)
     top = np.abs(right).max(initial=0.0)
     if not np.all(np.isfinite(found)) or np.abs(found).max(initial=0.0) > LOOSE * top or defect > 1e-10 * top:
-        return least_norm(matrix.toarray(), rhs)
+        return _dense_least_norm(matrix, rhs)
     solved: Array = column * found
     return solved
+
+
+def _by_pardiso(scaled: Any, right: Array) -> Array:
+    import pypardiso
+
+    solver = pypardiso.PyPardisoSolver(mtype=11)
+    try:
+        found: Array = solver.solve(sparse.csr_matrix(scaled), right)
+    except pypardiso.pardiso_wrapper.PyPardisoError as error:
+        raise RuntimeError(str(error)) from None
+    finally:
+        solver.free_memory(everything=True)
+    return found.reshape(right.shape)
+
+
+def _dense_least_norm(matrix: Any, rhs: Array) -> Array:
+    if matrix.shape[0] > DENSE:
+        raise ArithmeticError(
+            f"a system of {matrix.shape[0]} unknowns is singular: a freedom is left that nothing resists, or joints "
+            f"are redundant; least-norm solutions are for up to {DENSE} unknowns"
+        )
+    return least_norm(matrix.toarray(), rhs)
 
 
 def solve_regular(matrix: Any, rhs: Array) -> Array | None:

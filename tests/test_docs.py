@@ -116,5 +116,7 @@ def test_switching_page(run_page):
 def test_solids_page(run_page, capsys, tmp_path):
     space = run_page("solids.md")
     assert float(capsys.readouterr().out) < 1e-12
+    np.testing.assert_allclose(space["moment"], [0.0, 0.0, -1.0], atol=1e-12)  # 8 N/m beyond the middle
+    np.testing.assert_allclose(space["reaction"].force[0], [0.0, 8.0, 0.0], atol=1e-12)
     assert space["peaks"].shape == (251, 48) and space["peaks"].max() > 1e4
     assert (tmp_path / "door.pvd").exists() and len(list((tmp_path / "door").iterdir())) == 26

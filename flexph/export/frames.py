@@ -91,7 +91,7 @@ def frames_of(
     cells = [(shown[j][3].cell_type, layout.cells + starts[j]) for j, layout in enumerate(layouts)]
     owner = [np.full(len(view.cells), i) for i, _, _, view in shown]
     largest = max([len(field.positions) for *_, view in shown for field in view.tensors.values()], default=0)
-    first = _moved(instants(solution, pick[:1]), shown, layouts)[0][0]
+    first = _moved(instants(solution, pick[:1]), shown, layouts, deformed=len(solution.times) > 1)[0][0]
     for some in chunks(pick, 6 * largest + 6 * int(starts[-1])):
         part = instants(solution, some)
         positions, velocities = _moved(part, shown, layouts)
@@ -109,10 +109,13 @@ def frames_of(
             yield float(time), meshio.Mesh(spatial(positions[k]), cells, **data)
 
 
-def _moved(part: Solution, shown: Sequence[Viewed], layouts: Sequence[Layout]) -> tuple[Array, Array]:
-    """World positions and velocities of the points of all bodies, (k, P, d) each."""
+def _moved(
+    part: Solution, shown: Sequence[Viewed], layouts: Sequence[Layout], *, deformed: bool = True
+) -> tuple[Array, Array]:
+    """World positions and velocities of the points of all bodies, (k, P, d) each; or where they were undeformed."""
     pairs = [(name, view, layout.places) for (_, name, _, view), layout in zip(shown, layouts, strict=True)]
-    positions = [part.points(name, view.points, view.shape)[:, places] for name, view, places in pairs]
+    factor = float(deformed)
+    positions = [part.points(name, view.points, factor * view.shape)[:, places] for name, view, places in pairs]
     velocities = [part.velocities(name, view.points, view.shape)[:, places] for name, view, places in pairs]
     return np.concatenate(positions, axis=1), np.concatenate(velocities, axis=1)
 

@@ -49,6 +49,8 @@ def test_command(tmp_path):
     assert result.exit_code == 0, result.output
     assert "cells: 2 hexahedron, 1 quad" in result.output and "mass: 6 kg" in result.output
     assert "region 'seat': 1 facets, 1 m²; a port (of 4 nodes), or a load" in result.output
+    result = CliRunner().invoke(main, ["mesh", str(tmp_path / "bar.msh"), "--density", "3e9", "--unit", "1e-3"])
+    assert "volume: 2e-09 m³\nmass: 6 kg" in result.output and "1 facets, 1e-06 m²" in result.output
     (tmp_path / "bad.msh").write_text("no mesh")
     result = CliRunner().invoke(main, ["mesh", str(tmp_path / "bad.msh")])
     assert result.exit_code == 1 and "mesh cannot be read" in result.output

@@ -423,6 +423,23 @@ def test_bad_input(options, message):
         fem.plate(mesh, given.pop("material"), **given)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loads": "left"}, "loads must map names to regions, got str"),
+        ({"supports": fem.Support("left")}, "supports must be a list of supports, got a single Support"),
+        ({"ports": {"mean_axis": "left"}}, "ports must not be named 'mean_axis'"),
+    ],
+)
+def test_bad_types(options, message):
+    with pytest.raises(ValueError, match=message):
+        fem.plate(
+            fem.box_mesh((1.0, 1.0), (2, 2)),
+            fem.Material(young=1.0, density=1.0, poisson=0.3),
+            **({"thickness": 0.1} | options),
+        )
+
+
 def test_bad_meshes():
     points = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
     dented = points.copy()

@@ -1,5 +1,7 @@
 """Solids and plane bodies: patch test, spectra, convergence, inertia, ports, loads, invariance."""
 
+import pickle
+
 import meshio
 import numpy as np
 import pytest
@@ -380,3 +382,22 @@ def test_mixed_cells():
         _, sigma = static(body, loaded(body, l=(-1.0, 0.0), r=(1.0, 0.0)))
         assert sigma.reshape(-1, 3) == pytest.approx(np.tile([1.0, 0.0, 0.0], (len(sigma) // 3, 1)), abs=1e-12)
         assert body.view.cell_type == "triangle" and len(body.view.cells) == 4
+
+
+def test_bodies_can_be_pickled():
+    """For runs in several processes, whatever named their regions."""
+    ports = {"root": "left", "tip": lambda x: x[0] > 0.999}
+    body = fem.solid(
+        box("hexahedron", (2, 1, 1), (1.0, 1.0, 1.0)),
+        fem.Material(young=1.0, density=1.0, poisson=0.3),
+        ports=ports,
+        reference="root",
+        loads={"wind": "back"},
+        sections={"cut": "right"},
+    )
+    copy = pickle.loads(pickle.dumps(body))
+    assert list(copy.ports) == ["root", "tip"] and copy.loads["wind"].measures == body.loads["wind"].measures
+    assert np.array_equal(copy.elasticity.strain.toarray(), body.elasticity.strain.toarray())
+    assert np.array_equal(copy.sections["cut"].position, body.sections["cut"].position)
+    with pytest.raises(TypeError):
+        copy.ports["more"] = copy.ports["root"]

@@ -32,6 +32,20 @@ def folded():
     return changed(mesh, points)
 
 
+def folded_at_a_corner():
+    """A node moved past its neighbour, not so far that it shows at the points of the quadrature."""
+    mesh = box("hexahedron", (4, 2, 2), (4.0, 1.0, 1.0))
+    points = mesh.points.copy()
+    points[np.all(np.isclose(points, (2.0, 0.5, 0.5)), axis=1), 0] += 1.2
+    return changed(mesh, points)
+
+
+def collapsed():
+    """A hexahedron whose side is an edge."""
+    mesh = box("hexahedron", (1, 1, 1), CUBE)
+    return changed(mesh, cells=[("hexahedron", mesh.cells[0].data[:, [0, 1, 1, 0, 4, 5, 6, 7]])])
+
+
 def flat():
     mesh = box("tetra", (1, 1, 1), CUBE)
     points = np.vstack([mesh.points, [0.5, 0.5, 0.0]])
@@ -111,6 +125,8 @@ HALVES = {"a": [np.array([0]), np.array([], int)], "b": [np.array([1]), np.array
     [
         (inverted, {}, "no inverted cells, got tetra cells .*: 3$"),
         (folded, {}, "no inverted cells, got hexahedron cells .*: 1$"),
+        (folded_at_a_corner, {}, "no inverted cells, got hexahedron cells .*: 8, 9, 10, 11$"),
+        (collapsed, {}, "no degenerate cells, got hexahedron cells with a node twice: 0; give wedges"),
         (flat, {}, "no degenerate cells, got tetra cells without volume: 6"),
         (hanging, PLANE, "no hanging nodes, got 2 on the inside .* m on cells 0, 3 of type quad"),
         (hanging_solid, {}, r"no hanging nodes, got 5 .* on cells 8 of type hexahedron"),
@@ -186,6 +202,16 @@ HALVES = {"a": [np.array([0]), np.array([], int)], "b": [np.array([1]), np.array
             {"loads": {"w": 3}},
             "load 'w' must be on a region with facets, got none",
         ),
+        (lambda: box("tetra", (1, 1, 1), CUBE), {"ports": {"p": np.ones(8, bool)}}, r"node numbers or .*, got array\("),
+        (lambda: box("tetra", (1, 1, 1), CUBE), {"ports": {"p": lambda x: x[5] > 0}}, "port 'p' raised IndexError"),
+        (lambda: box("tetra", (1, 1, 1), CUBE), {"ports": {3: "left"}}, "names of ports must be strings .* got 3"),
+        (
+            lambda: box("tetra", (1, 1, 1), CUBE),
+            {"ports": {"mean_axis": "left"}},
+            "ports must not be named 'mean_axis'",
+        ),
+        (lambda: box("tetra", (1, 1, 1), CUBE), {"loads": "left"}, "loads must map names to regions, got str"),
+        (lambda: box("tetra", (1, 1, 1), CUBE), {"damping": 0.1}, r"damping must be a Damping, .* got 0\.1"),
         (lambda: "nowhere.msh", {}, "mesh cannot be read from 'nowhere.msh'"),
         (lambda: 3, {}, "mesh must be a meshio.Mesh or the path of a file, got int"),
         (

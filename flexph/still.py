@@ -1,0 +1,49 @@
+"""Single states, such as equilibria, as solutions: for their stresses, section forces and files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .kernels.state import derive
+from .ledger import Accounts, make_ledger
+from .solution import Solution
+from .state import State, configuration
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+
+def still(mechanism: Mechanism, state: State) -> Solution:
+    """A state of a mechanism as a solution of one instant, without a step.
+
+    What is made of the saved instants of a run can be made of it: ``solution["rod.stress"][0]``, positions,
+    :func:`section_forces`, ``export.stress_envelope`` and ``export.write_series``, whose displacements then are those
+    of the deformation. The ledger has the energies; of joint forces there is ``mechanism.reaction(state, joint)``.
+
+    Raises ValueError for what is no state of this mechanism.
+    """
+    if not isinstance(state, State):
+        raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
+    size, constraints = mechanism.layout.size, mechanism.layout.multipliers
+    if state.x.shape != (size,):
+        raise ValueError(f"state must have the {size} entries of this mechanism, got {state.x.size}")
+    accounts = Accounts(mechanism)
+    arrays, c = mechanism.network.arrays, configuration(mechanism, state.x)
+    flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
+    none = np.zeros((0, constraints))
+    return Solution(
+        mechanism=mechanism,
+        times=np.array([state.time]),
+        states=state.x[None, :],
+        multiplier_times=np.zeros(0),
+        multipliers=none,
+        stage_multipliers=none,
+        ledger=make_ledger(accounts, accounts.energies(c, derive(arrays, c))[None, :], np.zeros((0, flows)), _NO_STEPS),
+        anchors=state.anchors,
+        memory=state.memory,
+    )
+
+
+_NO_STEPS = np.zeros((0, 7))
