@@ -184,8 +184,8 @@ def integrate(
     Where numba is installed (extra ``fast``), the steps of ``exact`` and ``exact4`` run in compiled loops, several
     dozen times faster and equal to round-off, unless there are events, step control or least-norm multipliers; so do
     those of a ``PHDAE(compiled=True)``. The first run on a machine takes half a minute more, and says so. Drives and
-    inputs must be functions of time alone: they are asked for many steps ahead. ``compiled=False`` keeps to NumPy,
-    ``True`` raises ValueError where there is no compiled loop.
+    inputs must be functions of time alone: they are asked for many steps ahead, drives that take arrays for all times
+    at once. ``compiled=False`` keeps to NumPy, ``True`` raises ValueError where there is no compiled loop.
 
     Raises ValueError for times that do not ascend, unknown ports, an inconsistent start or redundant constraints,
     ImportError where the package of a method is missing; IntegrationError where a step cannot be solved or step control

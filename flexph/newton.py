@@ -18,6 +18,9 @@ from .space import Array, turned_spins
 SETTLED = 3e-15
 """Expected next correction, in the energy norm and relative to the motion, at which the iterate is exact to round-off:
 the last one times its reduction. The balance of a step feels a correction linearly, not by its square."""
+SETTLED_ELASTIC = 2e-15
+"""The same, times the root of the number of flexible coordinates, where the reduction was seen to be linear: elastic
+forces are large and balance each other, and so many of them leave a round-off in the sum of their works."""
 STAGNATED = 1e-7
 """Correction below which an iteration that no longer improves has reached the round-off of the problem."""
 BALANCED = 1e-12
@@ -163,6 +166,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
     previous = size = np.inf
     largest, used, scale, scaled = 0.0, 0, TINY, False
     best, best_size = (x, trial), np.inf
+    settled = settled_at(x.du.size)
     for iteration in range(1, MAX_ITERATIONS + 1):
         if solve is None:
             try:
@@ -199,7 +203,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
             by_increments, solve, previous = True, None, np.inf
             defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
             continue
-        if expected <= SETTLED or (
+        if expected <= (settled if used > 2 else SETTLED) or (
             stagnates
             and (
                 size <= STAGNATED
@@ -207,7 +211,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
                 or is_balanced(a, known, h, defect, trial)
             )
         ):
-            if expected > SETTLED and best_size < BETTER * size:
+            if stagnates and best_size < BETTER * size:
                 x, trial = best
             if is_open(known, trial):
                 raise NoConvergence("the iteration ended away from the constraints", iteration, size)
@@ -262,6 +266,11 @@ def is_balanced(a: Arrays, known: Derived, h: float, defect: Means, trial: Trial
         (defect.lam, np.full(1, size * max(size, 1.0))),
     )
     return all(np.abs(r).max(initial=0.0) <= BALANCED * t.max(initial=0.0) for r, t in terms)
+
+
+def settled_at(flexible: int) -> float:
+    """Expected next correction at which an iteration that was seen to converge linearly ends."""
+    return max(SETTLED, SETTLED_ELASTIC * math.sqrt(flexible))
 
 
 def is_slow(size: float, previous: float, used: int) -> bool:

@@ -9,13 +9,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.differentiate import derivative
 
 from . import checks as check
 from .joints.connection import measures
 from .joints.laws import Law, TimeFunction
 from .kernels.state import Configuration, inertia_products, momenta, products, vectors
 from .kernels.step import Schedule
+from .prescribed import rate_after, rate_before, values_at
 from .space import Array, entries, entry_count, from_entries, moment, spin_map, spins
 
 if TYPE_CHECKING:
@@ -217,7 +217,8 @@ class TimeTable:
         values = self.values(time)
         for i in self._driven:
             law, size = self._laws[i], self._own[i].stop - self._own[i].start
-            rate = _derivative(self._prescribed(i), size, time, step, self._names[i])
+            function, name = self._prescribed(i), self._names[i]
+            rate = rate_after(function, size, time, name) if step is None else rate_before(function, size, time, step)
             coefficient[self._terms[i]], offset[i] = law.rates(values[self._own[i]], rate)
         return coefficient, offset
 
@@ -250,7 +251,7 @@ class TimeTable:
         name, function = f"{self._names[row]}: the prescribed motion", self._prescribed(row)
         size = self._own[row].stop - self._own[row].start
         try:
-            made = np.array([function(t) for t in times.tolist()], dtype=float).reshape(times.size, size).T
+            made = values_at(function, times, size)
         except Exception:
             made = np.full((size, times.size), np.nan)  # asked one by one below, which says what is wrong, and when
         if not np.all(np.isfinite(made)):
@@ -271,29 +272,6 @@ class TimeTable:
             if np.isfinite(value).all():  # the values of drives are not anchored
                 coefficient[self._terms[i]], offset[i] = law.coefficients(value), law.offset(value)
         return coefficient, offset
-
-
-_ENDING = np.array([25.0, -48.0, 36.0, -16.0, 3.0])
-"""Weights of the derivative at the end of a step, over 3h, of values at its end and each quarter before."""
-
-
-def _derivative(function: TimeFunction, size: int, time: float, step: float | None, name: str) -> Array:
-    if step is not None:  # five points within the step that ends here, fourth order
-        values = np.empty((5, size))
-        for k in range(5):
-            values[k] = function(time - 0.25 * k * step)
-        made: Array = _ENDING @ values / (3.0 * step)
-        return made
-    rates, here = np.zeros(size), np.ravel(function(time))
-    for k in range(size):  # increments: the weights sum to zero only to round-off, a constant must have no rate
-        part = np.vectorize(lambda t, k=k: np.ravel(function(t))[k] - here[k], otypes=[float])
-        found = derivative(part, time, initial_step=1e-3, step_direction=1)
-        if not found.success and not found.error < 1e-6 * max(1.0, abs(found.df)):
-            raise ValueError(
-                f"{name}: the prescribed motion has no derivative at t = {time} s (error {found.error:.1e})"
-            )
-        rates[k] = float(found.df)
-    return rates
 
 
 def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:

@@ -14,7 +14,7 @@ from .relations import keep_rates, stick
 from .residual import residual, trial
 from .rolling import has_fallen
 
-is_slow = in_place(plain.is_slow)
+is_slow, settled_at = in_place(plain.is_slow), in_place(plain.settled_at)
 
 
 @in_place
@@ -28,6 +28,7 @@ def newton(
     factored, used, scaled = False, 0, False
     previous, largest, scale = math.inf, 0.0, 0.0
     noise = NOISE * span(m, REAL.x_v, REAL.x_lam).size  # along chains round-off adds up
+    settled = settled_at(vector(m, REAL.x_du).size)
     for iteration in range(1, MAX_ITERATIONS + 1):
         if not factored:
             if not factor(m, axes, h, before, after):
@@ -52,8 +53,7 @@ def newton(
         used += 1
         rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
-        settled = expected <= SETTLED or (stagnates and (size <= noise or _below_resolution(m, h)))
-        if settled:
+        if expected <= (settled if used > 2 else SETTLED) or (stagnates and (size <= noise or _below_resolution(m, h))):
             trial(m, axes, h, before, after, offset, inputs)
             return -1 if _is_open(m) or has_fallen(m) else iteration
         if stagnates and size <= STAGNATED:

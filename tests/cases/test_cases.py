@@ -201,7 +201,7 @@ def test_interrupted_command_keeps_finished_steps(tmp_path, monkeypatch):
         calls["n"] += 1
         if calls["n"] > 200:
             raise KeyboardInterrupt
-        return 150.0 * t
+        return 150.0 * float(t)  # of one time, not of many at once
 
     original = crank_slider.drive
     monkeypatch.setattr(crank_slider, "drive", lambda port, reference, **_: original(port, reference, angle=angle))
