@@ -136,7 +136,7 @@ def deflection(solution: Solution) -> Array:
 def run(
     *,
     rod: Annotated[Rod, Option("with eyes, from the mesh, or a prismatic bar")] = "eyes",
-    body: Annotated[Kind, Option("Craig-Bampton basis, or all coordinates: 0.2 s a step")] = "reduced",
+    body: Annotated[Kind, Option("Craig-Bampton basis, or all coordinates: 0.04 s a step")] = "reduced",
     modes: Annotated[int, Option("modes of the reduced rod, beside its static responses")] = 6,
     speed: Annotated[float, Option("of the crank", "rad/s")] = SPEED,
     steps: Annotated[int, Option("time steps")] = 1000,

@@ -49,6 +49,23 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
         "mean": None if folded else mean,
         "border": None if folded else border,
         "border_stack": None if folded else border_stack,
+        **({"moments": None, "forms": None} if folded else _moments(owned)),
+    }
+
+
+def _moments(bodies: list[Body]) -> dict[str, Any]:
+    """∫ρφ_iφ_j of all bodies, (d² n, n), and M, N_a, K_ab as combinations of them, (1 + s + s², d²).
+
+    None where they are more than that: with rotary inertia of sections, or with constant momenta.
+    """
+    if any(b.size and (b.momenta != "full" or _sparse(b.inertia.spin_pair).count_nonzero()) for b in bodies):
+        return {"moments": None, "forms": None}
+    dim = bodies[0].dim
+    pairs = [[_sparse(b.inertia.shape_pair[i][j]) for b in bodies] for i in range(dim) for j in range(dim)]
+    basis = cross(dim)
+    return {
+        "moments": sparse.vstack([sparse.block_diag(same) for same in pairs]).tocsr(),
+        "forms": np.vstack([x.reshape(-1, dim * dim) for x in (np.eye(dim), basis, square_of(basis))]),
     }
 
 

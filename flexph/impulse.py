@@ -10,7 +10,7 @@ work of the drives, and a loss that is never negative for 0 ≤ κ ≤ 2. Both m
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,15 +18,20 @@ from scipy.sparse.linalg import splu
 
 from .advance import Place, prescribed_rate, velocity_defect
 from .initial import velocities_of, with_velocities
+from .kernels.arrays import Arrays
 from .kernels.continuous import mass_matrix
-from .kernels.gradient import constraint_matrix, is_sparse
+from .kernels.gradient import constraint_matrix, is_sparse, velocity_slices
 from .kernels.state import derive
 from .kernels.step import Schedule
 from .ledger import Accounts
 from .newton import NoConvergence
+from .positive import positive_solver
 from .single import Solved, Step
 from .space import Array
 from .state import configuration, flat
+
+LARGE = 300
+"""Flexible coordinates from which on shifts of low rank are not brought into their mass matrix."""
 
 
 class Answer(NamedTuple):
@@ -41,16 +46,42 @@ def answer(accounts: Accounts, step: Step, prescribed: Schedule, defects: Array)
     a, (_, c, d, _) = accounts.arrays, step.end.place
     G = constraint_matrix(a, c.R, d.arm, d.vector, prescribed.coefficient_1, len(defects))
     G = sparse.csr_array(prescribed.combined(G))
-    K = sparse.block_array([[mass_matrix(a, c.u), -G.T], [G, None]], format="csc")
-    rhs = np.zeros((K.shape[0], defects.shape[1]))
-    rhs[G.shape[1] :] = prescribed.combined(defects)
     try:
-        y = splu(K).solve(rhs) if is_sparse(a) else np.linalg.solve(K.toarray(), rhs)
+        y = _solved(a, c.u, G, prescribed.combined(defects))
     except (RuntimeError, np.linalg.LinAlgError):
         error = NoConvergence("the constraints are dependent at its end", int(step.audit[4]), 0.0)
         error.span = (2.0 * step.middle - step.end.time, step.end.time)
         raise error from None
     return Answer(y[: G.shape[1]], prescribed.multipliers(y[G.shape[1] :]))
+
+
+def _solved(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
+    """(M⁻¹Gᵀμ, μ) with G M⁻¹Gᵀμ = defects (g, k), (n_v + g, k)."""
+    large = is_sparse(a) and a.body_u.size > LARGE
+    K = sparse.block_array([[mass_matrix(a, u, deforming=not large), -G.T], [G, None]], format="csr")
+    rhs = np.zeros((K.shape[0], defects.shape[1]))
+    rhs[G.shape[1] :] = defects
+    if large:
+        return _bordered(a, K, rhs)
+    made: Array = splu(sparse.csc_array(K)).solve(rhs) if is_sparse(a) else np.linalg.solve(K.toarray(), rhs)
+    return made
+
+
+def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
+    """Solutions with K, into which M_uu is yet to come, for forces on the other rows: M_uu is factored by itself.
+
+    Its shifts of low rank, which would fill it, are kept in the border, with all other unknowns.
+    """
+    u = np.arange(*velocity_slices(a)[1].indices(len(rhs)))
+    rest, shifts = np.delete(np.arange(len(rhs)), u), np.flatnonzero(np.diff(a.border.indptr))
+    right = sparse.vstack([K[rest][:, u], a.border[shifts]])
+    left = sparse.hstack([K[u][:, rest], -a.border_stack[: u.size][:, shifts]])
+    across = positive_solver(a.stack[: u.size])(left.toarray())
+    corner = sparse.block_diag([K[rest][:, rest], -sparse.eye_array(shifts.size)]).toarray()
+    small = np.linalg.solve(corner - right @ across, np.pad(rhs[rest], ((0, shifts.size), (0, 0))))
+    made = np.empty_like(rhs)
+    made[u], made[rest] = -across @ small, small[: rest.size]
+    return made
 
 
 def struck(accounts: Accounts, step: Step, solved: Solved, share: float, found: Answer | None = None) -> Step:

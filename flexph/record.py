@@ -37,7 +37,9 @@ class Record:
     def save(self) -> None:
         """Close the row under way."""
         if self.pending is not None:
-            self.rows.append(self.pending)
+            end = self.pending.end
+            place = self.start.place._replace(x=end.x)  # what else is known at its end takes several times the memory
+            self.rows.append(self.pending._replace(end=end._replace(place=place)))
             self.pending = None
 
     def solution(self, events: Mapping[str, Occurrences]) -> Solution:

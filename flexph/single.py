@@ -10,6 +10,7 @@ import numpy as np
 from .advance import Place, Rates, Taken, take_step, velocity_defect
 from .initial import row_sizes
 from .inputs import Forcing
+from .kernels.constant_block import constant_blocks
 from .kernels.gradient import constraint_matrix
 from .kernels.state import derive
 from .kernels.step import Means, Schedule
@@ -105,7 +106,7 @@ class Single:
         self.mechanism, self.arrays, self.forcing = mechanism, mechanism.network.arrays, forcing
         self.least_norm, self.depth = least_norm, depth
         self.accounts, self.table = Accounts(mechanism, decaying=decaying), table or TimeTable(mechanism, start.anchors)
-        self.rows_of_g = mechanism.layout.multipliers
+        self.rows_of_g, self._block = mechanism.layout.multipliers, constant_blocks(self.arrays)
         a, bodies = self.arrays, mechanism.layout.bodies
         sizes = [bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g]
         self._edges: list[int] = np.cumsum(sizes).tolist()
@@ -152,6 +153,7 @@ class Single:
     def prescribed(self, start: Station, time: float, inputs: Array) -> Schedule:
         """What holds over the step to a time, under inputs."""
         prescribed = schedule(self.table, start.time, time, inputs)
+        prescribed = prescribed._replace(block=self._block(time - start.time))
         if not (self.least_norm and self.rows_of_g):
             return prescribed
         c, d, coefficient = start.place.c, start.place.d, prescribed.coefficient_0

@@ -37,6 +37,8 @@ class Arrays(NamedTuple):
     mean: Any  # φ̄ (d·b, n) or None when folded in
     border: Any  # φ̄ and the rows of bodies about mean axes (r, n), or None
     border_stack: Any  # ((1 + s + s²) n, r): left factors of what they take away from the stack, or None
+    moments: Any  # (d² n, n), ∫ρφ_iφ_j over each other: a third of the entries of the stack, or None,
+    forms: Any  # (1 + s + s², d²), and how that combines them
     viscous: Any  # (n, n), α M and further constant damping
     strain: Any  # (m, n)
     slopes: Any  # (g, n)

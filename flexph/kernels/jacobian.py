@@ -71,7 +71,9 @@ class Point(NamedTuple):
 
 def factor(a: Arrays, at: Point) -> Solve:
     """Factor the Jacobian at a trial; returns the map from defects to corrections."""
-    return _sparse_factor(a, at) if is_sparse(a) else _dense_factor(a, at)
+    if at.schedule.block is not None:
+        return at.schedule.block.factor(a, at)
+    return sparse_factor(a, at) if is_sparse(a) else _dense_factor(a, at)
 
 
 def flatten(a: Arrays, x: Means) -> Array:
@@ -118,7 +120,7 @@ def _flexible(a: Arrays, at: Point) -> Any:
     return _weighted_stack(a.stack, a, at) + h * (mean.T @ softened + stiff)
 
 
-def _rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
+def rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
     """∂r_ω/∂ω̄ (b, s, s), ∂r_ω/∂u̇̄ (s, n) and ∂r_u/∂ω̄ (s, n), without what changes with node forces."""
     s, h, t = a.n.shape[0], at.h, at.trial
     w0, w1 = body_spins(a, at.start.omega), body_spins(a, t.end.omega)
@@ -228,7 +230,7 @@ def _dense_factor(a: Arrays, at: Point) -> Solve:
     omega, u = velocity_slices(a)
     K = np.zeros((size + at.trial.gap.size,) * 2)
     K[cv, cv] = 2.0 * a.mass[:, None]
-    spin, spin_u, u_spin = _rigid_blocks(a, at)
+    spin, spin_u, u_spin = rigid_blocks(a, at)
     own = cw.take(a.turning, axis=0)
     K[own[:, :, None], own[:, None, :]] = spin.take(a.turning, axis=0)
     if cu.size:
@@ -237,7 +239,7 @@ def _dense_factor(a: Arrays, at: Point) -> Solve:
     if at.schedule.decay is not None:
         K[omega.start : size, omega.start : size] += correction(a, at, at.schedule.decay)
     if a.node_body.size:
-        _add_nodes(a, at, K, size)
+        add_nodes(a, at, K, size)
     lu, pivots, info = lapack.dgetrf(K.T, overwrite_a=True)  # K by columns is its transpose by rows
     if info > 0:
         raise SingularStep("the Jacobian of the step is singular")
@@ -249,7 +251,7 @@ def _dense_factor(a: Arrays, at: Point) -> Solve:
     return solve
 
 
-def _add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
+def add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
     """Add what node forces and constraints contribute to K (in place)."""
     arm_omega, torque, inverse = _node_blocks(a, at)
     B, W = _node_gradients(a, at, arm_omega)
@@ -285,7 +287,7 @@ def _by_body(a: Arrays, by_node: Array) -> Array:
     return made.reshape(a.turning.size * s, width)
 
 
-def _sparse_factor(a: Arrays, at: Point) -> Solve:
+def sparse_factor(a: Arrays, at: Point) -> Solve:
     """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors | φ̄u̇̄ and borders): every block stays sparse.
 
     The last unknowns are left to :func:`_bordered` where they are few.
@@ -353,7 +355,7 @@ def _sparse_body(a: Arrays, at: Point) -> Any:
     """The velocity block F, without the shift of the flexible coordinates."""
     _, cw, _ = columns(a)
     bodies, s, n = len(a.mass), a.n.shape[0], a.body_u.size
-    spin, spin_u, u_spin = _rigid_blocks(a, at)
+    spin, spin_u, u_spin = rigid_blocks(a, at)
     arm_omega, torque, inverse = _node_blocks(a, at)
     own = (cw[a.body_u] - bodies * a.dim).T.ravel()  # every flexible body turns
     across = lambda v: sparse.csr_array(  # noqa: E731 - one row per spin

@@ -61,11 +61,14 @@ def body_spins(a: Arrays, omega: Array) -> Array:
 
 def inertia_products(a: Arrays, u: Array) -> Array:
     """M u, N_a u and K_ab u at once, (1 + s + s², n)."""
-    y = a.stack @ u
-    if a.mean is not None:
-        y -= a.border_stack @ (a.border @ u)
     s = a.n.shape[0]
-    return y.reshape(1 + s + s * s, u.size)
+    if a.moments is None:
+        y = (a.stack @ u).reshape(1 + s + s * s, u.size)
+    else:
+        y = a.forms @ (a.moments @ u).reshape(a.dim**2, u.size)
+    if a.mean is not None:
+        y -= (a.border_stack @ (a.border @ u)).reshape(y.shape)
+    return y
 
 
 def momenta(a: Arrays, omega: Array, u: Array, du: Array, Pu: Array, Pdu: Array) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ whose increments are exact too. Nonholonomic rows (:mod:`flexph.kernels.rolling`
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,9 @@ from .state import (
     vectors,
 )
 
+if TYPE_CHECKING:
+    from .constant_block import ConstantBlock
+
 
 class Independent(NamedTuple):
     """Independent combinations of redundant constraints: λ = spread μ, and μ = gather λ of such a λ."""
@@ -53,7 +56,7 @@ class Schedule(NamedTuple):
 
     Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
     ``decay`` the step takes energy away. ``stuck`` relations are taken by their tangent at rest, within an
-    iteration.
+    iteration. ``block`` is a large part of the Jacobian that steps of this length share.
     """
 
     coefficient_0: Array
@@ -64,6 +67,7 @@ class Schedule(NamedTuple):
     independent: Independent | None = None
     decay: Decay | None = None
     stuck: Array | None = None
+    block: ConstantBlock | None = None
 
     def multipliers(self, lam: Array) -> Array:
         """Multipliers of all constraints from those of the step."""

@@ -53,6 +53,7 @@ from flexph import (
     universal,
     weld,
 )
+from flexph.kernels import constant_block
 from flexph.kernels.jacobian import Point, factor, flatten, unflatten
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
@@ -350,7 +351,12 @@ def test_newton_needs_few_iterations(smooth_runs):
 
 
 def use(monkeypatch, kind):
+    """Kernels of small mechanisms, of large ones, or these with their constant block factored by itself."""
     monkeypatch.setattr(network, "DENSE_LIMIT", 10**6 if kind == "dense" else 0)
+    monkeypatch.setattr(constant_block, "LARGE", 0 if kind == "constant block" else 10**6)
+    monkeypatch.setattr(constant_block, "SHARE", 1e6)
+    monkeypatch.setattr(constant_block, "ACCURATE", 1e-14)
+    monkeypatch.setattr(constant_block, "PASSES", 100)
 
 
 def random_state(mechanism, seed):
@@ -368,7 +374,8 @@ class Step:
         self.a, self.h, self.c = mechanism.network.arrays, h, random_state(mechanism, seed)
         self.d = derive(self.a, self.c)
         loads = inputs * rng.standard_normal(sum(s.stop - s.start for s in mechanism.network.input_slices.values()))
-        self.schedule = schedule(TimeTable(mechanism, anchors), 0.0, h, loads)
+        block = constant_block.constant_blocks(self.a)(h)
+        self.schedule = schedule(TimeTable(mechanism, anchors), 0.0, h, loads)._replace(block=block)
         self.n = mechanism.layout.velocities
         self.y = rng.standard_normal(self.n + mechanism.layout.multipliers)
 
@@ -404,6 +411,9 @@ def without_followers(mechanism):
         ("dense", "von_karman", "constant", 0.02),
         ("sparse", "linear", "constant", 0.3),
         ("sparse", "von_karman", "full", 0.02),
+        ("constant block", "linear", "full", 0.02),
+        ("constant block", "linear", "full", 0.3),
+        ("constant block", "linear", "constant", 0.02),
     ],
 )
 def test_the_jacobian_is_the_derivative_of_the_residual(monkeypatch, kind, strain, momenta, h):
@@ -411,6 +421,7 @@ def test_the_jacobian_is_the_derivative_of_the_residual(monkeypatch, kind, strai
     use(monkeypatch, kind)
     mechanism = without_followers(everything(strain, momenta))
     step = Step(mechanism, start_of(mechanism).anchors, h)
+    assert (step.schedule.block is not None) == (kind == "constant block")
     solved = step.solve(step.differences())
     # differences are good to 1e-10 of entries of order ten, the inverse amplifies by up to 1e4
     assert np.abs(solved - np.eye(step.y.size)).max() < 1e-6
@@ -444,7 +455,7 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "constant block"])
 @pytest.mark.parametrize("name", SMALL)
 def test_the_jacobian_of_small_mechanisms(monkeypatch, kind, name):
     use(monkeypatch, kind)
