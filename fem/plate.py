@@ -13,6 +13,7 @@ from scipy import sparse
 from flexph import Body, Elasticity, Inertia
 from flexph import checks as check
 from flexph.body import Momenta
+from flexph.mean_axes import FILLED, about_mean_axes
 from flexph.mesh_files import Source
 
 from .damping import Damping, damped
@@ -27,7 +28,7 @@ from .plate_ties import referred, tied
 from .plate_view import plate_view
 from .section_maps import plate_sections
 from .solid_loads import load_ports
-from .solid_model import solid_model
+from .solid_model import solid_model, watched
 
 Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
@@ -80,7 +81,8 @@ def plate(
 
     ``supports``: regions held to the frame of the body (:class:`Support`), which is then its reference and the port
     ``frame`` at the origin. Else ``reference`` removes the rigid motion from the deformation: a port that is held, such
-    as an edge, or ``mean_axis`` (the default), ∫ρu = 0 and ∫ρX × u = 0, which fills the mass matrix.
+    as an edge, or ``mean_axis`` (the default), ∫ρu = 0 and ∫ρX × u = 0. What that adds to the
+    matrices is kept outside of them above 1000 coordinates (:func:`flexph.mean_axes.about_mean_axes`).
 
     ``strain="von_karman"`` adds ½∇w ⊗ ∇w, its mean over each cell, to ε(u). ``loads``: regions of cells (force per area
     [N/m²]) or of edges (force per length [N/m]) or :class:`Load` of these by name; the inputs of
@@ -90,7 +92,8 @@ def plate(
 
     Raises ValueError for what :func:`fem.solid` refuses; curved edges and quadrilaterals that are not convex; a
     thickness that is not positive, or cells without one or with two; supports that leave a rigid motion, or beside a
-    reference; rigid regions that share nodes; mean axes of more than 1000 coordinates; shear without rotary inertia.
+    reference; rigid regions that share nodes; mean axes of more than 1000 coordinates with von Kármán strain; shear
+    without rotary inertia.
     """
     check.choice("theory", theory, get_args(Theory))
     check.choice("strain", strain, get_args(Strain))
@@ -104,12 +107,19 @@ def plate(
     model = plate_model(solid, thickness, theory, rotary=rotary_inertia, correction=correction)
     basis, found = tied(model, ports or {}, supports)
     full = plate_inertia(model)
+    is_outside = reference in (None, "mean_axis") and not supports and basis.shape[1] > FILLED
+    if is_outside and strain == "von_karman":
+        known = ", ".join(map(repr, found)) or "none yet"
+        raise ValueError(
+            f"reference must be a port to hold for a plate of {basis.shape[1]} coordinates and von Kármán strain "
+            f"(ports: {known}): its slopes turn with mean axes, which fills them and is for up to {FILLED}"
+        )
     kept = referred(model, basis, found, inertia=full, reference=reference, held=bool(supports))
     shapes = sparse.csr_array(basis @ kept)
-    inertia = _projected(full, shapes)
-    return Body(
-        inertia=inertia,
-        elasticity=damped(_elasticity(model, shapes, strain), inertia, damping),
+    elasticity = _elasticity(model, shapes, strain)
+    body = Body(
+        inertia=_projected(full, shapes),
+        elasticity=elasticity,
         ports={name: port.over(kept) for name, port in found.items()},
         loads=load_ports(load_port, model, shapes, loads or {}),
         view=plate_view(model, shapes),
@@ -123,6 +133,8 @@ def plate(
             quadratic=strain == "von_karman",
         ),
     )
+    body = about_mean_axes(body) if is_outside else body
+    return replace(body, elasticity=damped(elasticity, body.inertia, damping))
 
 
 def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
@@ -149,10 +161,13 @@ def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> 
 
 
 def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
-    """Turns of the normals (β_y, −β_x) at the middles of the cells."""
-    made = []
+    """Turns of some cells, evenly spread: of the normals at the middle (β_y, −β_x), and in the plane the mean one."""
+    about: tuple[list[Any], list[Any]] = [], []
     for b, block in enumerate(model.mesh.blocks):
         middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]
         x, y = model.sampled(b, np.arange(len(middles)), middles).turn
-        made += [y, -x]
-    return sparse.csr_array(sparse.vstack(made) @ shapes)
+        about[0].append(y)
+        about[1].append(-x)
+    rows = sparse.vstack([*about[0], *about[1], model.drilling()]).tocsr()
+    count = rows.shape[0] // 3
+    return sparse.csr_array(rows[(watched(count)[:, None] + count * np.arange(3)).ravel()] @ shapes)

@@ -296,8 +296,8 @@ class PlateModel:
         rest = self.compliance.shape[0] - weights.shape[0]
         return slopes, sparse.csr_array(sparse.vstack([weights, sparse.csr_array((rest, 3 * p))]))
 
-    def drilling(self, cells: Array) -> Any:
-        """Mean turn ½(∂_x u_y − ∂_y u_x) of cells (numbers), (1, size)."""
+    def drilling(self, cells: Array | None = None) -> Any:
+        """Mean turn ½(∂_x u_y − ∂_y u_x) of cells (numbers), (1, size), or of each cell."""
         return _widened(self.solid.turns(cells), 0, self.size)
 
 

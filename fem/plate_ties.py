@@ -12,6 +12,7 @@ from scipy import sparse
 from flexph import Port
 from flexph import checks as check
 from flexph.inertia import Inertia, contract
+from flexph.mean_axes import FILLED
 from flexph.space import Array
 from flexph.sparse_null_space import sparse_null_space
 
@@ -19,10 +20,9 @@ from .null_space import null_space
 from .plate_model import PlateModel
 from .plate_regions import Place, centre_of, place_of, samples
 from .plate_supports import Support, support_rows
+from .references import pinned
 from .solid_ties import Tie, given_ties, refuse_shared
 
-FILLED = 1000
-"""Coordinates up to which mean axes are offered: they fill all mass matrices."""
 FRAME = "frame"
 HELD = 1e-9
 """Singular value over the largest one below which a rigid motion is not held."""
@@ -180,7 +180,10 @@ def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
 def referred(
     model: PlateModel, basis: Any, ports: Mapping[str, Tied], *, inertia: Inertia, reference: str | None, held: bool
 ) -> Any:
-    """A basis (n, n') of the coordinates without rigid motion: supports, mean axes, or a port that is held."""
+    """A basis (n, n') of the coordinates without rigid motion: supports, mean axes, or a port that is held.
+
+    Mean axes of a large plate are not a matter of its coordinates, see :func:`fem.references.referred`.
+    """
     if held:
         if reference is not None:
             raise ValueError(f"reference must not be given beside supports, which hold the plate, got {reference!r}")
@@ -188,11 +191,8 @@ def referred(
         return sparse.eye_array(basis.shape[1], format="csr")
     if reference in (None, "mean_axis"):
         if basis.shape[1] > FILLED:
-            known = ", ".join(map(repr, ports)) or "none yet"
-            raise ValueError(
-                f"reference must be a port to hold for a plate of {basis.shape[1]} coordinates (ports: {known}): mean "
-                f"axes fill its mass matrices, and are for up to {FILLED}"
-            )
+            motion = rigid_motion(model, np.arange(len(model.mesh.points)))[0].toarray()
+            return pinned(basis, motion / np.abs(motion).max(axis=0))
         turns = contract(inertia, about_centre=True).n
         turns = turns / np.linalg.norm(turns, axis=1, keepdims=True)
         return null_space(np.vstack([inertia.shape_first / inertia.mass, turns]) @ basis)

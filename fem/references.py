@@ -27,7 +27,9 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
     there.
     """
     if reference == "mean_axis":
-        return null_space(_mean_motion(model) @ basis) if basis.shape[1] <= FILLED else _pinned(model, basis)
+        if basis.shape[1] > FILLED:
+            return pinned(basis, _rigid_motion(model))
+        return null_space(_mean_motion(model) @ basis)
     names = {"mean_axis": None, **ports}
     port: Tied = check.lookup("reference", reference, names)
     if port.rigid:
@@ -37,12 +39,16 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
     return null_space(sparse.vstack([port.shape, port.rotation]).tocsr())
 
 
-def _pinned(model: SolidModel, basis: Any) -> Any:
-    """A basis without those coordinates that hold the body best: rigid motions are large there, and independent."""
+def _rigid_motion(model: SolidModel) -> Array:
+    """The coordinates of unit translations and of turns of the longest side by one, (N·d, d + s)."""
     X, d = model.mesh.points, model.dim
     lever = (X - X.mean(axis=0)) / np.ptp(X, axis=0).max()
     turned = np.einsum("aij,nj->nia", cross(d), lever).reshape(model.size, -1)
-    motion = np.hstack([np.tile(np.eye(d), (len(X), 1)), turned])
+    return np.hstack([np.tile(np.eye(d), (len(X), 1)), turned])
+
+
+def pinned(basis: Any, motion: Array) -> Any:
+    """A basis without those coordinates that hold the body best: rigid motions are large there, and independent."""
     own = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
     pins = qr(own.T, mode="r", pivoting=True)[1][: own.shape[1]]
     return sparse.eye_array(basis.shape[1], format="csr")[:, np.setdiff1d(np.arange(basis.shape[1]), pins)]

@@ -25,14 +25,12 @@ from .mesh_reading import solid_mesh
 from .references import referred
 from .section_maps import solid_sections
 from .solid_loads import load_port, load_ports
-from .solid_model import SolidModel, solid_model
+from .solid_model import SolidModel, solid_model, watched
 from .solid_ties import tied
 from .solid_view import solid_view
 
 Plane = Literal["stress", "strain"]
 UNDAMPED = Damping()
-WATCHED = 50
-"""Cells whose rotations must stay small (range of validity)."""
 LOCKING = 0.1
 """Least eigenvalue of a compliance with a unit diagonal (1 − 2ν of isotropic ones) below which degree 1 locks."""
 
@@ -119,8 +117,7 @@ def _turns(model: SolidModel, shapes: Any) -> Any:
     """Mean ½ curl u of some cells, evenly spread: they are looked at in every step."""
     rows = model.turns()
     s, count = spins(model.dim), int(model.mesh.starts[-1])
-    seen = np.unique(np.linspace(0, count - 1, WATCHED).round().astype(int))
-    return sparse.csr_array(rows[(s * seen[:, None] + np.arange(s)).ravel()] @ shapes)
+    return sparse.csr_array(rows[(s * watched(count)[:, None] + np.arange(s)).ravel()] @ shapes)
 
 
 def _elasticity(model: SolidModel, shapes: Any) -> Elasticity:

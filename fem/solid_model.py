@@ -29,6 +29,14 @@ TURNS = {
     3: ((0, 2, 1, 0.5), (0, 1, 2, -0.5), (1, 0, 2, 0.5), (1, 2, 0, -0.5), (2, 1, 0, 0.5), (2, 0, 1, -0.5)),
 }
 """½ curl: (component, displacement, derivative, factor)."""
+WATCHED = 50
+"""Cells whose rotations must stay small (range of validity)."""
+
+
+def watched(count: int) -> Array:
+    """Numbers of cells, evenly spread over all of them, whose rotations are looked at in every step."""
+    made: Array = np.unique(np.linspace(0, count - 1, WATCHED).round().astype(int))
+    return made
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-ANNOUNCED = 20000
-"""Unknowns from which on a factorisation is announced."""
+LONG = 1.0
+"""Seconds from which on a factorisation is announced."""
 RATE = 1e10
 """Operations a second that one core does in a factorisation, for the announced time: measured 1.5e10 to 2.2e10."""
 MEMORY = Path("/proc/meminfo")
@@ -41,7 +41,7 @@ def available_memory() -> float:
 
 @contextmanager
 def announced(unknowns: int, cost: Cost, way: str, advice: str = "") -> Iterator[None]:
-    """Say what the factorisation inside will take, and then what it took. Silent below ANNOUNCED unknowns.
+    """Say what the factorisation inside will take, and then what it took, where that is longer than LONG seconds.
 
     Raises MemoryError where it needs more memory than there is.
     """
@@ -51,15 +51,14 @@ def announced(unknowns: int, cost: Cost, way: str, advice: str = "") -> Iterator
             f"factoring a matrix of {unknowns} unknowns by {way} needs about {_size(need)}, {_size(free)} are "
             f"available{advice}; take a coarser mesh or cells of degree 1"
         )
-    loud = unknowns >= ANNOUNCED
-    if loud:
-        seconds = cost.operations / RATE
+    seconds = cost.operations / RATE
+    if seconds >= LONG:
         log.warning(
             "factoring a matrix of %d unknowns by %s: about %s, %.2g s%s", unknowns, way, _size(need), seconds, advice
         )
     clock = time.perf_counter()
     yield
-    if loud:
+    if seconds >= LONG:
         log.warning("factored in %.1f s", time.perf_counter() - clock)
 
 

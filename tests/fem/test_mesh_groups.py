@@ -21,25 +21,23 @@ def two_cubes(key, **more):
 
 
 @pytest.mark.parametrize(
-    ("key", "suffix", "form"),
-    [("gmsh:physical", "msh", "gmsh22"), ("nastran:ref", "bdf", None), ("medit:ref", "mesh", None)],
+    ("key", "file", "form"),
+    [("gmsh:physical", "bar.msh", "gmsh22"), ("nastran:ref", "bar.bdf", None), ("medit:ref", "bar.mesh", None)],
 )
-def test_groups_without_names_have_their_numbers(key, suffix, form, tmp_path):
+def test_groups_without_names_have_their_numbers(key, file, form, tmp_path):
     """With the dimension where several use the number: gmsh counts surfaces and volumes apart."""
     mesh = two_cubes(key)
     if key == "gmsh:physical":
         mesh.cell_data["gmsh:geometrical"] = mesh.cell_data[key]
-    meshio.write(tmp_path / f"bar.{suffix}", mesh, file_format=form, **({"binary": False} if form else {}))
+    meshio.write(tmp_path / file, mesh, file_format=form, **({"binary": False} if form else {}))
     materials, ports = {"volume 1": STEEL, "2": LEAD}, {"root": "surface 1"}
-    body = fem.solid(
-        tmp_path / f"bar.{suffix}", materials, ports=ports, reference="root", sections={"cut": "3"}, loads={"w": "2"}
-    )
+    body = fem.solid(tmp_path / file, materials, ports=ports, reference="root", sections={"cut": "3"}, loads={"w": "2"})
     assert body.mass == pytest.approx(7800.0 + 2 * 11300.0)
     assert body.ports["root"].position == pytest.approx([0.0, 0.5, 0.5])
     assert body.sections["cut"].position == pytest.approx([1.0, 0.5, 0.5])
     assert body.loads["w"].measures == pytest.approx([2.0])
     with pytest.raises(ValueError, match="no region '1': port 'p': the mesh has 'volume 1', '2', 'surface 1', '3'"):
-        fem.solid(tmp_path / f"bar.{suffix}", materials, ports={"p": "1"})
+        fem.solid(tmp_path / file, materials, ports={"p": "1"})
 
 
 def test_groups_of_med_have_their_names():

@@ -1,5 +1,7 @@
 """Plates as floating bodies: inertia, ports, references, loads, von Kármán strain, motion, bad input."""
 
+import sys
+
 import meshio
 import numpy as np
 import pytest
@@ -12,8 +14,9 @@ from solid_meshes import box
 
 import fem
 import rigid
+from fem import plate_ties
 from fem.plate_ties import rigid_motion, tied
-from flexph import connect, hinge, integrate, modes, reduce_body
+from flexph import connect, hinge, integrate, mean_axes, modes, reduce_body
 from flexph.checks import norm
 from flexph.floating import floating_body
 from flexph.inertia import contract
@@ -61,6 +64,33 @@ def test_references_are_of_one_free_body(theory, rotary):
     assert np.abs(body.inertia.shape_first).max() < 1e-13 * body.mass
     assert np.abs(contract(body.inertia, about_centre=True).n).max() < 1e-12 * body.mass
     assert norm(made[3].elasticity.strain - body.elasticity.strain) == 0.0  # mean axes by default
+
+
+@all_theories
+@pytest.mark.parametrize("rotary", [True, False])
+def test_mean_axes_of_large_plates_are_those_of_small_ones(theory, rotary, monkeypatch):
+    """What they add to the mass integrals is kept outside: the same frequencies, the same motion of a free plate."""
+    if theory == "reissner_mindlin" and not rotary:
+        return
+    options = {"thickness": 0.05, "theory": theory, "rotary_inertia": rotary, "ports": {"corner": [0]}}
+    found = []
+    for limit in (1000, 0):
+        for module in (sys.modules["fem.plate"], plate_ties, mean_axes):  # the name fem.plate is the function
+            monkeypatch.setattr(module, "FILLED", limit)
+        body = fem.plate(rectangle("quad", (2, 2), LENGTHS, 0.1), RUBBER, **options)
+        whole = modes(linear_body(body, "b"))
+        free = connect({"b": body}, [])
+        pose = free.assemble({"b": ((0.0, 0.0, 0.0), np.eye(3))})
+        start = free.consistent_state(pose, velocities={"b": ((0.1, 0.0, 0.0), (1.0, 2.0, 0.5))})
+        run = integrate(free, start, np.linspace(0.0, 0.1, 21))
+        turned = body.section_rotation @ run["b.deformation"].T
+        found.append((body, whole, run.position("b.corner"), turned))
+    (small, want, path, turn), (large, got, moved, turned) = found
+    assert large.unshifted is not None and small.unshifted is None
+    assert got.rigid == 6 and got.frequencies == pytest.approx(want.frequencies, rel=1e-8)
+    # as their own coordinates are others, the deformation of both is zero at the start, and their motions are one
+    assert moved == pytest.approx(path, abs=1e-10)
+    assert np.abs(turn).max() > 1e-7 and turned == pytest.approx(turn, abs=1e-7 * np.abs(turn).max())
 
 
 @all_theories
@@ -454,6 +484,6 @@ def test_bad_meshes():
     with pytest.raises(ValueError, match="z = constant"):
         fem.plate(meshio.Mesh(bent, [("quad", [[0, 1, 2, 3]])]), SOFT, thickness=0.1)
     with pytest.raises(ValueError, match="up to 1000"):
-        fem.plate(rectangle("quad", (9, 9)), SOFT, thickness=0.1)
+        fem.plate(rectangle("quad", (9, 9)), SOFT, thickness=0.1, strain="von_karman")
     with pytest.raises(ValueError, match="how must be"):
         fem.Support("left", "glued")

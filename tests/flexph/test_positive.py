@@ -42,7 +42,7 @@ def test_solvers(solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_long_factorisation_is_announced(solver, monkeypatch, caplog):
-    monkeypatch.setattr(factor_cost, "ANNOUNCED", 100)
+    monkeypatch.setattr(factor_cost, "LONG", 0.0)
     with caplog.at_level(logging.WARNING, "flexph"):
         solver(2.0 * sparse.eye_array(200, format="csr"))
     assert "factoring a matrix of 200 unknowns by" in caplog.text and "factored in" in caplog.text
