@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,10 +37,7 @@ def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
     apart.plot(times, 100.0 * (solid - beam) / np.abs(beam).max(), linewidth=1.0)
     apart.set_ylabel("difference\n[% of the largest]")
     apart.set_xlabel("t [s]")
-    for axes in (both, apart):
-        axes.set_xlim(times[0], times[-1])
-        axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    _save(figure, times, path)
 
 
 def draw_peaks(times: Array, peaks: Peaks, beam: Array, path: Path) -> None:
@@ -58,7 +55,11 @@ def draw_peaks(times: Array, peaks: Peaks, beam: Array, path: Path) -> None:
     where.set_ylim(0.0, ROD)
     where.set_ylabel("from the crank pin\n[m]")
     where.set_xlabel("t [s]")
-    for axes in (stress, where):
+    _save(figure, times, path)
+
+
+def _save(figure: Any, times: Array, path: Path) -> None:
+    for axes in figure.axes:
         axes.set_xlim(times[0], times[-1])
         axes.grid(alpha=0.3)
     figure.savefig(path, dpi=150)

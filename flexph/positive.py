@@ -89,12 +89,19 @@ def _superlu_cost(matrix: Any) -> Cost:
     return Cost(memory=12.0 * filled, operations=WORK * filled)
 
 
+def pardiso(kind: int) -> Any:
+    """A fresh solver of PARDISO for a kind of matrix: 2 positive definite, 11 any real one."""
+    solver = copy.copy(_binding(kind))
+    solver.pt, solver.iparm = np.zeros_like(solver.pt), np.zeros_like(solver.iparm)
+    return solver
+
+
 @cache
-def _binding() -> Any:
+def _binding(kind: int) -> Any:
     """The binding of PARDISO with its library found, which takes a while; what factors is a copy of it."""
     import pypardiso
 
-    return pypardiso.PyPardisoSolver(mtype=2)
+    return pypardiso.PyPardisoSolver(mtype=kind)
 
 
 def _pardiso(matrix: Any) -> Solve:
@@ -104,8 +111,7 @@ def _pardiso(matrix: Any) -> Solve:
 
     upper = sparse.csr_matrix(sparse.triu(matrix, format="csr"))
     upper.sort_indices()
-    solver = copy.copy(_binding())
-    solver.pt, solver.iparm = np.zeros_like(solver.pt), np.zeros_like(solver.iparm)
+    solver = pardiso(2)
     # own parameters, nested dissection, report entries of factors and 1e6 operations
     for parameter, value in {1: 1, 2: 2, 18: -1, 19: -1}.items():
         solver.set_iparm(parameter, value)

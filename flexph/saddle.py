@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from .positive import FEW, PARDISO
+from .positive import FEW, PARDISO, pardiso
 from .space import Array
 
 NOISE = 1e-15
@@ -46,12 +46,12 @@ def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
 
 
 def _by_pardiso(scaled: Any, right: Array) -> Array:
-    import pypardiso
+    from pypardiso.pardiso_wrapper import PyPardisoError
 
-    solver = pypardiso.PyPardisoSolver(mtype=11)
+    solver = pardiso(11)
     try:
         found: Array = solver.solve(sparse.csr_matrix(scaled), right)
-    except pypardiso.pardiso_wrapper.PyPardisoError as error:
+    except PyPardisoError as error:
         raise RuntimeError(str(error)) from None
     finally:
         solver.free_memory(everything=True)
