@@ -74,7 +74,7 @@ def ours(steps: int, save: bool = True, **options: Any) -> Outcome:
     system, start = mechanism()
     times = np.linspace(0.0, END, steps + 1)
     if "compiled" in PATHS:
-        _ = system.flat  # as Exudyn's system is assembled before its clock runs
+        _ = system.packed  # as Exudyn's system is assembled before its clock runs
     clock = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # coarse runs say that they are coarse

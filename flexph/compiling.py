@@ -47,6 +47,14 @@ def announced() -> Iterator[None]:
     """Says so, once a process, when something has to be compiled inside: it takes seconds and is kept on disk."""
     from numba.core import event
 
+    with event.install_listener("numba:compile", _announcer()):
+        yield
+
+
+@cache
+def _announcer() -> Any:
+    from numba.core import event
+
     class Announcer(event.Listener):
         def on_start(self, _: Any) -> None:
             _say_compiling()
@@ -54,8 +62,7 @@ def announced() -> Iterator[None]:
         def on_end(self, _: Any) -> None:
             pass
 
-    with event.install_listener("numba:compile", Announcer()):
-        yield
+    return Announcer()
 
 
 @contextmanager

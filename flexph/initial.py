@@ -205,7 +205,7 @@ def start_table(mechanism: Mechanism, state: State) -> TimeTable:
 def row_sizes(mechanism: Mechanism, vector: Array) -> Array:
     """What a gap of each constraint is compared with: 1 for directions, the size of the mechanism for points [m]."""
     a = mechanism.network.arrays
-    points = abs(sparse.csr_array(a.incidence)) @ a.node_moves > 0.0
+    points = abs(a.incidence) @ a.node_moves > 0.0
     lengths = (vector[points], a.vector_fixed[points], a.node_position[a.node_moves > 0.0])
     size = max(float(np.abs(part).max(initial=0.0)) for part in lengths) or 1.0
     return np.array([1.0 if row.unit == "N m" else size for c in mechanism.connections for row in c.rows])

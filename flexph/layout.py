@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
 from types import MappingProxyType
-
-import numpy as np
 
 from .body import Body
 from .space import Array, entry_count, spins
@@ -59,8 +59,12 @@ class Layout:
 
     def split(self, x: Array) -> tuple[Array, ...]:
         """r, R, u, ṙ, ω, u̇, σ, e as flat views of x."""
+        return tuple(x[part] for part in self._splits)
+
+    @cached_property
+    def _splits(self) -> tuple[slice, ...]:
         sizes = (*self.position_sizes, *self.velocity_sizes, self.stresses, self.springs)
-        return tuple(np.split(x[: self.size], np.cumsum(sizes)[:-1]))
+        return tuple(slice(a, b) for a, b in pairwise(accumulate(sizes, initial=0)))
 
 
 def lay_out(bodies: Mapping[str, Body], springs: tuple[str, ...], rows: tuple[str, ...]) -> Layout:

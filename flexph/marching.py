@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
 """Steps of the first block, and durations of a block [s] between which its size is kept: one can be interrupted."""
-GROWTH = 8
+GROWTH = 32
 """By which it grows at most from one to the next: the first steps may be easy."""
 WIDE = 1e8
 """Operations of a banded factorisation beyond which the sparse one of the NumPy kernels is faster."""
@@ -66,11 +66,11 @@ class CompiledRun:
         self.mechanism, self.method, self.save_every, self.anchors = mechanism, method, 1, start.anchors
         self.single = method if isinstance(method, Single) else method.single
         shares, weights = (np.ones(1), np.ones(1)) if isinstance(method, Single) else (method.shares, method.weights)
-        self.parts = Parts(np.array(shares, dtype=float), np.array(weights, dtype=float))
+        self.parts = Parts(np.array(shares, dtype=float), np.array(weights, dtype=float), self.single.depth)
         self.start = method.first(start)
-        self.stepper = Stepper(mechanism, method.accounts, self.single.depth, self.parts)
+        self.stepper = Stepper(mechanism, method.accounts, self.parts)
         self.stepper.put(self.start)
-        self.start = self.start._replace(energy=self.stepper.work.carried.energy.copy())  # to the bits of the rows
+        self.start = self.start._replace(energy=self.stepper.carried.energy.copy())  # to the bits of the rows
         self.rows = Kept(self.stepper.widths, self.start.x, self.start.energy)
         self.times, self.middles = [np.array([start.time])], [np.zeros(0)]
         self.steps = 0
@@ -89,7 +89,7 @@ class CompiledRun:
             if done < asked or elapsed > LONGEST:  # what was prepared for the rest of the block is lost
                 size = max(asked // 2, 1)
             elif elapsed < SHORTEST:
-                size *= GROWTH if GROWTH * elapsed < SHORTEST else 2
+                size = int(size * min(GROWTH, max(SHORTEST / elapsed, 2.0)))
 
     def _limit(self) -> int:
         """Steps that a block may have."""
@@ -161,7 +161,7 @@ class CompiledRun:
         """Where the compiled steps stand."""
         if not self.count:
             return self.start
-        carried, x = self.stepper.work.carried, self.rows.state(self._under_way)
+        carried, x = self.stepper.carried, self.rows.state(self._under_way)
         c = configuration(self.mechanism, x)
         place = Place(x, c, derive(self.single.arrays, c), carried.defect.copy())
         return Station(self.time, place, carried.energy.copy(), self.stepper.remembered())

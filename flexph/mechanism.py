@@ -70,6 +70,13 @@ class Mechanism:
         return constants(self)
 
     @cached_property
+    def packed(self) -> Any:
+        """All arrays of the compiled kernels (flexph.fast.memory.Packed): every run takes a copy."""
+        from .fast.workspace import packed
+
+        return packed(self)
+
+    @cached_property
     def bodies_at_rest(self) -> LinearPHDAE:
         """All bodies at rest side by side, not connected: the same at every pose, so assembled once."""
         return join(*(linear_body(body, name) for name, body in self.bodies.items()))

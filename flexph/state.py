@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -67,7 +68,7 @@ def configuration(mechanism: Mechanism, x: Array) -> Configuration:
     layout = mechanism.layout
     r, kept, u, v, omega, du, sigma, spring = layout.split(x)
     dim, turning = layout.dim, mechanism.network.arrays.turning
-    R = np.tile(np.eye(dim), (layout.bodies, 1, 1))
+    R = np.repeat(np.eye(dim)[None], layout.bodies, axis=0)
     R[turning] = from_entries(kept.reshape(len(turning), entry_count(dim)), dim)
     spin = np.zeros((layout.bodies, spins(dim)))
     spin[turning] = omega.reshape(len(turning), spins(dim))
@@ -127,7 +128,7 @@ def law_products(mechanism: Mechanism) -> list[list[int]]:
 
 def law_values(mechanism: Mechanism) -> list[slice]:
     """Where the value of each law is in the anchors."""
-    edges = np.cumsum([0, *(int(np.prod(law.shape, dtype=int)) for law in laws(mechanism))])
+    edges = np.cumsum([0, *(math.prod(law.shape) for law in laws(mechanism))])
     return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
 
@@ -231,16 +232,18 @@ class TimeTable:
             coefficient, offset = self._fixed
             return coefficient[None], offset[None], np.zeros((1, coefficient.size)), np.zeros((1, offset.size))
         steps = len(times) - 1
-        coefficient, offset = (np.tile(part, (steps + 1, 1)) for part in self._fixed)
+        coefficient, offset = (np.repeat(part[None], steps + 1, axis=0) for part in self._fixed)
         of_coefficient, of_offset = np.zeros((steps, coefficient.shape[1])), np.zeros((steps, offset.shape[1]))
-        # four points in every step, the first times alone at the end
-        within = times[1:, None] - 0.25 * np.diff(times)[:, None] * np.arange(4)
+        # four points in every step, the first time at the end
+        length = np.diff(times)
+        points = np.append(times[1:, None] - 0.25 * length[:, None] * np.arange(4), times[0])
         for i in self._driven:
             law, own = self._laws[i], self._terms[i]
-            at_ends = self._sampled(i, within.ravel()).reshape(-1, steps, 4)
-            values = np.concatenate([self._sampled(i, times[:1]), at_ends[:, :, 0]], axis=1)
+            sampled = self._sampled(i, points)
+            at_ends = sampled[:, :-1].reshape(-1, steps, 4)
+            values = np.concatenate([sampled[:, -1:], at_ends[:, :, 0]], axis=1)
             rate = 25.0 * at_ends[:, :, 0] - 48.0 * at_ends[:, :, 1] + 36.0 * at_ends[:, :, 2] - 16.0 * at_ends[:, :, 3]
-            rate = (rate + 3.0 * values[:, :-1]) / (3.0 * np.diff(times))
+            rate = (rate + 3.0 * values[:, :-1]) / (3.0 * length)
             coefficient[:, own], offset[:, i] = law.coefficients(values).T, law.offset(values)
             made = law.rates(values[:, 1:], rate)
             of_coefficient[:, own], of_offset[:, i] = made[0].T, made[1]

@@ -1,7 +1,8 @@
 """Banded LU factorisation with pivoting, in loops that a compiler makes short work of.
 
-Row i of a matrix of bandwidth w is stored in ``A[i]``, width :func:`stored`, entry (i, j) at ``j − i + w``; the last
-places take what row exchanges bring in, and fill up the last lane. LAPACK's ``dgbtrf`` does the same and spends, on
+Row i of a matrix of bandwidth w is stored in ``A[i]``, width :func:`stored`, entry (i, j) at ``j − i + w``; the next
+places take what row exchanges bring in, and fill up a lane. The last two say how far below and to the right of the
+diagonal the factors have entries: many rows of a border have few. LAPACK's ``dgbtrf`` does the same and spends, on
 matrices as narrow as these, most of its time in calls.
 """
 
@@ -20,7 +21,7 @@ LEAST = 0.1
 
 def stored(w: Any) -> Any:
     """Entries of a row as it is stored."""
-    return padded(3 * w + LANE)
+    return padded(3 * w + LANE) + LANE
 
 
 @in_place
@@ -41,12 +42,14 @@ def factor(A: Array, pivot: Index, w: int) -> bool:
                 held = get(A, j)
                 put(A, j, get(A, j + p * down))
                 put(A, j + p * down, held)
+        below, right = _last(A, here, down, below), _last(A, here, 1, min(reach, n - 1) - i)
+        A[i, width - 2], A[i, width - 1] = below, right
         inverse = 1.0 / get(A, here)
         put(A, here, inverse)
         for k in range(here + down, here + below * down + 1, down):
             factor = get(A, k) * inverse
             put(A, k, factor)
-            take(A, k + 1, A, here + 1, factor, reach - i)
+            take(A, k + 1, A, here + 1, factor, right)
     return True
 
 
@@ -66,17 +69,25 @@ def _pivot(A: Array, here: int, down: int, below: int) -> int:
 
 
 @in_place
+def _last(A: Array, here: int, step: int, count: int) -> int:
+    """The last of so many entries that is not zero, counted from one; 0 where all are."""
+    while count > 0 and get(A, here + count * step) == 0.0:
+        count -= 1
+    return count
+
+
+@in_place
 def solve(A: Array, pivot: Index, w: int, x: Array) -> None:
     """Solve A x = b in place."""
     brief()
-    (n, width), reach = A.shape, w
+    n, width = A.shape
     value = x[0] if n > 0 else 0.0  # the last one stays in a register: through memory it takes its time
     for i in range(n):
-        p, here, below = pivot[i], i * width + w, min(w, n - 1 - i)
+        p, here = pivot[i], i * width + w
         if p != i:
             x[i], x[p] = x[p], x[i]
-            reach, value = max(reach, p - i + w), x[i]
-        for k in range(2, below + 1):
+            value = x[i]
+        for k in range(2, int(A[i, width - 2]) + 1):
             put(x, i + k, get(x, i + k) - get(A, here + k * (width - 1)) * value)
         if i + 1 < n:
             value = get(x, i + 1) - (get(A, here + width - 1) * value if w > 0 else 0.0)
@@ -84,7 +95,7 @@ def solve(A: Array, pivot: Index, w: int, x: Array) -> None:
     value = 0.0
     for i in range(n - 1, -1, -1):
         total, here = get(x, i), i * width + w
-        for j in range(min(reach, n - 1 - i), 1, -1):
+        for j in range(int(A[i, width - 1]), 1, -1):
             total -= get(A, here + j) * get(x, i + j)
         value = total * get(A, here) - get(A, here + 1) * get(A, here) * value  # beyond the last column stands a zero
         put(x, i, value)

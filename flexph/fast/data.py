@@ -293,7 +293,7 @@ class Carried(NamedTuple):
     booked so far, and goes to a row only when it is finished.
     """
 
-    memory: Array  # (depth, width)
+    memory: Array  # (WOVEN, width)
     back_memory: Array
     energy: Array
     back_energy: Array

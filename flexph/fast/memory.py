@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 from ..space import Array
-from .data import Constants, Index, Workspace
+from .data import Carried, Constants, Index, Motion, Workspace
 
 
 class Memory(NamedTuple):
@@ -75,13 +75,18 @@ REAL_FIELDS, WHOLE_FIELDS = _fields(True), _fields(False)
 REAL, WHOLE = _numbers(REAL_FIELDS), _numbers(WHOLE_FIELDS)
 
 
-def pack(constants: Constants, workspace: Workspace) -> tuple[Memory, Held, Workspace]:
-    """Both in one memory, which lasts as long as what is held, and the workspace as views of it."""
+class Packed(NamedTuple):
+    """The arrays of a mechanism before a run, in one memory and, those that are overwritten, by name."""
+
+    held: Held
+    work: Workspace
+
+
+def pack(constants: Constants, workspace: Workspace) -> Packed:
+    """Both in one memory."""
     groups = {**constants._asdict(), **workspace._asdict()}
     of = lambda fields: [getattr(groups[group], field) for group, field in fields]  # noqa: E731
-    held = Held(*_flat(of(REAL_FIELDS), float), *_flat(of(WHOLE_FIELDS), np.int64))
-    views = Workspace(*(_views(held, group, part) for group, part in workspace._asdict().items()))
-    return Memory(*(part.ctypes.data for part in held)), held, views
+    return Packed(Held(*_flat(of(REAL_FIELDS), float), *_flat(of(WHOLE_FIELDS), np.int64)), workspace)
 
 
 def _flat(given: list[Any], kind: Any) -> tuple[Array, Index]:
@@ -91,17 +96,17 @@ def _flat(given: list[Any], kind: Any) -> tuple[Array, Index]:
     return np.concatenate([p.ravel() for p in parts]), np.array(table, dtype=np.int64)
 
 
-_NUMBER = {**REAL._asdict(), **WHOLE._asdict()}
+def copied(packed: Packed) -> tuple[Memory, Held, Motion, Carried]:
+    """A memory for a run, which lasts as long as what is held; the start of a step and what is carried as its views."""
+    held = packed.held._replace(reals=packed.held.reals.copy(), wholes=packed.held.wholes.copy())
+    at, carried = (_views(held, group, getattr(packed.work, group)) for group in ("at", "carried"))
+    return Memory(*(part.ctypes.data for part in held)), held, at, carried
 
 
 def _views(held: Held, group: str, part: Any) -> Any:
-    """A group as views of the memory."""
-    made = []
-    for field, value in part._asdict().items():
-        name = f"{group}_{field}"
-        flat, table = (held.wholes, held.whole) if hasattr(WHOLE, name) else (held.reals, held.real)
-        first = int(table[_NUMBER[name], 0])
-        made.append(flat[first : first + value.size].reshape(value.shape))
+    """A group of floats as views of the memory."""
+    first = held.real[getattr(REAL, f"{group}_{part._fields[0]}") :, 0].tolist()  # its fields follow each other
+    made = (held.reals[at : at + value.size].reshape(value.shape) for at, value in zip(first, part, strict=False))
     return part.__class__(*made)
 
 

@@ -40,10 +40,11 @@ class Rows(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Substeps of a step: their shares of its length, and the weights of their multipliers."""
+    """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered."""
 
     shares: Array
     weights: Array
+    depth: int
 
 
 @in_place
@@ -70,7 +71,7 @@ def run(
             k = step * substeps + part
             if not _substep(m, axes, table, k, known, parts.shares[part], parts.weights[part]):
                 return
-            known += 1
+            known = min(known + 1, parts.depth)
         _close(m, axes, rows, row)
         count += 1
         solved[0] += 1
@@ -102,6 +103,7 @@ def _substep(
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
     velocity_defect(m, axes, after, own_coefficient, own_offset)
     _book(m, h, iterations, after, offset, share, weight)
+    _remember(m, h, known)
     return True
 
 
@@ -149,14 +151,12 @@ def _guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
     memory = matrix(m, REAL.carried_memory)
     velocities, now = span(m, REAL.x_v, REAL.x_du), span(m, REAL.at_v, REAL.at_du)
     x_lam = vector(m, REAL.x_lam)
-    depth = memory.shape[0]
-    full = known >= WOVEN and depth == WOVEN
-    if not (full and _foresee_to_and_fro(memory, h, matrix(m, REAL.carried_weave), velocities)):
+    if not (known == WOVEN and _foresee_to_and_fro(memory, h, matrix(m, REAL.carried_weave), velocities)):
         near, other, slope = _nearest(memory, h, known)
         for i in range(velocities.size):
             velocities[i] = memory[near, i] + slope * (memory[near, i] - memory[other, i]) if near >= 0 else now[i]
     for i in range(x_lam.size):
-        x_lam[i] = memory[depth - 1, velocities.size + i] if known > 0 else 0.0
+        x_lam[i] = memory[WOVEN - 1, velocities.size + i] if known > 0 else 0.0
 
 
 @in_place
@@ -208,17 +208,17 @@ def _eliminate(A: Array) -> None:
 @in_place
 def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
     """The two rows of the memory that say where the velocity leads, −1 where there are none, and the slope between."""
-    depth, width = memory.shape
+    width = memory.shape[1]
     if known < 2:
         return -1, -1, 0.0
     near, other, to_near, to_other, end = -1, -1, 0.0, 0.0, 0.0
-    for k in range(depth - 1, max(depth - known, 0) - 1, -1):
+    for k in range(WOVEN - 1, WOVEN - known - 1, -1):
         away = end - 0.5 * memory[k, width - 1] - 0.5 * h
         end -= memory[k, width - 1]
         if near < 0 or abs(away) < abs(to_near):
             near, to_near = k, away
     end = 0.0
-    for k in range(depth - 1, max(depth - known, 0) - 1, -1):
+    for k in range(WOVEN - 1, WOVEN - known - 1, -1):
         away = end - 0.5 * memory[k, width - 1] - 0.5 * h
         end -= memory[k, width - 1]
         if abs(away - to_near) >= APART * abs(h) and (other < 0 or abs(away) < abs(to_other)):
@@ -254,7 +254,7 @@ def _book(
     share: float,
     weight: float,
 ) -> None:
-    """Flows, residuals and multipliers of a substep, and what the next one needs."""
+    """Energies, flows, residuals and multipliers of a substep."""
     carried_new_energy = vector(m, REAL.carried_new_energy)
     carried_step_flow = vector(m, REAL.carried_step_flow)
     carried_step_stage = vector(m, REAL.carried_step_stage)
@@ -304,20 +304,19 @@ def _book(
     for i in range(offset.size):
         carried_step_stage[i] += share * x_lam[i]
         carried_step_multipliers[i] += weight * (x_lam[i] - system_x[border_l[i]] / h)
-    _remember(m, h)
 
 
 @in_place
-def _remember(m: Memory, h: float) -> None:
+def _remember(m: Memory, h: float, known: int) -> None:
     """A row of memory for the step: mean velocities, multipliers, velocity defect, length."""
     carried_memory = matrix(m, REAL.carried_memory)
     carried_defect = vector(m, REAL.carried_defect)
     x = span(m, REAL.x_v, REAL.x_lam)
     rows = span(m, REAL.carried_memory, REAL.carried_memory)
     width = carried_memory.shape[1]
-    for i in range(rows.size - width):
-        rows[i] = rows[width + i]
-    row = carried_memory[carried_memory.shape[0] - 1]
+    for i in range(max(WOVEN - known, 1) * width, rows.size):
+        rows[i - width] = rows[i]
+    row = carried_memory[WOVEN - 1]
     copy(x, row)
     copy(carried_defect, row[x.size :])
     row[width - 1] = h
