@@ -31,7 +31,7 @@ GeneralMethod = Literal[
 ]
 
 
-EXACT = ("exact", "exact4", "decaying")
+EXACT = ("exact", "exact4", "exact_gauss", "decaying")
 """Methods of mechanisms that keep their structure at every step."""
 
 
@@ -41,7 +41,7 @@ def integrate(
     start: State,
     times: Sequence[float] | Array,
     *,
-    method: Literal["exact", "exact4", "decaying"] | None = None,
+    method: Literal["exact", "exact4", "exact_gauss", "decaying"] | None = None,
     tolerance: float | tuple[float, float] | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Mapping[str, Event | Callable[[float, Array], Any]] | None = None,
@@ -129,6 +129,10 @@ def integrate(
       γ₂ = 1 − 2γ₁: exact in the same sense, of fourth order in positions and velocities, of third in multipliers. For
       mechanisms without damping, since two substeps go back in time. Drives are asked for times up to 0.352 h before
       and after each step, inputs (at the middles of the substeps) up to 0.0135 h.
+    - ``exact_gauss``: Gauss collocation in three stages, exact in the same sense (docs/time-integration.md), with and
+      without damping. Of sixth order in positions, of fourth in velocities at equal steps, of third in multipliers;
+      without constraints of sixth in all. For mechanisms of up to some 300 velocities without friction laws and
+      redundant constraints; its step costs as much as three or four of ``exact`` by NumPy.
     - ``decaying``: exact in positions and momenta, with a loss for what a step h does not resolve: vibrations of a body
       with hω ≫ 1 and velocities against the constraints, such as a jump of a drive leaves, are reduced to
       ``spectral_radius`` (0 to 1, 0.5 by default) at each step, those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their

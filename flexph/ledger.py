@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 
+_NOTHING = np.zeros(0)
 NUMERICAL = "numerical"
 """The account of what the method ``decaying`` takes away."""
 
@@ -134,14 +135,25 @@ class Accounts:
         if t.gain.size:
             turned = h * turned_spins(start.R, x.omega)
             by_row = by_row + x.lam * rates(self.arrays.rolling, t.gain, done, turned, x.lam.size)
-        parts = [total(self._row_joint, by_row, len(self._joints))]
-        if self._inputs:
-            parts.insert(0, self._input_work(h, x, t, moved))
-        if self._damped.size or self._dampers.size:
-            parts.append(self._dissipation(start, h, x, t))
+        by_input = self._input_work(h, x, t, moved) if self._inputs else _NOTHING
+        by_loss = self._dissipation(start, h, x, t) if self.loses else _NOTHING
         if s.decay is not None:
-            parts.append(np.array([lost(self.arrays, start, t.end, x, s.decay)]))
-        return np.concatenate(parts)
+            by_loss = np.append(by_loss, lost(self.arrays, start, t.end, x, s.decay))
+        return self.flows(by_row, by_input, by_loss)
+
+    @property
+    def loses(self) -> bool:
+        """Whether a body or a damper dissipates."""
+        return bool(self._damped.size or self._dampers.size)
+
+    def flows(self, by_row: Array, by_input: Array, by_loss: Array) -> Array:
+        """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account."""
+        by_port = [by_input[part].sum() for part in self._inputs]
+        return np.concatenate([by_port, total(self._row_joint, by_row, len(self._joints)), by_loss])
+
+    def losses(self, by_body: Array, by_damper: Array) -> Array:
+        """Dissipation by account from that of all bodies and spring-dampers."""
+        return np.concatenate([by_body[self._damped], by_damper[self._dampers]])
 
     def _ordered_joints(self) -> Array:
         """Places of the works of the joints: those that are driven come first."""
@@ -166,19 +178,18 @@ class Accounts:
         return h * node_velocities(self.arrays, x.v, x.omega, x.du, t.inverse.transpose(0, 2, 1), t.lever)
 
     def _row_work(self, lam: Array, s: Schedule, done: Array) -> Array:
-        mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
-        return lam * constraint_sums(self.arrays, done, mean, np.zeros(lam.size))
+        return lam * constraint_sums(self.arrays, done, s.coefficient_mean, np.zeros(lam.size))
 
     def _input_work(self, h: float, x: Means, t: Trial, moved: Array) -> Array:
-        """Of each port, from the increments of the nodes."""
+        """Of each input, from the increments of the nodes."""
         a = self.arrays
         output = a.input_node.T @ moved.ravel()
         if a.torque_body.size:
             spins = x.omega[a.torque_body] + (a.torque_shape @ x.du).reshape(-1, x.omega.shape[1])
             world = spins if a.dim == 2 else turned_back(t.inverse[a.torque_body], spins)
             output = output + h * (a.input_torque.T @ world.ravel())
-        power = output * t.loads
-        return np.array([power[part].sum() for part in self._inputs])
+        made: Array = output * t.loads
+        return made
 
     def _dissipation(self, start: Configuration, h: float, x: Means, t: Trial) -> Array:
         a = self.arrays
@@ -189,7 +200,7 @@ class Accounts:
         rate = t.measured.extension / h
         for i, name, relation in self._general:
             check_dissipates(relation, float(rate[i]), name)
-        return np.concatenate([by_body[self._damped], h * lost_by(a.springs, rate)[self._dampers]])
+        return self.losses(by_body, h * lost_by(a.springs, rate))
 
 
 def _places(flags: Iterable[Any]) -> Array:

@@ -12,7 +12,7 @@ from .kernels.jacobian import Point, SingularStep, Solve, factor, flatten
 from .kernels.rolling import rates, squares
 from .kernels.springs import reversed_rates
 from .kernels.state import Configuration, Derived, constraint_sums, node_velocities, product_changes
-from .kernels.step import Means, Schedule, Trial, residual
+from .kernels.step import Means, Schedule, Trial, end_momenta, residual
 from .space import Array, turned_spins
 
 SETTLED = 3e-15
@@ -246,8 +246,8 @@ def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
     frame = np.swapaxes(t.inverse, 1, 2)
     moved = a.incidence @ (h * node_velocities(a, x.v, x.omega, x.du, frame, t.lever))
     by_motion, rows = product_changes(a, moved, t.vector_mean), s.offset_1.size
-    mean, turned = 0.5 * (s.coefficient_0 + s.coefficient_1), s.coefficient_1 - s.coefficient_0
-    change = constraint_sums(a, by_motion, mean, s.offset_1 - s.offset_0)
+    turned = s.coefficient_1 - s.coefficient_0
+    change = constraint_sums(a, by_motion, s.coefficient_mean, s.offset_1 - s.offset_0)
     change += constraint_sums(a, 0.5 * (known.product + t.product), turned, np.zeros(rows))
     change += rates(a.rolling, t.gain, by_motion, h * turned_spins(at.start.R, x.omega), rows)
     left = constraint_sums(a, known.product, s.coefficient_0, s.offset_0) + squares(a, known.product, rows)
@@ -258,11 +258,11 @@ def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
 def is_balanced(a: Arrays, known: Derived, h: float, defect: Means, trial: Trial) -> bool:
     """Whether momenta and constraints are in balance to round-off of the terms that they are sums of."""
     size = float(np.abs(known.vector).max(initial=0.0))
-    push, turn = a.mass[:, None] * np.abs(trial.end.v), np.abs(trial.p_r)
+    push, (p_r, p_u) = a.mass[:, None] * np.abs(trial.end.v), end_momenta(a, trial)
     terms = (
         (defect.v, push + abs(h) * (np.abs(a.weight) + np.abs(trial.force))),
-        (defect.omega, turn + abs(h) * np.abs(trial.torque)),
-        (defect.du, np.abs(trial.p_u)),
+        (defect.omega, np.abs(p_r) + abs(h) * np.abs(trial.torque)),
+        (defect.du, np.abs(p_u)),
         (defect.lam, np.full(1, size * max(size, 1.0))),
     )
     return all(np.abs(r).max(initial=0.0) <= BALANCED * t.max(initial=0.0) for r, t in terms)

@@ -135,7 +135,7 @@ class Single:
         try:
             taken = take_step(self.accounts, start.place, h, prescribed, rates, guess)
             self._check_followers(taken, prescribed)
-            self._check_contacts(taken)
+            check_contacts(self.mechanism, taken.end.d.product, taken.iterations)
         except NoConvergence as error:
             error.span = (start.time, time)
             raise
@@ -171,14 +171,6 @@ class Single:
             reason = f"a constraint that followed from others no longer does: {name!r} opens by {most:.1e}"
             raise NoConvergence(reason, taken.iterations, 0.0)
 
-    def _check_contacts(self, taken: Taken) -> None:
-        """Discs that roll must stand at the end: where they lie flat, they have no point of contact."""
-        t = self.arrays.rolling
-        fallen = np.flatnonzero(taken.end.d.product[t.positive] <= t.least)
-        if fallen.size:
-            name = self.mechanism.constraint_names[t.positive_row[fallen[0]]]
-            raise NoConvergence(f"the disc of {name!r} comes to lie flat on the ground", taken.iterations, 0.0)
-
     def _guess(self, start: Station, h: float, prescribed: Schedule) -> Means:
         """Mean velocities foreseen from the last steps, or the present ones; the last multipliers.
 
@@ -203,6 +195,15 @@ class Single:
         """ṙ (b, d), ω (b, s) and u̇ of a row of mean velocities."""
         (i, j, k), a = self._edges[:3], self.arrays
         return row[:i].reshape(a.weight.shape), row[i:j].reshape(a.columns.omega.shape), row[j:k]
+
+
+def check_contacts(mechanism: Mechanism, product: Array, iterations: int) -> None:
+    """Discs that roll must stand at the end of a step: where they lie flat, they have no point of contact."""
+    t = mechanism.network.arrays.rolling
+    fallen = np.flatnonzero(product[t.positive] <= t.least)
+    if fallen.size:
+        name = mechanism.constraint_names[t.positive_row[fallen[0]]]
+        raise NoConvergence(f"the disc of {name!r} comes to lie flat on the ground", iterations, 0.0)
 
 
 def foreseen(means: Array, lengths: Array, h: float) -> Array:

@@ -38,6 +38,8 @@ _LEVERS = {len(c[0]): np.ascontiguousarray(c.transpose(2, 0, 1).reshape(len(c[0]
 """The map from ℓ to all e_a × ℓ, (d, s·d)."""
 _SKEW, _UNIT = {len(c[0]): c.reshape(len(c), -1) for c in (_PLANE, _SPACE)}, {2: np.eye(2), 3: np.eye(3)}
 """The map from ω to [ω]×, (s, d·d), and the unit matrices."""
+_SWAP, _SIGNS = np.array([1, 0]), np.array([1.0, -1.0])
+"""R [1]× in the plane, by columns."""
 _TURN = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, -1.0, 1.0, 0.0]])
 """The map from (c, s) to [[c, −s], [s, c]] row by row."""
 
@@ -100,13 +102,13 @@ def spin_map(frame: Array) -> Array:
 
 def turned(frame: Array, vectors: Array) -> Array:
     """Frames (n, d, d) times vectors (n, d)."""
-    made: Array = np.matmul(frame, vectors[:, :, None])[:, :, 0]
+    made: Array = np.matvec(frame, vectors)
     return made
 
 
 def turned_back(frame: Array, vectors: Array) -> Array:
     """Transposed frames (n, d, d) times vectors (n, d)."""
-    made: Array = np.matmul(vectors[:, None, :], frame)[:, 0]
+    made: Array = np.vecmat(vectors, frame)
     return made
 
 
@@ -117,10 +119,17 @@ def turned_spins(frame: Array, values: Array) -> Array:
 
 def step_rotation(before: Array, half_turn: Array) -> tuple[Array, Array]:
     """R₁ = R₀ cayley(a) and R̄⁻¹ = (I − [a]×) R₀ᵀ of stacks of rotations R₀ (n, d, d) and half turns a (n, spins)."""
-    dim = before.shape[-1]
-    a = skew(half_turn, dim)
-    after = from_entries(entries(before @ _cayley(a, half_turn)), dim)  # to the bits of its kept entries
-    return after, (before + before @ a).transpose(0, 2, 1)
+    if before.shape[-1] == 2:
+        return _plane_rotation(before, half_turn[:, :, None])
+    a = skew(half_turn, 3)
+    return before @ _cayley(a, half_turn), (before + before @ a).transpose(0, 2, 1)
+
+
+def _plane_rotation(before: Array, a: Array) -> tuple[Array, Array]:
+    """The same in the plane, entry by entry: to the bits of (c, s)."""
+    square, turned = a * a, a * (before.take(_SWAP, axis=2) * _SIGNS)  # a² and R₀[a]×
+    after: Array = before + 2.0 / (1.0 + square) * (turned - square * before)
+    return after, (before + turned).transpose(0, 2, 1)
 
 
 def cayley(half_turn: Array, dim: int) -> Array:

@@ -280,4 +280,4 @@ class TimeTable:
 def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:
     """What time prescribes over a step."""
     (before, offset_0), (after, offset_1) = table.at(t0), table.at(t1)
-    return Schedule(before, after, offset_0, offset_1, inputs)
+    return Schedule(before, after, 0.5 * (before + after), offset_0, offset_1, inputs)

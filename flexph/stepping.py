@@ -14,6 +14,7 @@ from . import checks as check
 from .compiling import AVAILABLE, timed
 from .composition import Composed, fourth_order
 from .decay import Decaying
+from .gauss import STAGES, Gauss
 from .initial import check_consistent, refuse_redundant, start_table
 from .inputs import Forcing, Input
 from .methods.events import Event, Watch
@@ -113,7 +114,7 @@ def _compiles(mechanism: Mechanism, method: Method, options: Options) -> bool:
 
 def _single(mechanism: Mechanism, start: State, given: tuple[Forcing, TimeTable], options: Options) -> Single:
     """The single step; compositions go back and forth and control takes second differences, so both remember more."""
-    depth = WOVEN if options.method == "exact4" else 2 if options.tolerance is None else 3
+    depth = {"exact4": WOVEN, "exact_gauss": STAGES}.get(options.method, 2 if options.tolerance is None else 3)
     least_norm, radius = options.redundant == "least_norm", options.spectral_radius
     forcing, table = given
     if options.method != "decaying":
@@ -128,9 +129,13 @@ def _single(mechanism: Mechanism, start: State, given: tuple[Forcing, TimeTable]
 
 def _method(single: Single, options: Options) -> Method:
     if options.tolerance is None:
+        if options.method == "exact_gauss":
+            return Gauss(single)
         return fourth_order(single) if options.method == "exact4" else single
-    if options.method == "exact4":
-        raise ValueError("method 'exact4' takes the steps that times prescribe: take 'exact' with a tolerance")
+    if options.method in ("exact4", "exact_gauss"):
+        raise ValueError(
+            f"method {options.method!r} takes the steps that times prescribe: take 'exact' with a tolerance"
+        )
     return Pairs(single, read_tolerance(options.tolerance))
 
 

@@ -42,7 +42,7 @@ from .gradient import (
 from .rolling import stiffness, weights
 from .springs import tangent
 from .state import Configuration, Derived, body_spins, contracted, rotational_inertia
-from .step import Means, Schedule, Trial, section_torques
+from .step import Means, Schedule, Trial, end_momenta, section_torques
 
 Solve = Callable[[Means], Means]
 FEW = 30
@@ -133,7 +133,9 @@ def rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
     if s == 1:
         return spin, spin_u, u_spin
     through = np.eye(s) + 0.5 * h * spin_skew(at.spin)  # p̄_r × ω̄ changes with p_r₁
-    turned = 0.5 * (at.known.p_r + t.p_r) + 0.5 * h * turned_back(at.start.R, t.world_torque)  # and R̄⁻¹ too
+    turned = 0.5 * (at.known.p_r + end_momenta(a, t)[0]) + 0.5 * h * turned_back(
+        at.start.R, t.world_torque
+    )  # and R̄⁻¹ too
     spin = through @ spin - h * spin_skew(turned)
     if a.torque_body.size:
         torques = np.einsum("tji,tj->ti", at.start.R[a.torque_body], section_torques(a, t.loads))
@@ -171,15 +173,20 @@ def _following(a: Arrays, at: Point, B: Any, W: Any) -> Any:
     """
     if not a.follow_input.size:
         return None
-    inputs, d = at.schedule.inputs, a.dim
-    rows = (d * a.follow_node[:, :, None] + np.arange(d)).ravel()  # directions j of each load, components i
-    cols = np.broadcast_to(a.follow_input[:, None, :], (*a.follow_node.shape, d)).ravel()
-    values = 0.5 * np.repeat(inputs[a.follow_input].ravel(), d)
-    change = sparse.csr_array((values, (cols, rows)), shape=(inputs.size, W.shape[0])) @ W  # loads with the velocities
+    change = load_changes(a, 0.5 * at.schedule.inputs, W)
     on_nodes = B.T @ (a.input_node @ change)
     on_sections = _section_rows(a, at).T @ (a.input_torque @ change)
     made = at.h * (on_nodes + on_sections)
     return sparse.csr_array(made) if is_sparse(a) else made
+
+
+def load_changes(a: Arrays, inputs: Array, moved: Any) -> Any:
+    """Σ f_j δd_j of the inputs f that follow a section, (i, n), from the rows (k·d, n) that move its directions d_j."""
+    d = a.dim
+    rows = (d * a.follow_node[:, :, None] + np.arange(d)).ravel()  # directions j of each load, components i
+    cols = np.broadcast_to(a.follow_input[:, None, :], (*a.follow_node.shape, d)).ravel()
+    values = np.repeat(inputs[a.follow_input].ravel(), d)
+    return sparse.csr_array((values, (cols, rows)), shape=(inputs.size, moved.shape[0])) @ moved
 
 
 def _section_rows(a: Arrays, at: Point) -> Any:
@@ -216,7 +223,7 @@ def _product_stiffness(a: Arrays, at: Point) -> Any:
 def _constraint_weights(a: Arrays, at: Point) -> tuple[Any, Any]:
     """c̄ and c₁/h, (g, p): weights of the forces on products, and of their values at the end."""
     s, rows, t = at.schedule, at.schedule.offset_1.size, a.rolling
-    mean = row_weights(a, 0.5 * (s.coefficient_0 + s.coefficient_1), rows)
+    mean = row_weights(a, s.coefficient_mean, rows)
     last = row_weights(a, s.coefficient_1 / at.h, rows)
     if not t.row.size:
         return mean, last

@@ -19,6 +19,8 @@ from .arrays import Arrays, Rolling, total
 def gains(a: Arrays, before: Array, after: Array) -> Array:
     """w Π̄_by of all terms, (w,), from the products at both ends."""
     by = a.rolling.by
+    if not by.size:
+        return a.rolling.weight
     return 0.5 * a.rolling.weight * (before.take(by) + after.take(by))
 
 

@@ -12,8 +12,14 @@ import numpy as np
 
 from ..space import Array
 from .arrays import Springs
+from .tableau import Tableau
 
 _SMALL = 1e-3  # |Y/X| below which κ is taken from its series, whose error is then below 1e-17
+TINY = float(np.finfo(float).tiny)
+SUBSTITUTIONS = 100
+"""Substitutions for collocated lengths, each shorter by their relative change over the step,"""
+ROUND_OFF = 2e-16
+"""and the change, over the longest, at which they end."""
 
 
 class Measured(NamedTuple):
@@ -160,3 +166,53 @@ def _add_angles(springs: Springs, torque: Array, stiff: Array, before: Array, af
         gain = stiff * turned * kappa + torque * changed
         np.add.at(made, (i, column), -(gain * c_mean + torque * kappa * dc))
         np.add.at(made, (j, column), gain * s_mean + torque * kappa * ds)
+
+
+class StageSprings(NamedTuple):
+    """Spring-dampers at the nodes of a collocation: rates of their measures, their gradients, forces on products."""
+
+    measure_rate: Array  # (stages, springs)
+    gradient: Array  # (stages, springs, p), of the measures by the products
+    tension: Array  # (stages, springs)
+    rate: Array  # ė (stages, e)
+    on_product: Array  # (stages, p)
+
+
+def stage_springs(
+    springs: Springs, tableau: Tableau, start: tuple[Array, Array, float], product: Array, rate: Array
+) -> StageSprings | None:
+    """Spring-dampers at the nodes from the products there and their rates (stages, p); None where there are none.
+
+    ``start`` are e and the products at the start of the step, and h. Lengths are collocated by ℓ̇ = Π̇/(2ℓ), so that
+    ℓ² = Π at its end. Angles have no such rate: their torques keep to α̇ = (cṡ − sċ)/(s² + c²), which at the end is
+    their rate to the order of the method.
+    """
+    if not springs.stiffness.size:
+        return None
+    e0, before, h = start
+    stages, held = len(rate), springs.state >= 0
+    gradient = np.zeros((stages, springs.stiffness.size, product.shape[1]))
+    lengths, first = springs.length_product.size, springs.length_product.size + springs.component_product.size
+    gradient[:, np.arange(lengths), springs.length_product] = 0.5 / _lengths(
+        tableau, np.sqrt(before[springs.length_product]), 0.5 * h * rate[:, springs.length_product]
+    )
+    gradient[:, np.arange(lengths, first), springs.component_product] = 1.0
+    sine, cosine = product[:, springs.sine_product], product[:, springs.cosine_product]
+    size, own = sine**2 + cosine**2, np.arange(first, springs.stiffness.size)
+    gradient[:, own, springs.sine_product] = cosine / size
+    gradient[:, own, springs.cosine_product] = -sine / size
+    measured = np.matvec(gradient, rate)
+    grown = (springs.stiffness * measured)[:, held]
+    tension = springs.damping * measured
+    tension[:, held] += e0 + h * tableau.a @ grown
+    return StageSprings(measured, gradient, tension, grown, -np.vecmat(tension, gradient))
+
+
+def _lengths(tableau: Tableau, start: Array, change: Array) -> Array:
+    """ℓ at the nodes with ℓ̇ = change/(hℓ), from (stages, lengths): by substitution, which each step shortens."""
+    length = np.sqrt(np.maximum(start**2 + 2.0 * tableau.a @ change, TINY))
+    for _ in range(SUBSTITUTIONS):
+        before, length = length, start + tableau.a @ (change / length)
+        if not np.abs(length - before).max(initial=0.0) > ROUND_OFF * start.max(initial=0.0):
+            break
+    return length

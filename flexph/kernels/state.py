@@ -44,8 +44,8 @@ def body_sum(a: Arrays, x: Array) -> Array:
 
 
 def contracted(square: Array, w: Array) -> Array:
-    """Σ_b square_ab w_b of every flexible coordinate: (s, s, n), (s, n) to (s, n)."""
-    return square[0] * w if len(w) == 1 else np.einsum("abn,bn->an", square, w)
+    """Σ_b square_ab w_b of every flexible coordinate: (…, s, s, n), (…, s, n) to (…, s, n)."""
+    return square[..., 0, :] * w if w.shape[-2] == 1 else np.einsum("...abn,...bn->...an", square, w)
 
 
 def over_spins(x: Array) -> Array:
@@ -78,8 +78,8 @@ def momenta(a: Arrays, omega: Array, u: Array, du: Array, Pu: Array, Pdu: Array)
         return p_r, Pdu[0]
     s, w = a.n.shape[0], body_spins(a, omega)
     coupling = a.n + Pu[1 : 1 + s]
-    square = 2.0 * a.s + Pu[1 + s :].reshape(s, s, u.size)
-    p_r += body_sum(a, contracted(square, w) * u + coupling * du).T
+    square = a.s + a.s + Pu[1 + s :].reshape(s, s, u.size)
+    p_r += a.sum_coordinates @ (contracted(square, w) * u + coupling * du).T
     return p_r, over_spins(w * coupling) + Pdu[0]
 
 
@@ -117,12 +117,13 @@ def vectors(a: Arrays, r: Array, arm: Array) -> Array:
 
 def products(a: Arrays, vector: Array) -> Array:
     """V·W of all products, (p,)."""
-    return np.einsum("pd,pd->p", vector.take(a.first, axis=0), vector.take(a.second, axis=0))
+    return np.vecdot(vector.take(a.first, axis=0), vector.take(a.second, axis=0))
 
 
 def product_changes(a: Arrays, moved: Array, vector: Array) -> Array:
-    """ΔV·W + V·ΔW of all products from changes and places of the vectors, (p,)."""
-    return np.einsum("cpd,cpd->p", moved.take(a.pairs, axis=0), vector.take(a.partners, axis=0))
+    """ΔV·W + V·ΔW of all products from changes and places of the vectors (…, v, d), (…, p)."""
+    changed = np.vecdot(moved.take(a.pairs, axis=-2), vector.take(a.partners, axis=-2))
+    return changed[..., 0, :] + changed[..., 1, :]
 
 
 def constraint_sums(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:

@@ -52,7 +52,7 @@ class Independent(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """What holds over a step: term coefficients and row offsets at both ends, mean inputs.
+    """What holds over a step: term coefficients at both ends and their means, row offsets at both ends, mean inputs.
 
     Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
     ``decay`` the step takes energy away. ``stuck`` relations are taken by their tangent at rest, within an
@@ -61,6 +61,7 @@ class Schedule(NamedTuple):
 
     coefficient_0: Array
     coefficient_1: Array
+    coefficient_mean: Array
     offset_0: Array
     offset_1: Array
     inputs: Array
@@ -95,8 +96,6 @@ class Trial(NamedTuple):
     Pu: Array  # inertia products at u₁ and at the mean
     Pmean: Array
     Pdu: Array  # of u̇₁
-    p_r: Array
-    p_u: Array
     slope: Array  # slopes ū
     stress: Array  # σ̃
     arm: Array  # R₁x₁ of the nodes
@@ -120,16 +119,26 @@ class Trial(NamedTuple):
 
 def residual(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> tuple[Means, Trial]:
     """Momentum defects [N s, N m s], constraint defects g(q₁, t₁), and the trial end of the step."""
-    trial = _attempt(a, start, known, h, x, s)
-    r_v = a.mass[:, None] * (trial.end.v - start.v) - h * (a.weight + trial.force)
-    torque = trial.torque
+    trial = attempt(a, start, known, h, x, s)
+    return defects(a, start, known, h, x, trial), trial
+
+
+def defects(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, t: Trial) -> Means:
+    """What a trial end misses of the balances of momenta, and of the constraints."""
+    p_r, p_u = end_momenta(a, t)
+    r_v = a.mass[:, None] * (t.end.v - start.v) - h * (a.weight + t.force)
+    torque = t.torque
     if a.dim == 3:
-        torque = torque + spin_product(0.5 * (known.p_r + trial.p_r), x.omega)
-    r_omega = trial.p_r - known.p_r - h * torque
-    r_u = trial.p_u - known.p_u
+        torque = torque + spin_product(0.5 * (known.p_r + p_r), x.omega)
+    r_u = p_u - known.p_u
     if r_u.size:
-        r_u = r_u - h * _generalised_force(a, start, known, x, trial)
-    return Means(r_v, r_omega, r_u, trial.gap), trial
+        r_u = r_u - h * _generalised_force(a, start, known, x, t)
+    return Means(r_v, p_r - known.p_r - h * torque, r_u, t.gap)
+
+
+def end_momenta(a: Arrays, t: Trial) -> tuple[Array, Array]:
+    """p_r and p_u at a trial end."""
+    return momenta(a, t.end.omega, t.end.u, t.end.du, t.Pu, t.Pdu)
 
 
 def _generalised_force(a: Arrays, start: Configuration, known: Derived, x: Means, t: Trial) -> Array:
@@ -144,50 +153,38 @@ def _generalised_force(a: Arrays, start: Configuration, known: Derived, x: Means
     return made
 
 
-def _attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> Trial:
+def attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> Trial:
+    """The trial end of the step, and the forces that act on the way there."""
     R1, inverse = step_rotation(start.R, 0.5 * h * x.omega)
     r1, u1 = start.r + h * x.v, start.u + h * x.du
     rate = inertia_products(a, x.du)
     slope, jump = _strained(a, known, h, x)
     arm = node_arms(a, R1, u1)
     vector = vectors(a, r1, arm)
-    vector_mean, product = 0.5 * (known.vector + vector), products(a, vector)
+    vector_mean, product, lever = 0.5 * (known.vector + vector), products(a, vector), 0.5 * (known.arm + arm)
     measured = measure(a.springs, start.spring, h, known.product, product, s.stuck)
     lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)
-    lever = 0.5 * (known.arm + arm)
     loads = world_loads(a, lever, s.inputs)
     node_force = _node_forces(a, on_product, vector_mean, loads)
     torque = a.sum_nodes @ moment(lever, node_force)
     if a.torque_body.size:
         np.add.at(torque, a.torque_body, section_torques(a, loads))
-    rolled = _rolled(a, start, h, x, (inverse, lever, vector_mean, product, gain), s.offset_1.size)
     add_torques(a, lam, torque)
+    rolled = _rolled(a, start, h, x, (inverse, lever, vector_mean, product, gain), s.offset_1.size)
     Pu1 = known.Pu + h * rate
     omega1, du1, Pdu1 = _end_rates(a, start, known, x, u1, Pu1, rate, s)
-    p_r, p_u = momenta(a, omega1, u1, du1, Pu1, Pdu1)
     stress = start.sigma + (0.5 + a.stress_damping / h) * jump
     if s.decay is not None:
         stress = stress + s.decay.softening @ jump
-    end = Configuration(
-        r=r1,
-        R=R1,
-        u=u1,
-        v=2.0 * x.v - start.v,
-        omega=omega1,
-        du=du1,
-        sigma=start.sigma + jump,
-        spring=spring_forces(a.springs, start.spring, measured),
-    )
+    v1, spring = x.v + x.v - start.v, spring_forces(a.springs, start.spring, measured)
     return Trial(
-        end=end,
+        Configuration(r1, R1, u1, v1, omega1, du1, start.sigma + jump, spring),
         inverse=inverse,
         Pu=Pu1,
-        Pmean=known.Pu + 0.5 * h * rate,
+        Pmean=0.5 * (known.Pu + Pu1),
         Pdu=Pdu1,
-        p_r=p_r,
-        p_u=p_u,
         slope=slope,
         stress=stress,
         arm=arm,
@@ -239,7 +236,7 @@ def _end_rates(
 ) -> tuple[Array, Array, Array]:
     """ω₁, u̇₁ and the inertia products of u̇₁."""
     if s.decay is None:
-        return 2.0 * x.omega - start.omega, 2.0 * x.du - start.du, 2.0 * rate - known.Pdu
+        return x.omega + x.omega - start.omega, x.du + x.du - start.du, rate + rate - known.Pdu
     w0 = packed(a, start.omega, start.du)
     omega1, du1 = unpacked(a, end_rates(a, known, w0, x, u1, Pu1, s.decay))
     return omega1, du1, inertia_products(a, du1)
@@ -267,8 +264,7 @@ def _bending_torques(a: Arrays, t: Trial) -> Array:
 
 def _product_forces(a: Arrays, lam: Array, s: Schedule, measured: Measured) -> Array:
     """Force on each product from the multipliers and the spring-dampers."""
-    mean = 0.5 * (s.coefficient_0 + s.coefficient_1)
-    on_product = total(a.term_product, lam.take(a.term_row) * mean, a.first.size)
+    on_product = total(a.term_product, lam.take(a.term_row) * s.coefficient_mean, a.first.size)
     add_forces(a.springs, measured, on_product)
     return on_product
 

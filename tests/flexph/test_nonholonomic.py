@@ -28,10 +28,13 @@ from flexph import (
     spring_damper,
     wheel,
 )
+from flexph.gauss import Gauss
 from flexph.initial import constraint_rates, velocities_of, with_velocities
+from flexph.inputs import Forcing
 from flexph.kernels.jacobian import Point, factor, flatten, unflatten
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
+from flexph.single import Single
 from flexph.state import State, TimeTable, configuration, flat, schedule
 
 ROUND_OFF = 1e-13
@@ -418,12 +421,54 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
 
 @pytest.mark.parametrize(
     "options",
-    [{"method": "exact4"}, {"method": "decaying"}, {"tolerance": 1e-4}, {"redundant": "least_norm"}, {"save_every": 3}],
+    [
+        {"method": "exact4"},
+        {"method": "exact_gauss"},
+        {"method": "decaying"},
+        {"tolerance": 1e-4},
+        {"redundant": "least_norm"},
+        {"save_every": 3},
+    ],
 )
 def test_all_runs_know_these_rows(options):
     mechanism, start = tumbling(1)
     run = integrate(mechanism, start, times(0.3, 0.01), **options)
     exact(run)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_collocation_keeps_these_rows(name):
+    """At steps of a hundredth and of a twentieth of a second; with one stage it is the exact scheme."""
+    mechanism, start = started(name)
+    for h in (0.01, 0.05):
+        exact(integrate(mechanism, start, times(0.3, h), method="exact_gauss"))
+    single = Single(mechanism, start, Forcing(mechanism.network.input_slices, {}, mechanism.layout.dim))
+    once = Gauss(single, stages=1)
+    step, other = once.to(once.first(start), 0.01), single.to(single.first(start), 0.01)
+    size = np.abs(other.end.x).max()
+    assert np.abs(step.end.x - other.end.x).max() < 1e-11 * size  # of stresses: the round-off of stiffness
+    assert step.flows == pytest.approx(other.flows, abs=1e-12)
+    assert step.stage == pytest.approx(other.stage, abs=1e-8 * max(1.0, np.abs(other.stage).max()))
+
+
+def test_collocation_rolls_to_high_order():
+    """Of a blade all is of sixth order; of a coin, whose height is a constraint of index 2, positions are."""
+    errors = []
+    for h in (0.2, 0.1, 0.05):
+        run = sledding(3, h, method="exact_gauss")
+        turn = SPIN * run.times
+        path = SLOPE / (2.0 * SPIN**2) * np.column_stack([np.sin(turn) ** 2, turn - 0.5 * np.sin(2.0 * turn)])
+        errors.append(np.abs(run["sled.centre"][:, :2] - path).max())
+    assert all(abs(order - 6.0) < 0.1 for order in orders(errors))
+    assert errors[-1] < 1e-9
+    mechanism, start, radius = steady()
+    errors = []
+    for h in (0.1, 0.05):
+        run = integrate(mechanism, start, times(1.5, h), method="exact_gauss")
+        circle = radius * np.column_stack([np.cos(PRECESSION * run.times), np.sin(PRECESSION * run.times)])
+        errors.append(np.abs(run["disc.centre"][:, :2] - circle).max())
+    assert orders(errors)[0] > 5.9
+    assert errors[-1] < 1e-7
 
 
 def test_a_run_ends_at_an_event_and_is_saved(tmp_path):

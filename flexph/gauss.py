@@ -1,0 +1,229 @@
+"""Method ``exact_gauss``: Gauss collocation that keeps what the exact scheme keeps (see kernels.collocation).
+
+Three stages: of sixth order without constraints, whose index 2 at the nodes leaves fourth order in velocities with an
+odd number of stages, and only second with an even one (E. Hairer, C. Lubich, M. Roche, The numerical solution of
+differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5). Positions are exact in the constraints.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from .advance import Place, velocity_defect
+from .kernels.arrays import total
+from .kernels.collocation import Collocation
+from .kernels.gradient import is_sparse
+from .kernels.rolling import squares
+from .kernels.stage_jacobian import stage_jacobian
+from .kernels.stages import Given, Onset, Rates, Stages, onset
+from .kernels.state import Derived, constraint_sums, derive
+from .kernels.tableau import gauss
+from .newton import CLOSED, LEAST, MAX_ITERATIONS, NOISE, SETTLED, STAGNATED, TINY, NoConvergence, settled_at
+from .single import Single, Station, Step, check_contacts
+from .space import Array, cayley, turned_spins
+from .state import State, flat
+
+STAGES = 3
+SLOW, MANY = 0.2, 5.0
+"""Reduction by one iteration above which a Jacobian is made anew, and iterations to come above which it is: it costs as
+much as two or three of them."""
+
+
+class Gauss:
+    """Steps of Gauss collocation of a small mechanism; raises ValueError for what they do not take."""
+
+    longest = 1.0
+
+    def __init__(self, single: Single, stages: int = STAGES) -> None:
+        _refuse(single)
+        self.single, self.accounts, self.stages = single, single.accounts, stages
+        self.arrays, self.table, self.forcing = single.arrays, single.table, single.forcing
+        self.collocation = Collocation(single.arrays, gauss(stages), single.rows_of_g)
+
+    def first(self, start: State) -> Station:
+        """Where a run starts."""
+        return self.single.first(start)
+
+    def to(self, start: Station, time: float) -> Step:
+        """The step from a station to a time [s]; raises NoConvergence."""
+        a, h, rk = self.arrays, time - start.time, self.collocation.tableau
+        given, (coefficient, offset) = self._given(start.time, h), self.table.at(time)
+        c, d = start.place.c, start.place.d
+        at = onset(a, c, d, h, self._gap(d, *self.table.at(start.time)))
+        try:
+            found = _solve(self.collocation, at, self._guess(start, h), given)
+            t, end = found.stages, found.stages.end
+            d1 = derive(a, end)
+            gap, lam = self._gap(d1, coefficient, offset), t.x.lam
+            check_contacts(self.single.mechanism, d1.product, found.iterations)
+            size = np.abs(d1.vector).max(initial=0.0)
+            if not np.abs(gap).max(initial=0.0) <= CLOSED * size * max(size, 1.0):
+                raise NoConvergence("the iteration ended away from the constraints", found.iterations, 0.0)
+        except NoConvergence as error:
+            error.span = (start.time, time)
+            raise
+        defect = velocity_defect(a, end, d1, coefficient, self.table.rates(time, h))
+        energy, flows = self.accounts.energies(end, d1), self._flows(h, t, given)
+        residual = abs(self.accounts.balance(start.energy, energy, flows))
+        station = Station(time, Place(flat(self.single.mechanism, end), end, d1, defect), energy, _rows(t, defect, h))
+        slip = (rk.weights @ self.collocation.rates(t, given))[a.rolling.free > 0]
+        worst = [float(np.abs(x).max(initial=0.0)) for x in (gap, defect, slip)]
+        audit = [residual, *worst, found.iterations, 1, 0]
+        middle = lam[self.stages // 2]
+        return Step(station, 0.5 * (start.time + time), rk.weights @ lam, middle, flows, np.array(audit))
+
+    def _gap(self, d: Derived, coefficient: Array, offset: Array) -> Array:
+        """How far position constraints are open, (g,); zero for those on velocities."""
+        gap = constraint_sums(self.arrays, d.product, coefficient, offset) + squares(
+            self.arrays, d.product, offset.size
+        )
+        return np.where(self.arrays.rolling.free > 0, 0.0, gap)
+
+    def _given(self, start: float, h: float) -> Given:
+        """What time prescribes at the nodes, of the interpolant through Gauss-Lobatto points."""
+        rk = self.collocation.tableau
+        values = [self.table.at(start + h * share) for share in rk.given]
+        coefficient, offset = (np.array(part) for part in zip(*values, strict=True))
+        inputs = np.array([self.forcing.at(start + h * node) for node in rk.nodes])
+        return Given(rk.value @ coefficient, rk.rate @ coefficient, rk.rate @ offset, inputs)
+
+    def _guess(self, start: Station, h: float) -> Array:
+        """The polynomial of the last step, followed further, or the present velocities."""
+        a, c, memory, rk = self.arrays, start.place.c, start.memory, self.collocation.tableau
+        stages, rows = self.stages, self.single.rows_of_g
+        v, spin, du = (np.tile(x, (stages, *(1,) * x.ndim)) for x in (c.v, c.omega, c.du))
+        lam = np.zeros((stages, rows))
+        if len(memory) == stages and np.ptp(memory[:, -1]) == 0.0:
+            ahead = 1.0 + rk.nodes * (h / memory[0, -1])
+            follow = _line(rk.nodes, ahead)
+            mean = follow @ self.single.mean_velocities(memory)
+            v, spin, du = (np.array(x) for x in zip(*(self.single.velocities(row) for row in mean), strict=True))
+            lam[:] = memory[stages // 2, mean.shape[1] : mean.shape[1] + rows]
+        if a.dim == 3:
+            half = 0.5 * h * rk.nodes[:, None, None] * spin
+            spin = np.array([turned_spins(c.R @ cayley(x, 3), y) for x, y in zip(half, spin, strict=True)])
+        return self.collocation.pack(Rates(v, spin, du, lam), h)
+
+    def _flows(self, h: float, t: Stages, given: Given) -> Array:
+        """Work and dissipation of the step, by account."""
+        a, share = self.arrays, h * self.collocation.tableau.weights
+        by_row = share @ (t.x.lam * self.collocation.rates(t, given))
+        speed = a.node_moves[:, None] * t.x.v.take(a.node_body, axis=1) + t.arm_rate
+        output = speed.reshape(self.stages, -1) @ a.input_node
+        if a.torque_body.size:
+            bent = (t.x.du @ a.torque_shape.T).reshape(self.stages, a.torque_body.size, -1)
+            back = t.inverse.swapaxes(2, 3).take(a.torque_body, axis=1)
+            world = t.x.spin.take(a.torque_body, axis=1) + turned_spins(back, bent)
+            output = output + world.reshape(self.stages, -1) @ a.input_torque
+        by_loss = self._losses(share, t) if self.accounts.loses else np.zeros(0)
+        return self.accounts.flows(by_row, share @ (output * t.loads), by_loss)
+
+    def _losses(self, share: Array, t: Stages) -> Array:
+        a = self.arrays
+        by_stress = share @ (a.stress_damping * t.stress_rate * (t.stress_rate @ a.compliance.T))
+        by_body = total(a.body_stress, by_stress, len(a.mass))
+        by_body += total(a.body_u, share @ (t.x.du * (t.x.du @ a.viscous.T)), len(a.mass))
+        dampers = np.zeros(0) if t.springs is None else share @ (a.springs.damping * t.springs.measure_rate**2)
+        return self.accounts.losses(by_body, dampers)
+
+
+def _refuse(single: Single) -> None:
+    a = single.arrays
+    what = {
+        "redundant constraints": single.least_norm,
+        "friction laws and other relations": bool(a.springs.relations),
+        "mechanisms of more than 300 velocities": is_sparse(a),
+    }
+    found = [name for name, holds in what.items() if holds]
+    if found:
+        raise ValueError(f"method 'exact_gauss' does not take {found[0]}: take method 'exact'")
+
+
+def _rows(t: Stages, defect: Array, h: float) -> Array:
+    """What the next step foresees its velocities from: a row for each node, as those of single steps."""
+    stages = len(t.u)
+    tail = np.tile(np.append(defect, h), (stages, 1))
+    parts = (t.x.v.reshape(stages, -1), t.omega.reshape(stages, -1), t.x.du, t.x.lam, tail)
+    return np.concatenate(parts, axis=1)
+
+
+def _line(nodes: Array, at: Array) -> Array:
+    """Values at other places of the line through those at the nodes, by least squares.
+
+    Their parabola, which foresees slow motion better, leads astray where vibrations are not resolved.
+    """
+    made: Array = at[:, None] ** np.arange(2) @ np.linalg.pinv(nodes[:, None] ** np.arange(2))
+    return made
+
+
+class _Found(NamedTuple):
+    stages: Stages
+    iterations: int
+
+
+def _solve(k: Collocation, at: Onset, guess: Array, given: Given) -> _Found:
+    """Newton's method with a Jacobian that is kept while it converges fast, to stagnation (see flexph.newton)."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a diverging iteration says so itself
+        try:
+            return _iterate(k, at, guess, given)
+        except np.linalg.LinAlgError:  # no rotation at a node
+            raise NoConvergence("the iteration diverged", 1, np.inf) from None
+
+
+def _iterate(k: Collocation, at: Onset, y: Array, given: Given) -> _Found:
+    defect, t = k.residual(at, y, given)
+    lu: tuple[Array, Array] | None = None
+    size = previous = np.inf
+    largest, used, scale, settled = 0.0, 0, TINY, settled_at(y[:, : at.c.du.size].size)
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        if lu is None:
+            lu, used = _factor(stage_jacobian(k, at, t, given), iteration, size), 0
+        correction = lapack.dgetrs(*lu, defect.ravel(), trans=1)[0].reshape(y.shape)
+        work = float(np.vdot(np.abs(correction), np.abs(defect)))
+        largest = max(largest, work)
+        if iteration <= 2:
+            scale = _energy_scale(k, at, t)
+        size = math.sqrt(work / max(largest, scale)) if math.isfinite(work) else math.nan
+        if not math.isfinite(size):
+            raise NoConvergence("the iteration diverged", iteration, size)
+        y = y - correction
+        t = k.stages(at, k.unpack(y, at.h), given)
+        used += 1
+        rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
+        stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
+        if expected <= (settled if used > 2 else SETTLED) or (stagnates and size <= STAGNATED):
+            return _Found(t, iteration)
+        defect = k.defects(at, t, given)
+        if _is_slow(size, previous, used):
+            lu = None
+        previous = size
+    raise NoConvergence("the iteration did not settle", MAX_ITERATIONS, size)
+
+
+def _is_slow(size: float, previous: float, used: int) -> bool:
+    """Whether a new Jacobian pays after a correction, the ``used``-th of the present one."""
+    if size <= NOISE or math.isinf(previous):
+        return False
+    rate = size / previous
+    return rate > SLOW or (used > 1 and math.log(SETTLED / size) < MANY * math.log(rate))
+
+
+def _factor(jacobian: Array, iteration: int, size: float) -> tuple[Array, Array]:
+    lu, pivots, info = lapack.dgetrf(jacobian.T, overwrite_a=True)  # by columns it is its transpose by rows
+    if info > 0:
+        raise NoConvergence("the Jacobian of the step is singular", iteration, size)
+    return lu, pivots
+
+
+def _energy_scale(k: Collocation, at: Onset, t: Stages) -> float:
+    """Kinetic and elastic energy of the step and the work of its weights [J]."""
+    a, x = k.arrays, t.x
+    total = float((a.mass[:, None] * x.v**2).sum() + at.h * np.abs(a.weight * x.v).sum())
+    total += float(np.abs(t.omega * np.matvec(t.J, t.omega)).sum())
+    if x.du.size:
+        total += float(np.abs(x.du * t.Pdu[:, 0]).sum() + np.abs(t.stress * (t.stress @ a.compliance.T)).sum())
+    return max(total / len(t.u), TINY)
