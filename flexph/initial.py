@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -165,10 +165,18 @@ def _rate_scale(G: Any, v: Array, b: Array) -> float:
     return float(max((abs(G) @ np.abs(v)).max(initial=0.0), np.abs(b).max(initial=0.0), 1e-300))
 
 
+class Checked(NamedTuple):
+    """The constraint matrix of a consistent state (g, n_v), its arrays, and what follows from them."""
+
+    matrix: Any
+    c: Configuration
+    d: Derived
+
+
 def check_consistent(
     mechanism: Mechanism, state: State, *, velocities: bool = True, table: TimeTable | None = None
-) -> Any:
-    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold; returns G.
+) -> Checked:
+    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold; what it found.
 
     ``table`` is that of :func:`start_table`, where it is at hand.
     """
@@ -181,7 +189,7 @@ def check_consistent(
     _check_lengths(mechanism, d.product)
     _check_contacts(mechanism, d.product)
     if not rows:
-        return sparse.csr_array((0, mechanism.layout.velocities))
+        return Checked(sparse.csr_array((0, mechanism.layout.velocities)), c, d)
     coefficient, offset = table.at(state.time)
     gap = gap_of(a, d.product, coefficient, offset)
     _report(mechanism, "position", gap, row_sizes(mechanism, d.vector), state.time, "m")
@@ -189,7 +197,7 @@ def check_consistent(
     v = velocities_of(mechanism, c)
     if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
         _report(mechanism, "velocity", G @ v - b, np.full(rows, _rate_scale(G, v, b)), state.time, "m/s")
-    return G
+    return Checked(G, c, d)
 
 
 def start_table(mechanism: Mechanism, state: State) -> TimeTable:

@@ -21,6 +21,7 @@ from .interconnection import join
 from .joints.connection import Connection, measures
 from .joints.vectors import Ground
 from .layout import Layout, lay_out
+from .ledger import Accounts
 from .linear import LinearPHDAE
 from .linearization import linear_body, linearize
 from .network import Network, build_network
@@ -61,6 +62,11 @@ class Mechanism:
     def network(self) -> Network:
         """The flat arrays the kernels see."""
         return build_network(self.bodies, self.connections, self.gravity)
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """Names and formulas of the energy accounts of its runs."""
+        return Accounts(self)
 
     @cached_property
     def flat(self) -> Any:

@@ -12,7 +12,7 @@ from .initial import row_sizes
 from .inputs import Forcing
 from .kernels.constant_block import constant_blocks
 from .kernels.gradient import constraint_matrix
-from .kernels.state import derive
+from .kernels.state import Configuration, Derived, derive
 from .kernels.step import Means, Schedule
 from .ledger import Accounts
 from .newton import CLOSED, NoConvergence
@@ -88,7 +88,10 @@ class Method(Protocol):
 
 
 class Single:
-    """The step of the exact scheme, with all that time prescribes; ``depth`` rows of memory are kept."""
+    """The step of the exact scheme, with all that time prescribes; ``depth`` rows of memory are kept.
+
+    ``known`` are the arrays of the start and what follows from them, where they are at hand.
+    """
 
     longest = 1.0
 
@@ -102,10 +105,13 @@ class Single:
         depth: int = 2,
         decaying: bool = False,
         table: TimeTable | None = None,
+        known: tuple[Configuration, Derived] | None = None,
     ) -> None:
         self.mechanism, self.arrays, self.forcing = mechanism, mechanism.network.arrays, forcing
         self.least_norm, self.depth = least_norm, depth
-        self.accounts, self.table = Accounts(mechanism, decaying=decaying), table or TimeTable(mechanism, start.anchors)
+        self.accounts = Accounts(mechanism, decaying=True) if decaying else mechanism.accounts
+        self.table = table or TimeTable(mechanism, start.anchors)
+        self._start, self._known = start, known
         self.rows_of_g, self._block = mechanism.layout.multipliers, constant_blocks(self.arrays)
         a, bodies = self.arrays, mechanism.layout.bodies
         sizes = [bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g]
@@ -113,8 +119,7 @@ class Single:
 
     def first(self, start: State) -> Station:
         """Where a run starts."""
-        c = configuration(self.mechanism, start.x)
-        d = derive(self.arrays, c)
+        c, d = self._known if self._known and start is self._start else self._derived(start)
         memory = start.memory.reshape(-1, self._edges[-1] + 1)[-self.depth :]
         if len(memory):
             defect = memory[-1, self._edges[3] : self._edges[4]]
@@ -122,6 +127,10 @@ class Single:
             rates = self.table.rates(start.time)
             defect = velocity_defect(self.arrays, c, d, self.table.at(start.time)[0], rates)
         return Station(start.time, Place(start.x, c, d, defect), self.accounts.energies(c, d), memory)
+
+    def _derived(self, start: State) -> tuple[Configuration, Derived]:
+        c = configuration(self.mechanism, start.x)
+        return c, derive(self.arrays, c)
 
     def to(self, start: Station, time: float) -> Step:
         """The step from a station to a time [s], which may lie before it; raises NoConvergence."""

@@ -286,7 +286,7 @@ def _both_events(first: Mapping[str, Occurrences], second: Mapping[str, Occurren
 
 def _signature(mechanism: Mechanism) -> list[str]:
     """What a saved run and a mechanism must share: parts and their places, accounts, and the bodies' constants."""
-    accounts = Accounts(mechanism)
+    accounts = mechanism.accounts
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
     joints = [f"{c.name}: {row.name} {_digest(_measured(row.law))}" for c in mechanism.connections for row in c.rows]

@@ -15,7 +15,7 @@ from .compiling import AVAILABLE, timed
 from .composition import Composed, fourth_order
 from .decay import Decaying
 from .gauss import STAGES, Gauss
-from .initial import check_consistent, refuse_redundant, start_table
+from .initial import Checked, check_consistent, refuse_redundant, start_table
 from .inputs import Forcing, Input
 from .methods.events import Event, Watch
 from .methods.run import ascending
@@ -65,10 +65,10 @@ def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | A
     grid = _grid(times, start)
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
     table = start_table(mechanism, start)
-    matrix = check_consistent(mechanism, start, table=table)
+    checked = check_consistent(mechanism, start, table=table)
     if options.redundant == "refuse":
-        refuse_redundant(mechanism, matrix)
-    method = _method(_single(mechanism, start, (forcing, table), options), options)
+        refuse_redundant(mechanism, checked.matrix)
+    method = _method(_single(mechanism, start, (forcing, table, checked), options), options)
     if _compiles(mechanism, method, options):
         from .marching import CompiledRun
 
@@ -112,15 +112,16 @@ def _compiles(mechanism: Mechanism, method: Method, options: Options) -> bool:
     return bool(options.compiled) or not is_wide(mechanism)
 
 
-def _single(mechanism: Mechanism, start: State, given: tuple[Forcing, TimeTable], options: Options) -> Single:
+def _single(mechanism: Mechanism, start: State, given: tuple[Forcing, TimeTable, Checked], options: Options) -> Single:
     """The single step; compositions go back and forth and control takes second differences, so both remember more."""
     depth = {"exact4": WOVEN, "exact_gauss": STAGES}.get(options.method, 2 if options.tolerance is None else 3)
     least_norm, radius = options.redundant == "least_norm", options.spectral_radius
-    forcing, table = given
+    forcing, table, checked = given
     if options.method != "decaying":
         if radius is not None:
             raise ValueError(f"spectral_radius is for method 'decaying', got method {options.method!r}")
-        return Single(mechanism, start, forcing, least_norm=least_norm, depth=depth, table=table)
+        known = (checked.c, checked.d)
+        return Single(mechanism, start, forcing, least_norm=least_norm, depth=depth, table=table, known=known)
     radius = check.number("spectral_radius", RADIUS if radius is None else radius)
     if not 0.0 <= radius <= 1.0:
         raise ValueError(f"spectral_radius must lie between 0 and 1, got {radius}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .kernels.state import derive
-from .ledger import Accounts, make_ledger
+from .ledger import make_ledger
 from .solution import Solution
 from .state import State, configuration
 
@@ -29,7 +29,7 @@ def still(mechanism: Mechanism, state: State) -> Solution:
     size, constraints = mechanism.layout.size, mechanism.layout.multipliers
     if state.x.shape != (size,):
         raise ValueError(f"state must have the {size} entries of this mechanism, got {state.x.size}")
-    accounts = Accounts(mechanism)
+    accounts = mechanism.accounts
     arrays, c = mechanism.network.arrays, configuration(mechanism, state.x)
     flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
     none = np.zeros((0, constraints))

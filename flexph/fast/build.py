@@ -10,7 +10,6 @@ from scipy import sparse
 from ..inertia import square_of
 from ..joints.connection import measures
 from ..kernels.arrays import Arrays
-from ..ledger import Accounts
 from ..network import build_network
 from ..space import Array, cross
 from .border import make_border
@@ -280,7 +279,7 @@ def _loads(a: Arrays) -> Loads:
 
 def _books(mechanism: Mechanism, a: Arrays) -> Books:
     """Where the accounts of the ledger stand: works of ports and drives, of ideal joints, dissipation."""
-    accounts, joints = Accounts(mechanism), [c for c in mechanism.connections if c.rows]
+    accounts, joints = mechanism.accounts, [c for c in mechanism.connections if c.rows]
     works, ideal = len(accounts.work), len(accounts.joint_work)
     column = {name: i for i, name in enumerate(accounts.work)}
     inputs = np.zeros(sum(s.stop - s.start for s in mechanism.network.input_slices.values()), dtype=np.int64)

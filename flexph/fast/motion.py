@@ -150,20 +150,21 @@ def vectors(m: Memory, axes: tuple[int, ...], r: Array, arm: Array, made: Array,
 @in_place
 def derive(m: Memory, axes: tuple[int, ...], space: Array) -> None:
     """Everything that follows from positions and velocities."""
+    at_u = vector(m, REAL.at_u)
+    at_arm = matrix(m, REAL.at_arm)
+    derive_momenta(m, axes, space)
+    node_arms(m, axes, tensor(m, REAL.at_R), at_u, space, at_arm)
+    vectors(m, axes, matrix(m, REAL.at_r), at_arm, matrix(m, REAL.at_vector), vector(m, REAL.at_product))
+
+
+@in_place
+def derive_momenta(m: Memory, axes: tuple[int, ...], space: Array) -> None:
+    """The inertia products and momenta; φ̄u is left in ``space``."""
     at_du = vector(m, REAL.at_du)
     at_Pdu = matrix(m, REAL.at_Pdu)
     at_u = vector(m, REAL.at_u)
     at_Pu = matrix(m, REAL.at_Pu)
-    at_w = matrix(m, REAL.at_w)
-    at_p_r = matrix(m, REAL.at_p_r)
-    at_p_u = vector(m, REAL.at_p_u)
-    at_R = tensor(m, REAL.at_R)
-    at_arm = matrix(m, REAL.at_arm)
-    at_r = matrix(m, REAL.at_r)
-    at_vector = matrix(m, REAL.at_vector)
-    at_product = vector(m, REAL.at_product)
     inertia_products(m, axes, at_du, space, at_Pdu)
     inertia_products(m, axes, at_u, space, at_Pu)
+    at_w, at_p_r, at_p_u = matrix(m, REAL.at_w), matrix(m, REAL.at_p_r), vector(m, REAL.at_p_u)
     momenta(m, axes, at_w, at_u, at_du, at_Pu, at_Pdu, at_p_r, at_p_u)
-    node_arms(m, axes, at_R, at_u, space, at_arm)
-    vectors(m, axes, at_r, at_arm, at_vector, at_product)

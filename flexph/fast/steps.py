@@ -11,7 +11,7 @@ from .arrow import solve_border
 from .books import energies, flows, velocity_defect
 from .data import Index
 from .memory import REAL, WHOLE, Memory, indices, matrix, number, places, span, tensor, vector
-from .motion import copy, derive
+from .motion import copy, derive, derive_momenta
 from .newton import newton
 from .relations import generates
 from .rolling import add_squares
@@ -241,7 +241,8 @@ def settle(m: Memory, axes: tuple[int, ...]) -> None:
 def _finish(m: Memory, axes: tuple[int, ...]) -> None:
     """The end of the step becomes the start of the next."""
     copy(span(m, REAL.end_r, REAL.end_spring), span(m, REAL.at_r, REAL.at_spring))
-    derive(m, axes, matrix(m, REAL.trial_c))
+    copy(span(m, REAL.end_arm, REAL.end_product), span(m, REAL.at_arm, REAL.at_product))
+    derive_momenta(m, axes, matrix(m, REAL.trial_c))
 
 
 @in_place

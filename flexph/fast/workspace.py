@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ledger import Accounts
 from ..single import WOVEN
 from .band import stored
 from .data import Carried, Constants, Motion, System, Trial, Unknowns, Workspace
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 def packed(mechanism: Mechanism) -> Packed:
     """All arrays of a mechanism, before a run."""
-    made, accounts = mechanism.flat, Accounts(mechanism)
+    made, accounts = mechanism.flat, mechanism.accounts
     flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
     return pack(made, _workspace(made, len(accounts.energy), flows))
 

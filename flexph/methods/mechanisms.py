@@ -45,7 +45,7 @@ def integrate_mechanism(
         raise ValueError(f"times must begin at the time of the start, {start.time} s, got {grid[0]} s")
     for name in inputs:
         check.lookup("external port", name, mechanism.network.input_slices)
-    refuse_redundant(mechanism, check_consistent(mechanism, start))
+    refuse_redundant(mechanism, check_consistent(mechanism, start).matrix)
     span = (float(grid[0]), float(grid[-1]))
     system, everything = mechanism.phdae(start), {**inputs, **drive_rates(mechanism, span)}
     x0 = np.concatenate([start.x, start.multipliers])
