@@ -310,7 +310,8 @@ class Carried(NamedTuple):
     space: Array  # (2, d), work space
     frame: Array  # (d, d), work space
     moved: Array  # (k, d), speeds of nodes
-    form: Array  # (d, K)
+    form: Array  # (2d, K), work space
+    mean_rate: Array  # (b, d), φ̄u̇
     weave: Array  # (WOVEN, WOVEN + 1), work space
 
 

@@ -130,29 +130,39 @@ def mix(context: Any, out: Any, i: Any, x: Any, A: Any, y: Any, B: Any, count: A
 
 @intrinsic
 def combine(
-    context: Any, axes: Any, out: Any, i: Any, mean: Any, form: Any, val: Any, first: Any, last: Any, x: Any, col: Any
+    context: Any, axes: Any, outs: Any, i: Any, mean: Any, form: Any, val: Any, ends: Any, xs: Any, col: Any
 ) -> Any:
-    """out[i] = Σ_j mean[i, j] form[j] + Σ_e val[e] x[col[e]], all rows of :func:`kinds` numbers."""
-    dim = len(axes)
+    """out[i] = Σ_j mean[i, j] form[j] + Σ_e val[e] x[col[e]], all rows of :func:`kinds` numbers, e between the ends.
+
+    For each x of some and its out; ``form`` has their rows over each other.
+    """
+    dim, count = len(axes), len(xs)
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        width = kinds(dim)
+        width, given = kinds(dim), signature.args
         lane = ir.VectorType(ir.DoubleType(), width)
-        at = lambda k, index: _entry(target, builder, signature.args[k], args[k], index)  # noqa: E731
-        times = lambda index, size: builder.mul(index, target.get_constant(types.intp, size))  # noqa: E731
-        total = cgutils.alloca_once_value(builder, ir.Constant(lane, [0.0] * width))
+        group = {k: cgutils.unpack_tuple(builder, args[k]) for k in (1, 6, 7)}
+        at = lambda k, index: _entry(target, builder, given[k], args[k], index)  # noqa: E731
+        of = lambda k, which, index: _entry(target, builder, given[k][which], group[k][which], index)  # noqa: E731
+        whole = lambda size: target.get_constant(types.intp, size)  # noqa: E731
+        times = lambda index, size: builder.mul(index, whole(size))  # noqa: E731
+        totals = [cgutils.alloca_once_value(builder, ir.Constant(lane, [0.0] * width)) for _ in range(count)]
 
-        def add(weight: Any, row: Any) -> None:
+        def add(total: Any, weight: Any, row: Any) -> None:
             # never fused: where a run goes on, the same sums are made elsewhere, and must be the same to the last bit
-            product = builder.fmul(_filled(builder, builder.load(weight), lane), _load(builder, row, lane))
+            product = builder.fmul(_filled(builder, builder.load(weight), lane), row)
             builder.store(builder.fadd(builder.load(total), product), total)
 
         for j in range(dim):
-            own = builder.add(times(args[2], dim), target.get_constant(types.intp, j))
-            add(at(3, own), at(4, target.get_constant(types.intp, j * width)))
-        with cgutils.for_range_slice(builder, args[6], args[7], target.get_constant(types.intp, 1)) as (e, _):
-            add(at(8, builder.load(at(9, e))), at(5, times(e, width)))
-        _store(builder, builder.load(total), at(1, times(args[2], width)))
+            own = at(3, builder.add(times(args[2], dim), whole(j)))
+            for k, total in enumerate(totals):
+                add(total, own, _load(builder, at(4, whole((k * dim + j) * width)), lane))
+        with cgutils.for_range_slice(builder, *group[6], whole(1)) as (e, _):
+            row, place = _load(builder, at(5, times(e, width)), lane), builder.load(at(8, e))
+            for k, total in enumerate(totals):
+                add(total, of(7, k, place), row)
+        for k, total in enumerate(totals):
+            _store(builder, builder.load(total), of(1, k, times(args[2], width)))
         return target.get_dummy_value()
 
-    return types.void(axes, out, types.intp, mean, form, val, types.intp, types.intp, x, col), build
+    return types.void(axes, outs, types.intp, mean, form, val, ends, xs, col), build

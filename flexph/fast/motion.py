@@ -27,6 +27,15 @@ def copy(source: Array, target: Array) -> None:
 @in_place
 def inertia_products(m: Memory, axes: tuple[int, ...], u: Array, space: Array, out: Array) -> None:
     """M u, N_a u, K_ab u of all coordinates into ``out`` (n, K); φ̄u into ``space`` (b, d)."""
+    mean_shapes(m, axes, u, space)
+    _products(m, axes, (u,), (space,), (out,))
+
+
+@in_place
+def _products(
+    m: Memory, axes: tuple[int, ...], us: tuple[Array, ...], spaces: tuple[Array, ...], outs: tuple[Array, ...]
+) -> None:
+    """The same of several u at once, with φ̄u in the spaces."""
     brief()
     inertia_mass = vector(m, REAL.inertia_mass)
     inertia_first = places(m, WHOLE.inertia_first)
@@ -38,17 +47,20 @@ def inertia_products(m: Memory, axes: tuple[int, ...], u: Array, space: Array, o
     inertia_val = matrix(m, REAL.inertia_val)
     d = len(axes)
     count = 3 if d == 2 else 13
-    mean_shapes(m, axes, u, space)
     for b in range(inertia_mass.size):
-        for j in range(d):
-            for k in range(count):
-                total = 0.0
-                for i in range(d):
-                    total -= inertia_form[b, k * d + j, i] * space[b, i]
-                carried_form[j, k] = total
+        if inertia_first[b] == inertia_first[b + 1]:
+            continue
+        for own in range(len(us)):
+            space = spaces[own]
+            for j in range(d):
+                for k in range(count):
+                    total = 0.0
+                    for i in range(d):
+                        total -= inertia_form[b, k * d + j, i] * space[b, i]
+                    carried_form[own * d + j, k] = total
         for i in range(inertia_first[b], inertia_first[b + 1]):
-            first, last = inertia_ptr[i], inertia_ptr[i + 1]
-            combine(axes, out, i, inertia_mean, carried_form, inertia_val, first, last, u, inertia_col)
+            ends = (inertia_ptr[i], inertia_ptr[i + 1])
+            combine(axes, outs, i, inertia_mean, carried_form, inertia_val, ends, us, inertia_col)
 
 
 @in_place
@@ -164,7 +176,9 @@ def derive_momenta(m: Memory, axes: tuple[int, ...], space: Array) -> None:
     at_Pdu = matrix(m, REAL.at_Pdu)
     at_u = vector(m, REAL.at_u)
     at_Pu = matrix(m, REAL.at_Pu)
-    inertia_products(m, axes, at_du, space, at_Pdu)
-    inertia_products(m, axes, at_u, space, at_Pu)
+    rates = matrix(m, REAL.carried_mean_rate)
+    mean_shapes(m, axes, at_du, rates)
+    mean_shapes(m, axes, at_u, space)
+    _products(m, axes, (at_u, at_du), (space, rates), (at_Pu, at_Pdu))
     at_w, at_p_r, at_p_u = matrix(m, REAL.at_w), matrix(m, REAL.at_p_r), vector(m, REAL.at_p_u)
     momenta(m, axes, at_w, at_u, at_du, at_Pu, at_Pdu, at_p_r, at_p_u)

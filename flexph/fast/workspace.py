@@ -57,7 +57,7 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
     carried = Carried(
         *(z((WOVEN, width)), z((WOVEN, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
         *(z(energies), z(flows), z(flows), z(rows), z(rows), z(7)),
-        *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((d, count)), z((WOVEN, WOVEN + 1))),
+        *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((WOVEN, WOVEN + 1))),
     )
     return Workspace(motion(), motion(), unknowns(), unknowns(), unknowns(), trial, _system(k), carried)
 
