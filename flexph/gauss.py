@@ -7,30 +7,23 @@ differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5). Positio
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
 import numpy as np
-from scipy.linalg import lapack
 
 from .advance import Place, velocity_defect
+from .gauss_newton import Problem, solve
 from .kernels.arrays import total
 from .kernels.collocation import Collocation
 from .kernels.gradient import is_sparse
 from .kernels.rolling import squares
-from .kernels.stage_jacobian import stage_jacobian
-from .kernels.stages import Given, Onset, Rates, Stages, onset
+from .kernels.stages import Given, Rates, Stages, onset
 from .kernels.state import Derived, constraint_sums, derive
 from .kernels.tableau import gauss
-from .newton import CLOSED, LEAST, MAX_ITERATIONS, NOISE, SETTLED, STAGNATED, TINY, NoConvergence, settled_at
+from .newton import CLOSED, FORGOTTEN, NoConvergence
 from .single import Single, Station, Step, check_contacts
 from .space import Array, cayley, turned_spins
 from .state import State, flat
 
 STAGES = 3
-SLOW, MANY = 0.2, 5.0
-"""Reduction by one iteration above which a Jacobian is made anew, and iterations to come above which it is: it costs as
-much as two or three of them."""
 
 
 class Gauss:
@@ -53,9 +46,9 @@ class Gauss:
         a, h, rk = self.arrays, time - start.time, self.collocation.tableau
         given, (coefficient, offset) = self._given(start.time, h), self.table.at(time)
         c, d = start.place.c, start.place.d
-        at = onset(a, c, d, h, self._gap(d, *self.table.at(start.time)))
+        at = onset(a, c, d, h, FORGOTTEN * self._gap(d, *self.table.at(start.time)))
         try:
-            found = _solve(self.collocation, at, self._guess(start, h), given)
+            found = solve(Problem(self.collocation, at, given), self._guess(start, h))
             t, end = found.stages, found.stages.end
             d1 = derive(a, end)
             gap, lam = self._gap(d1, coefficient, offset), t.x.lam
@@ -158,72 +151,3 @@ def _line(nodes: Array, at: Array) -> Array:
     """
     made: Array = at[:, None] ** np.arange(2) @ np.linalg.pinv(nodes[:, None] ** np.arange(2))
     return made
-
-
-class _Found(NamedTuple):
-    stages: Stages
-    iterations: int
-
-
-def _solve(k: Collocation, at: Onset, guess: Array, given: Given) -> _Found:
-    """Newton's method with a Jacobian that is kept while it converges fast, to stagnation (see flexph.newton)."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a diverging iteration says so itself
-        try:
-            return _iterate(k, at, guess, given)
-        except np.linalg.LinAlgError:  # no rotation at a node
-            raise NoConvergence("the iteration diverged", 1, np.inf) from None
-
-
-def _iterate(k: Collocation, at: Onset, y: Array, given: Given) -> _Found:
-    defect, t = k.residual(at, y, given)
-    lu: tuple[Array, Array] | None = None
-    size = previous = np.inf
-    largest, used, scale, settled = 0.0, 0, TINY, settled_at(y[:, : at.c.du.size].size)
-    for iteration in range(1, MAX_ITERATIONS + 1):
-        if lu is None:
-            lu, used = _factor(stage_jacobian(k, at, t, given), iteration, size), 0
-        correction = lapack.dgetrs(*lu, defect.ravel(), trans=1)[0].reshape(y.shape)
-        work = float(np.vdot(np.abs(correction), np.abs(defect)))
-        largest = max(largest, work)
-        if iteration <= 2:
-            scale = _energy_scale(k, at, t)
-        size = math.sqrt(work / max(largest, scale)) if math.isfinite(work) else math.nan
-        if not math.isfinite(size):
-            raise NoConvergence("the iteration diverged", iteration, size)
-        y = y - correction
-        t = k.stages(at, k.unpack(y, at.h), given)
-        used += 1
-        rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
-        stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
-        if expected <= (settled if used > 2 else SETTLED) or (stagnates and size <= STAGNATED):
-            return _Found(t, iteration)
-        defect = k.defects(at, t, given)
-        if _is_slow(size, previous, used):
-            lu = None
-        previous = size
-    raise NoConvergence("the iteration did not settle", MAX_ITERATIONS, size)
-
-
-def _is_slow(size: float, previous: float, used: int) -> bool:
-    """Whether a new Jacobian pays after a correction, the ``used``-th of the present one."""
-    if size <= NOISE or math.isinf(previous):
-        return False
-    rate = size / previous
-    return rate > SLOW or (used > 1 and math.log(SETTLED / size) < MANY * math.log(rate))
-
-
-def _factor(jacobian: Array, iteration: int, size: float) -> tuple[Array, Array]:
-    lu, pivots, info = lapack.dgetrf(jacobian.T, overwrite_a=True)  # by columns it is its transpose by rows
-    if info > 0:
-        raise NoConvergence("the Jacobian of the step is singular", iteration, size)
-    return lu, pivots
-
-
-def _energy_scale(k: Collocation, at: Onset, t: Stages) -> float:
-    """Kinetic and elastic energy of the step and the work of its weights [J]."""
-    a, x = k.arrays, t.x
-    total = float((a.mass[:, None] * x.v**2).sum() + at.h * np.abs(a.weight * x.v).sum())
-    total += float(np.abs(t.omega * np.matvec(t.J, t.omega)).sum())
-    if x.du.size:
-        total += float(np.abs(x.du * t.Pdu[:, 0]).sum() + np.abs(t.stress * (t.stress @ a.compliance.T)).sum())
-    return max(total / len(t.u), TINY)

@@ -132,7 +132,7 @@ def integrate(
     - ``exact_gauss``: Gauss collocation in three stages, exact in the same sense (docs/time-integration.md), with and
       without damping. Of sixth order in positions, of fourth in velocities at equal steps, of third in multipliers;
       without constraints of sixth in all. For mechanisms of up to some 300 velocities without friction laws and
-      redundant constraints; its step costs as much as three or four of ``exact`` by NumPy.
+      redundant constraints; its step costs as much as two to four of ``exact`` by NumPy.
     - ``decaying``: exact in positions and momenta, with a loss for what a step h does not resolve: vibrations of a body
       with hω ≫ 1 and velocities against the constraints, such as a jump of a drive leaves, are reduced to
       ``spectral_radius`` (0 to 1, 0.5 by default) at each step, those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their
@@ -170,12 +170,12 @@ def integrate(
 
     ``times`` ascending [s], beginning at ``start.time``. ``inputs`` by the name of the external port: constant values,
     functions of time, or tables ``(times, values)`` that are interpolated linearly (:class:`flexph.inputs.Table`),
-    taken at the middle of each step; ports not named get zero. ``events`` by name, functions of (t, x), x the flat
-    state in the layout of the mechanism or system, or :class:`Event`: zeros that a step passes are found in time (a
-    zero passed twice within a step is missed) and kept in ``events`` of what is returned; but for adaptive methods they
-    are found by shorter steps from the same start, so that the event state is as exact as any other. A mechanism may go
-    on where an event ended its run. Every ``save_every``-th step is kept (and the last). A progress bar appears on a
-    terminal for runs that take longer than a second.
+    taken at the middle of each step (at the Gauss points of ``exact_gauss``); ports not named get zero. ``events`` by
+    name, functions of (t, x), x the flat state in the layout of the mechanism or system, or :class:`Event`: zeros that
+    a step passes are found in time (a zero passed twice within a step is missed) and kept in ``events`` of what is
+    returned; but for adaptive methods they are found by shorter steps from the same start, so that the event state is
+    as exact as any other. A mechanism may go on where an event ended its run. Every ``save_every``-th step is kept (and
+    the last). A progress bar appears on a terminal for runs that take longer than a second.
 
     ``redundant="least_norm"`` allows constraints that follow from others (the parallel hinges of a closed loop in
     space): the motion does not depend on them, and of all multipliers that hold it those of least norm are returned,

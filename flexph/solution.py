@@ -188,9 +188,10 @@ class Solution:
         """Both runs as one; the later one must have started from :attr:`final`."""
         if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.states[-1]):
             raise ValueError(f"the later run must start from the final state of this one, at t = {self.times[-1]} s")
-        both = lambda name: _chain(getattr(self.ledger, name), getattr(later.ledger, name))  # noqa: E731
+        sizes = len(self.multiplier_times), len(later.multiplier_times)
+        both = lambda name: _chain(getattr(self.ledger, name), getattr(later.ledger, name), sizes)  # noqa: E731
         ledger = Ledger(
-            energy=_chain(self.ledger.energy, {k: v[1:] for k, v in later.ledger.energy.items()}),
+            energy=_chain(self.ledger.energy, {k: v[1:] for k, v in later.ledger.energy.items()}, sizes),
             **{name: both(name) for name in _FLOWS},
         )
         return replace(
@@ -266,11 +267,11 @@ _FLOWS = (
 )
 
 
-def _chain(first: Any, second: Any) -> Any:
+def _chain(first: Any, second: Any, sizes: tuple[int, int]) -> Any:
+    """One after the other, of accounts by name; those that only one has are zero in the other, of its steps."""
     if not isinstance(first, Mapping):
         return np.append(first, second)
     both = {k: np.append(first[k], second[k]) for k in first if k in second}
-    sizes = len(next(iter(first.values()), ())), len(next(iter(second.values()), ()))
     alone = {k: np.append(first[k], np.zeros(sizes[1])) for k in first if k not in second}
     return both | alone | {k: np.append(np.zeros(sizes[0]), second[k]) for k in second if k not in first}
 

@@ -104,7 +104,7 @@ class Collocation:
             r_spin += h * spin_product(t.x.spin, t.momentum)
         r_u = p_u - h * (f_u + self._virtual_work(t))
         gap = h * self.rates(t, given) + np.matvec(self._of_terms(given.coefficient_rate), t.product)
-        gap += at.gap - given.offset_rate  # what was open is closed
+        gap += at.gap - given.offset_rate
         return self.pack(Rates(r_v, r_spin, r_u, gap / h**2), h)
 
     def stages(self, at: Onset, x: Rates, given: Given) -> Stages:
@@ -190,10 +190,12 @@ class Collocation:
     ) -> Configuration:
         c, h, (R, omega, stress_rate) = at.c, at.h, found
         last = lambda value, start: start + _mixed(self.tableau.ends[None], value - start)[0]  # noqa: E731
-        turned_by = skew(x.spin, self.arrays.dim) @ R
+        R1 = c.R + self._sum(h, skew(x.spin, self.arrays.dim) @ R)
+        # the round-off of the tableau would take RᵀR from 1 to the same side at every step
+        R1 = R1 @ (1.5 * np.eye(self.arrays.dim) - 0.5 * R1.swapaxes(1, 2) @ R1)
         return Configuration(
             r=c.r + self._sum(h, x.v),
-            R=from_entries(entries(c.R + self._sum(h, turned_by)), self.arrays.dim),
+            R=from_entries(entries(R1), self.arrays.dim),
             u=c.u + self._sum(h, x.du),
             v=last(x.v, c.v),
             omega=last(omega, c.omega),

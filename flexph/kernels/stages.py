@@ -11,7 +11,7 @@ from .state import Configuration, Derived, rotational_inertia
 
 
 class Onset(NamedTuple):
-    """Where a step of h starts: the state, what follows from it, and how far its constraints are open (g,).
+    """Where a step of h starts: the state, what follows from it, and what its constraints are to be closed by (g,).
 
     J(u) (b, s, s) and the angular momenta π (b, s) are those of the bodies.
     """

@@ -1,6 +1,7 @@
 """Gauss collocation: what the exact scheme keeps, with one stage that scheme itself, with three of high order."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from flexph import (
     GROUND,
     Event,
     IntegrationError,
+    ValidityWarning,
     connect,
     coulomb,
     drive,
@@ -258,6 +260,46 @@ def test_it_agrees_with_the_exact_scheme(name):
     assert errors[1] < 1e-4
 
 
+# --- singular poses and short steps -----------------------------------------------------------------------------------
+
+
+def parallelogram():
+    """Three equal bars on equal ground: turning evenly, flat at t = 1 s, where it could fold another way."""
+    joints = [
+        hinge("left.root", GROUND.at(0.0, 0.0)),
+        hinge("top.root", "left.tip"),
+        hinge("right.tip", "top.tip"),
+        hinge("right.root", GROUND.at(1.0, 0.0)),
+    ]
+    mechanism = connect({name: rigid.bar(1.0, 1.0) for name in ("left", "top", "right")}, joints)
+    top = (math.cos(1.0), math.sin(1.0), 0.0)
+    pose = mechanism.assemble({"left": (0.0, 0.0, 1.0)}, guess={"top": top, "right": (1.0, 0.0, 1.0)})
+    return mechanism, mechanism.consistent_state(pose, velocities={"left": -1.0})
+
+
+@pytest.mark.parametrize("count", [20, 40, 100, 25])
+def test_steps_that_end_in_a_singular_pose(count):
+    """There their Jacobians are singular; with 25 steps the pose is in the middle of one."""
+    mechanism, start = parallelogram()
+    run = integrate(mechanism, start, np.linspace(0.0, 2.0, count + 1), method="exact_gauss")
+    # iterates that are balanced to 1e-12 are taken; in the middle, multipliers of 1e4 do work on round-off
+    assert run.ledger.largest_residual < 1e-11
+    assert run.ledger.position_residual.max() < 2e-12
+    # round-off of positions leaves their root of the velocities undetermined; another branch would differ by 1
+    assert run["left.spin"] == pytest.approx(-1.0, abs=1e-3)
+    assert run["top.spin"] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_short_steps_see_little_of_the_round_off_of_positions():
+    """Whose gaps would be closed by velocities of gap/h, 1e-7 m/s of 1 m at each step."""
+    mechanism, start, _ = four_bar()
+    h = 1e-9
+    run = integrate(mechanism, start, h * np.arange(21), method="exact_gauss")
+    motion = mechanism.layout.parts_of_motion
+    assert np.abs(run.states[-1, motion] - start.x[motion]).max() < 4e-7  # 2e-7 by accelerations of 10, in 2e-8 s
+    assert run.ledger.largest_residual < 1e-14
+
+
 # --- runs -------------------------------------------------------------------------------------------------------------
 
 
@@ -270,6 +312,47 @@ def test_work_and_impulses_of_the_nodes_add_up():
     mass = sum(body.mass for body in mechanism.bodies.values())
     change = np.diff(run.linear_momentum()[:, 1]) + 9.81 * mass * np.diff(run.times)
     assert change == pytest.approx(lift * np.diff(run.times), abs=1e-13)
+
+
+def test_rotations_stay_rotations_in_long_runs():
+    """The round-off of the tableau, at 0.6 rad a step 1e-17 to the same side, would add up."""
+    bar = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND)])
+    start = bar.consistent_state(bar.assemble({"bar": 0.3}), velocities={"bar": 30.0})
+    run = integrate(bar, start, 0.02 * np.arange(501), method="exact_gauss")
+    assert run.orthogonality() < 1e-15
+    assert run.energy_drift() < 1e-13  # 500 round-offs
+
+
+@pytest.mark.parametrize(
+    ("method", "order", "share"), [("exact", 2, 12), ("exact4", 4, 127), ("exact_gauss", 6, 100800)]
+)
+def test_the_phase_of_long_steps_is_off_by_what_their_warning_says(method, order, share):
+    """At 1.05 rad a substep the next terms take up to a quarter of the first one away."""
+    bar = connect({"bar": rigid.bar(1.0, 1.0)}, [])
+    turn = 1.05 / fourth_order_share() if method == "exact4" else 1.05
+    start = bar.consistent_state(bar.assemble(), velocities={"bar": turn})
+    with pytest.warns(ValidityWarning, match=re.escape("(ωh)" + "²³⁴⁵⁶"[order - 2] + f"/{share}")):
+        run = integrate(bar, start, [0.0, 1.0], method=method, compiled=False)
+    off = abs(math.atan2(*run["bar.rotation"][-1, ::-1]) - turn) / turn
+    assert off == pytest.approx(1.05**order / share, rel=0.3)
+
+
+def fourth_order_share():
+    """The longest substep of exact4 over its step, ½|1 − 2/(2 − 2^⅓)|."""
+    return 0.5 * abs(1.0 - 2.0 / (2.0 - 2.0 ** (1.0 / 3.0)))
+
+
+@pytest.mark.parametrize(
+    "methods", [("decaying", "exact_gauss"), ("exact_gauss", "decaying"), ("exact", "exact_gauss")]
+)
+def test_methods_follow_each_other(methods):
+    """With one ledger, also where one of them only has an account of what it takes away."""
+    mechanism, start, end = four_bar()
+    times = np.linspace(0.0, end, 11)
+    first = integrate(mechanism, start, times[:6], method=methods[0])
+    both = first.followed_by(integrate(mechanism, first.final, times[5:], method=methods[1]))
+    assert all(len(part) == 10 for part in both.ledger.dissipation.values())
+    assert both.energy_drift() < 1e-14
 
 
 def test_a_run_is_continued_to_the_same_bits():
