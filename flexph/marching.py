@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from .composition import Composed
     from .mechanism import Mechanism
 
-FIRST, SHORTEST, LONGEST = 1e5, 0.05, 0.2
-"""Substeps times velocities of the first block, some thirty milliseconds, and durations of a block [s] between which
-its size is kept: one can be interrupted."""
+FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
+"""Steps of the first block, and durations of a block [s] between which its size is kept: one can be interrupted."""
 GROWTH = 32
 """By which it grows at most from one to the next: the first steps may be easy."""
 WIDE = 1e8
@@ -80,8 +79,7 @@ class CompiledRun:
 
     def march(self, grid: Array, bar: Any, save_every: int) -> None:
         """From each time to the next; raises NoConvergence, and what drives and inputs raise."""
-        self.save_every, self.steps = save_every, len(grid) - 1
-        size = max(1, int(FIRST / (len(self.parts.shares) * max(1, self.mechanism.layout.velocities))))
+        self.save_every, self.steps, size = save_every, len(grid) - 1, FIRST
         while self.count < len(grid) - 1:
             clock = time.perf_counter()
             asked = min(size, self._limit(), len(grid) - 1 - self.count)

@@ -129,7 +129,7 @@ def test_sizes_of_pieces_change_nothing(monkeypatch, save_every):
     from flexph.fast import rows
 
     whole, _ = both(CASES["damped"](), 75, save_every=save_every)
-    monkeypatch.setattr(marching, "FIRST", 100)  # a few steps
+    monkeypatch.setattr(marching, "FIRST", 5)
     monkeypatch.setattr(marching, "SHORTEST", 0.0)
     monkeypatch.setattr(rows, "LARGEST", 1)
     pieces, _ = both(CASES["damped"](), 75, save_every=save_every)
@@ -143,7 +143,7 @@ def test_sizes_of_blocks_change_nothing(monkeypatch):
     from flexph import marching
 
     whole, _ = both(CASES["damped"](), 75, save_every=4)
-    monkeypatch.setattr(marching, "FIRST", 100)  # a few steps
+    monkeypatch.setattr(marching, "FIRST", 5)
     monkeypatch.setattr(marching, "SHORTEST", 0.0)
     pieces, _ = both(CASES["damped"](), 75, save_every=4)
     assert np.array_equal(pieces.states, whole.states)
@@ -265,7 +265,7 @@ def test_lanes(dim):
     def handle(axes, A, B, out, mean, form, val, x, col):
         lanes.take(A, 1, B, 3, 0.5, 5)
         lanes.mix(B, 8, 2.0, A, -1.0, B, 4)
-        lanes.combine(axes, out, 1, mean, form, val, 2, 5, x, col)
+        lanes.combine(axes, (out,), 1, mean, form, val, (2, 5), (x,), col)
 
     rng, width = np.random.default_rng(0), lanes.kinds(dim)
     A, B, x, col = (
