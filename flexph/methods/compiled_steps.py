@@ -27,6 +27,7 @@ from .newton import (
     SLOW,
     STAGNATED,
     STALLED,
+    SUDDEN,
     UNSETTLED,
 )
 from .pairs import FED_BACK, PARTS
@@ -36,6 +37,7 @@ MIDPOINT, GONZALEZ, MEAN_VALUE, INVARIANTS = 0, 1, 2, 3  # kinds of costates
 SOLVED = 0  # end of an iteration, beside those of newton.REASONS
 RELATIVE = float(np.sqrt(np.finfo(float).eps))  # of forward differences
 GROWING = len(PARTS)
+WIDE = 16  # numbers that compiled loops take at a time
 
 VECTOR, MATRIX = float64[::1], float64[:, ::1]
 
@@ -265,19 +267,24 @@ def gradient(f: Functions, c: Constants, x0: Array, x1: Array, step: Array, befo
 
 
 @compiled
-def invert(a: Array) -> bool:
-    """Replace a by its inverse, by elimination in place with row pivots; whether there is one."""
-    n = len(a)
-    scale, order, row = np.empty(n), np.arange(n), np.empty(n)
+def invert(given: Array) -> bool:
+    """Replace a matrix by its inverse, by elimination with row pivots; whether there is one.
+
+    Rows are padded with zeros to WIDE numbers, of which compilers make loops without a rest.
+    """
+    n = len(given)
+    width = -(-n // WIDE) * WIDE
+    a, scale, order, row = np.zeros((n, width)), np.empty(n), np.arange(n), np.empty(width)
     for i in range(n):
-        largest = 0.0
+        largest, total = 0.0, 0.0
         for j in range(n):
-            largest = max(largest, abs(a[i, j])) if np.isfinite(a[i, j]) else np.inf
-        if not 0.0 < largest < np.inf:
+            largest = max(largest, abs(given[i, j]))
+            total += given[i, j]
+        if not (largest > 0.0 and np.isfinite(total)):
             return False
         scale[i] = 1.0 / largest
         for j in range(n):
-            a[i, j] *= scale[i]
+            a[i, j] = scale[i] * given[i, j]
     for k in range(n):
         p = k
         for i in range(k + 1, n):
@@ -287,20 +294,19 @@ def invert(a: Array) -> bool:
             return False
         order[k], order[p] = order[p], order[k]
         ratio = 1.0 / a[p, k]
-        for j in range(n):
-            a[p, j], a[k, j] = a[k, j], ratio * a[p, j]
-        a[k, k] = ratio
+        for j in range(width):
+            row[j], a[p, j] = ratio * a[p, j], a[k, j]
+        row[k] = ratio
         for i in range(n):
             factor = a[i, k]
-            if i != k and factor != 0.0:
-                a[i, k] = 0.0
-                for j in range(n):
-                    a[i, j] -= factor * a[k, j]
-    for i in range(n):  # rows were exchanged before, so columns are after
-        for j in range(n):
-            row[order[j]] = a[i, j] * scale[order[j]]
-        for j in range(n):
-            a[i, j] = row[j]
+            a[i, k] = 0.0
+            for j in range(width):
+                a[i, j] -= factor * row[j]
+        for j in range(width):
+            a[k, j] = row[j]
+    for j in range(n):  # rows were exchanged before, so columns are after
+        for i in range(n):
+            given[i, order[j]] = a[i, j] * scale[order[j]]
     return True
 
 
@@ -469,7 +475,8 @@ def solve(
             x[i] -= size[i] * step[i]
         defect, costate, lost, B = equation(f, c, x0, x, u, before, h)
         reduction = SLOW if previous == np.inf else max(LEAST, change / previous)
-        settled = change <= STAGNATED and change * reduction <= SETTLED
+        noise_next = fresh and previous < np.inf and change <= min(NOISE, SUDDEN * previous)
+        settled = noise_next or (change <= STAGNATED and change * reduction <= SETTLED)
         cycles = newest and change > 0.5 * renewed and change <= STALLED
         if settled or cycles or (change > 0.5 * previous and change <= (STALLED if newest else NOISE)):
             status, previous = SOLVED, change

@@ -17,6 +17,9 @@ STAGNATED = 1e-9
 """Correction below which an iteration that no longer improves has met the round-off of the equations."""
 STALLED = 1e-6
 """The same where the Jacobian is of this iterate: a multiplier near zero may know no more digits of itself."""
+SUDDEN = 1e-4
+"""Reduction, by a Jacobian of the same step, after which a correction as small as NOISE is the last one: what comes next
+is noise."""
 NOISE = 3e-12
 """Correction that counts as round-off also where the Jacobian is an older one."""
 FAR = 0.3
@@ -87,6 +90,8 @@ class Newton:
             x, newest, here = x - correction, here, False
             new = residual(x)
             if change <= STAGNATED and change * expected_reduction(change, previous) <= SETTLED:
+                return x, iteration
+            if fresh and np.isfinite(previous) and change <= min(NOISE, SUDDEN * previous):
                 return x, iteration
             if change > 0.5 * previous and change <= (STALLED if newest else NOISE):
                 return x, iteration
