@@ -18,8 +18,7 @@ STAGNATED = 1e-9
 STALLED = 1e-6
 """The same where the Jacobian is of this iterate: a multiplier near zero may know no more digits of itself."""
 SUDDEN = 1e-4
-"""Reduction, by a Jacobian of the same step, after which a correction as small as NOISE is the last one: what comes next
-is noise."""
+"""Reduction, by a Jacobian of the same step, after which a correction as small as NOISE is the last: noise follows."""
 NOISE = 3e-12
 """Correction that counts as round-off also where the Jacobian is an older one."""
 FAR = 0.3
