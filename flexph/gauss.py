@@ -11,13 +11,14 @@ import numpy as np
 
 from .advance import Place, velocity_defect
 from .gauss_newton import Problem, solve
+from .initial import gap_of
 from .kernels.arrays import total
 from .kernels.collocation import Collocation
 from .kernels.gradient import is_sparse
-from .kernels.rolling import squares
 from .kernels.stages import Given, Rates, Stages, onset
-from .kernels.state import Derived, constraint_sums, derive
+from .kernels.state import derive
 from .kernels.tableau import gauss
+from .network import DENSE_LIMIT
 from .newton import CLOSED, FORGOTTEN, NoConvergence
 from .single import Single, Station, Step, check_contacts
 from .space import Array, cayley, turned_spins
@@ -46,12 +47,12 @@ class Gauss:
         a, h, rk = self.arrays, time - start.time, self.collocation.tableau
         given, (coefficient, offset) = self._given(start.time, h), self.table.at(time)
         c, d = start.place.c, start.place.d
-        at = onset(a, c, d, h, FORGOTTEN * self._gap(d, *self.table.at(start.time)))
+        at = onset(a, c, d, h, FORGOTTEN * gap_of(a, d.product, *self.table.at(start.time)))
         try:
             found = solve(Problem(self.collocation, at, given), self._guess(start, h))
             t, end = found.stages, found.stages.end
             d1 = derive(a, end)
-            gap, lam = self._gap(d1, coefficient, offset), t.x.lam
+            gap, lam = gap_of(a, d1.product, coefficient, offset), t.x.lam
             check_contacts(self.single.mechanism, d1.product, found.iterations)
             size = np.abs(d1.vector).max(initial=0.0)
             if not np.abs(gap).max(initial=0.0) <= CLOSED * size * max(size, 1.0):
@@ -69,13 +70,6 @@ class Gauss:
         middle = lam[self.stages // 2]
         return Step(station, 0.5 * (start.time + time), rk.weights @ lam, middle, flows, np.array(audit))
 
-    def _gap(self, d: Derived, coefficient: Array, offset: Array) -> Array:
-        """How far position constraints are open, (g,); zero for those on velocities."""
-        gap = constraint_sums(self.arrays, d.product, coefficient, offset) + squares(
-            self.arrays, d.product, offset.size
-        )
-        return np.where(self.arrays.rolling.free > 0, 0.0, gap)
-
     def _given(self, start: float, h: float) -> Given:
         """What time prescribes at the nodes, of the interpolant through Gauss-Lobatto points."""
         rk = self.collocation.tableau
@@ -85,7 +79,7 @@ class Gauss:
         return Given(rk.value @ coefficient, rk.rate @ coefficient, rk.rate @ offset, inputs)
 
     def _guess(self, start: Station, h: float) -> Array:
-        """The polynomial of the last step, followed further, or the present velocities."""
+        """A line through the velocities at the nodes of the last step, followed further, or the present velocities."""
         a, c, memory, rk = self.arrays, start.place.c, start.memory, self.collocation.tableau
         stages, rows = self.stages, self.single.rows_of_g
         v, spin, du = (np.tile(x, (stages, *(1,) * x.ndim)) for x in (c.v, c.omega, c.du))
@@ -129,7 +123,7 @@ def _refuse(single: Single) -> None:
     what = {
         "redundant constraints": single.least_norm,
         "friction laws and other relations": bool(a.springs.relations),
-        "mechanisms of more than 300 velocities": is_sparse(a),
+        f"mechanisms of more than {DENSE_LIMIT} velocities": is_sparse(a),
     }
     found = [name for name, holds in what.items() if holds]
     if found:

@@ -50,7 +50,7 @@ class Collocation:
         np.add.at(made, (t.spin_row, t.spin_body), t.spin_axis)
         return made.reshape(self.rows, bodies * s)
 
-    def _of_terms(self, values: Array) -> Array:
+    def of_terms(self, values: Array) -> Array:
         """Values of the terms (stages, t) as combinations of products, (stages, g, p)."""
         a = self.arrays
         made = np.zeros((len(values), self.rows, a.first.size))
@@ -59,7 +59,7 @@ class Collocation:
 
     def weights(self, coefficient: Array, product: Array) -> Array:
         """Constraints as combinations of the rates of products, (stages, g, p)."""
-        made, t = self._of_terms(coefficient), self.arrays.rolling
+        made, t = self.of_terms(coefficient), self.arrays.rolling
         if t.row.size:
             np.add.at(made.transpose(1, 2, 0), (t.row, t.product), (t.weight * product.take(t.by, 1)).T)
         return made
@@ -103,7 +103,7 @@ class Collocation:
         if a.dim == 3:
             r_spin += h * spin_product(t.x.spin, t.momentum)
         r_u = p_u - h * (f_u + self._virtual_work(t))
-        gap = h * self.rates(t, given) + np.matvec(self._of_terms(given.coefficient_rate), t.product)
+        gap = h * self.rates(t, given) + np.matvec(self.of_terms(given.coefficient_rate), t.product)
         gap += at.gap - given.offset_rate
         return self.pack(Rates(r_v, r_spin, r_u, gap / h**2), h)
 

@@ -192,10 +192,7 @@ def _add_springs(at: StageStep, changed: Array, drifted: Array) -> None:
 def _add_constraints(at: StageStep, changed: Array, drifted: Array) -> None:
     """Forces of the multipliers, and what constraints are of places and rates."""
     a, t, h, J, size = at.k.arrays, at.t, at.onset.h, at.J, changed.shape[2]
-    weights, turned = (
-        at.k.weights(at.given.coefficient, t.product),
-        at.k.weights(at.given.coefficient_rate / h, 0.0 * t.product),
-    )
+    weights, turned = at.k.weights(at.given.coefficient, t.product), at.k.of_terms(at.given.coefficient_rate / h)
     held, stages = weights @ changed, np.arange(len(changed))
     if a.rolling.spin_row.size:
         omega, _ = velocity_slices(a)
