@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..phdae import PHDAE, Constant
+from ..ranks import rank_of
 from ..space import Array
 from .derivatives import Derivatives
 from .gradients import MEAN_POINTS, correction, gonzalez, line_mean, through_invariants
 from .newton import Newton, StepFailed
-from .structure import Split, dense, differential_split, rank_of
+from .structure import Split, dense, differential_split
 
 PARTS = np.linspace(0.125, 1.0, 8)
 """Lengths of a step, over its own, by which its solution is followed where it is not found at once."""

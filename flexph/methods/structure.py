@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg.lapack import dgecon as gecon
+from scipy.linalg.lapack import dgetrf as getrf
+from scipy.linalg.lapack import dgetrs as getrs
 
 from ..phdae import PHDAE, Constant
+from ..ranks import equilibrated, rank_of, subspaces
 from ..space import Array
 from .derivatives import dense
 from .newton import StepFailed
 
-RANK = 1e-10
-"""Singular value over the largest one below which a constant E counts as singular."""
-PROBES = 3
-"""States beside the sample at which the zeros of a varying E are looked for."""
+PROBES, NEARBY = 3, 1e-2
+"""States beside the sample at which the zeros of a varying E are looked for, and how far away, over their size."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,12 @@ class Split:
 
     def to_costates(self, E: Array) -> Array:
         """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ``: from gradients to costates. Raises StepFailed where there is none ([dg] (A1))."""
-        try:
-            made: Array = self.U1 @ np.linalg.solve((self.U1.T @ E @ self.V1).T, self.V1.T)
-        except np.linalg.LinAlgError:
-            raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf) from None
+        A, rows, columns = equilibrated((self.U1.T @ E @ self.V1).T)
+        factors, pivots, failed = getrf(A)
+        if A.size and (failed or not gecon(factors, np.linalg.norm(A, 1))[0] > np.finfo(float).eps):
+            raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
+        found = getrs(factors, pivots, self.V1.T / rows[:, None])[0] if A.size else self.V1.T
+        made: Array = self.U1 @ (found / columns[:, None])
         return made
 
     @cached_property
@@ -88,39 +92,39 @@ def _diagonal(matrix: Array) -> Array | None:
     return None if np.any(matrix != np.diag(diagonal)) else diagonal
 
 
-def rank_of(matrix: Array) -> int:
-    """Rank by singular values."""
-    values = np.linalg.svd(matrix, compute_uv=False)
-    return int(np.sum(values > RANK * max(values.max(initial=0.0), 1e-300)))
+def split_of(E: Array) -> Split:
+    """The split of a constant matrix."""
+    found = subspaces(E)
+    return Split(found.range, found.left_null, found.rows, found.null)
 
 
 def differential_split(system: PHDAE) -> Split:
     """The split of E. Raises ValueError where E varies and is not semi-explicit with constant rows and columns."""
-    n = system.size
     if isinstance(system.E, Constant):
-        matrix = dense(system.E.matrix)
-        if _is_selection(matrix):
-            return _selection(matrix)
-        u, _, vt = np.linalg.svd(matrix)
-        rank = rank_of(matrix)
-        return Split(u[:, :rank], u[:, rank:], vt[:rank].T, vt[rank:].T)
-    rng = np.random.default_rng(0)
-    spread = np.maximum(np.abs(system.sample), 1.0)
-    probes = [system.sample, *(system.sample + 1e-2 * spread * rng.standard_normal(n) for _ in range(PROBES))]
-    split = _selection(np.max([np.abs(dense(system.E(x))) for x in probes], axis=0))
-    if split.U1.shape[1] != split.V1.shape[1]:
+        return split_of(dense(system.E.matrix))
+    split = _selection(np.max([np.abs(E) for E in probes(system)], axis=0))
+    rows, columns = split.U1.shape[1], split.V1.shape[1]
+    if rows != columns:
         raise ValueError(
-            f"E(x) is not semi-explicit: {split.U1.shape[1]} of its rows and {split.V1.shape[1]} of its columns are "
-            "not zero; use method='dirac', or transform(...) the system"
+            f"E(x) is not semi-explicit: {rows} of its rows and {columns} of its columns are not zero; use "
+            "method='dirac', or transform(...) the system"
         )
-    block = split.U1.T @ dense(system.E(system.sample)) @ split.V1
-    values = np.linalg.svd(block, compute_uv=False)
-    if values.size and values[-1] < RANK * values[0]:
+    rank = rank_of(split.U1.T @ dense(system.E(system.sample)) @ split.V1)
+    if rank < rows:
         raise ValueError(
-            f"E(x) is singular on its {values.size} states that are not zero (singular values from {values[0]:.1e} to "
-            f"{values[-1]:.1e}): use method='dirac', or transform(...) the system ([dg] theorem 8)"
+            f"E(x) is singular on its {rows} states that are not zero, where its rank is {rank}: use method='dirac', "
+            "or transform(...) the system ([dg] theorem 8)"
         )
     return split
+
+
+def probes(system: PHDAE) -> list[Array]:
+    """E at the sample and at states around it, as near as each state is large."""
+    rng, x = np.random.default_rng(0), system.sample
+    size = np.where(x != 0.0, np.abs(x), system.floor(x))
+    size = np.where(size > 0.0, size, 1.0)
+    around = [x + NEARBY * size * rng.standard_normal(x.size) for _ in range(PROBES)]
+    return [dense(system.E(state)) for state in (x, *around)]
 
 
 def _selection(size: Array) -> Split:
@@ -128,12 +132,3 @@ def _selection(size: Array) -> Split:
     one = np.eye(len(size))
     rows, columns = size.any(axis=1), size.any(axis=0)
     return Split(one[:, rows], one[:, ~rows], one[:, columns], one[:, ~columns])
-
-
-def _is_selection(matrix: Array) -> bool:
-    """Whether the rows and columns that are not zero make an invertible block."""
-    rows, columns = matrix.any(axis=1), matrix.any(axis=0)
-    if rows.sum() != columns.sum():
-        return False
-    values = np.linalg.svd(matrix[np.ix_(rows, columns)], compute_uv=False)
-    return not values.size or bool(values[-1] > RANK * values[0])
