@@ -150,8 +150,8 @@ def integrate(
       (:class:`PHDAE`, :func:`with_pair`);
     - ``gonzalez`` (default of all others), ``mean_value``, ``invariants``: discrete gradient pairs ([dg] eq. (18)-(21))
       by the gradient they take, for systems with a constant E (proposition 2) or semi-explicit ones: ΔH = work −
-      dissipation to round-off, order 2; ``dirac``: the same with the costates as unknowns ([dg] eq. (25)-(26)), for
-      any E;
+      dissipation to round-off, order 2; ``dirac``: the Dirac-dissipative form ([dg] eq. (25)-(26)),
+      for any E of constant rank: Gonzalez' gradient in the range of Ēᵀ;
     - ``midpoint``, ``gauss4``, ``gauss6``: Gauss collocation of order 2, 4 and 6: balanced where H is quadratic;
     - ``radau`` (Radau IIA of order 5), ``bdf`` (orders 1 to 5) of scipy_dae (extra ``dae``), ``ida`` (BDF of
       SUNDIALS, extra ``ida``): adaptive, on ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − Bu`` of index 1 or 2, with ``times``

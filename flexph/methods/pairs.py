@@ -12,16 +12,14 @@ from ..phdae import PHDAE, Constant
 from ..ranks import rank_of
 from ..space import Array
 from .derivatives import Derivatives
-from .gradients import MEAN_POINTS, correction, gonzalez, line_mean, through_invariants
+from .gradients import MEAN_POINTS, ROUND_OFF, correction, gonzalez, line_mean, through_invariants
 from .newton import Newton, StepFailed
-from .structure import Split, dense, differential_split
+from .structure import Split, dense, differential_projection, differential_split, split_of
 
 PARTS = np.linspace(0.125, 1.0, 8)
 """Lengths of a step, over its own, by which its solution is followed where it is not found at once."""
 FED_BACK = 1e-9
 """Error of H, over the energy that a step exchanges, up to which it is round-off that the step makes up for."""
-UNSOLVED = 1e-9
-"""Relative defect of Ēᵀf = ∇̄H beyond which a discrete gradient is not in the range of Ēᵀ."""
 
 Gradient = Callable[[Array], Array]
 
@@ -49,9 +47,9 @@ class Latest:
         return self._value
 
 
-def discrete_gradient(system: PHDAE, kind: str, split: Split | None) -> Callable[[Array, float], Gradient]:
-    """x₀, H(x₀) to the function x₁ to ∇̄H(x₀, x₁), by name; along the differential states where they are known."""
-    part = (lambda d: d) if split is None else split.differential
+def discrete_gradient(system: PHDAE, kind: str, split: Split) -> Callable[[Array, float], Gradient]:
+    """x₀, H(x₀) to the function x₁ to ∇̄H(x₀, x₁), by name, along the differential states."""
+    part = split.differential
 
     def slope(x: Array) -> Array:
         made: Array = system.E(x).T @ system.z(x)
@@ -170,9 +168,7 @@ class GradientPair:
 
         guess = x0 + h * self.split.differential(self._rate)  # as in the last step
         slopes = (
-            None
-            if self.system.derivatives is None
-            else partial(self._slopes, self.system.derivatives, x0, h, u, before)
+            None if self.system.derivatives is None else partial(self.slopes, self.system.derivatives, x0, h, u, before)
         )
         try:
             x1, iterations = self._newton.solve(residual, guess, size, slopes)
@@ -216,7 +212,7 @@ class GradientPair:
             costate = costate + self._to_costates(E) @ (ratio * step) if ratio else costate
         return Discretised(E, J, R, B, costate, step, moved)
 
-    def _slopes(self, given: Derivatives, x0: Array, h: float, u: Array, before: float, x1: Array) -> Array:
+    def slopes(self, given: Derivatives, x0: Array, h: float, u: Array, before: float, x1: Array) -> Array:
         """The derivative of Ē Δx − h (J̄ − R̄)z̄ − h B̄u by x₁."""
         system, inner = self.system, self.split.inner
         step = self.split.differential(x1 - x0)
@@ -238,55 +234,79 @@ class GradientPair:
 
 
 class Dirac:
-    """``Ē Δx = h (J̄ − R̄) f + h B̄u``, ``Ēᵀf = ∇̄H`` with the costates f as unknowns ([dg] eq. (25)-(26)).
+    """``Ē Δx = h (J̄ − R̄) f + h B̄u``, ``Ēᵀf = ∇̄H`` with costates f ([dg] eq. (25)-(26)).
 
-    E may vary and be singular. What that leaves open is completed by the part of f that Ēᵀ does not see: it is that of
-    z in the middle of the step, at the new algebraic states, which does not touch the energy balance ([dg] example 6).
-    Raises StepFailed where no f exists, since ∇̄H is not in the range of Ēᵀ ([dg] example 8).
+    E may vary and be singular, with a constant rank. ∇̄H is Gonzalez' gradient restricted to the range of Ēᵀ, as lemma
+    1 of [dg] asks for: with the orthogonal projection P onto it,
+
+        ∇̄H = P∇H(m) + (ΔH − P∇H(m)·Δx)/(PΔx·PΔx) PΔx,
+
+    a discrete gradient since PΔx·Δx = PΔx·PΔx, for which f exists. What Ēᵀf = ∇̄H leaves open is the part of f that Ēᵀ
+    does not see: it is that of z in the middle m of the step, which does not touch the energy balance ([dg] example 6).
+    Where the null space of E is constant, algebraic states are stage values and m is taken at the new ones.
+
+    Raises StepFailed where H changes along a step that Ē does not see: no f exists then ([dg] example 8).
     """
 
-    def __init__(self, system: PHDAE, kind: str = "gonzalez") -> None:
-        try:
-            split: Split | None = differential_split(system)
-        except ValueError:
-            split = None  # the states that H depends on are not known beforehand
+    def __init__(self, system: PHDAE) -> None:
         self.system, self._newton, self.memory = system, Newton(), None
-        self.gradient = discrete_gradient(system, kind, split)
-        self._part = (lambda d: d) if split is None else split.differential
+        try:
+            self._split: Split | None = differential_split(system)
+        except ValueError:
+            self._split = None  # it is that of Ē at each step
+        self._onto_states = differential_projection(system) if self._split is None else self._split.onto_states
+        self._varies = self._split is None or "E" in system.means
         self._means = [discretised(system, name, system.means) for name in "EJRB"]
         self._rank = rank_of(dense(system.E(system.sample)))
+        # on semi-explicit systems the steps are those of the pair ([dg] theorem 5), and so are their derivatives
+        self._pair = None if self._split is None else GradientPair(system, "gonzalez")
 
     def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
-        n, r, z0 = x0.size, self._rank, self.system.z(x0)
-        gradient = self.gradient(x0, self.system.H(x0))
+        before, given = float(self.system.H(x0)), self.system.derivatives
+        terms = Latest(lambda x1: self._terms(x0, x1, u, before))
+        slopes = None if self._pair is None or given is None else partial(self._pair.slopes, given, x0, h, u, before)
 
-        def residual(y: Array) -> Array:
-            x1, f = y[:n], y[n:]
-            middle = x1 - 0.5 * self._part(x1 - x0)
-            E, J, R, B = self._matrices(x0, x1, middle)
-            flow = J @ f - R @ f + (B @ u if u.size else 0.0)
-            left, values, right = np.linalg.svd(E)
-            seen = right[:r] @ (E.T @ f - gradient(x1)) / values[:r]
-            unseen = left[:, r:].T @ (f - self.system.z(middle))
-            return np.concatenate([E @ (x1 - x0) - h * flow, left[:, :r] @ seen + left[:, r:] @ unseen])
+        def residual(x1: Array, part: float = 1.0) -> Array:
+            at: Terms = terms(x1)
+            return at.moved - (part * h) * at.flow
 
-        costate_size = np.maximum(np.abs(z0), np.abs(z0).max(initial=0.0) + 1e-300)
-        guess = np.concatenate([x0, z0])
-        y, iterations = self._newton.solve(residual, guess, np.concatenate([size, costate_size]))
-        x1, f = y[:n], y[n:]
-        E, _, R, B = self._matrices(x0, x1, x1 - 0.5 * self._part(x1 - x0))
-        wanted = gradient(x1)
-        left_over = float(np.abs(E.T @ f - wanted).max(initial=0.0))
-        if left_over > UNSOLVED * max(float(np.abs(wanted).max(initial=0.0)), 1e-300):
-            raise StepFailed(
-                "the discrete gradient is not in the range of Ēᵀ: no costate exists", iterations, left_over
-            )
-        return Advance(x1, iterations, B.T @ f, h * float(f @ (R @ f)), self.system.H(x1))
+        try:
+            x1, iterations = self._newton.solve(residual, x0, size, slopes)
+        except StepFailed:
+            self._newton, x1, iterations = with_effort(residual, x0, x0, size)
+        at: Terms = terms(x1)
+        lost = h * float(at.costate @ (at.R @ at.costate))
+        return Advance(x1, iterations, at.B.T @ at.costate, lost, self.system.H(x1))
 
-    def _matrices(self, x0: Array, x1: Array, middle: Array) -> tuple[Array, Any, Any, Any]:
+    def _terms(self, x0: Array, x1: Array, u: Array, before: float) -> Terms:
+        system, change = self.system, x1 - x0
+        middle = x1 - 0.5 * (self._onto_states @ change)
         E, J, R, B = (at(x0, x1, middle) for at in self._means)
-        return dense(E), J, R, B
+        split = self._split_of(dense(E))
+        z = system.z(middle)
+        gradient = restricted(split, system.E(middle).T @ z, change, (before, float(system.H(x1))))
+        costate = split.to_costates(dense(E)) @ gradient + split.unseen(z)
+        flow = J @ costate - R @ costate
+        return Terms(E @ change, flow + B @ u if u.size else flow, costate, R, B)
+
+    def _split_of(self, E: Array) -> Split:
+        """The split of Ē, whose rank is that of E."""
+        if self._split is not None and not self._varies:
+            return self._split
+        split = split_of(E)
+        if split.V1.shape[1] != self._rank:
+            raise StepFailed(f"the rank of Ē is {split.V1.shape[1]}, that of E(x) {self._rank}", 0, np.inf)
+        return split
+
+
+def restricted(split: Split, slope: Array, change: Array, energies: tuple[float, float]) -> Array:
+    """Gonzalez' gradient in the range of Ēᵀ from ∇H(m), Δx, and H at both ends. Raises StepFailed where ΔH ⟂ Ē."""
+    step, middle = split.differential(change), split.differential(slope)
+    unseen = np.abs(step) <= ROUND_OFF * (np.abs(split.onto_states) @ np.abs(change))
+    if unseen.all() and correction(float(middle @ change), change, *energies):
+        raise StepFailed("the energy changes along a step that Ē does not see: no costate exists", 0, np.inf)
+    return gonzalez(middle, step, *energies)
 
 
 def discretised(

@@ -118,6 +118,15 @@ def differential_split(system: PHDAE) -> Split:
     return split
 
 
+def differential_projection(system: PHDAE) -> Array:
+    """Projection (n, n) onto the states that E differentiates, where its null space is constant, else the identity."""
+    found = subspaces(np.vstack(probes(system)))
+    if found.rows.shape[1] > rank_of(dense(system.E(system.sample))):
+        return np.eye(system.size)
+    made: Array = found.rows @ found.rows.T
+    return made
+
+
 def probes(system: PHDAE) -> list[Array]:
     """E at the sample and at states around it, as near as each state is large."""
     rng, x = np.random.default_rng(0), system.sample

@@ -1,0 +1,178 @@
+"""The Dirac-dissipative form ([dg] eq. (25)-(26)) of systems whose descriptor matrix varies and is singular."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from flexph import PHDAE, integrate, transform
+from flexph.methods.newton import StepFailed
+from flexph.methods.pairs import restricted
+from flexph.methods.structure import split_of
+
+END = 1.0
+SEEDS = range(3)
+
+
+class Energy(NamedTuple):
+    """A Hamiltonian of the two differential states and its gradient."""
+
+    value: object
+    gradient: object
+
+
+ENERGIES = {
+    "quadratic": Energy(lambda s: 0.5 * s @ s, lambda s: s),
+    "quartic": Energy(
+        lambda s: 0.5 * s @ s + 0.05 * (s[0] + s[1]) ** 4, lambda s: s + 0.2 * (s[0] + s[1]) ** 3 * np.ones(2)
+    ),
+    "pendulum": Energy(
+        lambda s: 0.5 * s[1] ** 2 - math.cos(s[0]) + 0.1 * math.exp(s[0] - s[1]),
+        lambda s: np.array([math.sin(s[0]), s[1]]) + 0.1 * math.exp(s[0] - s[1]) * np.array([1.0, -1.0]),
+    ),
+}
+
+
+def semi_explicit(energy, seed):
+    """x = (x₁, x₂), both (2,), E = diag(1, 0), z = (∇H(x₁), x₂), J and R random: of index 1."""
+    rng = np.random.default_rng(seed)
+    J, root = rng.standard_normal((2, 4, 4))
+    return PHDAE(
+        E=np.diag([1.0, 1.0, 0.0, 0.0]),
+        J=0.2 * (J - J.T),
+        R=0.05 * root @ root.T + np.diag([0.0, 0.0, 1.0, 1.0]),
+        z=lambda x: np.concatenate([energy.gradient(x[:2]), x[2:]]),
+        H=lambda x: energy.value(x[:2]),
+        sample=np.array([1.0, 0.6, -0.5, 0.4]),
+    )
+
+
+def algebraic(system, energy, s):
+    """x₂ of 0 = (J − R)₂₁∇H + (J − R)₂₂x₂."""
+    flow = system.J(system.sample) - system.R(system.sample)
+    return -np.linalg.solve(flow[2:, 2:], flow[2:, :2] @ energy.gradient(s))
+
+
+def exact(system, energy, start):
+    """x₁ at the end, by a method of order 8 on the equations without x₂."""
+    flow = system.J(system.sample) - system.R(system.sample)
+    rate = lambda _, s: flow[:2] @ np.append(energy.gradient(s), algebraic(system, energy, s))  # noqa: E731
+    return solve_ivp(rate, (0.0, END), start, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+
+
+def frame(seed):
+    """A random U(x), a rotation of rows that turns with all states, times a constant invertible matrix."""
+    rng = np.random.default_rng(100 + seed)
+    skew, constant = rng.standard_normal((2, 4, 4))
+    skew, constant = skew - skew.T, constant + 4.0 * np.eye(4)
+    weight, one = rng.standard_normal(4), np.eye(4)
+
+    def at(x):
+        turn = 0.3 * math.sin(weight @ x) * skew
+        return np.linalg.solve(one - turn, one + turn) @ constant
+
+    return at
+
+
+def turned(system, seed):
+    """The system with rows multiplied by U(x)ᵀ: its descriptor matrix U(x)ᵀE is singular and varies."""
+    return transform(system, lambda x: x, np.eye(4), frame(seed), sample=system.sample)
+
+
+@pytest.mark.parametrize(("name", "seed"), list(zip(ENERGIES, SEEDS, strict=True)))
+def test_runs_of_a_varying_singular_descriptor(name, seed):
+    energy = ENERGIES[name]
+    plain = semi_explicit(energy, seed)
+    system, start = turned(plain, seed), np.array([1.0, 0.6])
+    x0, wanted, errors = np.append(start, algebraic(plain, energy, start)), exact(plain, energy, start), []
+    for steps in (10, 20):
+        found = integrate(system, x0, np.linspace(0.0, END, steps + 1), method="dirac", progress=False)
+        assert found.balance.residual.max() < 1e-14  # a few round-offs of energies of the order of one
+        errors.append(np.abs(found.final[:2] - wanted).max())
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert errors[1] < 1e-3
+
+
+@pytest.mark.parametrize("name", ENERGIES)
+def test_rows_do_not_change_the_run(name):
+    """Multiplied by an orthogonal U, costates stay as near to z: the pair of the semi-explicit system, [dg] theorem 5.
+
+    Given as a function, for which E is not known to be constant.
+    """
+    plain, start = semi_explicit(ENERGIES[name], 0), np.array([1.0, 0.6, -0.5, 0.4])
+    times, orthogonal = np.linspace(0.0, END, 11), np.linalg.qr(frame(0)(start))[0]
+    pair = integrate(plain, start, times, method="gonzalez", progress=False)
+    system = transform(plain, lambda x: x, lambda x: np.eye(4), lambda x: orthogonal, sample=start)
+    found = integrate(system, start, times, method="dirac", progress=False)
+    np.testing.assert_allclose(found.states, pair.states, atol=1e-11)  # iterations end at 3e-12 of a state
+    assert found.balance.residual.max() < 1e-14
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", ENERGIES)
+def test_the_gradient_in_the_range_is_a_discrete_gradient(name, seed):
+    """[dg] definition 4 and lemma 1 at random states, far apart: ∇̄H·Δx = ΔH, Ēᵀf = ∇̄H, and ∇H where they meet."""
+    rng, energy = np.random.default_rng(seed), ENERGIES[name]
+    system = turned(semi_explicit(energy, seed), seed)
+
+    def discrete(x0, x1):
+        middle = 0.5 * (x0 + x1)
+        slope = system.E(middle).T @ system.z(middle)
+        return restricted(split_of(system.E(middle)), slope, x1 - x0, (system.H(x0), system.H(x1)))
+
+    x0, x1 = rng.standard_normal((2, 4))
+    gradient, E = discrete(x0, x1), system.E(0.5 * (x0 + x1))
+    assert gradient @ (x1 - x0) == pytest.approx(system.H(x1) - system.H(x0), abs=1e-14 * np.linalg.norm(gradient))
+    costate = split_of(E).to_costates(E) @ gradient
+    np.testing.assert_allclose(E.T @ costate, gradient, atol=1e-13)
+    np.testing.assert_allclose(discrete(x0, x0), system.E(x0).T @ system.z(x0), atol=1e-14)
+    near = [np.abs(discrete(x0, x0 + h * x1) - discrete(x0, x0)).max() for h in (1e-3, 5e-4)]
+    assert near[0] / near[1] == pytest.approx(2.0, rel=0.01)  # it goes to ∇H with the distance
+
+
+def bent(x):
+    """A diffeomorphism whose first two entries depend on all states: the null space of E Dφ turns."""
+    return np.array([x[0] + 0.2 * math.sin(x[2]), x[1] + 0.1 * x[2] * x[3], x[2] + 0.1 * x[0] ** 2, x[3]])
+
+
+def bent_slope(x):
+    slope = np.eye(4)
+    slope[0, 2], slope[1, 2:], slope[2, 0] = 0.2 * math.cos(x[2]), 0.1 * x[[3, 2]], 0.2 * x[0]
+    return slope
+
+
+def unbent(y):
+    x = y.copy()
+    for _ in range(50):
+        x = x - np.linalg.solve(bent_slope(x), bent(x) - y)
+    return x
+
+
+@pytest.mark.parametrize("name", ENERGIES)
+def test_a_null_space_that_turns(name):
+    """H depends on φ₁(x): no state is algebraic, and what has no mean is taken in the middle of the step."""
+    energy = ENERGIES[name]
+    plain = semi_explicit(energy, 1)
+    start = np.array([1.0, 0.6])
+    x0 = unbent(np.append(start, algebraic(plain, energy, start)))
+    system, wanted, errors = transform(plain, bent, bent_slope, frame(1), sample=x0), exact(plain, energy, start), []
+    for steps in (10, 20):
+        found = integrate(system, x0, np.linspace(0.0, END, steps + 1), method="dirac", progress=False)
+        assert found.balance.residual.max() < 1e-14
+        errors.append(np.abs(bent(found.final)[:2] - wanted).max())
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert errors[1] < 1e-3
+
+
+def test_a_change_of_energy_that_the_descriptor_does_not_see_is_answered():
+    """[dg] example 8: ∇H(m)·Δx = 0 ≠ ΔH, where no discrete gradient is in the range of Ēᵀ."""
+    energy = lambda x: math.exp(0.5 * x[0] ** 2) - 1.0 + 0.5 * x[1] ** 2  # noqa: E731
+    a = 1.5
+    x0, x1 = np.array([a, 0.0]), np.array([0.0, a * math.sqrt(math.exp(0.5 * (0.5 * a) ** 2))])
+    middle = 0.5 * (x0 + x1)
+    slope = np.array([middle[0] * math.exp(0.5 * middle[0] ** 2), middle[1]])
+    split = split_of(np.outer([1.0, 1.0], slope))
+    with pytest.raises(StepFailed, match="the energy changes along a step that Ē does not see"):
+        restricted(split, slope, x1 - x0, (energy(x0), energy(x1)))
