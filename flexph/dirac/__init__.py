@@ -1,5 +1,6 @@
 """Dirac structures: their forms, composition and modulation ([survey] sec. 2, 3, 6, 7)."""
 
+from .characteristic import Characteristic, MultiportCharacteristic
 from .composition import compose, product
 from .elements import (
     common_effort,
@@ -15,7 +16,8 @@ from .input_state_output import InputStateOutput, input_state_output
 from .lagrangian import LagrangianSubspace
 from .modulated import Integrability, ModulatedDirac, closedness, integrability, jacobi_identity
 from .representations import CanonicalForm
-from .resistance import Characteristic, LinearResistance
+from .resistance import LinearResistance, ModulatedResistance, Resistance
+from .storage import LagrangianStorage
 from .structure import DiracStructure
 from .system import PortHamiltonian, interconnect
 
@@ -27,10 +29,14 @@ __all__ = [
     "InputStateOutput",
     "Integrability",
     "KernelForm",
+    "LagrangianStorage",
     "LagrangianSubspace",
     "LinearResistance",
     "ModulatedDirac",
+    "ModulatedResistance",
+    "MultiportCharacteristic",
     "PortHamiltonian",
+    "Resistance",
     "closedness",
     "common_effort",
     "common_flow",

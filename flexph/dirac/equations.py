@@ -4,57 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from ..space import Array
 from .forms import ConstrainedForm
 from .graph import Graph
-from .resistance import Characteristic, LinearResistance, Resistance
-from .subspaces import RANK
-
-Gradient = Callable[[Array], Array]
-
-
-@dataclass(frozen=True)
-class Partition:
-    """Which flows are inputs, (n + m,), of the storage's first ``inner`` entries and of the others.
-
-    Those of the storage are multipliers; of other ports flows are inputs ordinarily. ``direct`` says that efforts of
-    the other ports follow from the storage's alone.
-    """
-
-    flow_inputs: Array
-    inner: int
-    direct: bool
-
-    def form(self, graph: Graph, resistive: int) -> ConstrainedForm:
-        """The constrained form of a structure in this partition."""
-        J = graph.exchanged(np.flatnonzero(graph.flow_inputs != self.flow_inputs)).J
-        n, free = self.inner, self.flow_inputs[: self.inner]
-        kept = ~free
-        inside, outside = np.zeros((n, n)), np.zeros((n, len(J) - n))
-        inside[np.ix_(kept, kept)] = -J[:n, :n][np.ix_(kept, kept)]
-        outside[kept] = -J[:n, n:][kept]
-        b = np.zeros((n, int(free.sum())))
-        b[kept], b[free] = -J[:n, :n][np.ix_(kept, free)], -np.eye(b.shape[1])
-        return ConstrainedForm(inside, outside[:, :resistive], outside[:, resistive:], b)
-
-
-def partition(graph: Graph, inner: int) -> Partition:
-    """The partition in which as few flows of the storage as possible are multipliers, and others' flows are inputs."""
-    outer = np.arange(len(graph.J)) >= inner
-    made = Graph(graph.J.copy(), graph.flow_inputs ^ outer)  # f and e of the other ports exchanged
-    made = made.settled(np.flatnonzero(made.flow_inputs))
-    for port in np.flatnonzero(made.flow_inputs & outer):
-        swap = np.abs(made.J[port]) * ~(made.flow_inputs | outer)
-        best = int(np.argmax(swap))
-        if swap[best] > RANK * max(float(np.abs(made.J).max()), 1.0):
-            made = made.exchanged(np.array([port, best]))
-    free = made.flow_inputs
-    fed = np.abs(made.J[np.ix_(outer, outer | free)]).max(initial=0.0)
-    direct = not (free & outer).any() and fed <= RANK * max(float(np.abs(made.J).max(initial=0.0)), 1.0)
-    return Partition(free ^ outer, inner, bool(direct))
+from .partition import partition
+from .resistance import Resistance
+from .storage import LagrangianStorage
 
 
 @dataclass(frozen=True)
@@ -80,40 +40,94 @@ class Layout:
         return made
 
     @property
-    def linear(self) -> bool:
-        """Whether all relations are linear."""
-        return not any(isinstance(r, Characteristic) for r in self.relations.values())
+    def constant(self) -> bool:
+        """Whether the matrices of all relations are constant."""
+        return all(r.is_constant for r in self.relations.values())
+
+    @property
+    def admits(self) -> bool:
+        """Whether all relations admit every effort."""
+        return all(r.admits_efforts for r in self.relations.values())
+
+    @property
+    def reciprocal(self) -> bool:
+        """Whether no relation has a skew part."""
+        return all(r.is_reciprocal for r in self.relations.values())
+
+    @property
+    def flow_controlled(self) -> Array:
+        """Which entries of all ports belong to flow-controlled relations, of which flows and efforts change places."""
+        made = np.zeros(sum(s.stop - s.start for s in self.spans.values()), dtype=bool)
+        own = self.slices(self.resistive, self.size(self.storage))
+        for name, relation in self.relations.items():
+            made[own[name]] = relation.controlled == "flow"
+        return made
+
+
+def of_last(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
+    """A function of the state that keeps its last value: J, R and B of a system ask for the same."""
+    last = lru_cache(maxsize=1)(lambda state: function(np.frombuffer(state)))
+    return lambda x: last(np.asarray(x, dtype=float).tobytes())
 
 
 class _Equations:
-    """What both kinds share: where things are, and the structure at a state; ``start`` is that at the sample."""
+    """What both kinds share: where things are, and the structure at a state.
 
-    def __init__(self, names: Layout, graph: Callable[[Array], Graph], *, start: Graph, gradient: Gradient) -> None:
-        self.names, self.graph, self.gradient, self.linear = names, graph, gradient, names.linear
+    ``graph`` is that of energy variables x = X(ξ), ``start`` that at the ``sample`` ξ.
+    """
+
+    def __init__(
+        self, names: Layout, graph: Callable[[Array], Graph], storage: LagrangianStorage, sample: Array
+    ) -> None:
+        self.names, self.storage = names, storage
+        swapped = names.flow_controlled
         self.n, self.m_r, self.m = (names.size(own) for own in (names.storage, names.resistive, names.external))
         self.ports = names.slices(names.external)
+        self.relations = [names.relations[name] for name in names.resistive]
+
+        def exchanged(x: Array) -> Graph:
+            made = graph(x)
+            return Graph(made.J.copy(), made.flow_inputs ^ swapped)
+
+        self.graph = exchanged
+        self.start = exchanged(storage.states(sample))
+
+    def energy_variables(self, x: Array) -> Array:
+        """X(ξ) of states (ξ, ...)."""
+        return self.storage.states(x[: self.n])
+
+    def efforts(self, x: Array) -> Array:
+        """∂H/∂x = ε(ξ) of states (ξ, ...)."""
+        return self.storage.efforts(x[: self.n])
 
 
 class DirectEquations(_Equations):
-    """``ẋ = (J − g_R R g_Rᵀ) ∇H + g u + b λ, 0 = −bᵀ∇H``: states (x, λ)."""
+    """``ẋ = (J − g_R (R + S) g_Rᵀ) ∇H + g u + b λ, 0 = −bᵀ∇H``: states (x, λ), f_R = −(R + S) e_R."""
 
-    def __init__(self, names: Layout, graph: Callable[[Array], Graph], *, start: Graph, gradient: Gradient) -> None:
-        super().__init__(names, graph, start=start, gradient=gradient)
-        self.made = partition(start, self.n)
+    def __init__(
+        self, names: Layout, graph: Callable[[Array], Graph], storage: LagrangianStorage, sample: Array
+    ) -> None:
+        super().__init__(names, graph, storage, sample)
+        self.made = partition(self.start, self.n)
+        self.form: Callable[[Array], ConstrainedForm] = of_last(self._form)
+        self.resistance: Callable[[Array], tuple[Array, Array]] = of_last(self._resistance)
         self.multipliers = int(self.made.flow_inputs[: self.n].sum())
         self.size = self.n + self.multipliers
         self.parts = names.slices(names.storage)
         if self.multipliers:
             self.parts["multipliers"] = slice(self.n, self.size)
 
-    def form(self, x: Array) -> ConstrainedForm:
+    def _form(self, x: Array) -> ConstrainedForm:
         """The constrained form at a state."""
-        return self.made.form(self.graph(x[: self.n]), self.m_r)
+        return self.made.form(self.graph(self.energy_variables(x)), self.m_r)
 
     def J(self, x: Array) -> Array:
-        """[[J, b], [−bᵀ, 0]]."""
+        """[[J − g_R S g_Rᵀ, b], [−bᵀ, 0]]."""
         form, k = self.form(x), self.multipliers
-        return np.block([[form.J, form.b], [-form.b.T, np.zeros((k, k))]])
+        made = np.block([[form.J, form.b], [-form.b.T, np.zeros((k, k))]])
+        if not self.names.reciprocal:
+            made[: self.n, : self.n] -= self.resistance(x)[1]
+        return made
 
     def B(self, x: Array) -> Array:
         """[g; 0]."""
@@ -121,35 +135,39 @@ class DirectEquations(_Equations):
 
     def R(self, x: Array) -> Array:
         """g_R R g_Rᵀ."""
-        made, g = np.zeros((self.size, self.size)), self.form(x).resistive
-        efforts = g.T @ self.gradient(x[: self.n])
-        for name, own in self.names.slices(self.names.resistive).items():
-            relation = self.names.relations[name]
-            if isinstance(relation, Characteristic):
-                matrix = relation.matrix(efforts[own])
-            else:
-                matrix = relation.matrix_of_efforts()
-            made[: self.n, : self.n] += g[:, own] @ matrix @ g[:, own].T
-        return 0.5 * (made + made.T)
+        made = np.zeros((self.size, self.size))
+        made[: self.n, : self.n] = self.resistance(x)[0]
+        return made
+
+    def _resistance(self, x: Array) -> tuple[Array, Array]:
+        """g_R R g_Rᵀ and g_R S g_Rᵀ (n, n)."""
+        g = self.form(x).resistive
+        here, efforts = self.energy_variables(x), g.T @ self.efforts(x)
+        R, S = np.zeros((self.m_r,) * 2), np.zeros((self.m_r,) * 2)
+        for relation, own in zip(self.relations, self.names.slices(self.names.resistive).values(), strict=True):
+            R[own, own], S[own, own] = relation.matrices(here, efforts[own])
+        R, S = g @ R @ g.T, g @ S @ g.T
+        return 0.5 * (R + R.T), 0.5 * (S - S.T)
 
     def z(self, x: Array) -> Array:
         """(∇H, λ)."""
-        return np.concatenate([self.gradient(x[: self.n]), x[self.n :]])
+        return np.concatenate([self.efforts(x), x[self.n :]])
 
 
 class GeneralEquations(_Equations):
     """States (x, a, y, λ), e_R = T a: the constrained form ``f = J e + G λ, Gᵀe = 0`` of all ports.
 
-    ẋ = −J_S e − G_S λ,  0 = −Tᵀ(J_R e + G_R λ) − D a,  0 = −J_C e − G_C λ + u,  0 = Gᵀe
+    ẋ = −J_S e − G_S λ,  0 = −Tᵀ(J_R e + G_R λ) − (D + S) a,  0 = −J_C e − G_C λ + u,  0 = Gᵀe
     """
 
-    def __init__(self, names: Layout, graph: Callable[[Array], Graph], *, start: Graph, gradient: Gradient) -> None:
-        super().__init__(names, graph, start=start, gradient=gradient)
-        self.flows = start.settled(np.flatnonzero(start.flow_inputs)).flow_inputs
-        relations = [names.relations[name] for name in names.resistive]
-        self.maps = [r.image() if isinstance(r, LinearResistance) else (np.eye(r.size),) * 2 for r in relations]
-        self.sizes = [T.shape[1] for T, _ in self.maps]
+    def __init__(
+        self, names: Layout, graph: Callable[[Array], Graph], storage: LagrangianStorage, sample: Array
+    ) -> None:
+        super().__init__(names, graph, storage, sample)
+        self.flows = self.start.settled(np.flatnonzero(self.start.flow_inputs)).flow_inputs
+        self.sizes = [relation.coordinates for relation in self.relations]
         self.k_r = sum(self.sizes)
+        self.resistance: Callable[[Array], tuple[Array, Array]] = of_last(self._resistance)
 
     @property
     def multipliers(self) -> int:
@@ -172,27 +190,30 @@ class GeneralEquations(_Equations):
             made["multipliers"] = slice(self.size - self.multipliers, self.size)
         return made
 
-    def _spread(self) -> Array:
-        """(e_S, e_R, e_C) of (∇H, a, y)."""
+    def _spread(self, here: Array) -> Array:
+        """(e_S, e_R, e_C) of (∇H, a, y), at energy variables."""
         made = np.zeros((self.n + self.m_r + self.m, self.n + self.k_r + self.m))
         made[: self.n, : self.n] = np.eye(self.n)
         made[self.n + self.m_r :, self.n + self.k_r :] = np.eye(self.m)
         row, column = self.n, self.n
-        for T, _ in self.maps:
+        for relation in self.relations:
+            T = relation.admitted(here)
             made[row : row + len(T), column : column + T.shape[1]] = T
             row, column = row + len(T), column + T.shape[1]
         return made
 
     def J(self, x: Array) -> Array:
-        """−[[VᵀJV, VᵀG], [−GᵀV, 0]] with e = V (∇H, a, y)."""
-        graph = self.graph(x[: self.n])
+        """−[[VᵀJV, VᵀG], [−GᵀV, 0]] with e = V (∇H, a, y), less S in the rows of a."""
+        here = self.energy_variables(x)
+        graph = self.graph(here)
         free = self.flows
         J = graph.exchanged(np.flatnonzero(graph.flow_inputs != free)).J
         inner = np.where(free[:, None] | free[None, :], 0.0, J)
         G = J[:, free].copy()
         G[free] = np.eye(G.shape[1])
-        V = self._spread()
-        return -np.block([[V.T @ inner @ V, V.T @ G], [-G.T @ V, np.zeros((G.shape[1],) * 2)]])
+        V = self._spread(here)
+        made = -np.block([[V.T @ inner @ V, V.T @ G], [-G.T @ V, np.zeros((G.shape[1],) * 2)]])
+        return made if self.names.reciprocal else made - self.resistance(x)[1]
 
     def B(self, x: Array) -> Array:
         """The unit matrix in the rows of y."""
@@ -201,15 +222,20 @@ class GeneralEquations(_Equations):
         return made
 
     def R(self, x: Array) -> Array:
-        """What the relations dissipate."""
-        made, at = np.zeros((self.size, self.size)), self.n
-        for name, (_, D) in zip(self.names.resistive, self.maps, strict=True):
-            relation = self.names.relations[name]
-            own = slice(at, at + D.shape[0])
-            at = own.stop
-            made[own, own] = relation.matrix(x[own]) if isinstance(relation, Characteristic) else D
+        """D in the rows of a."""
+        made: Array = self.resistance(x)[0].copy()
         return made
+
+    def _resistance(self, x: Array) -> tuple[Array, Array]:
+        """D and S of all relations, each in its rows (n + ..., n + ...)."""
+        here, at = self.energy_variables(x), self.n
+        D, S = np.zeros((self.size,) * 2), np.zeros((self.size,) * 2)
+        for relation, size in zip(self.relations, self.sizes, strict=True):
+            own = slice(at, at + size)
+            D[own, own], S[own, own] = relation.reduced(here, x[own])
+            at = own.stop
+        return D, S
 
     def z(self, x: Array) -> Array:
         """(∇H, a, y, λ)."""
-        return np.concatenate([self.gradient(x[: self.n]), x[self.n :]])
+        return np.concatenate([self.efforts(x), x[self.n :]])

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from .. import checks as check
 from ..phdae import PHDAE, Constant
 from ..space import Array
-from .resistance import LinearResistance
+from .resistance import LinearResistance, ModulatedResistance, Resistance
 from .structure import DiracStructure
 from .system import PortHamiltonian
 
@@ -126,12 +127,7 @@ class InputStateOutput:
         )
 
     def port_hamiltonian(self) -> PortHamiltonian:
-        """As structure, energy and resistance: ports ``x``, ``resistive`` (e_R = (∇H, u), f_R = −Z e_R) and ``u``.
-
-        Raises ValueError where Z depends on the state: a resistive relation does not.
-        """
-        if not all(isinstance(getattr(self, name), Constant) for name in "RPS"):
-            raise ValueError("R, P and S must be constant: a resistive relation does not depend on the state")
+        """As structure, energy and resistance: ports ``x``, ``resistive`` (e_R = (∇H, u), f_R = −Z e_R) and ``u``."""
         n, m = self.size, self.inputs_size
         ports = {"x": slice(0, n), "resistive": slice(n, 2 * n + m), "u": slice(2 * n + m, 2 * (n + m))}
 
@@ -145,27 +141,31 @@ class InputStateOutput:
             matrix[:, r], matrix[r] = fed, -fed.T
             return DiracStructure.from_hybrid(matrix, np.arange(len(matrix)) >= n, ports)
 
-        constant = isinstance(self.J, Constant) and isinstance(self.g, Constant) and isinstance(self.M, Constant)
+        constant = all(isinstance(getattr(self, name), Constant) for name in "JgM")
+        dissipates_equally = all(isinstance(getattr(self, name), Constant) for name in "RPS")
         return PortHamiltonian(
             structure=structure(self.sample) if constant else structure,
             H=self.H,
             gradient=self.gradient,
             sample=self.sample,
             storage=("x",),
-            resistive={"resistive": LinearResistance.of_efforts(self.Z(self.sample))} if n + m else {},
+            resistive={"resistive": self.Z(self.sample) if dissipates_equally else self.Z} if n + m else {},
         )
 
 
 def input_state_output(system: PortHamiltonian) -> InputStateOutput:
-    """The input-state-output form of a system with linear resistances f = −R e ([survey] eq. (2.43)-(2.45)).
+    """The input-state-output form of a system with linear resistances f = −R(x) e ([survey] eq. (2.43)-(2.45)).
 
     With f_S, e_R, y as functions of ∇H, f_R, u (a hybrid form) and f_R eliminated, f_S and y are W (∇H, u); the
     symmetric part of W is Z, the skew one [[−J, −g], [gᵀ, M]]. Raises ValueError where the storage is constrained:
-    eliminate the algebraic constraints before, or use :meth:`PortHamiltonian.constrained_form`.
+    eliminate the algebraic constraints before, or use :meth:`PortHamiltonian.constrained_form`; and for a Lagrangian
+    storage, whose efforts are no function of the energy variables.
     """
-    relations: Mapping[str, Any] = system.resistive
-    R = _resistance(relations)
-    n, k = system.size, len(R)
+    if system.lagrangian is not None:
+        raise ValueError("an input-state-output form needs efforts ∇H(x): give H and gradient in place of lagrangian")
+    relations: Mapping[str, Resistance] = system.resistive
+    _check_linear(relations)
+    n, k = system.size, sum(relation.size for relation in relations.values())
     names = [*relations, *system.external]
 
     def form(x: Array) -> Array:
@@ -174,6 +174,7 @@ def input_state_output(system: PortHamiltonian) -> InputStateOutput:
             J = D.hybrid(names)
         except ValueError as error:
             raise ValueError(f"the storage is constrained, or inputs are no inputs: {error}") from None
+        R = _resistance(relations, x)
         keep = np.r_[0:n, n + k : len(J)]
         r = np.arange(n, n + k)
         inner = np.linalg.solve(np.eye(k) + J[np.ix_(r, r)] @ R, J[np.ix_(r, keep)])
@@ -187,8 +188,9 @@ def input_state_output(system: PortHamiltonian) -> InputStateOutput:
             block: Array = sign * whole[rows, columns]
             return block
 
-        return made(system.sample) if system.is_constant else made
+        return made(system.sample) if constant else made
 
+    constant = system.is_constant and all(relation.is_constant for relation in relations.values())
     s, u = slice(0, n), slice(n, None)
     return InputStateOutput(
         J=part(s, s, -1.0, skew=True),
@@ -203,13 +205,13 @@ def input_state_output(system: PortHamiltonian) -> InputStateOutput:
     )
 
 
-def _resistance(relations: Mapping[str, Any]) -> Array:
+def _check_linear(relations: Mapping[str, Resistance]) -> None:
     for name, relation in relations.items():
-        if not isinstance(relation, LinearResistance):
+        if not isinstance(relation.base if isinstance(relation, ModulatedResistance) else relation, LinearResistance):
             raise ValueError(f"the relation of {name!r} must be linear")
-    sizes = np.cumsum([0, *(r.size for r in relations.values())]).tolist()
-    made = np.zeros((sizes[-1],) * 2)
-    for at, relation in zip(sizes, relations.values(), strict=False):
-        own = slice(at, at + relation.size)
-        made[own, own] = relation.matrix_of_efforts()
-    return made
+
+
+def _resistance(relations: Mapping[str, Resistance], x: Array) -> Array:
+    """R of all linear relations at a state."""
+    blocks = [relation.matrices(x, np.zeros(relation.size))[0] for relation in relations.values()]
+    return np.asarray(block_diag(*blocks)) if blocks else np.zeros((0, 0))

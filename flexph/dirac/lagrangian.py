@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import checks as check
 from ..space import Array
-from .subspaces import MEMBER, principal_angles, rank_of, relative, unit_columns
+from .subspaces import MEMBER, principal_angles, rank_of, relative, unit_columns, unit_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +26,7 @@ class LagrangianSubspace:
         n = check.two_dimensional("P", self.P)[0]
         for name in "PS":
             object.__setattr__(self, name, check.array(name, getattr(self, name), (n, n)))
-        columns = unit_columns(np.vstack([self.P, self.S]))
-        form = columns[:n].T @ columns[n:]
-        defect = check.norm(form - form.T)
-        if defect > check.ROUND_OFF * max(n, 1):
-            raise ValueError(f"a Lagrangian subspace is symplectic: ‖PᵀS − SᵀP‖ = {defect:.0e} (columns of length 1)")
-        rank = rank_of(columns.T)
-        if rank < n:
-            raise ValueError(f"a Lagrangian subspace is maximal: rank [P; S] = {rank}, it must be {n}")
+        check_lagrangian("subspace", self.P, self.S, check.ROUND_OFF * max(n, 1))
 
     @property
     def size(self) -> int:
@@ -57,3 +50,22 @@ class LagrangianSubspace:
     def distance(self, other: LagrangianSubspace) -> float:
         """The largest of the principal angles [rad]."""
         return float(self.angles(other).max(initial=0.0))
+
+
+def check_lagrangian(noun: str, P: Array, S: Array, tolerance: float) -> None:
+    """Raise ValueError, with the defect, unless ``PᵀS = SᵀP`` up to a tolerance and ``rank [P; S] = n``.
+
+    Both are decided without units: the form over its terms, of columns of energy one, and the rank of rows of length
+    one.
+    """
+    letters = "P; S" if noun == "subspace" else "X'; ε'"
+    form, terms = P.T @ S, np.abs(P).T @ np.abs(S)
+    size = np.sqrt(np.diag(terms))
+    size = np.where(size > 0.0, size, 1.0)
+    unit = np.outer(size, size)
+    defect = check.norm((form - form.T) / unit) / max(check.norm(terms / unit), 1e-300)
+    if defect > tolerance:
+        raise ValueError(f"a Lagrangian {noun} is symplectic: ‖PᵀS − SᵀP‖ = {defect:.0e} (relative)")
+    rank = rank_of(unit_columns(unit_rows(np.vstack([P, S]))).T)
+    if rank < len(P):
+        raise ValueError(f"a Lagrangian {noun} is maximal: rank [{letters}] = {rank}, it must be {len(P)}")

@@ -1,21 +1,72 @@
-"""What terminates a resistive port ([survey] sec. 2.3)."""
+"""What terminates a resistive port: resistances, linear ones, and families of them ([survey] sec. 2.3)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
 from .. import checks as check
-from ..relations import Relation
 from ..space import Array
 from .subspaces import RANK, rank_of, unit_rows
 
+Control = Literal["effort", "flow"]
+
+
+class Resistance(ABC):
+    """A relation of the flows f and efforts e (m,) of a port with eᵀf ≤ 0 at every state x ([survey] eq. (2.8)-(2.9)).
+
+    ``f = −(R + S) e`` with R = Rᵀ ⪰ 0, S = −Sᵀ of x and e (:meth:`matrices`); where not every effort is possible,
+    ``e = T a`` and ``Tᵀf = −(D + S) a`` (:meth:`admitted`, :meth:`reduced`). With ``controlled = "flow"`` flows and
+    efforts change places in all of this.
+    """
+
+    controlled: Control = "effort"
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """m."""
+
+    @property
+    def admits_efforts(self) -> bool:
+        """Whether every effort (of a flow-controlled relation every flow) is possible."""
+        return True
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether R and S depend on neither state nor efforts."""
+        return False
+
+    @property
+    def is_reciprocal(self) -> bool:
+        """Whether S = 0 at every state and effort."""
+        return True
+
+    @property
+    def coordinates(self) -> int:
+        """Number r of coordinates a of the efforts that are possible."""
+        return self.size
+
+    @abstractmethod
+    def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
+        """R and S (m, m) of ``f = −(R + S) e``."""
+
+    def admitted(self, x: Array) -> Array:
+        """T (m, r) of ``e = T a``."""
+        return np.eye(self.size)
+
+    def reduced(self, x: Array, coordinates: Array) -> tuple[Array, Array]:
+        """D and S (r, r) of ``Tᵀf = −(D + S) a``."""
+        return self.matrices(x, coordinates)
+
 
 @dataclass(frozen=True, eq=False)
-class LinearResistance:
+class LinearResistance(Resistance):
     """``R_f f + R_e e = 0``, ``R_f R_eᵀ = R_e R_fᵀ ⪰ 0``, ``rank [R_f R_e] = m`` ([survey] eq. (2.10)-(2.12)).
 
     Then ``f = R_eᵀ λ, e = −R_fᵀ λ`` and eᵀf = −λᵀ R_f R_eᵀ λ ≤ 0: nothing is generated. With R_f = 1 it is
@@ -60,6 +111,23 @@ class LinearResistance:
         """Whether every effort is possible: R_f is invertible."""
         return not self.size or bool(np.linalg.svd(self.flow, compute_uv=False)[-1] > RANK)
 
+    @property
+    def is_constant(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def coordinates(self) -> int:
+        """r = rank R_f."""
+        return self.directions.shape[1]
+
+    @cached_property
+    def directions(self) -> Array:
+        """Orthonormal columns K (m, r) of im R_f."""
+        u, values, _ = np.linalg.svd(self.flow)
+        made: Array = u[:, values > RANK]
+        return made
+
     def matrix_of_efforts(self) -> Array:
         """R of ``f = −R e``; raises ValueError where not every effort is possible."""
         if not self.admits_efforts:
@@ -67,55 +135,93 @@ class LinearResistance:
         made = np.linalg.solve(self.flow, self.effort)
         return 0.5 * (made + made.T)
 
-    def image(self) -> tuple[Array, Array]:
-        """T (m, r) and D (r, r) ⪰ 0 with e = T a and ``Tᵀf = −D a``, r = rank R_f: of the efforts that there can be."""
-        u, values, _ = np.linalg.svd(self.flow)
-        kept = u[:, values > RANK]
-        loss = kept.T @ self.flow @ self.effort.T @ kept
-        return -self.flow.T @ kept, 0.5 * (loss + loss.T)
+    def image(self, directions: Array | None = None) -> tuple[Array, Array]:
+        """T (m, r) and D (r, r) ⪰ 0 with e = T a and ``Tᵀf = −D a``, r = rank R_f: of the efforts that there can be.
+
+        ``T = −R_fᵀK, D = KᵀR_f R_eᵀK`` with K (m, r) = ``directions``, those of im R_f by default; R_fᵀK must have rank
+        r, then the rest of λ = K a + k, R_fᵀk = 0, has no part in Tᵀf.
+        """
+        K = self.directions if directions is None else directions
+        loss = K.T @ self.flow @ self.effort.T @ K
+        return -self.flow.T @ K, 0.5 * (loss + loss.T)
+
+    def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
+        """R of :meth:`matrix_of_efforts`, and S = 0."""
+        return self.matrix_of_efforts(), np.zeros((self.size,) * 2)
+
+    def admitted(self, x: Array) -> Array:
+        """T of :meth:`image`."""
+        return self.image()[0]
+
+    def reduced(self, x: Array, coordinates: Array) -> tuple[Array, Array]:
+        """D of :meth:`image`, and S = 0."""
+        return self.image()[1], np.zeros((self.coordinates,) * 2)
 
 
-@dataclass(frozen=True)
-class Characteristic:
-    """``f_i = −ρ_i(e_i)``, e ρ(e) ≥ 0, entry by entry ([survey] eq. (2.17)-(2.18)), relations as of friction."""
+@dataclass(frozen=True, eq=False)
+class ModulatedResistance(Resistance):
+    """A family of resistances ``x ↦ R_x`` ([rigid] definition 6), all of them of one kind.
 
-    relations: tuple[Relation, ...]
+    ``at`` is a function of the state x that returns a :class:`Resistance`; ``sample`` is a state. Linear ones admit
+    efforts in a space of constant dimension, rank R_f(x). Raises ValueError, with the state, where that changes.
+    """
+
+    at: Callable[[Array], Resistance]
+    sample: Array
+    base: Resistance = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for r in self.relations:
-            if not isinstance(r, Relation):
-                raise ValueError(f"relations must be of flexph.viscous, quadratic, coulomb or resistive, got {r!r}")
-        object.__setattr__(self, "relations", tuple(self.relations))
+        object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
+        object.__setattr__(self, "base", self.at(self.sample))
+        object.__setattr__(self, "controlled", self.base.controlled)
 
     @property
     def size(self) -> int:
         """m."""
-        return len(self.relations)
+        return self.base.size
 
     @property
     def admits_efforts(self) -> bool:
-        """Whether every effort is possible."""
-        return True
+        """Whether every effort is possible at the sample."""
+        return self.base.admits_efforts
 
-    def matrix(self, efforts: Array) -> Array:
-        """The diagonal ρ_i(e_i)/e_i (m, m), with which f = −R(e) e."""
-        return np.diag([float(r.resistance(e)) for r, e in zip(self.relations, efforts, strict=True)])
+    @property
+    def is_reciprocal(self) -> bool:
+        """Whether S = 0."""
+        return self.base.is_reciprocal
 
+    @property
+    def coordinates(self) -> int:
+        """r, that of the sample."""
+        return self.base.coordinates
 
-Resistance = LinearResistance | Characteristic
+    def here(self, x: Array) -> Resistance:
+        """R_x, checked to be of the kind and the rank of the sample's."""
+        made = self.at(x)
+        if type(made) is not type(self.base) or (made.size, made.controlled) != (self.size, self.controlled):
+            raise ValueError(f"a modulated resistance must be of one kind and size: {made!r} at x = {x}, {self.base!r} "
+                             f"at x = {self.sample}")  # fmt: skip
+        if made.coordinates != self.coordinates:
+            raise ValueError(
+                f"a modulated resistance must admit efforts in a space of constant dimension: rank R_f is "
+                f"{made.coordinates} at x = {x}, {self.coordinates} at x = {self.sample}"
+            )
+        return made
 
+    def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
+        """Those of R_x."""
+        return self.here(x).matrices(x, efforts)
 
-def resistance_of(name: str, given: Any, size: int) -> Resistance:
-    """What a user gives for a resistive port: a number or matrix R of f = −R e, relations, or one of both kinds."""
-    if isinstance(given, Relation):
-        given = (given,)
-    if isinstance(given, Sequence) and given and all(isinstance(g, Relation) for g in given):
-        given = Characteristic(tuple(given))
-    if not isinstance(given, LinearResistance | Characteristic):
-        matrix = np.asarray(check.array(f"resistance of {name!r}", np.atleast_2d(given), (None, None)))
-        if matrix.shape == (1, 1) and size > 1:
-            matrix = matrix[0, 0] * np.eye(size)
-        given = LinearResistance.of_efforts(matrix)
-    if given.size != size:
-        raise ValueError(f"the resistance of {name!r} must have {size} entries, got {given.size}")
-    return given
+    def admitted(self, x: Array) -> Array:
+        """T of R_x, in coordinates that are continuous in x: directions K are those of the sample."""
+        made, base = self.here(x), self.base
+        if isinstance(made, LinearResistance) and isinstance(base, LinearResistance):
+            return made.image(base.directions)[0]
+        return made.admitted(x)
+
+    def reduced(self, x: Array, coordinates: Array) -> tuple[Array, Array]:
+        """D and S of R_x in the same coordinates."""
+        made, base = self.here(x), self.base
+        if isinstance(made, LinearResistance) and isinstance(base, LinearResistance):
+            return made.image(base.directions)[1], np.zeros((self.coordinates,) * 2)
+        return made.reduced(x, coordinates)

@@ -8,17 +8,28 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from .. import checks as check
 from ..methods.derivatives import Derivatives
-from ..phdae import PHDAE
+from ..phdae import PHDAE, Constant
 from ..space import Array
+from .characteristic import resistance_of
 from .composition import compose
-from .equations import DirectEquations, GeneralEquations, Layout, partition
+from .equations import DirectEquations, GeneralEquations, Layout
 from .forms import ConstrainedForm, KernelForm
+from .graph import Graph
+from .lagrangian import LagrangianSubspace
 from .modulated import ModulatedDirac, storage_of
-from .resistance import Resistance, resistance_of
+from .partition import partition
+from .resistance import ModulatedResistance, Resistance
+from .storage import LagrangianStorage, side_by_side
 from .structure import DiracStructure
+
+
+def _missing(x: Array) -> Any:
+    """What stands for a function that was not given."""
+    raise ValueError("H and gradient were not given")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +37,14 @@ class PortHamiltonian:
     """``(−ẋ, ∇H(x), f_R, e_R, u, y) ∈ D(x)`` with (f_R, e_R) in a resistive relation ([survey] eq. (2.22)-(2.23)).
 
     ``structure`` is a :class:`DiracStructure` or, modulated, a function of the state x (n,) that returns one.
-    ``H`` and ``gradient`` ∇H (n,) are functions of x, ``hessian`` (n, n) may be given. ``storage`` names the ports of
-    the states in their order, by default the first ones that cover x. ``resistive`` gives each resistive port its
-    relation: a number or matrix R of f = −R e, relations of :func:`flexph.viscous` and others (f_i = −ρ_i(e_i)), or a
-    :class:`LinearResistance`. All other ports are external, with flows u as inputs and efforts y as outputs. Then
+    ``H`` and ``gradient`` ∇H (n,) are functions of x, ``hessian`` (n, n) may be given. In their place, ``lagrangian``
+    is a storage (x, e) ∈ L ([rigid] definition 7): a :class:`LagrangianSubspace` {(P ξ, S ξ)} or a
+    :class:`LagrangianStorage` {(X(ξ), ε(ξ))}; states of the system are then its parameters ξ, and so is ``sample``.
+    ``storage`` names the ports of the states in their order, by default the first ones that cover x. ``resistive``
+    gives each resistive port its relation: a number or matrix R of f = −R e, relations of :func:`flexph.viscous` and
+    others (f_i = −ρ_i(e_i)), a :class:`Resistance` such as :class:`LinearResistance` or
+    :class:`MultiportCharacteristic`, or, modulated, a function of x that returns one of these. All other ports are
+    external, with flows u as inputs and efforts y as outputs. Then
 
         dH/dt = e_Rᵀf_R + yᵀu ≤ yᵀu
 
@@ -38,24 +53,48 @@ class PortHamiltonian:
     """
 
     structure: DiracStructure | Callable[[Array], DiracStructure]
-    H: Callable[[Array], float]
-    gradient: Callable[[Array], Array]
+    H: Callable[[Array], float] = _missing
+    gradient: Callable[[Array], Array] = _missing
     sample: Array
     hessian: Callable[[Array], Array] | None = None
+    lagrangian: LagrangianSubspace | LagrangianStorage | None = None
     storage: tuple[str, ...] = ()
     resistive: Mapping[str, Any] = field(default_factory=dict)
+    energy: LagrangianStorage = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
-        D = self.at(self.sample)
+        self._set_energy()
+        x = self.energy.states(self.sample)
+        D = self.at(x)
         object.__setattr__(self, "storage", storage_of(D, self.size, self.storage))
         relations: dict[str, Resistance] = {}
         for name, given in self.resistive.items():
             span = check.lookup("port", name, D.ports)
             if name in self.storage:
                 raise ValueError(f"port {name!r} stores energy, it cannot be resistive too")
-            relations[name] = resistance_of(name, given, span.stop - span.start)
+            relations[name] = resistance_of(name, given, span.stop - span.start, x)
         object.__setattr__(self, "resistive", MappingProxyType(relations))
+
+    def _set_energy(self) -> None:
+        given = [name for name in ("H", "gradient") if getattr(self, name) is not _missing]
+        if self.lagrangian is None:
+            if len(given) < 2:
+                raise ValueError(f"H and gradient must be given, or lagrangian; got {given or 'none of them'}")
+            made = LagrangianStorage.of_energy(self.H, self.gradient, self.size, self.hessian)
+        else:
+            if given or self.hessian is not None:
+                raise ValueError(
+                    f"lagrangian stands in place of H, gradient and hessian, got {given or ['hessian']} too"
+                )
+            own = self.lagrangian
+            if isinstance(own, LagrangianSubspace) and own.size != self.size:
+                raise ValueError(f"sample must have the {own.size} parameters of the subspace, got {self.size}")
+            made = LagrangianStorage.of_subspace(own) if isinstance(own, LagrangianSubspace) else own
+            made.check(self.sample)
+            for name, value in (("H", made.H), ("gradient", made.efforts), ("hessian", made.slopes)):
+                object.__setattr__(self, name, value)
+        object.__setattr__(self, "energy", made)
 
     @property
     def size(self) -> int:
@@ -65,7 +104,8 @@ class PortHamiltonian:
     @property
     def external(self) -> tuple[str, ...]:
         """Names of the external ports."""
-        return tuple(n for n in self.at(self.sample).ports if n not in self.storage and n not in self.resistive)
+        D = self.at(self.energy.states(self.sample))
+        return tuple(n for n in D.ports if n not in self.storage and n not in self.resistive)
 
     @property
     def is_constant(self) -> bool:
@@ -73,17 +113,17 @@ class PortHamiltonian:
         return isinstance(self.structure, DiracStructure)
 
     def at(self, x: Array) -> DiracStructure:
-        """D(x)."""
+        """D(x) at energy variables x."""
         if isinstance(self.structure, DiracStructure):
             return self.structure
         return self.structure(np.asarray(x, dtype=float))
 
     def modulated(self) -> ModulatedDirac:
-        """The structure as a function of the state."""
-        return ModulatedDirac(self.at, self.sample, self.storage)
+        """The structure as a function of the energy variables."""
+        return ModulatedDirac(self.at, self.energy.states(self.sample), self.storage)
 
     def kernel_form(self, x: Array) -> KernelForm:
-        """The equations at a state in kernel form ([survey] eq. (3.11)), f_S = −ẋ."""
+        """The equations at energy variables x in kernel form ([survey] eq. (3.11)), f_S = −ẋ."""
         D = self._ordered(x)
         ends = self._sizes(D)
         parts = [slice(0, ends[0]), slice(ends[0], ends[1]), slice(ends[1], ends[2])]
@@ -91,7 +131,7 @@ class PortHamiltonian:
         return KernelForm(s, r, c)
 
     def constrained_form(self, x: Array) -> ConstrainedForm:
-        """The equations at a state in constrained form ([survey] eq. (3.16)).
+        """The equations at energy variables x in constrained form ([survey] eq. (3.16)).
 
         Raises ValueError where inputs or what resists feed through to outputs: they have a place in :meth:`phdae`.
         """
@@ -106,43 +146,53 @@ class PortHamiltonian:
         return made.form(D.graph, self._sizes(D)[1] - inner)
 
     def phdae(self) -> PHDAE:
-        """The system as a :class:`flexph.PHDAE` with states x and multipliers λ of the constrained form.
+        """The system as a :class:`flexph.PHDAE` with states x (or ξ) and multipliers λ of the constrained form.
 
         Where inputs or what resists feed through, or are constrained, efforts of resistive and external ports are
         algebraic states beside them: ``e_R`` of a resistive port bears its name (of a linear relation the coordinates
-        of the efforts it admits), so does y of an external one. Which entries are multipliers is decided at the sample
-        and holds along a run.
+        of the efforts it admits, of a flow-controlled one f_R), so does y of an external one. Which entries are
+        multipliers is decided at the sample and holds along a run. E is the identity on states x, X'(ξ) on ξ.
         """
-        D = self._ordered(self.sample)
+        D = self._ordered(self.energy.states(self.sample))
         names = Layout(self.storage, tuple(self.resistive), self.external, dict(D.ports), dict(self.resistive))
-        free = all(r.admits_efforts for r in self.resistive.values())
-        kind = DirectEquations if free and partition(D.graph, self._sizes(D)[0]).direct else GeneralEquations
-        constant = self.is_constant
-        graph = (lambda x: D.graph) if constant else (lambda x: self._ordered(x).graph)
-        equations = kind(names, graph, start=D.graph, gradient=self.gradient)
+        graph = (lambda x: D.graph) if self.is_constant else (lambda x: self._ordered(x).graph)
+        equations = self._equations(names, graph)
         extra = equations.size - self.size
         sample = np.concatenate([self.sample, np.zeros(extra)])
+        constant, linear = self.is_constant, self.is_constant and names.constant
         return PHDAE(
-            E=np.diag(np.concatenate([np.ones(self.size), np.zeros(extra)])),
-            J=equations.J(sample) if constant else equations.J,
-            R=equations.R(sample) if constant and equations.linear else equations.R,
+            E=self._descriptor(extra),
+            J=equations.J(sample) if linear or (constant and names.reciprocal and names.admits) else equations.J,
+            R=equations.R(sample) if linear else equations.R,
             B=equations.B(sample) if constant else equations.B,
             z=equations.z,
-            H=lambda x: float(self.H(x[: self.size])),
+            H=lambda x: float(self.energy.H(x[: self.size])),
             sample=sample,
             ports=equations.ports,
             parts=equations.parts,
-            derivatives=self._derivatives(extra) if constant and equations.linear else None,
+            derivatives=self._derivatives(extra) if linear and self.energy.is_constant else None,
         )
 
+    def _equations(self, names: Layout, graph: Callable[[Array], Graph]) -> DirectEquations | GeneralEquations:
+        made = DirectEquations(names, graph, self.energy, self.sample)
+        return made if names.admits and made.made.direct else GeneralEquations(names, graph, self.energy, self.sample)
+
+    def _descriptor(self, extra: int) -> Any:
+        """diag(X'(ξ), 0)."""
+        one = self.energy.descriptor
+        zero = np.zeros((extra, extra))
+        if isinstance(one, Constant):
+            return block_diag(one.matrix, zero)
+        return lambda x: block_diag(one(x[: self.size]), zero)
+
     def _derivatives(self, extra: int) -> Derivatives | None:
-        hessian, n = self.hessian, self.size
-        if hessian is None:
+        slopes, n = self.energy.slopes, self.size
+        if slopes is None:
             return None
 
         def costate(x: Array) -> Array:
             made = np.eye(n + extra)
-            made[:n, :n] = hessian(x[:n])
+            made[:n, :n] = slopes(x[:n])
             return made
 
         return Derivatives(costate=costate)
@@ -180,21 +230,23 @@ def interconnect(
     def whole(x: Array) -> DiracStructure:
         return compose(first.at(x[:n]), second.at(x[n:]), ports=ports, gyrative=gyrative)
 
+    def relation(given: Resistance, own: slice) -> Resistance:
+        """A modulated one is a function of its own system's energy variables."""
+        if not isinstance(given, ModulatedResistance):
+            return given
+        return ModulatedResistance(lambda x: given.at(x[own]), energy.states(sample))
+
+    energy = side_by_side(first.energy, second.energy, n)
     sample = np.concatenate([first.sample, second.sample])
-    hessians = first.hessian, second.hessian
-
-    def hessian(x: Array) -> Array:
-        made = np.zeros((x.size, x.size))
-        assert hessians[0] is not None and hessians[1] is not None
-        made[:n, :n], made[n:, n:] = hessians[0](x[:n]), hessians[1](x[n:])
-        return made
-
+    usual = first.lagrangian is None and second.lagrangian is None
+    stored = {"H": energy.H, "gradient": energy.efforts, "hessian": energy.slopes} if usual else {"lagrangian": energy}
     return PortHamiltonian(
-        structure=whole(sample) if first.is_constant and second.is_constant else whole,
-        H=lambda x: float(first.H(x[:n])) + float(second.H(x[n:])),
-        gradient=lambda x: np.concatenate([first.gradient(x[:n]), second.gradient(x[n:])]),
+        structure=whole(energy.states(sample)) if first.is_constant and second.is_constant else whole,
         sample=sample,
-        hessian=None if None in hessians else hessian,
         storage=(*first.storage, *second.storage),
-        resistive={**first.resistive, **second.resistive},
+        resistive={
+            **{name: relation(r, slice(0, n)) for name, r in first.resistive.items()},
+            **{name: relation(r, slice(n, None)) for name, r in second.resistive.items()},
+        },
+        **stored,
     )
