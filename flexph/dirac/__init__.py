@@ -15,6 +15,7 @@ from .forms import ConstrainedForm, KernelForm
 from .input_state_output import InputStateOutput, input_state_output
 from .lagrangian import LagrangianSubspace
 from .modulated import Integrability, ModulatedDirac, closedness, integrability, jacobi_identity
+from .regularity import Regularity, regularity
 from .representations import CanonicalForm
 from .resistance import LinearResistance, ModulatedResistance, Resistance
 from .storage import LagrangianStorage
@@ -36,6 +37,7 @@ __all__ = [
     "ModulatedResistance",
     "MultiportCharacteristic",
     "PortHamiltonian",
+    "Regularity",
     "Resistance",
     "closedness",
     "common_effort",
@@ -49,6 +51,7 @@ __all__ = [
     "jacobi_identity",
     "kirchhoff",
     "product",
+    "regularity",
     "symplectic_gyrator",
     "transformer_structure",
 ]

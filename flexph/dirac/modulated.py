@@ -12,6 +12,7 @@ from .. import checks as check
 from ..differences import ACCURACY, complex_derivative, derivative
 from ..space import Array
 from .graph import Graph
+from .regularity import check_continuous
 from .structure import DiracStructure
 
 Slope = Callable[[Array], Any] | str | None
@@ -25,7 +26,7 @@ class ModulatedDirac:
 
     ``storage`` names the ports whose flows are −ẋ and whose efforts are ∇H, in the order of x; the first ports that
     cover x by default. The others are resistive or external. Raises ValueError where the structure at the ``sample``
-    has no such ports.
+    has no such ports, and, with states and ranks, where D(x) is not continuous there ([rigid] definition 4 (b)).
     """
 
     at: Callable[[Array], DiracStructure]
@@ -36,6 +37,7 @@ class ModulatedDirac:
         object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
         D = self.at(self.sample)
         object.__setattr__(self, "storage", storage_of(D, self.sample.size, self.storage))
+        check_continuous(self.at, self.sample)
 
     def __call__(self, x: Array) -> DiracStructure:
         """D(x)."""

@@ -22,6 +22,7 @@ from .graph import Graph
 from .lagrangian import LagrangianSubspace
 from .modulated import ModulatedDirac, storage_of
 from .partition import partition
+from .regularity import check_continuous
 from .resistance import ModulatedResistance, Resistance
 from .storage import LagrangianStorage, side_by_side
 from .structure import DiracStructure
@@ -36,7 +37,8 @@ def _missing(x: Array) -> Any:
 class PortHamiltonian:
     """``(−ẋ, ∇H(x), f_R, e_R, u, y) ∈ D(x)`` with (f_R, e_R) in a resistive relation ([survey] eq. (2.22)-(2.23)).
 
-    ``structure`` is a :class:`DiracStructure` or, modulated, a function of the state x (n,) that returns one.
+    ``structure`` is a :class:`DiracStructure` or, modulated, a function of the state x (n,) that returns one: D(x) must
+    be continuous at the sample ([rigid] definition 4).
     ``H`` and ``gradient`` ∇H (n,) are functions of x, ``hessian`` (n, n) may be given. In their place, ``lagrangian``
     is a storage (x, e) ∈ L ([rigid] definition 7): a :class:`LagrangianSubspace` {(P ξ, S ξ)} or a
     :class:`LagrangianStorage` {(X(ξ), ε(ξ))}; states of the system are then its parameters ξ, and so is ``sample``.
@@ -67,6 +69,8 @@ class PortHamiltonian:
         self._set_energy()
         x = self.energy.states(self.sample)
         D = self.at(x)
+        if not self.is_constant:
+            check_continuous(self.at, x)
         object.__setattr__(self, "storage", storage_of(D, self.size, self.storage))
         relations: dict[str, Resistance] = {}
         for name, given in self.resistive.items():

@@ -5,7 +5,7 @@ import pytest
 
 from flexph import DiracStructure
 from flexph.differences import complex_derivative, derivative
-from flexph.dirac import ModulatedDirac, closedness, integrability, jacobi_identity
+from flexph.dirac import ModulatedDirac, PortHamiltonian, closedness, integrability, jacobi_identity, regularity
 
 STATE = np.array([0.7, -0.4, 1.3])
 
@@ -137,6 +137,43 @@ def test_other_ports_rest():
     structure = ModulatedDirac(at, STATE)
     assert structure.storage == ("p",)
     assert integrability(structure, STATE)
+
+
+def losing_rank(unit=1.0):
+    """[rigid] remark 5: D = {f₂ = 0, e₁ = 0} with the constraint e₁ + x e₂ = 0, flows in another unit."""
+    D = DiracStructure.from_hybrid(np.zeros((2, 2)), [True, False], {"x": slice(0, 1), "u": slice(1, 2)})
+    return lambda x: D.constrained(np.array([[1.0, x[0] / unit]]))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e3])
+def test_a_family_that_loses_rank_is_refused(unit):
+    """[rigid] remark 5: the structure at x = 0 is no limit of those nearby. Away from it the family is a good one."""
+    at = losing_rank(unit)
+    found = regularity(at, [[0.0], [unit], [2.0 * unit]])
+    assert (found.flows, found.efforts) == ((1, 2, 2), (1, 0, 0))
+    assert not found
+    message = r"must be continuous at the sample .*\(dim G, dim P\) = \(1, 1\) at x = \[0\.\]; .*\(2, 0\) at x = \["
+    with pytest.raises(ValueError, match=message):
+        ModulatedDirac(at, np.zeros(1))
+    with pytest.raises(ValueError, match=message):
+        PortHamiltonian(structure=at, H=float, gradient=lambda x: x, sample=np.zeros(1))
+    assert regularity(ModulatedDirac(at, np.array([unit])), [[unit], [-unit]])
+    with pytest.raises(ValueError, match=r"no Dirac structure at x = \[.*\], near the sample: .* is maximal"):
+        ModulatedDirac(losing_rank(1e6), np.zeros(1))  # constraints that are nearly the same at the sample's neighbours
+
+
+def test_ranks_of_flows_and_efforts():
+    """J(p) of a body is zero at rest and of rank two elsewhere: a modulated structure, at rest not regular."""
+    at = lambda p: DiracStructure.from_skew(spinning(p), {"p": slice(0, 3)})  # noqa: E731
+    family = ModulatedDirac(at, np.zeros(3))
+    found = regularity(family, [[0.0, 0.0, 0.0], STATE])
+    assert (found.flows, found.efforts) == ((0, 2), (3, 3))
+    assert str(found).startswith("(dim G, dim P) = (0, 3) at x = [0. 0. 0.]; (dim G, dim P) = (2, 3) at x = [ 0.7 -0.4")
+    held = ModulatedDirac(kinematic(coin), np.array([0.1, 0.2, 0.3, 0.7, 1.0, 2.0, 3.0, 4.0]))
+    assert regularity(held, np.random.default_rng(0).standard_normal((5, 8))).efforts == (6,) * 5
+    with pytest.raises(ValueError, match="must have the same ports at all states"):
+        ModulatedDirac(lambda x: DiracStructure.from_skew(np.zeros((1, 1)), {"x" if x[0] == 1.0 else "y": slice(0, 1)}),
+                       np.ones(1))  # fmt: skip
 
 
 def test_bad_input():

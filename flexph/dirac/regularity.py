@@ -1,0 +1,89 @@
+"""Ranks of modulated Dirac structures over the state ([rigid] definition 4, remark 5; [survey] sec. 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import checks as check
+from ..differences import state_sizes
+from ..space import Array
+from .structure import DiracStructure
+
+DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)
+"""Distances of random states from the sample, over the size of each state, at which a family is looked at."""
+
+
+@dataclass(frozen=True)
+class Regularity:
+    """Dimensions of ``G_D(x) = {f : ∃e, (f, e) ∈ D(x)}`` and ``P_D(x) = {e : ∃f, (f, e) ∈ D(x)}`` at some states.
+
+    ``points`` (k, n), ``flows`` and ``efforts`` (k,) are dim G_D and dim P_D. True where they are the same at all
+    points: near regular points they are constant ([survey] sec. 7).
+    """
+
+    points: Array
+    flows: tuple[int, ...]
+    efforts: tuple[int, ...]
+
+    def __bool__(self) -> bool:
+        return len(set(self.flows)) <= 1 and len(set(self.efforts)) <= 1
+
+    def __str__(self) -> str:
+        rows = zip(self.points, self.flows, self.efforts, strict=True)
+        return "; ".join(f"(dim G, dim P) = ({f}, {e}) at x = {_short(x)}" for x, f, e in rows)
+
+
+def regularity(structure: Callable[[Array], DiracStructure], points: Sequence[Sequence[float]] | Array) -> Regularity:
+    """The dimensions of flows and efforts of D(x) at states (k, n).
+
+    Ranks are those of principal pivots of the skew form of D(x), over its largest entry.
+    """
+    states = check.array("points", points, (None, None))
+    found = [dimensions(structure(x)) for x in states]
+    return Regularity(states, tuple(f for f, _ in found), tuple(e for _, e in found))
+
+
+def dimensions(D: DiracStructure) -> tuple[int, int]:
+    """dim G and dim P of a structure: n less the flows, or the efforts, that are zero or follow from others."""
+    graph = D.graph
+    free_flows = graph.settled(np.flatnonzero(graph.flow_inputs)).flow_inputs
+    free_efforts = ~graph.settled(np.flatnonzero(~graph.flow_inputs)).flow_inputs
+    return D.size - int(free_efforts.sum()), D.size - int(free_flows.sum())
+
+
+def check_continuous(structure: Callable[[Array], DiracStructure], sample: Array) -> None:
+    """Raise ValueError, with states and ranks, unless ``x ↦ D(x)`` is a modulated Dirac structure near the sample.
+
+    [rigid] definition 4 (b) asks for bases of D(x) that are continuous in x. Then flows and efforts that are inputs v
+    of D(sample) (:meth:`DiracStructure.hybrid`) are independent nearby too: all n of them, which is looked at in random
+    states. It fails where constraints lose rank at the sample, as in remark 5. Ranks of G_D and P_D may change in a
+    modulated structure (:func:`regularity`): that of J(x) with f = J(x) e does not matter.
+    """
+    D, rng = structure(sample), np.random.default_rng(0)
+    for distance in DISTANCES:
+        x = sample + distance * state_sizes(sample) * rng.uniform(-1.0, 1.0, sample.size)
+        try:
+            here = structure(x)
+        except ValueError as error:
+            raise ValueError(f"no Dirac structure at x = {_short(x)}, near the sample: {error}") from error
+        if list(here.ports) != list(D.ports) or here.size != D.size:
+            raise ValueError(
+                f"a modulated structure must have the same ports at all states: {here!r} at x = {_short(x)}, {D!r} at "
+                f"x = {_short(sample)}"
+            )
+        try:
+            here.hybrid(D.graph.flow_inputs)
+        except ValueError:
+            ranks = regularity(structure, np.array([sample, x]))
+            raise ValueError(
+                "D(x) must be continuous at the sample ([rigid] definition 4 (b)): its rank changes there, which "
+                f"constraints do whose rank is not constant (remark 5): {ranks}. Take another sample, or constraints "
+                "of constant rank"
+            ) from None
+
+
+def _short(x: Array) -> str:
+    return np.array2string(x, precision=9, threshold=12, max_line_width=1000)
