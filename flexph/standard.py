@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from . import checks as check
+from .definite import semi_definite_product
 from .elimination import eliminate
 from .linear import LinearPHDAE
 from .space import Array, dense
@@ -111,10 +112,10 @@ def standard_form(system: LinearPHDAE, *, coordinates: Coordinates = "energy") -
         root = half(np.eye(free.size))
         Q = root.T @ root
         return StandardForm(J=J, R=R, Q=Q, B=B, lift=lift @ Q, **names)
-    skew, loss = half(half(J).T).T, half(half(R).T).T
+    skew, frame = half(half(J).T).T, half(np.eye(free.size)).T
     return StandardForm(
         J=0.5 * (skew - skew.T),
-        R=0.5 * (loss + loss.T),
+        R=semi_definite_product("R", R, frame),
         Q=np.eye(free.size),
         B=half(B),
         lift=half(lift.T).T,

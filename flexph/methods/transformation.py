@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks as check
+from ..definite import semi_definite_product
 from ..phdae import PHDAE, Constant, MatrixFunction
 from ..space import Array
 from .derivatives import Derivatives
@@ -77,6 +78,8 @@ class Transformation:
 
     def carried(self, name: str, matrix: Any, U: Any, D: Any) -> Any:
         """``UᵀED, UᵀJU, UᵀRU`` or ``UᵀB``."""
+        if name == "R":
+            return semi_definite_product("R", matrix, U)
         left = U.T @ matrix
         return left if name == "B" else left @ (D if name == "E" else U)
 
