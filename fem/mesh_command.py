@@ -7,9 +7,9 @@ from .mesh_report import mesh_report, words
 
 @click.command("mesh")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option("--density", default=1.0, show_default=True, help="density [kg/m³]")
+@click.option("--density", default=None, type=float, help="density [kg/m³]; without it that of the file, if it has one")
 @click.option("--unit", default=1.0, show_default=True, help="what the file counts lengths in [m]: 1e-3 for mm")
-def command(file: str, density: float, unit: float) -> None:
+def command(file: str, density: float | None, unit: float) -> None:
     """Say what a mesh holds: cells, regions, volume, mass and inertia, quality, what could become a port."""
     try:
         click.echo(words(mesh_report(file, density, unit=unit)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -10,16 +11,18 @@ import numpy as np
 
 from flexph import checks as check
 from flexph.inertia import contract
-from flexph.mesh_files import DIMENSION, Source, dimension, read
+from flexph.mesh_files import DIMENSION, Source, dimension, read_contents
 from flexph.space import Array
 
 from .cells import EDGES, corner_slopes, table
+from .elastic import Elastic
+from .file_materials import element_notes, file_densities
 from .mesh_reading import solid_mesh
 from .region_samples import facet_samples
 from .regions import region
 from .section import Material
 from .solid_mesh import Block, SolidMesh, jacobians
-from .solid_model import SolidModel
+from .solid_model import SolidModel, solid_model
 
 IDEAL = {"triangle": np.sqrt(0.75), "quad": 1.0, "tetra": np.sqrt(0.5), "hexahedron": 1.0}
 """Jacobian of a cell with edges of length one."""
@@ -40,7 +43,9 @@ class RegionReport:
 class MeshReport:
     """A mesh as a body of density ρ; the measure is the volume, or the area [m²] of a plane mesh (of unit thickness).
 
-    ``inertia`` (s, s) about the centre of mass; ``quality`` the worst cell's: the least Jacobian over that of an ideal
+    ``mass`` and ``inertia`` (s, s) about the centre of mass are None where no density is known, ``centre`` is then that
+    of the volume; ``mass_unit`` is "kg", or the file's own unit. ``quality`` the worst cell's: the least Jacobian over
+    that of an ideal
     cell with the same mean square of edge lengths, 1 at best; ``worst`` its type and number.
     """
 
@@ -49,27 +54,31 @@ class MeshReport:
     points: int
     size: tuple[Array, Array]
     measure: float
-    mass: float
+    mass: float | None
     centre: Array
-    inertia: Array
+    inertia: Array | None
     quality: float
     worst: tuple[str, int]
     regions: tuple[RegionReport, ...]
+    mass_unit: str = "kg"
+    notes: tuple[str, ...] = ()
 
 
-def mesh_report(mesh: Source, density: float = 1.0, *, unit: float = 1.0) -> MeshReport:
-    """What a mesh holds whose coordinates count in ``unit`` [m].
+def mesh_report(mesh: Source, density: float | None = None, *, unit: float = 1.0) -> MeshReport:
+    """What a mesh holds whose coordinates count in ``unit`` [m], with a density [kg/m³] or, if None, those of the file.
 
-    Raises ValueError where :func:`fem.solid` refuses it, but for the regions.
+    A density of the file counts in the units of the file, and so does the mass then. Raises ValueError where
+    :func:`fem.solid` refuses the mesh, but for the regions.
     """
-    check.positive("density", density, "kg/m³")
-    given = copy(read(mesh))
+    held = read_contents(mesh)
+    given = copy(held.mesh)
     given.points = check.positive("unit", unit, "m") * np.asarray(given.points)
     plane = max((dimension(b.type) for b in given.cells if len(b.data)), default=0) == DIMENSION["quad"]
     found = solid_mesh(given, plane=plane, degree=None)
-    material = Material(young=1.0, density=density, poisson=0.0)
-    of = np.zeros(int(found.starts[-1]), dtype=int)
-    model = SolidModel(found, {"": material}, of, "stress" if plane else None, 1.0)
+    own = file_densities(held) if density is None else None
+    known = density is not None or own is not None
+    materials, of = _materials(found, density, own, unit)
+    model = SolidModel(found, materials, of, "stress" if plane else None, 1.0)
     inertia = model.inertia(np.zeros((model.size, 0)))
     qualities = [_quality(found, b) for b in found.blocks]
     block = int(np.argmin([q.min() for q in qualities]))
@@ -78,14 +87,33 @@ def mesh_report(mesh: Source, density: float = 1.0, *, unit: float = 1.0) -> Mes
         cells=_counts(given),
         points=len(found.points),
         size=(found.points.min(axis=0), found.points.max(axis=0)),
-        measure=inertia.mass / density,
-        mass=inertia.mass,
+        measure=float(model.weights.sum()),
+        mass=inertia.mass if known else None,
         centre=inertia.centre,
-        inertia=contract(inertia, about_centre=True).J,
+        inertia=contract(inertia, about_centre=True).J if known else None,
         quality=float(qualities[block].min()),
         worst=(found.blocks[block].kind.name, int(np.argmin(qualities[block]))),
         regions=tuple(_region(model, name) for name in found.sets),
+        mass_unit="kg" if density is not None or unit == 1.0 else "units of mass of the file",
+        notes=tuple(element_notes(held)),
     )
+
+
+def _materials(
+    mesh: SolidMesh, density: float | None, own: dict[str, float] | None, unit: float
+) -> tuple[Mapping[str, Elastic], Array]:
+    """Materials of the given density, those of the file, or else of density one, and which of them each cell has."""
+    make = lambda rho: Material(young=1.0, density=rho, poisson=0.0)  # noqa: E731
+    if own is None:
+        one = 1.0 if density is None else check.positive("density", density, "kg/m³")
+        return {"": make(one)}, np.zeros(int(mesh.starts[-1]), dtype=int)
+    model = solid_model(
+        mesh,
+        {region: make(rho / unit**3) for region, rho in own.items()},
+        plane="stress" if mesh.dim == 2 else None,
+        thickness=1.0 if mesh.dim == 2 else None,
+    )
+    return model.materials, model.material_of
 
 
 def _counts(given: Any) -> dict[str, int]:
@@ -125,27 +153,50 @@ def _region(model: SolidModel, name: str) -> RegionReport:
 
 def words(report: MeshReport) -> str:
     """The report as lines of text."""
-    vector = lambda v: "(" + ", ".join(f"{x:.6g}" for x in np.atleast_1d(v)) + ")"  # noqa: E731
-    space, plane = report.dim == 3, report.dim == 2
+    space = report.dim == 3
     low, high = report.size
     lines = [
         f"a {'solid' if space else 'plane body'} of {report.points} points",
         "cells: " + ", ".join(f"{count} {name}" for name, count in report.cells.items()),
-        f"extent: from {vector(low)} to {vector(high)} m",
+        f"extent: from {_vector(low)} to {_vector(high)} m",
         f"{'volume' if space else 'area'}: {report.measure:.6g} {'m³' if space else 'm²'}",
-        f"mass{' per thickness' if plane else ''}: {report.mass:.6g} {'kg' if space else 'kg/m'}",
-        f"centre of mass: {vector(report.centre)} m",
-        f"inertia about it{' per thickness' if plane else ''}, {'xx, yy, zz, yz, xz, xy' if space else 'zz'}: "
-        + vector(report.inertia[[0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1]] if space else report.inertia[0])
-        + (" kg m²" if space else " kg m"),
+        *_mass_lines(report),
         f"worst cell: {report.worst[0]} {report.worst[1]}, quality {report.quality:.3g} (1 is the best)",
     ]
     unit = {"volume": "m³" if space else "m²", "surface": "m²" if space else "m"}
     what = {"volume": "cells", "surface": "facets", "nodes": "nodes"}
     for r in report.regions:
         size = f", {r.measure:.6g} {unit[r.kind]}" if r.kind in unit else ""
-        port = f"; a port (of {r.nodes} nodes), or a load" if r.kind in unit else "; a port" if r.count else ""
+        use = {
+            "volume": "a material, or a load",
+            "surface": f"a port (of {r.nodes} nodes), or a load",
+            "nodes": "a port",
+        }
+        port = f"; {use[r.kind]}" if r.count else ""
         lines.append(f"region {r.name!r}: {r.count} {what.get(r.kind, r.kind)}{size}{port}")
     if not report.regions:
         lines.append("no named regions: take functions of x as ports")
+    lines += [f"note: {note}" for note in report.notes]
     return "\n".join(lines)
+
+
+def _mass_lines(report: MeshReport) -> list[str]:
+    """Mass, centre and inertia as lines of text, or the centre alone where no density is known."""
+    if report.mass is None or report.inertia is None:
+        return [
+            "mass: no density is known; --density gives mass and inertia",
+            f"centre of {'volume' if report.dim == 3 else 'area'}: {_vector(report.centre)} m",
+        ]
+    plane, unit = report.dim == 2, report.mass_unit
+    per, names = (" per thickness", "zz") if plane else ("", "xx, yy, zz, yz, xz, xy")
+    inertia = report.inertia[0] if plane else report.inertia[[0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1]]
+    short = unit if unit == "kg" else f"({unit})"
+    return [
+        f"mass{per}: {report.mass:.6g} {unit}{'/m' if plane else ''}",
+        f"centre of mass: {_vector(report.centre)} m",
+        f"inertia about it{per}, {names}: {_vector(inertia)} {short} {'m' if plane else 'm²'}",
+    ]
+
+
+def _vector(values: Array) -> str:
+    return "(" + ", ".join(f"{x:.6g}" for x in np.atleast_1d(values)) + ")"

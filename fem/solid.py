@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+import meshio
 import numpy as np
 import skfem
 from scipy import sparse
@@ -15,12 +16,14 @@ from flexph import Body, Elasticity
 from flexph import checks as check
 from flexph.body import Momenta
 from flexph.mean_axes import FILLED, about_mean_axes
-from flexph.mesh_files import Source
+from flexph.mesh_files import Source, read_contents
+from flexph.mesh_files.contents import MeshContents
 from flexph.space import spins
 from flexph.validity import ValidityWarning
 
 from .damping import Damping, damped
 from .elastic import Elastic
+from .file_materials import file_materials, warn_of_elements
 from .mesh_reading import solid_mesh
 from .references import referred
 from .section_maps import solid_sections
@@ -37,7 +40,7 @@ LOCKING = 0.1
 
 def solid(
     mesh: Source | skfem.Mesh,
-    material: Elastic | Mapping[str, Elastic],
+    material: Elastic | Mapping[str, Elastic] | None = None,
     *,
     ports: Mapping[str, Any] | None = None,
     reference: str = "mean_axis",
@@ -64,7 +67,8 @@ def solid(
     the highest dimension make the body: tetra, tetra10, hexahedron, hexahedron20, hexahedron27; for a plane body
     triangle, triangle6, quad, quad8, quad9. Cells of lower dimension name regions only. ``degree=2`` adds nodes on the
     edges of first-order cells. ``material``: a :class:`Material` with ν or G, :class:`Orthotropic`,
-    :class:`Anisotropic`, or one for each region of cells by its name.
+    :class:`Anisotropic`, or one for each region of cells by its name; None takes density, isotropic moduli and section
+    assignments of the file (Abaqus), in its units.
 
     ``plane="stress"`` or ``"strain"`` makes a body of the plane of ``thickness`` [m].
 
@@ -89,8 +93,10 @@ def solid(
     """
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
-    read = solid_mesh(mesh, plane=plane is not None, degree=degree)
-    model = solid_model(read, material, plane=plane, thickness=thickness)
+    held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh)
+    warn_of_elements(held, level=2)
+    read = solid_mesh(mesh if isinstance(mesh, skfem.Mesh) else held.mesh, plane=plane is not None, degree=degree)
+    model = solid_model(read, file_materials(held) if material is None else material, plane=plane, thickness=thickness)
     _warn_of_locking(model)
     basis, found = tied(model, ports or {})
     kept = referred(model, basis, found, reference)

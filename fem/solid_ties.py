@@ -35,7 +35,8 @@ class Tie:
       node. A force and a torque are spread over the region. A node, or nodes on a line, turn with the mean ½ curl u of
       the cells that touch them.
 
-    By default a region that spans an area or a volume (in the plane a length) is rigid, another one mean.
+    By default a region that spans an area (in the plane a length) is rigid, another one mean. A region with whole cells
+    needs the word: ``rigid`` takes the elasticity out of these cells.
     """
 
     region: Where
@@ -79,6 +80,8 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     given = given_ties(ports)
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
     found = {name: measured(model, r) for name, r in regions.items()}
+    for name, t in given.items():
+        _refuse_cells(name, t, regions[name], int(model.mesh.starts[-1]))
     rigid = [name for name, t in given.items() if _is_rigid(name, t, found[name])]
     refuse_shared({name: regions[name].nodes for name in rigid})
     basis, masters = _condensed(model, {name: (regions[name].nodes, found[name].centre) for name in rigid})
@@ -88,6 +91,16 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
         shape, rotation = masters[name] if name in masters else (at.shape @ basis, at.rotation(model) @ basis)
         made[name] = Tied(r, at.centre, name in masters, sparse.csr_array(shape), sparse.csr_array(rotation))
     return basis, made
+
+
+def _refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
+    """ValueError for a port on whole cells without a word: it would be rigid, and its cells with it."""
+    if tie.how is None and r.kind == "volume":
+        raise ValueError(
+            f"port {name!r} must be a region of facets or nodes, got {len(r.cells)} of the {count} cells of the mesh: "
+            "Tie(region, 'rigid') makes these cells rigid, Tie(region, 'mean') takes their mean motion; the facets of "
+            "a surface have a name of their own"
+        )
 
 
 def _is_rigid(name: str, tie: Tie, at: Measured) -> bool:

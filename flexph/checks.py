@@ -13,6 +13,9 @@ ROUND_OFF = 1e-12
 """Relative defect up to which an assembled matrix counts as symmetric, skew or positive: assembly sums
 thousands of products in double precision, each with a relative error of 1e-16."""
 
+LISTED = 8
+"""Numbers that an error lists of many."""
+
 LARGE = 20000
 """Rows from which on a sparse matrix is factored by the solver of large ones, which announces it."""
 
@@ -151,6 +154,12 @@ def covering(ports: Mapping[str, slice], inputs: int) -> None:
     covered = sorted(i for s in ports.values() for i in range(s.start or 0, s.stop))
     if covered != list(range(inputs)):
         raise ValueError(f"ports must cover the {inputs} columns of B once each, got columns {covered}")
+
+
+def listed(numbers: Any) -> str:
+    """The first of many numbers, as words."""
+    shown = ", ".join(str(int(n)) for n in numbers[:LISTED])
+    return shown + (f", … ({len(numbers)} in all)" if len(numbers) > LISTED else "")
 
 
 def norm(a: Any) -> float:

@@ -58,7 +58,7 @@ def test_a_set_of_mixed_dimensions_is_refused_where_it_is_used():
     """Abaqus has sets of all elements, membranes on the faces among them: the others can be used."""
     mesh = two_cubes("-")
     mesh.cell_sets = {"every": [np.arange(3), np.array([0])], "first": [np.array([0]), np.array([], dtype=int)]}
-    body = fem.solid(mesh, STEEL, ports={"first": "first"}, reference="first")
+    body = fem.solid(mesh, STEEL, ports={"first": fem.Tie("first", "rigid")}, reference="first")
     assert body.ports["first"].position == pytest.approx([0.5, 0.5, 0.5])
     assert "region 'every': 0 of mixed dimensions\n" in words(mesh_report(mesh)) + "\n"
     with pytest.raises(

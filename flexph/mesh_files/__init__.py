@@ -1,4 +1,4 @@
-"""Mesh files of other programs: read by meshio, with errors that name the file."""
+"""Mesh files of other programs: read by meshio, or, of Abaqus, by :mod:`flexph.mesh_files.abaqus_mesh`."""
 
 from __future__ import annotations
 
@@ -7,28 +7,39 @@ import io
 import os
 import re
 import sys
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import meshio
 import numpy as np
 
-from .space import Array
+from ..checks import listed
+from ..space import Array
+from .abaqus_mesh import abaqus_contents, is_abaqus
+from .contents import MeshContents
 
 Source: TypeAlias = meshio.Mesh | str | os.PathLike[str]
 TYPE = re.compile(r"(vertex|line|triangle|quad|tetra|hexahedron|wedge|pyramid)(\d*)")
 """A meshio cell type of any order, such as ``tetra`` or ``tetra10``."""
 DIMENSION = {"vertex": 0, "line": 1, "triangle": 2, "quad": 2, "tetra": 3, "hexahedron": 3, "wedge": 3, "pyramid": 3}
-LISTED = 8
 
 
 def read(mesh: Source) -> meshio.Mesh:
-    """A mesh, or that of a file; ValueError, naming the path, for whatever stops meshio."""
+    """A mesh, or that of a file; ValueError, naming the path, for whatever stops the reader."""
+    return read_contents(mesh).mesh
+
+
+def read_contents(mesh: Source) -> MeshContents:
+    """A mesh with what its file says beside it; ValueError, naming the path, for whatever stops the reader."""
     if isinstance(mesh, meshio.Mesh):
-        return mesh
+        return MeshContents(mesh)
     if not isinstance(mesh, str | os.PathLike):
         raise ValueError(f"mesh must be a meshio.Mesh or the path of a file, got {type(mesh).__name__}")
     printed, warned = io.StringIO(), io.StringIO()
     try:
+        path = Path(mesh)
+        if path.suffix.lower() == ".inp" and path.is_file() and is_abaqus(path):
+            return abaqus_contents(path)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(warned):
             found = meshio.read(mesh)
     except (Exception, SystemExit) as error:  # readers raise whatever they stumble over; meshio exits on some files
@@ -36,7 +47,7 @@ def read(mesh: Source) -> meshio.Mesh:
         said = printed.getvalue() + warned.getvalue() if exited else str(error) or type(error).__name__
         raise ValueError(f"mesh cannot be read from {os.fspath(mesh)!r}: {' '.join(said.split())}") from error
     sys.stderr.write(warned.getvalue())  # what it printed are failed attempts at formats that share an ending
-    return found
+    return MeshContents(found)
 
 
 def dimension(kind: str) -> int:
@@ -57,9 +68,3 @@ def nodes_of(kind: str, data: Any, points: int) -> Array:
             f"{listed(np.flatnonzero(wrong.any(axis=1)))}"
         )
     return cells.astype(np.int64)
-
-
-def listed(numbers: Any) -> str:
-    """The first of many numbers, as words."""
-    shown = ", ".join(str(int(n)) for n in numbers[:LISTED])
-    return shown + (f", … ({len(numbers)} in all)" if len(numbers) > LISTED else "")

@@ -1,0 +1,78 @@
+"""Keyword blocks of Abaqus input files (.inp), as Abaqus and CalculiX write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Block(NamedTuple):
+    """A keyword in capitals, its parameters by names in capitals, and its data lines, each split at commas.
+
+    ``line`` is the number of the keyword's line, ``lines`` those of the data.
+    """
+
+    keyword: str
+    parameters: Mapping[str, str]
+    data: list[list[str]]
+    line: int
+    lines: list[int]
+
+    def name(self, parameter: str) -> str:
+        """The value of a parameter that must be there."""
+        if not self.parameters.get(parameter):
+            raise ValueError(f"line {self.line}: *{self.keyword} must have {parameter}=")
+        return self.parameters[parameter]
+
+
+def keyword_blocks(path: Path) -> list[Block]:
+    """The blocks of a file and of those that it includes. Raises ValueError for data before any keyword."""
+    found: list[Block] = []
+    for line, text in _statements(path):
+        if text.startswith("*"):
+            keyword, *rest = _split(text[1:])
+            parameters = {key.strip().upper(): value.strip().strip('"') for key, _, value in map(_halves, rest)}
+            block = Block(" ".join(keyword.upper().split()), parameters, [], line, [])
+            if block.keyword == "INCLUDE":
+                found += keyword_blocks(_included(path, block))
+            else:
+                found.append(block)
+        elif not found:
+            raise ValueError(f"line {line}: {text!r} must follow a keyword such as *NODE")
+        else:
+            found[-1].data.append(_split(text))
+            found[-1].lines.append(line)
+    return found
+
+
+def _statements(path: Path) -> list[tuple[int, str]]:
+    """Lines without comments and blank ones; a keyword that ends with a comma goes on in the next line."""
+    made: list[tuple[int, str]] = []
+    goes_on = False
+    for k, raw in enumerate(path.read_text(encoding="latin-1").splitlines(), 1):
+        text = raw.strip()
+        if not text or text.startswith("**"):
+            continue
+        if goes_on and not text.startswith("*"):
+            made[-1] = (made[-1][0], made[-1][1] + text)
+        else:
+            made.append((k, text))
+        goes_on = made[-1][1].startswith("*") and text.endswith(",")
+    return made
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.rstrip(",").split(",")]
+
+
+def _halves(text: str) -> tuple[str, str, str]:
+    return text.partition("=")
+
+
+def _included(path: Path, block: Block) -> Path:
+    given = Path(block.name("INPUT"))
+    found = given if given.is_file() else path.parent / given
+    if not found.is_file():
+        raise ValueError(f"line {block.line}: *INCLUDE names {str(given)!r}, and there is no such file")
+    return found
