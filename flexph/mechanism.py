@@ -24,13 +24,14 @@ from .layout import Layout, lay_out
 from .ledger import Accounts
 from .linear import LinearPHDAE
 from .linearization import linear_body, linearize
+from .loaded_linearization import linearize_state
 from .network import Network, build_network
 from .nonlinear import as_phdae
 from .phdae import PHDAE
 from .placement import Motion, Placement
 from .ports import find_port
 from .reactions import Reaction, position_of, reaction_of_state
-from .small_motion import Spectrum, linearize_state, spectrum
+from .small_motion import Spectrum, spectrum
 from .space import Array
 from .state import Pose, State
 

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cholesky, eig, eigh, solve_triangular, svd
-from scipy.linalg import null_space as null_space_of
 
 from . import checks as check
+from .assembly import extent
 from .elimination import null_space
 from .equilibrium import BALANCED, Steady, noise, problem, refuse_nonholonomic, steady_motion
 from .initial import velocities_of
 from .inputs import Input
-from .kernels.continuous import input_matrix, spring_operator, strain_operator
 from .kernels.gradient import columns
-from .kernels.springs import damping_slopes
 from .kernels.state import Configuration, Derived, derive
+from .kernels.stiffness_size import stiffness_size
 from .kernels.tangent import tangent
-from .linear import LinearPHDAE
-from .space import Array, cross
+from .quadratic_spectrum import Noise, SmallMotion, Solution, solve
+from .space import Array
 from .state import State, configuration
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
-ZERO = 1e-13
-"""Frequency over the highest one, times the number of freedoms, up to which a freedom counts as neutral; where K is not
-positive definite, the same of their squares."""
+ROUND_OFF = 10.0 * float(np.finfo(float).eps)
+"""Error of an entry of the stiffness over the sum of the sizes of its terms: some ten operations lie on the way."""
 
 
 @dataclass(frozen=True)
@@ -59,21 +55,18 @@ class Spectrum:
         return self.shapes[check.lookup("part", name, self.parts)]
 
 
-@dataclass(frozen=True)
-class _Small:
-    """M η̈ + (C + R) η̇ + K η = 0 with ξ = P η, constraints eliminated; dense."""
+class AtRest(NamedTuple):
+    """A mechanism at rest or in steady rotation, ξ = P η on the null space of its constraints; all dense."""
 
     c: Configuration
     d: Derived
     basis: Array
-    mass: Array
-    gyroscopic: Array
-    damping: Array
-    stiffness: Array
     steady: Steady
+    motion: SmallMotion
 
 
-def _small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> _Small:
+def small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> AtRest:
+    """M, C, R and K of the small motions about a state. Raises ValueError unless it is in equilibrium."""
     a, c = mechanism.network.arrays, configuration(mechanism, state.x)
     d, steady = derive(a, c), steady_motion(mechanism, state)
     if np.any(velocities_of(mechanism, c)):
@@ -82,109 +75,64 @@ def _small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input
     G = given.constraints(c)
     basis = null_space(G, mechanism.constraint_names)[0].toarray() if G.shape[0] else np.eye(G.shape[1])
     left = given.unbalanced(c, state.multipliers)
-    largest = max(np.abs(G.T @ state.multipliers).max(initial=0.0), np.abs(a.weight).max(initial=0.0))
-    largest = max(largest, np.abs(left + G.T @ state.multipliers).max(initial=0.0))
+    _refuse_unbalanced(mechanism, c, left, G.T @ state.multipliers)
+    forces = given.forces(c, state.multipliers)
+    t = tangent(a, c, d, forces, steady.spin)
+    size = ROUND_OFF * stiffness_size(a, c, d, forces, steady.spin) + _unbalanced_stiffness(mechanism, c, left)
+    mass, gyroscopic, damping, stiffness = (basis.T @ (matrix @ basis) for matrix in t)
+    return AtRest(c, d, basis, steady, SmallMotion(mass, gyroscopic, damping, stiffness, Noise(size, basis)))
+
+
+def _refuse_unbalanced(mechanism: Mechanism, c: Configuration, left: Array, joints: Array) -> None:
+    largest = max(np.abs(joints).max(initial=0.0), np.abs(mechanism.network.arrays.weight).max(initial=0.0))
+    largest = max(largest, np.abs(left + joints).max(initial=0.0))
     if np.abs(left).max(initial=0.0) > BALANCED * largest + noise(mechanism, c):
         raise ValueError(
             f"the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...): a force of "
             f"{np.abs(left).max():.2g} is not balanced"
         )
-    t = tangent(a, c, d, given.forces(c, state.multipliers), steady.spin)
-    mass, gyroscopic, damping, stiffness = (basis.T @ (matrix @ basis) for matrix in t)
-    return _Small(c, d, basis, mass, gyroscopic, damping, stiffness, steady)
+
+
+def _unbalanced_stiffness(mechanism: Mechanism, c: Configuration, left: Array) -> Any:
+    """What unbalanced forces add to the stiffness of motions that the energy does not see, sparse diagonal (n_v, n_v).
+
+    Turning the whole mechanism moves the force f on a centre of mass at r by f·(θ × (θ × r)).
+    """
+    centres, spins, _ = columns(mechanism.network.arrays)
+    size = np.zeros(left.size)
+    size[centres] = np.abs(left[centres]) / extent(mechanism, c.r, c.R)
+    turning = spins[spins >= 0]
+    size[turning] = np.abs(left[turning])
+    return sparse.diags_array(size)
 
 
 def spectrum(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """See :meth:`flexph.Mechanism.spectrum`."""
-    small = _small_motion(mechanism, state, inputs)
-    turning = bool(np.any(small.steady.spin))
-    symmetric = np.abs(small.stiffness - small.stiffness.T).max(initial=0.0)
-    root = None
-    if symmetric <= 1e-9 * np.abs(small.stiffness).max(initial=1.0):
-        root = _root(small)
-    if root is not None and not np.any(small.damping):
-        values, vectors = _oscillations(small, root)
-    else:
-        values, vectors = _general(small)
-    order = np.lexsort((np.abs(values.real), np.abs(values.imag).round(12)))
-    shapes = small.basis @ vectors[:, order]
+    small = small_motion(mechanism, state, inputs)
+    solution = solve(small.motion)
+    order = np.lexsort((np.abs(solution.values.real), np.abs(solution.values.imag).round(12)))
+    shapes = small.basis @ solution.shapes[:, order]
     top = np.take_along_axis(shapes, np.abs(shapes).argmax(axis=0)[None], axis=0)
-    about = "steady motion" if turning else "rest"
     return Spectrum(
-        values=values[order],
+        values=solution.values[order],
         shapes=shapes / np.where(top == 0.0, 1.0, top),
-        about=about,
-        message=_message(about, small.steady, values),
+        about="steady motion" if np.any(small.steady.spin) else "rest",
+        message=_message(small.steady, solution),
         parts=_shape_parts(mechanism),
     )
 
 
-def _message(about: str, steady: Steady, values: Array) -> str:
-    growth = float(np.max(values.real, initial=0.0))
-    largest = float(np.max(np.abs(values), initial=0.0))
-    verdict = f"unstable: grows with {growth:.4g} 1/s" if growth > 1e-7 * largest else "no growing motion"
-    if about == "rest":
+def _message(steady: Steady, solution: Solution) -> str:
+    verdict = "no growing motion" + (f" above {solution.untold:.1g} 1/s" if solution.untold else "")
+    if solution.growth:
+        verdict = f"unstable: grows with {solution.growth:.4g} 1/s"
+    if not np.any(steady.spin):
         return f"small motions about rest ({verdict})"
     turn = float(np.linalg.norm(steady.spin))
     return (
         f"small motions about a steady rotation with {turn:.6g} rad/s, in the frame that turns with it: complex "
         f"spectrum of a gyroscopic system, not of a LinearPHDAE at rest ({verdict})"
     )
-
-
-def _root(small: _Small) -> Array | None:
-    """L with L Lᵀ = K, (n, rank), or None where K has a negative direction.
-
-    Neutral freedoms are those whose frequency is round-off of the highest one. Cholesky's factor keeps the digits of
-    slow motions beside stiff ones; where it fails, eigenvalues of K decide.
-    """
-    K = 0.5 * (small.stiffness + small.stiffness.T)
-    if not K.size:
-        return np.zeros((0, 0))
-    lower = cholesky(small.mass, lower=True)
-    try:
-        left, values, _ = svd(solve_triangular(lower, cholesky(K, lower=True), lower=True))
-        floor = ZERO * len(values) * values[0]
-    except np.linalg.LinAlgError:
-        half = solve_triangular(lower, K, lower=True)
-        squares, left = eigh(solve_triangular(lower, half.T, lower=True))
-        floor = ZERO * np.abs(squares).max()
-        if squares[0] < -floor:
-            return None
-        values, floor = np.sqrt(np.maximum(squares, 0.0)), np.sqrt(floor)
-    keep = values > floor
-    root: Array = lower @ left[:, keep] * values[keep]
-    return root
-
-
-def _oscillations(small: _Small, root: Array) -> tuple[Array, Array]:
-    """Without damping and with K = L Lᵀ: Hermitian, so that all s are imaginary to the last bit.
-
-    States are the velocities and Lᵀη: where K is singular, neutral freedoms are added as s = 0.
-    """
-    n = len(small.mass)
-    lower = cholesky(small.mass, lower=True)
-    C = solve_triangular(lower, solve_triangular(lower, small.gyroscopic, lower=True).T, lower=True).T
-    L = solve_triangular(lower, root, lower=True)
-    J = np.block([[-0.5 * (C - C.T), -L], [L.T, np.zeros((L.shape[1],) * 2)]])
-    values, vectors = np.linalg.eigh(-1j * J)
-    values = np.where(np.abs(values) <= ZERO * len(values) * np.abs(values).max(initial=0.0), 0.0, values)
-    shapes = solve_triangular(lower, vectors[:n], lower=True, trans=1) / np.where(values == 0.0, 1.0, 1j * values)
-    neutral = null_space_of(root.T)
-    return np.append(1j * values, np.zeros(neutral.shape[1])), np.hstack([shapes, neutral])
-
-
-def _general(small: _Small) -> tuple[Array, Array]:
-    """Eigenvalues of the first-order form, scaled so that velocities and displacements have one size."""
-    n = len(small.mass)
-    scale = 1.0
-    if n:
-        scale = math.sqrt(max(check.norm(small.stiffness) / check.norm(small.mass), 1e-300))
-    one, none = np.eye(n), np.zeros((n, n))
-    left = np.block([[none, one], [-small.stiffness / scale**2, -(small.gyroscopic + small.damping) / scale]])
-    right = np.block([[one, none], [none, small.mass]])
-    values, vectors = eig(left, right)
-    return scale * values, vectors[:n]
 
 
 def _shape_parts(mechanism: Mechanism) -> dict[str, slice]:
@@ -200,106 +148,3 @@ def _shape_parts(mechanism: Mechanism) -> dict[str, slice]:
             parts[f"{name}.deformation"] = slice(at, at + body.size)
             at += body.size
     return parts
-
-
-def linearize_state(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> LinearPHDAE:
-    """Small motions about rest under load as a :class:`LinearPHDAE` with its constraints eliminated.
-
-    ``E = diag(M, 1)``, ``J = [[0, −L], [Lᵀ, 0]]`` with M, K = L Lᵀ on the null space of G; K holds elasticity, springs
-    and the geometric stiffness of stresses, joint forces and loads. States are the free velocities and ``s = Lᵀη``.
-    """
-    small = _small_motion(mechanism, state, inputs)
-    if np.any(small.steady.spin):
-        raise ValueError("a steady rotation has no LinearPHDAE at rest: use mechanism.spectrum(state)")
-    root = _root(small)
-    if root is None:
-        raise ValueError("the equilibrium is unstable, its energy has no minimum: use mechanism.spectrum(state)")
-    defect = np.abs(small.stiffness - small.stiffness.T).max(initial=0.0)
-    if defect > 1e-9 * np.abs(small.stiffness).max(initial=1.0):
-        raise ValueError("a load that follows a section has no potential: use mechanism.spectrum(state)")
-    a, n, rank = mechanism.network.arrays, len(small.mass), root.shape[1]
-    back = np.linalg.pinv(root.T)  # η of the states s
-    lift, parts = _lift(mechanism, small, back)
-    B = small.basis.T @ input_matrix(a, small.c, small.d).toarray()
-    return LinearPHDAE(
-        E=np.block([[0.5 * (small.mass + small.mass.T), np.zeros((n, rank))], [np.zeros((rank, n)), np.eye(rank)]]),
-        J=np.block([[np.zeros((n, n)), -root], [root.T, np.zeros((rank, rank))]]),
-        R=np.block(
-            [
-                [_damping(mechanism, small), np.zeros((n, rank))],
-                [np.zeros((rank, n)), np.zeros((rank, rank))],
-            ]
-        ),
-        B=np.vstack([B, np.zeros((rank, B.shape[1]))]),
-        ports=dict(mechanism.network.input_slices),
-        parts=parts,
-        kinetic=np.arange(n + rank) < n,
-        lift=lift,
-    )
-
-
-def _damping(mechanism: Mechanism, small: _Small) -> Array:
-    """R = FᵀF from the roots of its parts, so that it is semi-definite to the last bit."""
-    a, bent = mechanism.network.arrays, small.basis[columns(mechanism.network.arrays)[2]]
-    roots = [np.zeros((0, small.basis.shape[1]))]
-    slopes = damping_slopes(a.springs, np.zeros(a.springs.damping.size))
-    if slopes.any():
-        S = spring_operator(a, small.c, small.d).toarray() @ small.basis
-        roots.append(np.sqrt(slopes)[:, None] * S)
-    if a.stress_damping.any():  # β is the same for all stresses that C⁻¹ couples
-        stiffness = sparse.csr_array(a.stiffness).toarray()
-        strain = strain_operator(a, small.c.u).toarray() @ bent
-        roots.append(np.sqrt(a.stress_damping)[:, None] * (cholesky(stiffness, lower=True).T @ strain))
-    viscous = sparse.csr_array(a.viscous).toarray()
-    if viscous.any():
-        values, vectors = eigh(viscous)
-        roots.append(np.sqrt(np.maximum(values, 0.0))[:, None] * (vectors.T @ bent))
-    root = np.vstack(roots)
-    made: Array = root.T @ root
-    return made
-
-
-def _lift(mechanism: Mechanism, small: _Small, back: Array) -> tuple[Array, dict[str, slice]]:
-    """From the free states to the parts that linearizing a pose has: v_P, ω, u̇, σ of each body, and springs."""
-    a = mechanism.network.arrays
-    cv, cw, cu = columns(a)
-    D = strain_operator(a, small.c.u).toarray()
-    P, bent = small.basis, small.basis[cu]
-    stress = sparse.csr_array(a.stiffness) @ (D @ bent @ back)
-    rows: list[Array] = []
-    parts: dict[str, slice] = {}
-    at, m = 0, 0
-    for i, (name, body) in enumerate(mechanism.bodies.items()):
-        own = a.body_u == i
-        R, arm = small.c.R[i], body.inertia.centre + body.inertia.mean_shape @ small.c.u[own]
-        rate = bent[own]
-        moving = R.T @ P[cv[i]] - body.inertia.mean_shape @ rate
-        pieces = {"velocity": moving}
-        if body.turns:
-            spin = P[cw[i]]
-            lever = np.einsum("sij,j->is", cross(a.dim), arm)
-            pieces["velocity"] = moving - lever @ spin
-            pieces["spin"] = spin
-        pieces["deformation_rate"] = rate
-        own_stress = stress[m : m + body.stress_size]
-        m += body.stress_size
-        for kind, piece in pieces.items():
-            at = _append(rows, parts, f"{name}.{kind}", np.hstack([piece, np.zeros((len(piece), back.shape[1]))]), at)
-        pad = np.zeros((len(own_stress), P.shape[1]))
-        at = _append(rows, parts, f"{name}.stress", np.hstack([pad, own_stress]), at)
-    if a.springs.stiffness.size:
-        S = spring_operator(a, small.c, small.d).toarray() @ P @ back
-        names = list(mechanism.layout.parts)
-        stored = np.flatnonzero(a.springs.state >= 0)
-        first = len(names) - mechanism.layout.multipliers - len(stored)
-        for name, spring in zip(names[first:], stored, strict=False):
-            row = np.concatenate([np.zeros(P.shape[1]), a.springs.stiffness[spring] * S[spring]])
-            at = _append(rows, parts, name, row[None], at)
-    return np.vstack(rows), parts
-
-
-def _append(rows: list[Array], parts: dict[str, slice], name: str, piece: Array, at: int) -> int:
-    if len(piece):
-        rows.append(piece)
-        parts[name] = slice(at, at + len(piece))
-    return at + len(piece)

@@ -90,7 +90,7 @@ def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
 
 def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, spin: Array) -> Tangent:
     """The matrices at a steady motion with world spin (s,), u̇ = 0."""
-    gyroscopic, stiffness = _inertial(a, c, spin)
+    gyroscopic, stiffness = inertial(a, c, spin)
     stiffness = stiffness + _elastic(a, c) + _springs(a, c, d, forces) - _loads(a, c, d, forces)
     return Tangent(
         mass_matrix(a, c.u), gyroscopic, damping_matrix(a, c, d, damping_slopes), sparse.csr_array(stiffness)
@@ -111,7 +111,7 @@ def _spring_product_force(a: Arrays, d: Derived, spring: Array) -> Array:
     return -(rates.T @ spring)
 
 
-def _inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
+def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
     """Gyroscopic and stiffness matrices of the inertia forces."""
     s, n, bodies = a.n.shape[0], a.body_u.size, len(a.mass)
     Pu = inertia_products(a, c.u)

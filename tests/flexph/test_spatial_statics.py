@@ -37,6 +37,7 @@ from flexph import (
 )
 from flexph import equilibrium as statics
 from flexph.kernels.state import derive
+from flexph.kernels.stiffness_size import stiffness_size
 from flexph.kernels.tangent import tangent
 from flexph.state import configuration
 
@@ -607,6 +608,20 @@ def test_the_tangent_stiffness_is_the_derivative_of_the_forces(inputs):
     # in balance, forces with a potential have a symmetric stiffness
     symmetric = np.abs(K - K.T).max() < 1e-9 * np.abs(free).max()
     assert symmetric == (not set(FOLLOW) & set(inputs))
+
+
+@pytest.mark.parametrize("inputs", [{}, {**PUSH, **FOLLOW}], ids=["weight", "following"])
+def test_no_tangent_stiffness_is_above_the_sum_of_its_terms(inputs):
+    """And where all terms are zero, none is."""
+    mechanism = loaded()
+    state = rest(mechanism, inputs)
+    a, c = mechanism.network.arrays, configuration(mechanism, state.x)
+    steady = statics.steady_motion(mechanism, state)
+    forces = statics.problem(mechanism, state.anchors, state.time, inputs, steady).forces(c, state.multipliers)
+    K = tangent(a, c, derive(a, c), forces, steady.spin).stiffness.toarray()
+    size = stiffness_size(a, c, derive(a, c), forces, steady.spin).toarray()
+    assert np.all(np.abs(K) <= size * (1.0 + 1e-12))  # sums in another order
+    assert np.all((K != 0.0) <= (size > 0.0))
 
 
 def test_the_tangent_stiffness_of_a_steady_rotation():
