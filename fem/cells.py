@@ -1,7 +1,6 @@
 """Cells of solid meshes: their nodes, faces, shape functions and quadrature, as data.
 
-Nodes are those of meshio (and VTK), each the mean of some corners; shape functions and quadrature are scikit-fem's,
-brought to that order.
+Nodes are those of :mod:`flexph.cell_nodes`; shape functions and quadrature are scikit-fem's, brought to that order.
 """
 
 from __future__ import annotations
@@ -14,37 +13,9 @@ import numpy as np
 from skfem import element as elements
 from skfem.quadrature import get_quadrature
 
+from flexph.cell_nodes import NODES, REFERENCE, SHAPE, Corners, facet_nodes
 from flexph.space import Array
 
-Corners = tuple[int, ...]
-REFERENCE: dict[str, Array] = {
-    "line": np.array([[0.0], [1.0]]),
-    "triangle": np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
-    "quad": np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]),
-    "tetra": np.vstack([np.zeros(3), np.eye(3)]),
-    "hexahedron": np.array(
-        [[i, j, k] for k in (0.0, 1.0) for i, j in ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))]
-    ),
-}
-"""Corners of the reference cells."""
-EDGES: dict[str, tuple[Corners, ...]] = {
-    "line": ((0, 1),),
-    "triangle": ((0, 1), (1, 2), (2, 0)),
-    "quad": ((0, 1), (1, 2), (2, 3), (3, 0)),
-    "tetra": ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3)),
-    "hexahedron": (
-        *((0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4)),
-        *((0, 4), (1, 5), (2, 6), (3, 7)),
-    ),
-}
-FACETS: dict[str, tuple[Corners, ...]] = {
-    "triangle": EDGES["triangle"],
-    "quad": EDGES["quad"],
-    "tetra": ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)),
-    "hexahedron": ((0, 4, 7, 3), (1, 2, 6, 5), (0, 1, 5, 4), (2, 3, 7, 6), (0, 3, 2, 1), (4, 5, 6, 7)),
-}
-"""Corners of the facets, counterclockwise seen from outside."""
-FACET_SHAPE = {2: "line", 3: "triangle", 4: "quad"}
 DRAWN: dict[str, tuple[Corners, ...]] = {
     "triangle": ((0, 1, 2),),
     "quad": ((0, 1, 2), (0, 2, 3)),
@@ -52,10 +23,6 @@ DRAWN: dict[str, tuple[Corners, ...]] = {
     "hexahedron": ((0, 1, 2, 6), (0, 2, 3, 6), (0, 3, 7, 6), (0, 7, 4, 6), (0, 4, 5, 6), (0, 5, 1, 6)),
 }
 """Simplices that draw a cell where a mesh mixes types."""
-
-
-def _nodes(shape: str, *beyond: tuple[Corners, ...]) -> tuple[Corners, ...]:
-    return (*((i,) for i in range(len(REFERENCE[shape]))), *(n for group in beyond for n in group))
 
 
 @dataclass(frozen=True)
@@ -122,45 +89,25 @@ class Cell:
 
     def facet(self, number: int) -> tuple[Cell, list[int]]:
         """The kind of a facet, and its nodes among those of the cell."""
-        corners = FACETS[self.shape][number]
-        shape = FACET_SHAPE[len(corners)]
-        sets = [frozenset(n) for n in self.nodes]
-        kind = next(
-            c
-            for c in CELLS.values()
-            if c.shape == shape
-            and c.degree == self.degree
-            and all(frozenset(corners[i] for i in n) in sets for n in c.nodes)
-            and len(c.nodes) == sum(s <= set(corners) for s in sets)
-        )
-        return kind, [sets.index(frozenset(corners[i] for i in n)) for n in kind.nodes]
+        kind, local = facet_nodes(self.name, number)
+        return CELLS[kind], local
 
 
-_QUADS = ((0, 1, 2, 3),)
-_SIDES = tuple(tuple(sorted(f)) for f in FACETS["hexahedron"])
 CELLS = {
-    c.name: c
-    for c in (
-        Cell("line", "line", 1, _nodes("line"), elements.ElementLineP1, 0, 2),
-        Cell("line3", "line", 2, _nodes("line", EDGES["line"]), elements.ElementLineP2, 2, 4),
-        Cell("triangle", "triangle", 1, _nodes("triangle"), elements.ElementTriP1, 0, 2),
-        Cell("triangle6", "triangle", 2, _nodes("triangle", EDGES["triangle"]), elements.ElementTriP2, 2, 4),
-        Cell("quad", "quad", 1, _nodes("quad"), elements.ElementQuad1, 2, 2),
-        Cell("quad8", "quad", 2, _nodes("quad", EDGES["quad"]), elements.ElementQuadS2, 4, 4),
-        Cell("quad9", "quad", 2, _nodes("quad", EDGES["quad"], _QUADS), elements.ElementQuad2, 4, 4),
-        Cell("tetra", "tetra", 1, _nodes("tetra"), elements.ElementTetP1, 1, 2),
-        Cell("tetra10", "tetra", 2, _nodes("tetra", EDGES["tetra"]), elements.ElementTetP2, 2, 4),
-        Cell("hexahedron", "hexahedron", 1, _nodes("hexahedron"), elements.ElementHex1, 2, 2),
-        Cell("hexahedron20", "hexahedron", 2, _nodes("hexahedron", EDGES["hexahedron"]), elements.ElementHexS2, 4, 4),
-        Cell(
-            "hexahedron27",
-            "hexahedron",
-            2,
-            _nodes("hexahedron", EDGES["hexahedron"], _SIDES, (tuple(range(8)),)),
-            elements.ElementHex2,
-            4,
-            4,
-        ),
+    name: Cell(name, SHAPE[name], degree, NODES[name], element, stress, mass)
+    for name, degree, element, stress, mass in (
+        ("line", 1, elements.ElementLineP1, 0, 2),
+        ("line3", 2, elements.ElementLineP2, 2, 4),
+        ("triangle", 1, elements.ElementTriP1, 0, 2),
+        ("triangle6", 2, elements.ElementTriP2, 2, 4),
+        ("quad", 1, elements.ElementQuad1, 2, 2),
+        ("quad8", 2, elements.ElementQuadS2, 4, 4),
+        ("quad9", 2, elements.ElementQuad2, 4, 4),
+        ("tetra", 1, elements.ElementTetP1, 1, 2),
+        ("tetra10", 2, elements.ElementTetP2, 2, 4),
+        ("hexahedron", 1, elements.ElementHex1, 2, 2),
+        ("hexahedron20", 2, elements.ElementHexS2, 4, 4),
+        ("hexahedron27", 2, elements.ElementHex2, 4, 4),
     )
 }
 ELEVATED = {"triangle": "triangle6", "quad": "quad9", "tetra": "tetra10", "hexahedron": "hexahedron27"}

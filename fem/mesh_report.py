@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from flexph import checks as check
+from flexph.cell_nodes import EDGES
 from flexph.inertia import contract
 from flexph.mesh_files import DIMENSION, Source, dimension, read_contents
 from flexph.space import Array
 
-from .cells import EDGES, corner_slopes, table
+from .cells import corner_slopes, table
 from .elastic import Elastic
 from .file_materials import element_notes, file_densities
 from .mesh_reading import solid_mesh

@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import KDTree
 
+from flexph.cell_nodes import FACETS
 from flexph.mesh_files import listed
 from flexph.space import Array
 
-from .cells import FACETS
 from .solid_mesh import Block, SolidMesh
 
 TOUCHING = 1e-6

@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from flexph.body import SectionMap
+from flexph.cell_nodes import FACETS, REFERENCE
 from flexph.space import Array, cross, spins
 
-from .cells import CELLS, FACETS, REFERENCE
+from .cells import CELLS
 from .plate_model import PlateModel
 from .plate_ties import rigid_motion
 from .region_samples import facet_samples

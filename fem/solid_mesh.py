@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flexph.cell_nodes import FACETS
 from flexph.mesh_files import listed
 from flexph.space import Array
 
-from .cells import CELLS, ELEVATED, FACETS, Cell, corner_slopes, table
+from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
 
 DEGENERATE = 1e-9
 """Jacobian over the size of a cell to the power of its dimension below which the cell is flat."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from flexph.cell_nodes import REFERENCE
 from flexph.space import Array
 
-from .cells import REFERENCE
 from .solid_mesh import SolidMesh
 
 

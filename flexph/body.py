@@ -80,7 +80,8 @@ class TensorField:
     at          (p·6, m): values at the p points where the stresses of the state live
     positions   (p, d) [m], weights (p,): volumes [m³], cell (p,): the cell of the mesh of each point
     nodal       (g·6, m): a smooth field at g corners; spread (p, g): its values at the points
-    compliances (k, 6, 6) [1/Pa] of the materials over these components, shear counted once as 2ε; material (p,)
+    compliances (k, 6, 6) [1/Pa] of the materials over these components, shear counted once as 2ε; material (p,); none
+                (0, 6, 6) where they are not known, and then no energies and no error indicator
     nodes       groups of the drawn cells, in their order: both fields at the nodes of each cell
 
     See :mod:`flexph.stress_fields` for what is made of them.

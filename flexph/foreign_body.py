@@ -13,10 +13,12 @@ from .body import Body, Port
 from .body_basis import Held, port_names
 from .definite import semi_definite_product
 from .foreign_model import ForeignModel
-from .foreign_ports import node_list, node_ports, rigid_motions
+from .foreign_nodes import ForeignNodes, foreign_nodes
+from .foreign_ports import node_ports, rigid_motions
 from .foreign_shapes import FreeOrFixed
 from .gram_schmidt import orthonormal
 from .matrix_files import PRINTED, given_matrix, symmetric_matrix
+from .matrix_labels import NodalOrder, nodal_order
 from .reduced_body import reduce_body
 from .space import Array
 
@@ -29,24 +31,31 @@ def body_from_matrices(
     stiffness: Any,
     nodes: Any,
     *,
-    ports: Mapping[str, int | Sequence[int]],
+    ports: Mapping[str, int | str | Sequence[int]],
+    numbers: Sequence[int] | None = None,
+    mapping: Any = None,
     shapes: Any = None,
     modes: int = 0,
     static: Sequence[str] = (),
-    fixed: Sequence[int] = (),
+    fixed: Sequence[int] | str = (),
     damping: Any = None,
     mass_damping: float = 0.0,
     stiffness_damping: float = 0.0,
     cells: tuple[str, Any] | None = None,
-    stresses: Mapping[str, tuple[str, Any]] | None = None,
+    stresses: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Body:
     """A floating body of the finite-element matrices M, K over nodal displacements, ``q = Φ u`` ([flex] eq. (33)).
 
         M̂ = ΦᵀMΦ,  ΦᵀKΦ = LC⁻¹Lᵀ,  Cσ̇ = Lᵀu̇,  L unit lower triangular
 
-    ``nodes`` X (N, d) [m]; ``mass`` [kg] and ``stiffness`` [N/m] (N·d, N·d) node by node (x, y[, z]): arrays, scipy
-    sparse matrices, or paths (.mtx, .npy, .npz). The mass must be the same in all directions, M = m ⊗ 1, as that of
-    elements whose nodes have translations only, consistent or lumped. All mass integrals then follow from m (N, N),
+    ``nodes`` X (N, d) [m], positions by node number, a meshio.Mesh or the path of a mesh; ``mass`` [kg] and
+    ``stiffness`` [N/m] (N·d, N·d) node by node (x, y[, z]): arrays, scipy sparse matrices, or paths of files, which are
+    read by what they hold: Matrix Market, Harwell-Boeing, .npy, .npz, and the texts of Abaqus and Ansys
+    (:func:`flexph.matrix_text.text_matrix`), of which one triangle is enough. Entries by node and degree of freedom are
+    brought to the order of the nodes, whose ``numbers`` (N,) are those of the mesh, or 1 to N. ``mapping`` says the
+    rows of a matrix without labels: node and degree of freedom (rows, 2), node numbers of the blocks of d rows (N,), or
+    a file of these, such as the .mapping file of HBMAT. The mass must be the same in all directions, M = m ⊗ 1, as that
+    of elements whose nodes have translations only, consistent or lumped. All mass integrals then follow from m (N, N),
     exactly where positions are interpolated as displacements are (isoparametric elements):
 
         ∫ρ = 1ᵀm1,  ∫ρX = Xᵀm1,  ∫ρXXᵀ = XᵀmX,  ∫ρφ_i = 1ᵀmΦ_i,  ∫ρφ_iX_j = X_jᵀmΦ_i,  ∫ρφ_iφ_j = Φ_iᵀmΦ_j
@@ -57,24 +66,29 @@ def body_from_matrices(
     relief); brought to ΦᵀMΦ = mass, u are then lengths. Without shapes the body is rigid.
 
     ``ports`` by name: a node, which has no rotation, or several, with their mean displacement and the rotation of the
-    rigid motion that fits them best (RBE3). Nodes count from 0. ``damping`` [N s/m] (N·d, N·d) and α, β of
-    :class:`flexph.Elasticity`. ``cells``: a meshio cell type and the nodes of its cells, for export; ``stresses`` by
-    name: a unit and rows (cells, N·d) that give a stress of each cell from nodal displacements.
+    rigid motion that fits them best (RBE3), weighted by area where they are facets of the cells of the mesh or of
+    ``cells``. Nodes count from 0; a mesh has also names of regions, of nodes and of facets. ``damping`` [N s/m]
+    (N·d, N·d) and α, β of :class:`flexph.Elasticity`. ``cells``: a meshio cell type and the nodes of its
+    cells, for export; ``stresses`` by name: a unit and rows (cells, N·d) that give a stress of each cell from nodal
+    displacements, or tensors (xx, yy, zz, xy, yz, xz) of the ``shapes`` as they are exported, (nodes, 6, k) or
+    (cells, 6, k), axes in any order, or two-dimensional with six rows for each place.
 
     Raises ValueError, with the measured defect, for matrices that are not symmetric, a mass that couples directions
     (rotational degrees of freedom), a stiffness that resists rigid motions or is not positive on the shapes, shapes
     that contain or follow from rigid motions or each other, and ports whose nodes show no rotation. Defects up to 1e-6,
     as printed digits leave them, are averaged away.
     """
-    X = _nodes(nodes)
+    held = foreign_nodes(nodes, numbers, cells)
+    X = held.points
     N, d = X.shape
-    m, K = nodal_mass(mass, N, d), symmetric_matrix("stiffness", stiffness, N * d)
+    order = nodal_order(held.numbers, d, mapping)
+    m, K = nodal_mass(mass, order), symmetric_matrix("stiffness", stiffness, N * d, order)
     M = sparse.csr_array(sparse.kron(m, sparse.eye_array(d)))
     R = rigid_motions(X, X.T @ m.sum(axis=0) / m.sum())
     refuse_grounded(K, R)
-    found, static = node_ports(ports, X), port_names(static)
+    found, static = node_ports(ports, held), port_names(static)
     if shapes is None:
-        phi = _computed(FreeOrFixed(M, K, R, _fixed(fixed, X)), found, modes, static)
+        phi = _computed(FreeOrFixed(M, K, R, _fixed(fixed, held)), found, modes, static)
     else:
         phi = _shapes(shapes, N * d, beside=bool(modes or len(static) or len(fixed)))
     model = ForeignModel(
@@ -83,10 +97,11 @@ def body_from_matrices(
         shapes=phi,
         stiffness=phi.T @ (K @ phi),
         ports=found,
-        viscous=None if damping is None else _damping(damping, phi),
+        viscous=None if damping is None else _damping(damping, phi, order),
         proportional=(mass_damping, stiffness_damping),
-        cells=cells,
+        cells=_drawn(held, cells),
         stresses=stresses or {},
+        given=shapes is not None,
     )
     made = model.body()
     return reduce_body(made, basis=Held(made).ritz(np.eye(made.size))) if shapes is None and made.size else made
@@ -98,10 +113,10 @@ def body_from_modes(
     nodes: Any,
     *,
     masses: Any,
-    ports: Mapping[str, int | Sequence[int]],
+    ports: Mapping[str, int | str | Sequence[int]],
     ratios: Sequence[float] | float = 0.0,
     cells: tuple[str, Any] | None = None,
-    stresses: Mapping[str, tuple[str, Any]] | None = None,
+    stresses: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Body:
     """A floating body of modes alone: shapes Φ (N·d, k), frequencies ω (k,) [rad/s] and lumped masses (N,) [kg].
 
@@ -116,7 +131,8 @@ def body_from_modes(
     Raises ValueError as that does, for a frequency that is not positive or a ratio not in [0, 1), and where the masses
     couple two modes by more than a tenth of their own: modes are orthogonal in the mass matrix they belong to.
     """
-    X = _nodes(nodes)
+    held = foreign_nodes(nodes, None, cells)
+    X = held.points
     N, d = X.shape
     lumps = check.array("masses", masses, (N,))
     if np.any(lumps < 0.0):
@@ -134,37 +150,31 @@ def body_from_modes(
         mass=m,
         shapes=phi,
         stiffness=root @ np.diag(omega**2) @ root,
-        ports=node_ports(ports, X),
+        ports=node_ports(ports, held),
         viscous=root @ np.diag(2.0 * zeta * omega) @ root if np.any(zeta) else None,
-        cells=cells,
+        cells=_drawn(held, cells),
         stresses=stresses or {},
     )
     return model.body()
 
 
-def _nodes(given: Any) -> Array:
-    """Positions (N, d), d = 2 or 3."""
-    X = check.array("nodes", given, (None, None))
-    if X.shape[1] not in (2, 3) or len(X) < 2:
-        raise ValueError(f"nodes must have shape (N, 2) or (N, 3) with at least two nodes, got {X.shape}")
-    return X
+def _drawn(nodes: ForeignNodes, cells: tuple[str, Any] | None) -> tuple[str, Any] | None:
+    """The cells for export: those given, or those of a mesh that has one type."""
+    return nodes.cells[0] if cells is None and len(nodes.cells) == 1 else cells
 
 
-def nodal_mass(given: Any, count: int, dim: int) -> Any:
+def nodal_mass(given: Any, order: NodalOrder) -> Any:
     """m (N, N), sparse, of a mass matrix M = m ⊗ 1 over displacements node by node; another M is refused."""
-    made = given_matrix("mass", given)
-    if made.shape == (count * dim,) * 2:
-        M = symmetric_matrix("mass", made, count * dim)
-    else:
-        kind = "; rotational degrees of freedom of nodes are not supported" if made.shape[0] > count * dim else ""
-        raise ValueError(f"mass must have shape ({count * dim}, {count * dim}), node by node, got {made.shape}{kind}")
+    count, dim = len(order.numbers), order.dim
+    M = symmetric_matrix("mass", given, count * dim, order)
     m = sum((M[i::dim, i::dim] for i in range(1, dim)), start=M[::dim, ::dim]) / dim
     defect, whole = check.norm(M - sparse.kron(m, sparse.eye_array(dim))), check.norm(M)
     if defect > PRINTED * whole:
+        sums = ", ".join(f"{'xyz'[i]} {M[i::dim, i::dim].sum():.6g}" for i in range(dim))
         raise ValueError(
             f"mass must be the same in all directions and couple none, M = m ⊗ 1: ‖M − m ⊗ 1‖/‖M‖ = "
-            f"{defect / whole:.0e}; order it node by node (x, y[, z]), and take elements whose nodes have "
-            "translations only"
+            f"{defect / whole:.0e}, total masses {sums} kg; order it node by node (x, y[, z]), or say its rows by "
+            "mapping, and take elements whose nodes have translations only"
         )
     check.positive("mass", float(m.sum()), "kg")
     return sparse.csr_array(m)
@@ -179,7 +189,7 @@ def refuse_grounded(stiffness: Any, rigid: Array) -> None:
         node = int(np.argmax(share.max(axis=1))) // dim
         raise ValueError(
             f"stiffness must vanish on rigid motions of the nodes: KR is {share.max():.0e} of its terms at node "
-            f"{node}; export it without supports, and check the order and the positions of the nodes"
+            f"{node}; export it without supports, and check the order and the positions of the nodes (numbers, mapping)"
         )
 
 
@@ -191,16 +201,16 @@ def _shapes(given: Any, size: int, beside: bool = False) -> Array:
     return check.array("shapes", full, (size, None))
 
 
-def _damping(given: Any, shapes: Array) -> Array:
-    return semi_definite_product("damping", symmetric_matrix("damping", given, len(shapes)), shapes)
+def _damping(given: Any, shapes: Array, order: NodalOrder) -> Array:
+    return semi_definite_product("damping", symmetric_matrix("damping", given, len(shapes), order), shapes)
 
 
-def _fixed(nodes: Sequence[int], X: Array) -> np.ndarray:
+def _fixed(given: Sequence[int] | str, nodes: ForeignNodes) -> np.ndarray:
     """Degrees of freedom of the fixed nodes."""
-    if not len(nodes):
+    if not len(given):
         return np.zeros(0, dtype=int)
-    dim = X.shape[1]
-    return (dim * node_list("fixed", nodes, len(X))[:, None] + np.arange(dim)).ravel()
+    dim = nodes.points.shape[1]
+    return (dim * nodes.chosen("fixed", given)[:, None] + np.arange(dim)).ravel()
 
 
 def _computed(model: FreeOrFixed, ports: Mapping[str, Port], modes: int, static: Sequence[str]) -> Array:

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .body import Body, Port, StressField, View
+from . import checks as check
+from .body import Body, Port, StressField, TensorField, View
 from .definite import divided, dropped, ldl
 from .elasticity import Elasticity
+from .foreign_stresses import PLACES, is_mode_stress, mode_stresses, mode_tensor
 from .inertia import Inertia
 from .linearization import linear_body
-from .matrix_files import given_matrix
+from .matrix_files import file_value, given_matrix
 from .space import Array, spins
 
 CORNERS = {"vertex": 1, "line": 2, "triangle": 3, "quad": 4, "tetra": 4, "pyramid": 5, "wedge": 6, "hexahedron": 8}
@@ -28,7 +30,8 @@ INDEPENDENT = 1e-9
 class ForeignModel:
     """Nodes X (N, d), nodal mass m (N, N), shapes Φ (N·d, k), ΦᵀKΦ (k, k), ports over nodal displacements.
 
-    ``viscous`` (k, k) or None, ``proportional`` (α, β); ``cells`` and ``stresses`` for export.
+    ``viscous`` (k, k) or None, ``proportional`` (α, β); ``cells`` and ``stresses`` for export. ``given``:
+    whether the shapes are those of the other program.
     """
 
     nodes: Array
@@ -39,7 +42,8 @@ class ForeignModel:
     viscous: Array | None = None
     proportional: tuple[float, float] = (0.0, 0.0)
     cells: tuple[str, Any] | None = None
-    stresses: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+    stresses: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    given: bool = True
 
     def body(self) -> Body:
         """The body; raises ValueError where shapes and rigid motions depend on each other or have no stiffness."""
@@ -112,12 +116,31 @@ class ForeignModel:
                 raise ValueError("stresses need cells to belong to, got stresses without cells")
             return None
         kind, cells = checked_cells(self.cells, len(self.nodes))
-        found = {}
-        for name, (unit, rows) in self.stresses.items():
+        fields: dict[str, StressField] = {}
+        tensors: dict[str, TensorField] = {}
+        for name, given in self.stresses.items():
+            unit, rows, *place = given
+            rows = file_value(f"stress {name!r}", rows)
+            if is_mode_stress(rows, self.shapes.shape[1]) and factors:
+                tensors[name] = self._tensor(name, rows, factors, cells, unit=unit, place=place)
+                continue
             rows = given_matrix(f"stress {name!r}", rows, (len(cells), len(self.shapes)))
             if factors:
-                found[name] = StressField(unit, sparse.csr_array(divided(rows @ self.shapes, *factors)))
-        return View(self.nodes, cells, kind, sparse.csr_array(self.shapes), found)
+                fields[name] = StressField(unit, sparse.csr_array(divided(rows @ self.shapes, *factors)))
+        return View(self.nodes, cells, kind, sparse.csr_array(self.shapes), fields, tensors)
+
+    def _tensor(
+        self, name: str, rows: Any, factors: tuple[Array, ...], cells: Array, *, unit: str, place: list[str]
+    ) -> TensorField:
+        """The tensor field of stresses of modes."""
+        if not self.given:
+            raise ValueError(f"stress {name!r} of modes needs shapes, the modes that it belongs to")
+        counts = {"nodes": len(self.nodes), "cells": len(cells)}
+        if place:
+            counts = {check.choice(f"place of stress {name!r}", place[0], PLACES): counts[place[0]]}
+        values, where = mode_stresses(name, rows, self.shapes.shape[1], counts)
+        over = divided(values.reshape(-1, values.shape[2]), *factors)
+        return mode_tensor(unit, over, where, points=self.nodes, cells=cells)
 
 
 def checked_cells(given: Any, count: int) -> tuple[str, Any]:

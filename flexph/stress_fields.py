@@ -83,6 +83,8 @@ def first_points(field: TensorField) -> Array:
 
 def _by_cells(field: TensorField, stress: Array) -> Array:
     """∫ σ:Sσ over each cell, of tensors at the points (..., p, 6)."""
+    if not len(field.compliances):
+        raise ValueError("energies of stresses need compliances, which this field has not")
     density = np.empty(stress.shape[:-1])
     for k, compliance in enumerate(field.compliances):
         mine = field.material == k

@@ -141,7 +141,8 @@ def _quantities(part: Solution, body: str, view: View) -> dict[str, Array]:
         made[f"{name}_principal"] = principal_stresses(mean)
         made[f"{name}_von_mises"] = von_mises(mean)
         made[f"{name}_peak_von_mises"] = peak_von_mises(field, sigma)[:, field.drawn]
-        made[f"{name}_error"] = stress_error(field, sigma)[:, field.drawn]
+        if len(field.compliances):
+            made[f"{name}_error"] = stress_error(field, sigma)[:, field.drawn]
     return made
 
 

@@ -28,11 +28,13 @@ from flexph import (
     poles,
     revolute,
     spherical,
+    still,
 )
 from flexph.body_basis import body_basis
 from flexph.export import write_series
 from flexph.foreign_body import body_from_matrices, body_from_modes
 from flexph.reduced_body import reduce_body
+from flexph.stress_fields import peak_von_mises, stress_error, tensors, von_mises
 
 DENSITY = 1100.0
 SIZE = (1.0, 0.1, 0.06)
@@ -272,6 +274,57 @@ def test_run(block, tmp_path):
     np.testing.assert_allclose(field.cells @ sigma, expected, atol=1e-12 * np.abs(expected).max() + 1e-18)
 
 
+STRESS = {
+    "nodes, 6, modes": lambda s: s,
+    "modes, nodes, 6": lambda s: np.moveaxis(s, 2, 0),
+    "nodes, modes, 6": lambda s: np.swapaxes(s, 1, 2),
+    "rows": lambda s: s.reshape(-1, s.shape[2]),
+}
+
+
+@pytest.mark.parametrize("axes", STRESS)
+@pytest.mark.parametrize("place", ["nodes", "cells"])
+def test_stresses_of_modes_are_taken_as_they_come(block, axes, place, tmp_path):
+    """The stress of a state is the sum of those of its modes: at the points, as means, and in files."""
+    rng, k = np.random.default_rng(3), 3
+    phi = np.linalg.qr(rng.standard_normal((block.X.size, k)))[0]
+    given = rng.standard_normal((len(block.X) if place == "nodes" else len(block.cells), 6, k))
+    stresses = {"stress": ("Pa", STRESS[axes](given))}
+    body = block.body(shapes=phi, cells=("hexahedron", block.cells), stresses=stresses)
+    u = rng.standard_normal(k)
+    field, sigma = body.view.tensors["stress"], body.elasticity.stress_of(u)
+    own = given @ u
+    expected = own[block.cells] if place == "nodes" else own[:, None]
+    np.testing.assert_allclose(tensors(field.at, sigma), expected.reshape(-1, 6), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(tensors(field.cells, sigma), expected.mean(axis=1), rtol=1e-8, atol=1e-10)
+    peak = von_mises(expected).max(axis=1)
+    np.testing.assert_allclose(peak_von_mises(field, sigma), peak, rtol=1e-8)
+    if axes == "rows":
+        mechanism = connect({"arm": body}, [])
+        start = mechanism.consistent_state(mechanism.assemble({"arm": np.eye(3)}))
+        assert len(write_series(tmp_path / "arm.pvd", still(mechanism, start), discontinuous=True)) == 2
+        with pytest.raises(ValueError, match="energies of stresses need compliances"):
+            stress_error(field, sigma)
+
+
+def test_stresses_that_fit_in_no_or_two_ways_are_refused(block):
+    phi = np.linalg.qr(np.random.default_rng(3).standard_normal((block.X.size, 6)))[0]
+    cells = ("hexahedron", block.cells)
+    six = np.zeros((len(block.X), 6, 6))
+    with pytest.raises(
+        ValueError, match=r"shape \(42, 6, 6\) fits in more than one way: right is .*places \* 6, modes"
+    ):
+        block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", six)})
+    made = block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", six.reshape(-1, 6))})
+    assert made.view.tensors["s"].unit == "Pa"
+    with pytest.raises(ValueError, match=r"of modes must have axes of places \(42 nodes, 12 cells\).* does not"):
+        block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", np.zeros((42, 5, 6)))})
+    with pytest.raises(ValueError, match=r"axes of places \(12 cells\).* does not"):
+        block.body(shapes=phi[:, :4], cells=cells, stresses={"s": ("Pa", np.zeros((42, 6, 4)), "cells")})
+    with pytest.raises(ValueError, match="stress 's' of modes needs shapes, the modes that it belongs to"):
+        block.body(modes=4, cells=cells, stresses={"s": ("Pa", np.zeros((42, 6, 4)))})
+
+
 def test_no_shapes_make_a_rigid_body(block):
     body = block.body()
     assert body.size == 0 and body.elasticity is None
@@ -418,7 +471,7 @@ def test_damaged_file(tmp_path, block):
     with pytest.raises(ValueError, match=re.escape("mass cannot be read from")):
         body_from_matrices(tmp_path / "M.mtx", block.K, block.X, ports={})
     (tmp_path / "M.txt").write_text("no matrix")
-    with pytest.raises(ValueError, match=r"mass must be a file of type \.mtx"):
+    with pytest.raises(ValueError, match=r"mass cannot be read from .*M\.txt': it has no line that begins"):
         body_from_matrices(tmp_path / "M.txt", block.K, block.X, ports={})
 
 
