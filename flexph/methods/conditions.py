@@ -8,14 +8,18 @@ from functools import cached_property
 
 import numpy as np
 
+from ..phdae import ROUND_OFF
+from ..ranks import equilibrated
 from ..space import Array
-from .equations import FORWARD, Equations, sizes, with_algebraic
+from .equations import FORWARD, LOST, OF_BALANCE, Equations, balances, balancing, sizes
 
-VANISHING = 1e-6
-"""Derivative along an algebraic state, over the largest of its column, below which an equation does not contain it:
-far above what forward differences leave, far below what scaled units make of a real one."""
+DEPENDENT = 1e-6
+"""Singular value of the derivatives by algebraic states, equilibrated, over the largest one, below which an equation
+follows from others: far above what forward differences leave."""
 CONSISTENT = 1e-8
 """Defect of an algebraic equation over its largest terms up to which a state counts as consistent."""
+AT_LEAST = 1e-3
+"""Part of the size of a state that counts in the terms of equations where it is smaller itself."""
 STEP = 1e-5
 """Step of differences of equations that contain differences themselves, relative to the size of what is moved."""
 ITERATIONS = 20
@@ -57,7 +61,8 @@ class Conditions:
 
     def __init__(self, equations: Equations, time: float, x: Array) -> None:
         self.equations, self.time, self.split = equations, time, equations.split
-        self.size = with_algebraic(equations.system, x, sizes(equations.system, x))
+        size = sizes(equations.system, x)
+        self.size = np.maximum(size, OF_BALANCE * balances(equations.system, x, size))
         self.N, self.Q = self._without_algebraic(x)
         self._slopes: tuple[Array, Array] | None = None
 
@@ -71,33 +76,33 @@ class Conditions:
         if not s.U2.shape[1]:
             self._unit, self.multipliers = np.zeros(0), np.zeros(x.size, dtype=bool)
             return np.zeros((0, 0)), np.zeros((0, 0))
-        whole = self.equations.along_algebraic(self.time, x, self.size)
-        size = np.abs(s.V2.T) @ self.size
-        self._unit = self._algebraic_size(x, whole, size)
-        self.size = np.maximum(self.size, np.abs(s.V2) @ self._unit)
-        small = (
-            VANISHING * np.abs(whole).max(axis=0) + 1e1 * FORWARD * (np.abs(s.U2.T) @ self._terms(x))[:, None] / size
-        )
-        matrix = s.U2.T @ whole
-        matrix[np.abs(matrix) <= small] = 0.0
+        columns = self._columns(x)
+        matrix = s.U2.T @ columns
         self.multipliers = (s.V2[:, ~matrix.any(axis=0)] != 0.0).any(axis=1)
         used = matrix.any(axis=1)
         one = np.eye(len(matrix))
-        scaled = matrix[used] / np.abs(matrix[used]).max(axis=1, keepdims=True)
-        scaled = scaled / np.maximum(np.abs(scaled).max(axis=0, initial=0.0), 1e-300)
+        scaled, rows, _ = equilibrated(matrix[used])
         left, values, _ = np.linalg.svd(scaled, full_matrices=True)
-        rank = int(np.sum(values > VANISHING))
-        back = 1.0 / np.abs(matrix[used]).max(axis=1, keepdims=True) if used.any() else np.zeros((0, 1))
-        N = np.hstack([one[:, ~used], one[:, used] @ (back * left[:, rank:])])
-        Q = one[:, used] @ (back * left[:, :rank])
-        return N, Q
+        rank = int(np.sum(values > DEPENDENT * values.max(initial=0.0)))
+        back = one[:, used] @ (left / rows[:, None])
+        return np.hstack([one[:, ~used], back[:, rank:]]), back[:, :rank]
 
-    def _algebraic_size(self, x: Array, columns: Array, least: Array) -> Array:
-        """How large algebraic states are that balance the other terms of the equations in which they stand."""
-        flow, columns = np.abs(self.equations.flow(self.time, x)), np.abs(columns)
-        strong = columns > 1e-3 * columns.max(axis=0, initial=0.0)
-        ratio = np.where(strong, flow[:, None] / np.where(strong, columns, 1.0), 0.0)
-        return np.maximum(ratio.max(axis=0, initial=0.0), least)
+    def _columns(self, x: Array) -> Array:
+        """Derivatives of all equations by the algebraic states (n, n − r), zero where they are round-off.
+
+        Sizes of states that were below what balances their equations are raised.
+        """
+        e, s = self.equations, self.split
+        columns, least = e.along_algebraic(self.time, x, self.size), np.abs(s.V2.T) @ self.size
+        terms = self._terms(x)[:, None]
+        noise = 1e1 * FORWARD if e.system.derivatives is None else LOST
+        columns = np.where(np.abs(columns) * least > noise * terms, columns, 0.0)
+        others = np.maximum(terms - np.abs(columns) * np.abs(s.V2.T @ x), 0.0)
+        rows = np.hstack([s.U2, s.U1]).T
+        differential = np.arange(x.size) >= s.U2.shape[1]
+        self._unit = np.maximum(balancing(np.abs(rows @ columns), np.abs(rows) @ others, differential), least)
+        self.size = np.maximum(self.size, np.abs(s.V2) @ self._unit)
+        return columns
 
     @cached_property
     def names(self) -> list[str]:
@@ -133,7 +138,7 @@ class Conditions:
         """The defects at a state."""
         e, s = self.equations, self.split
         g, h = e.algebraic(self.time, x), self.hidden(x)
-        terms = self._terms(x)
+        terms = self._terms(x, ROUND_OFF)
         relative = np.abs(g) / np.maximum(np.abs(s.U2.T) @ terms, 1e-300)
         of_hidden = np.zeros(0)
         if h.size:
@@ -152,11 +157,16 @@ class Conditions:
             dict(zip(self.names, map(float, g), strict=True)), dict(zip(names, map(float, h), strict=True)), largest
         )
 
-    def _terms(self, x: Array) -> Array:
-        """|J − R||z| + |B||u| (n,), with a floor under |z|: how large the terms of each equation are."""
+    def _terms(self, x: Array, least: float = 0.0) -> Array:
+        """|J − R||z| + |B||u| (n,), how large the terms of each equation are.
+
+        A costate counts at least as what a thousandth of the sizes of states makes of it, and as ``least`` of the
+        largest one.
+        """
         system = self.equations.system
-        z, u = np.abs(system.z(x)), np.abs(self.equations.forcing.at(self.time))
-        made: Array = abs(system.J(x) - system.R(x)) @ np.maximum(z, 1e-3 * z.max(initial=0.0)) + abs(system.B(x)) @ u
+        z, u = system.z(x), np.abs(self.equations.forcing.at(self.time))
+        floor = np.maximum(np.abs(system.z(x + AT_LEAST * self.size) - z), least * np.abs(z).max(initial=0.0))
+        made: Array = abs(system.J(x) - system.R(x)) @ np.maximum(np.abs(z), floor) + abs(system.B(x)) @ u
         return made
 
     def with_algebraic(self, x: Array) -> Array:

@@ -30,6 +30,12 @@ WINDOWS = 8
 """Windows in which a derivative by time is looked for, each a quarter of the last."""
 ALMOST_NOTHING = 1e-12
 """An algebraic state over what balances the other terms of its equations, below which it is their round-off."""
+OF_BALANCE = 1e-3
+"""Part of the state that would balance its equations, which is moved to see in which equations it stands."""
+LOST = 1e3 * np.finfo(float).eps
+"""Change of an equation over its terms that is round-off."""
+STRONG = 1e-3
+"""Derivative of an equation by a multiplier, over the largest one, from which on it counts."""
 OF_START = 1e-3
 """Accuracy of the rate of an input that a start needs: that of a drive is a second difference."""
 
@@ -182,26 +188,47 @@ def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
     Such a state says nothing about its own size: it has that of what balances the other terms of its equations, or,
     where these are round-off too, of the others in its part.
     """
+    balance, made = balances(system, x, size), size.copy()
     algebraic = np.flatnonzero(~dense(system.E(x)).any(axis=0))
-    whole = 1e-3 * float(np.abs(x).max(initial=0.0))
-    if not algebraic.size or whole == 0.0:
-        return size
-    z, made = system.z(x), size.copy()
-    flow = dense(system.J(x)) - dense(system.R(x))
-    terms = np.abs(flow) @ np.abs(z)
-    for k in algebraic:
-        moved = x.copy()
-        moved[k] += whole
-        change = dense(system.J(moved)) - dense(system.R(moved))
-        column = np.abs(change @ system.z(moved) - flow @ z) / (moved[k] - x[k])
-        strong = column > 1e-3 * column.max(initial=0.0)
-        balance = float((terms[strong] / column[strong]).max(initial=0.0))
-        if max(abs(x[k]), size[k]) <= ALMOST_NOTHING * balance:
-            made[k] = 1e-3 * balance
+    lost = algebraic[np.maximum(np.abs(x), size)[algebraic] <= ALMOST_NOTHING * balance[algebraic]]
+    made[lost] = OF_BALANCE * balance[lost]
     for part in system.parts.values():
         own = algebraic[np.isin(algebraic, np.arange(x.size)[part])]
         largest = float(made[own].max(initial=0.0))
         made[own[made[own] <= ALMOST_NOTHING * largest]] = largest
+    return made
+
+
+def balances(system: PHDAE, x: Array, size: Array) -> Array:
+    """How large algebraic states are that balance the other terms of their equations, (n,); zero for the others."""
+    E, made = dense(system.E(x)), np.zeros(x.size)
+    algebraic, whole = np.flatnonzero(~E.any(axis=0)), OF_BALANCE * float(np.abs(x).max(initial=0.0))
+    if not algebraic.size or whole == 0.0:
+        return made
+    z, flow = system.z(x), dense(system.J(x)) - dense(system.R(x))
+    terms, columns = np.abs(flow) @ np.abs(z), np.empty((x.size, algebraic.size))
+    for i, k in enumerate(algebraic):
+        moved = x.copy()
+        moved[k] += max(whole, size[k])
+        change = dense(system.J(moved)) - dense(system.R(moved))
+        difference = np.abs(change @ system.z(moved) - flow @ z)
+        columns[:, i] = np.where(difference > LOST * terms, difference, 0.0) / (moved[k] - x[k])
+    others = np.maximum(terms[:, None] - columns * np.abs(x[algebraic]), 0.0)
+    made[algebraic] = balancing(columns, others, E.any(axis=1))
+    return made
+
+
+def balancing(columns: Array, terms: Array, differential: Array) -> Array:
+    """The largest ``terms/columns`` (k,) of each column, both (n, k) and not negative, in the equations that count.
+
+    These are the algebraic ones in which the state stands: the scale of a row then drops out. A multiplier stands in
+    none: of the ``differential`` ones (n,), its strongest count.
+    """
+    inside = np.where(differential[:, None], 0.0, columns)
+    strong = columns > STRONG * columns.max(axis=0, initial=0.0)
+    counts = np.where(inside.any(axis=0), inside > 0.0, strong)
+    ratio = np.where(counts, terms / np.where(counts, columns, 1.0), 0.0)
+    made: Array = ratio.max(axis=0, initial=0.0)
     return made
 
 
