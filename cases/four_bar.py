@@ -143,7 +143,9 @@ def run(
     angles: Annotated[str, Option("crank angles start:stop:step, stop included", "deg")] = "0:360:10",
     elements: Annotated[int, Option("finite elements per link")] = 8,
     data: Annotated[Literal["si", "inch"], Option("[flex] table 1, or the source data behind its figure")] = "si",
-    pair: Annotated[Literal["compatible", "hermite", "paper"], Option("mixed finite-element pair")] = "compatible",
+    pair: Annotated[
+        Literal["compatible", "quadratic", "hermite", "paper"], Option("mixed finite-element pair")
+    ] = "compatible",
     mode_angle: Annotated[float, Option("crank angle of the exported mode shapes", "deg")] = 90.0,
 ) -> Result:
     """Natural frequencies of a four-bar mechanism over the crank angle ([flex] sec. 6.1)."""

@@ -83,15 +83,18 @@ class Result:
     table: Mapping[str, list[Frequencies]]
 
 
-def rotating_beam(speed: float, slenderness: float, elements: int, strain: Strain) -> Mechanism:
+def rotating_beam(
+    speed: float, slenderness: float, elements: int, strain: Strain, *, pair: str = "quadratic"
+) -> Mechanism:
     """Cantilever along x on a hub that turns about z: E = ρ = A = L = 1, I = 1/slenderness² in both planes.
 
     Frequencies are then in units of √(EI/ρAL⁴) = 1/slenderness. The sections have no rotary inertia but the polar one.
+    The axial force that stiffens the beam, ½ρAΩ²(L² − x²), asks for quadratic axial displacements.
     """
     second = 1.0 / slenderness**2
     section = fem.Section(area=1.0, second_moment=second, second_moment_y=second, torsion_constant=2.0 * second)
     material = fem.Material(young=1.0, density=1.0, poisson=0.3)  # ν enters torsion only
-    beam = fem.beam(1.0, material, section, elements=elements, dim=3, strain=strain)
+    beam = fem.beam(1.0, material, section, elements=elements, dim=3, strain=strain, pair=pair)
     spin, vertical = speed / slenderness, (0.0, 0.0, 1.0)
     return connect(
         {"beam": beam},
@@ -107,9 +110,9 @@ def pose_of(mechanism: Mechanism) -> Pose:
     return mechanism.assemble({"beam": (0.0, 0.0, 0.0)})
 
 
-def solve(speed: float, slenderness: float, elements: int, strain: Strain) -> Frequencies:
+def solve(speed: float, slenderness: float, elements: int, strain: Strain, *, pair: str = "quadratic") -> Frequencies:
     """Small motions about the stretched beam in steady rotation, seen in the frame that turns with it."""
-    mechanism = rotating_beam(speed, slenderness, elements, strain)
+    mechanism = rotating_beam(speed, slenderness, elements, strain, pair=pair)
     spin = (0.0, 0.0, speed / slenderness)
     spectrum = mechanism.spectrum(mechanism.equilibrium(pose_of(mechanism), spin=spin))
     found = by_family(mechanism.bodies["beam"], spectrum)
@@ -304,7 +307,7 @@ def checks() -> Iterable[Check]:
     """16 elements, slenderness 1000, von Kármán strain; without stiffening, linear strain."""
     for speed, published in REFERENCE.items():
         found = solve(float(speed), 1000.0, 16, "von_karman")
-        yield Check(f"flapwise, speed {speed}", "slender limit", published, float(found.flap[0]), tolerance=1e-3)
+        yield Check(f"flapwise, speed {speed}", "slender limit", published, float(found.flap[0]), tolerance=1e-4)
         yield Check(
             f"chordwise squared, speed {speed}",
             "flap² − Ω²",

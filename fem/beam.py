@@ -14,7 +14,7 @@ from flexph.body import Momenta
 from flexph.space import spins
 
 from .damping import Damping, damped
-from .elements import Pair, gauss
+from .elements import Field, Pair, gauss
 from .elements import pair as pair_named
 from .line_mesh import REFERENCES, LineMesh, Reference, interleave, line_mesh
 from .line_view import line_view
@@ -40,19 +40,21 @@ def beam(
 ) -> Body:
     """An Euler-Bernoulli beam along the body x axis, P at its root: [flex] eq. (32)-(37), and the same in space.
 
-    ``dim=2``: velocities are P1 (axial) and Hermite (bending), stresses the axial force N [N] and the moment M [N m],
+    ``dim=2``: velocities are axial (P1, or P2) and transverse (Hermite), stresses the axial force N [N] and the moment
+    M [N m],
 
         N/EA = u_x',  M/EI = u_y''.
 
-    ``dim=3`` adds bending in the x-z plane (Hermite) and torsion (P1, its torque in the family of the axial force).
-    Sections turn by ψ = (θ_x, −u_z', u_y') to first order, the moments (T, M_y, M_z) work on ψ':
+    ``dim=3`` adds bending in the x-z plane (Hermite) and torsion (P1, its torque constant on each element or, in the
+    pair of the paper, P1). Sections turn by ψ = (θ_x, −u_z', u_y') to first order, the moments (T, M_y, M_z) work on
+    ψ':
 
         M_z/EI_z = u_y'',  M_y/EI_y = −u_z'',  T/GJ = θ_x',
 
     with y and z the principal axes and the shear centre on the axis; cross sections do not warp. The polar inertia adds
     ½∫ρI_p(Ω_x + θ̇_x)² dx to the kinetic energy; sections have no other rotary inertia. Stress coordinates are field by
-    field N, M_z, M_y, T. Coordinates u are all lengths, node by node (u_x, u_y, hu_y'[, u_z, hu_z', hθ_x]), without
-    those that the reference removes.
+    field N, M_z, M_y, T. Coordinates u are all lengths, node by node (u_x, u_y, hu_y'[, u_z, hu_z', hθ_x]), then u_x at
+    the middle of each element where it is quadratic, without those that the reference removes.
 
     length [m]; ``elements`` equal ones. ``reference`` removes the rigid motion from the deformation:
 
@@ -62,14 +64,23 @@ def beam(
       beam without inertial coupling of deformation and rigid motion at u = 0 (lumped masses added later couple them
       again). A few well-chosen coordinates follow from all the others: this fills the mass matrix.
 
-    ``pair`` names the mixed pair: ``compatible`` (default), ``hermite``, ``paper``. ``strain="von_karman"`` takes
-    ``ε = mean of u_x' + ½u_y'² [+ ½u_z'²]`` over each element: geometric stiffening ([flex] remark 2).
+    ``pair`` names the mixed pair of velocities and stresses (:data:`fem.PAIRS`), all with clean spectra but the last:
+
+    - ``compatible`` (default): P1 and a constant N, Hermite and a linear M on each element;
+    - ``quadratic``: P2 and a linear N, by its values at the two Gauss points of each element, the rest as before. Axial
+      frequencies, and those of a beam that a spin stretches, are of fourth order instead of second. One coordinate and
+      one stress more for each element;
+    - ``hermite``: P1 and a constant N, Hermite and a continuous Hermite M, more accurate in bending;
+    - ``paper``: that of [flex] sec. 6, P1 and a continuous P1 N, with spurious axial modes.
+
+    ``strain="von_karman"`` takes the best constant (``quadratic``: the best line) to ``u_x' + ½u_y'² [+ ½u_z'²]`` on
+    each element as its axial strain: geometric stiffening ([flex] remark 2) without membrane locking.
     ``momenta``: see :class:`flexph.Body`. ``damping``: see :class:`Damping`. Ports: ``root``, ``tip`` and the named
     ``stations`` (distance from the root [m]); load port ``load``, a force per length [N/m] for each element.
 
     Raises ValueError where a length, a section or a count is not positive, a name is unknown, a station is off the
-    beam, von Kármán strain is asked of a pair whose axial force is not constant on each element, or a constant of the
-    material (ν or G) or of the section (I_y, J) that space needs is missing.
+    beam, von Kármán strain is asked of a pair whose axial force is continuous, or a constant of the material (ν or G)
+    or of the section (I_y, J) that space needs is missing.
     """
     length, elements = check.positive("length", length, "m"), check.count("elements", elements)
     dim = check.count("dim", dim)
@@ -94,10 +105,10 @@ def beam(
 
 def _pair(name: str, strain: Strain) -> Pair:
     found = pair_named(name)
-    if strain == "von_karman" and found.force != "P0":
+    if strain == "von_karman" and not found.local_force:
         raise ValueError(
-            f"strain 'von_karman' needs an axial force constant on each element, which pair {name!r} has not: "
-            "use pair 'compatible' or 'hermite'"
+            f"strain 'von_karman' needs an axial force of each element alone, which pair {name!r} has not: "
+            "use pair 'compatible', 'quadratic' or 'hermite'"
         )
     return found
 
@@ -155,12 +166,22 @@ def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain)
         slopes = sparse.vstack([mesh.rows(name, local, 1) for name in mesh.transverse]).tocsr()
         weights = sparse.hstack([stress["x"].T @ w for _ in mesh.transverse])
     others = sum(s.shape[1] for s in stress.values()) - weights.shape[0]
+    compliances = [_compliance(c.stress, mesh) / rigidities[name] for name, c in mesh.components.items()]
     return Elasticity(
-        compliance=sparse.block_diag([s.T @ w @ s / rigidities[name] for name, s in stress.items()]).tocsr(),
+        compliance=sparse.block_diag(compliances).tocsr(),
         strain=sparse.vstack([s.T @ w @ mesh.strain(name, local) for name, s in stress.items()]).tocsr(),
         slopes=slopes,
         weights=sparse.vstack([weights, sparse.csr_array((others, weights.shape[1]))]).tocsr(),
     )
+
+
+def _compliance(stress: Field, mesh: LineMesh) -> sparse.csr_array:
+    """∫ψψᵀ dx of a stress field; as many Gauss points as it has coefficients on an element are exact."""
+    local, weight = gauss(stress.local)
+    rows = stress.rows(local, mesh.step)
+    made = sparse.csr_array(rows.T @ sparse.diags_array(mesh.step * np.tile(weight, mesh.elements)) @ rows)
+    made.eliminate_zeros()
+    return made
 
 
 def _port(mesh: LineMesh, name: str, x: float) -> Port:

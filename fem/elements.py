@@ -12,34 +12,55 @@ from dataclasses import dataclass
 import numpy as np
 import skfem
 from scipy import sparse
-from skfem.element import ElementLineHermite, ElementLineP0, ElementLineP1
+from skfem.element import ElementLineHermite, ElementLineP0, ElementLineP1, ElementLineP2
 
 from flexph import checks as check
 from flexph.space import Array
 
-_ELEMENTS = {"P0": ElementLineP0, "P1": ElementLineP1, "Hermite": ElementLineHermite}
+_ELEMENTS = {"P0": ElementLineP0, "P1": ElementLineP1, "P2": ElementLineP2, "Hermite": ElementLineHermite}
+_NODAL = {"P1": 1, "P2": 1, "Hermite": 2}
+"""Coordinates that a continuous field has at each node."""
+_DEGREE = {"P0": 0, "P1": 1, "Gauss": 1, "P2": 2, "Hermite": 3}
 
 
 @dataclass(frozen=True)
 class Field:
-    """A finite-element field over n equal elements: a shape family, continuous over the nodes or not."""
+    """A finite-element field over n equal elements: a shape family, continuous over the nodes or not.
+
+    Coordinates of continuous fields: those of the nodes, then those inside of the elements (P2: values at the middle).
+    The family ``Gauss``, discontinuous, are lines by their values at the two Gauss points: ∫fg of them is diagonal.
+    """
 
     family: str
     elements: int
     continuous: bool = True
 
     @property
+    def degree(self) -> int:
+        """Degree of the polynomials on an element."""
+        return _DEGREE[self.family]
+
+    @property
     def local(self) -> int:
         """Number of shape functions on one element."""
-        return {"P0": 1, "P1": 2, "Hermite": 4}[self.family]
+        return self.degree + 1
+
+    @property
+    def nodal(self) -> int:
+        """Number of coordinates at each node."""
+        return _NODAL[self.family] if self.continuous else 0
+
+    @property
+    def inside(self) -> int:
+        """Number of coordinates inside of each element, which no other element shares."""
+        return self.local - 2 * self.nodal
 
     @property
     def dofs(self) -> np.ndarray:
-        """Coordinates of each element, (elements, local)."""
+        """Coordinates of each element, (elements, local): its two nodes, then its inside."""
         first = np.arange(self.elements)[:, None]
-        if not self.continuous:
-            return self.local * first + np.arange(self.local)
-        return (self.local // 2) * first + np.arange(self.local)
+        nodes = self.nodal * first + np.arange(2 * self.nodal)
+        return np.hstack([nodes, self.nodal * (self.elements + 1) + self.inside * first + np.arange(self.inside)])
 
     @property
     def size(self) -> int:
@@ -59,6 +80,9 @@ class Field:
 
 def _table(family: str, points: Array) -> tuple[Array, ...]:
     """Shape functions and their derivatives on [0, 1]: arrays (local, points)."""
+    if family == "Gauss":
+        (a, b), x = gauss(2)[0], np.asarray(points, dtype=float)
+        return np.array([(x - b) / (a - b), (x - a) / (b - a)]), np.outer([1.0, -1.0], np.ones_like(x)) / (a - b)
     # a new element each time: scikit-fem keeps caches on element objects
     element = _ELEMENTS[family]()
     quadrature = (np.asarray(points, dtype=float)[None, :], np.ones(len(points)))
@@ -68,14 +92,14 @@ def _table(family: str, points: Array) -> tuple[Array, ...]:
     if family == "P0":
         return (value,)
     slope = np.array([s.grad[0, 0] for s in shapes])
-    if family == "P1":
+    if family != "Hermite":
         return value, slope
     return value, slope, np.array([s.hess[0, 0, 0] for s in shapes])
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A mixed pair: families of axial velocity, axial force, bending velocity and moment.
+    """A mixed pair: families of axial velocity, axial force, bending velocity and moment, of torsion and torque.
 
     ``local_force`` and ``local_moment`` say that a stress is discontinuous, so that it can be condensed element by
     element.
@@ -85,27 +109,35 @@ class Pair:
     local_force: bool
     moment: str
     local_moment: bool
+    along: str = "P1"
+    torque: str = "P0"
 
     def fields(self, elements: int) -> tuple[Field, Field, Field, Field]:
         """Axial velocity, axial force, bending velocity, bending moment over n elements."""
         return (
-            Field("P1", elements),
+            Field(self.along, elements),
             Field(self.force, elements, continuous=not self.local_force),
             Field("Hermite", elements),
             Field(self.moment, elements, continuous=not self.local_moment),
         )
 
+    def torsion(self, elements: int) -> tuple[Field, Field]:
+        """Torsional velocity and torque over n elements."""
+        return Field("P1", elements), Field(self.torque, elements, continuous=not self.local_force)
+
 
 PAIRS = {
     # clean over its whole spectrum and local: algebraically the displacement elements
     "compatible": Pair("P0", True, "P1", True),
+    # clean and local too, of fourth order in the axial direction as in bending
+    "quadratic": Pair("Gauss", True, "P1", True, along="P2"),
     # clean and more accurate in bending; the moments are continuous
     "hermite": Pair("P0", True, "Hermite", False),
     # [flex] sec. 6, for reproduction: spurious axial modes that no refinement removes
-    "paper": Pair("P1", False, "Hermite", False),
+    "paper": Pair("P1", False, "Hermite", False, torque="P1"),
 }
-"""Velocities are P1 (axial) and Hermite (bending) throughout. Hermite with continuous P1 moments has a kernel and is
-not offered."""
+"""Velocities are P1 (torsion; axial ones too, or P2) and Hermite (bending) throughout. Hermite with continuous P1
+moments has a kernel and is not offered."""
 
 
 def pair(name: str) -> Pair:

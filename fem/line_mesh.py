@@ -46,7 +46,8 @@ class LineMesh:
 
     Fields by name: ``x``, ``y`` (displacements u_x, u_y), in space also ``z`` and ``turn`` (u_z and the torsion θ_x).
     Full coordinates node by node, all of them lengths: (u_x, u_y, hu_y') in the plane, (u_x, u_y, hu_y', u_z, hu_z',
-    hθ_x) in space. Stress coordinates field by field: N, M_z, in space also M_y, T.
+    hθ_x) in space; then those inside of the elements, u_x at the middle where it is quadratic. Stress coordinates field
+    by field: N, M_z, in space also M_y, T.
     """
 
     length: float
@@ -75,7 +76,7 @@ class LineMesh:
         made = {"x": Component(along, force, 0, 1), "y": Component(across, moment, 1, 2)}
         if self.dim == 3:
             made["z"] = Component(across, moment, 3, 2, sign=-1.0)
-            made["turn"] = Component(along, force, 5, 1, scale=1.0 / self.step)
+            made["turn"] = Component(*self.pair.torsion(self.elements), 5, 1, scale=1.0 / self.step)
         return made
 
     @property
@@ -105,8 +106,10 @@ class LineMesh:
         """Values (or derivatives) of a field at local points of every element, over the kept coordinates."""
         component, width = self.components[name], len(_NODE[self.dim])
         coo = (component.scale * component.velocity.rows(local, self.step, derivative)).tocoo()
-        own = component.velocity.local // 2  # coordinates of the field at each node
-        columns = width * (coo.col // own) + component.place + coo.col % own
+        own = component.velocity.nodal
+        inside = coo.col - own * (self.elements + 1)
+        at_node = width * (coo.col // own) + component.place + coo.col % own
+        columns = np.where(inside < 0, at_node, width * (self.elements + 1) + inside)
         full = sparse.coo_array((coo.data, (coo.row, columns)), shape=(coo.shape[0], self.basis.shape[0]))
         return _sorted(full.tocsr() @ self.basis)
 
@@ -141,7 +144,7 @@ def line_mesh(length: float, elements: int, dim: int, reference: Reference, pair
     """The mesh of a beam whose deformation meets a reference condition; see :func:`fem.beam`."""
     node = _NODE[dim]
     last = len(node) * elements
-    size = last + len(node)
+    size = last + len(node) + elements * pair.fields(elements)[0].inside
     whole = LineMesh(length, elements, dim, pair, sparse.eye_array(size, format="csr"))
     if reference == "mean_axis":
         return replace(whole, basis=null_space(_mean_motion(whole)))

@@ -27,9 +27,9 @@ SQUARE = fem.Section(width=0.02, height=0.02)
 RUBBER = fem.Material(young=1e6, density=1000.0, poisson=0.4)
 
 
-def crank_slider(strain="von_karman", damping=None, elements=3, reference="simply_supported"):
+def crank_slider(strain="von_karman", damping=None, elements=3, reference="simply_supported", pair="compatible"):
     """A driven crank-slider with a soft rod that a force at its slider and a spring hold back."""
-    options = {} if damping is None else {"damping": fem.Damping(stiffness=damping)}
+    options = {"pair": pair} | ({} if damping is None else {"damping": fem.Damping(stiffness=damping)})
     rod = fem.beam(0.3, SOFT, SQUARE, elements=elements, reference=reference, strain=strain, **options)
     joints = [
         hinge("crank.root", GROUND.at(0.0, 0.0)),
@@ -46,10 +46,11 @@ def crank_slider(strain="von_karman", damping=None, elements=3, reference="simpl
     return mechanism, start, {"force slider.point": lambda t: (math.sin(9.0 * t), 0.0)}
 
 
-def chain(bodies, elements=2):
+def chain(bodies, elements=2, pair="compatible", damping=0.0):
     """Flexible links in space on spherical joints, hanging from the ground, thrown."""
     section = fem.Section(width=0.02, height=0.01)
-    link = fem.beam(0.2, RUBBER, section, elements=elements, dim=3, strain="von_karman")
+    options = {"strain": "von_karman", "pair": pair, "damping": fem.Damping(stiffness=damping)}
+    link = fem.beam(0.2, RUBBER, section, elements=elements, dim=3, **options)
     names = [f"link{k}" for k in range(bodies)]
     joints = [spherical("link0.root", GROUND.at(0.0, 0.0, 0.0))]
     joints += [spherical(f"{b}.root", f"{a}.tip") for a, b in pairwise(names)]
@@ -109,7 +110,9 @@ CASES = {
     "crank-slider": lambda: crank_slider(),
     "damped": lambda: crank_slider("linear", damping=1e-3),
     "mean axis": lambda: crank_slider(reference="mean_axis"),
+    "quadratic": lambda: crank_slider(pair="quadratic"),
     "chain in space": lambda: chain(3),
+    "quadratic in space": lambda: chain(2, pair="quadratic"),
     "rigid": pendulum,
     "no inner coordinate": stub,
     "loaded": loaded,

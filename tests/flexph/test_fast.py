@@ -72,6 +72,11 @@ def test_a_compiled_run_is_that_of_the_numpy_kernels(name, no_help):
     agree(*both(CASES[name](), 60), **allowed)
 
 
+def test_quadratic_axial_displacements_with_damping(no_help):
+    agree(*both(crank_slider(damping=1e-3, pair="quadratic"), 30))
+    agree(*both(chain(1, pair="quadratic", damping=1e-3), 30))
+
+
 @pytest.mark.parametrize("name", ["crank-slider", "chain in space"])
 def test_so_is_one_of_fourth_order(name, no_help):
     mechanism, start, _ = CASES[name]()
