@@ -1,6 +1,7 @@
 """Joints and force elements between named ports; one a file."""
 
 from .bushing import bushing
+from .cartesian_spring_damper import cartesian_spring_damper
 from .connection import Connection
 from .cylindrical import cylindrical
 from .distance import distance
@@ -25,6 +26,7 @@ __all__ = [
     "Connection",
     "Ground",
     "bushing",
+    "cartesian_spring_damper",
     "cylindrical",
     "distance",
     "distributed_load",

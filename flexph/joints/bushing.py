@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from .. import checks as check
-from ..relations import Relation, resisting
+from ..relations import Relation
+from .axis_rates import damping_of_axes, stiffness_of_axes
 from .connection import Connection, Form, Measure, relative_angle
 from .directions import axis
 from .vectors import PortName, Product, along, between, body_port
@@ -32,8 +30,11 @@ def bushing(
 
     def make(dim: int) -> Form:
         turns = 1 if dim == 2 else 3
-        k, kt = _per_axis("stiffness", stiffness, dim), _per_axis("torsional_stiffness", torsional_stiffness, turns)
-        c, ct = _resisting("damping", damping, dim), _resisting("torsional_damping", torsional_damping, turns)
+        k, kt = (
+            stiffness_of_axes("stiffness", stiffness, dim),
+            stiffness_of_axes("torsional_stiffness", torsional_stiffness, turns),
+        )
+        c, ct = damping_of_axes("damping", damping, dim), damping_of_axes("torsional_damping", torsional_damping, turns)
         if not any((*k, *c, *kt, *ct)):
             raise ValueError("a bushing needs a stiffness or a damping that is positive")
         gap = between(first, second)
@@ -52,20 +53,3 @@ def bushing(
         return Form(measures=tuple(made))
 
     return Connection("bushing", (first, second), make, label=name)
-
-
-def _per_axis(name: str, given: float | Sequence[float], count: int) -> np.ndarray:
-    values = np.full(count, check.number(name, given)) if np.isscalar(given) else check.array(name, given, (count,))
-    if np.any(values < 0.0):
-        raise ValueError(f"{name} must not be negative, got {given}")
-    return values
-
-
-def _resisting(name: str, given: float | Relation | Sequence[float | Relation], count: int) -> list[float | Relation]:
-    """Coefficients or relations of all axes."""
-    if isinstance(given, Relation) or callable(given):
-        return [resisting(name, given)] * count
-    if isinstance(given, Sequence) and len(given) == count and any(isinstance(one, Relation) for one in given):
-        return [resisting(name, one) for one in given]
-    made: list[float | Relation] = _per_axis(name, given, count).tolist()  # type: ignore[arg-type] # says what is wrong
-    return made
