@@ -2,6 +2,7 @@
 
 from .characteristic import Characteristic, MultiportCharacteristic
 from .composition import compose, product
+from .coordinates import CanonicalCoordinates, holonomic_coordinates
 from .elements import (
     common_effort,
     common_flow,
@@ -23,6 +24,7 @@ from .structure import DiracStructure
 from .system import PortHamiltonian, interconnect
 
 __all__ = [
+    "CanonicalCoordinates",
     "CanonicalForm",
     "Characteristic",
     "ConstrainedForm",
@@ -45,6 +47,7 @@ __all__ = [
     "compose",
     "feedback_structure",
     "gyrator_structure",
+    "holonomic_coordinates",
     "input_state_output",
     "integrability",
     "interconnect",

@@ -1,0 +1,273 @@
+"""Canonical coordinates of integrable modulated structures ([survey] sec. 4.2.1 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import root
+
+from .. import checks as check
+from ..differences import derivative
+from ..space import Array
+from .modulated import ModulatedDirac
+from .representations import CanonicalForm
+from .structure import DiracStructure
+from .subspaces import echelon, null_space, rank_of
+from .system import PortHamiltonian
+
+CANONICAL = 1e-7
+"""Defect of (3.7) that differences of relative error 1e-10 may leave."""
+ROUND_OFF = 1e-15
+"""Relative change of a solution at which iterations end."""
+SOLVED = 1e-11
+"""What is left of equations over their terms: round-off, and that of slopes by differences."""
+SWEEPS = 20
+"""Equilibrations of rows and columns; each halves the logarithm of what is off."""
+INVERTIBLE = 1e-10
+"""Smallest singular value of ∂²H/∂s² over its largest, rows and columns scaled, below which s is not determined."""
+
+Function = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CanonicalCoordinates:
+    """Coordinates ``(q, p, r, s) = Φ(x)`` in which D(x) is constant ([survey] eq. (3.7), (7.11))
+
+        f_q = −e_p,  f_p = e_q,  f_r = 0,  e_s = 0
+
+    ``map`` is Φ, ``inverse`` Φ⁻¹, ``jacobian`` Φ' (n, n), by differences where it is not given; ``pairs`` is the number
+    of q and of p, ``fixed`` that of r, ``free`` that of s. They are candidates until :meth:`check` says that they are
+    canonical for a structure: an integrable structure has such coordinates near each regular point, but no formula for
+    them. Of constant structures they come from :meth:`linear`, of constraints by functions of positions from
+    :func:`holonomic_coordinates`.
+    """
+
+    map: Callable[[Array], Array]
+    inverse: Callable[[Array], Array]
+    pairs: int
+    fixed: int = 0
+    free: int = 0
+    jacobian: Callable[[Array], Any] | None = None
+
+    @classmethod
+    def linear(cls, form: CanonicalForm) -> CanonicalCoordinates:
+        """Those of a constant structure, ``x = T (q, p, r, s)`` (:meth:`DiracStructure.canonical`)."""
+        T = form.basis
+        back = np.linalg.inv(T)
+        return cls(
+            map=lambda x: back @ x,
+            inverse=lambda y: T @ y,
+            pairs=form.pairs,
+            fixed=form.fixed,
+            free=form.free,
+            jacobian=lambda x: back,
+        )
+
+    @property
+    def size(self) -> int:
+        """n = 2 ``pairs`` + ``fixed`` + ``free``."""
+        return 2 * self.pairs + self.fixed + self.free
+
+    def slope(self, x: Array) -> Array:
+        """Φ'(x) (n, n), by differences where it was not given."""
+        made = derivative(self.map, x) if self.jacobian is None else self.jacobian(x)
+        return check.array("jacobian", made, (self.size,) * 2)
+
+    def form(self, x: Array) -> CanonicalForm:
+        """The structure (3.7) at a state, in the flows and efforts of x: T = Φ'(x)⁻¹."""
+        return CanonicalForm(np.linalg.inv(self.slope(x)), self.pairs, self.fixed, self.free)
+
+    def defect(self, structure: ModulatedDirac, x: Array) -> float:
+        """Largest residual of the equations of D(x) in members of (3.7), over their terms: zero if canonical.
+
+        D(x) is that of the storage, zero flow at all other ports. Both have dimension n: members of one span the other.
+        Equations and members are scaled until their largest terms are one, so that units do not matter.
+        """
+        x = check.array("x", x, (self.size,))
+        D = structure.of_storage(x)
+        flows, efforts = self.form(x).image()
+        terms = np.abs(D.F) @ np.abs(flows) + np.abs(D.E) @ np.abs(efforts)
+        return float(np.max(np.abs(D.F @ flows + D.E @ efforts) / _sizes(terms), initial=0.0))
+
+    def check(self, structure: ModulatedDirac, points: Array) -> None:
+        """Raise ValueError, with defect and state, unless they are canonical, and Φ⁻¹ right, at states (k, n)."""
+        for x in check.array("points", points, (None, self.size)):
+            defect = self.defect(structure, x)
+            if defect > CANONICAL:
+                raise ValueError(
+                    f"coordinates are not canonical for this structure: defect {defect:.1e} of (3.7) at x = {x}"
+                )
+            moved = self.slope(x) @ (self.inverse(self.map(x)) - x)
+            size = np.abs(self.map(x)) + np.abs(self.slope(x)) @ np.abs(x)
+            if np.any(np.abs(moved) > CANONICAL * size):
+                raise ValueError(f"inverse must undo map: it gives {self.inverse(self.map(x))} of the image of x = {x}")
+
+    def system(self, system: PortHamiltonian) -> PortHamiltonian:
+        """The system in these coordinates, which has no resistive or external ports ([survey] eq. (4.28)):
+
+            q̇ = ∂H/∂p,  ṗ = −∂H/∂q,  ṙ = 0,  0 = ∂H/∂s
+
+        with the constant structure (3.7), ports ``q``, ``p``, ``r``, ``s``, H∘Φ⁻¹ and Φ'⁻ᵀ∇H. They are checked to be
+        canonical at its sample.
+        """
+        if system.resistive or system.external or system.lagrangian is not None:
+            raise ValueError(
+                "canonical coordinates are those of systems without resistive and external ports, with H(x)"
+            )
+        self.check(system.modulated(), system.sample[None])
+
+        def gradient(y: Array) -> Array:
+            x = self.inverse(y)
+            made: Array = np.linalg.solve(self.slope(x).T, system.gradient(x))
+            return made
+
+        return PortHamiltonian(
+            structure=self._structure(self.free),
+            H=lambda y: float(system.H(self.inverse(y))),
+            gradient=gradient,
+            sample=self.map(system.sample),
+            storage=self._names(self.free),
+        )
+
+    def reduced(self, system: PortHamiltonian) -> PortHamiltonian:
+        """``q̇ = ∂H̄/∂p, ṗ = −∂H̄/∂q, ṙ = 0`` with H̄(q, p, r) = H(q, p, r, s(q, p, r)) ([survey] eq. (4.29)).
+
+        s solves 0 = ∂H/∂s by iteration from that of the sample. Raises ArithmeticError where ∂²H/∂s² is not
+        invertible (the index is then above one), or no s is found.
+        """
+        whole, kept = self.system(system), self.size - self.free
+        first = whole.sample[kept:]
+
+        def terms(y: Array) -> Array:
+            x = self.inverse(y)
+            made: Array = np.abs(np.linalg.inv(self.slope(x)).T) @ np.abs(system.gradient(x))
+            return made[kept:]
+
+        def lifted(y: Array) -> Array:
+            def joined(s: Array) -> Array:
+                return np.concatenate([y, s])
+
+            s = _stationary(lambda s: whole.gradient(joined(s))[kept:], first, lambda s: terms(joined(s)))
+            return joined(s)
+
+        return PortHamiltonian(
+            structure=self._structure(0),
+            H=lambda y: float(whole.H(lifted(y))),
+            gradient=lambda y: whole.gradient(lifted(y))[:kept],
+            sample=whole.sample[:kept],
+            storage=self._names(0),
+        )
+
+    def _sizes(self, free: int) -> dict[str, int]:
+        sizes = {"q": self.pairs, "p": self.pairs, "r": self.fixed, "s": free}
+        return {name: size for name, size in sizes.items() if size}
+
+    def _names(self, free: int) -> tuple[str, ...]:
+        return tuple(self._sizes(free))
+
+    def _structure(self, free: int) -> DiracStructure:
+        sizes = self._sizes(free)
+        ends = np.cumsum(list(sizes.values())).tolist()
+        ports = {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
+        n = 2 * self.pairs + self.fixed + free
+        return DiracStructure.from_canonical(CanonicalForm(np.eye(n), self.pairs, self.fixed, free), ports)
+
+
+def holonomic_coordinates(
+    constraints: Callable[[Array], Array],
+    jacobian: Callable[[Array], Array],
+    sample: Array,
+    *,
+    hessian: Callable[[Array, Array], Array] | None = None,
+) -> CanonicalCoordinates:
+    """Canonical coordinates of ``q̇ = ∂H/∂p, ṗ = −∂H/∂q + c'(q)ᵀλ, 0 = c'(q) ∂H/∂p``, x = (q, p) ([survey] (2.38)).
+
+    ``constraints`` c(q) (k,) and their ``jacobian`` c' (k, n) of rank k at the ``sample`` q (n,); ``hessian(q, s)`` is
+    Σ sᵢ∇²cᵢ (n, n), by differences where it is not given. With q_I those n − k positions that move freely at the sample
+    and Ψ(q) = (q_I, c(q)), momenta go along by ``(p_I, s) = Ψ'(q)⁻ᵀ p``, and
+
+        (q, p, r, s) = (q_I, p_I, c(q), s)
+
+    are canonical as long as Ψ' is invertible: the constraints are the Casimirs r ([survey] example 4.3), their
+    conjugate momenta s move as λ says. The inverse of Ψ is found by iteration from the sample; it raises
+    ArithmeticError where it finds none.
+    """
+    q0 = check.array("sample", sample, (None,))
+    n, k = q0.size, len(check.array("jacobian", jacobian(q0), (None, q0.size)))
+    if rank_of(jacobian(q0)) < k:
+        raise ValueError(
+            f"constraints must be independent: rank {rank_of(jacobian(q0))} of {k} rows of c' at the sample"
+        )
+    own = echelon(null_space(jacobian(q0)))[1]
+    rows = np.eye(n)[own]
+
+    def slope(q: Array) -> Array:
+        return np.vstack([rows, jacobian(q)])
+
+    def positions(target: Array) -> Array:
+        return _solved(
+            lambda q: np.concatenate([q[own], constraints(q)]) - target,
+            slope,
+            q0,
+            lambda q: np.abs(target) + np.abs(slope(q)) @ np.abs(q),
+        )
+
+    def mapped(x: Array) -> Array:
+        q, p = x[:n], np.linalg.solve(slope(x[:n]).T, x[n:])
+        return np.concatenate([q[own], p[: n - k], constraints(q), p[n - k :]])
+
+    def inverse(y: Array) -> Array:
+        m = n - k
+        q = positions(np.concatenate([y[:m], y[2 * m : 2 * m + k]]))
+        return np.concatenate([q, slope(q).T @ np.concatenate([y[m : 2 * m], y[2 * m + k :]])])
+
+    def whole(x: Array) -> Array:
+        q, m = x[:n], n - k
+        back = np.linalg.inv(slope(q)).T
+        s = (back @ x[n:])[m:]
+        curvature = derivative(lambda at: jacobian(at).T @ s, q) if hessian is None else hessian(q, s)
+        made = np.block([[slope(q), np.zeros((n, n))], [-back @ curvature, back]])
+        return made[np.r_[0:m, n : n + m, m:n, n + m : 2 * n]]
+
+    return CanonicalCoordinates(map=mapped, inverse=inverse, pairs=n - k, fixed=k, free=k, jacobian=whole)
+
+
+def _sizes(terms: Array) -> Array:
+    """a bᵀ (n, n), with which terms_ij/(a_i b_j) have a largest entry of one in each row and column."""
+    a, b = np.ones(len(terms)), np.ones(len(terms))
+    for _ in range(SWEEPS):
+        scaled = terms / np.outer(a, b)
+        rows, columns = scaled.max(axis=1, initial=0.0), scaled.max(axis=0, initial=0.0)
+        a, b = a * np.sqrt(np.where(rows > 0.0, rows, 1.0)), b * np.sqrt(np.where(columns > 0.0, columns, 1.0))
+    return np.outer(a, b)
+
+
+def _stationary(slope: Function, start: Array, terms: Function) -> Array:
+    """The zero of ∂H/∂s next to a start; ``terms`` are the sizes of what ∂H/∂s sums."""
+    if not start.size:
+        return start
+
+    def hessian(s: Array) -> Array:
+        made = derivative(slope, s)
+        size = np.sqrt(np.abs(np.diag(made)))
+        size = np.where(size > 0.0, size, 1.0)
+        values = np.linalg.svd(made / np.outer(size, size), compute_uv=False)
+        if values[-1] <= INVERTIBLE * values[0]:
+            raise ArithmeticError(
+                "∂²H/∂s² must be invertible where s is to follow from ∂H/∂s = 0: the index is above one"
+            )
+        return made
+
+    hessian(start)
+    return _solved(slope, hessian, start, terms)
+
+
+def _solved(function: Function, slope: Function, start: Array, terms: Function) -> Array:
+    """The zero of a function near a start by Powell's method; ``terms`` are the sizes of what the function sums."""
+    found = root(function, start, jac=slope, method="hybr", options={"xtol": ROUND_OFF}).x
+    if not np.all(np.abs(function(found)) <= SOLVED * terms(found)):
+        raise ArithmeticError(f"no zero was found near {start}, the coordinates end before: {function(found)} is left")
+    return np.asarray(found)
