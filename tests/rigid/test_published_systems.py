@@ -3,6 +3,7 @@
 Where print and derivation disagree, the derived one stands here, with a second computation beside it:
 
 - eq. (18) prints G(Γ) = [L]×, the right-hand side of (16b); but (10) has −G on the right: G = −[L]×.
+- eq. (17) says τ_ext = M_ext; but (10) has −B τ_ext and (16b) + B M_ext: τ_ext = −M_ext, with the B of (18).
 - eq. (16a) has −sin α sin β in the third entry of its second row; (18) has −sin α cos β, which is right.
 - sec. 5: the matrix printed before λ_R is the transposed Jacobian of the six conditions but for 2 in R_iᵀR_i − 1.
 - sec. 7.3: the crank's mass is I_{1,A} (print: M = I_{1,C}); v_ext is the horizontal velocity of B as in the equation,
