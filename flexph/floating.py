@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 
 from . import checks as check
-from .body import Body
+from .body import Body, LoadPort
 from .floating_blocks import FloatingBlocks
 from .phdae import PHDAE
 from .space import entries
@@ -21,6 +21,7 @@ def floating_body(
     *,
     gravity: Sequence[float] | None = None,
     form: Literal["paper", "canonical"] = "paper",
+    loads: Sequence[str] = (),
     name: str = "",
 ) -> PHDAE:
     """The finite blocks (E, J, R, B) of one body, [flex] eq. (10)-(14), (30), (36): matrices at any state.
@@ -40,12 +41,21 @@ def floating_body(
 
         p̃_t = p_t + ∫ρφu̇,  p̃_r = p_r + ∫ρ(X + φu) × φu̇,  row of ω, column of u̇: ∫(2p_f + ρφu̇) × φ.
 
+    ``loads`` names load ports whose force densities β in body axes are inputs too, after those of the ports:
+
+        B_d u_d = Σ_e ∫_e [1, [X + φu]×, φᵀ]ᵀ dΩ β_e,   y_d = B_dᵀ z = M_d ỹ_d
+
+    eq. (15), (30), remark 4. β_e is constant on each of the k elements: k·d inputs element by element, [N/m] on lines,
+    [N/m²] on surfaces, [N/m³] in volumes. M_d are the measures of the elements, ỹ_d their mean velocities, so that
+    y_dᵀu_d is the power of the load.
+
     ``form="canonical"`` has ``Σ_k (e_k a_kᵀ − a_k e_kᵀ)`` with a_k = (∂M/∂u_k)(v_P, ω, u̇), which is what system
     transformations of [dg] sec. 5.1 carry to the centre-of-mass form of :class:`flexph.Mechanism`.
 
     A body with ``momenta="constant"`` has M(0), its momenta, and no coupling of v_P and ω with u̇ in J (sec. 4.3).
     With a ``name``, ports and parts are ``name.port`` and ``name.part``, so that bodies can be interconnected.
-    Raises ValueError for a body that does not turn, gravity of another dimension, or an unknown form.
+    Raises ValueError for a body that does not turn, gravity of another dimension, an unknown form, a load port that is
+    not there, named twice, or has the name of a port.
     """
     check.choice("form", form, ("paper", "canonical"))
     d = body.dim
@@ -53,7 +63,8 @@ def floating_body(
         kind = "planar" if d == 2 else "spatial"
         raise ValueError(f"floating_body needs a {kind} body that turns, got one without rotation")
     acceleration = check.array("gravity", np.zeros(d) if gravity is None else gravity, (d,))
-    blocks = FloatingBlocks(body, acceleration, form)
+    chosen = _loads(body, loads)
+    blocks = FloatingBlocks(body, acceleration, form, tuple(chosen.values()))
     owner = f"{name}." if name else ""
     width = d + blocks.spins
     sample = np.zeros(blocks.edges[-1])
@@ -67,6 +78,24 @@ def floating_body(
         z=blocks.costate,
         H=blocks.energy,
         sample=sample,
-        ports={owner + port: slice(width * i, width * (i + 1)) for i, port in enumerate(body.ports)},
+        ports={owner + port: columns for port, columns in _columns(body, width, chosen).items()},
         parts={owner + k: s for k, s in parts.items()},
     )
+
+
+def _loads(body: Body, names: Sequence[str]) -> dict[str, LoadPort]:
+    """Load ports by name, none of which is a port."""
+    if isinstance(names, str):
+        raise ValueError(f"loads must be a list of names of load ports, such as ('load',), got the text {names!r}")
+    for name in names:
+        check.lookup("load port", name, body.loads)
+        if name in body.ports or list(names).count(name) > 1:
+            raise ValueError(f"loads must be other names than those of ports, each once, got {name!r}")
+    return {name: body.loads[name] for name in names}
+
+
+def _columns(body: Body, width: int, loads: Mapping[str, LoadPort]) -> dict[str, slice]:
+    """Columns of B that belong to each port, then to each load."""
+    sizes = [width] * len(body.ports) + [load.positions.size for load in loads.values()]
+    ends = np.cumsum([0, *sizes])
+    return {name: slice(int(a), int(b)) for name, a, b in zip([*body.ports, *loads], ends[:-1], ends[1:], strict=True)}

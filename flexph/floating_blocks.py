@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .body import Body
+from .body import Body, LoadPort
 from .inertia import Contractions, contract
 from .space import Array, cross, entries, entry_count, from_entries, skew, spins
 
@@ -36,8 +36,8 @@ class FloatingBlocks:
     columns of velocities are ordered (v_P, ω, u̇); ``edges`` are the borders of the seven parts of the state.
     """
 
-    def __init__(self, body: Body, gravity: Array, form: str) -> None:
-        self.body, self.gravity, self.form = body, gravity, form
+    def __init__(self, body: Body, gravity: Array, form: str, loads: tuple[LoadPort, ...] = ()) -> None:
+        self.body, self.gravity, self.form, self.loads = body, gravity, form, loads
         self.d, self.n, self.basis = body.dim, body.size, cross(body.dim)
         self.spins = spins(self.d)
         self.rigid = self.d + self.spins
@@ -167,9 +167,9 @@ class FloatingBlocks:
         return R
 
     def inputs(self, x: Array) -> Array:
-        """B: forces and torques at the ports, eq. (35)."""
+        """B = [B_∂, B_d]: forces and torques at the ports, eq. (35), and distributed forces, eq. (15), (30)."""
         u, d, r = self.read(x).u, self.d, self.rigid
-        B = np.zeros((x.size, r * len(self.body.ports)))
+        B = np.zeros((x.size, r * len(self.body.ports) + sum(load.positions.size for load in self.loads)))
         for i, port in enumerate(self.body.ports.values()):
             rows = np.zeros((r, r + self.n))
             rows[:, :r] = np.eye(r)
@@ -178,7 +178,23 @@ class FloatingBlocks:
             if port.rotation is not None:
                 rows[d:, r:] = port.rotation.toarray()
             B[self.edges[3] : self.edges[6], r * i : r * (i + 1)] = rows.T
+        at = r * len(self.body.ports)
+        for load in self.loads:
+            B[self.edges[3] : self.edges[6], at : at + load.positions.size] = self.distributed(load, u).T
+            at += load.positions.size
         return B
+
+    def distributed(self, load: LoadPort, u: Array) -> Array:
+        """B_dᵀ of a force density that is constant on each of k elements, (k·d, d + s + n).
+
+        ``∫ [1, [X + φu]×ᵀ, φ]`` over each element: its measure times the mean velocity per unit of (v_P, ω, u̇). The
+        means of lever and shape are exact, since the density does not vary.
+        """
+        lever = load.positions + (load.shapes @ u).reshape(load.positions.shape)
+        turning = np.einsum("aij,kj->kia", self.basis, lever).reshape(-1, self.spins)
+        means = np.hstack([np.tile(np.eye(self.d), (len(lever), 1)), turning, load.shapes.toarray()])
+        rows: Array = np.repeat(load.measures, self.d)[:, None] * means
+        return rows
 
     # --- H and z
 
