@@ -16,6 +16,7 @@ from ..projection import ReductionWarning
 from ..shifted import Shifted
 from ..space import Array, dense
 from .bases import projected, rigid_motions, stress_solver
+from .kept import Kept
 from .krylov import Expansion, audit, tangential
 
 GRID = 400
@@ -28,13 +29,16 @@ POOR = 0.1
 """Error found at the end, of the largest |H|, above which a system is handed out with a warning."""
 
 
-def adaptive(shifted: Shifted, order: int, band: tuple[float, float], *, tolerance: float | None) -> LinearPHDAE:
+def adaptive(
+    shifted: Shifted, order: int, band: tuple[float, float], *, tolerance: float | None, kept: Kept | None = None
+) -> LinearPHDAE:
     """The system on its solutions at points iω of the band, each where the residual of the last basis is largest.
 
     The basis begins with the rigid motions that the inputs drive. The residual is weighed by the solution at the real
     point in the middle of the band. The error of H at the next point is then known, and the directions (input
     combinations) in which it is largest are taken. The search ends at the order, or where that error was below the
-    tolerance, of the largest |H|, twice; the error is measured once more at the end.
+    tolerance, of the largest |H|, twice; the error is measured once more at the end. With ``kept`` states the search is
+    that of the system without its constraints, whose space is a part of that of the result.
     Raises ArithmeticError where the order does not do for the tolerance, ValueError where it does not hold the rigid
     motions; warns with :class:`ReductionWarning` where without a tolerance the error is above a tenth.
     """
@@ -43,17 +47,17 @@ def adaptive(shifted: Shifted, order: int, band: tuple[float, float], *, toleran
     expansions: list[Expansion] = []
     point, met = 1j * math.sqrt(band[0] * band[1]), 0
     with tqdm(total=order, delay=1.0, disable=None, unit="state", desc="Krylov space") as bar:
-        while _size(shifted, search.basis, rigid) < order and met < AGREED:
+        while _size(shifted, search.basis, rigid, kept) < order and met < AGREED:
             expansions.append(tangential(shifted, point, search.directions))
             met = met + 1 if tolerance is not None and search.found <= tolerance else 0
             if not search.add(expansions[-1].vectors):
                 break
-            bar.update(min(_size(shifted, search.basis, rigid), order) - bar.n)
+            bar.update(min(_size(shifted, search.basis, rigid, kept), order) - bar.n)
             point = search.worst()
-    search.cut(_fitting(shifted, search.basis, order, rigid))
+    search.cut(_fitting(shifted, search.basis, order, (rigid, kept)))
     if met < AGREED:
         _judge(search, order, tolerance)
-    reduced = projected(shifted.system, shifted.split, search.basis, rigid)
+    reduced = projected(shifted.system, shifted.split, search.basis, rigid, kept=kept)
     whole = [e for e in expansions if _spans(search.basis, e, shifted.weight)]  # a point that was cut is not matched
     audit(Shifted(reduced, shifted.ports), whole)
     return reduced
@@ -77,14 +81,18 @@ def _judge(search: _Search, order: int, tolerance: float | None) -> None:
         )
 
 
-def _size(shifted: Shifted, basis: Array, rigid: int) -> int:
-    """Order of the reduced system."""
-    return basis.shape[1] if shifted.split is None else 2 * basis.shape[1] - rigid
+def _size(shifted: Shifted, basis: Array, rigid: int, kept: Kept | None) -> int:
+    """Order of the reduced system, or a bound of it."""
+    count = basis.shape[1]
+    if kept is not None:
+        return kept.order(basis, shifted.weight)
+    return count if shifted.split is None else 2 * count - rigid
 
 
-def _fitting(shifted: Shifted, basis: Array, order: int, rigid: int) -> int:
+def _fitting(shifted: Shifted, basis: Array, order: int, given: tuple[int, Kept | None]) -> int:
     """How many leading vectors make a system of at most that order."""
-    return min(basis.shape[1], order if shifted.split is None else (order + rigid) // 2)
+    counts = range(basis.shape[1], 0, -1)
+    return next((k for k in counts if _size(shifted, basis[:, :k], *given) <= order), 0)
 
 
 def _spans(basis: Array, expansion: Expansion, weight: Any) -> bool:

@@ -11,6 +11,7 @@ from ..linear import LinearPHDAE
 from ..shifted import Shifted
 from .adaptive import adaptive
 from .irka import irka
+from .kept import Keep, Kept, kept
 from .krylov import as_points, krylov
 from .modal import modal
 
@@ -26,6 +27,7 @@ def reduce(
     band: tuple[float, float] | None = None,
     tolerance: float | None = None,
     ports: Sequence[str] | None = None,
+    keep: Keep = None,
 ) -> LinearPHDAE:
     """The system with x = V x̂ and its equations times Vᵀ, of at most ``order`` states:
 
@@ -46,6 +48,16 @@ def reduce(
     takes (Gugercin et al. 2012); they are first guessed in the ``band``. For damped systems.
     ``ports``: those whose responses count; all by default. The others stay, but are not matched.
 
+    ``keep="rigid"`` reduces the flexible states p_f alone, with V = diag(1, V_f): the rigid velocities p_r (and forces
+    of springs) of a linearized mechanism stay unknowns, and its constraints stay, with their names and multipliers,
+
+        M_rr ṗ_r + M_rf V_f p̂̇_f = G_rᵀλ + B_r u,   V_fᵀM_fr ṗ_r + V_fᵀM_ff V_f p̂̇_f = V_fᵀ(J_ff V_f p̂_f + G_fᵀλ + B_f u),
+        0 = G_r p_r + G_f V_f p̂_f
+
+    ([flex] eq. (46)): a system of the same kind that can be constrained further. V_f is made of the flexible parts of
+    the same vectors, so that as many moments are matched, those of the multipliers too, and of the static responses to
+    constraint forces that p_r does not feel. A list of names keeps these parts instead. ``order`` counts kept states.
+
     Raises ValueError for a wrong order, band or point (a pole among the points), a system without ports, motion
     without energy (E singular); ArithmeticError where moments are not matched, the tolerance is not reached, or points
     do not settle.
@@ -57,22 +69,23 @@ def reduce(
     check.choice("method", method, METHODS)
     system = independent(system)
     shifted = Shifted(system, _used(system, ports))
+    beside = kept(shifted, keep)
     if method != "modal" and not shifted.columns.size:
         raise ValueError(f"method {method!r} needs a port to see the system through, see LinearPHDAE.ports")
     if points is not None:
         _refuse("points", method, "krylov", {"order": order, "band": band, "tolerance": tolerance})
-        return krylov(shifted, as_points(points))
-    order = _order(shifted, order, method)
+        return krylov(shifted, as_points(points), beside)
+    order = _order(shifted, order, method, beside)
     if method == "modal":
         _refuse("order", method, "modal", {"band": band, "tolerance": tolerance})
-        return modal(shifted, order)
+        return modal(shifted, order, beside)
     limits = _band(band, method)
     if method == "irka":
-        _refuse("band", method, "irka", {"tolerance": tolerance})
+        _refuse("band", method, "irka", {"tolerance": tolerance, "keep": keep})
         return irka(shifted, order, limits)
     if tolerance is not None:
         check.positive("tolerance", tolerance)
-    return adaptive(shifted, order, limits, tolerance=tolerance)
+    return adaptive(shifted, order, limits, tolerance=tolerance, kept=beside)
 
 
 def _used(system: LinearPHDAE, ports: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -93,11 +106,18 @@ def _refuse(given: str, method: str, wanted: str, others: dict[str, Any]) -> Non
             raise ValueError(f"{name} cannot be given along with {given} to method {method!r}, got {name}={value!r}")
 
 
-def _order(shifted: Shifted, order: int | None, method: str) -> int:
+def _order(shifted: Shifted, order: int | None, method: str, kept: Kept | None) -> int:
     if order is None:
         raise ValueError(f"order must be given for method {method!r}" + (" without points" * (method == "krylov")))
     least = 1 if shifted.split is None else 2
     made = check.count("order", order, least)
+    if kept is not None:
+        if not kept.least < made < shifted.system.size:
+            raise ValueError(
+                f"order must be above {kept.least}, the {kept.count} states that are kept and the responses to "
+                f"constraint forces, and below the {shifted.system.size} states of the system, got {made}"
+            )
+        return made
     free = shifted.system.size - shifted.system.G.shape[0]
     if made >= free:
         raise ValueError(f"order must be below the {free} free states of the system, got {made}")

@@ -27,7 +27,7 @@ class Certificate:
     skew           ‖J + Jᵀ‖/‖J‖
     dissipation    the negative part of the lowest eigenvalue of R, with a unit diagonal
     energy         the lowest eigenvalue of E with a unit diagonal: positive where E ≻ 0
-    constraints    ‖G V‖/‖G‖ of the full system, None without constraints
+    constraints    ‖G V‖/‖G‖ of the full system, ‖G V − Ĝ‖/‖G‖ where they were kept, None without constraints
     passivity      the negative part of the lowest eigenvalue of H(iω) + H(iω)ᴴ on the grid, over the largest ‖H‖
     """
 
@@ -119,7 +119,7 @@ def _lowest(a: Any) -> float:
 
 
 def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
-    """‖G V‖/‖G‖ for the V of the reduced system, which its lift contains if the full one has none."""
+    """‖G V − Ĝ‖/‖G‖ for the V of the reduced system, which its lift contains if the full one has none."""
     if not full.G.shape[0] or full.lift is not None or reduced.lift is None:
         return None
     if full.size != reduced.lift.shape[0]:
@@ -127,7 +127,12 @@ def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
             f"full must be the system that was reduced: it has {full.size} states, the reduced one stands for "
             f"{reduced.lift.shape[0]}"
         )
-    return check.norm(full.G @ reduced.lift) / check.norm(full.G)
+    left = full.G @ reduced.lift
+    if reduced.G.shape[0]:
+        if full.constraints != reduced.constraints:
+            raise ValueError("full must be the system that was reduced: their constraints have other names")
+        left = left - reduced.G
+    return check.norm(left) / check.norm(full.G)
 
 
 def _stored(system: LinearPHDAE, times: Array) -> Array:

@@ -16,6 +16,7 @@ from ..shifted import Pole, Shifted
 from ..space import Array
 from ..sparse_null_space import sparse_null_space
 from ..split import Split
+from .kept import Kept, kept_basis
 
 RIGID = 1e-10
 """Strain of a rigid motion over the terms it is the difference of: vectors are known to about this."""
@@ -82,9 +83,26 @@ def feasible(g: Any, vectors: Array) -> Array:
     return made
 
 
-def projected(system: LinearPHDAE, parts: Split | None, vectors: Array, rigid: int = 0) -> LinearPHDAE:
-    """The system on the split basis of some velocities, the first rigid; on a basis of states if it does not split."""
+def projected(
+    system: LinearPHDAE, parts: Split | None, vectors: Array, rigid: int = 0, *, kept: Kept | None = None
+) -> LinearPHDAE:
+    """The system on the split basis of some velocities, the first rigid; on a basis of states if it does not split.
+
+    With ``kept`` states those are unknowns themselves, and constraints stay: the vectors then span the others alone.
+    """
+    if kept is not None:
+        return _beside(system, parts, vectors, kept)
     if parts is None:
         return project(system, orthonormal(feasible(system.G, vectors), system.E))
     basis, kinetic = split_basis(parts, orthonormal(feasible(parts.G, vectors), parts.M), rigid)
+    return project(system, basis, kinetic=kinetic)
+
+
+def _beside(system: LinearPHDAE, parts: Split | None, vectors: Array, kept: Kept) -> LinearPHDAE:
+    """The system on diag(1, V_f), V_f of the flexible parts of the vectors ([flex] eq. (46))."""
+    if parts is None:
+        return project(system, kept.velocities(vectors, system.E))
+    velocities, free = kept.velocities(vectors, parts.M), ~kept.others
+    flexible = parts._replace(C=parts.C[free][:, free], D=parts.D[free], stresses=parts.stresses[free])
+    basis, kinetic = kept_basis(parts, velocities, stresses(flexible, velocities), kept.others)
     return project(system, basis, kinetic=kinetic)

@@ -14,6 +14,7 @@ from ..linear import LinearPHDAE
 from ..shifted import Shifted, Solver
 from ..space import Array
 from .bases import projected
+from .kept import Kept
 
 MATCHED = 1e-8
 """Relative defect of a matched moment: what two different solutions leave."""
@@ -76,13 +77,13 @@ def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
     return tuple(made)
 
 
-def krylov(shifted: Shifted, points: Sequence[Point]) -> LinearPHDAE:
+def krylov(shifted: Shifted, points: Sequence[Point], kept: Kept | None = None) -> LinearPHDAE:
     """The system on the space of its solutions at the points and their derivatives; see :func:`flexph.reduce`."""
     expansions, basis = [], np.zeros((shifted.size, 0))
     for point in points:
         expansions.append(expand(shifted, point))
         basis = extend(basis, expansions[-1].vectors, shifted.weight)
-    reduced = projected(shifted.system, shifted.split, basis)
+    reduced = projected(shifted.system, shifted.split, basis, kept=kept)
     audit(Shifted(reduced, shifted.ports), expansions)
     return reduced
 

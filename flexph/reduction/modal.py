@@ -11,9 +11,10 @@ from ..linear import LinearPHDAE
 from ..shifted import Shifted
 from ..spectrum import modes
 from .bases import projected, rigid_motions
+from .kept import Kept
 
 
-def modal(shifted: Shifted, order: int) -> LinearPHDAE:
+def modal(shifted: Shifted, order: int, kept: Kept | None = None) -> LinearPHDAE:
     """The system on its rigid motions and lowest undamped modes; see :func:`flexph.reduce`."""
     system, parts = shifted.system, shifted.split
     if parts is None:
@@ -23,10 +24,13 @@ def modal(shifted: Shifted, order: int) -> LinearPHDAE:
         )
     rigid = orthonormal(rigid_motions(shifted).toarray(), parts.M)
     count = rigid.shape[1]
-    if count > order:
-        raise ValueError(f"order must be at least {count}, the number of rigid motions, got {order}")
-    wanted = (order - count) // 2
-    if not wanted:
-        return projected(system, parts, rigid, count)
+    if kept is not None:
+        wanted = kept.room(order) - kept.flexible(rigid, parts.M).shape[1]
+    else:
+        if count > order:
+            raise ValueError(f"order must be at least {count}, the number of rigid motions, got {order}")
+        wanted = (order - count) // 2
+    if wanted <= 0:
+        return projected(system, parts, rigid, count, kept=kept)
     found = modes(replace(system, R=0.0 * system.R, lift=None, parts={}), wanted)
-    return projected(system, parts, np.hstack([rigid, found.shapes[parts.velocities].real]), count)
+    return projected(system, parts, np.hstack([rigid, found.shapes[parts.velocities].real]), count, kept=kept)
