@@ -216,8 +216,7 @@ def quadratic_waves(theta):
     return np.sqrt((b + root) / (2.0 * a))
 
 
-@both_references
-@pytest.mark.parametrize("elements", [1, 4, 16, 40])
+@pytest.mark.parametrize("elements, reference", [(1, "cantilever"), (5, "simply_supported"), (16, "cantilever")])
 def test_axial_spectrum_of_quadratic_elements(elements, reference):
     """All 2n frequencies are κ(θ_k) of the fixed-free waves θ_k = (2k − 1)π/2n: one for each exact one, none beside.
 
@@ -230,8 +229,8 @@ def test_axial_spectrum_of_quadratic_elements(elements, reference):
     ratio = axial / axial_frequencies("fixed-free", 2 * elements)
     assert ratio.min() > 1.0
     assert ratio.max() < 1.29
-    if elements == 40:
-        np.testing.assert_allclose(ratio[3:6] - 1.0, theta[3:6] ** 4 / 1440.0, rtol=0.03)
+    if elements == 16:
+        np.testing.assert_allclose(ratio[1:4] - 1.0, theta[1:4] ** 4 / 1440.0, rtol=0.03)
     np.testing.assert_allclose(bending, spectra(elements, "compatible", "cantilever", reference)[1], rtol=1e-9)
 
 

@@ -63,8 +63,7 @@ def test_a_matrix_that_is_not_semi_definite_is_refused(form):
 
 
 @pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")
-@pytest.mark.parametrize("elements", [4, 32, 128])
-@pytest.mark.parametrize("order", [4, 6, 7])
+@pytest.mark.parametrize("elements, order", [(4, 6), (4, 7), (32, 4), (128, 6)])
 def test_stiffness_does_not_damp_rigid_motions_of_a_reduced_beam(elements, order):
     reduced = reduce(free_beam(elements), order, band=(10.0, 1000.0))
     velocities = np.flatnonzero(reduced.kinetic)
@@ -73,7 +72,7 @@ def test_stiffness_does_not_damp_rigid_motions_of_a_reduced_beam(elements, order
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("elements", [1, 4, 20])
+@pytest.mark.parametrize("elements", [1, 20])
 def test_a_beam_made_rigid_by_constraints_is_not_damped(form, elements):
     """0 = D v leaves the rigid motions, which R = βDᵀC⁻¹D does not damp."""
     beam = free_beam(elements)
