@@ -109,8 +109,9 @@ class Mechanism:
 
         In the plane bodies are given by their angle [rad] or by (x, y, angle) of their origin P; in space by a
         rotation (a matrix or a ``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair of both,
-        (position, rotation). Those in ``fixed`` are taken as they are (a rotation alone leaves the position free),
-        those in ``guess`` (at the origin without rotation where missing) may move. Drives stand where they are at
+        (position, rotation). Those in ``fixed`` are taken as they are (a rotation alone leaves the position free), but
+        for what nine printed digits leave open; those in ``guess`` (at the origin without rotation where missing) may
+        move. Drives stand where they are at
         ``time``. Raises ValueError, saying how far each joint is open, if the loops cannot close.
         """
         for name, given in (("fixed", fixed), ("guess", guess)):

@@ -19,8 +19,10 @@ from scipy.spatial.transform import Rotation
 
 Array = NDArray[Any]
 
-ORTHOGONAL = 1e-9
-"""|RᵀR − 1| up to which a given matrix counts as a rotation: what ten printed digits leave."""
+ORTHOGONAL = 2e-9
+"""|RᵀR − 1| up to which a given matrix counts as a rotation: nine printed digits leave 2 Σ|R_k| 5e-10 <= √3 · 1e-9."""
+EXACT = 1e-14
+"""|RᵀR − 1| up to which it is taken as it is: round-off of a product of rotations."""
 
 _PLANE = np.array([[[0.0, -1.0], [1.0, 0.0]]])
 _SPACE = np.array(
@@ -156,7 +158,10 @@ def mean_rotation(before: Array, half_turn: Array) -> Array:
 
 
 def rotation_matrix(name: str, given: Any) -> Array:
-    """A spatial rotation matrix from a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; checked."""
+    """A spatial rotation matrix from a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; checked.
+
+    Of a matrix with printed digits the nearest rotation, U Vᵀ of its singular value decomposition.
+    """
     try:
         matrix = given.as_matrix() if isinstance(given, Rotation) else np.asarray(given, dtype=float)
     except (TypeError, ValueError):
@@ -170,6 +175,9 @@ def rotation_matrix(name: str, given: Any) -> Array:
         raise ValueError(f"{name} must be orthogonal: |RᵀR − 1| = {defect:.0e}, allowed {ORTHOGONAL:.0e}")
     if np.linalg.det(matrix) < 0.0:
         raise ValueError(f"{name} must be a rotation: its determinant is −1, a reflection")
+    if defect > EXACT:
+        left, _, right = np.linalg.svd(matrix)
+        return np.asarray(left @ right)
     return matrix
 
 
