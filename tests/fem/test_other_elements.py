@@ -1,0 +1,56 @@
+"""What other choices of elements and ports change, as docs/solids.md prints it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.linalg
+from matrix_texts import nodal_model
+from solid_meshes import box
+
+import fem
+from fem.solid_mesh import Block
+from flexph import constrain, eigenfrequencies, linear_body
+
+STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)
+BAR, COUNTS = (1.0, 0.1, 0.08), (10, 2, 2)
+
+
+def matrices(model):
+    D = model.strain.toarray()
+    return D.T @ np.linalg.solve(model.compliance.toarray(), D), np.kron(model.mass.toarray(), np.eye(3))
+
+
+def frequencies(K, M):
+    """The first eight of a free body."""
+    return np.sqrt(scipy.linalg.eigh(K, M, eigvals_only=True, subset_by_index=[6, 13]))
+
+
+@pytest.mark.slow
+def test_reduced_integration_is_softer():
+    model = nodal_model(box("hexahedron20", COUNTS, BAR), STEEL)
+    blocks = tuple(Block(replace(b.kind, stress=2), b.nodes) for b in model.mesh.blocks)  # 2 x 2 x 2 points
+    K, M = matrices(model)
+    reduced, _ = matrices(replace(model, mesh=replace(model.mesh, blocks=blocks)))
+    off = (frequencies(K, M) / frequencies(reduced, M) - 1.0)[:7]  # the eighth is of the axis, without bending
+    assert off.min() == pytest.approx(4e-4, rel=0.15) and off.max() == pytest.approx(4e-3, rel=0.05)  # digits printed
+
+
+@pytest.mark.slow
+def test_lumped_masses_are_slower():
+    K, M = matrices(nodal_model(box("hexahedron", COUNTS, BAR), STEEL))
+    off = frequencies(K, M) / frequencies(K, np.diag(M.sum(axis=1))) - 1.0
+    assert off.min() == pytest.approx(0.05, rel=0.1) and off.max() == pytest.approx(0.23, rel=0.03)  # digits printed
+
+
+@pytest.mark.slow
+def test_rigid_faces_cost_stiffness():
+    mesh, found = box("hexahedron20", (6, 4, 1), (0.3, 0.2, 0.02)), {}
+    for how in ("rigid", "mean"):
+        ports = {"root": fem.Tie("left", "rigid"), "tip": fem.Tie("right", how)}
+        system = linear_body(fem.solid(mesh, STEEL, ports=ports, reference="root"), "b")
+        found[how] = eigenfrequencies(constrain(system, np.eye(6, system.size)), 6)
+    off = found["rigid"] / found["mean"] - 1.0
+    assert off[:2] == pytest.approx([7e-4, 1.9e-2], rel=0.1) and off[5] == pytest.approx(
+        0.16, rel=0.05
+    )  # digits printed
