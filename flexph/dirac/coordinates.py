@@ -15,7 +15,7 @@ from ..space import Array
 from .modulated import ModulatedDirac
 from .representations import CanonicalForm
 from .structure import DiracStructure
-from .subspaces import echelon, null_space, rank_of
+from .subspaces import echelon, null_space, rank_of, unit_rows
 from .system import PortHamiltonian
 
 CANONICAL = 1e-7
@@ -114,9 +114,7 @@ class CanonicalCoordinates:
         canonical at its sample.
         """
         if system.resistive or system.external or system.lagrangian is not None:
-            raise ValueError(
-                "canonical coordinates are those of systems without resistive and external ports, with H(x)"
-            )
+            raise ValueError("canonical coordinates are for systems without resistive and external ports, with H(x)")
         self.check(system.modulated(), system.sample[None])
 
         def gradient(y: Array) -> Array:
@@ -197,10 +195,9 @@ def holonomic_coordinates(
     """
     q0 = check.array("sample", sample, (None,))
     n, k = q0.size, len(check.array("jacobian", jacobian(q0), (None, q0.size)))
-    if rank_of(jacobian(q0)) < k:
-        raise ValueError(
-            f"constraints must be independent: rank {rank_of(jacobian(q0))} of {k} rows of c' at the sample"
-        )
+    rank = rank_of(unit_rows(jacobian(q0)))
+    if rank < k:
+        raise ValueError(f"constraints must be independent: rank {rank} of {k} rows of c' at the sample")
     own = echelon(null_space(jacobian(q0)))[1]
     rows = np.eye(n)[own]
 

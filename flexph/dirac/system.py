@@ -29,8 +29,8 @@ from .structure import DiracStructure
 
 
 def _missing(x: Array) -> Any:
-    """What stands for a function that was not given."""
-    raise ValueError("H and gradient were not given")
+    """What stands for H and its gradient where a Lagrangian storage is given."""
+    raise ValueError("the storage was given as lagrangian: take energy.H and energy.efforts of the system")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +39,12 @@ class PortHamiltonian:
 
     ``structure`` is a :class:`DiracStructure` or, modulated, a function of the state x (n,) that returns one: D(x) must
     be continuous at the sample ([rigid] definition 4).
+
     ``H`` and ``gradient`` ∇H (n,) are functions of x, ``hessian`` (n, n) may be given. In their place, ``lagrangian``
     is a storage (x, e) ∈ L ([rigid] definition 7): a :class:`LagrangianSubspace` {(P ξ, S ξ)} or a
     :class:`LagrangianStorage` {(X(ξ), ε(ξ))}; states of the system are then its parameters ξ, and so is ``sample``.
+    ``energy`` is the storage in either case.
+
     ``storage`` names the ports of the states in their order, by default the first ones that cover x. ``resistive``
     gives each resistive port its relation: a number or matrix R of f = −R e, relations of :func:`flexph.viscous` and
     others (f_i = −ρ_i(e_i)), a :class:`Resistance` such as :class:`LinearResistance` or
@@ -96,8 +99,6 @@ class PortHamiltonian:
                 raise ValueError(f"sample must have the {own.size} parameters of the subspace, got {self.size}")
             made = LagrangianStorage.of_subspace(own) if isinstance(own, LagrangianSubspace) else own
             made.check(self.sample)
-            for name, value in (("H", made.H), ("gradient", made.efforts), ("hessian", made.slopes)):
-                object.__setattr__(self, name, value)
         object.__setattr__(self, "energy", made)
 
     @property

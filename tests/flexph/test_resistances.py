@@ -6,6 +6,7 @@ from dirac_samples import ported
 
 import flexph
 from flexph import DiracStructure
+from flexph.analysis import impasse_points, turning_points
 from flexph.dirac import (
     Characteristic,
     InputStateOutput,
@@ -198,6 +199,19 @@ def test_flow_controlled_characteristics():
         np.testing.assert_allclose(np.abs(start[1]), np.sqrt(0.5), rtol=1e-12)  # the current
     inverse = discharge(flexph.resistive(lambda v: np.sign(v) * np.sqrt(0.5 * abs(v))))
     np.testing.assert_allclose(run(inverse, [1.0], method="gauss6").final, exact[-1], rtol=1e-10)
+
+
+def test_impasse_points_of_a_flow_controlled_characteristic():
+    """v = h(i) that bends back, and dissipates: where V is that of a turning point ([survey] sec. 4.5), no current
+    follows."""
+    bent = lambda i: i**3 - 3.0 * i**2 + 2.5 * i  # noqa: E731  i h(i) ≥ 0
+    made = discharge(Characteristic((flexph.resistive(bent),), controlled="flow")).phdae()
+    path = np.array([[-bent(f), f] for f in np.linspace(0.2, 2.0, 40)])  # v = −h(f)
+    found = impasse_points(made, path)
+    turning = turning_points(bent, (0.2, 2.0))
+    assert len(found) == len(turning) == 2
+    np.testing.assert_allclose([p.state[1] for p in found], [i for i, _ in turning], atol=1e-3)  # on straight pieces
+    np.testing.assert_allclose([i for i, _ in turning], 1.0 + np.array([-1.0, 1.0]) * np.sqrt(1.0 / 6.0), rtol=1e-9)
 
 
 # --- modulated ----------------------------------------------------------------------------------------------------
