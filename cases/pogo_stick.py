@@ -82,6 +82,39 @@ def pogo_stick() -> SwitchingPHDAE:
     )
 
 
+def mode_by_force(contact: float) -> PHDAE:
+    """The same mode with the rate v of the foot and the force λ of the ground as algebraic states, of index 1.
+
+        ẋ = p/m − v,  ẏ = p/m,  ṗ = −k(x − x₀) − mg − dẋ,  0 = k(x − x₀) + dẋ + λ
+
+    and 0 = v in contact, 0 = λ in flight.
+    """
+    J, R = np.zeros((5, 5)), np.zeros((5, 5))
+    for i, j, value in ((0, 2, 1.0), (0, 3, -1.0), (1, 2, 1.0), (3, 4, contact)):
+        J[i, j], J[j, i] = value, -value
+    R[2:4, 2:4] = DAMPING * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    R[4, 4] = 1.0 - contact
+    return PHDAE(
+        E=np.diag([1.0, 1.0, 1.0, 0.0, 0.0]),
+        J=J,
+        R=R,
+        z=lambda x: np.array([STIFFNESS * (x[0] - LENGTH), MASS * GRAVITY, x[2] / MASS, x[3], x[4]]),
+        H=lambda x: float(energies(x[:3]).sum()),
+        sample=np.array([0.9 * LENGTH, LENGTH, MASS, 1.0, MASS * GRAVITY]),
+    )
+
+
+def pogo_stick_by_force() -> SwitchingPHDAE:
+    """Take-off where the force of the ground would pull: λ = −k(x − x₀) − d p/m is −d times the rate of (5.4)."""
+    return SwitchingPHDAE(
+        {FLIGHT: mode_by_force(0.0), CONTACT: mode_by_force(1.0)},
+        [
+            Transition(source=FLIGHT, target=CONTACT, when=Guard(lambda t, x: gap(x), direction=-1), name="touch-down"),
+            Transition(source=CONTACT, target=FLIGHT, when=Guard(lambda t, x: x[4], direction=-1), name="take-off"),
+        ],
+    )
+
+
 def solve(height: float, step: float, end: float, method: str = "gauss6") -> SwitchingTrajectory:
     """Dropped with the spring at rest and the foot ``height`` above ground. Raises ValueError for bad numbers."""
     for name, value in (("height", height), ("step", step)):

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import flexph
 from cases import pogo_stick
 from cases.pogo_stick import in_contact, in_flight, mode, solve
+from flexph import analyze
 from flexph.cli import main
 
 
@@ -33,6 +35,31 @@ def test_closed_forms_satisfy_the_equations(contact, motion):
     right = (system.J(x) - system.R(x)) @ system.z(x)
     np.testing.assert_allclose(right, rate, rtol=1e-6)
     np.testing.assert_allclose(motion(start, 0.0), start, rtol=1e-15)
+
+
+@pytest.mark.parametrize("contact", [0.0, 1.0])
+def test_modes_by_the_force_of_the_ground_are_the_published_ones(contact):
+    """With the rate of the foot and λ eliminated, the rates are those of (5.4); λ is −d times the rate of take-off."""
+    x = np.array([0.47, 0.6, -3.0])
+    system, published = pogo_stick.mode_by_force(contact), mode(contact)
+    state = flexph.consistent(system, [*x, 0.1, 10.0])
+    rate = (system.J(state) - system.R(state)) @ system.z(state)
+    np.testing.assert_allclose(rate[:3], (published.J(x) - published.R(x)) @ published.z(x), rtol=1e-9)
+    assert state[4] == pytest.approx(-pogo_stick.DAMPING * pogo_stick.lift(x) * contact, rel=1e-9, abs=1e-9)
+    assert analyze(system, state).index.index == 1
+
+
+def test_take_off_by_the_sign_of_the_force():
+    """The guard is λ < 0 in place of lift > 0: the same instants, in closed form."""
+    start, times = [*pogo_stick.start(0.4), 0.0, 0.0], np.linspace(0.0, 1.0, 501)
+    found = flexph.integrate(
+        pogo_stick.pogo_stick_by_force(), start, times, mode="flight", method="gauss6", progress=False
+    )
+    exact = list(pogo_stick.exact_switches(0.4, 1.0))
+    assert [s.cause for s in found.switches] == [name for _, name, _ in exact] == ["touch-down", "take-off"] * 2
+    np.testing.assert_allclose([s.time for s in found.switches], [t for t, _, _ in exact], atol=1e-11)
+    assert found.energy_drift() < 1e-13
+    assert not any(s.jump[:3].any() for s in found.switches)
 
 
 def test_modes_are_the_published_matrices():

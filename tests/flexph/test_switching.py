@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from flexph import (
     PHDAE,
@@ -346,6 +347,115 @@ def test_no_valid_mode_is_told_with_the_reasons():
         run(SwitchingPHDAE(modes), (0.0,), GRID, mode="a", inputs={"one": 1.0})
     with pytest.raises(ValueError, match=r"no consistent start at t = 0\.0 s\. 'a': valid\['low'\].* is -0\.05; 'b':"):
         run(SwitchingPHDAE(modes), (0.47,), GRID)
+
+
+# --- take-off by the sign of a multiplier -------------------------------------------------------------------------
+
+BODY, FOOT, SPRING, DAMPER, LENGTH, GRAVITY = 2.0, 0.5, 2000.0, 12.0, 0.5, 9.81
+"""Masses [kg], [N/m], [N s/m], [m], [m/s²] of a stick whose foot has a mass: [survey] example 5.2, last remark."""
+
+
+def stick(scale=1.0, *, by_validity=False):
+    """x = (height of the mass, of the foot, their momenta, force λ of the ground); forces in units of ``scale`` N.
+
+    On the ground 0 = v_foot with λ ≥ 0 (index 2), in flight λ = 0. With kg as they are, lengths in units of 1/scale m
+    and times in s, momenta and forces scale with 1/scale too.
+    """
+
+    def mode(contact):
+        J, R = np.zeros((5, 5)), np.zeros((5, 5))
+        for i, j, value in ((0, 2, 1.0), (1, 3, 1.0), (3, 4, contact)):
+            J[i, j], J[j, i] = value, -value
+        R[2:4, 2:4] = DAMPER * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        R[4, 4] = 1.0 - contact
+        length, g = LENGTH * scale, GRAVITY * scale
+
+        def z(x):
+            pull = SPRING * (x[0] - x[1] - length)
+            return np.array([pull + BODY * g, -pull + FOOT * g, x[2] / BODY, x[3] / FOOT, x[4]])
+
+        def H(x):
+            kinetic = 0.5 * x[2] ** 2 / BODY + 0.5 * x[3] ** 2 / FOOT
+            return 0.5 * SPRING * (x[0] - x[1] - length) ** 2 + g * (BODY * x[0] + FOOT * x[1]) + kinetic
+
+        return PHDAE(E=np.diag([1.0, 1.0, 1.0, 1.0, 0.0]), J=J, R=R, z=z, H=H,
+                     sample=scale * np.array([0.6, 0.1, 1.0, 0.5, 1.0]))  # fmt: skip
+
+    height, force = (lambda t, x: x[1]), (lambda t, x: x[4])
+    modes = {"flight": mode(0.0), "contact": mode(1.0)}
+    if by_validity:
+        return SwitchingPHDAE(
+            {n: Mode(s, {"λ": force} if n == "contact" else {"height": height}) for n, s in modes.items()}
+        )
+    return SwitchingPHDAE(
+        modes,
+        [
+            Transition(source="flight", target="contact", when=Guard(height, -1), name="touch-down"),
+            Transition(source="contact", target="flight", when=Guard(force, -1), name="take-off"),
+        ],
+    )
+
+
+def taking_off(velocity):
+    """When and where λ = m_f g − k s − d ṡ of a mass that sets out with a velocity from s = y − x₀ = 0 is zero.
+
+    A damped oscillator about s = −mg/k, up to the root of one function.
+    """
+    decay = 0.5 * DAMPER / BODY
+    omega, rest = math.sqrt(SPRING / BODY - decay**2), -BODY * GRAVITY / SPRING
+
+    def motion(t):
+        a, b = -rest, (velocity - decay * rest) / omega
+        c, s = math.cos(omega * t), math.sin(omega * t)
+        away = math.exp(-decay * t) * (a * c + b * s)
+        return rest + away, math.exp(-decay * t) * omega * (b * c - a * s) - decay * away
+
+    def pull(t):
+        s, v = motion(t)
+        return SPRING * s + DAMPER * v - FOOT * GRAVITY
+
+    grid = np.linspace(1e-3, 0.25, 200)
+    k = next(k for k in range(grid.size - 1) if pull(grid[k]) < 0.0 <= pull(grid[k + 1]))
+    time = brentq(pull, grid[k], grid[k + 1], xtol=1e-15)
+    return time, motion(time)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e-6])
+def test_take_off_where_the_force_of_the_ground_becomes_negative(scale):
+    """A guard on a multiplier of index 2, in m, mm and Mm: the instant in closed form, no jump, no loss."""
+    start = scale * np.array([LENGTH, 0.0, -3.0 * BODY, 0.0, 0.0])
+    found = run(stick(scale), start, np.linspace(0.0, 0.16, 161), mode="contact", method="gauss6")
+    (switch,) = found.switches
+    time, (stretch, velocity) = taking_off(-3.0)
+    assert switch.cause == "take-off"
+    assert switch.time == pytest.approx(time, abs=1e-10)  # sixth order at ωh = 0.03
+    # λ is round-off of the weight there, and zero in the air
+    assert abs(switch.before[4]) < 1e-9 * FOOT * GRAVITY * scale
+    assert abs(switch.after[4]) < 1e-9 * FOOT * GRAVITY * scale
+    np.testing.assert_allclose(switch.after[:4] / scale, [LENGTH + stretch, 0.0, BODY * velocity, 0.0], atol=1e-8)
+    assert not switch.jump[:4].any() and switch.lost == 0.0
+    assert found.energy_drift() < 1e-12
+    contact = found.modes == "contact"
+    assert (found.states[contact][1:-1, 4] > 0.0).all()
+    assert (found.states[~contact][2:, 1] > 0.0).all()
+
+
+def test_touch_down_of_a_foot_with_mass_loses_its_energy():
+    """Falling with the spring at rest: the foot's momentum goes, the mass's stays, and λ takes it off again."""
+    fall, times = 0.3, np.linspace(0.0, 1.0, 501)
+    start = np.array([LENGTH + fall, fall, 0.0, 0.0, 0.0])
+    found = run(stick(), start, times, mode="flight", method="gauss6")
+    down, off = found.switches[:2]
+    speed = math.sqrt(2.0 * GRAVITY * fall)
+    assert down.time == pytest.approx(speed / GRAVITY, rel=1e-12)
+    assert down.lost == pytest.approx(FOOT * GRAVITY * fall, rel=1e-10)
+    assert down.after[2] == pytest.approx(-BODY * speed, rel=1e-10)
+    assert off.time - down.time == pytest.approx(taking_off(-speed)[0], abs=1e-8)
+    assert found.energy_drift() < 1e-12
+    # the same by validity: a mode lasts as long as its inequality holds, the other one follows
+    again = run(stick(by_validity=True), start, times, mode="flight", method="gauss6")
+    assert [s.target for s in again.switches] == [s.target for s in found.switches]
+    np.testing.assert_allclose([s.time for s in again.switches], [s.time for s in found.switches], atol=1e-9)
 
 
 # --- resets ------------------------------------------------------------------------------------------------------
