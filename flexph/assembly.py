@@ -231,8 +231,10 @@ def extent(mechanism: Mechanism, centres: Array, rotations: Array) -> float:
     """A length of the size of the mechanism [m]: of its bodies, their distances, and the vectors of its joints."""
     a = mechanism.network.arrays
     vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
-    lengths = (centres - centres[0], a.node_position, a.vector_fixed, vector)
-    return float(max(np.abs(part).max(initial=1e-300) for part in lengths))
+    points, between = a.node_moves > 0.0, abs(a.incidence) @ a.node_moves > 0.0  # the others are unit directions
+    lengths = (centres - centres[0], a.node_position[points], a.vector_fixed[between], vector[between])
+    size = float(max(np.abs(part).max(initial=0.0) for part in lengths))
+    return size if size > 0.0 else 1.0  # where there is no length, any will do
 
 
 def _explain(mechanism: Mechanism, stated: Array, gap: Array) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import checks as check
+from .balance import relative_error, sizes
 from .joints.connection import measures
 from .kernels.arrays import total
 from .kernels.decay import lost
@@ -21,6 +22,7 @@ from .space import Array, turned_back, turned_spins
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
+    from .resolution import Resolution
 
 
 _NOTHING = np.zeros(0)
@@ -51,6 +53,8 @@ class Ledger:
         [m/s]: what such rows are imposed on. They have no position defect.
     iterations, steps, rejected
         Newton iterations, steps taken, and steps that step control rejected between saved times, (k,).
+    resolution
+        what double precision resolves of the energies of this run (:class:`flexph.resolution.Resolution`).
     """
 
     energy: Mapping[str, Array]
@@ -64,6 +68,7 @@ class Ledger:
     iterations: Array
     steps: Array
     rejected: Array
+    resolution: Resolution
 
     @property
     def total_energy(self) -> Array:
@@ -71,14 +76,29 @@ class Ledger:
         return np.sum(list(self.energy.values()), axis=0)
 
     @property
+    def relative_residual(self) -> Array:
+        """Balance residuals beyond round-off of positions, over ``scale``, (k,)."""
+        return self.relative(self.residual)
+
+    @property
     def largest_residual(self) -> float:
-        """Largest balance residual of a step over the largest energy of the run."""
-        return float(self.residual.max(initial=0.0)) / max(self.scale, np.finfo(float).tiny)
+        """The largest ``relative_residual``; 0 for a system at rest."""
+        return float(self.relative_residual.max(initial=0.0))
 
     @property
     def scale(self) -> float:
-        """The largest sum of the sizes of all energies at one time [J]."""
-        return float(np.abs(np.array(list(self.energy.values()))).sum(axis=0).max())
+        """Energy to which errors are relative [J].
+
+        The largest sum of the sizes of all energies at one time, of the work and dissipation between two saved times,
+        or the work of the weights along the extent of the mechanism: it does not matter where H = 0 is chosen, nor that
+        the energy passes zero.
+        """
+        stored, flows = sizes(self.energy.values()), sizes([*self.work.values(), *self.dissipation.values()])
+        return max(stored, flows, self.resolution.weight)
+
+    def relative(self, error: Array, steps: Array | float = 1.0) -> Array:
+        """Errors of the balance [J] after so many steps, beyond round-off of positions, over ``scale``."""
+        return relative_error(error, self.scale, steps * self.resolution.unresolved)
 
     def kind(self, word: str) -> Array:
         """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``) over all bodies [J]."""
@@ -208,7 +228,7 @@ def _places(flags: Iterable[Any]) -> Array:
     return np.flatnonzero(np.array([bool(flag) for flag in flags], dtype=bool))
 
 
-def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array) -> Ledger:
+def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array, *, resolution: Resolution) -> Ledger:
     """The ledger from its rows: energies (k + 1, …), flows (k, …) and audit (k, 7)."""
     names = (accounts.work, accounts.joint_work, accounts.dissipation)
     edges = np.cumsum([0, *(len(n) for n in names)])
@@ -225,4 +245,5 @@ def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array) -
         iterations=audit[:, 4],
         steps=audit[:, 5],
         rejected=audit[:, 6],
+        resolution=resolution,
     )

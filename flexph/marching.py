@@ -17,6 +17,7 @@ from .fast.stepper import Stepper
 from .fast.steps import Parts, Rows, Table
 from .kernels.state import derive
 from .ledger import make_ledger
+from .resolution import resolution
 from .single import Single, Station, Step
 from .solution import Solution
 from .space import Array
@@ -183,14 +184,16 @@ class CompiledRun:
         """The finished steps; the last one is always kept."""
         rows = self.rows.all(self._under_way)
         last, middle = ([self.time], [self.middle]) if self._under_way else ([], [])
+        times, audit = np.concatenate([*self.times, last]), rows.audit[1:]
+        resolved = resolution(self.mechanism, rows.state, np.diff(times) / audit[:, 5])
         return Solution(
             mechanism=self.mechanism,
-            times=np.concatenate([*self.times, last]),
+            times=times,
             states=rows.state,
             multiplier_times=np.concatenate([*self.middles, middle]),
             multipliers=rows.multipliers[1:],
             stage_multipliers=rows.stage[1:],
-            ledger=make_ledger(self.method.accounts, rows.energy, rows.flow[1:], rows.audit[1:]),
+            ledger=make_ledger(self.method.accounts, rows.energy, rows.flow[1:], audit, resolution=resolved),
             anchors=self.anchors,
             memory=self.stepper.remembered(),
         )

@@ -16,6 +16,7 @@ from .joints.connection import Connection, Measure, measures
 from .joints.laws import Contact
 from .joints.vectors import Place, Product, Turn, Vector
 from .kernels.arrays import Arrays, Rolling, Springs, prepared
+from .kernels.resolution import resolution_terms
 from .loads import load_arrays, number_loads
 from .ports import find_place, find_port, split_port
 from .relations import Relation
@@ -95,6 +96,7 @@ def build_network(
         moves = sparse.diags_array(np.repeat(nodes["node_moves"], dim))
         parts["node_shape"] = shape - moves @ body_rows(mean, nodes["node_body"], dim)
     parts.update(prepared(parts))
+    parts["resolution"] = resolution_terms(parts, springs)
     to = _dense if folded else sparse.csr_array
     parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
     arrays = Arrays(

@@ -9,6 +9,7 @@ import numpy as np
 
 from .kernels.arrays import Arrays
 from .kernels.jacobian import Point, SingularStep, Solve, factor, flatten
+from .kernels.resolution import RESOLUTION, coordinate_size, unresolved_energy
 from .kernels.rolling import rates, squares
 from .kernels.springs import reversed_rates
 from .kernels.state import Configuration, Derived, constraint_sums, node_velocities, product_changes
@@ -34,8 +35,6 @@ COARSE = 1e-12
 """Correction above which an iteration that no longer improves takes the constraints by their increments."""
 FORGOTTEN = 0.01
 """What is made up for of a gap at the start of such a step: gaps stay at round-off, velocities see little of them."""
-RESOLUTION = 1e-14
-"""Motion of a step, over the size of the mechanism, that positions in double precision cannot tell from none."""
 LEAST = 1e-3
 """Reduction by one iteration that is not trusted further where it is the first of a Jacobian: that is quadratic in what
 was corrected before, the next ones are linear."""
@@ -79,8 +78,9 @@ def solve_step(
     """Solve the step by Newton's method with a Jacobian that is kept while it converges fast.
 
     Corrections δ are measured by √(|δ|·|r|), which has the square root of an energy as unit and does not see velocities
-    that are ill-determined (singular poses). Iterates to stagnation; raises NoConvergence. Where round-off of positions
-    keeps it from converging, constraints g(q₁) = 0 become Δg = 0, whose increments are known more exactly.
+    that are ill-determined (singular poses). Iterates to stagnation; bodies at rest, whose velocities are round-off of
+    positions, take one correction. Raises NoConvergence. Where round-off of positions keeps it from converging,
+    constraints g(q₁) = 0 become Δg = 0, whose increments are known more exactly.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging iteration says so itself
         try:
@@ -166,7 +166,8 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
     previous = size = np.inf
     largest, used, scale, scaled = 0.0, 0, TINY, False
     best, best_size = (x, trial), np.inf
-    settled = settled_at(x.du.size)
+    settled, extent = settled_at(x.du.size), coordinate_size(a, start.r)
+    unresolved = unresolved_energy(a.resolution, extent, h)
     for iteration in range(1, MAX_ITERATIONS + 1):
         if solve is None:
             try:
@@ -184,6 +185,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
             raise NoConvergence("the iteration diverged", iteration, size)
         if size < best_size:
             best, best_size = (x, trial), size
+        at_rest = work <= unresolved and _kinetic_energy(a, trial) <= unresolved
         x, before = Means(*(p - q for p, q in zip(x, correction, strict=True))), trial.measured
         defect, trial = residual(a, start, known, h, x, schedule)
         if a.springs.relations:
@@ -203,12 +205,16 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
             by_increments, solve, previous = True, None, np.inf
             defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
             continue
-        if expected <= (settled if used > 2 else SETTLED) or (
-            stagnates
-            and (
-                size <= STAGNATED
-                or _below_resolution(a, start, h, correction)
-                or is_balanced(a, known, h, defect, trial)
+        if (
+            at_rest
+            or expected <= (settled if used > 2 else SETTLED)
+            or (
+                stagnates
+                and (
+                    size <= STAGNATED
+                    or _below_resolution(extent, h, correction)
+                    or is_balanced(a, known, h, defect, trial)
+                )
             )
         ):
             if stagnates and best_size < BETTER * size:
@@ -281,9 +287,15 @@ def is_slow(size: float, previous: float, used: int) -> bool:
     return rate > SLOW or (used > 1 and math.log(SETTLED / size) < MANY * math.log(rate))
 
 
-def _below_resolution(a: Arrays, start: Configuration, h: float, correction: Means) -> bool:
-    """Whether a correction moves nothing by more than a few round-offs of the positions: bodies at rest."""
-    size = max(np.abs(start.r).max(initial=0.0), np.abs(a.node_position).max(initial=0.0))
+def _kinetic_energy(a: Arrays, t: Trial) -> float:
+    """Kinetic energy at a trial end [J]."""
+    (p_r, p_u), c = end_momenta(a, t), t.end
+    doubled = np.vdot(a.mass[:, None] * c.v, c.v) + np.vdot(p_r, c.omega) + np.vdot(p_u, c.du)
+    return 0.5 * float(doubled)
+
+
+def _below_resolution(size: float, h: float, correction: Means) -> bool:
+    """Whether a correction moves nothing by more than a few round-offs of positions, whose ``size`` is given."""
     moved = abs(h) * max(np.abs(correction.v).max(initial=0.0), np.abs(correction.du).max(initial=0.0))
     turned = abs(h) * np.abs(correction.omega).max(initial=0.0)
     return bool(moved <= RESOLUTION * size and turned <= RESOLUTION)

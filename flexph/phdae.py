@@ -156,7 +156,10 @@ class PHDAE:
         return made
 
     def gradient_defect(self, x: Array) -> float:
-        """‖E(x)ᵀz(x) − ∇H(x)‖ / ‖∇H(x)‖ with ∇H by central differences, relative to the larger of both."""
+        """‖E(x)ᵀz(x) − ∇H(x)‖ / ‖∇H(x)‖ with ∇H by central differences, relative to the larger of both.
+
+        In an equilibrium both are round-off: there it is relative to the gradient at a distance of 1 %.
+        """
         analytic = self.E(x).T @ self.z(x)
         size = np.maximum(np.abs(x), self.floor(x))
         # a state that carries energy is moved on its own scale: units differ from entry to entry
@@ -170,7 +173,11 @@ class PHDAE:
         # and so entries are compared by the energy they stand for
         scale = np.abs(step * numeric).max(initial=0.0) + np.abs(step * analytic).max(initial=0.0)
         noise = np.finfo(float).eps * abs(self.H(x))
-        return float(np.abs(step * (analytic - numeric)).max(initial=0.0) / max(scale, noise, 1e-300))
+        defect = float(np.abs(step * (analytic - numeric)).max(initial=0.0))
+        if defect > GRADIENT_TOLERANCE * scale:
+            aside = x + NEAR * size
+            scale = max(scale, float(np.abs(step * (self.E(aside).T @ self.z(aside))).max()))
+        return defect / max(scale, noise, 1e-300)
 
     def _check_pair(self, x0: Array, x1: Array) -> None:
         middle = 0.5 * (x0 + x1)

@@ -33,9 +33,8 @@ def ledger_figure(solution: Solution, path: str | Path) -> Path:
     stored.set_ylabel("energy [J]")
     for axes in between:
         _flows(axes, times, ledger)
-    scale = max(float(np.abs(ledger.total_energy).max()), np.finfo(float).tiny)
     floor = np.finfo(float).eps / 16.0
-    audit.semilogy(times[1:], np.maximum(ledger.residual / scale, floor), ".", markersize=2, label="balance residual")
+    audit.semilogy(times[1:], np.maximum(ledger.relative_residual, floor), ".", markersize=2, label="balance residual")
     audit.axhline(np.finfo(float).eps, color="0.6", linewidth=0.8, label="round-off of one number")
     audit.set_ylabel("per step / energy")
     audit.set_xlabel("t [s]")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .ledger import Accounts, make_ledger
+from .resolution import resolution
 from .single import Station, Step
 from .solution import Solution
 from .space import Array
@@ -50,14 +51,17 @@ class Record:
         stack = lambda name, width: np.array([getattr(r, name) for r in rows]).reshape(len(rows), width)  # noqa: E731
         flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
         energy: Array = np.array([s.energy for s in stations])
+        times, states = np.array([s.time for s in stations]), np.array([s.x for s in stations])
+        audit = stack("audit", 7)
+        resolved = resolution(self.mechanism, states, np.diff(times) / audit[:, 5])
         return Solution(
             mechanism=self.mechanism,
-            times=np.array([s.time for s in stations]),
-            states=np.array([s.x for s in stations]),
+            times=times,
+            states=states,
             multiplier_times=np.array([r.middle for r in rows]),
             multipliers=stack("multipliers", constraints),
             stage_multipliers=stack("stage", constraints),
-            ledger=make_ledger(accounts, energy, stack("flows", flows), stack("audit", 7)),
+            ledger=make_ledger(accounts, energy, stack("flows", flows), audit, resolution=resolved),
             anchors=self.anchors,
             memory=self.memory,
             events=events,

@@ -18,6 +18,7 @@ from .joints.laws import Law
 from .ledger import NUMERICAL, Accounts, Ledger, make_ledger
 from .reactions import Motion, Reaction, reaction
 from .relations import Relation
+from .resolution import Resolution, resolution
 from .space import Array, cayley, from_entries, skew, spins
 from .state import Anchors, State, TimeTable, angular_momentum, configuration, law_values
 from .storage import put, texts, write_whole
@@ -99,13 +100,13 @@ class Solution:
         return max(defects)
 
     def energy_drift(self) -> float:
-        """Largest |H(t) − H(0) − work + dissipation| over the largest energy: what all residuals add up to."""
+        """Largest |H(t) − H(0) − work + dissipation| over ``ledger.scale``: what all residuals add up to."""
         ledger = self.ledger
         moved = sum(ledger.work.values(), np.zeros(len(self.times) - 1))
         moved = moved - sum(ledger.dissipation.values(), np.zeros(len(self.times) - 1))
         total = ledger.total_energy
-        drift = np.abs(total[1:] - total[0] - np.cumsum(moved)).max(initial=0.0)
-        return float(drift) / max(ledger.scale, np.finfo(float).tiny)
+        drift = total[1:] - total[0] - np.cumsum(moved)
+        return float(ledger.relative(drift, np.cumsum(ledger.steps)).max(initial=0.0))
 
     def reaction(
         self,
@@ -193,6 +194,7 @@ class Solution:
         ledger = Ledger(
             energy=_chain(self.ledger.energy, {k: v[1:] for k, v in later.ledger.energy.items()}, sizes),
             **{name: both(name) for name in _FLOWS},
+            resolution=Resolution(*map(max, self.ledger.resolution, later.ledger.resolution)),
         )
         return replace(
             later,
@@ -351,12 +353,12 @@ def _read(file: h5py.File, mechanism: Mechanism) -> Solution:
     counts = get("ledger/steps") if "ledger/steps" in file else np.tile([1.0, 0.0], (len(audit[0]), 1))
     decaying = NUMERICAL.encode() in file["ledger/dissipation"].attrs["columns"]
     _check_shapes(get, mechanism)
+    accounts, rows = Accounts(mechanism, decaying=decaying), np.column_stack([*audit, counts])
+    resolved = resolution(mechanism, get("states"), np.diff(get("times")) / counts[:, 0])
     return Solution(
         mechanism=mechanism,
         **{name: get(name) for name in _ARRAYS},
-        ledger=make_ledger(
-            Accounts(mechanism, decaying=decaying), get("ledger/energy"), flows, np.column_stack([*audit, counts])
-        ),
+        ledger=make_ledger(accounts, get("ledger/energy"), flows, rows, resolution=resolved),
         anchors=Anchors(get("anchors/rows"), get("anchors/springs")),
         events=_read_events(file, mechanism),
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from .kernels.state import derive
 from .ledger import make_ledger
+from .resolution import resolution
 from .solution import Solution
 from .state import State, configuration
 
@@ -32,7 +33,8 @@ def still(mechanism: Mechanism, state: State) -> Solution:
     accounts = mechanism.accounts
     arrays, c = mechanism.network.arrays, configuration(mechanism, state.x)
     flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
-    none = np.zeros((0, constraints))
+    none, energy = np.zeros((0, constraints)), accounts.energies(c, derive(arrays, c))
+    resolved = resolution(mechanism, state.x[None, :], np.zeros(0))
     return Solution(
         mechanism=mechanism,
         times=np.array([state.time]),
@@ -40,7 +42,7 @@ def still(mechanism: Mechanism, state: State) -> Solution:
         multiplier_times=np.zeros(0),
         multipliers=none,
         stage_multipliers=none,
-        ledger=make_ledger(accounts, accounts.energies(c, derive(arrays, c))[None, :], np.zeros((0, flows)), _NO_STEPS),
+        ledger=make_ledger(accounts, energy[None, :], np.zeros((0, flows)), _NO_STEPS, resolution=resolved),
         anchors=state.anchors,
         memory=state.memory,
     )

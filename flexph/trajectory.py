@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 
 from . import checks as check
+from .balance import relative_error, sizes
 from .linear import LinearPHDAE
 from .phdae import PHDAE, from_linear
 from .space import Array
@@ -21,6 +22,8 @@ FORMAT = "flexph trajectory 1"
 BALANCE = ("energy", "dissipation", "residual", "iterations")
 ADAPTIVE = ("radau", "bdf", "ida")
 """Methods whose runs count no steps."""
+NEARER = 1e-6
+"""Part of a state by which it is moved where the curvature of H along it is measured."""
 MEASURED = 200
 """States of a run, evenly chosen, at which the energy that went to and fro is measured: it is a scale, no account."""
 
@@ -33,7 +36,7 @@ class Balance:
     |ΔH − work + dissipation| of a step, and Newton iterations between saved times, (k,); ``steps`` and ``rejected``,
     steps taken there and steps that step control rejected, (k,). Of adaptive methods, residual is that from one saved
     time to the next, and iterations counts the solver's own steps that end between them; steps and rejected are empty.
-    ``exchanged`` is the energy that went to and fro between states, see :func:`exchanged_energy`.
+    ``exchanged`` is the energy that went to and fro between states, or that they carry, see :func:`exchanged_energy`.
     """
 
     energy: Array
@@ -47,17 +50,37 @@ class Balance:
 
     @property
     def scale(self) -> float:
-        """The largest size of the energy, or what states exchanged where that is more: H = 0 may be any height [J]."""
-        return max(float(np.abs(self.energy).max(initial=0.0)), self.exchanged)
+        """Energy to which errors are relative: H = 0 may be any height [J].
+
+        The largest size of the energy, of work and dissipation between two saved times, or of ``exchanged``.
+        """
+        return max(sizes([self.energy]), sizes([*self.work.values(), self.dissipation]), self.exchanged)
+
+    @property
+    def relative_residual(self) -> Array:
+        """Balance residuals over ``scale``, (k,)."""
+        return self.relative(self.residual)
 
     @property
     def largest_residual(self) -> float:
-        """Largest balance residual of a step over the largest energy, ``scale``."""
-        return float(self.residual.max(initial=0.0)) / max(self.scale, np.finfo(float).tiny)
+        """The largest ``relative_residual``; 0 for a system at rest."""
+        return float(self.relative_residual.max(initial=0.0))
+
+    @property
+    def drift(self) -> float:
+        """Largest |H(t) − H(0) − work + dissipation| over ``scale``: what all residuals add up to."""
+        moved = sum(self.work.values(), np.zeros(len(self.dissipation))) - self.dissipation
+        return float(self.relative(self.energy[1:] - self.energy[0] - np.cumsum(moved)).max(initial=0.0))
+
+    def relative(self, error: Array) -> Array:
+        """Errors of the balance [J] over ``scale``."""
+        return relative_error(error, self.scale)
 
 
 def exchanged_energy(system: PHDAE, states: Array) -> float:
     """The most that some states together have taken, or others given, since the first of ``states`` (k, n) [J].
+
+    Or, where that is more, what the states carry (see :func:`carried_energy`), of a system at rest.
 
     A pendulum let go at the height where H = 0 keeps H = 0, and still turns potential into kinetic energy. To state i
     goes ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ``, exact for parts of H that are linear or quadratic in it, with ∇H = Eᵀz; the
@@ -69,10 +92,22 @@ def exchanged_energy(system: PHDAE, states: Array) -> float:
         return made
 
     first, x0, most = slope(states[0]), states[0], 0.0
+    most = max(carried_energy(system, x) for x in (states[0], states[-1]))
     for x in states[np.unique(np.linspace(0, len(states) - 1, MEASURED).astype(int))[1:]]:
         taken = 0.5 * (first + slope(x)) * (x - x0)
         most = max(most, float(taken.clip(0.0).sum()), float((-taken).clip(0.0).sum()))
     return most
+
+
+def carried_energy(system: PHDAE, x: Array) -> float:
+    """½ Σ|xᵢ| max(|∇H|ᵢ, |∇²H x|ᵢ): energy whose round-off is that of H where states are rounded [J].
+
+    Of H = ½ xᵀQx with a diagonal Q ≥ 0 it is H, whatever the height at which a potential energy is zero.
+    """
+    slope, nearer = (system.E(y).T @ system.z(y) for y in (x, (1.0 - NEARER) * x))
+    curved = (slope - nearer) / NEARER
+    carried = float(0.5 * np.abs(x) @ np.maximum(np.abs(slope), np.abs(curved)))
+    return carried if np.isfinite(carried) else 0.0
 
 
 @dataclass(frozen=True)
@@ -160,10 +195,7 @@ class Trajectory:
 
     def energy_drift(self) -> float:
         """Largest |H(t) − H(0) − work + dissipation| over ``balance.scale``: what all residuals add up to."""
-        b = self.balance
-        moved = sum(b.work.values(), np.zeros(len(b.dissipation))) - b.dissipation
-        drift = np.abs(b.energy[1:] - b.energy[0] - np.cumsum(moved)).max(initial=0.0)
-        return float(drift) / max(b.scale, np.finfo(float).tiny)
+        return self.balance.drift
 
 
 def _layout(system: PHDAE) -> list[str]:

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 def constants(mechanism: Mechanism) -> Constants:
     """All constant arrays of a mechanism; the shift to the centre of mass is never folded in."""
     a = mechanism.network.arrays
+    resolution = a.resolution
     if a.mean is None:
         a = build_network(mechanism.bodies, mechanism.connections, mechanism.gravity, folded=False).arrays
     strain = _StrainRows(a)
     pattern = _pattern(a, strain)
-    inertia = _inertia(a, pattern, _forms(mechanism))
+    inertia = _inertia(a, pattern, _forms(mechanism), resolution)
     nodes = _nodes(a)
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)])
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
@@ -120,7 +121,7 @@ def _pattern(a: Arrays, strain: _StrainRows) -> _Pattern:
     return _Pattern(made + sparse.eye_array(n))
 
 
-def _inertia(a: Arrays, pattern: _Pattern, forms: Array) -> Inertia:
+def _inertia(a: Arrays, pattern: _Pattern, forms: Array, resolution: Array) -> Inertia:
     n, s = a.body_u.size, a.n.shape[0]
     count, bodies = 1 + s + s * s, len(a.mass)
     shape, mean = sparse.coo_array(a.mean), np.zeros((n, a.dim))
@@ -143,6 +144,7 @@ def _inertia(a: Arrays, pattern: _Pattern, forms: Array) -> Inertia:
         val=val,
         mean=mean,
         form=forms,
+        resolution=resolution,
     )
 
 

@@ -30,6 +30,7 @@ class Inertia(NamedTuple):
     val: Array  # (entries, K)
     mean: Array  # (n, d), φ̄ of the own body
     form: Array  # (b, (1 + s + s²) d, d), with the mass: how the shift enters M, N_a and K_ab, φ̄ᵀ form φ̄
+    resolution: Array  # (4,), see kernels.resolution
 
 
 class Elastic(NamedTuple):

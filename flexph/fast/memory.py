@@ -41,7 +41,9 @@ class Held(NamedTuple):
 # numba keeps compiled functions by the file of the caller: it does not see that a callee or a constant has changed. All
 # functions here take a Memory, so its name tells the sources apart.
 _HERE = Path(__file__).parent
-_OTHERS = (_HERE.parent / name for name in ("newton.py", "single.py", "compiling.py", "relations.py"))
+_OTHERS = (
+    _HERE.parent / name for name in ("newton.py", "single.py", "compiling.py", "relations.py", "kernels/resolution.py")
+)
 _SOURCES = b"".join(path.read_bytes() for path in (*sorted(_HERE.glob("*.py")), *_OTHERS))
 Memory.__name__ = Memory.__qualname__ = f"Memory_{hashlib.sha256(_SOURCES).hexdigest()[:16]}"
 globals()[Memory.__name__] = Memory

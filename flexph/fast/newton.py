@@ -6,7 +6,9 @@ import math
 
 from .. import newton as plain
 from ..compiling import in_place
-from ..newton import CLOSED, LEAST, MAX_ITERATIONS, NOISE, RESOLUTION, SETTLED, STAGNATED
+from ..kernels import resolution
+from ..kernels.resolution import RESOLUTION
+from ..newton import CLOSED, LEAST, MAX_ITERATIONS, NOISE, SETTLED, STAGNATED
 from ..space import Array
 from .arrow import factor, solve
 from .memory import REAL, WHOLE, Memory, indices, matrix, places, span, tensor, vector
@@ -15,6 +17,7 @@ from .residual import residual, trial
 from .rolling import has_fallen
 
 is_slow, settled_at = in_place(plain.is_slow), in_place(plain.settled_at)
+unresolved_energy = in_place(resolution.unresolved_energy)
 
 
 @in_place
@@ -28,7 +31,8 @@ def newton(
     factored, used, scaled = False, 0, False
     previous, largest, scale = math.inf, 0.0, 0.0
     noise = NOISE * span(m, REAL.x_v, REAL.x_lam).size  # along chains round-off adds up
-    settled = settled_at(vector(m, REAL.x_du).size)
+    settled, extent = settled_at(vector(m, REAL.x_du).size), _coordinate_size(m)
+    unresolved = unresolved_energy(vector(m, REAL.inertia_resolution), extent, h)
     for iteration in range(1, MAX_ITERATIONS + 1):
         if not factored:
             if not factor(m, axes, h, before, after):
@@ -42,6 +46,7 @@ def newton(
         size = math.sqrt(done / max(largest, scale))
         if not math.isfinite(size):
             return -1
+        at_rest = done <= unresolved and _kinetic_energy(m) <= unresolved
         _correct(m)
         if resists:
             keep_rates(m)
@@ -53,7 +58,8 @@ def newton(
         used += 1
         rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
-        if expected <= (settled if used > 2 else SETTLED) or (stagnates and (size <= noise or _below_resolution(m, h))):
+        settles = at_rest or expected <= (settled if used > 2 else SETTLED)
+        if settles or (stagnates and (size <= noise or _below_resolution(m, extent, h))):
             trial(m, axes, h, before, after, offset, inputs)
             return -1 if _is_open(m) or has_fallen(m) else iteration
         if stagnates and size <= STAGNATED:
@@ -143,22 +149,50 @@ def _body_torque(m: Memory, b: int, i: int) -> float:
 
 
 @in_place
-def _below_resolution(m: Memory, h: float) -> bool:
-    """Whether a correction moves nothing by more than a few round-offs of the positions: bodies at rest."""
+def _coordinate_size(m: Memory) -> float:
+    """Largest coordinate that positions are sums of [m], see flexph.kernels.resolution."""
     at_r = matrix(m, REAL.at_r)
     nodes_position = matrix(m, REAL.nodes_position)
+    nodes_moves = vector(m, REAL.nodes_moves)
+    size = 0.0
+    for b in range(at_r.shape[0]):
+        for i in range(at_r.shape[1]):
+            size = max(size, abs(at_r[b, i]))
+    for n in range(nodes_position.shape[0]):
+        for i in range(nodes_position.shape[1]):
+            size = max(size, abs(nodes_position[n, i]) * nodes_moves[n])
+    return size
+
+
+@in_place
+def _kinetic_energy(m: Memory) -> float:
+    """Kinetic energy at a trial end [J]."""
+    inertia_mass = vector(m, REAL.inertia_mass)
+    end_v, end_w, end_du = matrix(m, REAL.end_v), matrix(m, REAL.end_w), vector(m, REAL.end_du)
+    end_p_r, end_p_u = matrix(m, REAL.end_p_r), vector(m, REAL.end_p_u)
+    doubled = 0.0
+    for b in range(inertia_mass.size):
+        for i in range(end_v.shape[1]):
+            doubled += inertia_mass[b] * end_v[b, i] ** 2
+        for i in range(end_w.shape[1]):
+            doubled += end_w[b, i] * end_p_r[b, i]
+    for i in range(end_du.size):
+        doubled += end_du[i] * end_p_u[i]
+    return 0.5 * doubled
+
+
+@in_place
+def _below_resolution(m: Memory, size: float, h: float) -> bool:
+    """Whether a correction moves nothing by more than a few round-offs of positions, whose ``size`` is given."""
     correction_v = matrix(m, REAL.correction_v)
     correction_w = matrix(m, REAL.correction_w)
     correction_du = vector(m, REAL.correction_du)
-    size, moved, turned = 0.0, 0.0, 0.0
+    moved, turned = 0.0, 0.0
     for b in range(correction_v.shape[0]):
         for i in range(correction_v.shape[1]):
-            size, moved = max(size, abs(at_r[b, i])), max(moved, abs(correction_v[b, i]))
+            moved = max(moved, abs(correction_v[b, i]))
         for i in range(correction_w.shape[1]):
             turned = max(turned, abs(correction_w[b, i]))
-    for n in range(nodes_position.shape[0]):
-        for i in range(nodes_position.shape[1]):
-            size = max(size, abs(nodes_position[n, i]))
     for i in range(correction_du.size):
         moved = max(moved, abs(correction_du[i]))
     return abs(h) * moved <= RESOLUTION * size and abs(h) * turned <= RESOLUTION

@@ -79,6 +79,7 @@ class Arrays(NamedTuple):
     pull_pairs: Any  # (k, 2p), forces on those pairs to forces on nodes
     node_turns: Any  # (k, t), which nodes turn with which of the bodies that turn
     translating: Any  # (k·d, b·d), which nodes move with which centre of mass
+    resolution: Array  # (4,), see kernels.resolution
 
 
 class Rolling(NamedTuple):

@@ -1,0 +1,55 @@
+"""Energy of motions that positions in double precision cannot tell from rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..space import Array
+from .arrays import Arrays, Springs
+
+RESOLUTION = 1e-14
+"""Motion of a step, over the size of the mechanism, that positions in double precision cannot tell from none."""
+ROUND_OFF = 1e-15
+"""A few round-offs of a coordinate over its size: how far positions stretch what they hold."""
+
+
+def coordinate_size(a: Arrays, r: Array) -> float:
+    """Largest coordinate that positions are sums of [m]: of centres of mass r (b, d), and of nodes from them."""
+    points = a.node_position * a.node_moves[:, None]  # directions have no length
+    return float(max(np.abs(r).max(initial=0.0), np.abs(points).max(initial=0.0)))
+
+
+def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
+    """Σ m [kg], Σ tr J [kg m²], and stiffness against displacements [N/m] and against rotations [N m], (4,).
+
+    A body has the stiffness m max ω², with ω² = K_ii/M_ii of its flexible coordinates: of no unit but 1/s² whatever
+    these are.
+    """
+    flexible = len(parts["body_u"])
+    mass, elastic = parts["stack"].diagonal()[:flexible], parts["strain"].multiply(parts["rise"]).sum(axis=0)
+    squares = np.zeros(len(parts["mass"]))
+    np.maximum.at(squares, parts["body_u"], elastic / mass)
+    moved = len(springs.length_product) + len(springs.component_product)
+    return np.array(
+        [
+            parts["mass"].sum(),
+            np.trace(parts["J"], axis1=1, axis2=2).sum(),
+            parts["mass"] @ squares + springs.stiffness[:moved].sum(),
+            springs.stiffness[moved:].sum(),
+        ]
+    )
+
+
+def unresolved_energy(terms: Array, size: float, h: float) -> float:
+    """Energy of a displacement of ``size`` [m] times round-off, and of a rotation by round-off, in a step h [J].
+
+    ½ (δ/h)² (Σ m size² + Σ tr J) + ½ ε² (k size² + k_φ) of the ``terms``, with δ = RESOLUTION and ε = ROUND_OFF.
+    Constraints hold at the end of a step up to the round-off of positions. That leaves velocities of up to δ size/h
+    undetermined, of a mechanism at rest all of them, and stretches what is held from both sides by ε size.
+    """
+    square = size * size
+    kinetic = (RESOLUTION / h) ** 2 * (terms[0] * square + terms[1])
+    return float(0.5 * (kinetic + ROUND_OFF**2 * (terms[2] * square + terms[3])))
