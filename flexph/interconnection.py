@@ -11,6 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from . import checks as check
+from .feedthrough import PART as FED
+from .feedthrough import without_feedthrough
 from .linear import LinearPHDAE
 from .methods.views import AtState, OverStep, View, all_paired, middle_of
 from .phdae import PHDAE
@@ -68,8 +70,8 @@ def _merge(kind: str, names: list[Mapping[str, slice]], sizes: list[int]) -> dic
 
 
 def _fresh(name: str, taken: Mapping[str, slice]) -> str:
-    """Multipliers of several interconnections are numbered; every other name stays as it is."""
-    if not name.startswith(MULTIPLIERS):
+    """Multipliers and feed-through of several systems are numbered; every other name stays as it is."""
+    if not name.startswith((MULTIPLIERS, FED)):
         return name
     number, base = 1, name
     while name in taken:
@@ -95,7 +97,8 @@ def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> A
     function C(x₁, x₂). The interconnection keeps the power: the result has J₁₂ = −B₁ C B₂ᵀ and the other ports.
 
     Means of :class:`PHDAE` go along, C in the middle; where one system has a discrete gradient pair of its own and the
-    other has none, that takes the one of ``gonzalez`` (:func:`flexph.with_pair`).
+    other has none, that takes the one of ``gonzalez`` (:func:`flexph.with_pair`). Inputs and outputs of a system with
+    feed-through become states first (:func:`flexph.feedthrough.without_feedthrough`): each output contains the other's.
     """
     if isinstance(first, LinearPHDAE):
         both, b1, b2 = _side_by_side(first, second, ports)
@@ -156,8 +159,9 @@ def interchange(system: PHDAE, port: str) -> PHDAE:
     """The system with input and output of one port exchanged ([flex] eq. (43)).
 
     The former input becomes the multiplier and the new output; the former output is prescribed by the new input,
-    which enters an algebraic row: the system is improper until it is interconnected.
+    which enters an algebraic row: the system is improper until it is interconnected, unless it feeds through there.
     """
+    system = without_feedthrough(system)
     n, m = system.inputs(system.sample, port).shape
     others = [i for k, s in system.ports.items() if k != port for i in range(s.start, s.stop)]
     middle = middle_of(system)
@@ -202,6 +206,7 @@ def _with_structure(means: Iterable[str]) -> list[str]:
 
 
 def _nonlinear(first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: Any, *, with_multiplier: bool) -> PHDAE:
+    first, second = without_feedthrough(first), without_feedthrough(second)
     shape = (first.inputs(first.sample, ports[0]).shape[1], second.inputs(second.sample, ports[1]).shape[1])
     c: Coupling = coupling if callable(coupling) else (lambda a, b: coupling)
     check.matrix("C", c(first.sample, second.sample), shape)

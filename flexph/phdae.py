@@ -14,10 +14,13 @@ from . import checks as check
 from .linear import LinearPHDAE
 from .methods.derivatives import Derivatives
 from .methods.gradients import Invariants
-from .space import Array
+from .port_matrices import PortMatrices
+from .space import Array, dense
 
 MatrixFunction = Callable[[Array], Any]
-MEANS = ("E", "J", "R", "B", "z")
+FEEDTHROUGH = ("P", "S", "N")
+"""The matrices of feed-through."""
+MEANS = ("E", "J", "R", "B", "z", *FEEDTHROUGH)
 """What may be discretised over a step by a function of its own."""
 NEAR = 1e-2
 """How far from the sample a discrete gradient pair is checked, relative to the size of each state."""
@@ -47,10 +50,15 @@ class PHDAE:
     ``sample`` is a state at which the conditions are checked here: shapes, finite, J = −Jᵀ, R = Rᵀ ⪰ 0, and
     Eᵀz = ∇H against central differences. Then dH/dt = yᵀu − zᵀR z.
 
-    For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B over a step,
-    functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a discrete Jacobian of
-    constraints in J keeps them. One of z makes with that of E a discrete gradient pair, ``z̄ᵀĒ (x₁ − x₀) = ΔH`` ([dg]
-    definition 7, checked near the sample), which method ``pair`` takes; the other methods make z̄ themselves.
+    P (n, m), S = Sᵀ and N = −Nᵀ (m, m) are feed-through ([dg] remark 2), given and checked alike, zero where left out:
+    ``E ẋ = (J − R) z + (B − P) u``, ``y = (B + P)ᵀz + (S − N) u`` with Z = [[R, P], [Pᵀ, S]] ⪰ 0, so that
+    dH/dt = yᵀu − (z, u)ᵀ Z (z, u). :func:`flexph.feedthrough.without_feedthrough` takes it into algebraic states.
+
+    For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B, P, S, N over
+    a step, functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a discrete
+    Jacobian of constraints in J keeps them. One of z makes with that of E a discrete gradient pair,
+    ``z̄ᵀĒ (x₁ − x₀) = ΔH`` ([dg] definition 7, checked near the sample), which method ``pair`` takes; the other methods
+    make z̄ themselves.
     :func:`flexph.with_pair` turns theirs into means.
     ``invariants`` give H through quadratic ones (:class:`flexph.Invariants`). ``derivatives`` of the functions
     (:class:`flexph.Derivatives`), checked at the sample against differences, spare the iterations theirs.
@@ -68,6 +76,9 @@ class PHDAE:
     J: MatrixFunction | Any
     R: MatrixFunction | Any = None
     B: MatrixFunction | Any = None
+    P: MatrixFunction | Any = None
+    S: MatrixFunction | Any = None
+    N: MatrixFunction | Any = None
     z: Callable[[Array], Array]
     H: Callable[[Array], float]
     sample: Array
@@ -84,12 +95,11 @@ class PHDAE:
         object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
         n = len(self.sample)
         for name, shape in (("E", (n, n)), ("J", (n, n)), ("R", (n, n)), ("B", None)):
-            given = getattr(self, name)
-            if given is None:
-                object.__setattr__(self, name, Constant(np.zeros(shape or (n, 0))))
-            elif not callable(given):
-                shape = shape or (n, check.two_dimensional(name, given)[1])
-                object.__setattr__(self, name, Constant(check.matrix(name, given, shape)))
+            self._set_matrix(name, shape or (n, self._columns_of_b()))
+        if self.has_feedthrough:
+            m = self.inputs_size
+            for name, shape in (("P", (n, m)), ("S", (m, m)), ("N", (m, m))):
+                self._set_matrix(name, shape)
         if not isinstance(self.compiled, bool):
             raise ValueError(f"compiled must be True or False, got {self.compiled!r}")
         for name in self.means:
@@ -105,10 +115,28 @@ class PHDAE:
         if "z" in self.means:
             self._check_pair(self.sample, self.sample + NEAR * np.maximum(np.abs(self.sample), self.floor(self.sample)))
 
+    def _columns_of_b(self) -> int:
+        if self.B is None:
+            return 0
+        return 0 if callable(self.B) else check.two_dimensional("B", self.B)[1]
+
+    def _set_matrix(self, name: str, shape: tuple[int, int]) -> None:
+        """A matrix as a function: zero where it was left out, :class:`Constant` where it was no function."""
+        given = getattr(self, name)
+        if given is None:
+            object.__setattr__(self, name, Constant(np.zeros(shape)))
+        elif not callable(given):
+            object.__setattr__(self, name, Constant(check.matrix(name, given, shape)))
+
     @property
     def size(self) -> int:
         """Number n of states."""
         return len(self.sample)
+
+    @property
+    def has_feedthrough(self) -> bool:
+        """Whether P, S or N was given."""
+        return any(getattr(self, name) is not None for name in FEEDTHROUGH)
 
     @property
     def inputs_size(self) -> int:
@@ -125,12 +153,23 @@ class PHDAE:
         check.semi_definite("R", self.R(x))
         inputs = check.two_dimensional("B", self.B(x))[1]
         check.matrix("B", self.B(x), (n, inputs))
+        self._check_feedthrough(x, inputs)
         check.covering(self.ports, inputs)
         check.array("z", self.z(x), (n,))
         check.number("H", self.H(x))
         defect = self.gradient_defect(x)
         if defect > GRADIENT_TOLERANCE:
             raise ValueError(f"(E, z) must be a gradient pair of H: ‖Eᵀz − ∇H‖/‖∇H‖ = {defect:.0e}")
+
+    def _check_feedthrough(self, x: Array, inputs: int) -> None:
+        if not self.has_feedthrough:
+            return
+        R, P, S, N = (dense(getattr(self, name)(x)) for name in ("R", *FEEDTHROUGH))
+        for name, matrix, rows in (("P", P, self.size), ("S", S, inputs), ("N", N, inputs)):
+            check.matrix(name, matrix, (rows, inputs))
+        check.symmetric("S", S)
+        check.skew("N", N)
+        check.semi_definite("[[R, P], [Pᵀ, S]]", np.block([[R, P], [P.T, S]]))
 
     def check_start(self, x: Array, step: float) -> None:
         """Raise ValueError unless a run can start at the state x with a step [s]."""
@@ -195,11 +234,20 @@ class PHDAE:
         """The columns of B(x) that belong to a port."""
         return self.B(x)[:, check.lookup("port", port, self.ports)]
 
+    def port_matrices(self, x: Array) -> PortMatrices:
+        """B and, with feed-through, P, S, N at a state."""
+        names = ("B", *FEEDTHROUGH) if self.has_feedthrough else ("B",)
+        return PortMatrices(*(getattr(self, name)(x) for name in names))
+
+    def output(self, x: Array, u: Array) -> Array:
+        """``y = (B + P)ᵀz + (S − N) u`` (m,)."""
+        return self.port_matrices(x).output(self.z(x), u)
+
     def power_balance(self, x: Array, u: Array) -> tuple[float, float]:
-        """zᵀ(E ẋ) = dH/dt from the right-hand side, and yᵀu − zᵀR z [W]: equal for a pHDAE."""
-        z = self.z(x)
-        rate = (self.J(x) - self.R(x)) @ z + self.B(x) @ u
-        return float(z @ rate), float((self.B(x).T @ z) @ u - z @ (self.R(x) @ z))
+        """zᵀ(E ẋ) = dH/dt from the right-hand side, and yᵀu − (z, u)ᵀZ(z, u) [W]: equal for a pHDAE."""
+        z, ports = self.z(x), self.port_matrices(x)
+        rate = (self.J(x) - self.R(x)) @ z + ports.flow(u)
+        return float(z @ rate), float(ports.output(z, u) @ u) - ports.dissipated(self.R(x), z, u)
 
 
 def from_linear(system: LinearPHDAE) -> PHDAE:

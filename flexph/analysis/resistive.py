@@ -12,7 +12,7 @@ from .. import checks as check
 from ..differences import derivative
 from ..inputs import Input
 from ..space import Array
-from .view import System, SystemView, view
+from .view import System, SystemView, view, with_ports
 
 STEEP = 1e-8
 """Smallest singular value of ∂g/∂x₂ over the largest along the path, below which a state is an impasse point."""
@@ -71,7 +71,8 @@ def impasse_points(
     (index two) have none: see ``analyze``.
     """
     here = view(system, inputs=inputs, time=time)
-    states = check.array("path", path, (None, here.x.size))
+    u = here.equations.forcing.at(time)
+    states = check.array("path", [with_ports(system, x, u) for x in path], (None, here.x.size))
     if not here.V2.shape[1]:
         return []
     scale = np.max([np.abs(_matrix(here, x)) for x in states], axis=0)

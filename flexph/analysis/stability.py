@@ -11,6 +11,7 @@ from scipy.linalg import eig
 
 from ..dirac.subspaces import echelon, null_space
 from ..inputs import Input
+from ..phdae import PHDAE
 from ..space import Array, dense
 from .casimirs import CasimirReport, casimir_report
 from .index import IndexReport
@@ -207,4 +208,6 @@ def equilibrium(
     found = here.at(x)
     if _rest(found) > AT_REST or np.abs(fixed @ (x - x0)).max(initial=0.0) > AT_REST * sizes.max():
         raise ArithmeticError(f"no equilibrium was found near the guess: rates up to {_rest(found):.1e} of their terms")
+    if isinstance(system, PHDAE) and system.has_feedthrough:  # whose inputs and outputs are states here
+        return x[: system.size]
     return x

@@ -13,6 +13,7 @@ from .. import checks as check
 from ..differences import derivative, state_sizes
 from ..dirac.subspaces import RANK, echelon
 from ..dirac.system import PortHamiltonian
+from ..feedthrough import without_feedthrough
 from ..inputs import Forcing, Input
 from ..linear import LinearPHDAE
 from ..mechanism import Mechanism
@@ -32,7 +33,7 @@ SAME = 1e-12
 
 
 def general(system: System, state: Any = None) -> PHDAE:
-    """Any of the systems as a :class:`flexph.PHDAE`; a mechanism at a state of its own."""
+    """Any of the systems as a :class:`flexph.PHDAE` without feed-through; a mechanism at a state of its own."""
     if isinstance(system, Mechanism):
         if not isinstance(state, State):
             raise ValueError("a mechanism needs a state, see mechanism.consistent_state(mechanism.assemble(...))")
@@ -43,6 +44,8 @@ def general(system: System, state: Any = None) -> PHDAE:
         return system.phdae()
     if isinstance(system, LinearPHDAE):
         return from_linear(system)
+    if isinstance(system, PHDAE) and system.has_feedthrough:
+        return without_feedthrough(system)
     if not isinstance(system, PHDAE):
         raise ValueError(
             "system must be a PHDAE, a LinearPHDAE, a PortHamiltonian or a Mechanism with a state, got "
@@ -205,12 +208,21 @@ def view(
     inputs: Mapping[str, Input] | None = None,
     time: float = 0.0,
 ) -> SystemView:
-    """A system at a state, its sample by default."""
+    """A system at a state, its sample by default; feed-through has states of its own, inputs and outputs."""
     made = general(system, state)
     given = made.sample if state is None or isinstance(state, State) else state
-    x = check.array("state", given, (made.size,))
-    equations = Equations(made, Forcing(made.ports, inputs or {}), (time, np.inf))
+    forcing = Forcing(made.ports, inputs or {})
+    x = check.array("state", with_ports(system, given, forcing.at(time)), (made.size,))
+    equations = Equations(made, forcing, (time, np.inf))
     return SystemView(made, equations, x, check.number("time", time))
+
+
+def with_ports(system: System, state: Any, u: Array) -> Any:
+    """A state (n,) of a system with feed-through as that of :func:`without_feedthrough`, (x, u, y); others as given."""
+    if not isinstance(system, PHDAE) or not system.has_feedthrough or np.shape(state) != (system.size,):
+        return state
+    x = check.array("state", state, (system.size,))
+    return np.concatenate([x, u, system.output(x, u)])
 
 
 def state_names(system: PHDAE, directions: Array) -> list[str]:

@@ -131,7 +131,7 @@ class _Record:
             middle = max(0.5 * (self.times[-1] + self.grid[len(self.times)]), self.reached)
             if middle <= time:
                 self._add(solver, middle)
-                self._output = middle, self.equations.output(self.latest)
+                self._output = middle, self.equations.output(middle, self.latest)
         self._add(solver, time)
 
     def _add(self, solver: Solver, time: float) -> None:
@@ -145,7 +145,7 @@ class _Record:
     def _save(self) -> None:
         if self.reached <= self.times[-1]:
             return
-        output = self._output or (self.reached, self.equations.output(self.latest))
+        output = self._output or (self.reached, self.equations.output(self.reached, self.latest))
         self.times.append(self.reached)
         self.states.append(self.latest)
         self.middles.append(output[0])

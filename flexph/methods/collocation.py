@@ -60,8 +60,11 @@ class Gauss:
         algebraic = split.V2 @ (split.V2.T @ (self.to_end @ points))
         end = split.differential(x0) + h * (self.b @ rates) + algebraic
         costates = [self.system.z(p) for p in points]
-        output = sum(b * (self.system.B(p).T @ z) for b, p, z in zip(self.b, points, costates, strict=True))
-        lost = sum(b * float(z @ (self.system.R(p) @ z)) for b, p, z in zip(self.b, points, costates, strict=True))
+        ports = [self.system.port_matrices(p) for p in points]
+        output = sum(b * m.output(z, u) for b, m, z in zip(self.b, ports, costates, strict=True))
+        lost = sum(
+            b * m.dissipated(self.system.R(p), z, u) for b, m, p, z in zip(self.b, ports, points, costates, strict=True)
+        )
         return Advance(end, iterations, np.asarray(output), h * lost, self.system.H(end))
 
     def _slopes(self, h: float, u: Array, size: Array, points: Array, slopes: Array) -> Array:
@@ -91,7 +94,7 @@ class Gauss:
     def _flow(self, x: Array, u: Array) -> Array:
         z = self.system.z(x)
         flow: Array = self.system.J(x) @ z - self.system.R(x) @ z
-        return flow + self.system.B(x) @ u if u.size else flow
+        return flow + self.system.port_matrices(x).flow(u) if u.size else flow
 
 
 def _integrals(nodes: Array, end: float) -> Array:

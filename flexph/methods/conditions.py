@@ -128,7 +128,7 @@ class Conditions:
         if self._slopes is None or not np.array_equal(self._slopes[0], differential):
             self._slopes = differential, e.slopes(self.time, x, self.size, rows)
         own: Array = self._slopes[1] @ e.rate(self.time, x)
-        return own + rows.T @ (e.system.B(x) @ e.input_rate(self.time))
+        return own + rows.T @ e.system.port_matrices(x).flow(e.input_rate(self.time))
 
     def for_algebraic(self, x: Array) -> Array:
         """(Qᵀg, h): as many as there are algebraic states."""
@@ -158,7 +158,7 @@ class Conditions:
         )
 
     def _terms(self, x: Array, least: float = 0.0) -> Array:
-        """|J − R||z| + |B||u| (n,), how large the terms of each equation are.
+        """|J − R||z| + |B − P||u| (n,), how large the terms of each equation are.
 
         A costate counts at least as what a thousandth of the sizes of states makes of it, and as ``least`` of the
         largest one.
@@ -166,8 +166,8 @@ class Conditions:
         system = self.equations.system
         z, u = system.z(x), np.abs(self.equations.forcing.at(self.time))
         floor = np.maximum(np.abs(system.z(x + AT_LEAST * self.size) - z), least * np.abs(z).max(initial=0.0))
-        made: Array = abs(system.J(x) - system.R(x)) @ np.maximum(np.abs(z), floor) + abs(system.B(x)) @ u
-        return made
+        made: Array = abs(system.J(x) - system.R(x)) @ np.maximum(np.abs(z), floor)
+        return made + abs(system.port_matrices(x).of_inputs) @ u
 
     def with_algebraic(self, x: Array) -> Array:
         """The state with algebraic states that solve (Qᵀg, h) = 0 by Newton's method."""

@@ -22,11 +22,11 @@ ROUND_OFF = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Derivatives:
-    """``∂z/∂x``, ``∂(E w)/∂x``, ``∂((J − R) w)/∂x``, ``∂(B u)/∂x`` of a :class:`flexph.PHDAE`, each (n, n).
+    """``∂z/∂x``, ``∂(E w)/∂x``, ``∂((J − R) w)/∂x``, ``∂((B − P) u)/∂x`` of a :class:`flexph.PHDAE`, each (n, n).
 
     ``costate(x)``; ``descriptor(x, w)``, ``structure(x, w)`` with a fixed vector w (n,), and ``inputs(x, u)`` with
-    fixed inputs u (m,). Leave out the last three where E, or J and R, or B do not depend on x. Row i, column j is the
-    derivative of entry i by state j. They speed iterations up and decide nothing: a result never depends on them.
+    fixed inputs u (m,). Leave out the last three where E, or J and R, or B and P do not depend on x. Row i, column j is
+    the derivative of entry i by state j. They speed iterations up and decide nothing: a result never depends on them.
     """
 
     costate: Callable[[Array], Any]
@@ -39,12 +39,12 @@ class Derivatives:
         return _full(self.descriptor, x, w)
 
     def of_flow(self, x: Array, z: Array, flow: Any, u: Array) -> Array:
-        """``∂((J − R)z + Bu)/∂x = ∂((J − R)w)/∂x + (J − R) ∂z/∂x + ∂(Bu)/∂x`` at w = z; ``flow`` is J − R."""
+        """``∂((J − R)z + (B − P)u)/∂x = ∂((J − R)w)/∂x + (J − R) ∂z/∂x + ∂((B − P)u)/∂x``, w = z; ``flow`` is J − R."""
         made: Array = _full(self.structure, x, z) + flow @ dense(self.costate(x))
         return made + _full(self.inputs, x, u) if u.size else made
 
     def of_terms(self, x: Array, z: Array, u: Array) -> Array:
-        """``∂((J − R)w)/∂x + ∂(Bu)/∂x`` at w = z: what the matrices add beside z."""
+        """``∂((J − R)w)/∂x + ∂((B − P)u)/∂x`` at w = z: what the matrices add beside z."""
         made = _full(self.structure, x, z)
         return made + _full(self.inputs, x, u) if u.size else made
 
@@ -56,7 +56,8 @@ class Derivatives:
         _compare("∂(E w)/∂x", lambda s: system.E(s) @ w, self.of_descriptor(x, w), x)
         _compare("∂((J − R) w)/∂x", lambda s: system.J(s) @ w - system.R(s) @ w, _full(self.structure, x, w), x)
         if u.size:
-            _compare("∂(B u)/∂x", lambda s: system.B(s) @ u, _full(self.inputs, x, u), x)
+            name = "∂((B − P) u)/∂x" if system.has_feedthrough else "∂(B u)/∂x"
+            _compare(name, lambda s: system.port_matrices(s).flow(u), _full(self.inputs, x, u), x)
 
 
 def dense(matrix: Any) -> Array:

@@ -1,4 +1,4 @@
-"""``F(t, x, ẋ) = E(x)ẋ − (J − R)z − Bu`` of a general system, its derivatives, and the sizes of its states."""
+"""``F(t, x, ẋ) = E(x)ẋ − (J − R)z − (B − P)u`` of a general system, its derivatives, and the sizes of its states."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class Equations:
         self.split = differential_split(system)
 
     def flow(self, t: float, x: Array) -> Array:
-        """(J − R)z + B u."""
+        """(J − R)z + (B − P) u."""
         system = self.system
         z = system.z(x)
         made: Array = system.J(x) @ z - system.R(x) @ z
         u = self.forcing.at(t)
-        return made + system.B(x) @ u if u.any() else made
+        return made + system.port_matrices(x).flow(u) if u.any() else made
 
     def residual(self, t: float, x: Array, rate: Array) -> Array:
         """E(x)ẋ − (J − R)z − B u."""
@@ -115,9 +115,8 @@ class Equations:
 
     def input_rate(self, t: float) -> Array:
         """u̇ at a time, by differences within the span, of those inputs that reach algebraic equations."""
-        columns = np.flatnonzero(
-            np.abs(self.split.U2.T @ dense(self.system.B(self.system.sample))).max(axis=0, initial=0)
-        )
+        of_inputs = dense(self.system.port_matrices(self.system.sample).of_inputs)
+        columns = np.flatnonzero(np.abs(self.split.U2.T @ of_inputs).max(axis=0, initial=0))
         made = np.zeros(self.system.inputs_size)
         for k in columns:
             made[k] = slope(partial(self._input, int(k)), t, self.span, OF_START)
@@ -127,16 +126,15 @@ class Equations:
         return float(self.forcing.at(t)[k])
 
     def power(self, t: float, x: Array) -> Array:
-        """The power into each port and what is dissipated, yᵀu and zᵀRz [W]."""
-        z, u = self.system.z(x), self.forcing.at(t)
-        y = self.system.B(x).T @ z
+        """The power into each port and what is dissipated, yᵀu and (z, u)ᵀZ(z, u) [W]."""
+        z, u, matrices = self.system.z(x), self.forcing.at(t), self.system.port_matrices(x)
+        y = matrices.output(z, u)
         ports = [float(y[p] @ u[p]) for p in self.system.ports.values()]
-        return np.array([*ports, float(z @ (self.system.R(x) @ z))])
+        return np.array([*ports, matrices.dissipated(self.system.R(x), z, u)])
 
-    def output(self, x: Array) -> Array:
-        """y = Bᵀz."""
-        made: Array = self.system.B(x).T @ self.system.z(x)
-        return made
+    def output(self, t: float, x: Array) -> Array:
+        """y = (B + P)ᵀz + (S − N) u."""
+        return self.system.output(x, self.forcing.at(t))
 
 
 def slope(function: Callable[[float], Any], t: float, span: tuple[float, float], accuracy: float = 1e-6) -> float:

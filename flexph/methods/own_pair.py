@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .. import checks as check
-from ..phdae import MEANS, PHDAE
+from ..phdae import FEEDTHROUGH, PHDAE
 from ..space import Array
 from .newton import Newton, StepFailed
-from .pairs import Advance, Discretised, GradientPair, Latest, Terms, discretised, with_effort
+from .pairs import Advance, Discretised, GradientPair, Latest, Terms, discretised, ports_over, with_effort
 from .structure import dense
 
 PAIRED = ("gonzalez", "mean_value", "invariants")
@@ -29,20 +29,22 @@ def with_pair(system: PHDAE, method: str = "gonzalez") -> PHDAE:
     check.choice("method", method, PAIRED)
     pair = GradientPair(system, method)
 
-    @lru_cache(maxsize=1)  # all five are asked for one after the other
+    @lru_cache(maxsize=1)  # all of them are asked for one after the other
     def over(x0: bytes, x1: bytes) -> Discretised:
         return pair.over(np.frombuffer(x0), np.frombuffer(x1))
 
-    means = {name: partial(_entry, over, name) for name in MEANS}
+    names = ("E", "J", "R", "z", "B", *(FEEDTHROUGH if system.has_feedthrough else ()))
+    means = {name: partial(_entry, over, name) for name in names}
     return replace(system, means=means, compiled=False)
 
 
 def _entry(over: Callable[[bytes, bytes], Discretised], name: str, x0: Array, x1: Array) -> Any:
-    return getattr(over(*(np.asarray(x, dtype=float).tobytes() for x in (x0, x1))), name)
+    made = over(*(np.asarray(x, dtype=float).tobytes() for x in (x0, x1)))
+    return getattr(made.ports if name in ("B", *FEEDTHROUGH) else made, name)
 
 
 class OwnPair:
-    """``Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h B̄u`` with the pair (Ē, z̄) among the system's ``means`` ([dg] eq. (18)).
+    """``Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h (B̄ − P̄)u`` with the pair (Ē, z̄) among the system's ``means`` ([dg] eq. (18)).
 
     What has no mean is taken in the middle. E may vary and be singular, as may Ē: it is not solved with. The balance
     is exact where ``z̄ᵀĒ (x₁ − x₀) = H(x₁) − H(x₀)`` ([dg] theorem 2).
@@ -52,7 +54,8 @@ class OwnPair:
         if "z" not in system.means:
             raise ValueError("method 'pair' needs a system with a mean of z, see PHDAE and flexph.with_pair")
         self.system, self._newton = system, Newton()
-        self._E, self._J, self._R, self._B = (discretised(system, name, system.means) for name in "EJRB")
+        self._E, self._J, self._R = (discretised(system, name, system.means) for name in "EJR")
+        self._ports = ports_over(system, system.means)
         self._moving = dense(system.E(system.sample)).any(axis=0)
         self.memory = np.zeros(system.size)
 
@@ -72,15 +75,15 @@ class OwnPair:
         x1 = self._newton.polished(residual, x1, size)
         self.memory = np.where(self._moving, (x1 - x0) / h, 0.0)  # the next step begins as this one went
         at: Terms = terms(x1)
-        lost = h * float(at.costate @ (at.R @ at.costate))
-        B = self._B(x0, x1, 0.5 * (x0 + x1)) if at.B is None else at.B
-        return Advance(x1, iterations, B.T @ at.costate, lost, self.system.H(x1))
+        ports = self._ports(x0, x1, 0.5 * (x0 + x1)) if at.ports is None else at.ports
+        lost = h * ports.dissipated(at.R, at.costate, u)
+        return Advance(x1, iterations, ports.output(at.costate, u), lost, self.system.H(x1))
 
     def _terms(self, x0: Array, x1: Array, u: Array) -> Terms:
-        """B̄, which may be dear, is not asked for where there is no input."""
+        """The matrices of ports, which may be dear, are not asked for where there is no input."""
         middle = 0.5 * (x0 + x1)
         E, J, R = (at(x0, x1, middle) for at in (self._E, self._J, self._R))
         costate = self.system.means["z"](x0, x1)
         flow = J @ costate - R @ costate
-        B = self._B(x0, x1, middle) if u.any() else None
-        return Terms(E @ (x1 - x0), flow if B is None else flow + B @ u, costate, R, B)
+        ports = self._ports(x0, x1, middle) if u.any() else None
+        return Terms(E @ (x1 - x0), flow if ports is None else flow + ports.flow(u), costate, R, ports)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..phdae import PHDAE, Constant
+from ..phdae import FEEDTHROUGH, PHDAE, Constant
+from ..port_matrices import PortMatrices
 from ..ranks import rank_of
 from ..space import Array
 from .derivatives import Derivatives
@@ -25,7 +26,7 @@ Gradient = Callable[[Array], Array]
 
 
 class Advance(NamedTuple):
-    """A step: the state at its end, Newton iterations, the output B̄ᵀz̄, the energy h z̄ᵀR̄z̄ it dissipates, H there."""
+    """A step: the state at its end, Newton iterations, the output (B̄ + P̄)ᵀz̄ + (S̄ − N̄)u, the energy it dissipates, H."""
 
     state: Array
     iterations: int
@@ -78,25 +79,25 @@ def discrete_gradient(system: PHDAE, kind: str, split: Split) -> Callable[[Array
 
 
 class Discretised(NamedTuple):
-    """Ē, J̄, R̄, B̄ and z̄ over a step, the differential part of Δx, and ĒΔx."""
+    """Ē, J̄, R̄, the matrices of ports and z̄ over a step, the differential part of Δx, and ĒΔx."""
 
     E: Any
     J: Any
     R: Any
-    B: Any
+    ports: PortMatrices
     z: Array
     step: Array
     moved: Array
 
 
 class Terms(NamedTuple):
-    """Ē Δx, (J̄ − R̄)z̄ + B̄u, z̄, R̄ and B̄ of a step."""
+    """Ē Δx, (J̄ − R̄)z̄ + (B̄ − P̄)u, z̄, R̄ and the matrices of ports of a step."""
 
     moved: Array
     flow: Array
     costate: Array
     R: Any
-    B: Any
+    ports: Any
 
 
 class Reached(NamedTuple):
@@ -128,7 +129,7 @@ def with_effort(residual: Callable[..., Array], x0: Array, guess: Array, size: A
 
 
 class GradientPair:
-    """``Ē Δx = h (J̄ − R̄) z̄ + h B̄u`` with ``Ē₁₁ᵀ z̄₁ = ∇̄H`` on the differential states ([dg] eq. (20)-(21)).
+    """``Ē Δx = h (J̄ − R̄) z̄ + h (B̄ − P̄)u`` with ``Ē₁₁ᵀ z̄₁ = ∇̄H`` on the differential states ([dg] eq. (20)-(21)).
 
     Matrices are those in the middle of the step unless the system has ``means`` of its own. The algebraic states are
     stage values: they hold in the middle of the step, where they are of second order, and z̄₂ is taken at them.
@@ -143,7 +144,8 @@ class GradientPair:
     def __init__(self, system: PHDAE, kind: str) -> None:
         self.system, self.kind, self.split = system, kind, differential_split(system)
         own = {} if kind == "midpoint" else system.means
-        self._E, self._J, self._R, self._B = (discretised(system, name, own) for name in "EJRB")
+        self._E, self._J, self._R = (discretised(system, name, own) for name in "EJR")
+        self._ports = ports_over(system, own)
         in_middle = kind == "midpoint" or (kind == "gonzalez" and "E" not in own)
         self._gradient = None if in_middle else discrete_gradient(system, kind, self.split)
         self._inverse = (
@@ -176,7 +178,7 @@ class GradientPair:
             self._newton, x1, iterations = with_effort(residual, x0, guess, size)
         self._rate = (x1 - x0) / h
         at: Terms = terms(x1)
-        lost, output = h * float(at.costate @ (at.R @ at.costate)), at.B.T @ at.costate
+        lost, output = h * at.ports.dissipated(at.R, at.costate, u), at.ports.output(at.costate, u)
         account += h * float(output @ u) - lost
         self._reached = Reached(x1, account, float(np.abs(at.costate) @ np.abs(at.moved)))
         return Advance(x1, iterations, output, lost, self._energy(x1))
@@ -198,22 +200,22 @@ class GradientPair:
     def _terms(self, x0: Array, x1: Array, u: Array, before: float, gradient: Gradient | None) -> Terms:
         at = self._over(x0, x1, before, gradient)
         flow = at.J @ at.z - at.R @ at.z
-        return Terms(at.moved, flow + at.B @ u if u.size else flow, at.z, at.R, at.B)
+        return Terms(at.moved, flow + at.ports.flow(u) if u.size else flow, at.z, at.R, at.ports)
 
     def _over(self, x0: Array, x1: Array, before: float, gradient: Gradient | None) -> Discretised:
         step = self.split.differential(x1 - x0)
         middle = x1 - 0.5 * step
-        E, J, R, B = (at(x0, x1, middle) for at in (self._E, self._J, self._R, self._B))
+        E, J, R, ports = (at(x0, x1, middle) for at in (self._E, self._J, self._R, self._ports))
         moved, costate = E @ step, self.system.z(middle)
         if gradient is not None:
             costate = self._to_costates(E) @ gradient(x1) + self.split.unseen(costate)
         elif self.kind == "gonzalez":  # z̄₁ = Ē₁₁⁻ᵀ∇̄H where ∇H(m) = Ēᵀz(m)
             ratio = correction(float(costate @ moved), step, before, self._energy(x1))
             costate = costate + self._to_costates(E) @ (ratio * step) if ratio else costate
-        return Discretised(E, J, R, B, costate, step, moved)
+        return Discretised(E, J, R, ports, costate, step, moved)
 
     def slopes(self, given: Derivatives, x0: Array, h: float, u: Array, before: float, x1: Array) -> Array:
-        """The derivative of Ē Δx − h (J̄ − R̄)z̄ − h B̄u by x₁."""
+        """The derivative of Ē Δx − h (J̄ − R̄)z̄ − h (B̄ − P̄)u by x₁."""
         system, inner = self.system, self.split.inner
         step = self.split.differential(x1 - x0)
         middle = x1 - 0.5 * step
@@ -234,7 +236,7 @@ class GradientPair:
 
 
 class Dirac:
-    """``Ē Δx = h (J̄ − R̄) f + h B̄u``, ``Ēᵀf = ∇̄H`` with costates f ([dg] eq. (25)-(26)).
+    """``Ē Δx = h (J̄ − R̄) f + h (B̄ − P̄)u``, ``Ēᵀf = ∇̄H`` with costates f ([dg] eq. (25)-(26)).
 
     E may vary and be singular, with a constant rank. ∇̄H is Gonzalez' gradient restricted to the range of Ēᵀ, as lemma
     1 of [dg] asks for: with the orthogonal projection P onto it,
@@ -256,7 +258,7 @@ class Dirac:
             self._split = None  # it is that of Ē at each step
         self._onto_states = differential_projection(system) if self._split is None else self._split.onto_states
         self._varies = self._split is None or "E" in system.means
-        self._means = [discretised(system, name, system.means) for name in "EJRB"]
+        self._means = [*(discretised(system, name, system.means) for name in "EJR"), ports_over(system, system.means)]
         self._rank = rank_of(dense(system.E(system.sample)))
         # on semi-explicit systems the steps are those of the pair ([dg] theorem 5), and so are their derivatives
         self._pair = None if self._split is None else GradientPair(system, "gonzalez")
@@ -276,19 +278,19 @@ class Dirac:
         except StepFailed:
             self._newton, x1, iterations = with_effort(residual, x0, x0, size)
         at: Terms = terms(x1)
-        lost = h * float(at.costate @ (at.R @ at.costate))
-        return Advance(x1, iterations, at.B.T @ at.costate, lost, self.system.H(x1))
+        lost, output = h * at.ports.dissipated(at.R, at.costate, u), at.ports.output(at.costate, u)
+        return Advance(x1, iterations, output, lost, self.system.H(x1))
 
     def _terms(self, x0: Array, x1: Array, u: Array, before: float) -> Terms:
         system, change = self.system, x1 - x0
         middle = x1 - 0.5 * (self._onto_states @ change)
-        E, J, R, B = (at(x0, x1, middle) for at in self._means)
+        E, J, R, ports = (at(x0, x1, middle) for at in self._means)
         split = self._split_of(dense(E))
         z = system.z(middle)
         gradient = restricted(split, system.E(middle).T @ z, change, (before, float(system.H(x1))))
         costate = split.to_costates(dense(E)) @ gradient + split.unseen(z)
         flow = J @ costate - R @ costate
-        return Terms(E @ change, flow + B @ u if u.size else flow, costate, R, B)
+        return Terms(E @ change, flow + ports.flow(u) if u.size else flow, costate, R, ports)
 
     def _split_of(self, E: Array) -> Split:
         """The split of Ē, whose rank is that of E."""
@@ -307,6 +309,15 @@ def restricted(split: Split, slope: Array, change: Array, energies: tuple[float,
     if unseen.all() and correction(float(middle @ change), change, *energies):
         raise StepFailed("the energy changes along a step that Ē does not see: no costate exists", 0, np.inf)
     return gonzalez(middle, step, *energies)
+
+
+def ports_over(
+    system: PHDAE, own: Mapping[str, Callable[[Array, Array], Any]]
+) -> Callable[[Array, Array, Array], PortMatrices]:
+    """B̄ and, with feed-through, P̄, S̄, N̄ as a function of x₀, x₁ and the middle."""
+    names = ("B", *FEEDTHROUGH) if system.has_feedthrough else ("B",)
+    matrices = [discretised(system, name, own) for name in names]
+    return lambda x0, x1, middle: PortMatrices(*(at(x0, x1, middle) for at in matrices))
 
 
 def discretised(

@@ -77,8 +77,9 @@ def integrate_system(
     """See :func:`flexph.integrate`; ``dim`` tells the components of a load that is given once for all elements.
 
     ``compiled``: whether the loop over steps is compiled by numba. None (default) compiles it where numba is installed,
-    the system is a ``PHDAE(compiled=True)``, the method one of four (COMPILED), and neither events nor a tolerance are
-    given; True for any system, or an error that says what is in the way; False never. The results agree to round-off.
+    the system is a ``PHDAE(compiled=True)`` without feed-through, the method one of four (COMPILED), and neither events
+    nor a tolerance are given; True for any system, or an error that says what is in the way; False never. The results
+    agree to round-off.
     """
     check.choice("method", method, (*METHODS, *SOLVERS))
     x0 = check.array("start", start, (system.size,))
@@ -86,7 +87,8 @@ def integrate_system(
     check.count("save_every", save_every)
     system.check_start(x0, float(grid[1] - grid[0]))
     forcing = Forcing(system.ports, inputs, dim)
-    others = [name for name, given in (("events", events), ("tolerance", tolerance is not None)) if given]
+    slow = {"events": events, "tolerance": tolerance is not None, "feed-through": system.has_feedthrough}
+    others = [name for name, given in slow.items() if given]
     fast = _is_compiled(system, method, compiled, others)
     kept = grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]
     if method in SOLVERS:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks as check
 from ..definite import semi_definite_product
 from ..phdae import PHDAE, Constant, MatrixFunction
-from ..space import Array
+from ..space import Array, dense
 from .derivatives import Derivatives
 from .gradients import Invariants, discrete_jacobian
 
@@ -50,8 +50,8 @@ class Transformation:
         return PHDAE(
             E=self.matrix("E", system.E),
             J=self.matrix("J", system.J),
-            R=self.matrix("R", system.R),
             B=self.matrix("B", system.B),
+            **({"R": self.matrix("R", system.R)} | self.feedthrough()),
             z=self.costate,
             H=lambda x: system.H(self.phi(x)),
             sample=sample,
@@ -64,6 +64,31 @@ class Transformation:
             start_defects=tuple(partial(self.start_defect, defect) for defect in system.start_defects),
         )
 
+    def feedthrough(self) -> dict[str, Any]:
+        """R̃ = UᵀRU, P̃ = UᵀP, S̃ = S, Ñ = N of a system with feed-through."""
+        system = self.system
+        if not system.has_feedthrough:
+            return {}
+        of = {name: getattr(system, name) for name in ("R", "P", "S")}
+        if isinstance(self.frame, Constant) and all(isinstance(matrix, Constant) for matrix in of.values()):
+            made: dict[str, Any] = {name: self._loss(name, self.frame.matrix, system.sample) for name in of}
+        else:
+            made = {name: partial(self._loss_at, name) for name in of}
+        return made | {"N": self.matrix("N", system.N)}
+
+    def _loss_at(self, name: str, x: Array) -> Array:
+        return self._loss(name, self.frame(x), self.phi(x))
+
+    def _loss(self, name: str, U: Array, x: Array) -> Array:
+        """A block of ``diag(U, 1)ᵀ [[R, P], [Pᵀ, S]] diag(U, 1)``: only the whole is semi-definite to the last digit."""
+        n, m = self.system.size, self.system.inputs_size
+        R, P, S = (dense(getattr(self.system, block)(x)) for block in ("R", "P", "S"))
+        basis = np.eye(n + m)
+        basis[:n, :n] = dense(U)
+        whole = semi_definite_product("[[R, P], [Pᵀ, S]]", np.block([[R, P], [P.T, S]]), basis)
+        blocks = {"R": whole[:n, :n], "P": whole[:n, n:], "S": whole[n:, n:]}
+        return np.asarray(blocks[name])
+
     def caution(self, of: Callable[[Array], str | None], x: Array) -> str | None:
         """What a caution of the system says at φ(x̃)."""
         return of(self.phi(x))
@@ -73,15 +98,17 @@ class Transformation:
         return of(self.phi(x), step)
 
     def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:
-        """Ẽ, J̃, R̃ or B̃."""
+        """Ẽ, J̃, R̃, B̃, P̃, S̃ or Ñ."""
         return lambda x: self.carried(name, matrix(self.phi(x)), self.frame(x), self.jacobian(x))
 
     def carried(self, name: str, matrix: Any, U: Any, D: Any) -> Any:
-        """``UᵀED, UᵀJU, UᵀRU`` or ``UᵀB``."""
+        """``UᵀED, UᵀJU, UᵀRU``, ``UᵀB, UᵀP``, or S and N as they are."""
         if name == "R":
             return semi_definite_product("R", matrix, U)
+        if name in ("S", "N"):
+            return matrix
         left = U.T @ matrix
-        return left if name == "B" else left @ (D if name == "E" else U)
+        return left if name in ("B", "P") else left @ (D if name == "E" else U)
 
     def costate(self, x: Array) -> Array:
         """z̃."""
@@ -89,7 +116,7 @@ class Transformation:
         return made
 
     def mean(self, name: str, mean: Callable[[Array, Array], Any], x0: Array, x1: Array) -> Any:
-        """Ê, Ĵ, R̂, B̂ or ẑ over a step."""
+        """Ê, Ĵ, R̂, B̂, P̂, Ŝ, N̂ or ẑ over a step."""
         U, given = self.frame(0.5 * (x0 + x1)), mean(self.phi(x0), self.phi(x1))
         if name == "z":
             return np.linalg.solve(U, given)

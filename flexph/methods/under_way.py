@@ -139,7 +139,7 @@ class Run:
             return self.size
         system, x = self.system, self.x
         z = system.z(x)
-        forces = np.abs(system.J(x) @ z - system.R(x) @ z + system.B(x) @ u).max(initial=0.0)
+        forces = np.abs(system.J(x) @ z - system.R(x) @ z + system.port_matrices(x).flow(u)).max(initial=0.0)
         return np.full(x.size, h * forces / max(np.abs(dense(system.E(x))).max(initial=0.0), 1e-300) or 1.0)
 
     def _grow(self, states: Array) -> None:

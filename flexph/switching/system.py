@@ -41,6 +41,11 @@ class Mode:
             object.__setattr__(self, "system", from_linear(self.system))
         if not isinstance(self.system, PHDAE):
             raise ValueError(f"the system of a mode must be a PHDAE, got {self.system!r}")
+        if self.system.has_feedthrough:
+            raise ValueError(
+                "a mode with feed-through cannot switch: give flexph.feedthrough.without_feedthrough(system), "
+                "the same equations with inputs and outputs as algebraic states"
+            )
         for name, function in self.valid.items():
             if not callable(function):
                 raise ValueError(f"valid[{name!r}] must be a function of (t, x), got {function!r}")

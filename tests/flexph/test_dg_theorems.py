@@ -168,7 +168,7 @@ def test_a_wrong_pair_is_refused():
         run(pendulum(), (1.0, 0.0), [0.0, 0.1])
     with pytest.raises(ValueError, match="method must be one of 'gonzalez', 'mean_value', 'invariants', got 'dirac'"):
         with_pair(pendulum(), "dirac")
-    with pytest.raises(ValueError, match=r"a mean must be one of 'E', 'J', 'R', 'B', 'z', got 'H'"):
+    with pytest.raises(ValueError, match=r"a mean must be one of 'E', 'J', 'R', 'B', 'z', 'P', 'S', 'N', got 'H'"):
         pendulum(means={"H": lambda x0, x1: 0.0})
 
 
