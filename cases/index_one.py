@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 
-from flexph import PHDAE, Invariants, Trajectory, integrate
+from flexph import PHDAE, Invariants, Trajectory, consistent, integrate
 from flexph.case import Case, Check, Option
-from flexph.space import Array
+from flexph.methods.completion import Completion
 from flexph.tables import write_table
 
 PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")
@@ -72,31 +72,25 @@ def _problem(slope: Any, energy: Any, exact: Any, of_invariant: Any, its_slope: 
 PROBLEMS = {"quadratic": quadratic, "quartic": quartic}
 
 
-def solve(problem: Problem, count: int, end: float, method: str) -> Trajectory:
+def solve(problem: Problem, count: int, end: float, method: str, completion: Completion | None = None) -> Trajectory:
     """Equal steps from the consistent start (1, −1)."""
-    return integrate(problem.system, (1.0, -1.0), np.linspace(0.0, end, count + 1), method=method)
+    times = np.linspace(0.0, end, count + 1)
+    return integrate(problem.system, (1.0, -1.0), times, method=method, completion=completion)
 
 
-COMPLETIONS = {
-    "new state": "x₂¹ = f₂",
-    "old state": "x₂⁰ = f₂",
-    "mean of both": "½(x₂⁰ + x₂¹) = f₂",
-    "algebraic equation": "x₂¹ = −x₁¹",
-}
-"""How [dg] examples 5 and 6 tie x₂ to the costate f₂ of a step: z̄₂ of the pair, the completing constraint otherwise."""
+NODAL: dict[str, Completion] = {"new state": "new", "old state": "old", "mean of both": "mean"}
+"""How [dg] examples 5 and 6 tie x₂ to the costate f₂ of a step: x₂¹ = f₂, x₂⁰ = f₂, ½(x₂⁰ + x₂¹) = f₂."""
 
 
-def completions(found: Trajectory) -> dict[str, Array]:
-    """x₂ at the saved times (k + 1,), NaN where none is defined, by the constraint that completes the Dirac form.
+def completions(problem: Problem, count: int, end: float, method: str = "dirac") -> dict[str, Trajectory]:
+    """Runs of the Dirac form by the constraint that completes it, and with x₂ of the algebraic equation at the nodes.
 
     The equations of the step leave x₂ open ([dg] eq. (28)) and none of these choices touches x₁ or the energy.
     """
-    x1, f2 = found["x1"][:, 0], found["x2"][1:, 0]
-    mean = [found["x2"][0, 0]]
-    for value in f2:
-        mean.append(2.0 * value - mean[-1])
-    values = (np.append(mean[0], f2), np.append(f2, np.nan), np.array(mean), -x1)
-    return dict(zip(COMPLETIONS, values, strict=True))
+    runs = {name: solve(problem, count, end, method, option) for name, option in NODAL.items()}
+    first = runs["new state"]
+    states = np.array([consistent(problem.system, x) for x in first.states])
+    return runs | {"algebraic equation": replace(first, states=states)}
 
 
 def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, Any]]:
@@ -134,10 +128,10 @@ def completion_table(end: float, counts: Iterable[int] = FINER) -> list[dict[str
     """Largest errors of x₂ at the saved times by completion, and of f₂ in the middle of the steps ([dg] example 1)."""
     problem, rows = quadratic(), []
     for count in counts:
-        found = solve(problem, count, end, "dirac")
-        exact = problem.x2(found.times)
-        row: dict[str, Any] = {"step_s": end / count}
-        row |= {name: float(np.nanmax(np.abs(x2 - exact)[1:])) for name, x2 in completions(found).items()}
+        runs, row = completions(problem, count, end), {"step_s": end / count}
+        for name, found in runs.items():
+            row[name] = float(np.abs(found["x2"][:, 0] - problem.x2(found.times))[1:].max())
+        found = runs["new state"]
         row["f2 in mid-step"] = float(np.abs(found["x2"][1:, 0] - problem.x2(found.output_times)).max())
         rows.append(row)
     return rows
@@ -148,7 +142,7 @@ class Result:
     """The published example by the pair and by the Dirac form, orders of all methods, errors of the completions."""
 
     pair: Trajectory
-    dirac: Trajectory
+    dirac: dict[str, Trajectory]  # by completion
     orders: list[dict[str, Any]]
     completions: list[dict[str, Any]]
 
@@ -166,7 +160,7 @@ def run(
     count = round(end / step)
     if abs(count * step - end) > 1e-9 * end:
         raise ValueError(f"end must be a whole number of steps: {end:g} s are {end / step:.6g} steps of {step:g} s")
-    pair, dirac = (solve(quadratic(), count, end, method) for method in ("gonzalez", "dirac"))
+    pair, dirac = solve(quadratic(), count, end, "gonzalez"), completions(quadratic(), count, end)
     return Result(pair, dirac, order_table(end), completion_table(end))
 
 
@@ -175,7 +169,7 @@ def figures(result: Result) -> dict[str, Any]:
     names = [name for name in result.completions[0] if name != "step_s"]
     steps = [row["step_s"] for row in result.completions]
     return {
-        "pair_and_dirac_apart": np.abs(result.pair.states - result.dirac.states).max(),
+        "pair_and_dirac_apart": np.abs(result.pair.states - result.dirac["new state"].states).max(),
         "pair_off_eq_28": off_published(result.pair),
         "orders": {
             problem: {row["method"]: row["order_x1"] for row in result.orders if row["problem"] == problem}
@@ -199,7 +193,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     found, exact = result.pair, quadratic()
     columns = {"t_s": found.times, "x1": found["x1"][:, 0], "x1_exact": exact.x1(found.times)}
     columns |= {"x2_exact": exact.x2(found.times)}
-    columns |= {f"x2_{name.replace(' ', '_')}": x2 for name, x2 in completions(found).items()}
+    columns |= {f"x2_{name.replace(' ', '_')}": other["x2"][:, 0] for name, other in result.dirac.items()}
     write_table(folder / "example.csv", columns)
     kept = [key for key in result.orders[0] if key not in ("steps", "errors")]
     write_table(folder / "orders.csv", {key: [row[key] for row in result.orders] for key in kept})
@@ -216,13 +210,13 @@ def draw_example(result: Result, path: Path) -> None:
 
     figure = Figure(figsize=(12.0, 4.8), layout="constrained")
     motion, errors = figure.subplots(1, 2)
-    found, exact = result.dirac, quadratic()
+    found, exact = result.dirac["new state"], quadratic()
     fine = np.linspace(0.0, found.times[-1], 200)
     motion.plot(fine, exact.x1(fine), "k-", linewidth=0.8, label="exact")
     motion.plot(fine, exact.x2(fine), "k-", linewidth=0.8)
     motion.plot(found.times, found["x1"][:, 0], "o", color="C5", markersize=5, label="$x_1$")
-    for (name, x2), marker in zip(completions(found).items(), "v^sx", strict=True):
-        motion.plot(found.times, x2, marker, markersize=5, label=f"$x_2$: {name}")
+    for (name, other), marker in zip(result.dirac.items(), "v^sx", strict=True):
+        motion.plot(other.times, other["x2"][:, 0], marker, markersize=5, label=f"$x_2$: {name}")
     motion.plot(found.output_times, found["x2"][1:, 0], "+", color="C4", markersize=7, label="$f_2$ in mid-step")
     motion.set_xlabel("t [s]")
     motion.set_ylabel("$x_1$ and $x_2$")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from . import checks as check
 from .inputs import Input
 from .linear import LinearPHDAE
+from .methods.completion import Completion
 from .methods.events import Event
 from .methods.library import SOLVERS
 from .methods.mechanisms import integrate_mechanism
@@ -66,6 +67,7 @@ def integrate(
     save_every: int = 1,
     progress: bool = True,
     compiled: bool | None = None,
+    completion: Completion | None = None,
 ) -> Trajectory: ...
 
 
@@ -82,6 +84,7 @@ def integrate(
     save_every: int = 1,
     progress: bool = True,
     compiled: bool | None = None,
+    completion: Completion | None = None,
 ) -> Trajectory: ...
 
 
@@ -113,6 +116,7 @@ def integrate(
     compiled: bool | None = None,
     redundant: Literal["refuse", "least_norm"] = "refuse",
     spectral_radius: float | None = None,
+    completion: Completion | None = None,
     mode: str | None = None,
 ) -> Solution | Trajectory | SwitchingTrajectory:
     """Integrate a mechanism or a general system over the given times, one step from each to the next.
@@ -161,6 +165,13 @@ def integrate(
       over the step. Algebraic states of the start are replaced by consistent ones. Work and dissipation are integrals
       of power along the interpolant: the balance holds to the tolerance only, at drives to that of their multipliers.
 
+    A step of gonzalez, mean_value, invariants, midpoint and dirac finds the algebraic states in its middle.
+    ``completion`` says what becomes of them at its ends ([dg] examples 5 and 6): ``"new"`` (default) keeps them as the
+    states at its end; ``"old"`` as those at its start, the last state keeps what its step had; both of first order;
+    ``"mean"`` has them as means of both ends, of second order on index 1, from a start whose algebraic states are
+    consistent (:func:`consistent`): what they are off goes to and fro. The differential states and the energy do not
+    depend on it.
+
     With a ``tolerance``, those of order 2 (all but gauss4, gauss6) choose pairs of equal steps between the times that
     are saved, by the error of their differential states over rtol·|x| + atol; ``balance.steps`` and ``rejected`` count.
 
@@ -201,6 +212,7 @@ def integrate(
     if isinstance(system, SwitchingPHDAE):
         _refuse_redundant(redundant, "a switching system")
         others = {"tolerance": tolerance, "events": events, "compiled": compiled, "spectral_radius": spectral_radius}
+        others["completion"] = completion
         for name, value in others.items():
             if value:
                 raise ValueError(f"a switching system takes no {name}, got {value!r}")
@@ -211,7 +223,7 @@ def integrate(
     if isinstance(system, LinearPHDAE):
         system = from_linear(system)
     general = {"tolerance": tolerance, "events": events, "save_every": save_every, "progress": progress}
-    general["compiled"] = compiled
+    general |= {"compiled": compiled, "completion": completion}
     if isinstance(system, PHDAE):
         _refuse_redundant(redundant, "a general system")
         if spectral_radius is not None:
@@ -228,6 +240,8 @@ def integrate(
         if compiled:
             raise ValueError(f"compiled=True of a mechanism is for methods 'exact' and 'exact4', got {method!r}")
         return integrate_mechanism(system, start, times, method=method, inputs=inputs or {}, **general)
+    if completion is not None:
+        raise ValueError(f"completion={completion!r} is for general methods, got {method or 'exact'!r} of a mechanism")
     options = Options(
         method=method or "exact",
         tolerance=tolerance,

@@ -54,9 +54,9 @@ class PHDAE:
     ``E ẋ = (J − R) z + (B − P) u``, ``y = (B + P)ᵀz + (S − N) u`` with Z = [[R, P], [Pᵀ, S]] ⪰ 0, so that
     dH/dt = yᵀu − (z, u)ᵀ Z (z, u). :func:`flexph.feedthrough.without_feedthrough` takes it into algebraic states.
 
-    For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B, P, S, N over
-    a step, functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a discrete
-    Jacobian of constraints in J keeps them. One of z makes with that of E a discrete gradient pair,
+    For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B, P, S, N
+    over a step, functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a
+    discrete Jacobian of constraints in J keeps them. One of z makes with that of E a discrete gradient pair,
     ``z̄ᵀĒ (x₁ − x₀) = ΔH`` ([dg] definition 7, checked near the sample), which method ``pair`` takes; the other methods
     make z̄ themselves.
     :func:`flexph.with_pair` turns theirs into means.

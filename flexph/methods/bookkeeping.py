@@ -60,6 +60,10 @@ class Book:
         self._saved: list[Saved] = []
         self._pending: Saved | None = None
 
+    def begin(self, x0: Array) -> None:
+        """The first state, with algebraic states that the first step has redefined."""
+        self._first = (self._first[0], x0, self._first[2])
+
     def add(self, steps: Steps) -> None:
         """Book further steps."""
         k, flows = len(steps.states), self._flows(steps)

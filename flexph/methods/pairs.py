@@ -26,13 +26,17 @@ Gradient = Callable[[Array], Array]
 
 
 class Advance(NamedTuple):
-    """A step: the state at its end, Newton iterations, the output (B̄ + P̄)ᵀz̄ + (S̄ − N̄)u, the energy it dissipates, H."""
+    """A step: the state at its end, Newton iterations, the output (B̄ + P̄)ᵀz̄ + (S̄ − N̄)u, the energy it dissipates, H.
+
+    ``start`` is the state before, where the step redefines its algebraic states.
+    """
 
     state: Array
     iterations: int
     output: Array
     dissipated: float
     energy: float
+    start: Array | None = None
 
 
 class Latest:

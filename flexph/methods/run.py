@@ -23,6 +23,7 @@ from ..unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .adaptive import integrate_adaptively
 from .bookkeeping import Book
 from .collocation import Gauss
+from .completion import checked_completion, completed
 from .events import Event, Watch
 from .library import SOLVERS
 from .newton import StepFailed
@@ -72,22 +73,25 @@ def integrate_system(
     save_every: int = 1,
     progress: bool = True,
     compiled: bool | None = None,
+    completion: str | None = None,
     dim: int | None = None,
 ) -> Trajectory:
     """See :func:`flexph.integrate`; ``dim`` tells the components of a load that is given once for all elements.
 
     ``compiled``: whether the loop over steps is compiled by numba. None (default) compiles it where numba is installed,
-    the system is a ``PHDAE(compiled=True)`` without feed-through, the method one of four (COMPILED), and neither events
-    nor a tolerance are given; True for any system, or an error that says what is in the way; False never. The results
-    agree to round-off.
+    the system is a ``PHDAE(compiled=True)`` without feed-through, the method one of four (COMPILED), and neither
+    events, a tolerance nor a completion are given; True for any system, or an error that says what is in the way; False
+    never. The results agree to round-off.
     """
     check.choice("method", method, (*METHODS, *SOLVERS))
+    checked_completion(completion, method)
     x0 = check.array("start", start, (system.size,))
     grid = ascending(times)
     check.count("save_every", save_every)
     system.check_start(x0, float(grid[1] - grid[0]))
     forcing = Forcing(system.ports, inputs, dim)
     slow = {"events": events, "tolerance": tolerance is not None, "feed-through": system.has_feedthrough}
+    slow["completion"] = completion is not None
     others = [name for name, given in slow.items() if given]
     fast = _is_compiled(system, method, compiled, others)
     kept = grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]
@@ -99,10 +103,10 @@ def integrate_system(
     if fast:
         loop = _in_chunks(run, _compiled_stepper(system, method, x0), grid, forcing)
     elif tolerance is None:
-        loop = _in_steps(run, METHODS[method](system), grid, forcing)
+        loop = _in_steps(run, completed(METHODS[method](system), system, completion), grid, forcing)
     else:
         grid, pace = kept, _pace(system, method, x0, kept, tolerance)
-        loop = _under_control(run, METHODS[method](system), pace, grid, forcing)
+        loop = _under_control(run, completed(METHODS[method](system), system, completion), pace, grid, forcing)
     promised = system.compiled and compiled is None and method in COMPILED and not AVAILABLE
     with timed("the steps of this system") if promised else nullcontext():
         return _kept(run, grid, loop, progress)

@@ -149,22 +149,32 @@ class Run:
             self.size = np.maximum(self.size, 1e-3 * self.size.max(initial=0.0))
 
     def _append(self, t0: float, t1: float, u: Array, advance: Advance, rejected: int) -> None:
+        if advance.start is not None:
+            self._redefine(advance.start)
         self.x, self.time, self.count = advance.state, t1, self.count + 1
         self._grow(np.abs(advance.state))
         self.cautions.look(t1, self.x)
         self._waiting.append((t0, t1, u, advance, rejected))
-        if len(self._waiting) == BATCH:
-            self._book_waiting()
+        if len(self._waiting) > BATCH:
+            self._book_waiting(BATCH)  # the next step may redefine the last one
 
-    def _book_waiting(self) -> None:
+    def _redefine(self, x: Array) -> None:
+        """Algebraic states at the end of the last step, which the next one has found."""
+        if self._waiting:
+            *before, advance, rejected = self._waiting[-1]
+            self._waiting[-1] = (*before, advance._replace(state=x), rejected)  # type: ignore[assignment]
+        else:
+            self._book.begin(x)
+
+    def _book_waiting(self, count: int | None = None) -> None:
         if not self._waiting:
             return
-        starts, ends, inputs, made, rejected = zip(*self._waiting, strict=True)
-        states, iterations, outputs, lost, energy = map(np.array, zip(*made, strict=True))
+        rows, self._waiting = self._waiting[:count], self._waiting[count:] if count else []
+        starts, ends, inputs, made, rejected = zip(*rows, strict=True)
+        states, iterations, outputs, lost, energy = map(np.array, zip(*(a[:5] for a in made), strict=True))
         times = np.array([*starts, ends[-1]])
         counts = np.array(rejected, dtype=float)
         self._book.add(Steps(times, np.array(inputs), states, outputs, energy.astype(float), lost, iterations, counts))
-        self._waiting = []
 
     def trajectory(self) -> Trajectory:
         """The finished steps."""

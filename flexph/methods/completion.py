@@ -1,0 +1,86 @@
+"""How the algebraic states at the ends of steps follow from their stage values ([dg] examples 5 and 6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from .. import checks as check
+from ..phdae import PHDAE
+from ..space import Array
+from .pairs import Advance
+from .structure import differential_split
+
+if TYPE_CHECKING:
+    from .under_way import Stepper
+
+Completion = Literal["new", "old", "mean"]
+COMPLETIONS: tuple[Completion, ...] = get_args(Completion)
+"""z̄₂ at x₂¹, at x₂⁰ or at ½(x₂⁰ + x₂¹)."""
+COMPLETED = ("gonzalez", "mean_value", "invariants", "dirac", "midpoint")
+"""Methods that leave open to which time an algebraic state of a step belongs."""
+
+
+def checked_completion(completion: str | None, method: str) -> None:
+    """Raise ValueError unless a method takes the completion that was given."""
+    if completion is None:
+        return
+    check.choice("completion", completion, COMPLETIONS)
+    if method not in COMPLETED:
+        takers = ", ".join(map(repr, COMPLETED))
+        raise ValueError(f"completion={completion!r} is for the methods {takers}, got method {method!r}")
+
+
+def completed(stepper: Stepper, system: PHDAE, completion: str | None) -> Stepper:
+    """The stepper, with algebraic states at the ends of its steps as ``completion`` says.
+
+    Raises ValueError where E differentiates all states, or not the same ones everywhere.
+    """
+    if completion is None:
+        return stepper
+    try:
+        split = differential_split(system)
+    except ValueError as error:
+        raise ValueError(f"completion={completion!r} needs the same algebraic states everywhere: {error}") from None
+    if not split.V2.shape[1]:
+        raise ValueError(
+            f"completion={completion!r} is for algebraic states: E of this system differentiates all states"
+        )
+    return stepper if completion == "new" else Completed(stepper, split.differential, mean=completion == "mean")
+
+
+class Completed:
+    """A method whose step solves for the algebraic states X₂ in its middle, with x₂ at the ends that belong to them.
+
+    ``mean``: X₂ = ½(x₂⁰ + x₂¹), x₂¹ = 2X₂ − x₂⁰; else X₂ = x₂⁰, which the step redefines. Neither touches the equations
+    of the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma 2).
+    """
+
+    def __init__(self, stepper: Stepper, differential: Any, *, mean: bool) -> None:
+        self.stepper, self.differential, self.mean = stepper, differential, mean
+        self._end = self._stage = None  # the last state, and what the method itself has for it
+
+    @property
+    def memory(self) -> Any:
+        """That of the method, the last state and its stage value."""
+        return self.stepper.memory, self._end, self._stage
+
+    @memory.setter
+    def memory(self, value: Any) -> None:
+        self.stepper.memory, self._end, self._stage = value
+
+    def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
+        """Advance by h under constant inputs; raises StepFailed."""
+        known = self._stage if self._stage is not None and x0 is self._end else x0
+        made = self.stepper.step(known, h, u, size)
+        stage = made.state
+        if self.mean:
+            made = made._replace(state=stage + self._algebraic(stage - x0))
+        else:
+            made = made._replace(start=x0 + self._algebraic(stage - x0))
+        self._end, self._stage = made.state, stage  # type: ignore[assignment]
+        return made
+
+    def _algebraic(self, x: Array) -> Array:
+        """The part of a state that E does not differentiate."""
+        made: Array = x - self.differential(x)
+        return made

@@ -1,0 +1,148 @@
+"""What becomes of algebraic states at the ends of steps ([dg] examples 5 and 6)."""
+
+import math
+
+import numpy as np
+import pytest
+from four_particles import START, four_particles
+
+from flexph import PHDAE, Event, SwitchingPHDAE, connect, consistent, integrate
+from flexph.methods.under_way import BATCH
+from rigid import point
+
+METHODS = ("gonzalez", "mean_value", "dirac", "midpoint")
+
+
+def published():
+    """[dg] eq. (16): ẋ₁ = x₂, 0 = −x₁ − x₂."""
+    return PHDAE(
+        E=np.diag([1.0, 0.0]),
+        J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
+        R=np.diag([0.0, 1.0]),
+        z=lambda x: x,
+        H=lambda x: 0.5 * x[0] ** 2,
+        sample=np.array([1.0, -1.0]),
+        parts={"x1": slice(0, 1), "x2": slice(1, 2)},
+    )
+
+
+def run(system, start, times, method="gonzalez", completion=None, **options):
+    return integrate(system, start, times, method=method, completion=completion, progress=False, **options)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_example_6_step_by_step(method):
+    """f₂ = −½(x₁⁰ + x₁¹), and x₂ by it: [dg] eq. (28) and the three choices of z̄, to round-off."""
+    times = np.linspace(0.0, 2.0, 9)
+    found = {name: run(published(), (1.0, -1.0), times, method, name) for name in ("new", "old", "mean")}
+    x1 = found["new"]["x1"][:, 0]
+    f2 = -0.5 * (x1[1:] + x1[:-1])
+    np.testing.assert_allclose(np.diff(x1), 0.25 * f2, atol=1e-15)
+    np.testing.assert_allclose(found["new"]["x2"][1:, 0], f2, atol=1e-15)
+    np.testing.assert_allclose(found["old"]["x2"][:, 0], np.append(f2, f2[-1]), atol=1e-15)
+    # x₂¹ = −x₁⁰ − x₁¹ − x₂⁰, by induction −x₁¹ from the consistent start
+    np.testing.assert_allclose(found["mean"]["x2"][:, 0], -x1, atol=1e-14)
+    for other in found.values():
+        np.testing.assert_array_equal(other["x1"], found["new"]["x1"])
+        assert other.balance.largest_residual < 1e-14
+
+
+def test_one_step_by_hand():
+    """h = ½ from (1, −1): x₁¹ = ¾/1¼ = 0.6, f₂ = −0.8."""
+    ends = {name: run(published(), (1.0, -1.0), [0.0, 0.5], "dirac", name) for name in ("new", "old", "mean")}
+    expected = {"new": [-1.0, -0.8], "old": [-0.8, -0.8], "mean": [-1.0, -0.6]}
+    for name, found in ends.items():
+        np.testing.assert_allclose(found["x2"][:, 0], expected[name], rtol=1e-14)
+
+
+def damped():
+    """x = (q, v, w): q̇ = v, v̇ = −q − q³ − w, 0 = v − (1 + w²)w: R depends on the algebraic state."""
+    return PHDAE(
+        E=np.diag([1.0, 1.0, 0.0]),
+        J=np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+        R=lambda x: np.diag([0.0, 0.0, 1.0 + x[2] ** 2]),
+        z=lambda x: np.array([x[0] + x[0] ** 3, x[1], x[2]]),
+        H=lambda x: 0.5 * x[0] ** 2 + 0.25 * x[0] ** 4 + 0.5 * x[1] ** 2,
+        sample=np.array([1.0, 0.5, 0.4]),
+        parts={"motion": slice(0, 2), "force": slice(2, 3)},
+    )
+
+
+FIRST = consistent(damped(), (1.0, 0.5, 0.4))
+
+
+def off(found):
+    """Largest defect of the algebraic equation at the saved times after the first."""
+    return max(abs(x[1] - (1.0 + x[2] ** 2) * x[2]) for x in found.states[1:])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_orders(method):
+    """Of the algebraic equation at the nodes: 1, 1 and 2; the motion is the same to round-off."""
+    defects = {}
+    for name in ("new", "old", "mean"):
+        runs = [run(damped(), FIRST, np.linspace(0.0, 2.0, count + 1), method, name) for count in (40, 80)]
+        defects[name] = [off(found) for found in runs]
+        plain = run(damped(), FIRST, np.linspace(0.0, 2.0, 81), method)
+        np.testing.assert_allclose(runs[1]["motion"], plain["motion"], atol=1e-13)
+        assert method == "midpoint" or runs[1].balance.largest_residual < 1e-12
+    for name, order in {"new": 1.0, "old": 1.0, "mean": 2.0}.items():
+        assert math.log2(defects[name][0] / defects[name][1]) == pytest.approx(order, abs=0.1)
+    assert defects["mean"][1] < 1e-3 < defects["new"][1] < 5e-2
+    assert defects["old"][1] < 5e-2
+
+
+def test_states_that_are_redefined_arrive_in_every_row():
+    """Whatever is saved and however steps are booked: "old" is "new" one step earlier."""
+    times = np.linspace(0.0, 6.0, 2 * BATCH + 90)
+    new, old = (run(damped(), FIRST, times, completion=name) for name in ("new", "old"))
+    np.testing.assert_array_equal(old["force"][:-1], new["force"][1:])
+    np.testing.assert_array_equal(old["force"][-1], new["force"][-1])
+    np.testing.assert_array_equal(old["motion"], new["motion"])
+    some = run(damped(), FIRST, times, completion="old", save_every=7)
+    np.testing.assert_array_equal(some.states, old.states[[*range(0, times.size - 1, 7), times.size - 1]])
+
+
+def test_with_chosen_steps_and_events():
+    """Rejected steps leave no trace; a terminal event ends a run with a state that is completed alike."""
+    found = run(damped(), FIRST, np.linspace(0.0, 2.0, 5), completion="mean", tolerance=1e-5)
+    assert off(found) < 1e-3
+    first = run(damped(), FIRST, np.linspace(0.0, 2.0, 5), tolerance=1e-5)
+    np.testing.assert_allclose(found["motion"], first["motion"], atol=1e-12)
+    stop = {"turn": Event(lambda t, x: x[1], terminal=True)}
+    ended = run(damped(), FIRST, np.linspace(0.0, 2.0, 81), completion="mean", events=stop)
+    assert ended.times[-1] < 2.0 and abs(ended.final[1]) < 1e-12
+    assert abs(ended.final[2]) < 1e-3  # no velocity, no force
+
+
+def test_multipliers_of_index_two():
+    """Means of neighbouring nodes are the stage values, whatever the start; positions and velocities stay."""
+    times = np.linspace(0.0, 0.3, 31)
+    plain, mean = (run(four_particles(1.0), START, times, completion=name) for name in (None, "mean"))
+    np.testing.assert_allclose(mean.states[:, :24], plain.states[:, :24], atol=1e-12)
+    np.testing.assert_allclose(0.5 * (mean["lam"][1:] + mean["lam"][:-1]), plain["lam"][1:], atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"completion": "middle"}, "completion must be one of 'new', 'old', 'mean', got 'middle'"),
+        ({"completion": "mean", "method": "gauss4"}, "completion='mean' is for the methods .* got method 'gauss4'"),
+        ({"completion": "new", "method": "radau"}, "completion='new' is for the methods .* got method 'radau'"),
+        ({"completion": "old", "compiled": True}, "compiled=True takes no completion"),
+    ],
+)
+def test_what_does_not_understand_it_says_so(options, message):
+    with pytest.raises(ValueError, match=message):
+        integrate(published(), (1.0, -1.0), [0.0, 0.1], progress=False, **options)
+
+
+def test_systems_without_algebraic_states_say_so():
+    free = PHDAE(E=np.eye(2), J=np.zeros((2, 2)), z=lambda x: x, H=lambda x: 0.5 * float(x @ x), sample=np.ones(2))
+    with pytest.raises(ValueError, match="E of this system differentiates all states"):
+        run(free, np.ones(2), [0.0, 0.1], completion="mean")
+    with pytest.raises(ValueError, match="a switching system takes no completion"):
+        integrate(SwitchingPHDAE({"on": free}), np.ones(2), [0.0, 0.1], completion="mean")
+    ball = connect({"ball": point(1.0)}, [])
+    with pytest.raises(ValueError, match="completion='mean' is for general methods, got 'exact'"):
+        integrate(ball, ball.consistent_state(ball.assemble({"ball": (0.0, 1.0, 0.0)})), [0.0, 0.1], completion="mean")
