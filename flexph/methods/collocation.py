@@ -9,7 +9,7 @@ from ..phdae import PHDAE
 from ..space import Array
 from .newton import Newton
 from .pairs import Advance
-from .structure import dense, differential_split
+from .structure import ParametrizedDescriptor, dense, differential_split, selection
 
 FORWARD = np.sqrt(np.finfo(float).eps)
 """Step of a forward difference relative to the size of a state."""
@@ -28,7 +28,10 @@ class Gauss:
     """
 
     def __init__(self, system: PHDAE, stages: int) -> None:
-        self.system, self.split, self.stages = system, differential_split(system), stages
+        # the rate of the algebraic states stands in the equation of a parameter: they are at the nodes too
+        whole = isinstance(system.E, ParametrizedDescriptor)
+        self.split = selection(system.size, slice(None)) if whole else differential_split(system)
+        self.system, self.stages = system, stages
         nodes, weights = np.polynomial.legendre.leggauss(stages)
         self.c, self.b = 0.5 * (nodes + 1.0), 0.5 * weights
         self.a = np.array([_integrals(self.c, end) for end in self.c])

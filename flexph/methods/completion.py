@@ -8,7 +8,7 @@ from .. import checks as check
 from ..phdae import PHDAE
 from ..space import Array
 from .pairs import Advance
-from .structure import differential_split
+from .structure import ParametrizedDescriptor, differential_split
 
 if TYPE_CHECKING:
     from .under_way import Stepper
@@ -36,6 +36,12 @@ def completed(stepper: Stepper, system: PHDAE, completion: str | None) -> Steppe
     Raises ValueError where E differentiates all states, or not the same ones everywhere.
     """
     if completion is None:
+        return stepper
+    if isinstance(system.E, ParametrizedDescriptor):
+        if completion != "mean":
+            raise ValueError(
+                f"algebraic states beside a parameter belong to the ends of steps: completion={completion!r}"
+            )
         return stepper
     try:
         split = differential_split(system)

@@ -13,7 +13,8 @@ from .. import checks as check
 from ..phdae import FEEDTHROUGH, PHDAE
 from ..space import Array
 from .newton import Newton, StepFailed
-from .pairs import Advance, Discretised, GradientPair, Latest, Terms, discretised, ports_over, with_effort
+from .pairs import Advance, Discretised, Latest, Terms, discretised, ports_over, with_effort
+from .parametrized import gradient_pair
 from .structure import dense
 
 PAIRED = ("gonzalez", "mean_value", "invariants")
@@ -27,7 +28,7 @@ def with_pair(system: PHDAE, method: str = "gonzalez") -> PHDAE:
     ([dg] theorems 6 and 9). Raises ValueError for a method that is no pair, or whose E it refuses.
     """
     check.choice("method", method, PAIRED)
-    pair = GradientPair(system, method)
+    pair = gradient_pair(system, method)
 
     @lru_cache(maxsize=1)  # all of them are asked for one after the other
     def over(x0: bytes, x1: bytes) -> Discretised:

@@ -145,8 +145,8 @@ class GradientPair:
     small as round-off should be, the sum takes the place of H(x₀): the errors of steps do not add up in long runs.
     """
 
-    def __init__(self, system: PHDAE, kind: str) -> None:
-        self.system, self.kind, self.split = system, kind, differential_split(system)
+    def __init__(self, system: PHDAE, kind: str, split: Split | None = None) -> None:
+        self.system, self.kind, self.split = system, kind, split or differential_split(system)
         own = {} if kind == "midpoint" else system.means
         self._E, self._J, self._R = (discretised(system, name, own) for name in "EJR")
         self._ports = ports_over(system, own)

@@ -29,7 +29,9 @@ from .library import SOLVERS
 from .newton import StepFailed
 from .own_pair import OwnPair
 from .pace import Pace
-from .pairs import Dirac, GradientPair
+from .pairs import Dirac
+from .parametrized import gradient_pair
+from .structure import ParametrizedDescriptor
 from .under_way import Run as _Run
 from .under_way import Stepper
 
@@ -38,12 +40,12 @@ if TYPE_CHECKING:
 
 
 METHODS: dict[str, Callable[[PHDAE], Stepper]] = {
-    "gonzalez": lambda system: GradientPair(system, "gonzalez"),
-    "mean_value": lambda system: GradientPair(system, "mean_value"),
-    "invariants": lambda system: GradientPair(system, "invariants"),
+    "gonzalez": lambda system: gradient_pair(system, "gonzalez"),
+    "mean_value": lambda system: gradient_pair(system, "mean_value"),
+    "invariants": lambda system: gradient_pair(system, "invariants"),
     "dirac": Dirac,
     "pair": OwnPair,
-    "midpoint": lambda system: GradientPair(system, "midpoint"),
+    "midpoint": lambda system: gradient_pair(system, "midpoint"),
     "gauss4": lambda system: Gauss(system, 2),
     "gauss6": lambda system: Gauss(system, 3),
 }
@@ -91,7 +93,7 @@ def integrate_system(
     system.check_start(x0, float(grid[1] - grid[0]))
     forcing = Forcing(system.ports, inputs, dim)
     slow = {"events": events, "tolerance": tolerance is not None, "feed-through": system.has_feedthrough}
-    slow["completion"] = completion is not None
+    slow |= {"completion": completion is not None, "parameter": isinstance(system.E, ParametrizedDescriptor)}
     others = [name for name, given in slow.items() if given]
     fast = _is_compiled(system, method, compiled, others)
     kept = grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -98,8 +99,32 @@ def split_of(E: Array) -> Split:
     return Split(found.range, found.left_null, found.rows, found.null)
 
 
+class ParametrizedDescriptor:
+    """``E(x) = [[1, 0, 0], [0, 0, 0], [0, E₃₂(x), 1]]`` for x = (x₁, x₂, θ), [dg] eq. (37).
+
+    ``sizes`` are those of x₁, x₂ and θ, ``coupling`` is the function E₃₂ of x.
+    """
+
+    def __init__(self, sizes: tuple[int, int, int], coupling: Callable[[Array], Array]) -> None:
+        n1, n2, n3 = sizes
+        self.size, self.coupling = n1 + n2 + n3, coupling
+        self.first, self.second, self.third = slice(0, n1), slice(n1, n1 + n2), slice(n1 + n2, self.size)
+
+    def __call__(self, x: Array) -> Array:
+        """E(x)."""
+        made = np.eye(self.size)
+        made[self.second, self.second] = 0.0
+        made[self.third, self.second] = self.coupling(x)
+        return made
+
+
 def differential_split(system: PHDAE) -> Split:
-    """The split of E. Raises ValueError where E varies and is not semi-explicit with constant rows and columns."""
+    """The split of E. Raises ValueError where E varies and is not semi-explicit with constant rows and columns.
+
+    Of a :class:`ParametrizedDescriptor` x₂ is algebraic, x₁ and θ are differential.
+    """
+    if isinstance(system.E, ParametrizedDescriptor):
+        return selection(system.size, system.E.first, system.E.third)
     if isinstance(system.E, Constant):
         return split_of(dense(system.E.matrix))
     split = _selection(np.max([np.abs(E) for E in probes(system)], axis=0))
@@ -134,6 +159,14 @@ def probes(system: PHDAE) -> list[Array]:
     size = np.where(size > 0.0, size, 1.0)
     around = [x + NEARBY * size * rng.standard_normal(x.size) for _ in range(PROBES)]
     return [dense(system.E(state)) for state in (x, *around)]
+
+
+def selection(n: int, *kept: slice) -> Split:
+    """The split of an E that has the same rows and columns of some states."""
+    own = np.zeros(n, dtype=bool)
+    for part in kept:
+        own[part] = True
+    return _selection(np.diag(own))
 
 
 def _selection(size: Array) -> Split:

@@ -1,0 +1,195 @@
+"""The form (37)-(38) of a system whose descriptor matrix has constant rank ([dg] theorem 8 and corollary 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+
+from .. import checks as check
+from ..methods.structure import ParametrizedDescriptor
+from ..phdae import PHDAE, transform
+from ..ranks import rank_of
+from ..space import Array, dense
+from .decomposition import Decomposition
+
+OUTSIDE = 1e-8
+"""Part of Dψ₁, over its size, that is not in the rows of E and is no round-off of given functions."""
+ITERATIONS, SETTLED = 50, 1e-14
+"""Of Newton's method for x = φ(x̃), and the change of a state over its size at which it ends."""
+
+
+class CanonicalForm(NamedTuple):
+    """A system in the form (37) and the maps x = φ(x̃), x̃ = ψ(x) = (ψ₁(x), x₂, x₃), near the sample."""
+
+    system: PHDAE
+    phi: Callable[[Array], Array]
+    psi: Callable[[Array], Array]
+
+
+def canonical_form(
+    system: PHDAE, functions: Callable[[Array], Array], jacobian: Callable[[Array], Any]
+) -> CanonicalForm:
+    """``E = [[1, 0, 0], [0, 0, 0], [0, E₃₂, 1]]``, ``z = (∇H₁(x₁), z₂, 0)`` of a system, near its sample.
+
+    ``functions`` ψ₁ (p,) of x are those that H depends on, H = H₁(ψ₁(x)), and ``jacobian`` (p, n) their derivative,
+    whose rows are combinations of those of E(x) ([dg] eq. (F.3)) and independent. H itself is one that every system
+    has; which more there are is a question of partial differential equations that is not answered here. The new states
+    are x₁ = ψ₁(x), and some of the old ones, chosen at the sample: n − r algebraic ones and r − p parameters θ, r the
+    rank of E. Where p = r the system becomes semi-explicit ([dg] eq. (15)).
+
+    Methods of :func:`flexph.integrate` take the result as :func:`parametrized_system` says; states go back by
+    ``phi``. Raises ValueError where the rank of E is not constant, the rows of Dψ₁ are dependent or not in those of E,
+    or H depends on more; beyond the neighbourhood of the sample in which these coordinates are some, φ raises.
+    """
+    form = _Form(system, Decomposition(system.E, system.sample), functions, jacobian)
+    form.check()
+    start = form.psi(system.sample)
+    p, r, n = form.p, form.decomposition.rank, system.size
+    parts = {"x1": slice(0, p), "x2": slice(p, p + n - r), "theta": slice(p + n - r, n)}
+    made = transform(system, form.phi, form.slope, form.frame, sample=start, parts=parts)
+    E = ParametrizedDescriptor((p, n - r, r - p), form.coupling)
+
+    def costate(x: Array) -> Array:
+        return np.concatenate([made.z(x)[: p + n - r], np.zeros(r - p)])
+
+    return CanonicalForm(replace(made, E=E, z=costate, means={}), form.phi, form.psi)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """φ, ψ and U of the proof of [dg] theorem 8."""
+
+    system: PHDAE
+    decomposition: Decomposition
+    functions: Callable[[Array], Array]
+    jacobian: Callable[[Array], Any]
+
+    @cached_property
+    def p(self) -> int:
+        """Number of functions."""
+        return int(np.shape(self.functions(self.system.sample))[0])
+
+    @cached_property
+    def sizes(self) -> Array:
+        """A size of each state, by which pivots are chosen: units do not decide."""
+        x = self.system.sample
+        size = np.maximum(np.abs(x), self.system.floor(x))
+        return np.where(size > 0.0, size, 1.0)
+
+    def rows(self, x: Array) -> Array:
+        """T (r, n), rows of E(x) that span all of them: U₀₁ᵀE."""
+        d = self.decomposition
+        made: Array = d.first[0][:, : d.rank].T @ dense(self.system.E(x))
+        return made
+
+    def weights(self, x: Array) -> Array:
+        """ℓ (p, r) with Dψ₁ = ℓ T."""
+        d = self.decomposition
+        turned = self.rows(x) @ d.first[1][:, : d.rank]
+        made: Array = np.linalg.solve(turned.T, (self.slopes(x) @ d.first[1][:, : d.rank]).T).T
+        return made
+
+    def slopes(self, x: Array) -> Array:
+        """Dψ₁ (p, n)."""
+        return np.asarray(check.array("the jacobian", dense(self.jacobian(x)), (self.p, self.system.size)))
+
+    def check(self) -> None:
+        """Raise ValueError unless Dψ₁ is of full rank in the rows of E, and ∇H in those of Dψ₁, at the sample."""
+        x, d = self.system.sample, self.decomposition
+        d.blocks(x)
+        slopes = self.slopes(x) * self.sizes
+        if rank_of(slopes) < self.p:
+            raise ValueError("the rows of the jacobian must be independent at the sample")
+        missing = slopes - (self.weights(x) @ self.rows(x)) * self.sizes
+        if np.abs(missing).max(initial=0.0) > OUTSIDE * np.abs(slopes).max(initial=0.0):
+            raise ValueError(
+                "the rows of the jacobian must be combinations of those of E(x) ([dg] eq. (F.3)): they are off by "
+                f"{np.abs(missing).max() / np.abs(slopes).max():.1e} of their size at the sample"
+            )
+        gradient = (dense(self.system.E(x)).T @ self.system.z(x)) * self.sizes
+        left = gradient - slopes.T @ np.linalg.lstsq(slopes.T, gradient, rcond=None)[0]
+        if np.abs(left).max(initial=0.0) > OUTSIDE * np.abs(gradient).max(initial=0.0):
+            raise ValueError(
+                "H must depend on the functions alone: ∇H is off the rows of their jacobian by "
+                f"{np.abs(left).max() / np.abs(gradient).max():.1e} of its size at the sample"
+            )
+
+    @cached_property
+    def choice(self) -> tuple[Array, Array, Array]:
+        """Indices of the states that ψ₁ replaces (p,), of the algebraic ones (n − r,), of the parameters (r − p,)."""
+        x, r = self.system.sample, self.decomposition.rank
+        first = qr(self.slopes(x) * self.sizes, mode="r", pivoting=True)[1][: self.p]
+        others = np.setdiff1d(np.arange(self.system.size), first)
+        T, given = self.rows(x) * self.sizes, self.slopes(x) * self.sizes
+        more = self.complement @ T
+        more = more - more[:, first] @ np.linalg.solve(given[:, first], given)
+        third = others[qr(more[:, others], mode="r", pivoting=True)[1][: r - self.p]]
+        return np.sort(first), np.setdiff1d(others, third), np.sort(third)
+
+    @cached_property
+    def complement(self) -> Array:
+        """Q (r − p, r), orthonormal rows that complete ℓ at the sample."""
+        _, _, right = np.linalg.svd(self.weights(self.system.sample))
+        made: Array = right[self.p :]
+        return made
+
+    def psi(self, x: Array) -> Array:
+        """x̃ = (ψ₁(x), x₂, x₃)."""
+        x = np.asarray(x, dtype=float)
+        _, second, third = self.choice
+        return np.concatenate([self.functions(x), x[second], x[third]])
+
+    @cached_property
+    def phi(self) -> Callable[[Array], Array]:
+        """x = φ(x̃) by Newton's method in the states that ψ₁ replaces, from the sample; the last one is kept."""
+        solve = lru_cache(maxsize=8)(lambda key: self._solve(np.frombuffer(key)))
+        return lambda x: solve(np.ascontiguousarray(x, dtype=float).tobytes()).copy()
+
+    def _solve(self, given: Array) -> Array:
+        first, second, third = self.choice
+        x = self.system.sample.copy()
+        x[second], x[third] = given[self.p : self.p + second.size], given[self.p + second.size :]
+        for _ in range(ITERATIONS):
+            try:
+                step = np.linalg.solve(self.slopes(x)[:, first], self.functions(x) - given[: self.p])
+            except np.linalg.LinAlgError:
+                break
+            x[first] -= step
+            size = np.maximum(np.abs(x[first]), self.sizes[first])
+            if np.abs(step / size).max(initial=0.0) <= SETTLED:
+                return x
+        raise ArithmeticError(
+            f"no state has these values of the functions near the sample: ψ₁ = {given[: self.p]}; give the system a "
+            "sample that is nearer"
+        )
+
+    def slope(self, x: Array) -> Array:
+        """Dφ at x̃, the inverse of Dψ."""
+        n, (_, second, third) = self.system.size, self.choice
+        one = np.eye(n)
+        return np.linalg.inv(np.vstack([self.slopes(self.phi(x)), one[second], one[third]]))
+
+    def _blocks(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        """ℓ, and K₁, K₂, K₃ of ``Q T Dφ`` at x̃."""
+        at, D = self.phi(x), self.slope(x)
+        K = self.complement @ self.rows(at) @ D
+        k = self.p + self.choice[1].size
+        return self.weights(at), K[:, : self.p], K[:, self.p : k], K[:, k:]
+
+    def coupling(self, x: Array) -> Array:
+        """E₃₂ = K₃⁻¹K₂."""
+        _, _, K2, K3 = self._blocks(x)
+        return np.linalg.solve(K3, K2)
+
+    def frame(self, x: Array) -> Array:
+        """U at x̃: Uᵀ has the rows ℓU₀₁ᵀ, those that E annihilates, and K₃⁻¹(Q − K₁ℓ)U₀₁ᵀ."""
+        d = self.decomposition
+        weights, K1, _, K3 = self._blocks(x)
+        top = d.first[0][:, : d.rank].T
+        third = np.linalg.solve(K3, self.complement - K1 @ weights)
+        return np.vstack([weights @ top, d.left_null(self.phi(x)).T, third @ top]).T

@@ -1,0 +1,143 @@
+"""Decompositions of descriptor matrices that are as smooth as the matrix itself ([dg] theorem 11 and corollary 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+
+from .. import checks as check
+from ..ranks import rank_of
+from ..space import Array, dense
+
+LEFT_OVER = 1e-9
+"""Schur complement over the matrix up to which the rank of E(x) is that at the reference state: round-off of a product
+with an inverse that still has six digits."""
+
+
+class Blocks(NamedTuple):
+    """``U₀ᵀE(x)V₀ = [[E₁₁, E₁₂], [E₂₁, E₂₂]]`` with E₁₁ (r, r) regular, E₂₂ = E₂₁E₁₁⁻¹E₁₂."""
+
+    E11: Array
+    E12: Array
+    E21: Array
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """``U(x)ᵀE(x)V(x) = diag(Σ(x), 0)`` with orthogonal U (m, m), V (n, n) and regular Σ (r, r), near a state x₀.
+
+    By [dg] theorem 11, with the singular value decomposition U₀, V₀ of E(x₀) and the constant rank r: U, V and Σ have
+    as many derivatives as E. They exist where E₁₁ of :class:`Blocks` is regular, which is a neighbourhood of x₀; beyond
+    it, and where E(x) has another rank, ValueError is raised. ``matrix`` is the function E of x.
+    """
+
+    matrix: Callable[[Array], Any]
+    reference: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reference", check.array("reference", self.reference, (None,)))
+        check.two_dimensional("E(x)", dense(self.matrix(self.reference)))
+
+    @cached_property
+    def first(self) -> tuple[Array, Array]:
+        """U₀ (m, m) and V₀ (n, n)."""
+        left, _, right = np.linalg.svd(dense(self.matrix(self.reference)))
+        return left, right.T
+
+    @cached_property
+    def rank(self) -> int:
+        """The rank r of E(x₀)."""
+        return rank_of(dense(self.matrix(self.reference)))
+
+    def blocks(self, x: Array) -> Blocks:
+        """The blocks at a state. Raises ValueError where E₁₁ is singular, or the rank is not r."""
+        (left, right), r = self.first, self.rank
+        turned = left.T @ dense(self.matrix(x)) @ right
+        E11, E12, E21 = turned[:r, :r], turned[:r, r:], turned[r:, :r]
+        if r and rank_of(E11) < r:
+            raise ValueError(
+                f"E₁₁ is singular at x = {x}: the state is too far from the reference of the decomposition"
+            )
+        rest = turned[r:, r:] - E21 @ np.linalg.solve(E11, E12) if r else turned
+        if np.abs(rest).max(initial=0.0) > LEFT_OVER * np.abs(turned).max(initial=0.0):
+            raise ValueError(f"the rank of E must be constant: it is {r} at the reference, and more at x = {x}")
+        return Blocks(E11, E12, E21)
+
+    def at(self, x: Array) -> tuple[Array, Array, Array]:
+        """U (m, m), Σ (r, r), V (n, n) at a state. Raises ValueError as :meth:`blocks`."""
+        (left, right), found, r = self.first, self.blocks(x), self.rank
+        below, beside = _quotients(found)
+        U = _orthogonal(left @ _lower(below, r))  # Ũᵀ = [[1, 0], [−E₂₁E₁₁⁻¹, 1]] U₀ᵀ
+        V = _orthogonal(right @ _lower(beside.T, r))
+        return U, U[:, :r].T @ dense(self.matrix(x)) @ V[:, :r], V
+
+    def left_null(self, x: Array) -> Array:
+        """N (m, m − r) with NᵀE = 0: ``[−E₂₁E₁₁⁻¹, 1] U₀ᵀ`` transposed."""
+        below, _ = _quotients(self.blocks(x))
+        made: Array = self.first[0] @ np.vstack([-below.T, np.eye(len(below))])
+        return made
+
+
+@dataclass(frozen=True)
+class Echelon:
+    """``U(x)ᵀE(x)Π = [[1, E₁₂(x)], [0, 0]]`` with regular U and a permutation Π of the columns ([dg] corollary 4).
+
+    ``order`` (n,) are the columns of E in their new order, the r that Π puts first are chosen at the reference state
+    by a QR decomposition with pivoting. Π is the derivative of x ↦ x[order]: with U a system transformation.
+    """
+
+    decomposition: Decomposition
+
+    @cached_property
+    def order(self) -> Array:
+        """The columns in their new order."""
+        d = self.decomposition
+        rows = d.first[0][:, : d.rank].T @ dense(d.matrix(d.reference))
+        chosen: Array = qr(rows, mode="r", pivoting=True)[1]
+        return np.concatenate([np.sort(chosen[: d.rank]), np.sort(chosen[d.rank :])])
+
+    def at(self, x: Array) -> tuple[Array, Array]:
+        """U (m, m) and E₁₂ (r, n − r) at a state. Raises ValueError where the first columns are dependent."""
+        d = self.decomposition
+        U, _, _ = d.at(x)
+        rows = (U[:, : d.rank].T @ dense(d.matrix(x)))[:, self.order]
+        first = rows[:, : d.rank]
+        if d.rank and rank_of(first) < d.rank:
+            raise ValueError(f"the first columns of E are dependent at x = {x}: it is too far from the reference")
+        made = U.copy()
+        made[:, : d.rank] = np.linalg.solve(first, U[:, : d.rank].T).T  # U diag(Ê₁₁⁻ᵀ, 1)
+        return made, np.linalg.solve(first, rows[:, d.rank :])
+
+
+def decompose(matrix: Callable[[Array], Any], reference: Any) -> Decomposition:
+    """The decomposition of E(x) near a reference state, see :class:`Decomposition`."""
+    return Decomposition(matrix, reference)
+
+
+def echelon(matrix: Callable[[Array], Any], reference: Any) -> Echelon:
+    """The echelon form of E(x) near a reference state, see :class:`Echelon`."""
+    return Echelon(Decomposition(matrix, reference))
+
+
+def _quotients(found: Blocks) -> tuple[Array, Array]:
+    """E₂₁E₁₁⁻¹ and E₁₁⁻¹E₁₂."""
+    return np.linalg.solve(found.E11.T, found.E21.T).T, np.linalg.solve(found.E11, found.E12)
+
+
+def _lower(below: Array, r: int) -> Array:
+    """``[[1, −Xᵀ], [0, 1]]`` of X (k, r)."""
+    made = np.eye(r + len(below))
+    made[:r, r:] = -below.T
+    return made
+
+
+def _orthogonal(matrix: Array) -> Array:
+    """Q of the QL decomposition with positive diagonal, as smooth as the matrix: by Gram and Schmidt from the right."""
+    q, triangle = np.linalg.qr(matrix[:, ::-1])
+    made: Array = (q * np.where(np.diag(triangle) < 0.0, -1.0, 1.0))[:, ::-1]
+    return made

@@ -1,0 +1,14 @@
+"""Discrete gradients, and systems that are given theirs ([dg] sec. 2.3, remarks 12 and 15)."""
+
+from ..methods.own_pair import with_pair
+from .functions import check_discrete_gradient, coordinate_increments, gonzalez, jacobian, mean_value, midpoint
+
+__all__ = [
+    "check_discrete_gradient",
+    "coordinate_increments",
+    "gonzalez",
+    "jacobian",
+    "mean_value",
+    "midpoint",
+    "with_pair",
+]

@@ -1,0 +1,120 @@
+"""Discrete gradients of functions: ∇̄f(x₀, x₁)·(x₁ − x₀) = f(x₁) − f(x₀), ∇̄f(x, x) = ∇f(x) ([dg] definition 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import checks as check
+from ..methods import gradients
+from ..space import Array
+
+Scalar = Callable[[Array], float]
+Vector = Callable[[Array], Array]
+TOLERANCE = 1e-9
+"""Defect of a discrete gradient over its terms that is no round-off: of sums of some thousand terms."""
+
+
+def gonzalez(function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: Any = None) -> Array:
+    """``∇f(m) + (Δf − ∇f(m)·Δx)/(Δx·Δx) Δx`` (n,) with m = ½(x₀ + x₁) ([dg] definition 5, eq. (12)).
+
+    ``function`` and ``gradient`` (n,) are functions of x. ``states`` (a slice or indices) are those that the function
+    depends on, if not all: Δx is then the change of these alone, and all other entries are zero ([dg] lemma 1).
+    """
+    x0, x1 = _states(x0, x1)
+    step = _part(x1 - x0, states)
+    return gradients.gonzalez(_part(gradient(x1 - 0.5 * step), states), step, function(x0), function(x1))
+
+
+def mean_value(
+    function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: Any = None, points: int = gradients.MEAN_POINTS
+) -> Array:
+    """``∫₀¹ ∇f(x₀ + sΔx) ds`` (n,) by Gauss points, made to meet Δf where f is no polynomial of degree 2·points.
+
+    It commutes with linear maps, Gonzalez' gradient does not ([dg] example 10). Arguments as of :func:`gonzalez`.
+    """
+    x0, x1 = _states(x0, x1)
+    step = _part(x1 - x0, states)
+    mean = gradients.line_mean(gradient, x1 - step, x1, check.count("points", points))
+    return gradients.gonzalez(_part(mean, states), step, function(x0), function(x1))
+
+
+def coordinate_increments(function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: Any = None) -> Array:
+    """``(f(…, x₁ᵢ, x₀ᵢ₊₁, …) − f(…, x₀ᵢ, x₀ᵢ₊₁, …))/(x₁ᵢ − x₀ᵢ)`` (n,), the mean of both orders of coordinates.
+
+    T. Itoh, K. Abe, Journal of Computational Physics 76 (1988); in both orders it is symmetric in x₀ and x₁. It needs
+    no derivative but where a coordinate does not change by more than round-off. Arguments as of :func:`gonzalez`.
+    """
+    x0, x1 = _states(x0, x1)
+    own = np.flatnonzero(_part(np.ones(x0.size), states))
+    forth = _increments(function, gradient, x0, x1, own.tolist())
+    back = _increments(function, gradient, x0, x1, own[::-1].tolist())
+    return 0.5 * (forth + back)
+
+
+def midpoint(gradient: Vector, x0: Any, x1: Any) -> Array:
+    """``∇f(½(x₀ + x₁))`` (n,): a discrete gradient of quadratic functions only."""
+    x0, x1 = _states(x0, x1)
+    return np.asarray(gradient(0.5 * (x0 + x1)))
+
+
+def jacobian(function: Vector, slope: Callable[[Array], Any], x0: Any, x1: Any) -> Array:
+    """``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) and its derivative (k, n) ([dg] definition 6).
+
+    Of a diffeomorphism it may be singular where DF is not ([dg] example 9).
+    """
+    return gradients.discrete_jacobian(function, slope, *_states(x0, x1))
+
+
+def check_discrete_gradient(
+    discrete: Callable[[Array, Array], Any], function: Scalar, gradient: Vector, pairs: Sequence[tuple[Any, Any]]
+) -> None:
+    """Raise ValueError with the defect unless ``discrete(x0, x1)`` is a discrete gradient at the pairs of states.
+
+    ``∇̄f·Δx = Δf`` and ``∇̄f(x, x) = ∇f(x)``, relative to their largest terms and the round-off of f.
+    """
+    for first, last in pairs:
+        x0, x1 = _states(first, last)
+        found, step = check.array("the discrete gradient", discrete(x0, x1), x0.shape), x1 - x0
+        before, after = float(function(x0)), float(function(x1))
+        along, scale = float(found @ step), float(np.abs(found) @ np.abs(step))
+        noise = gradients.ROUND_OFF * max(abs(before), abs(after))
+        change = after - before
+        if abs(along - change) > TOLERANCE * scale + noise:
+            raise ValueError(
+                f"no discrete gradient: ∇̄f·(x₁ − x₀) must be f(x₁) − f(x₀) = {change:.9g}, got {along:.9g}"
+            )
+        for x in (x0, x1):
+            same, exact = check.array("the discrete gradient", discrete(x, x), x.shape), gradient(x)
+            defect = float(np.abs(same - exact).max(initial=0.0))
+            if defect > TOLERANCE * float(np.abs(exact).max(initial=0.0)):
+                raise ValueError(f"no discrete gradient: ∇̄f(x, x) must be ∇f(x), it is off by {defect:.2g}")
+
+
+def _increments(function: Scalar, gradient: Vector, x0: Array, x1: Array, order: list[int]) -> Array:
+    """Quotients of increments, coordinates changed in the given order: Gonzalez' gradient along each of them."""
+    made, x, before = np.zeros(x0.size), x0.copy(), float(function(x0))
+    for i in order:
+        middle, x = x.copy(), x.copy()
+        middle[i], x[i] = 0.5 * (x0[i] + x1[i]), x1[i]
+        after = float(function(x))
+        made[i] = gradients.gonzalez(gradient(middle)[i : i + 1], x1[i : i + 1] - x0[i : i + 1], before, after)[0]
+        before = after
+    return made
+
+
+def _states(x0: Any, x1: Any) -> tuple[Array, Array]:
+    x0 = check.array("x0", x0, (None,))
+    return x0, check.array("x1", x1, x0.shape)
+
+
+def _part(x: Any, states: Any) -> Array:
+    """The entries of some states, zeros elsewhere."""
+    x = np.asarray(x, dtype=float)
+    if states is None:
+        return x
+    made = np.zeros(x.size)
+    made[states] = x[states]
+    return made
