@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .methods.gradients import Invariants
+from .methods.gradients import padded
 from .methods.views import AtState, OverStep, View, middle_of
 from .phdae import FEEDTHROUGH, PHDAE
-from .space import Array, dense
+from .space import Array
 
 PART = "feedthrough"
 """Part of the states that are inputs w = u and their multipliers λ = y."""
@@ -41,7 +41,7 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
         ports=system.ports,
         parts={**system.parts, PART: slice(n, n + 2 * m)},
         means={name: partial(form.over, name) for name in sorted(names)},
-        invariants=None if system.invariants is None else _padded(system.invariants, n, 2 * m),
+        invariants=None if system.invariants is None else padded(system.invariants, n, 2 * m),
         cautions=tuple(partial(_of_states, caution, n) for caution in system.cautions),
         start_defects=tuple(partial(_of_states, defect, n) for defect in system.start_defects),
     )
@@ -78,16 +78,6 @@ class _Expanded:
             P = view("P")
             made[x, w], made[w, x], made[w, w] = P, P.T, view("S")
         return made
-
-
-def _padded(given: Invariants, n: int, extra: int) -> Invariants:
-    """Invariants of the first n states."""
-
-    def jacobian(x: Array) -> Array:
-        own = dense(given.jacobian(x[:n]))
-        return np.hstack([own, np.zeros((len(own), extra))])
-
-    return Invariants(lambda x: given.values(x[:n]), jacobian, given.energy, given.gradient)
 
 
 def _of_states(of: Callable[..., Any], n: int, x: Array, *others: float) -> Any:

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from ..space import Array
+from ..space import Array, dense
 
 ROUND_OFF = 4.0 * np.finfo(float).eps
 """A difference of H below this times |H| is round-off: correcting a gradient by it would only add noise."""
@@ -32,6 +32,16 @@ class Invariants:
     jacobian: Callable[[Array], Array]
     energy: Callable[[Array], float]
     gradient: Callable[[Array], Array]
+
+
+def padded(given: Invariants, n: int, extra: int) -> Invariants:
+    """The invariants as functions of n states and some more on which they do not depend."""
+
+    def jacobian(x: Array) -> Array:
+        own = dense(given.jacobian(x[:n]))
+        return np.hstack([own, np.zeros((len(own), extra))])
+
+    return Invariants(lambda x: given.values(x[:n]), jacobian, given.energy, given.gradient)
 
 
 def correction(along: float, step: Array, before: float, after: float) -> float:

@@ -1,0 +1,162 @@
+"""Constraints that hold at the ends of steps, on positions and on velocities alike ([dg] remark 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .. import checks as check
+from ..methods.gradients import discrete_jacobian, padded
+from ..methods.structure import differential_split, rank_of
+from ..methods.views import AtState, OverStep, View, middle_of
+from ..phdae import FEEDTHROUGH, PHDAE
+from ..space import Array, dense
+
+MULTIPLIERS = "multipliers"
+"""Part of the states that hold the constraints."""
+OFF = 1e-8
+"""Constraint over its largest terms up to which a start meets it."""
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """``c(x) = 0``: the function c (k,) of the state and its jacobian Dc (k, n)."""
+
+    function: Callable[[Array], Any]
+    jacobian: Callable[[Array], Any]
+
+
+def holonomic(
+    gap: Callable[[Array], Any],
+    gap_jacobian: Callable[[Array], Any],
+    rate_jacobian: Callable[[Array, Array], Any],
+    *,
+    positions: slice,
+    velocities: slice,
+) -> Constraints:
+    """Both levels of ``g(q) = 0`` with q̇ = v: ``c = (g(q), Dg(q) v)`` ([dg] eq. (39)-(40)).
+
+    ``gap`` g (m,) and ``gap_jacobian`` Dg (m, d) are functions of q (d,), ``rate_jacobian`` ∂(Dg v)/∂q (m, d) of (q,
+    v).
+    """
+
+    def function(x: Array) -> Array:
+        q, v = x[positions], x[velocities]
+        return np.concatenate([gap(q), dense(gap_jacobian(q)) @ v])
+
+    def jacobian(x: Array) -> Array:
+        q, v = x[positions], x[velocities]
+        slope = dense(gap_jacobian(q))
+        made = np.zeros((2 * len(slope), x.size))
+        made[: len(slope), positions] = made[len(slope) :, velocities] = slope
+        made[len(slope) :, positions] = rate_jacobian(q, v)
+        return made
+
+    return Constraints(function, jacobian)
+
+
+def with_constraints(system: PHDAE, constraints: Constraints) -> PHDAE:
+    """A system with an invertible E under constraints c(x) = 0 with multipliers μ (k,): states (x, μ), index 1.
+
+        E ẋ = (J − R)(z + Zμ) + B u,   0 = Zᵀ[(J − R)(z + Zμ) + B u] = Dc ẋ,   y = Bᵀ(z + Zμ),   Z = E⁻ᵀDcᵀ
+
+    is port-Hamiltonian with ``J' = [1; Zᵀ] J [1, Z]``, R' and B' alike and z' = (z, μ). Of mechanics in (q, v) with
+    both levels of :func:`holonomic`, μ = (λ, γ): −Dgᵀλ are the forces of the constraints, and γ is zero but for the
+    error of a step, in which q̇ = v + M⁻¹Dgᵀγ. Over a step Dc is its discrete Jacobian, so that Δc = D̄c Δx = 0:
+    gonzalez, mean_value, invariants, dirac and midpoint keep all constraints to round-off at the ends of steps, and all
+    of them but midpoint the balance of the energy.
+
+    Raises ValueError where E is singular, and where Zᵀ(J − R)Z is, at the sample: constraints on positions alone do
+    not determine their multipliers. Runs refuse starts that do not meet the constraints.
+    """
+    n, k = system.size, len(check.array("the constraints", constraints.function(system.sample), (None,)))
+    check.array("the jacobian of the constraints", dense(constraints.jacobian(system.sample)), (k, n))
+    if differential_split(system).V2.shape[1]:
+        raise ValueError("E must be invertible: leave the multipliers of other constraints out, and give those here")
+    held = _Held(system, constraints, k)
+    _check_regular(held)
+    fed = FEEDTHROUGH if system.has_feedthrough else ()
+    return PHDAE(
+        **{name: partial(held.at, name) for name in ("E", "J", "R", "B", "z", *fed)},  # type: ignore[arg-type]
+        H=lambda x: system.H(x[:n]),
+        sample=np.concatenate([system.sample, np.zeros(k)]),
+        ports=system.ports,
+        parts={**system.parts, MULTIPLIERS: slice(n, n + k)},
+        means={name: partial(held.over, name) for name in sorted({*system.means, "J", "R", "B", *fed})},
+        invariants=None if system.invariants is None else padded(system.invariants, n, k),
+        cautions=tuple(partial(_of_states, caution, n) for caution in system.cautions),
+        start_defects=(*(partial(_of_states, defect, n) for defect in system.start_defects), held.defect),
+    )
+
+
+class _Held:
+    """The matrices of (x, μ) from those of the system and Dc, at a state or over a step."""
+
+    def __init__(self, system: PHDAE, constraints: Constraints, count: int) -> None:
+        self.system, self.constraints, self.count, self.middle = system, constraints, count, middle_of(system)
+
+    def at(self, name: str, x: Array) -> Array:
+        """At a state."""
+        own = x[: self.system.size]
+        return self._made(name, AtState(self.system, own), dense(self.constraints.jacobian(own)), x)
+
+    def over(self, name: str, x0: Array, x1: Array) -> Array:
+        """Over a step, with the discrete Jacobian of the constraints; multipliers are stage values."""
+        n, c = self.system.size, self.constraints
+        first, last = x0[:n], x1[:n]
+        slope = discrete_jacobian(c.function, lambda x: dense(c.jacobian(x)), first, last, kept=True)
+        return self._made(name, OverStep(self.system, self.middle, first, last), slope, x1)
+
+    def onto(self, view: View, slope: Array) -> Array:
+        """[1; Zᵀ] (n + k, n)."""
+        Z = np.linalg.solve(view("E").T, slope.T)
+        return np.vstack([np.eye(len(Z)), Z.T])
+
+    def _made(self, name: str, view: View, slope: Array, x: Array) -> Array:
+        n, k = self.system.size, self.count
+        if name == "z":
+            return np.concatenate([view("z"), x[n:]])
+        if name in ("S", "N"):
+            return view(name)
+        if name == "E":
+            made = np.zeros((n + k, n + k))
+            made[:n, :n] = view("E")
+            return made
+        T = self.onto(view, slope)
+        left: Array = T @ view(name)
+        return left if name in ("B", "P") else left @ T.T
+
+    def defect(self, x: Array, step: float) -> str | None:
+        """What a start does not meet."""
+        own = x[: self.system.size]
+        values = np.asarray(self.constraints.function(own))
+        scale = np.abs(dense(self.constraints.jacobian(own))) @ np.maximum(np.abs(own), self.system.floor(own))
+        worst = int(np.argmax(np.abs(values) / np.maximum(scale, 1e-300)))
+        if abs(values[worst]) <= OFF * scale[worst]:
+            return None
+        return f"constraint {worst} is {values[worst]:.3g}, it must be zero"
+
+
+def _check_regular(held: _Held) -> None:
+    """Raise ValueError unless Zᵀ(J − R)Z is regular at the sample, in constraints of unit size."""
+    x, system = held.system.sample, held.system
+    slope = dense(held.constraints.jacobian(x))
+    size = np.abs(slope) @ np.maximum(np.abs(x), system.floor(x))
+    Z = held.onto(AtState(system, x), slope)[system.size :] / np.where(size > 0.0, size, 1.0)[:, None]
+    inner = Z @ (dense(system.J(x)) - dense(system.R(x))) @ Z.T
+    rows = np.abs(inner).max(axis=1, initial=0.0)
+    terms = np.abs(Z) @ (np.abs(dense(system.J(x))) + np.abs(dense(system.R(x)))) @ np.abs(Z.T)
+    null = rows <= check.ROUND_OFF * terms.max(axis=1, initial=0.0)
+    if null.any() or rank_of(inner / rows[:, None]) < held.count:
+        raise ValueError(
+            "the constraints must determine their multipliers: Zᵀ(J − R)Z is singular at the sample; give both levels "
+            "of constraints on positions, flexph.discrete_gradients.holonomic(...), and none that follows from others"
+        )
+
+
+def _of_states(of: Callable[..., Any], n: int, x: Array, *others: float) -> Any:
+    return of(x[:n], *others)
