@@ -1,8 +1,9 @@
 """Discrete gradients, and systems that are given theirs ([dg] sec. 2.3, remarks 12 and 15)."""
 
+from ..methods.gradients import check_discrete_gradient
 from ..methods.own_pair import with_pair
 from .constraints import Constraints, holonomic, with_constraints
-from .functions import check_discrete_gradient, coordinate_increments, gonzalez, jacobian, mean_value, midpoint
+from .functions import coordinate_increments, gonzalez, jacobian, mean_value, midpoint
 
 __all__ = [
     "Constraints",

@@ -11,9 +11,10 @@ import numpy as np
 
 from .. import checks as check
 from ..methods.gradients import discrete_jacobian, padded
-from ..methods.structure import differential_split, rank_of
+from ..methods.structure import differential_split
 from ..methods.views import AtState, OverStep, View, middle_of
 from ..phdae import FEEDTHROUGH, PHDAE
+from ..ranks import rank_of
 from ..space import Array, dense
 
 MULTIPLIERS = "multipliers"

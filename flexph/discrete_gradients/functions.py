@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,6 @@ from ..space import Array
 
 Scalar = Callable[[Array], float]
 Vector = Callable[[Array], Array]
-TOLERANCE = 1e-9
-"""Defect of a discrete gradient over its terms that is no round-off: of sums of some thousand terms."""
 
 
 def gonzalez(function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: Any = None) -> Array:
@@ -66,31 +64,6 @@ def jacobian(function: Vector, slope: Callable[[Array], Any], x0: Any, x1: Any) 
     Of a diffeomorphism it may be singular where DF is not ([dg] example 9).
     """
     return gradients.discrete_jacobian(function, slope, *_states(x0, x1))
-
-
-def check_discrete_gradient(
-    discrete: Callable[[Array, Array], Any], function: Scalar, gradient: Vector, pairs: Sequence[tuple[Any, Any]]
-) -> None:
-    """Raise ValueError with the defect unless ``discrete(x0, x1)`` is a discrete gradient at the pairs of states.
-
-    ``∇̄f·Δx = Δf`` and ``∇̄f(x, x) = ∇f(x)``, relative to their largest terms and the round-off of f.
-    """
-    for first, last in pairs:
-        x0, x1 = _states(first, last)
-        found, step = check.array("the discrete gradient", discrete(x0, x1), x0.shape), x1 - x0
-        before, after = float(function(x0)), float(function(x1))
-        along, scale = float(found @ step), float(np.abs(found) @ np.abs(step))
-        noise = gradients.ROUND_OFF * max(abs(before), abs(after))
-        change = after - before
-        if abs(along - change) > TOLERANCE * scale + noise:
-            raise ValueError(
-                f"no discrete gradient: ∇̄f·(x₁ − x₀) must be f(x₁) − f(x₀) = {change:.9g}, got {along:.9g}"
-            )
-        for x in (x0, x1):
-            same, exact = check.array("the discrete gradient", discrete(x, x), x.shape), gradient(x)
-            defect = float(np.abs(same - exact).max(initial=0.0))
-            if defect > TOLERANCE * float(np.abs(exact).max(initial=0.0)):
-                raise ValueError(f"no discrete gradient: ∇̄f(x, x) must be ∇f(x), it is off by {defect:.2g}")
 
 
 def _increments(function: Scalar, gradient: Vector, x0: Array, x1: Array, order: list[int]) -> Array:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
 from .. import checks as check
 from ..phdae import PHDAE
+from ..ranks import rank_of
 from ..space import Array
 from .pairs import Advance
-from .structure import ParametrizedDescriptor, differential_split
+from .structure import ParametrizedDescriptor, dense, differential_projection
 
 if TYPE_CHECKING:
     from .under_way import Stepper
@@ -43,15 +46,14 @@ def completed(stepper: Stepper, system: PHDAE, completion: str | None) -> Steppe
                 f"algebraic states beside a parameter belong to the ends of steps: completion={completion!r}"
             )
         return stepper
-    try:
-        split = differential_split(system)
-    except ValueError as error:
-        raise ValueError(f"completion={completion!r} needs the same algebraic states everywhere: {error}") from None
-    if not split.V2.shape[1]:
+    if rank_of(dense(system.E(system.sample))) == system.size:
         raise ValueError(
             f"completion={completion!r} is for algebraic states: E of this system differentiates all states"
         )
-    return stepper if completion == "new" else Completed(stepper, split.differential, mean=completion == "mean")
+    onto_states = differential_projection(system)
+    if np.array_equal(onto_states, np.eye(system.size)):
+        raise ValueError(f"completion={completion!r} needs algebraic states: the null space of E(x) varies with x")
+    return stepper if completion == "new" else Completed(stepper, onto_states, mean=completion == "mean")
 
 
 class Completed:
@@ -61,8 +63,8 @@ class Completed:
     of the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma 2).
     """
 
-    def __init__(self, stepper: Stepper, differential: Any, *, mean: bool) -> None:
-        self.stepper, self.differential, self.mean = stepper, differential, mean
+    def __init__(self, stepper: Stepper, onto_states: Array, *, mean: bool) -> None:
+        self.stepper, self.onto_states, self.mean = stepper, onto_states, mean
         self._end = self._stage = None  # the last state, and what the method itself has for it
 
     @property
@@ -88,5 +90,5 @@ class Completed:
 
     def _algebraic(self, x: Array) -> Array:
         """The part of a state that E does not differentiate."""
-        made: Array = x - self.differential(x)
+        made: Array = x - self.onto_states @ x
         return made

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
+from .. import checks as check
 from ..space import Array, dense
 
 ROUND_OFF = 4.0 * np.finfo(float).eps
 """A difference of H below this times |H| is round-off: correcting a gradient by it would only add noise."""
 
+TOLERANCE = 1e-9
+"""Defect of a discrete gradient over its terms that is no round-off: of sums of some thousand terms."""
 MADE_UP = 1e-9
 """Part of what a function may change by in a step up to which a step makes up for the errors of those before."""
 MEAN_POINTS = 4
@@ -58,6 +62,35 @@ def gonzalez(middle: Array, step: Array, before: float, after: float) -> Array:
     Δx may be the part of x₁ − x₀ on which H depends.
     """
     return middle + correction(float(middle @ step), step, before, after) * step
+
+
+def check_discrete_gradient(
+    discrete: Callable[[Array, Array], Any],
+    function: Callable[[Array], float],
+    gradient: Callable[[Array], Array],
+    pairs: Sequence[tuple[Any, Any]],
+) -> None:
+    """Raise ValueError with the defect unless ``discrete(x0, x1)`` is a discrete gradient at the pairs of states.
+
+    ``∇̄f·Δx = Δf`` and ``∇̄f(x, x) = ∇f(x)``, relative to their largest terms and the round-off of f.
+    """
+    for first, last in pairs:
+        x0 = check.array("x0", first, (None,))
+        x1 = check.array("x1", last, x0.shape)
+        found, step = check.array("the discrete gradient", discrete(x0, x1), x0.shape), x1 - x0
+        before, after = float(function(x0)), float(function(x1))
+        along, scale = float(found @ step), float(np.abs(found) @ np.abs(step))
+        noise = ROUND_OFF * max(abs(before), abs(after))
+        change = after - before
+        if abs(along - change) > TOLERANCE * scale + noise:
+            raise ValueError(
+                f"no discrete gradient: ∇̄f·(x₁ − x₀) must be f(x₁) − f(x₀) = {change:.9g}, got {along:.9g}"
+            )
+        for x in (x0, x1):
+            same, exact = check.array("the discrete gradient", discrete(x, x), x.shape), gradient(x)
+            defect = float(np.abs(same - exact).max(initial=0.0))
+            if defect > TOLERANCE * float(np.abs(exact).max(initial=0.0)):
+                raise ValueError(f"no discrete gradient: ∇̄f(x, x) must be ∇f(x), it is off by {defect:.2g}")
 
 
 def line_mean(gradient: Callable[[Array], Array], x0: Array, x1: Array, points: int) -> Array:

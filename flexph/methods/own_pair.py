@@ -12,23 +12,35 @@ import numpy as np
 from .. import checks as check
 from ..phdae import FEEDTHROUGH, PHDAE
 from ..space import Array
+from .gradients import check_discrete_gradient
 from .newton import Newton, StepFailed
-from .pairs import Advance, Discretised, Latest, Terms, discretised, ports_over, with_effort
-from .parametrized import gradient_pair
+from .pairs import Advance, Dirac, Discretised, GradientPair, Latest, Terms, discretised, ports_over, with_effort
+from .parametrized import ParametrizedPair, dirac_form, gradient_pair
 from .structure import dense
 
-PAIRED = ("gonzalez", "mean_value", "invariants")
+PAIRED = ("gonzalez", "mean_value", "invariants", "dirac")
 """Methods that are discrete gradient pairs, functions of (x₀, x₁)."""
+AROUND = 0.1
+"""How far from the sample a discrete gradient is checked, relative to the size of each state."""
 
 
-def with_pair(system: PHDAE, method: str = "gonzalez") -> PHDAE:
+def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "gonzalez") -> PHDAE:
     """The same system with the discrete gradient pair and the other means that a method takes as its own ``means``.
 
     Method ``"pair"`` then takes the steps of that method; :func:`flexph.transform` carries them to other coordinates
-    ([dg] theorems 6 and 9). Raises ValueError for a method that is no pair, or whose E it refuses.
+    ([dg] theorems 6 and 9). ``dirac`` has the pair (Ē, f) with the costate f of the Dirac-dissipative form and what
+    completes it: in other coordinates f̃ = Ū⁻¹f, which minimises ``‖Ū(f̃ − ẑ)‖`` as f does ``‖f − z̄‖`` ([dg] remark 15).
+    In place of a method, a discrete gradient of H, a function of (x₀, x₁) such as those of
+    :mod:`flexph.discrete_gradients` make, is checked near the sample and gives ``z̄₁ = Ē₁₁⁻ᵀ∇̄H`` ([dg] eq. (20)).
+
+    Raises ValueError for a method that is no pair, or whose E it refuses, and what is no discrete gradient of H.
     """
-    check.choice("method", method, PAIRED)
-    pair = gradient_pair(system, method)
+    if callable(method):
+        _check_gradient(system, method)
+        pair: GradientPair | Dirac | ParametrizedPair = gradient_pair(system, method)
+    else:
+        check.choice("method", method, PAIRED)
+        pair = dirac_form(system) if method == "dirac" else gradient_pair(system, method)
 
     @lru_cache(maxsize=1)  # all of them are asked for one after the other
     def over(x0: bytes, x1: bytes) -> Discretised:
@@ -42,6 +54,14 @@ def with_pair(system: PHDAE, method: str = "gonzalez") -> PHDAE:
 def _entry(over: Callable[[bytes, bytes], Discretised], name: str, x0: Array, x1: Array) -> Any:
     made = over(*(np.asarray(x, dtype=float).tobytes() for x in (x0, x1)))
     return getattr(made.ports if name in ("B", *FEEDTHROUGH) else made, name)
+
+
+def _check_gradient(system: PHDAE, discrete: Callable[[Array, Array], Array]) -> None:
+    x = system.sample
+    size = AROUND * np.maximum(np.abs(x), system.floor(x))
+    draw = np.random.default_rng(0).uniform(-1.0, 1.0, (3, x.size))
+    slope = lambda at: np.asarray(dense(system.E(at)).T @ system.z(at))  # noqa: E731
+    check_discrete_gradient(discrete, system.H, slope, [(x, x + size * step) for step in draw])
 
 
 class OwnPair:

@@ -52,8 +52,10 @@ class Latest:
         return self._value
 
 
-def discrete_gradient(system: PHDAE, kind: str, split: Split) -> Callable[[Array, float], Gradient]:
-    """x₀, H(x₀) to the function x₁ to ∇̄H(x₀, x₁), by name, along the differential states."""
+def discrete_gradient(system: PHDAE, kind: str | Any, split: Split) -> Callable[[Array, float], Gradient]:
+    """x₀, H(x₀) to the function x₁ to ∇̄H(x₀, x₁), by name, along the differential states, or a function of (x₀, x₁)."""
+    if callable(kind):
+        return lambda x0, before: partial(kind, x0)
     part = split.differential
 
     def slope(x: Array) -> Array:
@@ -104,6 +106,12 @@ class Terms(NamedTuple):
     ports: Any
 
 
+def terms_of(at: Discretised, u: Array) -> Terms:
+    """The terms of a step from its discretisation."""
+    flow = at.J @ at.z - at.R @ at.z
+    return Terms(at.moved, flow + at.ports.flow(u) if u.size else flow, at.z, at.R, at.ports)
+
+
 class Reached(NamedTuple):
     """Where the last step ended: H by the account of work and dissipation, and the energy exchanged Σ|z̄ᵢ(Ē Δx)ᵢ|."""
 
@@ -145,7 +153,7 @@ class GradientPair:
     small as round-off should be, the sum takes the place of H(x₀): the errors of steps do not add up in long runs.
     """
 
-    def __init__(self, system: PHDAE, kind: str, split: Split | None = None) -> None:
+    def __init__(self, system: PHDAE, kind: str | Any, split: Split | None = None) -> None:
         self.system, self.kind, self.split = system, kind, split or differential_split(system)
         own = {} if kind == "midpoint" else system.means
         self._E, self._J, self._R = (discretised(system, name, own) for name in "EJR")
@@ -202,9 +210,7 @@ class GradientPair:
         return self._over(x0, x1, before, None if self._gradient is None else self._gradient(x0, before))
 
     def _terms(self, x0: Array, x1: Array, u: Array, before: float, gradient: Gradient | None) -> Terms:
-        at = self._over(x0, x1, before, gradient)
-        flow = at.J @ at.z - at.R @ at.z
-        return Terms(at.moved, flow + at.ports.flow(u) if u.size else flow, at.z, at.R, at.ports)
+        return terms_of(self._over(x0, x1, before, gradient), u)
 
     def _over(self, x0: Array, x1: Array, before: float, gradient: Gradient | None) -> Discretised:
         step = self.split.differential(x1 - x0)
@@ -285,7 +291,14 @@ class Dirac:
         lost, output = h * at.ports.dissipated(at.R, at.costate, u), at.ports.output(at.costate, u)
         return Advance(x1, iterations, output, lost, self.system.H(x1))
 
+    def over(self, x0: Array, x1: Array) -> Discretised:
+        """The discretisation over a step from x₀ to x₁: with its completion f, (Ē, f) is a discrete gradient pair."""
+        return self._over(x0, x1, float(self.system.H(x0)))
+
     def _terms(self, x0: Array, x1: Array, u: Array, before: float) -> Terms:
+        return terms_of(self._over(x0, x1, before), u)
+
+    def _over(self, x0: Array, x1: Array, before: float) -> Discretised:
         system, change = self.system, x1 - x0
         middle = x1 - 0.5 * (self._onto_states @ change)
         E, J, R, ports = (at(x0, x1, middle) for at in self._means)
@@ -293,8 +306,7 @@ class Dirac:
         z = system.z(middle)
         gradient = restricted(split, system.E(middle).T @ z, change, (before, float(system.H(x1))))
         costate = split.to_costates(dense(E)) @ gradient + split.unseen(z)
-        flow = J @ costate - R @ costate
-        return Terms(E @ change, flow + ports.flow(u) if u.size else flow, costate, R, ports)
+        return Discretised(E, J, R, ports, costate, split.differential(change), E @ change)
 
     def _split_of(self, E: Array) -> Split:
         """The split of Ē, whose rank is that of E."""

@@ -12,7 +12,7 @@ from .. import checks as check
 from ..phdae import PHDAE
 from ..space import Array
 from .gradients import correction
-from .pairs import Discretised, Gradient, GradientPair
+from .pairs import Dirac, Discretised, Gradient, GradientPair
 from .structure import ParametrizedDescriptor, dense, selection
 
 
@@ -24,7 +24,7 @@ class ParametrizedPair(GradientPair):
     balanced to round-off whatever the equation of θ.
     """
 
-    def __init__(self, system: PHDAE, kind: str) -> None:
+    def __init__(self, system: PHDAE, kind: str | Any) -> None:
         assert isinstance(system.E, ParametrizedDescriptor)
         super().__init__(replace(system, derivatives=None), kind, selection(system.size, system.E.first))
 
@@ -41,10 +41,15 @@ class ParametrizedPair(GradientPair):
         return Discretised(E, J, R, ports, costate, step, E @ change)
 
 
-def gradient_pair(system: PHDAE, kind: str) -> GradientPair:
-    """The discrete gradient pair of a method for a system, with or without a parameter."""
+def gradient_pair(system: PHDAE, kind: str | Any) -> GradientPair:
+    """The discrete gradient pair of a method, or of a discrete gradient, for a system with or without a parameter."""
     parametrized = isinstance(system.E, ParametrizedDescriptor)
     return ParametrizedPair(system, kind) if parametrized else GradientPair(system, kind)
+
+
+def dirac_form(system: PHDAE) -> Dirac | ParametrizedPair:
+    """Method ``dirac``; costates of a system with a parameter are known but for the algebraic ones ([dg] theorem 5)."""
+    return ParametrizedPair(system, "gonzalez") if isinstance(system.E, ParametrizedDescriptor) else Dirac(system)
 
 
 def parametrized_system(
@@ -68,8 +73,8 @@ def parametrized_system(
     of x₁. As a :class:`flexph.PHDAE` it has E of [dg] eq. (37), z = (∇H₁, z₂, 0) and A among J; R, J and H are
     checked there. Parts are ``x1``, ``x2`` and ``theta`` unless ``options``, further arguments of PHDAE, name others.
 
-    Methods gonzalez, mean_value and midpoint take it as :class:`ParametrizedPair` says. gauss4 and gauss6 have all
-    states at the nodes, x₂ and θ with order 2 and 4; radau, bdf and ida take it as it is. A start needs x₂ that
+    Methods gonzalez, mean_value, dirac and midpoint take it as :class:`ParametrizedPair` says. gauss4 and gauss6 have
+    all states at the nodes, x₂ and θ with order 2 and 4; radau, bdf and ida take it as it is. A start needs x₂ that
     satisfies its equation (:func:`flexph.consistent`): what it is off goes to and fro from step to step, and θ with it.
     """
     n1, n2, n3 = (check.count(f"sizes[{k}]", size, least=0) for k, size in enumerate(sizes))

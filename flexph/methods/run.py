@@ -29,8 +29,7 @@ from .library import SOLVERS
 from .newton import StepFailed
 from .own_pair import OwnPair
 from .pace import Pace
-from .pairs import Dirac
-from .parametrized import gradient_pair
+from .parametrized import dirac_form, gradient_pair
 from .structure import ParametrizedDescriptor
 from .under_way import Run as _Run
 from .under_way import Stepper
@@ -43,7 +42,7 @@ METHODS: dict[str, Callable[[PHDAE], Stepper]] = {
     "gonzalez": lambda system: gradient_pair(system, "gonzalez"),
     "mean_value": lambda system: gradient_pair(system, "mean_value"),
     "invariants": lambda system: gradient_pair(system, "invariants"),
-    "dirac": Dirac,
+    "dirac": dirac_form,
     "pair": OwnPair,
     "midpoint": lambda system: gradient_pair(system, "midpoint"),
     "gauss4": lambda system: Gauss(system, 2),

@@ -47,11 +47,12 @@ class Transformation:
     def made(self, sample: Array, parts: Mapping[str, slice]) -> PHDAE:
         """The transformed system."""
         system = self.system
+        losses: dict[str, Any] = {"R": self.matrix("R", system.R)} | self.feedthrough()
         return PHDAE(
             E=self.matrix("E", system.E),
             J=self.matrix("J", system.J),
             B=self.matrix("B", system.B),
-            **({"R": self.matrix("R", system.R)} | self.feedthrough()),
+            **losses,
             z=self.costate,
             H=lambda x: system.H(self.phi(x)),
             sample=sample,
@@ -80,7 +81,7 @@ class Transformation:
         return self._loss(name, self.frame(x), self.phi(x))
 
     def _loss(self, name: str, U: Array, x: Array) -> Array:
-        """A block of ``diag(U, 1)ᵀ [[R, P], [Pᵀ, S]] diag(U, 1)``: only the whole is semi-definite to the last digit."""
+        """A block of ``diag(U, 1)ᵀ [[R, P], [Pᵀ, S]] diag(U, 1)``, semi-definite to the last digit as a whole."""
         n, m = self.system.size, self.system.inputs_size
         R, P, S = (dense(getattr(self.system, block)(x)) for block in ("R", "P", "S"))
         basis = np.eye(n + m)
