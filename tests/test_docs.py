@@ -113,6 +113,19 @@ def test_switching_page(run_page):
     assert run.energy_drift() < 1e-14
 
 
+def test_discrete_gradients_page(run_page, capsys):
+    space = run_page("discrete-gradients.md")
+    for name in ("charged", "turned", "swung", "slid"):
+        assert space[name].balance.largest_residual < 1e-13
+    q, v = space["q"], space["v"]
+    assert np.abs(np.sum(q * q, axis=1) - 1.0).max() < 1e-13
+    assert np.abs(np.sum(q * v, axis=1)).max() < 1e-12
+    assert space["turned"].method == "pair"
+    np.testing.assert_allclose(space["form"].phi(space["slid"].final), 0.6603, atol=1e-4)
+    printed = dict(line.split(" ", 1) for line in capsys.readouterr().out.splitlines() if line[:3] in ("new", "old"))
+    np.testing.assert_allclose([float(printed[name]) for name in ("new", "old")], [0.11, 0.09], atol=5e-3)
+
+
 def test_solids_page(run_page, capsys, tmp_path):
     space = run_page("solids.md")
     assert float(capsys.readouterr().out) < 1e-12
