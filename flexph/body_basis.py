@@ -12,14 +12,16 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from . import checks as check
-from .block_lanczos import lowest_modes
 from .body import Body, Port
 from .bordered import filled
+from .complement import Complement
 from .elasticity import Elasticity
 from .gram_schmidt import DEFLATION, orthonormal
 from .inertia import contract
 from .linear import LinearPHDAE
+from .lowest_modes import complete
 from .positive import Condensed, condensed, positive_solver
+from .shift_invert import CondensedPencil
 from .space import Array
 from .spectrum import modes as vibrations
 
@@ -125,7 +127,12 @@ class Held:
         if not count:
             return np.zeros((n, 0))
         if self._local is not None and count <= n // MANY:
-            return lowest_modes(self._stiff, self.mass, count)
+            parts = self.mass, self.elastic.compliance, self.strain
+            lowest = complete(
+                CondensedPencil(*parts, self._local, 0.0, self._stiff), Complement(self.mass, np.zeros((n, 0))), count
+            )
+            if lowest is not None:
+                return lowest.velocity
         system = LinearPHDAE(
             E=sparse.block_diag([filled(self.mass), self.elastic.compliance]).tocsr(),
             J=sparse.csr_array(sparse.block_array([[None, -self.strain.T], [self.strain, None]])),

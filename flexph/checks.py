@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 ROUND_OFF = 1e-12
 """Relative defect up to which an assembled matrix counts as symmetric, skew or positive: assembly sums
@@ -213,16 +212,16 @@ def semi_definite(name: str, a: Any) -> None:
 
 def _sparse_semi_definite(name: str, unit: Any, size: int) -> None:
     """Signs of the pivots of a symmetric factorisation (Sylvester's law of inertia)."""
-    shifted = sparse.csc_array(unit + ROUND_OFF * size * sparse.eye_array(size))
-    if size > LARGE:
-        from .positive import positive_solver  # which has checks of its own
+    from .positive import positive_solver  # which has checks of its own
+    from .symmetric_factor import SymmetricFactor
 
-        try:
+    shifted = unit + ROUND_OFF * size * sparse.eye_array(size)
+    try:
+        if size > LARGE:
             positive_solver(shifted)
-        except ValueError:
-            raise ValueError(f"{name} must be positive semi-definite: a pivot is negative") from None
-        return
-    factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    pivots = factor.U.diagonal()
-    if np.any(pivots <= 0.0):
-        raise ValueError(f"{name} must be positive semi-definite: lowest pivot {pivots.min():.3e} (unit diagonal)")
+            return
+        lowest = SymmetricFactor(shifted).pivots.min()
+    except ValueError:
+        raise ValueError(f"{name} must be positive semi-definite: a pivot is negative") from None
+    if lowest <= 0.0:
+        raise ValueError(f"{name} must be positive semi-definite: lowest pivot {lowest:.3e} (unit diagonal)")

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, qr
-from scipy.sparse.linalg import LinearOperator, eigsh, splu
+from scipy.sparse.linalg import LinearOperator, eigsh
 
+from .positive import positive_solver
 from .space import Array
 
 DENSE_LIMIT = 400
 """Degrees of freedom up to which modes are computed densely."""
 RANK = 1e-8
 """Singular value over the largest one below which supports leave a rigid motion free."""
-LOST = 1e-14
-"""Pivot over its diagonal entry that is round-off: nothing was left of the entry."""
 SINGULAR = "stiffness must be positive but for rigid motions: it is not, with the model held"
 
 
@@ -48,12 +47,9 @@ class FreeOrFixed:
         free = np.setdiff1d(np.arange(len(self.rigid)), self._held)
         held = sparse.csc_array(self.stiffness[free][:, free])
         try:
-            factor = splu(held, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        except RuntimeError:
+            return free, positive_solver(held)
+        except ValueError:
             raise ValueError(SINGULAR) from None
-        if np.any(factor.U.diagonal()[factor.perm_c] <= LOST * held.diagonal()):
-            raise ValueError(SINGULAR)
-        return free, factor.solve
 
     @cached_property
     def _projector(self) -> tuple[Array, Array]:

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import splu
 
 from .elasticity import inverse_by_blocks
 from .factor_cost import Cost, announced
 from .space import Array
+from .symmetric_factor import SymmetricFactor
 
 PARDISO = find_spec("pypardiso") is not None
 SMALL = 600
@@ -27,9 +26,8 @@ LOCAL = 200
 """Stresses that hang together, up to which C is inverted block by block."""
 FEW = 5000
 """Unknowns up to which SuperLU is fast enough: the binding of PARDISO looks for its library, once, 0.2 to 0.4 s."""
-FILL, WORK = 25.0, 2000.0
-"""Of SuperLU on solids, within a factor of two (bars, cubes, plates of 9e3 to 1.3e5 unknowns): entries of both factors
-over n √b, b the bandwidth by Cuthill and McKee, and operations over entries."""
+LOST = 1e-14
+"""Pivot over its diagonal entry that is round-off: nothing was left of the entry."""
 
 Solve = Callable[[Array], Array]
 
@@ -64,29 +62,14 @@ def positive_solver(matrix: Any) -> Solve:
 
 
 def _superlu(matrix: Any) -> Solve:
-    full = sparse.csc_array(matrix)
     advice = "" if PARDISO else "; the extra 'pardiso' takes a part of both (pip install 'flexph[pardiso]')"
-    with announced(full.shape[0], _superlu_cost(full), "SuperLU", advice):
-        try:
-            factor = splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        except RuntimeError:
-            raise ValueError("matrix must be positive definite: it is singular") from None
-    if np.any(factor.U.diagonal() <= 0.0):
+    try:
+        factor = SymmetricFactor(matrix, advice)
+    except ValueError:
+        raise ValueError("matrix must be positive definite: it is singular") from None
+    if np.any(factor.pivots <= LOST * matrix.diagonal()):
         raise ValueError("matrix must be positive definite: a pivot is not positive")
-    return lambda y: factor.solve(np.ascontiguousarray(y))
-
-
-def _superlu_cost(matrix: Any) -> Cost:
-    """What SuperLU is expected to take, which does not say it itself; nothing where it is little."""
-    n = matrix.shape[0]
-    if n < FEW:
-        return Cost(0.0, 0.0)
-    place = np.empty(n, dtype=int)
-    place[reverse_cuthill_mckee(matrix, symmetric_mode=True)] = np.arange(n)
-    entries = sparse.coo_array(matrix)
-    bandwidth = np.abs(place[entries.row] - place[entries.col]).max()
-    filled = FILL * n * np.sqrt(bandwidth)
-    return Cost(memory=12.0 * filled, operations=WORK * filled)
+    return factor.solve
 
 
 def pardiso(kind: int) -> Any:
@@ -105,31 +88,55 @@ def _binding(kind: int) -> Any:
 
 
 def _pardiso(matrix: Any) -> Solve:
-    """By the phases of PARDISO: 11 analyses, and says what 22 will take; 33 solves. ``solve`` of the binding compares
-    the whole matrix each time."""
+    solver, upper = _pardiso_factor(matrix, 2)
+    solve = lambda y: _phase(solver, upper, 33, np.asfortranarray(y, dtype=float)).reshape(y.shape)  # noqa: E731 - owns
+    weakref.finalize(solve, solver.free_memory, everything=True)  # the factors
+    return solve
+
+
+def pardiso_negative_pivots(matrix: Any) -> int:
+    """Number of negative pivots of a symmetric indefinite matrix, with those of Bunch and Kaufman.
+
+    Raises ArithmeticError where PARDISO had to change a pivot.
+    """
+    try:
+        solver, _ = _pardiso_factor(matrix, -2)
+    except ValueError as error:
+        raise ArithmeticError(f"eigenvalues cannot be counted by the signs of pivots: {error}") from None
+    changed, negative = int(solver.iparm[13]), int(solver.iparm[22])
+    solver.free_memory(everything=True)
+    if changed:
+        raise ArithmeticError(f"eigenvalues cannot be counted by the signs of pivots: {changed} of them were changed")
+    return negative
+
+
+def _pardiso_factor(matrix: Any, kind: int) -> tuple[Any, Any]:
+    """A solver that has factored a symmetric matrix, and its upper triangle, by the phases of PARDISO.
+
+    11 analyses, and says what 22 will take; 33 solves. ``solve`` of the binding compares the whole matrix each time.
+    """
     from pypardiso.pardiso_wrapper import PyPardisoError
 
     upper = sparse.csr_matrix(sparse.triu(matrix, format="csr"))
     upper.sort_indices()
-    solver = pardiso(2)
-    # own parameters, nested dissection, report entries of factors and 1e6 operations
-    for parameter, value in {1: 1, 2: 2, 18: -1, 19: -1}.items():
+    solver = pardiso(kind)
+    # own parameters, nested dissection, pivots and their signs, report entries of factors and 1e6 operations
+    indefinite = {10: 8, 11: 1, 13: 1, 21: 1} if kind < 0 else {}
+    for parameter, value in {1: 1, 2: 2, 18: -1, 19: -1, **indefinite}.items():
         solver.set_iparm(parameter, value)
     solver._check_A(upper)
-
-    def phase(number: int, right: Array) -> Array:
-        solver.set_phase(number)
-        found: Array = solver._call_pardiso(upper, right)
-        return found
-
     none = np.zeros((upper.shape[0], 1))
-    phase(11, none)
+    _phase(solver, upper, 11, none)
     kept, factors, _, operations = solver.iparm[15:19].tolist()
     try:
         with announced(upper.shape[0], Cost(1024.0 * (kept + factors), 1e6 * operations), "PARDISO"):
-            phase(22, none)
+            _phase(solver, upper, 22, none)
     except PyPardisoError as error:
         raise ValueError(f"matrix must be positive definite: {error}") from None
-    solve = lambda y: phase(33, np.asfortranarray(y, dtype=float)).reshape(y.shape)  # noqa: E731 - owns the factors
-    weakref.finalize(solve, solver.free_memory, everything=True)
-    return solve
+    return solver, upper
+
+
+def _phase(solver: Any, upper: Any, number: int, right: Array) -> Array:
+    solver.set_phase(number)
+    answer: Array = solver._call_pardiso(upper, right)
+    return answer

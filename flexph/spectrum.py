@@ -7,28 +7,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve, cholesky, eig, solve_triangular, svd, svdvals
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+from scipy.linalg import cholesky, eig, solve_triangular, svd, svdvals
 
 from . import checks as check
-from .block_lanczos import lowest_modes
 from .elimination import eliminate
 from .linear import LinearPHDAE, linear_system
-from .positive import Condensed, condensed, positive_solver
+from .lowest_modes import lowest_modes
 from .space import Array, dense
-from .sparse_null_space import sparse_null_space
 
 DENSE_LIMIT = 600
 """Velocities up to which modes are computed densely; above, the lowest ones by shift-invert."""
-SHIFTS = 6
-SPARE = 6
-"""Modes carried along beyond those asked for: Lanczos finds the last ones late."""
-RESTARTS = 300
-"""Of Lanczos' method; some tens are usual."""
-LOW, LOST, CLEAR = 1e-8, 1e-17, 1e-14
-"""Squares of frequencies over that of the highest one: a first shift of solids, what is round-off, and what is not."""
-FAR = 1e-4
-"""How far below the lowest one a shift may be. Positive definite matrices bear it further away."""
 
 
 @dataclass(frozen=True)
@@ -167,147 +155,10 @@ def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
 
 
 def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Modes:
-    """Lowest modes of DᵀC⁻¹D v = ω²M v by Lanczos on the mixed saddle matrix, so that C⁻¹ is never formed.
-
-    Rigid motions are null D, found by elimination; Lanczos works beside them, however many they are.
-    """
+    """Lowest modes of DᵀC⁻¹D v = ω²M v; by dense algebra where nearly all of them are wanted."""
     m, c, d = (sparse.csc_array(b) for b in blocks)
-    local = condensed(c, d)
-    found = None if local is None else _condensed_modes(system, (m, c, d), local, count)
-    if found is not None:
-        return found
-    rigid = _Rigid(m, sparse_null_space(d)[0])
-    size, shift, wanted = m.shape[0], 1.0, count + SPARE
-    if rigid.count + wanted >= size - 1:
+    found = lowest_modes(m, c, d, count)
+    if found is None:
         return _dense(system, blocks, count, shapes=True)
-    unit = _low_shift(m, c, d)  # square of the unit of frequency: the saddle matrix is then well scaled
-    c = sparse.csc_array(unit * c)
-    for _ in range(SHIFTS):  # each result sets a better shift
-        saddle = _Saddle(m, c, d, shift)
-        frequencies, velocity, stress = saddle.ritz(saddle.lanczos(wanted, rigid))
-        if 0.01 * frequencies[0] ** 2 <= shift <= frequencies[0] ** 2:
-            break
-        shift = 0.1 * frequencies[0] ** 2
-    else:
-        raise ArithmeticError(
-            f"the lowest modes were not found with {SHIFTS} shifts; ask for dense modes of a smaller system"
-        )
-    shapes = _shapes(system, velocity[:, :count], np.sqrt(unit) * stress[:, :count])
-    self_stress = c.shape[0] - size + rigid.count
-    return Modes(np.sqrt(unit) * frequencies[:count], shapes, rigid=rigid.count, self_stress=self_stress)
-
-
-def _condensed_modes(system: LinearPHDAE, blocks: tuple[Any, Any, Any], local: Condensed, count: int) -> Modes | None:
-    """The same where stresses are many and local, as those of solids, by factors of s M + DᵀC⁻¹D.
-
-    Rigid motions are velocities without any strain, and vectors whose frequency is round-off: they are taken for zero
-    where the next one is far above. None where that cannot be told.
-    """
-    m, c, d = blocks
-    size, wanted = m.shape[0], count + SPARE
-    still = np.flatnonzero(np.diff(d.indptr) == 0)
-    basis = sparse.eye_array(size, format="csr")[:, still]
-    # near the square of the highest frequency, in plates of the highest of bending, the softest of their motions
-    unit = float(np.min((local.stiffness.diagonal() / m.diagonal())[np.diff(d.indptr) > 0]))
-    shift = LOW * unit
-    for _ in range(SHIFTS):
-        rigid = _Rigid(m, basis)
-        if rigid.count + wanted >= size - 1:
-            return None
-        stiff = _Stiff(m, d, local, shift)
-        frequencies, velocity, stress = stiff.ritz(stiff.lanczos(wanted, rigid))
-        lost = frequencies**2 < LOST * unit
-        if lost.any():
-            if lost.all() or frequencies[~lost][0] ** 2 < CLEAR * unit:
-                return None
-            basis = sparse.hstack([basis, sparse.csr_array(velocity[:, lost])]).tocsr()
-            continue
-        if FAR * frequencies[0] ** 2 <= shift <= frequencies[0] ** 2:
-            break
-        shift = 0.1 * frequencies[0] ** 2
-    shapes = _shapes(system, velocity[:, :count], stress[:, :count])
-    return Modes(frequencies[:count], shapes, rigid=rigid.count, self_stress=c.shape[0] - size + rigid.count)
-
-
-class _Rigid:
-    """A basis N (n, k) of the motions without strain, sparse, and what is left of vectors beside them, in M."""
-
-    def __init__(self, m: Any, basis: Any) -> None:
-        self.count = basis.shape[1]
-        self._basis, self._momenta = basis, sparse.csr_array((m @ basis).T)
-        self._gram = cho_factor((self._momenta @ basis).toarray()) if self.count else None
-
-    def beside(self, v: Array) -> Array:
-        """v − N (NᵀMN)⁻¹NᵀM v."""
-        if self._gram is None:
-            return v
-        made: Array = v - self._basis @ cho_solve(self._gram, self._momenta @ v)
-        return made
-
-
-class _Saddle:
-    """[[s M, Dᵀ], [D, −C]]: its solutions are v = (s M + DᵀC⁻¹D)⁻¹ b with the stresses C⁻¹D v."""
-
-    def __init__(self, m: Any, c: Any, d: Any, shift: float) -> None:
-        self.m, self.c, self.d, self.shift, self.size = m, c, d, shift, m.shape[0]
-        self._flexibility = splu(c).solve
-        self._solve = splu(sparse.csc_array(sparse.block_array([[shift * m, d.T], [d, -c]]))).solve
-
-    def solve(self, load: Array) -> tuple[Array, Array]:
-        """Velocities and stresses under loads (n,) or (n, k)."""
-        found = self._solve(np.concatenate([load, np.zeros((self.c.shape[0], *load.shape[1:]))]))
-        return found[: self.size], found[self.size :]
-
-    def lanczos(self, count: int, rigid: _Rigid) -> Array:
-        """Vectors of the lowest modes that are not rigid."""
-        beside = lambda b: rigid.beside(self.solve(b)[0])  # noqa: E731 - the operator
-        inverse = LinearOperator((self.size, self.size), matvec=beside, dtype=float)
-        start = rigid.beside(np.random.default_rng(0).standard_normal(self.size))  # fixed, so that runs repeat
-        try:
-            return eigsh(self.m, k=count, M=self.m, sigma=-self.shift, OPinv=inverse, v0=start, maxiter=RESTARTS)[1]
-        except ArpackNoConvergence:
-            raise ArithmeticError(
-                f"the {count} lowest modes did not converge in {RESTARTS} restarts; ask for fewer of them"
-            ) from None
-
-    def ritz(self, vectors: Array) -> tuple[Array, Array, Array]:
-        """Rayleigh-Ritz: frequencies from the strains D v, which keep the digits that ω² loses, and the shapes."""
-        lower = cholesky(vectors.T @ (self.m @ vectors), lower=True)
-        basis = solve_triangular(lower, vectors.T, lower=True).T
-        strain = self.d @ basis
-        values, rotation = np.linalg.eigh(strain.T @ self._flexibility(strain))
-        frequencies, velocity = np.sqrt(np.maximum(values, 0.0)), basis @ rotation
-        stress = self.solve(self.m @ velocity)[1]  # C⁻¹D v/(ω² + s), in balance with the inertia forces
-        return frequencies, velocity, stress * (values + self.shift) / np.where(values > 0.0, frequencies, 1.0)
-
-
-class _Stiff(_Saddle):
-    """(s M + K) with K = DᵀC⁻¹D condensed: positive definite, a small part of the size of the saddle matrix."""
-
-    def __init__(self, m: Any, d: Any, local: Condensed, shift: float) -> None:
-        self.m, self.d, self.shift, self.size = m, d, shift, m.shape[0]
-        self._flexibility = lambda strain: local.flexibility @ strain
-        self._factor = positive_solver(shift * m + local.stiffness)
-
-    def lanczos(self, count: int, rigid: _Rigid) -> Array:
-        """Vectors of the lowest modes that are not rigid."""
-        return lowest_modes(self._factor, self.m, count, rigid.beside)
-
-    def solve(self, load: Array) -> tuple[Array, Array]:
-        """Velocities and stresses under loads (n,) or (n, k)."""
-        found = self._factor(load)
-        return found, self._flexibility(self.d @ found)
-
-
-def _low_shift(m: Any, c: Any, d: Any) -> float:
-    """A frequency squared low in the spectrum: the highest one, by power iteration, over the fourth power of the size.
-
-    Bending frequencies of a mesh spread over the square of its size; the shift is improved by the first result.
-    """
-    solve_m, solve_c = splu(m).solve, splu(c).solve
-    v = np.random.default_rng(1).standard_normal(m.shape[0])
-    for _ in range(20):
-        v = solve_m(d.T @ solve_c(d @ v))
-        v /= np.sqrt(v @ (m @ v))
-    highest = float((d @ v) @ solve_c(d @ v))
-    return highest / (0.3 * m.shape[0]) ** 4
+    shapes = _shapes(system, found.velocity, found.stress)
+    return Modes(found.frequencies, shapes, found.rigid, self_stress=c.shape[0] - m.shape[0] + found.rigid)
