@@ -69,23 +69,23 @@ def reduce(
     check.choice("method", method, METHODS)
     system = independent(system)
     shifted = Shifted(system, _used(system, ports))
-    beside = kept(shifted, keep)
+    kept_states = kept(shifted, keep)
     if method != "modal" and not shifted.columns.size:
         raise ValueError(f"method {method!r} needs a port to see the system through, see LinearPHDAE.ports")
     if points is not None:
         _refuse("points", method, "krylov", {"order": order, "band": band, "tolerance": tolerance})
-        return krylov(shifted, as_points(points), beside)
-    order = _order(shifted, order, method, beside)
+        return krylov(shifted, as_points(points), kept_states)
+    order = _order(shifted, order, method, kept_states)
     if method == "modal":
         _refuse("order", method, "modal", {"band": band, "tolerance": tolerance})
-        return modal(shifted, order, beside)
+        return modal(shifted, order, kept_states)
     limits = _band(band, method)
     if method == "irka":
         _refuse("band", method, "irka", {"tolerance": tolerance, "keep": keep})
         return irka(shifted, order, limits)
     if tolerance is not None:
         check.positive("tolerance", tolerance)
-    return adaptive(shifted, order, limits, tolerance=tolerance, kept=beside)
+    return adaptive(shifted, order, limits, tolerance=tolerance, kept=kept_states)
 
 
 def _used(system: LinearPHDAE, ports: Sequence[str] | None) -> tuple[str, ...] | None:

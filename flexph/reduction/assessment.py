@@ -127,12 +127,12 @@ def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
             f"full must be the system that was reduced: it has {full.size} states, the reduced one stands for "
             f"{reduced.lift.shape[0]}"
         )
-    left = full.G @ reduced.lift
-    if reduced.G.shape[0]:
-        if full.constraints != reduced.constraints:
-            raise ValueError("full must be the system that was reduced: their constraints have other names")
-        left = left - reduced.G
-    return check.norm(left) / check.norm(full.G)
+    if not reduced.G.shape[0]:
+        return check.norm(full.G @ reduced.lift) / check.norm(full.G)
+    full = independent(full)
+    if full.constraints != reduced.constraints:
+        raise ValueError("full must be the system that was reduced: their constraints have other names")
+    return check.norm(full.G @ reduced.lift - reduced.G) / check.norm(full.G)
 
 
 def _stored(system: LinearPHDAE, times: Array) -> Array:

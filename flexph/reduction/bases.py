@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from ..elimination import analysed
 from ..gram_schmidt import orthonormal
 from ..linear import LinearPHDAE
 from ..projection import project
@@ -91,18 +92,25 @@ def projected(
     With ``kept`` states those are unknowns themselves, and constraints stay: the vectors then span the others alone.
     """
     if kept is not None:
-        return _beside(system, parts, vectors, kept)
+        return _with_kept(system, parts, vectors, kept)
     if parts is None:
         return project(system, orthonormal(feasible(system.G, vectors), system.E))
     basis, kinetic = split_basis(parts, orthonormal(feasible(parts.G, vectors), parts.M), rigid)
     return project(system, basis, kinetic=kinetic)
 
 
-def _beside(system: LinearPHDAE, parts: Split | None, vectors: Array, kept: Kept) -> LinearPHDAE:
-    """The system on diag(1, V_f), V_f of the flexible parts of the vectors ([flex] eq. (46))."""
+def _with_kept(system: LinearPHDAE, parts: Split | None, vectors: Array, kept: Kept) -> LinearPHDAE:
+    """The system on diag(1, V_f), V_f of the flexible parts of the vectors ([flex] eq. (46)).
+
+    Raises ArithmeticError where constraints that were independent depend on each other.
+    """
     if parts is None:
-        return project(system, kept.velocities(vectors, system.E))
-    velocities, free = kept.velocities(vectors, parts.M), ~kept.others
-    flexible = parts._replace(C=parts.C[free][:, free], D=parts.D[free], stresses=parts.stresses[free])
-    basis, kinetic = kept_basis(parts, velocities, stresses(flexible, velocities), kept.others)
-    return project(system, basis, kinetic=kinetic)
+        reduced = project(system, kept.velocities(vectors, system.E))
+    else:
+        velocities, free = kept.velocities(vectors, parts.M), ~kept.others
+        flexible = parts._replace(C=parts.C[free][:, free], D=parts.D[free], stresses=parts.stresses[free])
+        basis, kinetic = kept_basis(parts, velocities, stresses(flexible, velocities), kept.others)
+        reduced = project(system, basis, kinetic=kinetic)
+    if reduced.G.shape[0] and analysed(reduced.G)[1]:
+        raise ArithmeticError("constraints of the reduced system depend on each other: name more parts in keep")
+    return reduced

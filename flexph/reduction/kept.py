@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import splu
 
 from .. import checks as check
 from ..elimination import analysed
@@ -20,7 +21,7 @@ from ..split import Split
 Keep = Literal["rigid"] | Sequence[str] | None
 FLEXIBLE = ("deformation_rate", "stress")
 """Parts of a body that deforms; its others are rigid."""
-NONE = 1e-10
+NOISE = 1e-10
 """Flexible part of a vector over all of it, in the square root of energy, that is round-off of it."""
 
 
@@ -64,13 +65,20 @@ class Kept:
         """The vectors (n, k) without what is kept of them; without those of which only round-off is left."""
         left = np.where(self.leading[:, None], 0.0, vectors)
         size = weight.diagonal()
-        share = size @ left**2 > NONE**2 * (size @ vectors**2)
+        share = size @ left**2 > NOISE**2 * (size @ vectors**2)
         return left[:, share]
 
     def velocities(self, vectors: Array, weight: Any) -> Array:
         """Leading unknowns (n, r): the kept ones, one by one, and an orthonormal basis of p_f."""
-        unit = np.eye(len(self.leading))[:, self.leading]
-        return np.hstack([unit, orthonormal(np.hstack([self.responses, self.flexible(vectors, weight)]), weight)])
+        own = orthonormal(np.hstack([self.responses, self.flexible(vectors, weight)]), weight)
+        return np.hstack([units(self.leading), own])
+
+
+def units(chosen: Array) -> Array:
+    """A unit vector for each entry that is chosen of n, (n, k)."""
+    made = np.zeros((len(chosen), int(chosen.sum())))
+    made[chosen] = np.eye(made.shape[1])
+    return made
 
 
 def kept(shifted: Shifted, keep: Keep) -> Kept | None:
@@ -117,40 +125,48 @@ def _rigid(system: LinearPHDAE) -> list[str]:
 
 
 def _responses(shifted: Shifted, places: Array, leading: Array) -> Array:
-    """(−J_ff + R_ff)⁻¹G_fᵀ Y of the flexible states for a basis Y of G_rᵀY = 0, leading unknowns (n, k)."""
-    system = shifted.system
-    if not system.G.shape[0]:
+    """K_ff⁻¹G_fᵀY of the flexible states for a basis Y of G_rᵀY = 0, leading unknowns (n, k); E_ff⁻¹ for K_ff⁻¹ where
+    the system does not split."""
+    system, G = shifted.system, sparse.csr_array(shifted.system.G)
+    if not G.shape[0]:
         return np.zeros((len(leading), 0))
-    unfelt = analysed(sparse.csr_array(system.G)[:, np.flatnonzero(places)].T)[0]
+    unfelt = analysed(G[:, np.flatnonzero(places)].T)[0]
     made = np.zeros((len(leading), unfelt.shape[1]))
-    if not unfelt.shape[1]:
-        return made
-    free = np.flatnonzero(~places)
-    cut = lambda a: a[free][:, free]  # noqa: E731 - the same of all
-    inner = LinearPHDAE(
-        E=cut(system.E),
-        J=cut(system.J),
-        R=cut(system.R),
-        B=_like(system, (sparse.csr_array(system.G)[:, free].T @ unfelt)),
-        kinetic=None if system.kinetic is None else system.kinetic[free],
-    )
-    held = Shifted(inner)
+    if unfelt.shape[1]:
+        free = np.flatnonzero(~places)
+        load = (G[:, free].T @ unfelt).toarray()
+        if shifted.split is None:
+            made[free] = _solved(system.E[free][:, free], load)
+        else:
+            made[~leading] = _static(system, free, load)
+    return made
+
+
+def _static(system: LinearPHDAE, free: Array, load: Array) -> Array:
+    """Displacements of these states alone under forces on them, (n_f, k)."""
+    E, J = (a[free][:, free] for a in (system.E, system.J))
+    assert system.kinetic is not None
+    moving = system.kinetic[free]
+    inner = Shifted(LinearPHDAE(E=E, J=J, kinetic=moving))
     try:
-        made[~leading] = held.factor(0.0)(held.load)[: held.size]
+        return inner.factor(0.0)(inner.padded(load[moving]))[: inner.size]
     except Pole:
         raise ValueError(
             "keep must name the parts of all rigid motions: others that constraints act on have none to stay with"
         ) from None
-    return made
 
 
-def _like(system: LinearPHDAE, matrix: Any) -> Any:
-    return sparse.csr_array(matrix) if system.is_sparse else matrix.toarray()
+def _solved(E: Any, load: Array) -> Array:
+    try:
+        found: Array = splu(sparse.csc_array(E)).solve(load)
+    except RuntimeError:
+        raise ValueError("E must be positive definite: there is a motion without energy; condense it first") from None
+    return found
 
 
 def kept_basis(parts: Split, velocities: Array, stresses: Array, others: Array) -> tuple[Array, Array]:
     """diag(1, V_f) over all states, and which of its columns are velocities: [1, V_f], kept stresses, those of V_f."""
-    v, own = velocities.shape[1], np.eye(len(parts.stresses))[:, others]
+    v, own = velocities.shape[1], units(others)
     basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + own.shape[1] + stresses.shape[1]))
     basis[parts.velocities, :v] = velocities
     basis[np.ix_(parts.stresses, np.arange(v, v + own.shape[1]))] = own

@@ -226,7 +226,7 @@ def test_parts_by_name():
 
 @pytest.mark.parametrize("seed", range(2))
 def test_systems_that_do_not_split(seed):
-    """States of no kind: some are kept, one constraint of two acts on the others alone."""
+    """States of no kind, with and without losses: some are kept, one constraint of two acts on the others alone."""
     rng = np.random.default_rng(seed)
     draw, n = rng.standard_normal, 20
     E, J, R = draw((n, n)), draw((n, n)), draw((n, n))
@@ -235,7 +235,7 @@ def test_systems_that_do_not_split(seed):
     system = LinearPHDAE(
         E=E @ E.T / n + np.eye(n),
         J=J - J.T,
-        R=R @ R.T / n + 0.1 * np.eye(n),
+        R=seed * (R @ R.T / n + 0.1 * np.eye(n)),
         B=draw((n, 1)),
         G=G,
         parts={"own": slice(0, 4), "rest": slice(4, n)},
