@@ -22,8 +22,12 @@ PROBES = np.logspace(-3.0, 3.0, 7)
 DIRECTIONS = 4
 GENERATED = 1e-10
 """eᵀF(e) over Σ|e_i F_i| down to which it is a round-off zero: forces are sums that may cancel."""
+ZERO = 1e-14
+"""The same up to which power counts as zero."""
 VANISHING = 1e-8
 """eᵀBe over eᵀF(e) below which the slopes of F do not see what F dissipates, as of a characteristic that saturates."""
+NOISE = 1e-9
+"""Eigenvalue of the symmetric part of slopes, over their largest entry, that differences may leave."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +67,10 @@ class MultiportCharacteristic(Resistance):
 
     ``entries`` is m, ``function`` F, ``slope`` its Jacobian (m, m), by differences where it is not given. Gradients
     ∂𝓡/∂e of convex Rayleigh functions are such F, and so are characteristics whose Jacobian is not symmetric
-    (transistors). ``scale`` is a size of efforts, a number or (m,) in their units: around it eᵀF(e) ≥ 0 is checked in
-    random directions, and where efforts are zero it is that of differences. Raises ValueError, with the efforts and the
-    power, where power is generated: here, and at any efforts that are asked for.
+    (transistors). ``scale`` is a size of efforts, a number or (m,) in their units, to be given where these differ:
+    around it eᵀF(e) ≥ 0 is checked in random directions, differences are made with it, and entries are compared by it.
+    Raises ValueError, with the efforts and the power, where power is generated: here, and at any efforts that are asked
+    for.
 
     With the mean slope ``L = ∫₀¹ F'(se) ds``, F(e) = L e exactly: R is the symmetric part of L where that is positive
     semi-definite, S the skew one (:func:`splitting`).
@@ -109,7 +114,7 @@ class MultiportCharacteristic(Resistance):
         terms = efforts * self.force(efforts)
         if terms.sum() < -GENERATED * np.abs(terms).sum():
             raise ValueError(f"eᵀF(e) must not be negative, it is {terms.sum():.3g} at e = {efforts}")
-        return max(float(terms.sum()), 0.0)
+        return float(terms.sum()) if terms.sum() > ZERO * np.abs(terms).sum() else 0.0
 
     def mean_slope(self, efforts: Array) -> Array:
         """``L = ∫₀¹ F'(se) ds`` (m, m) by quadrature, exact for F up to degree 4."""
@@ -126,41 +131,40 @@ class MultiportCharacteristic(Resistance):
         return np.array(made).T
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """R ⪰ 0 and S = −Sᵀ with ``(R + S) e = F(e)``."""
-        return splitting(self.mean_slope(efforts), efforts, self.force(efforts), self.power(efforts))
+        """R ⪰ 0 and S = −Sᵀ with ``(R + S) e = F(e)``: the splitting of efforts over their ``scale``."""
+        unit = np.outer(self.scale, self.scale)
+        L, force = self.mean_slope(efforts) * unit, self.force(efforts) * self.scale
+        R, S = splitting(L, efforts / self.scale, force, self.power(efforts))
+        return R / unit, S / unit
 
 
 def splitting(L: Array, e: Array, force: Array, power: float) -> tuple[Array, Array]:
     """R = Rᵀ ⪰ 0 and S = −Sᵀ (m, m) with ``(R + S) e = F``, near L: eᵀF = ``power`` ≥ 0.
 
-    With B ⪰ 0 the symmetric part of L (its positive part if it has another), w = B e, b = eᵀw and g = (p/b) w,
+    With B = C Cᵀ the positive part of the symmetric part of L, A its skew part, w = B e, b = eᵀw, g = (p/b) w,
 
-        R = B + (p − b)/b² w wᵀ,   S = A + (d wᵀ − w dᵀ)/b,   d = F − g − A e,   A = ½(L − Lᵀ)
+        R = B + (p − b)/b² w wᵀ = K Kᵀ,   K = C + (√(p/b) − 1)/b w (Cᵀe)ᵀ
+        S = A + (d wᵀ − w dᵀ)/b,          d = F − g − A e
 
-    Re = g, and Se = F − g as eᵀd = 0. Where L e = F and B is the symmetric part, R = B and S = A. Both are covariant:
-    no unit of the entries decides anything.
+    Re = g, and Se = F − g as eᵀd = 0. Where L e = F and the symmetric part is positive, R = B and S = A. Where B does
+    not see what is dissipated, as of slopes that vanish, it is w = e and R = p/b² w wᵀ. Entries are of one unit.
     """
-    B, A = positive_part(0.5 * (L + L.T)), 0.5 * (L - L.T)
-    w = B @ e
-    if power > 0.0 and float(e @ w) <= VANISHING * power:
-        B = B + np.outer(force, force) / power
-        w = B @ e
-    b = float(e @ w)
-    if b <= 0.0:
-        return B, A
+    A, size = 0.5 * (L - L.T), float(np.abs(L).max(initial=0.0))
+    values, vectors = np.linalg.eigh(0.5 * (L + L.T))
+    kept = values > NOISE * size
+    C = vectors[:, kept] * np.sqrt(values[kept])
+    c = C.T @ e
+    w, b = C @ c, float(c @ c)
+    if not e.any():
+        return C @ C.T, A
+    if b > VANISHING * power and b > NOISE * size * float(e @ e):
+        K = C + (np.sqrt(power / b) - 1.0) / b * np.outer(w, c)
+        R = K @ K.T
+    else:
+        w, b = e, float(e @ e)
+        R = power / b**2 * np.outer(w, w)
     d = force - (power / b) * w - A @ e
-    return B + (power - b) / b**2 * np.outer(w, w), A + (np.outer(d, w) - np.outer(w, d)) / b
-
-
-def positive_part(matrix: Array) -> Array:
-    """A symmetric matrix without its negative eigenvalues, rows and columns scaled to a unit diagonal."""
-    size = np.sqrt(np.abs(np.diag(matrix)))
-    size = np.where(size > 0.0, size, 1.0)
-    values, vectors = np.linalg.eigh(matrix / np.outer(size, size))
-    if values.min(initial=0.0) >= -check.ROUND_OFF * np.abs(values).max(initial=0.0):
-        return matrix
-    made: Array = (vectors * np.maximum(values, 0.0)) @ vectors.T * np.outer(size, size)
-    return made
+    return R, A + (np.outer(d, w) - np.outer(w, d)) / b
 
 
 def resistance_of(name: str, given: Any, size: int, sample: Array) -> Resistance:

@@ -149,19 +149,31 @@ def test_friction_on_a_plane_against_its_closed_form():
 
 
 @seeds
-def test_the_splitting_is_exact_and_covariant(seed):
-    """(R + S)e = F, R ⪰ 0, eᵀRe = eᵀF for any slopes L, and nothing depends on the units of the entries."""
+def test_the_splitting_is_exact(seed):
+    """(R + S)e = F, R ⪰ 0, eᵀRe = eᵀF for any slopes L, those of the force or not; R and S are L's where L e = F."""
     rng = np.random.default_rng(seed)
     L, e, force = rng.standard_normal((4, 4)), rng.standard_normal(4), rng.standard_normal(4)
     force *= np.sign(force @ e)
-    units = 10.0 ** rng.uniform(-6, 6, 4)
-    R, S = splitting(L, e, force, float(e @ force))
-    np.testing.assert_allclose((R + S) @ e, force, atol=1e-12)
-    assert np.linalg.eigvalsh(R).min() > -1e-12
-    assert np.abs(S + S.T).max() < 1e-12
-    other = splitting(L / np.outer(units, units), units * e, force / units, float(e @ force))
-    for mine, theirs in zip((R, S), other, strict=True):
-        np.testing.assert_allclose(theirs * np.outer(units, units), mine, atol=1e-9)
+    for slopes in (L, -L @ L.T, L - L.T, 0.0 * L, 1e-12 * L @ L.T):
+        R, S = splitting(slopes, e, force, float(e @ force))
+        np.testing.assert_allclose((R + S) @ e, force, atol=1e-12)
+        assert e @ R @ e == pytest.approx(e @ force, rel=1e-12)
+        assert np.linalg.eigvalsh(R).min() > -1e-14 * np.abs(R).max()
+        assert np.abs(S + S.T).max() < 1e-15 * np.abs(S).max() + 1e-15
+    own = L @ L.T + L - L.T
+    R, S = splitting(own, e, own @ e, float(e @ own @ e))
+    np.testing.assert_allclose(R, L @ L.T, atol=1e-13)
+    np.testing.assert_allclose(S, L - L.T, atol=1e-13)
+
+
+def test_characteristics_have_no_units():
+    """Efforts in other units, with their scale: R and S are those of the first ones."""
+    W, units = mixing(0), np.array([1e-6, 1.0, 1e5])
+    first = mixed(W)
+    other = MultiportCharacteristic(entries=3, function=lambda e: first.function(e / units) / units, scale=units)
+    e = np.array([0.4, -1.2, 0.7])
+    for mine, theirs in zip(first.matrices(e, e), other.matrices(e, units * e), strict=True):
+        np.testing.assert_allclose(theirs * np.outer(units, units), mine, atol=1e-8)  # slopes by differences
 
 
 def test_a_characteristic_that_saturates():
