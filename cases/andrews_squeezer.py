@@ -249,7 +249,8 @@ def analysed() -> tuple[PHDAE, dict[str, list[float]]]:
     """The mechanism at its start, with its torque."""
     mechanism, guess = squeezer(), placements()
     state = mechanism.consistent_state(mechanism.assemble({"K1": guess.pop("K1")}, guess=guess))
-    return mechanism.phdae(state), {"motor": [TORQUE]}
+    inputs = {"motor": [TORQUE]}
+    return mechanism.phdae(mechanism.consistent_multipliers(state, inputs=inputs)), inputs
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

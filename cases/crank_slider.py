@@ -186,7 +186,7 @@ def analysed() -> tuple[PHDAE, dict[str, float]]:
     """The mechanism with four elements at its start, driven at the constant speed."""
     mechanism = crank_slider(4, "linear")
     state = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
-    system = mechanism.phdae(state)
+    system = mechanism.phdae(mechanism.consistent_multipliers(state))
     return system, dict.fromkeys(system.ports, SPEED)
 
 

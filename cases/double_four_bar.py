@@ -250,7 +250,7 @@ def order(coarse: Result, fine: Result) -> float:
 def analysed() -> PHDAE:
     """The mechanism at its start."""
     mechanism = double_four_bar()
-    return mechanism.phdae(start(mechanism))
+    return mechanism.phdae(mechanism.consistent_multipliers(start(mechanism)))
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

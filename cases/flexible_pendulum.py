@@ -193,7 +193,8 @@ def analysed() -> PHDAE:
     """The pendulum with one element, pushed."""
     mechanism = pendulum(1, "von_karman")
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
-    return mechanism.phdae(mechanism.consistent_state(pose, velocities={"arm": (0.0, 0.0, PUSH)}))
+    state = mechanism.consistent_state(pose, velocities={"arm": (0.0, 0.0, PUSH)})
+    return mechanism.phdae(mechanism.consistent_multipliers(state))
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

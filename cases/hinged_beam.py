@@ -12,7 +12,10 @@ import numpy as np
 from scipy.integrate import trapezoid
 
 import fem
-from flexph import GROUND, Mechanism, Solution, connect, force, integrate, spherical, torque
+from cases.hinged_beam_methods import Comparison, Method, compare
+from cases.hinged_beam_methods import checks as method_checks
+from cases.hinged_beam_methods import write as write_comparison
+from flexph import GROUND, PHDAE, Mechanism, Solution, State, connect, force, integrate, spherical, torque
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.plot import ledger_figure
@@ -32,6 +35,12 @@ IMPULSE = 2e-6  # ∫ torque dt [N m s]
 STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
 
 
+LOADS = {
+    "torque": lambda t: (0.0, 0.0, np.interp(t, *TORQUE)),
+    "tip force": lambda t: (0.0, 0.0, np.interp(t, *FORCE)),
+}
+
+
 @dataclass(frozen=True)
 class Result:
     """The run, and the spin of the root section in inertial axes (k, 3) [rad/s]."""
@@ -39,6 +48,11 @@ class Result:
     solution: Solution
     spin: Array
     strain: str
+
+
+def at_rest(mechanism: Mechanism) -> State:
+    """The beam at rest along x."""
+    return mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))
 
 
 def hinged_beam(elements: int, strain: Literal["linear", "von_karman"]) -> Mechanism:
@@ -72,12 +86,7 @@ def instants(steps: int, end: float) -> Array:
 def solve(elements: int, strain: Literal["linear", "von_karman"], steps: int, end: float) -> Solution:
     """Run from rest along x."""
     mechanism = hinged_beam(elements, strain)
-    start = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))
-    loads = {
-        "torque": lambda t: (0.0, 0.0, np.interp(t, *TORQUE)),
-        "tip force": lambda t: (0.0, 0.0, np.interp(t, *FORCE)),
-    }
-    return integrate(mechanism, start, instants(steps, end), inputs=loads)
+    return integrate(mechanism, at_rest(mechanism), instants(steps, end), inputs=LOADS)
 
 
 def run(
@@ -85,13 +94,22 @@ def run(
     strain: Annotated[Literal["linear", "von_karman"], Option("axial strain of the beam")] = "linear",
     elements: Annotated[int, Option("finite elements")] = 6,
     steps: Annotated[int, Option("time steps; all are equal where it is a multiple of 5 per second")] = 3000,
-    end: Annotated[float, Option("end of the run, after the tip force", "s")] = 30.0,
-) -> Result:
-    """Spatial beam on a spherical joint: energy, angular velocity, stresses and ledger ([flex] sec. 6.3)."""
+    end: Annotated[float, Option("end of the run, by method exact after the tip force", "s")] = 30.0,
+    method: Annotated[Method, Option("exact scheme, or a general method beside it")] = "exact",
+) -> Result | Comparison:
+    """Spatial beam on a spherical joint: energy, angular velocity, stresses and ledger ([flex] sec. 6.3).
+
+    The methods of general systems take a multiple of the time: their runs may end at any time.
+    """
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
-    if not (end > LOADED[1] and math.isfinite(end)):
+    if not math.isfinite(end) or (method == "exact" and not end > LOADED[1]):
         raise ValueError(f"end must be after the tip force, which ends at {LOADED[1]} s, got {end}")
+    if not end > 0.0:
+        raise ValueError(f"end must be positive, got {end}")
+    if method != "exact":
+        mechanism = hinged_beam(elements, strain)
+        return compare(mechanism, at_rest(mechanism), instants(steps, end), method=method, inputs=LOADS)
     solution = solve(elements, strain, steps, end)
     return Result(solution, solution.spin("beam"), strain)
 
@@ -122,8 +140,10 @@ def stresses(solution: Solution) -> dict[str, Array]:
     return {name: solution["beam.stress"] @ field.cells.toarray().T for name, field in fields.items()}
 
 
-def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables, plots, the moving beam for mesh viewers, and the run itself."""
+def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
+    """Tables, plots, the moving beam for mesh viewers, and the run itself; of a general method its differences."""
+    if isinstance(result, Comparison):
+        return write_comparison(result, folder)
     solution, ledger = result.solution, result.solution.ledger
     solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
     history = {
@@ -143,6 +163,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     rotation = solution.mechanism.bodies["beam"].section_rotation
     turned = np.abs(rotation @ solution.deformation("beam").T).reshape(-1, 3, len(solution.times)).max(axis=(0, 2))
     return {
+        "method": "exact",
         **plateaus(solution),
         "energy_residual_max_rel": ledger.largest_residual,
         "energy_drift_max_rel": solution.energy_drift(),
@@ -209,7 +230,7 @@ def draw_stresses(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Energies and the angular velocity between and after the loads, with 6 elements and 3000 steps."""
+    """Energies and the angular velocity between and after the loads, with 6 elements and 3000 steps; other methods."""
     for strain, name in STRAINS.items():
         found = plateaus(solve(6, strain, 3000, 30.0))  # type: ignore[arg-type]
         rows = (
@@ -232,5 +253,14 @@ def checks() -> Iterable[Check]:
                 f"{quantity}, {name}", source, published, float(found[key]), tolerance=tolerance, relative=relative
             )
 
+    mechanism = hinged_beam(2, "linear")
+    yield from method_checks(mechanism, at_rest(mechanism), LOADS)
 
-case = Case(run, write, checks, needs=("matplotlib",))
+
+def analysed() -> PHDAE:
+    """The beam with one element at rest."""
+    mechanism = hinged_beam(1, "linear")
+    return mechanism.phdae(mechanism.consistent_multipliers(at_rest(mechanism)))
+
+
+case = Case(run, write, checks, needs=("matplotlib",), system=analysed)

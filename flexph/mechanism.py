@@ -25,6 +25,7 @@ from .ledger import Accounts
 from .linear import LinearPHDAE
 from .linearization import linear_body, linearize
 from .loaded_linearization import linearize_state
+from .methods.mechanisms import consistent_multipliers
 from .network import Network, build_network
 from .nonlinear import as_phdae
 from .phdae import PHDAE
@@ -210,13 +211,25 @@ class Mechanism:
         moving = np.any(self.gravity) or np.any(state.x[self.layout.parts_of_motion])
         if moving and not np.any(state.multipliers):
             raise ValueError(
-                "this state has no joint forces yet: they come with mechanism.equilibrium(...) and with runs "
-                "(solution.reaction, solution.final)"
+                "this state has no joint forces yet: they come with mechanism.equilibrium(...), with runs "
+                "(solution.reaction, solution.final), and with mechanism.consistent_multipliers(state)"
             )
         return reaction_of_state(self, state, joint, on, frame)
 
+    def consistent_multipliers(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> State:
+        """The state with the joint forces of its motion: the multipliers that keep the rates of all constraints.
+
+        They follow from the accelerations (index reduction), under ``inputs`` by external port and drives as they move
+        at the time of the state; :meth:`consistent_state` leaves them zero. Raises ValueError for an inconsistent
+        state and redundant constraints.
+        """
+        return consistent_multipliers(self, state, inputs or {})
+
     def phdae(self, state: State) -> PHDAE:
-        """The nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state."""
+        """The nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state.
+
+        λ of its sample are the multipliers of the state, see :meth:`consistent_multipliers`.
+        """
         return as_phdae(self, state)
 
     def describe(self, pose: Pose | None = None) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dirac.structure import DiracStructure
 from ..inputs import Input
+from ..mechanism import Mechanism
 from ..methods.conditions import Conditions, Inconsistency
 from ..methods.consistent import consistent
 from ..space import Array
@@ -19,7 +20,7 @@ from .passivity import PassivityReport, passivity_report
 from .picture import sparsity_text
 from .stability import StabilityReport, stability_report
 from .structure import structure_at
-from .view import System, SystemView, view
+from .view import System, SystemView, in_motion, view
 
 SINGULAR = 1e-6
 """Singular value of ∂g/∂x₂ over the largest at the probes, below which relations are nearly ill-posed."""
@@ -78,10 +79,14 @@ def analyze(
     """A report on a :class:`flexph.PHDAE`, a :class:`flexph.LinearPHDAE` or a :class:`PortHamiltonian` at a state.
 
     The state (n,), the sample by default, is made consistent first. Inputs by port are zero unless given, and count as
-    constant. A mechanism needs a :class:`flexph.State` of its own; of a switching system give a mode. What depends on
-    ranks is decided at the state and at four states near it; of constant matrices it holds everywhere. Derivatives are
-    those of the system, or differences of fourth order.
+    constant. A mechanism needs a :class:`flexph.State` of its own: its time counts, drives move as they do then, and
+    joint forces that it does not have yet are found. Of a switching system give a mode. What depends on ranks is
+    decided at the state and at four states near it; of constant matrices it holds everywhere. Derivatives are those of
+    the system, or differences of fourth order.
     """
+    if isinstance(system, Mechanism) and isinstance(state, State):
+        state, inputs = in_motion(system, state, inputs or {})
+        time = state.time
     first = view(system, state, inputs=inputs, time=time)
     x, note = _consistent(first, inputs, time)
     here = first.at(x)

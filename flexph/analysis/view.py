@@ -18,6 +18,7 @@ from ..inputs import Forcing, Input
 from ..linear import LinearPHDAE
 from ..mechanism import Mechanism
 from ..methods.equations import Equations
+from ..methods.mechanisms import drive_rates
 from ..phdae import PHDAE, Constant, from_linear
 from ..space import Array, dense
 from ..state import State
@@ -52,6 +53,21 @@ def general(system: System, state: Any = None) -> PHDAE:
             f"{type(system).__name__}"
         )
     return system
+
+
+def in_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> tuple[State, dict[str, Input]]:
+    """A state with its joint forces, and the inputs with the rates of drives that are not among them.
+
+    Where constraints are redundant or inconsistent, the state is left as it is.
+    """
+    moving = {**drive_rates(mechanism, (state.time, np.inf)), **inputs}
+    if np.any(state.multipliers):
+        return state, moving
+    external = {name: value for name, value in inputs.items() if name in mechanism.network.input_slices}
+    try:
+        return mechanism.consistent_multipliers(state, inputs=external), moving
+    except (ArithmeticError, ValueError):
+        return state, moving
 
 
 @dataclass(frozen=True)

@@ -140,22 +140,30 @@ class Conditions:
         g, h = e.algebraic(self.time, x), self.hidden(x)
         terms = self._terms(x, ROUND_OFF)
         relative = np.abs(g) / np.maximum(np.abs(s.U2.T) @ terms, 1e-300)
-        of_hidden = np.zeros(0)
-        if h.size:
-            own = s.V2.T @ x
-            each = _differences(self.hidden, x, h, s.V2, self._unit)
-            size = np.abs(self.hidden(x - s.V2 @ own)) + np.abs(each) @ np.abs(own) + np.abs(h)
-            of_hidden = np.abs(h) / np.maximum(size, 1e-300)
-            # states at rest without forces: rates of the size of round-off are none
-            noise = 1e-14 * np.abs(self.N.T) @ (np.abs(s.U2.T) @ terms)
-            assert self._slopes is not None  # those of h
-            noise += 1e-14 * np.abs(self._slopes[1]) @ np.abs(e.rate(self.time, x))  # as of bodies that fall together
-            of_hidden[np.abs(h) <= noise] = 0.0
+        of_hidden = self._relative(x, h, terms) if h.size else h
         names = [self.names[int(np.argmax(np.abs(c)))] for c in self.N.T]
         largest = max(float(relative.max(initial=0.0)), float(of_hidden.max(initial=0.0)))
         return Inconsistency(
             dict(zip(self.names, map(float, g), strict=True)), dict(zip(names, map(float, h), strict=True)), largest
         )
+
+    def _relative(self, x: Array, h: Array, terms: Array) -> Array:
+        """The defects of ``h = 0`` over the largest terms.
+
+        These are at least what states change by in the shortest time scale 1/max|ẋ/size|, to a thousandth.
+        """
+        s, own = self.split, self.split.V2.T @ x
+        each = _differences(self.hidden, x, h, s.V2, self._unit)
+        size = np.abs(self.hidden(x - s.V2 @ own)) + np.abs(each) @ np.abs(own) + np.abs(h)
+        assert self._slopes is not None  # those of h
+        slopes, rate = np.abs(self._slopes[1]), np.abs(self.equations.rate(self.time, x))
+        differential = np.abs(s.V1.T) @ self.size
+        fastest = float((rate / np.where(differential > 0.0, differential, np.inf)).max(initial=0.0))
+        size = np.maximum(size, AT_LEAST * fastest * (slopes @ differential))
+        made = np.abs(h) / np.where(size > 0.0, size, 1.0)
+        # states at rest without forces: rates of the size of round-off are none, as of bodies that fall together
+        noise = 1e-14 * (np.abs(self.N.T) @ (np.abs(s.U2.T) @ terms) + slopes @ rate)
+        return np.where(np.abs(h) <= noise, 0.0, made)
 
     def _terms(self, x: Array, least: float = 0.0) -> Array:
         """|J − R||z| + |B − P||u| (n,), how large the terms of each equation are.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from .. import checks as check
 from ..initial import check_consistent, refuse_redundant
 from ..inputs import Forcing, Input
 from ..joints.laws import Alignment, Angle, Law
+from ..phdae import PHDAE
 from ..space import Array
 from ..state import State, laws
 from ..trajectory import Trajectory
@@ -50,9 +52,26 @@ def integrate_mechanism(
     system, everything = mechanism.phdae(start), {**inputs, **drive_rates(mechanism, span)}
     x0 = np.concatenate([start.x, start.multipliers])
     if method not in SOLVERS:  # those do so themselves
-        equations = Equations(system, Forcing(system.ports, everything, mechanism.layout.dim), span)
-        x0, _ = start_of(equations, span[0], x0)
+        x0 = _start(mechanism, system, everything, span)
     return integrate_system(system, x0, grid, method=method, inputs=everything, dim=mechanism.layout.dim, **options)
+
+
+def consistent_multipliers(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> State:
+    """See :meth:`flexph.Mechanism.consistent_multipliers`."""
+    if not isinstance(state, State):
+        raise ValueError(f"state must be a State, see mechanism.consistent_state(pose), got {type(state).__name__}")
+    for name in inputs:
+        check.lookup("external port", name, mechanism.network.input_slices)
+    refuse_redundant(mechanism, check_consistent(mechanism, state).matrix)
+    span = (state.time, np.inf)
+    x = _start(mechanism, mechanism.phdae(state), {**inputs, **drive_rates(mechanism, span)}, span)
+    return replace(state, multipliers=x[state.x.size :])
+
+
+def _start(mechanism: Mechanism, system: PHDAE, inputs: Mapping[str, Input], span: tuple[float, float]) -> Array:
+    """The sample of the system with multipliers that keep the rates of the constraints (index 2)."""
+    equations = Equations(system, Forcing(system.ports, inputs, mechanism.layout.dim), span)
+    return start_of(equations, span[0], system.sample)[0]
 
 
 def drive_rates(mechanism: Mechanism, span: tuple[float, float]) -> dict[str, Callable[[float], float]]:

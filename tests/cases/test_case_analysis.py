@@ -9,10 +9,12 @@ from cases import (
     controlled_lc,
     crank_slider,
     differential_drive,
+    double_four_bar,
     flexible_pendulum,
     four_bar,
     four_particle,
     gyroscope,
+    hinged_beam,
     lc_circuit,
     pogo_stick,
     point_masses,
@@ -58,6 +60,7 @@ def test_the_casimir_of_a_controlled_circuit_is_its_total_flux():
         (crank_slider, 8, None),
         (four_particle, 2, 2),
         (andrews_squeezer, 20, 28),  # 20 of joints, 7 unit circles, the length of the spring
+        (hinged_beam, 3, 15),
         (flexible_pendulum, 3, 15),  # the joint, a rotation matrix, 6 relations of deformations and stresses
         (point_masses, 2, 2),
         (rigid_slider_crank, 3, 3),
@@ -78,6 +81,23 @@ def test_mechanisms_by_what_their_joints_hold(module, constraints, conserved):
     if constraints:  # the state that is reported solves the equations and their rates
         assert not found.note
         assert not inconsistency(system, found.state, inputs=inputs)
+
+
+@pytest.mark.parametrize(
+    "module", [andrews_squeezer, crank_slider, double_four_bar, flexible_pendulum, four_bar, hinged_beam]
+)
+def test_starts_of_mechanisms_are_consistent(module):
+    """With the joint forces of their motion, such as what holds bodies on their circles."""
+    given = module.case.system()
+    system, inputs = given if isinstance(given, tuple) else (given, None)
+    assert not inconsistency(system, system.sample, inputs=inputs)
+
+
+def test_a_driven_mechanism_is_analysed_as_it_moves():
+    """Its drive and its joint forces belong to the state: nothing is violated, and nothing has to be given."""
+    mechanism = crank_slider.crank_slider(1, "linear")
+    state = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
+    assert str(analyze(mechanism, state).given) == "consistent"
 
 
 def test_modes_of_switching_cases():
