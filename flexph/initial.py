@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 AT_REST = 1e-13
-"""Velocity [m/s] or gap [m] that counts as zero: what projection leaves of bodies that cannot move."""
+"""Velocity [m/s] that counts as zero: what projection leaves of bodies that cannot move."""
 CONSISTENT = 1e-9
 """Relative defect up to which a projected velocity counts as consistent: rates of drives are known to about this."""
 FEW = 400
@@ -287,7 +287,7 @@ def _unit_of(mechanism: Mechanism, row: int, unit: str) -> str:
 def _report(mechanism: Mechanism, what: str, defect: Array, size: Array, time: float, unit: str) -> None:
     excess = np.abs(defect) - 1e2 * CONSISTENT * size
     worst = int(np.argmax(excess))
-    if excess[worst] > AT_REST:
+    if excess[worst] > (AT_REST if what == "velocity" else 0.0):
         raise ValueError(
             f"inconsistent initial {what} at t = {time} s: {mechanism.constraint_names[worst]} is violated by "
             f"{abs(defect[worst]):.3g} {_unit_of(mechanism, worst, unit)}; use mechanism.assemble(...) and "

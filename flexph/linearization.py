@@ -27,6 +27,10 @@ from .state import Pose, TimeTable, product_values, spring_values
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
+UNLOADED = 1e-9
+"""Stretch of a spring, over the size of bodies and the distances between them, or turn [rad] up to which it carries
+nothing."""
+
 DENSE_LIMIT = 500
 """States up to which dense matrices are made: below, dense algebra is faster."""
 
@@ -120,8 +124,11 @@ def _refuse_loads(mechanism: Mechanism, pose: Pose) -> None:
     a = mechanism.network.arrays
     arms = node_arms(a, pose.rotations, np.zeros(a.body_u.size))
     values = spring_values(mechanism, product_values(mechanism, pose.centres, arms))
-    for i, (name, _) in enumerate(measures(mechanism.connections)):
-        if a.springs.stiffness[i] * abs(values[i] - pose.anchors.springs[i]) > 1e-9 * a.springs.stiffness[i]:
+    points = (a.node_position[a.node_moves > 0.0], pose.centres - pose.centres[0])
+    length = max(float(np.abs(part).max(initial=0.0)) for part in points)
+    size = {"length": length, "component": length, "angle": 1.0}
+    for i, (name, measure) in enumerate(measures(mechanism.connections)):
+        if a.springs.stiffness[i] and abs(values[i] - pose.anchors.springs[i]) > UNLOADED * size[measure.kind]:
             raise ValueError(f"linearize needs an unloaded pose: {name} is stretched in it")
 
 

@@ -17,6 +17,10 @@ REACH = 1e-3
 AGREEING = 1e-12
 """Difference of two rates of fourth order, by long and by half as long distances, up to which they are exact: that of
 round-off where the values are small beside the rate, as at the start of most drives."""
+ROUND_OFF = 1e1 * np.finfo(float).eps
+"""What differences of a value lose, over the value."""
+SETTLED = 1e-6
+"""Error of a rate over the rate up to which an adaptive difference that has not settled will do."""
 _ENDING = np.array([25.0, -48.0, 36.0, -16.0, 3.0])
 """Weights of the derivative at the end of a step, over 3h, of values at its end and each quarter before."""
 
@@ -66,13 +70,14 @@ def rate_after(function: Callable[[float], Any], size: int, time: float, name: s
         return made
 
     long, short = (rate_before(change, size, time, -reach) for reach in (REACH, 0.5 * REACH))
-    if np.all(np.abs(long - short) <= AGREEING * np.maximum(1.0, np.abs(short))):
+    noise = ROUND_OFF * np.abs(here) / REACH
+    if np.all(np.abs(long - short) <= np.maximum(noise, AGREEING * np.abs(short))):
         return long
     rates = np.zeros(size)
     for k in range(size):
         part = np.vectorize(lambda t, k=k: change(t)[k], otypes=[float])
         found = derivative(part, time, initial_step=REACH, step_direction=1)
-        if not found.success and not found.error < 1e-6 * max(1.0, abs(found.df)):
+        if not found.success and not found.error <= max(SETTLED * abs(found.df), float(noise[k])):
             raise ValueError(
                 f"{name}: the prescribed motion has no derivative at t = {time} s (error {found.error:.1e})"
             )

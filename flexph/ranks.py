@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import qr
 from scipy.sparse.csgraph import connected_components
 
 from .space import Array
@@ -99,7 +100,7 @@ class _Basis:
         self._left[place] = False
         own = np.eye(self._n)[:, place]
         if null.shape[1]:
-            q = np.linalg.qr(null / np.linalg.norm(null, axis=0), mode="complete")[0]
+            q = _complete(null)
             self._null.append(own @ q[:, : null.shape[1]])
             own = own @ q[:, null.shape[1] :]
         self._spanned.append(own)
@@ -109,6 +110,18 @@ class _Basis:
         empty = np.zeros((self._n, 0))
         null = [*self._null, np.eye(self._n)[:, self._left]]
         return _ordered(np.hstack([empty, *self._spanned])), _ordered(np.hstack(null))
+
+
+def _complete(columns: Array) -> Array:
+    """An orthogonal matrix whose first columns span the same as those given, independent ones of rows of any unit.
+
+    With pivoting and rows in descending order, small rows keep their digits (A. J. Cox, N. J. Higham, Stability of
+    Householder QR factorization for weighted least squares problems, 1998).
+    """
+    order = np.argsort(-np.abs(columns).max(axis=1), kind="stable")
+    made = np.empty((len(columns),) * 2)
+    made[order] = qr(columns[order], pivoting=True)[0]
+    return made
 
 
 def _ordered(columns: Array) -> Array:

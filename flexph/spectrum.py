@@ -13,6 +13,7 @@ from . import checks as check
 from .elimination import eliminate
 from .linear import LinearPHDAE, linear_system
 from .lowest_modes import lowest_modes
+from .ranks import rank_of
 from .space import Array, dense
 
 DENSE_LIMIT = 600
@@ -96,20 +97,6 @@ def _split(system: LinearPHDAE) -> tuple[Any, Any, Any] | None:
     if check.norm(e[v][:, s]) or check.norm(j[v][:, v]) or check.norm(j[s][:, s]):
         return None
     return e[v][:, v], e[s][:, s], j[s][:, v]
-
-
-def rank_of(d: Array) -> int:
-    """Rank of a matrix by singular values after its rows and columns are brought to one scale.
-
-    Scaling does not change the rank and takes units and stiffness contrasts out of the decision.
-    """
-    if not d.size:
-        return 0
-    for _ in range(3):
-        rows, columns = np.linalg.norm(d, axis=1), np.linalg.norm(d, axis=0)
-        d = d / np.sqrt(np.where(rows > 0.0, rows, 1.0))[:, None] / np.sqrt(np.where(columns > 0.0, columns, 1.0))
-    values = np.linalg.svd(d, compute_uv=False)
-    return int(np.sum(values > max(d.shape) * np.finfo(float).eps * 10.0 * values[0])) if values[0] > 0.0 else 0
 
 
 def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None, shapes: bool) -> Modes:

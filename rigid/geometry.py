@@ -9,6 +9,7 @@ import numpy as np
 
 from flexph import DiracStructure, LagrangianSubspace
 from flexph import checks as check
+from flexph.ranks import rank_of
 from flexph.space import Array
 
 from .system import MultibodySystem
@@ -130,7 +131,8 @@ class LagrangianSubmanifold:
             made: Array = s.V_gradient(at_zeta) + s.c_jacobian(at_zeta).T @ lam
             return made
 
-        steps = DIFFERENCE * np.maximum(np.abs(zeta), 1.0)
+        largest = float(np.abs(zeta).max(initial=0.0)) or 1.0
+        steps = DIFFERENCE * np.where(zeta != 0.0, np.abs(zeta), largest)
         moves = np.diag(steps)
         made = np.array([(force(zeta + m) - force(zeta - m)) / (2.0 * h) for m, h in zip(moves, steps, strict=True)])
         size, skew = float(np.abs(made).max(initial=0.0)), float(np.abs(made - made.T).max(initial=0.0))
@@ -184,18 +186,19 @@ def _relative(residual: Array, scale: Array | float) -> float:
 
 
 def _check_full(slope: Array) -> None:
-    values = np.linalg.svd(slope, compute_uv=False)
-    rank = int(np.sum(values > RANK * values.max(initial=0.0)))
+    rank = rank_of(slope, tolerance=RANK)
     if rank < len(slope):
         raise ValueError(f"c' must have full row rank where L is a submanifold: rank {rank} of {len(slope)} rows")
 
 
 def _inverse(mass: Array) -> tuple[Array, Array]:
-    """M⁺ and W with im Wᵀ = ker M."""
-    values, vectors = np.linalg.eigh(mass)
+    """A symmetric M⁺ with M M⁺M = M and W with im Wᵀ = ker M; the rank is that of M with a unit diagonal."""
+    diagonal = np.abs(np.diag(mass))
+    size = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    values, vectors = np.linalg.eigh(mass / np.outer(size, size))
     regular = np.abs(values) > RANK * np.abs(values).max(initial=0.0)
-    kept = vectors[:, regular]
-    return (kept / values[regular]) @ kept.T, vectors[:, ~regular].T
+    kept = vectors[:, regular] / size[:, None]
+    return (kept / values[regular]) @ kept.T, vectors[:, ~regular].T / size
 
 
 def _kernel(rows: Array) -> Array:

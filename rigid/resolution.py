@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from flexph import checks as check
+from flexph.ranks import rank_of
 from flexph.space import Array
 
 from .probes import probes
@@ -109,8 +110,7 @@ def _size(rows: Array, S: Array) -> Array:
 
 
 def _rank(matrix: Array) -> int:
-    values = np.linalg.svd(matrix, compute_uv=False)
-    return int(np.sum(values > RANK * values.max(initial=0.0)))
+    return rank_of(matrix, tolerance=RANK)
 
 
 def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> Array:

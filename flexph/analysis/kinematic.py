@@ -55,9 +55,10 @@ class KinematicSystem:
             raise ValueError(f"constraints must have full column rank: rank {rank_of(A.T)} of {A.shape[1]} columns")
         if self.basis is not None:
             S = check.array("basis", self.basis(q), (q.size, q.size - A.shape[1]))
-            defect = float(np.abs(A.T @ S).max(initial=0.0))
-            if defect > 1e-12 * max(np.abs(A).max(initial=0.0), 1.0) * max(np.abs(S).max(initial=0.0), 1.0):
-                raise ValueError(f"basis must span the kernel of Aᵀ: |AᵀS| = {defect:.0e}")
+            terms = np.abs(A).T @ np.abs(S)
+            defect = float(np.max(np.abs(A.T @ S) / np.where(terms > 0.0, terms, 1.0), initial=0.0))
+            if defect > 1e-12:
+                raise ValueError(f"basis must span the kernel of Aᵀ: |AᵀS| = {defect:.0e} of its terms")
 
     def phdae(self, momenta: Array | None = None) -> PHDAE:
         """The constrained system with states (q, p, λ): parts ``q``, ``p``, ``lam``, port ``u``."""

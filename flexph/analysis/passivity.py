@@ -97,7 +97,7 @@ def _quadratic_bound(view: SystemView, hessian: Array, directions: Array) -> boo
         return False
     flat = vectors[:, values <= QUADRATIC]
     slope, own = np.abs(flat.T @ (scale * b)).max(initial=0.0), np.abs(scale * view_terms(view, hessian, directions))
-    return bool(slope <= QUADRATIC * max(own.max(initial=0.0), 1e-300) or slope <= 1e-12)
+    return bool(slope <= QUADRATIC * own.max(initial=0.0))
 
 
 def view_terms(view: SystemView, hessian: Array, directions: Array) -> Array:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import subspace_angles
 
+from .. import ranks
 from ..space import Array
 
 RANK = 1e-10
-"""Singular value over the largest one, of rows scaled to length 1, below which a row depends on others."""
+"""Singular value over the largest one, of equilibrated rows, below which a row depends on others: structures are made
+by several eliminations, which leave more than round-off."""
 MEMBER = 1e-10
 """Relative residual of the equations up to which a vector counts as a member of a subspace."""
 
@@ -26,9 +28,8 @@ def unit_columns(matrix: Array) -> Array:
 
 
 def rank_of(rows: Array) -> int:
-    """The number of singular values above RANK times the largest one."""
-    values = np.linalg.svd(rows, compute_uv=False)
-    return int(np.sum(values > RANK * max(values.max(initial=0.0), 1e-300)))
+    """Rank of a matrix, whatever the units of its rows and columns, as far as structures are known."""
+    return ranks.rank_of(rows, tolerance=RANK)
 
 
 def left_null(matrix: Array) -> Array:
@@ -53,12 +54,8 @@ def left_null(matrix: Array) -> Array:
 
 
 def null_space(rows: Array) -> Array:
-    """Orthonormal columns of ``{x : A x = 0}``, A with rows scaled to length 1."""
-    if not rows.size:
-        return np.eye(rows.shape[1])
-    _, values, vt = np.linalg.svd(unit_rows(rows))
-    made: Array = vt[int(np.sum(values > RANK * max(values[0], 1e-300))) :].T
-    return made
+    """Orthonormal columns of ``{x : A x = 0}``, with the rank of :func:`rank_of`."""
+    return ranks.subspaces(rows, tolerance=RANK).null
 
 
 def echelon(columns: Array) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from .. import checks as check
 from ..linear import LinearPHDAE
+from ..ranks import rank_of
 from ..space import Array, dense
 
 ALGEBRAIC = "feedthrough"
@@ -98,7 +99,7 @@ def _without_q(E: Any, J: Any, R: Any, B: Any, *, P: Any, Q: Any) -> tuple[Any, 
     n = E.shape[0]
     Q = check.matrix("Q", Q, (n, n))
     scaled = dense(Q) if n <= 2000 else None
-    if scaled is not None and np.linalg.matrix_rank(scaled / np.maximum(np.abs(scaled).max(axis=0), 1e-300)) < n:
+    if scaled is not None and rank_of(scaled) < n:
         raise ValueError("Q must be regular: states without energy and without an equation would be lost")
     R = 0.0 * J if R is None else R
     E, J, R = Q.T @ E, Q.T @ J @ Q, Q.T @ R @ Q

@@ -10,8 +10,9 @@ from scipy.linalg import eig, eigvals, qr, svd
 from .. import checks as check
 from ..elimination import eliminate
 from ..linear import LinearPHDAE
+from ..ranks import rank_of
 from ..space import Array
-from ..spectrum import poles, rank_of
+from ..spectrum import poles
 from ..state_space import StateSpace, dense, state_space
 from .channels import Names, channels
 from .transmission import linked, transmits, transmitted
