@@ -212,7 +212,7 @@ def balances(system: PHDAE, x: Array, size: Array) -> Array:
         difference = np.abs(change @ system.z(moved) - flow @ z)
         columns[:, i] = np.where(difference > LOST * terms, difference, 0.0) / (moved[k] - x[k])
     others = np.maximum(terms[:, None] - columns * np.abs(x[algebraic]), 0.0)
-    made[algebraic] = balancing(columns, others, E.any(axis=1))
+    made[algebraic] = balancing(columns, others, np.asarray(E.any(axis=1)))
     return made
 
 
