@@ -13,6 +13,7 @@ from flexph import checks as check
 from flexph.body import Momenta
 from flexph.space import spins
 
+from .beam_buckling import buckling_loads
 from .damping import Damping, damped
 from .elements import Field, Pair, gauss
 from .elements import pair as pair_named
@@ -74,7 +75,9 @@ def beam(
     - ``paper``: that of [flex] sec. 6, P1 and a continuous P1 N, with spurious axial modes.
 
     ``strain="von_karman"`` takes the best constant (``quadratic``: the best line) to ``u_x' + ½u_y'² [+ ½u_z'²]`` on
-    each element as its axial strain: geometric stiffening ([flex] remark 2) without membrane locking.
+    each element as its axial strain: geometric stiffening ([flex] remark 2) without membrane locking. No strain
+    couples bending and torsion within a body: a beam of space that turns aside under a moment in its stiff plane takes
+    several bodies (:mod:`fem.beam_buckling`).
     ``momenta``: see :class:`flexph.Body`. ``damping``: see :class:`Damping`. Ports: ``root``, ``tip`` and the named
     ``stations`` (distance from the root [m]); load port ``load``, a force per length [N/m] for each element.
 
@@ -100,6 +103,7 @@ def beam(
         view=line_view(mesh, section),
         momenta=momenta,
         section_rotation=mesh.rotation(np.array([0.0, 1.0])),
+        buckling=buckling_loads(mesh, rigidities, strain),
     )
 
 

@@ -3,6 +3,7 @@
 from .analysis import analyze
 from .body import Body, LoadPort, Port, SectionMap, StressField, TensorField, View
 from .body_basis import body_basis
+from .buckling_load import BucklingLoad
 from .component_modes import craig_bampton
 from .dirac import DiracStructure, LagrangianSubspace
 from .elasticity import Elasticity
@@ -97,6 +98,7 @@ __all__ = [
     "At",
     "Balance",
     "Body",
+    "BucklingLoad",
     "Certificate",
     "Connection",
     "Derivatives",

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from . import checks as check
+from .buckling_load import BucklingLoad
 from .elasticity import Elasticity
 from .inertia import Inertia, contract
 from .space import Array
@@ -165,6 +166,7 @@ class Body:
     u = 0 about the centre of mass ([flex] sec. 4.3): no Coriolis or centrifugal coupling with u.
     ``section_rotation``, sparse (k, n), are rotations that must stay small (range of validity of the frame).
     ``sections``: named surfaces through the body, see :func:`flexph.section_forces`.
+    ``buckling``: loads at which it would buckle in a way that its strain leaves out.
     ``unshifted`` is the body before it was brought about mean axes, where that would have filled its matrices
     (:func:`flexph.mean_axes.about_mean_axes`).
     """
@@ -178,6 +180,7 @@ class Body:
     turns: bool = True
     section_rotation: Any | None = None
     sections: Mapping[str, SectionMap] = field(default_factory=dict)
+    buckling: tuple[BucklingLoad, ...] = ()
     unshifted: Body | None = None
 
     def __post_init__(self) -> None:

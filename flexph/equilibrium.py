@@ -19,6 +19,7 @@ from .initial import (
     velocities_of,
 )
 from .inputs import Forcing, Input
+from .joints.vectors import Ground
 from .kernels.arrays import Arrays, total
 from .kernels.continuous import elastic_stress, mass_matrix, strain_operator
 from .kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
@@ -31,6 +32,7 @@ from .redundancy import independent
 from .saddle import solve_saddle
 from .space import Array, cross, skew, spin_map, spins
 from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat, laws
+from .validity import warn_of_range
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -122,6 +124,7 @@ def equilibrium(
         refuse_nonholonomic(mechanism, "a steady rotation")
     given = problem(mechanism, pose.anchors, time, inputs, steady)
     start = _turning(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
+    _refuse_supports(given, start)
     size = extent(mechanism, start.r, start.R)
     change = np.inf
     for judged in (True, False):  # loads without a potential may lead a judged search in circles
@@ -131,7 +134,9 @@ def equilibrium(
             c = _moved(mechanism, c, correction, steady)
             change = float(np.abs(correction).max(initial=0.0)) / size
             if change <= SETTLED or (change <= STAGNATED and change > 0.5 * previous):
-                return _finished(given, c, redundant)
+                state = _finished(given, c, redundant)
+                warn_of_range(mechanism, np.array([time]), state.x[None], level=3)
+                return state
             if not np.isfinite(change):
                 break
             previous = change
@@ -158,6 +163,26 @@ def _steady(mechanism: Mechanism, spin: Any, about: Any) -> Steady:
             f"a steady rotation needs gravity along its axis, got spin {turning} and gravity {mechanism.gravity}"
         )
     return Steady(turning, -skew(turning, dim) @ centre)
+
+
+def _refuse_supports(given: Problem, c: Configuration) -> None:
+    """Raise ValueError, naming it, where a joint holds a body to the ground so that it cannot turn with the spin."""
+    if not np.any(given.steady.spin):
+        return
+    v = velocities_of(given.mechanism, c)
+    G = given.constraints(c)
+    still = np.abs(G @ v) > BALANCED * (abs(G) @ np.abs(v)).max(initial=0.0)
+    row = 0
+    for connection in given.mechanism.connections:
+        own = still[row : row + len(connection.rows)]
+        row += own.size
+        if own.any() and not connection.is_driven and any(isinstance(port, Ground) for port in connection.ports):
+            raise ValueError(
+                f"{connection.name} does not turn with the spin {given.steady.spin} rad/s, but in a steady rotation "
+                "the whole mechanism turns: hold it by a revolute joint about that axis and a drive of that rate. A "
+                "rotor on a support that stands still, such as a flexible tower, is not supported: it has no Campbell "
+                "diagram here"
+            )
 
 
 def _turning(mechanism: Mechanism, c: Configuration, steady: Steady) -> Configuration:
@@ -304,7 +329,8 @@ def steady_motion(mechanism: Mechanism, state: State) -> Steady:
     defect = max(np.abs(matrix @ found - given).max(initial=0.0), np.abs(c.du).max(initial=0.0))
     if defect > BALANCED * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
         raise ValueError(
-            f"the state must be at rest or in one steady rotation: parts move against it by {defect:.2g} (m/s, rad/s)"
+            f"the state must be at rest or in one steady rotation: parts move against it by {defect:.2g} (m/s, rad/s); "
+            "small motions of a rotor on a support that stands still, such as a flexible tower, are not supported"
         )
     return Steady(found[dim:], found[:dim])
 

@@ -41,6 +41,7 @@ def consistent_state(
 ) -> State:
     """See :meth:`flexph.Mechanism.consistent_state`."""
     from .quasistatic import deform
+    from .validity import warn_of_range
 
     check.choice("elastic", elastic, ("undeformed", "quasi_static"))
     check.number("time", time)
@@ -52,6 +53,8 @@ def consistent_state(
     c = c._replace(spring=spring_forces(mechanism, c, pose.anchors)[mechanism.network.arrays.springs.state >= 0])
     state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors)
     check_consistent(mechanism, state, table=table)
+    if elastic == "quasi_static":
+        warn_of_range(mechanism, np.array([time]), state.x[None], level=3)
     return state
 
 

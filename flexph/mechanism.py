@@ -131,10 +131,10 @@ class Mechanism:
         """A state that satisfies all constraints and their rates at ``time``.
 
         ``velocities`` by body: in the plane its spin [rad/s] or (ẋ, ẏ, spin) of its origin P, in space its spin (3,)
-        or a pair (velocity of P, spin), both in world axes. They are kept where the joints and
-        drives allow it; the others follow with the least kinetic energy, without deformation rates where that is
-        possible. ``elastic="quasi_static"`` starts with the deformation that balances the inertia forces of the
-        rigid motion, instead of undeformed.
+        or a pair (velocity of P, spin), both in world axes; of a point mass its velocity alone. They are kept where
+        the joints and drives allow it; the others follow with the least kinetic energy, without deformation rates
+        where that is possible. ``elastic="quasi_static"`` starts with the deformation that balances the inertia forces
+        of the rigid motion, instead of undeformed, and warns where that leaves the range of a body's model.
         """
         if not isinstance(pose, Pose):
             raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
@@ -159,7 +159,8 @@ class Mechanism:
         unstable equilibrium it may find that. Nonholonomic joints hold by their forces wherever they stand: of
         their many equilibria it is one that is reached from the pose without slip; a ``spin`` is refused.
 
-        Raises ArithmeticError where none is found, and ValueError for redundant constraints, whose forces are not
+        Warns (:class:`flexph.ValidityWarning`) where a body leaves the range of its model. Raises ArithmeticError where
+        none is found, and ValueError for redundant constraints, whose forces are not
         unique, unless ``redundant="least_norm"``.
         """
         if not isinstance(pose, Pose):
@@ -184,8 +185,9 @@ class Mechanism:
         """All small motions about an equilibrium or a steady rotation, as complex numbers; dense.
 
         ``state`` and ``inputs`` as for :meth:`linearize`. ``Spectrum.message`` says which of the two it is and whether
-        a motion grows; about a steady rotation all is seen in the frame that turns. Displacements that nonholonomic
-        joints forbid lead to other equilibria and are not counted.
+        a motion grows, as decided by the signs of the stiffness (:mod:`flexph.signature`); about a steady rotation all
+        is seen in the frame that turns. Displacements that nonholonomic joints forbid lead to other equilibria and are
+        not counted. A rotor on a support that stands still is not supported.
         """
         if not isinstance(state, State):
             raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")

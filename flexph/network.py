@@ -186,7 +186,10 @@ def _indices(values: Any) -> np.ndarray:
 def direction_shape(port: Port, direction: Array, dim: int, size: int) -> Any:
     """∂a/∂u of a section direction a(u) = n + (ψu) × n: sparse (d, size)."""
     if port.rotation is None:
-        raise ValueError("a point mass has no direction: use turning=True, or a body with inertia")
+        raise ValueError(
+            "a point mass has no direction: hold its position alone, by a hinge of the plane, a spherical joint of "
+            "space, a distance or slider(..., turning=True), or take a body with inertia"
+        )
     turned = np.einsum("aij,j->ia", cross(dim), direction)
     return sparse.csr_array(turned) @ port.rotation
 

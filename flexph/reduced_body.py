@@ -76,6 +76,7 @@ def reduce_body(
         view=None if body.view is None else _view(body.view, T, S),
         section_rotation=_rows(body.section_rotation, T) if flexible else None,
         sections={k: p.over(T, S) for k, p in body.sections.items()} if flexible else {},
+        buckling=tuple(load.over(S) for load in body.buckling) if flexible else (),
         unshifted=None,
     )
 

@@ -18,7 +18,7 @@ from .gauss import STAGES, Gauss
 from .initial import Checked, check_consistent, refuse_redundant, start_table
 from .inputs import Forcing, Input
 from .methods.events import Event, Watch
-from .methods.run import ascending
+from .methods.run import ascending_from
 from .newton import NoConvergence
 from .pacing import NoPace, Pace, Pairs, read_tolerance
 from .record import Record
@@ -141,10 +141,7 @@ def _method(single: Single, options: Options) -> Method:
 
 
 def _grid(times: Sequence[float] | Array, start: State) -> Array:
-    grid = ascending(times)
-    if grid[0] != start.time:
-        raise ValueError(f"times must begin at the time of the start, {start.time} s, got {grid[0]} s")
-    return grid
+    return ascending_from(start.time, times)
 
 
 def _march(run: _Run | CompiledRun, grid: Array, options: Options) -> Solution:

@@ -11,6 +11,7 @@ from .ledger import make_ledger
 from .resolution import resolution
 from .solution import Solution
 from .state import State, configuration
+from .validity import warn_of_range
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -23,6 +24,7 @@ def still(mechanism: Mechanism, state: State) -> Solution:
     :func:`section_forces`, ``export.stress_envelope`` and ``export.write_series``, whose displacements then are those
     of the deformation. The ledger has the energies; of joint forces there is ``mechanism.reaction(state, joint)``.
 
+    Warns (:class:`flexph.ValidityWarning`) where a body leaves the range of its model.
     Raises ValueError for what is no state of this mechanism.
     """
     if not isinstance(state, State):
@@ -35,6 +37,7 @@ def still(mechanism: Mechanism, state: State) -> Solution:
     flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
     none, energy = np.zeros((0, constraints)), accounts.energies(c, derive(arrays, c))
     resolved = resolution(mechanism, state.x[None, :], np.zeros(0))
+    warn_of_range(mechanism, np.array([state.time]), state.x[None], level=2)
     return Solution(
         mechanism=mechanism,
         times=np.array([state.time]),

@@ -1,19 +1,27 @@
-"""Warnings of a finished run: where it left the range in which its model or its steps are valid."""
+"""Warnings of runs and equilibria that leave the range in which their models or their steps are valid."""
 
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .assembly import extent
+from .body import Body
 from .joints.laws import Angle
 from .kernels.state import derive
-from .solution import Solution
+from .space import Array
 from .state import configuration, law_products, laws
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+    from .solution import Solution
 
 SMALL_ROTATION = 0.3
 """Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
+BUCKLING_SHARE = 0.5
+"""Load over the buckling load that a model leaves out above which it is said: the stiffness then lacks half."""
 UNBALANCED = 1e-9
 """Balance residual over the energy above which a run warns: far above round-off, nothing should reach it."""
 RESTING = 1e-9
@@ -33,24 +41,48 @@ class ValidityWarning(UserWarning):
 
 def warn_of_doubts(solution: Solution, h: float, level: int) -> None:
     """Look a run over, h its longest step [s]; ``level`` counts the callers up to the user's, from this one on."""
-    for found in (_rotation(solution), _defects(solution), _long_steps(solution, h), _axes(solution)):
+    warn_of_range(solution.mechanism, solution.times, solution.states, level + 1)
+    for found in (_defects(solution), _long_steps(solution, h), _axes(solution)):
         for doubt in found:
             warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
 
 
-def _rotation(solution: Solution) -> list[str]:
-    found = []
-    for name, body in solution.mechanism.bodies.items():
-        if body.section_rotation is None or not body.size:
+def warn_of_range(mechanism: Mechanism, times: Array, states: Array, level: int) -> None:
+    """Warn where states (k, size) at times (k,) leave the range of the models of bodies; ``level`` as above."""
+    for name, body in mechanism.bodies.items():
+        if not body.size:
             continue
-        turned = np.abs(body.section_rotation @ solution.deformation(name).T).max(axis=0)
-        if turned.max() > SMALL_ROTATION:
-            k = int(np.argmax(turned > SMALL_ROTATION))
-            found.append(
-                f"a section of {name!r} turns by {turned.max():.2f} rad (more than {SMALL_ROTATION} first at "
-                f"t = {solution.times[k]:.4g} s): a floating frame is for moderate deflections; "
-                "split the body in two, or take strain='von_karman' if it spins"
-            )
+        u, sigma = (states[:, mechanism.layout.parts[f"{name}.{part}"]] for part in ("deformation", "stress"))
+        for doubt in (*_rotation(name, body, times, u), *_buckling(name, body, times, sigma)):
+            warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
+
+
+def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:
+    if body.section_rotation is None:
+        return []
+    turned = np.abs(body.section_rotation @ u.T).max(axis=0, initial=0.0)
+    if turned.max() <= SMALL_ROTATION:
+        return []
+    first = times[np.argmax(turned > SMALL_ROTATION)]
+    return [
+        f"a section of {name!r} turns by {turned.max():.2f} rad (more than {SMALL_ROTATION} first at "
+        f"t = {first:.4g} s): a floating frame is for moderate deflections; "
+        "split the body in two, or take strain='von_karman' if it spins"
+    ]
+
+
+def _buckling(name: str, body: Body, times: Array, sigma: Array) -> list[str]:
+    found = []
+    for load in body.buckling:
+        share = load.share(sigma)
+        if share.max() <= BUCKLING_SHARE:
+            continue
+        first, most = times[np.argmax(share > BUCKLING_SHARE)], share.max() * load.critical
+        found.append(
+            f"{name!r} carries a mean {load.load} of {most:.3g} {load.unit}, more than half of the "
+            f"{load.critical:.3g} {load.unit} from which on it may buckle in a way that its model leaves out "
+            f"({load.mode}; first at t = {first:.4g} s): {load.remedy}"
+        )
     return found
 
 

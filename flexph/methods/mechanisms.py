@@ -20,7 +20,7 @@ from ..trajectory import Trajectory
 from .consistent import start_of
 from .equations import Equations, slope
 from .library import SOLVERS
-from .run import ascending, integrate_system
+from .run import ascending_from, integrate_system
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -42,9 +42,7 @@ def integrate_mechanism(
     """
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
-    grid = ascending(times)
-    if grid[0] != start.time:
-        raise ValueError(f"times must begin at the time of the start, {start.time} s, got {grid[0]} s")
+    grid = ascending_from(start.time, times)
     for name in inputs:
         check.lookup("external port", name, mechanism.network.input_slices)
     refuse_redundant(mechanism, check_consistent(mechanism, start).matrix)

@@ -200,6 +200,10 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
+SAME_TIME = 1e-9
+"""Difference of two times over the step that begins with them up to which they are the same: it changes nothing."""
+
+
 def ascending(times: Sequence[float] | Array) -> Array:
     """At least two ascending times."""
     grid = check.array("times", times, (None,))
@@ -211,6 +215,14 @@ def ascending(times: Sequence[float] | Array) -> Array:
             f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"
         )
     return grid
+
+
+def ascending_from(start: float, times: Sequence[float] | Array) -> Array:
+    """At least two ascending times that begin at a start [s] up to round-off; the first one then is the start."""
+    grid = ascending(times)
+    if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):
+        raise ValueError(f"times must begin at the time of the start, {start} s, got {grid[0]} s")
+    return grid if grid[0] == start else ascending(np.append(start, grid[1:]))
 
 
 def _explain(method: str, t0: float, t1: float, error: StepFailed, count: int) -> str:

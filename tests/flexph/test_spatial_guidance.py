@@ -5,6 +5,7 @@ import warnings
 import meshio
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
@@ -56,8 +57,25 @@ def test_states_without_joint_forces_are_refused():
 
 def test_a_spin_that_the_joints_do_not_have():
     mechanism = connect({"a": ROD}, [weld("a.root", ORIGIN)])
-    with pytest.raises(ValueError, match=r"joints do not turn with the spin .* revolute joint .* rad/s"):
+    with pytest.raises(ValueError, match=r"weld a.root–GROUND at .* does not turn with the spin .* revolute"):
         mechanism.equilibrium(mechanism.assemble(), spin=(0.0, 0.0, 20.0))
+
+
+@pytest.mark.parametrize("gravity", [None, DOWN])
+@pytest.mark.parametrize("driven", [True, False])
+def test_a_rotor_on_a_flexible_tower_is_said_not_to_be_supported(driven, gravity):
+    """Of a Campbell diagram: neither as a steady rotation nor from a state whose rotor alone turns."""
+    joints = [weld("tower.root", ORIGIN), revolute("rotor.root", "tower.tip", axis=(1.0, 0.0, 0.0))]
+    if driven:
+        joints.append(drive("rotor.root", "tower.tip", angle=lambda t: 5.0 * t, axis=(1.0, 0.0, 0.0)))
+    section = fem.Section(diameter=0.02)
+    tower = fem.beam(1.0, fem.Material(young=2e11, density=7850.0, poisson=0.3), section, elements=2, dim=3)
+    mechanism = connect({"tower": tower, "rotor": ROD}, joints, gravity=gravity)
+    pose, spin = mechanism.assemble({"tower": Rotation.from_euler("y", -90, degrees=True)}), (0.0, 0.0, 5.0)
+    with pytest.raises(ValueError, match=r"weld tower.root.* rotor on a support that stands still.* not supported"):
+        mechanism.equilibrium(pose, spin=spin)
+    with pytest.raises(ValueError, match=r"of a rotor on a support that stands still.* are not supported"):
+        mechanism.spectrum(mechanism.consistent_state(pose, velocities={"rotor": spin}))
 
 
 def test_poses_and_states_are_not_mixed_up():
