@@ -22,7 +22,7 @@ SHIFTS = 6
 """Factors until a shift lies well; one or two are usual."""
 SEARCHES = 5
 """Runs of Lanczos' method, each in the complement of what those before have found; one is usual."""
-LOW, ROUND_OFF, NEAR = 1e-8, 1e3 * np.finfo(float).eps, 1e-2
+LOW, ROUND_OFF, NEAR = 1e-10, 1e3 * np.finfo(float).eps, 1e-2
 """First shift over the lowest K_ii/M_ii, least shift over the highest one, and highest shift over the lowest ω² > 0."""
 GAP, SAFE = 1e-6, 0.1
 """Least relative gap between two frequencies for a cut, and share of it that the error of a factor may take."""

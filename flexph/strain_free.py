@@ -11,11 +11,12 @@ from .shift_invert import CondensedPencil, ritz
 from .space import Array
 
 STRAIN_FREE = 1e-10
-"""Frequency over the root of the highest K_ii/M_ii, from strains D v, that is round-off: of rigid motions it is 1e-15 and
-less, of the lowest modes of a mesh whose stiffness holds their digits 1e-7 and more."""
-ITERATIONS, CORRECTIONS = 4, 4
+"""Frequency over the root of the highest K_ii/M_ii, from strains D v, that is round-off: of rigid motions it is 1e-15
+and less, of the lowest modes of a mesh whose stiffness holds their digits 1e-7 and more."""
+ITERATIONS, CORRECTIONS = 3, 2
 """Of a block, each of which divides strains by ω²/s, 100 and more."""
-WIDTH = 12
+WIDTH = 8
+"""Vectors of the first block: the rigid motions of one body, and two to show the lowest frequency."""
 
 
 class StrainFree(NamedTuple):
@@ -36,18 +37,30 @@ def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
         for _ in range(ITERATIONS):
             velocity = _orthonormal(pencil, pencil.solve(pencil.m @ velocity)[0])
         frequencies, velocity = ritz(pencil, velocity)
-        for _ in range(CORRECTIONS):  # the same, v − (K + s M)⁻¹K v, with the round-off of what is left alone
-            velocity = velocity - pencil.solve(pencil.d.T @ pencil.flexibility(pencil.d @ velocity))[0]
-        kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5  # strained ones are lost in the corrections
-        strain = pencil.d @ velocity
-        energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))
-        free = kept & (energy <= STRAIN_FREE**2 * pencil.highest)
-        if not free.all() or 2 * width >= n:
+        slow = frequencies**2 <= pencil.shift
+        if not slow.all() or 2 * width >= n:
             break
         width *= 2
-    lowest = np.min(frequencies[~free] ** 2, initial=np.inf)
-    motions = _orthonormal(pencil, velocity[:, free]) if free.any() else np.zeros((n, 0))
-    return StrainFree(motions, float(lowest))
+    motions = _corrected(pencil, velocity[:, slow])
+    free = _strain_free(pencil, motions)
+    lowest = np.min(np.append(frequencies[~slow], frequencies[slow][~free]) ** 2, initial=np.inf)
+    return StrainFree(_orthonormal(pencil, motions[:, free]) if free.any() else motions[:, :0], float(lowest))
+
+
+def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
+    """Further iterations, v − (K + s M)⁻¹K v, whose round-off is that of the strain that is left."""
+    for _ in range(CORRECTIONS if velocity.shape[1] else 0):
+        velocity = velocity - pencil.solve(pencil.d.T @ pencil.flexibility(pencil.d @ velocity))[0]
+    return velocity
+
+
+def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
+    """Which motions have no strain; those that had are lost in the corrections."""
+    kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
+    strain = pencil.d @ velocity
+    energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))
+    free: Array = kept & (energy <= STRAIN_FREE**2 * pencil.highest)
+    return free
 
 
 def _orthonormal(pencil: CondensedPencil, x: Array) -> Array:

@@ -29,11 +29,8 @@ def minimum_degree_order(matrix: Any) -> Array:
     if not light.size:
         return np.arange(len(degrees))
     inner = sparse.csc_array(pattern[light][:, light]) if dense.any() else pattern
-    columns = np.repeat(np.arange(light.size), np.diff(inner.indptr))
-    unit = sparse.csc_array(
-        (np.where(inner.indices == columns, 1.0, 1e-30), inner.indices, inner.indptr), shape=inner.shape
-    )
-    unit.sort_indices()
+    entries = sparse.csc_array((np.full(inner.nnz, 1e-30), inner.indices, inner.indptr), shape=inner.shape)
+    unit = sparse.csc_array(entries + sparse.eye_array(light.size))
     incomplete = spilu(
         unit,
         drop_tol=0.5,

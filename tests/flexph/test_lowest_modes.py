@@ -132,7 +132,7 @@ def test_a_mode_that_was_missed_is_found(large, monkeypatch):
     def forgetful(pencil, count, complement):
         searches.append(count)
         vectors = lanczos(pencil, count + 2, complement)
-        frequencies, velocity = ritz(pencil, vectors)
+        velocity = ritz(pencil, vectors)[1]
         return np.delete(velocity, [1, 3] if len(searches) == 1 else [], axis=1)[:, :count]
 
     monkeypatch.setattr(lowest_modes, "lanczos", forgetful)

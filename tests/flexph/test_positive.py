@@ -14,7 +14,7 @@ from flexph import factor_cost, modes, positive, symmetric_factor
 from flexph.body_basis import Held
 from flexph.elasticity import inverse_by_blocks
 from flexph.linearization import linear_body
-from flexph.positive import condensed, positive_solver
+from flexph.positive import condensed
 
 RUBBER = fem.Material(young=2e6, density=1000.0, poisson=0.3)
 SOLVERS = [positive._superlu, *([positive._pardiso] if positive.PARDISO else [])]

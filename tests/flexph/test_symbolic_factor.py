@@ -34,6 +34,13 @@ def test_column_counts(seed, alike):
     assert column_counts(matrix, best).sum() == sum(eliminated(matrix.toarray()[np.ix_(best, best)] > 0.0))
 
 
+def test_zeros_on_the_diagonal_are_ordered():
+    """Entries that are not stored: the order is one of the pattern, the diagonal included."""
+    matrix = sparse.csr_array(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]))
+    order = minimum_degree_order(matrix)
+    assert sorted(order) == [0, 1, 2] and column_counts(matrix, order).sum() == 5
+
+
 def test_an_arrow_is_eliminated_from_its_shaft():
     """Its dense rows last: no fill."""
     n = 3000
