@@ -60,6 +60,14 @@ def canonical_form(
     return CanonicalForm(replace(made, E=E, z=costate, means={}), form.phi, form.psi)
 
 
+class _Local(NamedTuple):
+    """Dφ, E₃₂ and U at a state x̃."""
+
+    slope: Array
+    coupling: Array
+    frame: Array
+
+
 @dataclass(frozen=True)
 class _Form:
     """φ, ψ and U of the proof of [dg] theorem 8."""
@@ -170,26 +178,31 @@ class _Form:
 
     def slope(self, x: Array) -> Array:
         """Dφ at x̃, the inverse of Dψ."""
-        n, (_, second, third) = self.system.size, self.choice
-        one = np.eye(n)
-        return np.linalg.inv(np.vstack([self.slopes(self.phi(x)), one[second], one[third]]))
-
-    def _blocks(self, x: Array) -> tuple[Array, Array, Array, Array]:
-        """ℓ, and K₁, K₂, K₃ of ``Q T Dφ`` at x̃."""
-        at, D = self.phi(x), self.slope(x)
-        K = self.complement @ self.rows(at) @ D
-        k = self.p + self.choice[1].size
-        return self.weights(at), K[:, : self.p], K[:, self.p : k], K[:, k:]
+        return self._local(x).slope
 
     def coupling(self, x: Array) -> Array:
-        """E₃₂ = K₃⁻¹K₂."""
-        _, _, K2, K3 = self._blocks(x)
-        return np.linalg.solve(K3, K2)
+        """E₃₂ at x̃."""
+        return self._local(x).coupling
 
     def frame(self, x: Array) -> Array:
-        """U at x̃: Uᵀ has the rows ℓU₀₁ᵀ, those that E annihilates, and K₃⁻¹(Q − K₁ℓ)U₀₁ᵀ."""
-        d = self.decomposition
-        weights, K1, _, K3 = self._blocks(x)
-        top = d.first[0][:, : d.rank].T
-        third = np.linalg.solve(K3, self.complement - K1 @ weights)
-        return np.vstack([weights @ top, d.left_null(self.phi(x)).T, third @ top]).T
+        """U at x̃."""
+        return self._local(x).frame
+
+    @cached_property
+    def _local(self) -> Callable[[Array], _Local]:
+        """What belongs to a state x̃; iterations ask for all of it at the same one."""
+        found = lru_cache(maxsize=8)(lambda key: self._made(np.frombuffer(key)))
+        return lambda x: found(np.ascontiguousarray(x, dtype=float).tobytes())
+
+    def _made(self, x: Array) -> _Local:
+        """With ``Q T Dφ = [K₁, K₂, K₃]``: E₃₂ = K₃⁻¹K₂, and Uᵀ has the rows ℓU₀₁ᵀ, those that E annihilates, and
+
+        K₃⁻¹(Q − K₁ℓ)U₀₁ᵀ.
+        """
+        d, at, (_, second, third) = self.decomposition, self.phi(x), self.choice
+        one, weights, top = np.eye(self.system.size), self.weights(at), d.first[0][:, : d.rank].T
+        slope = np.linalg.inv(np.vstack([self.slopes(at), one[second], one[third]]))
+        K1, K2, K3 = np.split(self.complement @ self.rows(at) @ slope, [self.p, self.p + second.size], axis=1)
+        last = np.linalg.solve(K3, self.complement - K1 @ weights)
+        frame = np.vstack([weights @ top, d.left_null(at).T, last @ top]).T
+        return _Local(slope, np.linalg.solve(K3, K2), frame)

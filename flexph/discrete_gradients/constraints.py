@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -99,25 +99,31 @@ class _Held:
 
     def __init__(self, system: PHDAE, constraints: Constraints, count: int) -> None:
         self.system, self.constraints, self.count, self.middle = system, constraints, count, middle_of(system)
+        self._onto_over = lru_cache(maxsize=1)(self._onto_step)  # J̄, R̄ and B̄ are asked for one after the other
 
     def at(self, name: str, x: Array) -> Array:
         """At a state."""
-        own = x[: self.system.size]
-        return self._made(name, AtState(self.system, own), dense(self.constraints.jacobian(own)), x)
+        view = AtState(self.system, x[: self.system.size])
+        return self._made(name, view, lambda: self.onto(view, dense(self.constraints.jacobian(view.place))), x)
 
     def over(self, name: str, x0: Array, x1: Array) -> Array:
         """Over a step, with the discrete Jacobian of the constraints; multipliers are stage values."""
-        n, c = self.system.size, self.constraints
+        n = self.system.size
         first, last = x0[:n], x1[:n]
-        slope = discrete_jacobian(c.function, lambda x: dense(c.jacobian(x)), first, last, kept=True)
-        return self._made(name, OverStep(self.system, self.middle, first, last), slope, x1)
+        view = OverStep(self.system, self.middle, first, last)
+        return self._made(name, view, lambda: self._onto_over(first.tobytes(), last.tobytes()), x1)
+
+    def _onto_step(self, first: bytes, last: bytes) -> Array:
+        c, x0, x1 = self.constraints, np.frombuffer(first), np.frombuffer(last)
+        slope = discrete_jacobian(c.function, lambda x: dense(c.jacobian(x)), x0, x1, kept=True)
+        return self.onto(OverStep(self.system, self.middle, x0, x1), slope)
 
     def onto(self, view: View, slope: Array) -> Array:
         """[1; Zᵀ] (n + k, n)."""
         Z = np.linalg.solve(view("E").T, slope.T)
         return np.vstack([np.eye(len(Z)), Z.T])
 
-    def _made(self, name: str, view: View, slope: Array, x: Array) -> Array:
+    def _made(self, name: str, view: View, onto: Callable[[], Array], x: Array) -> Array:
         n, k = self.system.size, self.count
         if name == "z":
             return np.concatenate([view("z"), x[n:]])
@@ -127,7 +133,7 @@ class _Held:
             made = np.zeros((n + k, n + k))
             made[:n, :n] = view("E")
             return made
-        T = self.onto(view, slope)
+        T = onto()
         left: Array = T @ view(name)
         return left if name in ("B", "P") else left @ T.T
 

@@ -82,9 +82,9 @@ class Completed:
         made = self.stepper.step(known, h, u, size)
         stage = made.state
         if self.mean:
-            made = made._replace(state=stage + self._algebraic(stage - x0))
+            made = made._replace(state=stage + self._algebraic(stage) - self._algebraic(x0))
         else:
-            made = made._replace(start=x0 + self._algebraic(stage - x0))
+            made = made._replace(start=self.onto_states @ x0 + self._algebraic(stage))
         self._end, self._stage = made.state, stage  # type: ignore[assignment]
         return made
 

@@ -76,25 +76,27 @@ def off(found):
     return max(abs(x[1] - (1.0 + x[2] ** 2) * x[2]) for x in found.states[1:])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", ["gonzalez", "dirac", *(pytest.param(m, marks=pytest.mark.slow) for m in METHODS[1::2])]
+)
 def test_orders(method):
     """Of the algebraic equation at the nodes: 1, 1 and 2; the motion is the same to round-off."""
     defects = {}
     for name in ("new", "old", "mean"):
-        runs = [run(damped(), FIRST, np.linspace(0.0, 2.0, count + 1), method, name) for count in (40, 80)]
+        runs = [run(damped(), FIRST, np.linspace(0.0, 1.0, count + 1), method, name) for count in (10, 20)]
         defects[name] = [off(found) for found in runs]
-        plain = run(damped(), FIRST, np.linspace(0.0, 2.0, 81), method)
+        plain = run(damped(), FIRST, np.linspace(0.0, 1.0, 21), method)
         np.testing.assert_allclose(runs[1]["motion"], plain["motion"], atol=1e-13)
         assert method == "midpoint" or runs[1].balance.largest_residual < 1e-12
     for name, order in {"new": 1.0, "old": 1.0, "mean": 2.0}.items():
         assert math.log2(defects[name][0] / defects[name][1]) == pytest.approx(order, abs=0.1)
-    assert defects["mean"][1] < 1e-3 < defects["new"][1] < 5e-2
-    assert defects["old"][1] < 5e-2
+    assert defects["mean"][1] < 5e-3 < defects["new"][1] < 1e-1
+    assert defects["old"][1] < 1e-1
 
 
 def test_states_that_are_redefined_arrive_in_every_row():
     """Whatever is saved and however steps are booked: "old" is "new" one step earlier."""
-    times = np.linspace(0.0, 6.0, 2 * BATCH + 90)
+    times = np.linspace(0.0, 3.0, BATCH + 30)
     new, old = (run(damped(), FIRST, times, completion=name) for name in ("new", "old"))
     np.testing.assert_array_equal(old["force"][:-1], new["force"][1:])
     np.testing.assert_array_equal(old["force"][-1], new["force"][-1])
@@ -105,19 +107,19 @@ def test_states_that_are_redefined_arrive_in_every_row():
 
 def test_with_chosen_steps_and_events():
     """Rejected steps leave no trace; a terminal event ends a run with a state that is completed alike."""
-    found = run(damped(), FIRST, np.linspace(0.0, 2.0, 5), completion="mean", tolerance=1e-5)
-    assert off(found) < 1e-3
-    first = run(damped(), FIRST, np.linspace(0.0, 2.0, 5), tolerance=1e-5)
+    found = run(damped(), FIRST, np.linspace(0.0, 1.0, 3), completion="mean", tolerance=1e-4)
+    assert off(found) < 1e-2
+    first = run(damped(), FIRST, np.linspace(0.0, 1.0, 3), tolerance=1e-4)
     np.testing.assert_allclose(found["motion"], first["motion"], atol=1e-12)
     stop = {"turn": Event(lambda t, x: x[1], terminal=True)}
-    ended = run(damped(), FIRST, np.linspace(0.0, 2.0, 81), completion="mean", events=stop)
+    ended = run(damped(), FIRST, np.linspace(0.0, 2.0, 21), completion="mean", events=stop)
     assert ended.times[-1] < 2.0 and abs(ended.final[1]) < 1e-12
-    assert abs(ended.final[2]) < 1e-3  # no velocity, no force
+    assert abs(ended.final[2]) < 1e-2  # no velocity, no force
 
 
 def test_multipliers_of_index_two():
     """Means of neighbouring nodes are the stage values, whatever the start; positions and velocities stay."""
-    times = np.linspace(0.0, 0.3, 31)
+    times = np.linspace(0.0, 0.03, 4)
     plain, mean = (run(four_particles(1.0), START, times, completion=name) for name in (None, "mean"))
     np.testing.assert_allclose(mean.states[:, :24], plain.states[:, :24], atol=1e-12)
     np.testing.assert_allclose(0.5 * (mean["lam"][1:] + mean["lam"][:-1]), plain["lam"][1:], atol=1e-8)

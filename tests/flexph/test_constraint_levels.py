@@ -51,22 +51,25 @@ def run(system, start, times, method="gonzalez", **options):
     return integrate(system, start, times, method=method, progress=False, **options)
 
 
-@pytest.mark.parametrize("method", PAIRS)
-@pytest.mark.parametrize("step", [0.01, 0.1])
+SLOW = [pytest.param(method, 0.1, marks=pytest.mark.slow) for method in PAIRS[1:]]
+
+
+@pytest.mark.parametrize(("method", "step"), [("gonzalez", 0.01), ("gonzalez", 0.1), *SLOW])
 def test_both_levels_and_the_energy(method, step):
     """Fig. 4 of [dg] shows velocities off by 1e-4 at h = 0.01 with one level; here both are round-off."""
     push = {"push": lambda t: (math.sin(9.0 * t), 0.5, -0.2)}
-    found = run(with_constraints(free(1.0), BOTH), FIRST, np.linspace(0.0, 12 * step, 13), method, inputs=push)
+    found = run(with_constraints(free(1.0), BOTH), FIRST, np.linspace(0.0, 5 * step, 6), method, inputs=push)
     assert np.abs(constraints(found["q"])).max() < 1e-13
     assert np.abs(constraint_rates(found["q"], found["v"])).max() < 1e-13 / step  # divided by a step
     assert found.balance.residual.max() < 1e-12
     assert found.energy_drift() < 1e-11
-    plain = run(four_particles(1.0), START, np.linspace(0.0, 12 * step, 13), method, inputs=push)
+    plain = run(four_particles(1.0), START, np.linspace(0.0, 5 * step, 6), method, inputs=push)
     if (method, step) == ("gonzalez", 0.01):
         assert 1e-5 < np.abs(constraint_rates(plain["q"], plain["v"])).max() < 1e-2
 
 
-@pytest.mark.parametrize("method", ["gonzalez", *(pytest.param(m, marks=pytest.mark.slow) for m in PAIRS[1:])])
+@pytest.mark.slow
+@pytest.mark.parametrize("method", PAIRS)
 def test_orders(method):
     """Positions and velocities at 0.1 s against a Runge-Kutta method on the equations without multipliers."""
     exact, errors = reference(1.0)(0.1), []
@@ -77,11 +80,12 @@ def test_orders(method):
     assert np.max(errors[1]) < 1e-3
 
 
+@pytest.mark.slow
 def test_the_second_multipliers_are_errors_of_a_step():
     """γ → 0 and q̇ → v as h → 0; λ is that of the system with one level, in mid-step."""
     sizes, gaps = [], []
-    for count in (5, 10, 20):
-        times = np.linspace(0.0, 0.1, count + 1)
+    for count in (2, 4, 8):
+        times = np.linspace(0.0, 0.05, count + 1)
         found, plain = run(with_constraints(free(1.0), BOTH), FIRST, times), run(four_particles(1.0), START, times)
         sizes.append(np.abs(found["multipliers"][1:, 2:]).max())
         gaps.append(np.abs(found["multipliers"][-1, :2] - plain["lam"][-1]).max())
@@ -91,7 +95,7 @@ def test_the_second_multipliers_are_errors_of_a_step():
 
 def test_momenta_by_invariants():
     """Without dissipation: bars are rotation invariant, and so is their discrete Jacobian, a value in the middle."""
-    found = run(with_constraints(free(0.0), BOTH), FIRST, np.linspace(0.0, 0.4, 21), "invariants")
+    found = run(with_constraints(free(0.0), BOTH), FIRST, np.linspace(0.0, 0.2, 6), "invariants")
     linear, _ = momenta(found)
     assert np.abs(linear - linear[0]).max() < 1e-11
     assert found.energy_drift() < 1e-12
@@ -117,7 +121,7 @@ def pendulum(stiff):
     return with_constraints(system, both)
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e3, 1e-3])
+@pytest.mark.parametrize("unit", [1.0, 1e3])
 def test_long_steps_in_any_unit(unit):
     """A pendulum let go from the side, at 20 steps in its period of 7.4 s, in m, mm and km."""
     found = run(pendulum(unit), unit * np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]), np.linspace(0.0, 7.4, 21))

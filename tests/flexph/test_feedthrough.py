@@ -225,9 +225,9 @@ def test_adaptive_methods(method):
     pytest.importorskip({"radau": "scipy_dae", "ida": "sksundae"}[method])
     given, push = modulated(), {"force": lambda t: math.sin(4.0 * t)}
     found = run(given, given.sample, np.linspace(0.0, 1.0, 5), method, inputs=push, tolerance=1e-9)
-    fine = run(given, given.sample, np.linspace(0.0, 1.0, 401), "gonzalez", inputs=push)
+    fine = run(given, given.sample, np.linspace(0.0, 1.0, 101), "gonzalez", inputs=push)
     assert found.balance.largest_residual < 1e-7  # the quadrature of power on interpolants of steps at 1e-9
-    np.testing.assert_allclose(found.final[:3], fine.final[:3], atol=2e-5)  # h² of 400 steps
+    np.testing.assert_allclose(found.final[:3], fine.final[:3], atol=5e-4)  # h² of 100 steps
     middle = int(np.argmin(np.abs(fine.output_times - found.output_times[1])))
     np.testing.assert_allclose(found.outputs["force"][1], fine.outputs["force"][middle], atol=2e-2)  # half a step aside
 
