@@ -46,7 +46,8 @@ def _found(name: str, contents: MeshContents) -> FileMaterial:
 
 def file_densities(contents: MeshContents) -> dict[str, float] | None:
     """Densities by the names of regions of cells, or None where the file does not say all of them."""
-    found = {region: _found(name, contents).density for region, name in contents.sections}
+    materials = {key.upper(): material for key, material in contents.materials.items()}
+    found = {region: materials.get(name.upper(), FileMaterial()).density for region, name in contents.sections}
     known = {region: density for region, density in found.items() if density is not None}
     return known if known and len(known) == len(found) else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -77,6 +77,7 @@ def mesh_report(mesh: Source, density: float | None = None, *, unit: float = 1.0
     plane = max((dimension(b.type) for b in given.cells if len(b.data)), default=0) == DIMENSION["quad"]
     found = solid_mesh(given, plane=plane, degree=None)
     own = file_densities(held) if density is None else None
+    own = own if own is not None and _covers(found, own) else None
     known = density is not None or own is not None
     materials, of = _materials(found, density, own, unit)
     model = SolidModel(found, materials, of, "stress" if plane else None, 1.0)
@@ -98,6 +99,12 @@ def mesh_report(mesh: Source, density: float | None = None, *, unit: float = 1.0
         mass_unit="kg" if density is not None or unit == 1.0 else "units of mass of the file",
         notes=tuple(element_notes(held)),
     )
+
+
+def _covers(mesh: SolidMesh, names: Iterable[str]) -> bool:
+    """Whether named regions have every cell once."""
+    cells = [mesh.numbered(mesh.sets[name].cells) for name in names if name in mesh.sets]
+    return np.array_equal(np.sort(np.concatenate(cells)), np.arange(mesh.starts[-1])) if cells else False
 
 
 def _materials(

@@ -48,15 +48,16 @@ def body_from_matrices(
 
         M̂ = ΦᵀMΦ,  ΦᵀKΦ = LC⁻¹Lᵀ,  Cσ̇ = Lᵀu̇,  L unit lower triangular
 
-    ``nodes`` X (N, d) [m], positions by node number, a meshio.Mesh or the path of a mesh; ``mass`` [kg] and
-    ``stiffness`` [N/m] (N·d, N·d) node by node (x, y[, z]): arrays, scipy sparse matrices, or paths of files, which are
-    read by what they hold: Matrix Market, Harwell-Boeing, .npy, .npz, and the texts of Abaqus and Ansys
-    (:func:`flexph.matrix_text.text_matrix`), of which one triangle is enough. Entries by node and degree of freedom are
-    brought to the order of the nodes, whose ``numbers`` (N,) are those of the mesh, or 1 to N. ``mapping`` says the
-    rows of a matrix without labels: node and degree of freedom (rows, 2), node numbers of the blocks of d rows (N,), or
-    a file of these, such as the .mapping file of HBMAT. The mass must be the same in all directions, M = m ⊗ 1, as that
-    of elements whose nodes have translations only, consistent or lumped. All mass integrals then follow from m (N, N),
-    exactly where positions are interpolated as displacements are (isoparametric elements):
+    ``nodes`` X (N, d) [m], positions by node number, or those nodes of a meshio.Mesh, or of a file, that cells have, in
+    their order; ``mass`` [kg] and ``stiffness`` [N/m] (N·d, N·d) node by node (x, y[, z]): arrays, scipy sparse
+    matrices, or paths of files, which are read by what they hold: Matrix Market, Harwell-Boeing, .npy, .npz, and the
+    texts of Abaqus and Ansys (:func:`flexph.matrix_text.text_matrix`), of which one triangle is enough. Entries by node
+    and degree of freedom are brought to the order of the nodes, whose ``numbers`` (N,) are those of the mesh, or 1 to
+    N. ``mapping`` says the rows of a matrix without labels: node and degree of freedom (rows, 2), node numbers of the
+    blocks of d rows (N,), or a file of these, such as the .mapping file of HBMAT. The mass must be the same in all
+    directions, M = m ⊗ 1, as that of elements whose nodes have translations only, consistent or lumped. All mass
+    integrals then follow from m (N, N), exactly where positions are interpolated as displacements are (isoparametric
+    elements):
 
         ∫ρ = 1ᵀm1,  ∫ρX = Xᵀm1,  ∫ρXXᵀ = XᵀmX,  ∫ρφ_i = 1ᵀmΦ_i,  ∫ρφ_iX_j = X_jᵀmΦ_i,  ∫ρφ_iφ_j = Φ_iᵀmΦ_j
 

@@ -17,7 +17,7 @@ SURFACES = {3: "triangle", 4: "quad", 6: "triangle6", 8: "quad8", 9: "quad9"}
 LINES = {2: "line", 3: "line3"}
 FAMILIES = (
     (re.compile(r"C3D(\d+)[A-Z]*"), VOLUMES),
-    (re.compile(r"(?:CPS|CPE|CPEG|CAX|M3D|SFM3D|R3D|S)(\d)[A-Z]*5?"), SURFACES),
+    (re.compile(r"(?:CPS|CPE|CPEG|M3D|SFM3D|R3D|S)(\d)[A-Z]*5?"), SURFACES),
     (re.compile(r"(?:T2D|T3D|RB3D|R2D)(\d)[A-Z]*"), LINES),
 )
 NAMED = {

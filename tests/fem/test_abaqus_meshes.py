@@ -115,6 +115,8 @@ def test_no_mass_without_a_density(tmp_path):
     assert "mass: no density is known; --density gives mass and inertia\ncentre of volume: (0.5, 0.1, 0.075) m" in (
         result.output
     )
+    (tmp_path / "bare.inp").write_text(text.replace("name=STEEL", "name=IRON"))
+    assert mesh_report(tmp_path / "bare.inp").mass is None
     with pytest.raises(ValueError, match=r"material 'STEEL' of the mesh must have \*DENSITY: give material="):
         fem.solid(tmp_path / "bar.inp")
     with pytest.raises(ValueError, match="material must be given: the mesh has none of its own"):
