@@ -12,6 +12,7 @@ from scipy.optimize import root
 from .. import checks as check
 from ..differences import derivative
 from ..space import Array
+from .equations import of_last
 from .modulated import ModulatedDirac
 from .representations import CanonicalForm
 from .structure import DiracStructure
@@ -204,6 +205,7 @@ def holonomic_coordinates(
     def slope(q: Array) -> Array:
         return np.vstack([rows, jacobian(q)])
 
+    @of_last
     def positions(target: Array) -> Array:
         return _solved(
             lambda q: np.concatenate([q[own], constraints(q)]) - target,

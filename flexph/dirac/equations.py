@@ -65,7 +65,7 @@ class Layout:
 
 
 def of_last(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
-    """A function of the state that keeps its last value: J, R and B of a system ask for the same."""
+    """A function of an array that keeps its last value: J, R and B of a system ask for the same state."""
     last = lru_cache(maxsize=1)(lambda state: function(np.frombuffer(state)))
     return lambda x: last(np.asarray(x, dtype=float).tobytes())
 

@@ -51,12 +51,12 @@ def test_modes_by_the_force_of_the_ground_are_the_published_ones(contact):
 
 def test_take_off_by_the_sign_of_the_force():
     """The guard is λ < 0 in place of lift > 0: the same instants, in closed form."""
-    start, times = [*pogo_stick.start(0.4), 0.0, 0.0], np.linspace(0.0, 1.0, 501)
+    start, times = [*pogo_stick.start(0.4), 0.0, 0.0], np.linspace(0.0, 0.5, 251)
     found = flexph.integrate(
         pogo_stick.pogo_stick_by_force(), start, times, mode="flight", method="gauss6", progress=False
     )
-    exact = list(pogo_stick.exact_switches(0.4, 1.0))
-    assert [s.cause for s in found.switches] == [name for _, name, _ in exact] == ["touch-down", "take-off"] * 2
+    exact = list(pogo_stick.exact_switches(0.4, 0.5))
+    assert [s.cause for s in found.switches] == [name for _, name, _ in exact] == ["touch-down", "take-off"]
     np.testing.assert_allclose([s.time for s in found.switches], [t for t, _, _ in exact], atol=1e-11)
     assert found.energy_drift() < 1e-13
     assert not any(s.jump[:3].any() for s in found.switches)
