@@ -103,7 +103,7 @@ def beam(
         view=line_view(mesh, section),
         momenta=momenta,
         section_rotation=mesh.rotation(np.array([0.0, 1.0])),
-        buckling=buckling_loads(mesh, rigidities, strain),
+        buckling=buckling_loads(mesh, rigidities, strain, reference),
     )
 
 

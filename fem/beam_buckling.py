@@ -1,4 +1,8 @@
-"""Buckling of a beam that its strain leaves out, by closed forms of a cantilever, the softest support."""
+"""Buckling of a beam that its strain leaves out, by closed forms.
+
+What is left out is the work of the stresses on the deformation against the frame of the body: turns of the frame itself
+are exact. The reference of the deformation therefore is the support of the closed form.
+"""
 
 from __future__ import annotations
 
@@ -7,38 +11,58 @@ from collections.abc import Mapping
 
 from flexph import BucklingLoad
 
-from .line_mesh import LineMesh
+from .line_mesh import LineMesh, Reference
 
-EULER = 0.25 * math.pi**2
-"""Critical compression at the tip of a cantilever over EI/L²; π² between hinges (Euler 1744)."""
+EULER: Mapping[Reference, float] = {
+    "cantilever": 0.25 * math.pi**2,
+    "simply_supported": math.pi**2,
+    "mean_axis": math.pi**2,
+}
+"""Critical compression over EI/L² (Euler 1744) where the frame keeps to the root, to the chord, to the mean axis: the
+last is beside the chord only."""
 LATERAL = 0.5 * math.pi
-"""Critical moment of a cantilever, uniform in its stiff plane, over √(EI GJ)/L; π between forks (Michell 1899). Mean
-moments are larger under others: 2.006 of a tip force (4.0126 at the root, Prandtl 1899), 2.14 of a uniform load."""
+"""Critical moment, uniform in the stiff plane, over √(EI GJ)/L where the torsion is held at one end; π between forks
+(Michell 1899). Mean moments are larger under others: 2.006 of a force at the tip (4.0126 at the root, Prandtl 1899),
+2.14 of a uniform load."""
 
 
-def buckling_loads(mesh: LineMesh, rigidities: Mapping[str, float], strain: str) -> tuple[BucklingLoad, ...]:
+def buckling_loads(
+    mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
+) -> tuple[BucklingLoad, ...]:
     """What a beam leaves out, of rigidities EA, EI_z, in space EI_y and GJ by the names of their fields.
 
     Linear strain leaves out the buckling of a column; in space both strains leave out that of a beam which bends in its
     stiff plane and turns aside: bending and torsion are coupled between bodies only.
     """
-    made = []
+    column = (_column(mesh, rigidities, EULER[reference]),) if strain == "linear" else ()
+    planes = (("y", "z"), ("z", "y")) if mesh.dim == 3 else ()
+    # in its soft plane a beam bends, and stays there
+    aside = (_aside(mesh, rigidities, stiff, soft) for stiff, soft in planes if rigidities[soft] < rigidities[stiff])
+    return (*column, *aside)
+
+
+def _column(mesh: LineMesh, rigidities: Mapping[str, float], factor: float) -> BucklingLoad:
     local, weight = mesh.quadrature()
-    rows, weights = mesh.stresses(local), weight / mesh.length
-    bending = {name: rigidities[name] for name in mesh.transverse}
-    if strain == "linear":
-        critical = EULER * min(bending.values()) / mesh.length**2
-        remedy = "take strain='von_karman', or split the body in several"
-        made.append(
-            BucklingLoad("axial compression", "Euler buckling", "N", remedy, rows["x"], weights, critical, True)
-        )
-    for name, other in (("y", "z"), ("z", "y")) if mesh.dim == 3 else ():
-        stiff, soft, torsion = bending[name], bending[other], rigidities["turn"]
-        if soft >= stiff:  # it bends in its soft plane, and stays there
-            continue
-        critical = LATERAL * math.sqrt(soft * torsion) / mesh.length
-        remedy = "split the body in several, between which bending and torsion are coupled"
-        made.append(
-            BucklingLoad("bending moment", "lateral-torsional buckling", "N m", remedy, rows[name], weights, critical)
-        )
-    return tuple(made)
+    return BucklingLoad(
+        load="axial compression",
+        mode="Euler buckling",
+        unit="N",
+        remedy="take strain='von_karman', or split the body in several",
+        rows=mesh.stresses(local)["x"],
+        weights=weight / mesh.length,
+        critical=factor * min(rigidities[name] for name in mesh.transverse) / mesh.length**2,
+        compression=True,
+    )
+
+
+def _aside(mesh: LineMesh, rigidities: Mapping[str, float], stiff: str, soft: str) -> BucklingLoad:
+    local, weight = mesh.quadrature()
+    return BucklingLoad(
+        load="bending moment",
+        mode="lateral-torsional buckling",
+        unit="N m",
+        remedy="split the body in several, between which bending and torsion are coupled",
+        rows=mesh.stresses(local)[stiff],
+        weights=weight / mesh.length,
+        critical=LATERAL * math.sqrt(rigidities[soft] * rigidities["turn"]) / mesh.length,
+    )

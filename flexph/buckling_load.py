@@ -10,7 +10,7 @@ import numpy as np
 from .space import Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BucklingLoad:
     """A mean stress resultant at which what a body leaves out would buckle it.
 
@@ -18,7 +18,7 @@ class BucklingLoad:
 
     ``load`` and ``mode`` name them in a sentence ("axial compression", "Euler buckling"), ``unit`` is that of f, and
     ``remedy`` says what a user can do. rows, sparse (k, m), over the stress coordinates; weights (k,) add up to 1;
-    critical > 0, below the critical loads of all supports.
+    critical > 0.
     """
 
     load: str

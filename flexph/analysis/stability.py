@@ -69,7 +69,7 @@ class StabilityReport:
             "stable": "H with the Casimirs has a strict extremum on the leaf of the Casimirs (energy-Casimir)",
             "asymptotically stable": "H is a Lyapunov function, and the linearised system decays on the leaf",
             "unstable": f"the linearised system grows with {self.growth:.3g} 1/s",
-            "undecided": "the second variation is not definite, and no growth of the linearised system is above its errors",
+            "undecided": "the second variation is not definite, growth of the linearised system is within its errors",
         }
         low, high = self.variation
         variation = f"second variation (unit diagonal) from {low:.3g} to {high:.3g}"

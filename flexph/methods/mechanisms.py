@@ -17,6 +17,7 @@ from ..phdae import PHDAE
 from ..space import Array
 from ..state import State, laws
 from ..trajectory import Trajectory
+from ..validity import warn_of_range
 from .consistent import start_of
 from .equations import Equations, slope
 from .library import SOLVERS
@@ -51,7 +52,11 @@ def integrate_mechanism(
     x0 = np.concatenate([start.x, start.multipliers])
     if method not in SOLVERS:  # those do so themselves
         x0 = _start(mechanism, system, everything, span)
-    return integrate_system(system, x0, grid, method=method, inputs=everything, dim=mechanism.layout.dim, **options)
+    trajectory = integrate_system(
+        system, x0, grid, method=method, inputs=everything, dim=mechanism.layout.dim, **options
+    )
+    warn_of_range(mechanism, trajectory.times, trajectory.states, level=3)
+    return trajectory
 
 
 def consistent_multipliers(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> State:
