@@ -19,7 +19,6 @@ from .initial import (
     velocities_of,
 )
 from .inputs import Forcing, Input
-from .joints.vectors import Ground
 from .kernels.arrays import Arrays, total
 from .kernels.continuous import elastic_stress, mass_matrix, strain_operator
 from .kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
@@ -30,8 +29,9 @@ from .kernels.tangent import Forces, generalised_force, inertia_force, tangent
 from .positive import MANY
 from .redundancy import independent
 from .saddle import solve_saddle
-from .space import Array, cross, skew, spin_map, spins
-from .state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat, laws
+from .space import Array, spin_map
+from .state import Anchors, Pose, State, TimeTable, at_rest, flat, laws
+from .steady_rotation import Steady, refuse_supports, steady_rotation
 from .validity import warn_of_range
 
 if TYPE_CHECKING:
@@ -48,25 +48,8 @@ RAISES = 12
 STAGNATED = 1e-9
 """Correction that counts as settled where the next one is no smaller: ill-conditioned, but at rest."""
 ROUND_OFF = 1e-14
-ALONG = 1e-9
-"""Sine of the angle between gravity and the axis of a steady rotation up to which it is along the axis."""
 BALANCED = 1e-6
 """Unbalanced force over the largest force up to which a given state counts as an equilibrium."""
-
-
-class Steady(NamedTuple):
-    """A steady motion: world spin (s,) [rad/s] and the velocity field v₀ + Ω × r."""
-
-    spin: Array
-    velocity: Array
-
-    def field(self, r: Array) -> Array:
-        """Velocities of points (b, d)."""
-        return self.velocity + r @ skew(self.spin, r.shape[1]).T
-
-    def centripetal(self, r: Array) -> Array:
-        """Accelerations Ω × (v₀ + Ω × r) of points (b, d)."""
-        return self.field(r) @ skew(self.spin, r.shape[1]).T
 
 
 class Problem(NamedTuple):
@@ -119,12 +102,12 @@ def equilibrium(
     """See :meth:`flexph.Mechanism.equilibrium`."""
     check.number("time", time)
     check.choice("redundant", redundant, ("refuse", "least_norm"))
-    steady = _steady(mechanism, spin, about)
+    steady = steady_rotation(mechanism, spin, about)
     if np.any(steady.spin):
         refuse_nonholonomic(mechanism, "a steady rotation")
     given = problem(mechanism, pose.anchors, time, inputs, steady)
     start = _turning(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
-    _refuse_supports(given, start)
+    refuse_supports(mechanism, given.constraints(start), velocities_of(mechanism, start), steady.spin)
     size = extent(mechanism, start.r, start.R)
     change = np.inf
     for judged in (True, False):  # loads without a potential may lead a judged search in circles
@@ -151,38 +134,6 @@ def refuse_nonholonomic(mechanism: Mechanism, what: str) -> None:
     for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
         if not law.holonomic:
             raise ValueError(f"{what} is not known of mechanisms with nonholonomic joints, and {name!r} is one")
-
-
-def _steady(mechanism: Mechanism, spin: Any, about: Any) -> Steady:
-    dim = mechanism.layout.dim
-    turning = np.zeros(spins(dim)) if spin is None else check.array("spin", np.atleast_1d(spin), (spins(dim),))
-    centre = np.zeros(dim) if about is None else check.array("about", about, (dim,))
-    aside = np.linalg.norm(skew(turning, dim) @ mechanism.gravity)
-    if aside > ALONG * np.linalg.norm(turning) * np.linalg.norm(mechanism.gravity):
-        raise ValueError(
-            f"a steady rotation needs gravity along its axis, got spin {turning} and gravity {mechanism.gravity}"
-        )
-    return Steady(turning, -skew(turning, dim) @ centre)
-
-
-def _refuse_supports(given: Problem, c: Configuration) -> None:
-    """Raise ValueError, naming it, where a joint holds a body to the ground so that it cannot turn with the spin."""
-    if not np.any(given.steady.spin):
-        return
-    v = velocities_of(given.mechanism, c)
-    G = given.constraints(c)
-    still = np.abs(G @ v) > BALANCED * (abs(G) @ np.abs(v)).max(initial=0.0)
-    row = 0
-    for connection in given.mechanism.connections:
-        own = still[row : row + len(connection.rows)]
-        row += own.size
-        if own.any() and not connection.is_driven and any(isinstance(port, Ground) for port in connection.ports):
-            raise ValueError(
-                f"{connection.name} does not turn with the spin {given.steady.spin} rad/s, but in a steady rotation "
-                "the whole mechanism turns: hold it by a revolute joint about that axis and a drive of that rate. A "
-                "rotor on a support that stands still, such as a flexible tower, is not supported: it has no Campbell "
-                "diagram here"
-            )
 
 
 def _turning(mechanism: Mechanism, c: Configuration, steady: Steady) -> Configuration:
@@ -308,38 +259,3 @@ def noise(mechanism: Mechanism, c: Configuration) -> float:
     D = strain_operator(a, c.u)
     stiffness = float(abs(D.T @ sparse.csr_array(a.stiffness) @ D).max()) if D.nnz else 0.0
     return ROUND_OFF * size * (stiffness + float(a.springs.stiffness.sum() + a.mass.sum()))
-
-
-def steady_motion(mechanism: Mechanism, state: State) -> Steady:
-    """The steady motion v₀ + Ω × r of a state; raises ValueError where bodies move against each other or deform."""
-    c = configuration(mechanism, state.x)
-    dim = mechanism.layout.dim
-    s = spins(dim)
-    rows, values = [], []
-    for i, body in enumerate(mechanism.bodies.values()):
-        rows.append(np.hstack([np.eye(dim), np.einsum("sij,j->is", cross(dim), c.r[i])]))
-        values.append(c.v[i])
-        if body.turns:
-            rows.append(np.hstack([np.zeros((s, dim)), np.eye(s)]))
-            values.append(spin_map(c.R[[i]])[0] @ c.omega[i])
-    matrix, given = np.vstack(rows), np.concatenate(values)
-    found, _, rank, _ = np.linalg.lstsq(matrix, given, rcond=None)
-    if rank < dim + s and np.any(np.abs(given) > 0.0):  # of point masses the spin along their line is not seen
-        found = _about_gravity(mechanism, matrix, given)
-    defect = max(np.abs(matrix @ found - given).max(initial=0.0), np.abs(c.du).max(initial=0.0))
-    if defect > BALANCED * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
-        raise ValueError(
-            f"the state must be at rest or in one steady rotation: parts move against it by {defect:.2g} (m/s, rad/s); "
-            "small motions of a rotor on a support that stands still, such as a flexible tower, are not supported"
-        )
-    return Steady(found[dim:], found[:dim])
-
-
-def _about_gravity(mechanism: Mechanism, matrix: Array, given: Array) -> Array:
-    """The steady motion without v₀ whose spin is along gravity; refused without gravity."""
-    dim, g = mechanism.layout.dim, mechanism.gravity
-    if dim == 3 and np.any(g):
-        axis = np.concatenate([np.zeros(3), g / np.linalg.norm(g)])
-        image = matrix @ axis
-        return axis * float(image @ given) / max(float(image @ image), 1e-300)
-    raise ValueError("the spin of a steady motion cannot be told from these point masses: give one of them inertia")

@@ -12,7 +12,7 @@ from scipy import sparse
 from . import checks as check
 from .assembly import extent
 from .elimination import null_space
-from .equilibrium import BALANCED, Steady, noise, problem, refuse_nonholonomic, steady_motion
+from .equilibrium import BALANCED, noise, problem, refuse_nonholonomic
 from .initial import velocities_of
 from .inputs import Input
 from .kernels.gradient import columns
@@ -22,6 +22,7 @@ from .kernels.tangent import tangent
 from .quadratic_spectrum import Noise, SmallMotion, Solution, solve
 from .space import Array
 from .state import State, configuration
+from .steady_rotation import Steady, steady_motion
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism

@@ -40,6 +40,7 @@ from flexph.kernels.state import derive
 from flexph.kernels.stiffness_size import stiffness_size
 from flexph.kernels.tangent import tangent
 from flexph.state import configuration
+from flexph.steady_rotation import steady_motion
 
 G = 9.81
 DOWN = (0.0, 0.0, -G)
@@ -582,7 +583,7 @@ def test_a_state_that_moves_or_is_not_balanced_is_refused():
 def stiffness_and_differences(mechanism, state, inputs):
     """K of the kernels, and central differences of the unbalanced forces at constant multipliers."""
     c, a = configuration(mechanism, state.x), mechanism.network.arrays
-    steady = statics.steady_motion(mechanism, state)
+    steady = steady_motion(mechanism, state)
     given = statics.problem(mechanism, state.anchors, state.time, inputs, steady)
     K = tangent(a, c, derive(a, c), given.forces(c, state.multipliers), steady.spin).stiffness.toarray()
 
@@ -616,7 +617,7 @@ def test_no_tangent_stiffness_is_above_the_sum_of_its_terms(inputs):
     mechanism = loaded()
     state = rest(mechanism, inputs)
     a, c = mechanism.network.arrays, configuration(mechanism, state.x)
-    steady = statics.steady_motion(mechanism, state)
+    steady = steady_motion(mechanism, state)
     forces = statics.problem(mechanism, state.anchors, state.time, inputs, steady).forces(c, state.multipliers)
     K = tangent(a, c, derive(a, c), forces, steady.spin).stiffness.toarray()
     size = stiffness_size(a, c, derive(a, c), forces, steady.spin).toarray()
