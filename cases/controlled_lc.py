@@ -170,7 +170,7 @@ def checks() -> Iterable[Check]:
     """The published structure, the Casimir with two Hamiltonians, and the resonance."""
 
     def zero(quantity: str, source: str, value: float, tolerance: float) -> Check:
-        return Check(quantity, source, 0.0, float(value), tolerance=tolerance, relative=False)
+        return Check(quantity, source, 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False)
 
     yield zero("J and B of the graph", "[survey] example 2.5", structure_defect(), 1e-15)
     result = run()
@@ -179,7 +179,7 @@ def checks() -> Iterable[Check]:
         yield zero(f"φ₁ + φ₂ and ∫u dt, {name}", "its equation", off_input(found, 2.0, result.driven), 1e-12)
         yield zero(f"balance / energy, {name}", "theorem: zero", found.balance.largest_residual, 1e-13)
     resonance = eigenfrequencies(graph().linear())
-    yield Check("ω [rad/s]", "√((1/L₁ + 1/L₂)/C)", OMEGA, float(resonance[-1]), tolerance=1e-12)
+    yield Check("ω [rad/s]", "√((1/L₁ + 1/L₂)/C)", OMEGA, float(resonance[-1]), kind="closed form", tolerance=1e-12)
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: graph().phdae())

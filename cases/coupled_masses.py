@@ -91,14 +91,27 @@ def checks_spring() -> Iterable[Check]:
     result = run_spring(step=step)
     for name, value in result.distances.items():
         yield Check(
-            f"angle to (3.15), {name} [rad]", "[survey] eq. (3.15)", 0.0, value, tolerance=1e-12, relative=False
+            f"angle to (3.15), {name} [rad]",
+            "[survey] eq. (3.15)",
+            0.0,
+            value,
+            kind="theorem",
+            tolerance=1e-12,
+            relative=False,
         )
     omega = math.sqrt(STIFFNESS / MASSES[0])
     turned = 2.0 * math.atan(0.5 * step * omega)  # angle of a step of the midpoint rule
     yield Check("period [s]", "midpoint rule, exact", 2.0 * math.pi * step / turned, period(result.found),
-                tolerance=2e-5)  # fmt: skip
-    yield Check("balance residual", "theorem: zero", 0.0, result.found.balance.largest_residual, tolerance=1e-13,
-                relative=False)  # fmt: skip
+                kind="closed form", tolerance=2e-5)  # fmt: skip
+    yield Check(
+        "balance residual",
+        "theorem: zero",
+        0.0,
+        result.found.balance.largest_residual,
+        kind="theorem",
+        tolerance=1e-13,
+        relative=False,
+    )
 
 
 spring_case = Case(run_spring, write_spring, checks_spring, needs=("matplotlib",), system=mass_spring)
@@ -192,18 +205,25 @@ def checks_coupled() -> Iterable[Check]:
     load, end = 4.0, 2.0
     result = run_coupled(load=load, end=end)
     v = result.found["p1"][-1, 0] / MASSES[0]
-    yield Check("velocity at the end [m/s]", "F t/(m₁ + m₂)", 1.0 + load * end / sum(MASSES), v, tolerance=1e-12)
+    yield Check(
+        "velocity at the end [m/s]",
+        "F t/(m₁ + m₂)",
+        1.0 + load * end / sum(MASSES),
+        v,
+        kind="closed form",
+        tolerance=1e-12,
+    )
     apart = result.found["q1"][:, 0] - result.found["q2"][:, 0]
     yield Check("drift of q₁ − q₂ [m]", "[survey] remark 3.2", 0.0, float(np.abs(apart - apart[0]).max()),
-                tolerance=1e-13, relative=False)  # fmt: skip
+                kind="theorem", tolerance=1e-13, relative=False)  # fmt: skip
     yield Check("index without multipliers", "[survey] proposition 4.1", 1.0, result.report.index.index_eliminated,
-                tolerance=1e-9)  # fmt: skip
-    yield Check("Casimirs", "[survey] remark 3.2", 1.0, result.report.casimirs.count, tolerance=1e-9)
+                kind="theorem", tolerance=1e-9)  # fmt: skip
+    yield Check("Casimirs", "[survey] remark 3.2", 1.0, result.report.casimirs.count, kind="theorem", tolerance=1e-9)
     D = coupled(driven=False).at(np.zeros(4)).closed(efforts=["q1", "q2"])
     yield Check("angle to the kernel form (3.23) [rad]", "[survey] eq. (3.23)", 0.0,
-                DiracStructure(D.F, D.E).distance(SHARED), tolerance=1e-12, relative=False)  # fmt: skip
+                DiracStructure(D.F, D.E).distance(SHARED), kind="theorem", tolerance=1e-12, relative=False)  # fmt: skip
     yield Check("mass of the reduced system [kg]", "[survey] eq. (4.8)", sum(MASSES), result.reduced_mass,
-                tolerance=1e-12)  # fmt: skip
+                kind="closed form", tolerance=1e-12)  # fmt: skip
 
 
 def _times(step: float, end: float) -> Any:

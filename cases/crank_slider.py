@@ -171,12 +171,15 @@ def checks() -> Iterable[Check]:
         found = extremes(midpoint[:, 1])
         for name, published in (("max", largest), ("min", smallest), ("rms", rms)):
             computed = float(found[f"uy_{name}_over_L"])
-            yield Check(f"uy/L {name}, {strain}", source, published, computed, tolerance=tolerance)
+            yield Check(
+                f"uy/L {name}, {strain}", source, published, computed, kind="independent code", tolerance=tolerance
+            )
         yield Check(
             f"energy residual of a step, {strain}",
             "theorem: zero",
             0.0,
             solution.ledger.largest_residual,
+            kind="theorem",
             tolerance=1e-11,
             relative=False,
         )

@@ -289,22 +289,36 @@ def checks() -> Iterable[Check]:
     plan, law = "x = a sin τ, y = c sin 2τ", "theorem: zero"
     for name in fine.errors:
         value = float(np.hypot(*(fine.positions[name][-1] - fine.positions[name][0])[:2]))
-        yield Check(f"path closes [m], {name}, h = 25 ms", plan, 0.0, value, tolerance=2e-3, relative=False)
+        yield Check(
+            f"path closes [m], {name}, h = 25 ms", plan, 0.0, value, kind="closed form", tolerance=2e-3, relative=False
+        )
         order = math.log2(coarse.errors[name] / fine.errors[name])
-        yield Check(f"order of the path, {name}", "theory", 2.0, order, tolerance=0.05, relative=False)
+        yield Check(f"order of the path, {name}", "theory", 2.0, order, kind="theorem", tolerance=0.05, relative=False)
     gaps = [np.abs(r.positions["mechanism"] - r.positions["constrained"]).max() for r in runs]
     order = float(np.log2(gaps[0] / gaps[1]))
-    yield Check("order of constrained − mechanism", "theory", 2.0, order, tolerance=0.05, relative=False)
+    yield Check(
+        "order of constrained − mechanism", "theory", 2.0, order, kind="theorem", tolerance=0.05, relative=False
+    )
     gap = float(np.abs(fine.positions["constrained"] - fine.positions["reduced"]).max())
-    yield Check("constrained − reduced [m, rad]", law, 0.0, gap, tolerance=1e-12, relative=False)
+    yield Check("constrained − reduced [m, rad]", law, 0.0, gap, kind="theorem", tolerance=1e-12, relative=False)
     off = [float(np.abs(r.side_force - r.middle.side).max()) for r in runs]
-    yield Check("error of the side force [N], h = 25 ms", plan, 0.0, off[1], tolerance=0.05, relative=False)
+    yield Check(
+        "error of the side force [N], h = 25 ms", plan, 0.0, off[1], kind="closed form", tolerance=0.05, relative=False
+    )
     order = math.log2(off[0] / off[1])
-    yield Check("order of the side force", "theory", 2.0, order, tolerance=0.1, relative=False)
+    yield Check("order of the side force", "theory", 2.0, order, kind="theorem", tolerance=0.1, relative=False)
     for name in fine.errors:
         slip, gone = fine.slip[name], fine.imbalance[name]
-        yield Check(f"sideways velocity [m/s], {name}", law, 0.0, slip, tolerance=1e-12, relative=False)
-        yield Check(f"(energy − work of the wheels) / energy, {name}", law, 0.0, gone, tolerance=1e-12, relative=False)
+        yield Check(f"sideways velocity [m/s], {name}", law, 0.0, slip, kind="theorem", tolerance=1e-12, relative=False)
+        yield Check(
+            f"(energy − work of the wheels) / energy, {name}",
+            law,
+            0.0,
+            gone,
+            kind="theorem",
+            tolerance=1e-12,
+            relative=False,
+        )
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: constrained().phdae())

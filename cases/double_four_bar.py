@@ -230,15 +230,29 @@ def checks() -> Iterable[Check]:
     for what, found, bound in (("h = 1 ms", runs[1e-3], 5e-5), ("exact4, 10 ms", fourth[0.01], 2e-6)):
         for axis, published, computed in zip("xy", VELOCITY, found.velocity[-1], strict=True):
             name = f"pin velocity {axis} at 10 s [m/s], {what}"
-            yield Check(name, source, published, float(computed), tolerance=bound, relative=False)
+            yield Check(
+                name, source, published, float(computed), kind="independent code", tolerance=bound, relative=False
+            )
     orders = {2.0: order(runs[2e-3], runs[1e-3]), 4.0: order(fourth[0.02], fourth[0.01])}
     for published, computed in orders.items():
-        yield Check("order of the end velocity", "theory", published, computed, tolerance=0.05, relative=False)
+        yield Check(
+            "order of the end velocity", "theory", published, computed, kind="theorem", tolerance=0.05, relative=False
+        )
     for step, found in runs.items():
         error = float(found.energy_error.max())
-        yield Check(f"energy error, h = {step:g} s", "theorem: zero", 0.0, error, tolerance=1e-9, relative=False)
+        yield Check(
+            f"energy error, h = {step:g} s", "theorem: zero", 0.0, error, kind="theorem", tolerance=1e-9, relative=False
+        )
         drift = float(found.solution.ledger.position_residual.max())
-        yield Check(f"joint drift [m], h = {step:g} s", "theorem: zero", 0.0, drift, tolerance=1e-11, relative=False)
+        yield Check(
+            f"joint drift [m], h = {step:g} s",
+            "theorem: zero",
+            0.0,
+            drift,
+            kind="theorem",
+            tolerance=1e-11,
+            relative=False,
+        )
 
 
 def order(coarse: Result, fine: Result) -> float:

@@ -175,7 +175,14 @@ def checks() -> Iterable[Check]:
             yield from zeros(numbers, f"{strain}, h = {step_size:g} s")
     stiff = solve(1, "linear", 500, 1e-3, young=1e4 * YOUNG)
     lowest = float(stiff.position("arm.tip")[:, 2].min())
-    yield Check("lowest tip of a stiff strip [m]", "rigid thin rod, exact", lowest_rigid(), lowest, tolerance=1e-4)
+    yield Check(
+        "lowest tip of a stiff strip [m]",
+        "rigid thin rod, exact",
+        lowest_rigid(),
+        lowest,
+        kind="closed form",
+        tolerance=1e-4,
+    )
 
 
 ZERO = {"energy_residual_max_rel": 1e-11, "joint_drift_max_m": 1e-11, "orthogonality_max": 1e-12}
@@ -186,7 +193,7 @@ def zeros(numbers: dict[str, float], what: str) -> Iterable[Check]:
     """Checks that numbers are zero to round-off."""
     for name, value in numbers.items():
         tolerance = ZERO.get(name, 1e-11)
-        yield Check(f"{name}, {what}", "theorem: zero", 0.0, value, tolerance=tolerance, relative=False)
+        yield Check(f"{name}, {what}", "theorem: zero", 0.0, value, kind="theorem", tolerance=tolerance, relative=False)
 
 
 def analysed() -> PHDAE:

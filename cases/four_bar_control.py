@@ -190,7 +190,14 @@ def checks() -> Iterable[Check]:
         found = np.abs(zeros(system, output=MOTOR, input=MOTOR))
         for k, value in enumerate(published):
             # discretisation with 16 elements; zeros come in pairs ±iω
-            yield Check(f"zero {k + 1} at {angle}° [rad/s]", source, value, float(found[2 * k]), tolerance=1e-5)
+            yield Check(
+                f"zero {k + 1} at {angle}° [rad/s]",
+                source,
+                value,
+                float(found[2 * k]),
+                kind="independent code",
+                tolerance=1e-5,
+            )
 
 
 case = Case(run, write, checks, needs=("matplotlib",))

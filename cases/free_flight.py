@@ -276,6 +276,7 @@ def checks() -> Iterable[Check]:
         "Jacobi",
         RIGID_PERIOD,
         float(turned[1] - turned[0]),
+        kind="closed form",
         tolerance=2e-4,
     )
 

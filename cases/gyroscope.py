@@ -379,32 +379,42 @@ def checks() -> Iterable[Check]:
     for name, theory, what in (("precession_short", "theory_short", "precession below M/(Iω)"),
                                ("nutation_beyond", "theory_beyond", "nutation above Iω/C")):  # fmt: skip
         order = slope([row["epsilon"] for row in rates], rates, name)
-        yield Check(f"{what}: order in ε", "averaging", 2.0, order, tolerance=0.02, relative=False)
+        yield Check(f"{what}: order in ε", "averaging", 2.0, order, kind="theorem", tolerance=0.02, relative=False)
         yield Check(f"{what}, ε = {rates[1]['epsilon']:.3f}", "averaging", rates[1][theory], rates[1][name],
-                    tolerance=5e-3)  # fmt: skip
+                    kind="closed form", tolerance=5e-3)  # fmt: skip
     zero = "theorem: zero"
     runs = {n: {kept: solve(kept, np.linspace(0.0, 0.2, n + 1), torque, spin) for kept in KEPT} for n in (400, 800)}
     for kept, found in runs[800].items():
         errors = [float(np.abs(suspension(made[kept], kept) - reference(made[kept].times, torque, spin)).max())
                   for made in runs.values()]  # fmt: skip
         bound = 1e-9 if kept == "angles" else 2e-4
-        yield Check(f"β, γ apart [rad], {kept}", "equation of β", 0.0, errors[1], tolerance=bound, relative=False)
+        yield Check(
+            f"β, γ apart [rad], {kept}",
+            "equation of β",
+            0.0,
+            errors[1],
+            kind="independent code",
+            tolerance=bound,
+            relative=False,
+        )
         if kept != "angles":
             order = math.log2(errors[0] / errors[1])
-            yield Check(f"order of β, γ, {kept}", "theory", 2.0, order, tolerance=0.05, relative=False)
+            yield Check(f"order of β, γ, {kept}", "theory", 2.0, order, kind="theorem", tolerance=0.05, relative=False)
             defect = float(defects(found, kept).max())
-            yield Check(f"defect of the rotation, {kept}", zero, 0.0, defect, tolerance=1e-13, relative=False)
+            yield Check(
+                f"defect of the rotation, {kept}", zero, 0.0, defect, kind="theorem", tolerance=1e-13, relative=False
+            )
         worst = max(found.balance.largest_residual, found.energy_drift())
-        yield Check(f"energy − work, {kept}", zero, 0.0, worst, tolerance=1e-12, relative=False)
+        yield Check(f"energy − work, {kept}", zero, 0.0, worst, kind="theorem", tolerance=1e-12, relative=False)
     for kept, bound in (("angles", 1e-10), ("matrix", 2e-4), ("quaternion", 2e-4)):
         tilt = math.radians(30.0)
         made = solve(kept, np.linspace(0.0, 0.1, 201), torque, spin, tilt=tilt, start="steady")
         computed = float(suspension(made, kept)[-1, 1]) / 0.1
         yield Check(f"steady precession [rad/s], β = 30°, {kept}", "M = Ω cos β (p + C Ω sin β)",
-                    steady(torque, spin, tilt), computed, tolerance=bound)  # fmt: skip
+                    steady(torque, spin, tilt), computed, kind="closed form", tolerance=bound)  # fmt: skip
     for kept in ("matrix", "quaternion"):
         far, near = (pass_lock(kept, distance, spin)[0] for distance in (DISTANCES[0], 0.0))
-        yield Check(f"error through the lock, {kept}", "that far from it", far, near, tolerance=1e-6)
+        yield Check(f"error through the lock, {kept}", "that far from it", far, near, kind="theorem", tolerance=1e-6)
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: gyroscope(KEPT["matrix"]).phdae())

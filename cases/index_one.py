@@ -267,19 +267,28 @@ def checks() -> Iterable[Check]:
     pair, dirac = (solve(quadratic(), 8, end, method) for method in ("gonzalez", "dirac"))
 
     def zero(quantity: str, source: str, value: float, tolerance: float = 1e-14) -> Check:
-        return Check(quantity, source, 0.0, float(value), tolerance=tolerance, relative=False)
+        return Check(quantity, source, 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False)
 
     yield zero("pair: departure from the published step", "[dg] eq. (28)", off_published(pair))
     yield zero("pair and Dirac form apart", "[dg] theorem 5", np.abs(pair.states - dirac.states).max())
     for name, make in PROBLEMS.items():
         problem = make()
         found = float(solve(problem, 32, end, "gauss6").final[0])
-        yield Check(f"x₁(2), {name}", "exact solution", float(problem.x1(end)), found, tolerance=1e-9)
+        yield Check(
+            f"x₁(2), {name}", "exact solution", float(problem.x1(end)), found, kind="closed form", tolerance=1e-9
+        )
     for row in order_table(end):
         problem, method = row["problem"], row["method"]
         found, theory = row["order_x1"], float(row["theory"])
-        yield Check(f"order, {problem}, {method}", "[dg] prop. 1; Gauss: 2s", theory, found, tolerance=0.1,
-                    relative=False)  # fmt: skip
+        yield Check(
+            f"order, {problem}, {method}",
+            "[dg] prop. 1; Gauss: 2s",
+            theory,
+            found,
+            kind="theorem",
+            tolerance=0.1,
+            relative=False,
+        )
         if method in PAIRS:
             # the Dirac form settles where the next correction is expected to be round-off, at 2e-13 in its worst step
             yield zero(f"balance / energy, {problem}, {method}", "theorem: zero", row["balance_residual"], 1e-12)
@@ -294,7 +303,9 @@ def checks() -> Iterable[Check]:
     }
     for name, order in expected.items():
         found = slope_of(steps, [row[name] for row in table])
-        yield Check(f"order of x₂, {name}", "[dg] example 6", order, found, tolerance=0.1, relative=False)
+        yield Check(
+            f"order of x₂, {name}", "[dg] example 6", order, found, kind="theorem", tolerance=0.1, relative=False
+        )
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: quadratic().system)

@@ -197,9 +197,18 @@ def checks() -> Iterable[Check]:
     result = run(beams=10, elements=20)
     for k, (found, exact) in enumerate(zip(result.omega, result.exact, strict=True), start=1):
         # cubic elements are too stiff by (βh)⁴/1440 at βh = 0.16
-        yield Check(f"ω{k} [rad/s]", "transfer matrices of exact beams", float(exact), float(found), tolerance=1e-6)
+        yield Check(
+            f"ω{k} [rad/s]",
+            "transfer matrices of exact beams",
+            float(exact),
+            float(found),
+            kind="closed form",
+            tolerance=1e-6,
+        )
     again = figures(result)["omega_reduced_deviation"]
-    yield Check("reduced ω over full ω − 1", "theorem: zero", 0.0, again, tolerance=1e-8, relative=False)
+    yield Check(
+        "reduced ω over full ω − 1", "theorem: zero", 0.0, again, kind="theorem", tolerance=1e-8, relative=False
+    )
 
 
 case = Case(run, write, checks)

@@ -242,7 +242,7 @@ def checks() -> Iterable[Check]:
     """Routes against each other, the linear circuit against its closed form, and the Dirac structure."""
 
     def zero(quantity: str, source: str, value: float, tolerance: float) -> Check:
-        return Check(quantity, source, 0.0, float(value), tolerance=tolerance, relative=False)
+        return Check(quantity, source, 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False)
 
     for hardening in (0.0, 0.5):
         found = solve(hardening, 3.0, 64)
@@ -251,10 +251,18 @@ def checks() -> Iterable[Check]:
         yield zero(f"balance / energy, {name}", "theorem: zero", found.graph.balance.largest_residual, 1e-14)
     yield zero("graph and eq. (1.7), sine of the angle", "[survey] eq. (1.7)", kernel_defect(), 1e-14)
     frequency = float(eigenfrequencies(eliminate(graph(0.0).linear()))[0])
-    yield Check("ω [rad/s]", "1/√(L(C₁ + C₂))", OMEGA, frequency, tolerance=1e-12)
+    yield Check("ω [rad/s]", "1/√(L(C₁ + C₂))", OMEGA, frequency, kind="closed form", tolerance=1e-12)
     exact = solve(0.0, 1.25, 64, "gauss6").states["graph"][-1]
-    yield zero("Q₁/C₁V₀ after 1.25 periods", "cos ωt", exact[0] / CHARGES[0], 1e-8)
-    yield Check("flux after 1.25 periods [V s]", "V₀ sin(ωt)/ω", VOLTAGE / OMEGA, float(exact[2]), tolerance=1e-8)
+    yield Check("Q₁/C₁V₀ after 1.25 periods", "cos ωt", 0.0, float(exact[0] / CHARGES[0]), kind="closed form",
+                tolerance=1e-8, relative=False)  # fmt: skip
+    yield Check(
+        "flux after 1.25 periods [V s]",
+        "V₀ sin(ωt)/ω",
+        VOLTAGE / OMEGA,
+        float(exact[2]),
+        kind="closed form",
+        tolerance=1e-8,
+    )
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: multiplier(0.0))

@@ -135,18 +135,27 @@ def checks() -> Iterable[Check]:
     """The current that carries the ball, the linearised motion, the height it stops at, the balance."""
     result = run(end=0.5)
     yield Check("current where it floats [A]", "√(2 m g |k₂|/k₁)", CURRENT, gradient(result.floating)[2],
-                tolerance=1e-9)  # fmt: skip
+                kind="closed form", tolerance=1e-9)  # fmt: skip
     exact = linear_rates(float(result.floating[0]))
     found = np.array(result.report.stability.eigenvalues)
     away = max(float(np.abs(found - value).min()) for value in exact)
-    yield Check("eigenvalues apart [1/s]", "linearised by hand", 0.0, away, tolerance=1e-6, relative=False)
-    yield Check("balance residual", "theorem: zero", 0.0, result.found.balance.largest_residual, tolerance=1e-11,
-                relative=False)  # fmt: skip
+    yield Check(
+        "eigenvalues apart [1/s]", "linearised by hand", 0.0, away, kind="closed form", tolerance=1e-6, relative=False
+    )
+    yield Check(
+        "balance residual",
+        "theorem: zero",
+        0.0,
+        result.found.balance.largest_residual,
+        kind="theorem",
+        tolerance=1e-11,
+        relative=False,
+    )
     rate = float(np.max(exact.real[np.abs(exact) > 1e-9]))
     q = result.found["q"][:, 0]
     late = np.abs(q - q[-1])[len(q) // 2 :].max() / np.abs(q - q[-1]).max()
     yield Check("motion left after half the run, logarithm over the slowest rate", "linear theory", rate * 0.25,
-                math.log(late), tolerance=0.25)  # fmt: skip
+                math.log(late), kind="closed form", tolerance=0.25)  # fmt: skip
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: (ball(), {"coil": RESISTANCE * CURRENT}))

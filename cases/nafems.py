@@ -27,7 +27,7 @@ from tqdm import tqdm
 
 import fem
 from flexph import GROUND, Body, LinearPHDAE, Modes, Pose, connect, constrain, eliminate, linear_body, modes, weld
-from flexph.case import Case, Check, Option
+from flexph.case import Case, Check, Kind, Option
 from flexph.export import write_modes
 from flexph.space import Array
 from flexph.tables import write_table
@@ -288,7 +288,8 @@ def checks() -> Iterable[Check]:
             continue  # a line support has no limit
         tolerance = 1e-3 if r.source == "Ritz series" else 1e-2
         name = f"{r.test.upper()} mode {r.mode}, {r.model} [Hz]"
-        yield Check(name, r.source, float(r.target), float(r.found), tolerance=tolerance)
+        kind: Kind = "closed form" if r.source == "Ritz series" else "published"
+        yield Check(name, r.source, float(r.target), float(r.found), kind=kind, tolerance=tolerance)
 
 
 case = Case(run, write, checks, needs=("matplotlib",))

@@ -316,19 +316,29 @@ def checks() -> Iterable[Check]:
         at = f"{cord}, {damping:g} N s/m, h = {1e3 * DURATION / count:g} ms"
         for name, bound in (("rod_drift_max_m", 1e-11), ("angular_momentum_drift_rel", 1e-12),
                             ("energy_residual_max_rel", 1e-12)):  # fmt: skip
-            yield Check(f"{name}, {at}", zero, 0.0, found[name], tolerance=bound, relative=False)
+            yield Check(f"{name}, {at}", zero, 0.0, found[name], kind="theorem", tolerance=bound, relative=False)
         negative = min(0.0, found["dissipation_min_J"])
-        yield Check(f"negative dissipation [J], {at}", zero, 0.0, negative, tolerance=1e-18, relative=False)
+        yield Check(
+            f"negative dissipation [J], {at}", zero, 0.0, negative, kind="theorem", tolerance=1e-18, relative=False
+        )
     for cord in ("spring", "knot"):
         rows = order_table(0.3, cord)  # type: ignore[arg-type]
-        yield Check(f"order, {cord}", theory, 2.0, slope(rows), tolerance=0.1, relative=False)
+        yield Check(f"order, {cord}", theory, 2.0, slope(rows), kind="theorem", tolerance=0.1, relative=False)
         yield Check(f"error of places [m], {cord}, h = 5 ms", "Newton's equations", 0.0, rows[-1]["error_m"],
-                    tolerance=1e-3, relative=False)  # fmt: skip
+                    kind="independent code", tolerance=1e-3, relative=False)  # fmt: skip
     times = np.linspace(0.0, 1.0, 51)
     for cord, method in (("spring", "gauss6"), ("spring", "radau"), ("knot", "gauss6")):
         made = places(solve(times, 0.3, cord, method))[:, :2]  # type: ignore[arg-type]
         apart = float(np.abs(made - newton(times, 0.3, cord)).max())  # type: ignore[arg-type]
-        yield Check(f"{method}, {cord} [m]", "Newton's equations", 0.0, apart, tolerance=1e-7, relative=False)
+        yield Check(
+            f"{method}, {cord} [m]",
+            "Newton's equations",
+            0.0,
+            apart,
+            kind="independent code",
+            tolerance=1e-7,
+            relative=False,
+        )
 
 
 def analysed() -> PHDAE:

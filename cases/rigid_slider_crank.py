@@ -326,25 +326,63 @@ def checks() -> Iterable[Check]:
     for step, found in results.items():
         at = f"h = {step:g} s"
         drift = float(max(gap(found.coupled).max(), np.abs(found.coupled["rod.position"][:, 1]).max()))
-        yield Check(f"drift of pin and bearing [m], {at}", zero, 0.0, drift, tolerance=1e-11, relative=False)
+        yield Check(
+            f"drift of pin and bearing [m], {at}", zero, 0.0, drift, kind="theorem", tolerance=1e-11, relative=False
+        )
         for name, made in (("coupled", found.coupled), ("velocities", found.loose), ("hinged", found.hinged)):
-            yield Check(f"energy − work, {name}, {at}", zero, 0.0, energy_residual(made), tolerance=1e-12,
-                        relative=False)  # fmt: skip
+            yield Check(
+                f"energy − work, {name}, {at}",
+                zero,
+                0.0,
+                energy_residual(made),
+                kind="theorem",
+                tolerance=1e-12,
+                relative=False,
+            )
     coarse, fine = results.values()
     exact = of_one_freedom(coarse.coupled.times, coarse.torque, coarse.load)
     errors = [np.abs(motion(r.coupled)[::every] - exact).max(axis=0) for r, every in ((coarse, 1), (fine, 2))]
     for k, (name, bound) in enumerate((("φ [rad]", 3e-3), ("φ̇ [rad/s]", 3e-2), ("φ₂ [rad]", 1e-3), ("x_B [m]", 3e-4))):
         source = "one freedom"
-        yield Check(f"error of {name}, h = 4 ms", source, 0.0, float(errors[1][k]), tolerance=bound, relative=False)
+        yield Check(
+            f"error of {name}, h = 4 ms",
+            source,
+            0.0,
+            float(errors[1][k]),
+            kind="independent code",
+            tolerance=bound,
+            relative=False,
+        )
         order = math.log2(errors[0][k] / errors[1][k])
-        yield Check(f"order of {name}", theory, 2.0, order, tolerance=0.1, relative=False)
+        yield Check(f"order of {name}", theory, 2.0, order, kind="theorem", tolerance=0.1, relative=False)
     apart = [np.abs(motion(r.coupled)[:, 3] - r.hinged.position("rod.B")[:, 0]).max() for r in (coarse, fine)]
-    yield Check("order of the distance of both routes", theory, 2.0, math.log2(apart[0] / apart[1]), tolerance=0.1,
-                relative=False)  # fmt: skip
+    yield Check(
+        "order of the distance of both routes",
+        theory,
+        2.0,
+        math.log2(apart[0] / apart[1]),
+        kind="theorem",
+        tolerance=0.1,
+        relative=False,
+    )
     drifts = [float(gap(r.loose).max()) for r in (coarse, fine)]
-    yield Check("order of the drift of velocities only", theory, 2.0, math.log2(drifts[0] / drifts[1]), tolerance=0.1,
-                relative=False)  # fmt: skip
-    yield Check("work of the force is that along x_B [J]", "∫ F dx", work_along(fine), done(fine), tolerance=1e-3)
+    yield Check(
+        "order of the drift of velocities only",
+        theory,
+        2.0,
+        math.log2(drifts[0] / drifts[1]),
+        kind="theorem",
+        tolerance=0.1,
+        relative=False,
+    )
+    yield Check(
+        "work of the force is that along x_B [J]",
+        "∫ F dx",
+        work_along(fine),
+        done(fine),
+        kind="theorem",
+        tolerance=1e-3,
+    )
 
 
 def work_along(result: Result) -> float:

@@ -381,25 +381,47 @@ def checks() -> Iterable[Check]:
     for name, motion in fine.motions.items():
         for model, error in motion.errors.items():
             value = math.log2(coarse.motions[name].errors[model] / error)
-            yield Check(f"order, torque {name}, {model}", "closed form", 2.0, value, tolerance=0.1, relative=False)
-            yield Check(f"error, torque {name}, {model}", "closed form", 0.0, error, tolerance=2e-3, relative=False)
+            yield Check(
+                f"order, torque {name}, {model}",
+                "closed form",
+                2.0,
+                value,
+                kind="theorem",
+                tolerance=0.1,
+                relative=False,
+            )
+            yield Check(
+                f"error, torque {name}, {model}",
+                "closed form",
+                0.0,
+                error,
+                kind="closed form",
+                tolerance=2e-3,
+                relative=False,
+            )
         angles = float(np.abs(motion.reduced["angles"] - motion.exact[:, 2:]).max())
-        yield Check(f"error of θ, φ, {name}, reduced", "ṗ = u", 0.0, angles, tolerance=1e-11, relative=False)
+        yield Check(
+            f"error of θ, φ, {name}, reduced", "ṗ = u", 0.0, angles, kind="closed form", tolerance=1e-11, relative=False
+        )
         drift = max(motion.constrained.energy_drift(), motion.reduced.energy_drift())
         # the iteration of general systems may end with a correction of 3e-12 (flexph.methods.newton.NOISE)
-        yield Check(f"(energy − work) / energy, {name}", law, 0.0, drift, tolerance=1e-11, relative=False)
-        yield Check(f"slip in mid-step, {name}", law, 0.0, motion.slip, tolerance=1e-12, relative=False)
+        yield Check(
+            f"(energy − work) / energy, {name}", law, 0.0, drift, kind="theorem", tolerance=1e-11, relative=False
+        )
+        yield Check(f"slip in mid-step, {name}", law, 0.0, motion.slip, kind="theorem", tolerance=1e-12, relative=False)
     value = math.log2(coarse.mechanism_error / fine.mechanism_error)
-    yield Check("order, mechanism", "closed form", 2.0, value, tolerance=0.1, relative=False)
+    yield Check("order, mechanism", "closed form", 2.0, value, kind="theorem", tolerance=0.1, relative=False)
     x = np.append(START, RATES)
     yield Check("norm of the Jacobi sum (7.1)", f"{source}, not 0", 1.0, jacobi_sum(reduced().phdae(x).J, x),
-                tolerance=1e-9)  # fmt: skip
+                kind="closed form", tolerance=1e-9)  # fmt: skip
     steady = wobble(4000, share=1.0)
     path = contacts(steady)
     turned = float(np.unwrap(np.arctan2(path[:, 1], path[:, 0]))[-1])
     yield Check("rate of the point of contact [rad/s]", "Moffatt (2000)", rounds(TILT), turned / steady.times[-1],
-                tolerance=1e-4)  # fmt: skip
-    yield Check("tilt of the steady euro [rad]", "Moffatt (2000)", TILT, tilts(steady).min(), tolerance=1e-6)
+                kind="closed form", tolerance=1e-4)  # fmt: skip
+    yield Check(
+        "tilt of the steady euro [rad]", "Moffatt (2000)", TILT, tilts(steady).min(), kind="closed form", tolerance=1e-6
+    )
     for what, run_ in (("held", fine.mechanism), ("wobbling", fine.wobble)):
         ledger = run_.ledger
         for quantity, value in (
@@ -407,7 +429,7 @@ def checks() -> Iterable[Check]:
             ("slip [m/s]", float(ledger.nonholonomic_residual.max())),
             ("height [m]", float(ledger.position_residual.max())),
         ):
-            yield Check(f"{quantity}, {what}", law, 0.0, value, tolerance=1e-12, relative=False)
+            yield Check(f"{quantity}, {what}", law, 0.0, value, kind="theorem", tolerance=1e-12, relative=False)
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: constrained().phdae())

@@ -276,7 +276,7 @@ def checks() -> Iterable[Check]:
     """
 
     def zero(quantity: str, source: str, value: float, tolerance: float) -> Check:
-        return Check(quantity, source, 0.0, float(value), tolerance=tolerance, relative=False)
+        return Check(quantity, source, 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False)
 
     for hardening, methods in ((0.0, METHODS), (10.0, ("mean_value",))):
         for method in methods:
@@ -290,7 +290,9 @@ def checks() -> Iterable[Check]:
     for hardening in (0.0, 10.0):
         for name, order in orders(tuple(converge(hardening))).items():
             words = name.replace("_", " ")
-            yield Check(f"order, {words}, β = {hardening:g}", "[dg] proposition 1", 2.0, order, tolerance=0.02)
+            yield Check(
+                f"order, {words}, β = {hardening:g}", "[dg] proposition 1", 2.0, order, kind="theorem", tolerance=0.02
+            )
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: redundant(10.0))

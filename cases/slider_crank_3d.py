@@ -257,15 +257,27 @@ def checks() -> Iterable[Check]:
         nodes = np.rint(given.times / DURATION * given.steps).astype(int)
         for time, published, computed in zip(given.times, given.positions, positions[nodes], strict=True):
             name, source = f"slider at {time:.4g} s [m], {rod}", f"solution of {given.author}"
-            yield Check(name, source, published, float(computed), tolerance=ACCURACY, relative=False)
+            yield Check(
+                name, source, published, float(computed), kind="independent code", tolerance=ACCURACY, relative=False
+            )
         ends = float(positions[-1]), float(extrapolated(coarse.angle, fine.angle)[-1])
         units = ("slider at 5 s [m]", "crank at 5 s [rad]")
         for name, published, computed, tolerance in zip(units, EXACT[rod], ends, (1e-6, 2e-5), strict=True):
             # what fourth-order terms leave
             source = "equation of motion"
-            yield Check(f"{name}, {rod}", source, published, computed, tolerance=tolerance, relative=False)
+            yield Check(
+                f"{name}, {rod}",
+                source,
+                published,
+                computed,
+                kind="independent code",
+                tolerance=tolerance,
+                relative=False,
+            )
         drift = max(fine.solution.energy_drift(), fine.solution.ledger.largest_residual)
-        yield Check(f"energy residual, {rod}", "theorem: zero", 0.0, drift, tolerance=1e-11, relative=False)
+        yield Check(
+            f"energy residual, {rod}", "theorem: zero", 0.0, drift, kind="theorem", tolerance=1e-11, relative=False
+        )
 
 
 def extrapolated(coarse: Array, fine: Array) -> Array:

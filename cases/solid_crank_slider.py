@@ -205,6 +205,9 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     }
 
 
+ZERO = "theorem: zero"
+
+
 def apart(found: Array, wanted: Array) -> float:
     """Largest difference of two histories over the largest of the second."""
     return float(np.abs(found - wanted).max() / np.abs(wanted).max())
@@ -221,7 +224,7 @@ def checks() -> Iterable[Check]:
         ("first bending frequency [rad/s], eyes", rod.frequencies[0], rod.beam_frequencies[0], 1e-3),
         *((f"largest von Mises stress [Pa], {kind}", *at_peak(result), 0.01) for kind, result in results.items()),
     ):
-        yield Check(name, "Euler-Bernoulli beam", float(wanted), float(found), tolerance=tolerance)
+        yield Check(name, "Euler-Bernoulli beam", float(wanted), float(found), kind="closed form", tolerance=tolerance)
     # what a frequency off by 0.05 % shifts in two turns: that is how the bar and its beam differ
     yield zero("deflection, eyes: off the beam", apart(rod.midpoint, rod.beam_midpoint), 0.01, "Euler-Bernoulli beam")
     yield from reduction_checks(eyes)
@@ -236,10 +239,24 @@ def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
     rows = zip(result.frequencies, timoshenko(), euler_bernoulli(), strict=True)
     for k, (found, wanted, thin) in enumerate(rows, 1):
         tolerance = 0.1 * (1.0 - wanted / thin)
-        yield Check(f"bending {k} [rad/s], bar", "Timoshenko", float(wanted), float(found), tolerance=tolerance)
+        yield Check(
+            f"bending {k} [rad/s], bar",
+            "Timoshenko",
+            float(wanted),
+            float(found),
+            kind="closed form",
+            tolerance=tolerance,
+        )
     soft = deflection(solve(beam_rod(bar, section=softened()), Plan()))
     theories, found = apart(soft, result.beam_midpoint), apart(result.midpoint, result.beam_midpoint)
-    yield Check("deflection, bar: off Euler-Bernoulli's", "first frequency corrected", theories, found, tolerance=0.15)
+    yield Check(
+        "deflection, bar: off Euler-Bernoulli's",
+        "first frequency corrected",
+        theories,
+        found,
+        kind="independent code",
+        tolerance=0.15,
+    )
     yield zero(
         "deflection, bar: off the corrected beam", apart(result.midpoint, soft), 0.15 * theories, "corrected beam"
     )
@@ -255,9 +272,17 @@ def reduction_checks(rod: Body) -> Iterable[Check]:
     yield zero("energy residual of a step, full", full.ledger.largest_residual, 1e-12)
 
 
-def zero(name: str, found: float, tolerance: float, source: str = "theorem: zero") -> Check:
+def zero(name: str, found: float, tolerance: float, source: str = ZERO) -> Check:
     """A check of what is to vanish."""
-    return Check(name, source, 0.0, float(found), tolerance=tolerance, relative=False)
+    return Check(
+        name,
+        source,
+        0.0,
+        float(found),
+        kind="theorem" if source == ZERO else "independent code",
+        tolerance=tolerance,
+        relative=False,
+    )
 
 
 def at_peak(result: Result) -> tuple[float, float]:

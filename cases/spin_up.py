@@ -217,15 +217,36 @@ def checks() -> Iterable[Check]:
     solution = solve(8, 2000)
     found = {name: float(value) for name, value in figures(solution).items()}
     kane = "Kane, Ryan, Banerjee 1987"
-    yield Check("largest tip lag [m]", kane, 0.575, found["tip_lag_max_m"], tolerance=0.02)
-    yield Check("ringing about zero after 15 s [m]", kane, 0.0, found["ringing_max_m"], tolerance=5e-3, relative=False)
-    yield Check("mean stretch after 15 s [m]", "ρAω²L³/3EA", 5.14e-4, found["mean_stretch_m"], tolerance=2e-3)
+    yield Check("largest tip lag [m]", kane, 0.575, found["tip_lag_max_m"], kind="published", tolerance=0.02)
+    # what the end of the spin-up leaves of the vibration: theory says about what, Kane's picture how little
+    yield Check("ringing about zero after 15 s [m]", "steady rotation", 0.0, found["ringing_max_m"], kind="theorem",
+                tolerance=5e-3, relative=False)  # fmt: skip
+    yield Check(
+        "mean stretch after 15 s [m]",
+        "ρAω²L³/3EA",
+        STRETCH,
+        found["mean_stretch_m"],
+        kind="closed form",
+        tolerance=2e-3,
+    )
     late = max(0.0, left_at(solve_linear(8, 2000)[0]) - RISE)
-    yield Check("linear strain: tip leaves after 15 s by [s]", "before", 0.0, late, tolerance=1e-9, relative=False)
+    yield Check(
+        "linear strain: tip leaves after 15 s by [s]",
+        "before",
+        0.0,
+        late,
+        kind="theorem",
+        tolerance=1e-9,
+        relative=False,
+    )
     drift = solution.energy_drift()
-    yield Check("relative energy drift of the run", "theorem: zero", 0.0, drift, tolerance=1e-11, relative=False)
+    yield Check(
+        "relative energy drift of the run", "theorem: zero", 0.0, drift, kind="theorem", tolerance=1e-11, relative=False
+    )
     open_by = float(solution.ledger.position_residual.max())
-    yield Check("largest joint drift [m]", "theorem: zero", 0.0, open_by, tolerance=1e-11, relative=False)
+    yield Check(
+        "largest joint drift [m]", "theorem: zero", 0.0, open_by, kind="theorem", tolerance=1e-11, relative=False
+    )
 
 
 case = Case(run, write, checks, needs=("matplotlib",))

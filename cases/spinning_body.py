@@ -133,18 +133,37 @@ def checks() -> Iterable[Check]:
     a, b, c = INERTIA
     rate = 3.0 * math.sqrt((1.0 / a - 1.0 / b) * (1.0 / b - 1.0 / c))
     yield Check("growth about the middle axis [1/s]", "Euler's equations, linearised", rate,
-                result.axes["y"].stability.growth, tolerance=1e-9)  # fmt: skip
+                result.axes["y"].stability.growth, kind="closed form", tolerance=1e-9)  # fmt: skip
     stable = sum(result.axes[axis].stability.verdict == "stable" for axis in "xz")
-    yield Check("axes that the energy-Casimir method finds stable", "theory", 2.0, stable, tolerance=1e-9)
-    yield Check("Casimirs", "[survey] example 4.2", 1.0, result.axes["x"].casimirs.count, tolerance=1e-9)
+    yield Check(
+        "axes that the energy-Casimir method finds stable", "theory", 2.0, stable, kind="theorem", tolerance=1e-9
+    )
+    yield Check(
+        "Casimirs", "[survey] example 4.2", 1.0, result.axes["x"].casimirs.count, kind="theorem", tolerance=1e-9
+    )
     other = spinning(energy=lambda p: float(np.sum(p**4) + p[0] * p[1]),
                      slope=lambda p: 4.0 * p**3 + np.array([p[1], p[0], 0.0]))  # fmt: skip
     found = integrate(other, START, np.linspace(0.0, 1.0, 401), progress=False)
     for name, run_of in (("free body", result.found), ("another Hamiltonian", found)):
         value = drift((run_of.states**2).sum(axis=1))
-        yield Check(f"drift of |p|², {name}", "[survey] example 4.2", 0.0, value, tolerance=1e-12, relative=False)
-    yield Check("defect of the Jacobi identity", "[survey] eq. (7.1)", 0.0, result.integrable, tolerance=1e-9,
-                relative=False)  # fmt: skip
+        yield Check(
+            f"drift of |p|², {name}",
+            "[survey] example 4.2",
+            0.0,
+            value,
+            kind="theorem",
+            tolerance=1e-12,
+            relative=False,
+        )
+    yield Check(
+        "defect of the Jacobi identity",
+        "[survey] eq. (7.1)",
+        0.0,
+        result.integrable,
+        kind="theorem",
+        tolerance=1e-9,
+        relative=False,
+    )
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: spinning(3.0 * np.eye(3)[2]))
@@ -256,10 +275,24 @@ def checks_casimirs() -> Iterable[Check]:
             ("co-distribution", dimension, casimirs.dimension),
             ("Casimirs", count, casimirs.count),
         ):
-            yield Check(f"{word}, {name}", "[survey] examples 4.2, 4.3", wanted, got, tolerance=1e-9, relative=False)
+            yield Check(
+                f"{word}, {name}",
+                "[survey] examples 4.2, 4.3",
+                wanted,
+                got,
+                kind="theorem",
+                tolerance=1e-9,
+                relative=False,
+            )
     change = float(np.abs(result.flux - result.flux[0]).max())
     yield Check(
-        "change of φ₁ + φ₂, other elements", "[survey] example 4.2", 0.0, change, tolerance=1e-13, relative=False
+        "change of φ₁ + φ₂, other elements",
+        "[survey] example 4.2",
+        0.0,
+        change,
+        kind="theorem",
+        tolerance=1e-13,
+        relative=False,
     )
 
 

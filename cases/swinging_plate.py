@@ -209,10 +209,17 @@ def checks() -> Iterable[Check]:
         }
         found = kept(result.solution)
         for key, words in rows.items():
-            yield Check(f"{words}, {name}", "theorem: 0", 0.0, found[key], tolerance=1e-12, relative=False)
+            yield Check(
+                f"{words}, {name}", "theorem: 0", 0.0, found[key], kind="theorem", tolerance=1e-12, relative=False
+            )
     stiff = solve(swing("kirchhoff", "linear", 3, STIFF * YOUNG), 3000, 1.6)
     yield Check(
-        "period, Young's modulus × 1000 [s]", "rigid plate, elliptic integral", PERIOD, period(stiff), tolerance=1e-3
+        "period, Young's modulus × 1000 [s]",
+        "rigid plate, elliptic integral",
+        PERIOD,
+        period(stiff),
+        kind="closed form",
+        tolerance=1e-3,
     )
 
 

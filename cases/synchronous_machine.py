@@ -561,30 +561,61 @@ def checks() -> Iterable[Check]:
     """Definite inductance, the short circuit against two other solutions, a steady load, orders and balances."""
     grid = np.linspace(0.0, math.pi, 181)
     smallest = 1e3 * float(min(np.linalg.eigvalsh(inductance(theta))[0] for theta in grid))
-    yield Check("smallest inductance on a grid of θ [mH]", "leakage, Kundur ex. 3.2", 0.4129, smallest, tolerance=1e-3)
+    yield Check(
+        "smallest inductance on a grid of θ [mH]",
+        "leakage of the stator",
+        1e3 * L_LEAK,
+        smallest,
+        kind="closed form",
+        tolerance=1e-3,
+    )
     cycle = 1.0 / FREQUENCY
     short = {c: solve(c, start_open(), short_circuit_inputs(), 100, 3.0 * cycle) for c in COORDINATES}
     peak = float(np.abs(currents(short["fluxes"])[:, 0]).max())
     # the textbook's formula neglects resistances beside reactances: some per cent in the first half cycle
-    yield Check("short circuit, peak of phase a [A]", "textbook formula", textbook_peak(), peak, tolerance=0.03)
+    yield Check(
+        "short circuit, peak of phase a [A]",
+        "textbook formula",
+        textbook_peak(),
+        peak,
+        kind="closed form",
+        tolerance=0.03,
+    )
     exact, heavy = constant_speed(cycle), reference(cycle, 1e6 * INERTIA)[:6]  # which turns on at the same speed
     off = float(np.abs(heavy - exact).max() / np.abs(exact).max())
-    yield Check("currents at constant speed", "matrix exponential", 0.0, off, tolerance=1e-6, relative=False)
+    yield Check(
+        "currents at constant speed",
+        "matrix exponential",
+        0.0,
+        off,
+        kind="independent code",
+        tolerance=1e-6,
+        relative=False,
+    )
     half, inputs = load_step(rated())
     loaded = {c: solve(c, half.state, inputs, 50, 0.2) for c in COORDINATES}
     held = rated()
     still: Inputs = {"stator": network, "field": held.field_voltage, "shaft": held.shaft_torque}
     angle = angles(solve("fluxes", held.state, still, 50, 0.5))  # (hω)² of the step, 4e-3 of 0.7 rad, at most
-    yield Check("steady load: drift of the load angle [rad]", "phasors", 0.0, float(np.ptp(angle)), tolerance=2e-4,
-                relative=False)  # fmt: skip
+    yield Check(
+        "steady load: drift of the load angle [rad]",
+        "phasors",
+        0.0,
+        float(np.ptp(angle)),
+        kind="closed form",
+        tolerance=2e-4,
+        relative=False,
+    )
     for name, order in orders(tuple(converge(counts=(100, 200)))).items():
         if "speed" not in name:
-            yield Check(f"order, {name}", "[dg] proposition 1", 2.0, order, tolerance=0.1, relative=False)
+            yield Check(
+                f"order, {name}", "[dg] proposition 1", 2.0, order, kind="theorem", tolerance=0.1, relative=False
+            )
     for name, runs in (("short circuit", short), ("load", loaded)):
         for coordinates, trajectory in runs.items():
             worst = trajectory.balance.largest_residual
             yield Check(f"balance residual over energy, {name}, {coordinates}", "theorem: zero", 0.0, worst,
-                        tolerance=1e-13, relative=False)  # fmt: skip
+                        kind="theorem", tolerance=1e-13, relative=False)  # fmt: skip
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=in_currents)

@@ -16,6 +16,9 @@ GROUP = "flexph.cases"
 RESERVED = frozenset({"out", "force", "help"})
 """Names that the command line needs for itself and that no parameter of a case may have."""
 
+Kind = Literal["published", "closed form", "independent code", "theorem"]
+"""What the reference of a check is, see :class:`Check`."""
+
 _Result = TypeVar("_Result")
 
 
@@ -66,35 +69,45 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Check:
-    """A published number beside the computed one, and how far apart they may be.
+    """A reference number beside the computed one, what kind of number it is, and how far apart they may be.
 
-    `tolerance` bounds `|computed − published|`, divided by `|published|` if `relative`. It is keyword-only,
-    as numbers in a row are easily exchanged. Raises ValueError if `published` is not finite, is zero although
-    the difference is relative, or if `tolerance` is not positive and finite: such a check could not fail,
-    or not pass.
+    The `kind` of the reference is one of
+
+    - `published`: the number stands in the source, with the digits that are compared;
+    - `closed form`: a formula or a series of the source, evaluated for the data of the case;
+    - `independent code`: another program, library or formulation computed it;
+    - `theorem`: theory says what it is for any data: zero for what is kept, an order of convergence, a count.
+
+    `tolerance` bounds `|computed − reference|`, divided by `|reference|` if `relative`. It is keyword-only,
+    as numbers in a row are easily exchanged. Raises ValueError for another kind, if `reference` is not finite or is
+    zero although the difference is relative, or if `tolerance` is not positive and finite: such a check could not
+    fail, or not pass.
     """
 
     quantity: str
     source: str
-    published: float
+    reference: float
     computed: float
     _: KW_ONLY
+    kind: Kind
     tolerance: float
     relative: bool = True
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.published):
-            raise ValueError(f"{self.quantity}: the published number must be finite, not {self.published}")
-        if self.relative and self.published == 0:
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"{self.quantity}: the kind must be one of {get_args(Kind)}, not {self.kind!r}")
+        if not math.isfinite(self.reference):
+            raise ValueError(f"{self.quantity}: the reference must be finite, not {self.reference}")
+        if self.relative and self.reference == 0:
             raise ValueError(f"{self.quantity}: there is no difference relative to zero, use relative=False")
         if not 0 < self.tolerance < math.inf:
             raise ValueError(f"{self.quantity}: the tolerance must be positive and finite, not {self.tolerance}")
 
     @property
     def difference(self) -> float:
-        """`computed − published`, divided by `|published|` if `relative`."""
-        difference = float(self.computed - self.published)
-        return difference / abs(self.published) if self.relative else difference
+        """`computed − reference`, divided by `|reference|` if `relative`."""
+        difference = float(self.computed - self.reference)
+        return difference / abs(self.reference) if self.relative else difference
 
     @property
     def passed(self) -> bool:
@@ -110,7 +123,7 @@ class Case(Generic[_Result]):
       as `Annotated[type, Option(...)]`. The first line of its docstring describes the case.
     - `write(result, folder)` puts tables and pictures into an empty folder and returns figures for the
       summary, as values that JSON can hold.
-    - `checks()` yields the comparisons with published numbers.
+    - `checks()` yields the comparisons with published numbers, closed forms, other programs and theorems.
     - `needs` names the optional modules that `write` imports, so that a missing one is said before computing.
     - `system()`, where a case has one, returns what `flexph analyze` looks at: a `PHDAE`, `LinearPHDAE`,
       `flexph.dirac.PortHamiltonian` or `SwitchingPHDAE`, whose sample is the state in question, or a pair of it and

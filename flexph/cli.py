@@ -13,12 +13,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import entry_points, version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import numpy as np
@@ -27,7 +27,7 @@ from rich.table import Table
 from rich.text import Text
 from tqdm import tqdm
 
-from flexph.case import Case, Check, Parameter, find_cases
+from flexph.case import Case, Check, Kind, Parameter, find_cases
 from flexph.unfinished import Unfinished
 
 MIN_WIDTH = 100
@@ -108,7 +108,7 @@ def run() -> None:
 @click.argument("names", nargs=-1, metavar="[CASE]...")
 @click.pass_context
 def validate(ctx: click.Context, names: Sequence[str]) -> None:
-    """Compare computed with published numbers.
+    """Compare computed numbers with references: published numbers, closed forms, other programs, theorems.
 
     For all cases, or for those named. The exit status is 1 if a number is off by more than its tolerance.
     """
@@ -121,6 +121,7 @@ def validate(ctx: click.Context, names: Sequence[str]) -> None:
     finally:
         # Also when a case raises: what was compared up to there is worth reading.
         _print(_verdicts(checks))
+        _print(_counts(check for _, check in checks))
     unchecked = cases.keys() - {name for name, _ in checks}
     if unchecked or not cases:
         raise click.ClickException(f"nothing to check in {', '.join(sorted(unchecked)) or 'an empty list of cases'}")
@@ -322,16 +323,27 @@ def _publish(staging: Path, out: Path) -> list[Path]:
 
 
 def _verdicts(checks: Sequence[tuple[str, Check]]) -> Table:
-    table = _table("case", "quantity", "source", numbers=("published", "computed", "difference", "tolerance"))
+    table = _table("case", "quantity", "kind", "source", numbers=("reference", "computed", "difference", "tolerance"))
     table.add_column("verdict", no_wrap=True)
     for name, check in checks:
         # Relative differences and tolerances in per cent, absolute ones in the unit of the quantity.
         scale, suffix = (100.0, " %") if check.relative else (1.0, "")
         table.add_row(
-            *(name, check.quantity, check.source, f"{check.published:.8g}", f"{check.computed:.8g}"),
+            *(name, check.quantity, check.kind, check.source, f"{check.reference:.8g}", f"{check.computed:.8g}"),
             *(f"{scale * check.difference:+.3g}{suffix}", f"{scale * check.tolerance:.3g}{suffix}"),
             Text("ok", "green") if check.passed else Text("FAIL", "bold red"),
         )
+    return table
+
+
+def _counts(checks: Iterable[Check]) -> Table:
+    """How many checks there are of each kind, and how many of them passed."""
+    given = list(checks)
+    table = _table("kind", numbers=("checks", "passed"))
+    for kind in get_args(Kind):
+        own = [check.passed for check in given if check.kind == kind]
+        table.add_row(kind, str(len(own)), str(sum(own)))
+    table.add_row("all", str(len(given)), str(sum(check.passed for check in given)))
     return table
 
 

@@ -18,7 +18,7 @@ def run(*words: str, code: int = 0):
 
 
 @pytest.mark.parametrize(
-    ("case", "count"), [(lc_circuit, 8), (rlc_graph, 7), (controlled_lc, 8), (clamped_capacitor, 20)]
+    ("case", "count"), [(lc_circuit, 8), (rlc_graph, 8), (controlled_lc, 8), (clamped_capacitor, 16)]
 )
 def test_published_numbers(case, count):
     checks = list(case.checks())

@@ -107,36 +107,43 @@ def test_a_parameter_that_cannot_become_an_option_is_refused(name, kind, default
         Parameter(name, kind, default, Option("size of it"))
 
 
-def test_a_relative_check_divides_by_the_published_magnitude():
-    check = Check("force", "[here]", -4.0, -4.5, tolerance=0.125)
+def test_a_relative_check_divides_by_the_magnitude_of_the_reference():
+    check = Check("force", "[here]", -4.0, -4.5, kind="published", tolerance=0.125)
     assert check.difference == -0.125  # exact in binary
     assert check.passed
-    assert not Check("force", "[here]", -4.0, -4.5, tolerance=0.124).passed
-    assert not Check("force", "[here]", -4.0, -3.5, tolerance=0.124).passed
+    assert not Check("force", "[here]", -4.0, -4.5, kind="published", tolerance=0.124).passed
+    assert not Check("force", "[here]", -4.0, -3.5, kind="published", tolerance=0.124).passed
 
 
 def test_an_absolute_check_may_compare_with_zero():
-    check = Check("drift", "[here]", 0.0, -0.25, tolerance=0.25, relative=False)
+    check = Check("drift", "[here]", 0.0, -0.25, kind="published", tolerance=0.25, relative=False)
     assert check.difference == -0.25
     assert check.passed
-    assert not Check("drift", "[here]", 0.0, -0.25, tolerance=0.2, relative=False).passed
+    assert not Check("drift", "[here]", 0.0, -0.25, kind="published", tolerance=0.2, relative=False).passed
 
 
 @pytest.mark.parametrize("computed", [math.nan, math.inf, -math.inf])
 def test_no_number_does_not_pass(computed):
-    assert not Check("force", "[here]", 1.0, computed, tolerance=1e300).passed
+    assert not Check("force", "[here]", 1.0, computed, kind="published", tolerance=1e300).passed
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1e-3, math.nan, math.inf])
 def test_a_check_that_always_fails_or_never_is_refused(tolerance):
     with pytest.raises(ValueError, match="force: the tolerance must be positive and finite"):
-        Check("force", "[here]", 1.0, 1.0, tolerance=tolerance)
+        Check("force", "[here]", 1.0, 1.0, kind="published", tolerance=tolerance)
 
 
-@pytest.mark.parametrize(("published", "reason"), [(math.nan, "finite"), (math.inf, "finite"), (0.0, "relative")])
-def test_a_published_number_without_meaning_is_refused(published, reason):
+def test_a_check_says_what_its_reference_is():
+    with pytest.raises(TypeError, match="kind"):
+        Check("force", "[here]", 1.0, 1.0, tolerance=1e-3)
+    with pytest.raises(ValueError, match=r"force: the kind must be one of .*'theorem'.*, not 'textbook'"):
+        Check("force", "[here]", 1.0, 1.0, kind="textbook", tolerance=1e-3)
+
+
+@pytest.mark.parametrize(("reference", "reason"), [(math.nan, "finite"), (math.inf, "finite"), (0.0, "relative")])
+def test_a_reference_without_meaning_is_refused(reference, reason):
     with pytest.raises(ValueError, match=reason):
-        Check("force", "[here]", published, 1.0, tolerance=1e-3)
+        Check("force", "[here]", reference, 1.0, kind="published", tolerance=1e-3)
 
 
 # Targets of the entry points below. They lead to modules of the standard library, which is always there.

@@ -40,21 +40,32 @@ def test_a_case_that_cannot_be_imported_says_what_it_needs(tmp_path):
 def test_validate_prints_every_check_on_one_line():
     result = flexph("validate")
     assert result.exit_code == 0
-    assert rows(result.stdout) == [
-        ["swing", "period of 1 m", "[swing] table 1", "2.006", "2.00607", "+0.00349 %", "0.1 %", "ok"],
+    assert rows(result.stdout)[:3] == [
+        ["swing", "period of 1 m", "published", "[swing] table 1", "2.006", "2.00607", "+0.00349 %", "0.1 %", "ok"],
         [
-            *("swing", "period of 2.74 m", "[swing] table 1, a source of a rather long name"),
+            *("swing", "period of 2.74 m", "closed form", "[swing] table 1, a source of a rather long name"),
             *("3.32", "3.321", "+0.0301 %", "1 %", "ok"),
         ],
-        ["swing", "drift", "[swing] sec. 2", "0", "1e-09", "+1e-09", "1e-06", "ok"],
+        ["swing", "drift", "published", "[swing] sec. 2", "0", "1e-09", "+1e-09", "1e-06", "ok"],
     ]
     assert "swing: 3 checks" in result.stderr
+
+
+def test_validate_counts_checks_by_kind():
+    result = flexph("validate", cases={"swing": GOOD, "bridge": BAD})
+    assert rows(result.stdout)[6:] == [
+        ["published", "4", "4"],
+        ["closed form", "2", "1"],
+        ["independent code", "0", "0"],
+        ["theorem", "0", "0"],
+        ["all", "6", "5"],
+    ]
 
 
 def test_validate_fails_with_one_check():
     result = flexph("validate", cases={"swing": GOOD, "bridge": BAD})
     assert result.exit_code == 1
-    assert [(row[0], row[-1]) for row in rows(result.stdout)] == [
+    assert [(row[0], row[-1]) for row in rows(result.stdout)[:6]] == [
         *(("bridge", "ok"), ("bridge", "FAIL"), ("bridge", "ok")),
         *(("swing", "ok"), ("swing", "ok"), ("swing", "ok")),
     ]
@@ -71,7 +82,7 @@ def test_validate_fails_where_nothing_is_checked(cases):
 
 def test_validate_shows_what_it_had_when_a_case_breaks():
     def breaks():
-        yield Check("period", "[swing] table 1", 2.0, 2.0, tolerance=1e-3)
+        yield Check("period", "[swing] table 1", 2.0, 2.0, kind="published", tolerance=1e-3)
         raise RuntimeError("did not converge")
 
     result = flexph("validate", cases={"swing": Case(swing, write, breaks)})

@@ -75,7 +75,7 @@ def test_four_particles_agree(method, derivatives):
     assert_same(fast, plain, algebraic=(24, 25))
     for found in (fast, plain):
         assert np.abs(constraints(found["q"])).max() < 1e-13
-        assert method == "midpoint" or found.balance.residual.max() < 1e-13
+        assert (found.balance.residual.max() < 1e-13) == (method != "midpoint")  # V is of degree four
 
 
 @numba
@@ -137,7 +137,7 @@ def test_every_kind_of_matrix_agrees(method):
     for system in (whole, replace(whole, derivatives=None)):
         fast, plain = both(system, (0.4, 0.3, 0.4), times, method=method, inputs={"u": np.cos})
         assert_same(fast, plain)
-        assert method == "midpoint" or fast.balance.largest_residual < 1e-14
+        assert (fast.balance.largest_residual < 1e-14) == (method != "midpoint")  # H is no polynomial
         np.testing.assert_allclose(fast.states[1:, 2], 0.5 * (fast.states[1:, 0] + fast.states[:-1, 0]), atol=1e-13)
 
 
