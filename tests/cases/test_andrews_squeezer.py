@@ -118,5 +118,5 @@ def test_bad_steps(steps):
 @pytest.mark.slow
 def test_published_numbers():
     checks = list(case.checks())
-    assert len(checks) == 26
+    assert len(checks) == 31
     assert [c for c in checks if not c.passed] == []

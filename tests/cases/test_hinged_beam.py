@@ -48,7 +48,7 @@ def test_published_numbers():
     And five methods of general systems against the exact scheme, two numbers each.
     """
     checks = list(hinged_beam.checks())
-    assert len(checks) == 12 + 2 * 5
+    assert len(checks) == 14 + 2 * 5
     assert [c for c in checks if not c.passed] == []
 
 

