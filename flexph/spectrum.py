@@ -50,8 +50,9 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
 
     Systems that split into velocities and stresses, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], are solved through
     D; systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D
-    (of J), not by a threshold on frequencies. Dense up to 600 velocities or where all modes are wanted, shift-invert
-    for more.
+    (of J); those of large solids are motions whose strains are round-off. Dense up to 600 velocities or where all
+    modes are wanted, above by shift-invert: Sylvester's law of inertia then certifies both the count of rigid motions
+    and that no mode is missed (:func:`flexph.lowest_modes.lowest_modes`). ArithmeticError where it cannot.
     """
     return _solve(system, count, shapes=True)
 
