@@ -11,11 +11,11 @@ import numpy as np
 from scipy.linalg import qr
 
 from .. import checks as check
-from ..ranks import rank_of
+from ..ranks import Subspaces, rank_of, subspaces
 from ..space import Array, dense
 
 LEFT_OVER = 1e-9
-"""Schur complement over the matrix up to which the rank of E(x) is that at the reference state: round-off of a product
+"""Schur complement over its terms up to which the rank of E(x) is that at the reference state: round-off of a product
 with an inverse that still has six digits."""
 
 
@@ -31,9 +31,10 @@ class Blocks(NamedTuple):
 class Decomposition:
     """``U(x)ᵀE(x)V(x) = diag(Σ(x), 0)`` with orthogonal U (m, m), V (n, n) and regular Σ (r, r), near a state x₀.
 
-    By [dg] theorem 11, with the singular value decomposition U₀, V₀ of E(x₀) and the constant rank r: U, V and Σ have
+    By [dg] theorem 11, from orthogonal U₀ and V₀ with U₀ᵀE(x₀)V₀ = diag(Σ₀, 0) and the constant rank r: U, V and Σ have
     as many derivatives as E. They exist where E₁₁ of :class:`Blocks` is regular, which is a neighbourhood of x₀; beyond
-    it, and where E(x) has another rank, ValueError is raised. ``matrix`` is the function E of x.
+    it, and where E(x) has another rank, ValueError is raised. Units of rows and columns do not decide on ranks.
+    ``matrix`` is the function E of x.
     """
 
     matrix: Callable[[Array], Any]
@@ -45,26 +46,32 @@ class Decomposition:
 
     @cached_property
     def first(self) -> tuple[Array, Array]:
-        """U₀ (m, m) and V₀ (n, n)."""
-        left, _, right = np.linalg.svd(dense(self.matrix(self.reference)))
-        return left, right.T
+        """U₀ (m, m) and V₀ (n, n), orthogonal: ranges of E(x₀) and E(x₀)ᵀ, then their complements."""
+        found = self._subspaces
+        return np.hstack([found.range, found.left_null]), np.hstack([found.rows, found.null])
 
     @cached_property
+    def _subspaces(self) -> Subspaces:
+        return subspaces(dense(self.matrix(self.reference)))
+
+    @property
     def rank(self) -> int:
         """The rank r of E(x₀)."""
-        return rank_of(dense(self.matrix(self.reference)))
+        return int(self._subspaces.range.shape[1])
 
     def blocks(self, x: Array) -> Blocks:
         """The blocks at a state. Raises ValueError where E₁₁ is singular, or the rank is not r."""
         (left, right), r = self.first, self.rank
-        turned = left.T @ dense(self.matrix(x)) @ right
+        given = dense(self.matrix(x))
+        turned = left.T @ given @ right
         E11, E12, E21 = turned[:r, :r], turned[:r, r:], turned[r:, :r]
         if r and rank_of(E11) < r:
             raise ValueError(
                 f"E₁₁ is singular at x = {x}: the state is too far from the reference of the decomposition"
             )
-        rest = turned[r:, r:] - E21 @ np.linalg.solve(E11, E12) if r else turned
-        if np.abs(rest).max(initial=0.0) > LEFT_OVER * np.abs(turned).max(initial=0.0):
+        beside = np.linalg.solve(E11, E12)
+        terms = np.abs(left[:, r:].T) @ np.abs(given) @ np.abs(right[:, r:]) + np.abs(E21) @ np.abs(beside)
+        if np.any(np.abs(turned[r:, r:] - E21 @ beside) > LEFT_OVER * terms):
             raise ValueError(f"the rank of E must be constant: it is {r} at the reference, and more at x = {x}")
         return Blocks(E11, E12, E21)
 

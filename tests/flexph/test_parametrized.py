@@ -207,6 +207,20 @@ def test_theorem_11():
     np.testing.assert_allclose(np.log2(np.array(bend[0]) / np.array(bend[1])), 2.0, atol=0.01)
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(1e9, 1.0), (1.0, 1e-9), (1e7, 1e7)])
+def test_units_do_not_decide(rows, columns):
+    """Theorem 11 with rows and columns in other units: the same rank, and zero to the round-off of each entry."""
+    left, right = np.diag([rows, 1.0, 1.0 / rows, 1.0]), np.diag([1.0, columns, 1.0, 1.0 / columns, 1.0])
+    made = decompose(lambda x: left @ turned(x) @ right, np.array([0.3, -0.2]))
+    assert made.rank == 2
+    x = np.array([0.4, -0.1])
+    N = made.left_null(x)
+    terms = np.abs(N.T) @ np.abs(left @ turned(x) @ right)
+    assert np.all(np.abs(N.T @ left @ turned(x) @ right) <= 1e-9 * terms)
+    with pytest.raises(ValueError, match="rank of E must be constant"):
+        decompose(lambda x: left @ (turned(x) + 1e-3 * x[0] * np.eye(4, 5)) @ right, np.zeros(2)).at(x)
+
+
 def test_singular_vectors_of_each_state_alone_would_jump():
     """Which is why theorem 11 is needed: E = diag(1 + x, 1 − x, 0) turns its singular vectors round at x = 0."""
 
