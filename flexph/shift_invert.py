@@ -90,20 +90,29 @@ class CondensedPencil:
         return velocity, self.flexibility(self.d @ velocity)
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
-        """By K − ω²M, the parts of low rank of a bordered M = S + ½Q J Qᵀ in rows of their own: [[K − ω²S, Q],
-        [Qᵀ, 2J/ω²]], J = [[0, 1], [1, 0]], which has as many negative eigenvalues more as M has columns in its border.
+        """By K − ω²M; of a bordered M = S + Q J Qᵀ, J = diag(±1), by [[K − ω²S, Q], [Qᵀ, J/ω²]].
+
+        That has as many negative eigenvalues more as J has.
         """
         square, stiffness = frequency**2, self._local.stiffness
         if not isinstance(self.m, Bordered):
             counted = inertia(stiffness - square * self.m, velocity)
             return counted.negative, _size(counted)
-        border = np.hstack([self.m.left, self.m.right.T])
-        rank = self.m.left.shape[1]
-        swap = np.roll(np.eye(2 * rank), rank, axis=0)
-        matrix = sparse.block_array([[stiffness - square * self.m.sparse, border], [border.T, 2.0 / square * swap]])
-        states = np.concatenate([velocity, -0.5 * square * swap @ (border.T @ velocity)])
+        border, signs = _signed_border(self.m)
+        corner = sparse.diags_array(signs / square)
+        matrix = sparse.block_array([[stiffness - square * self.m.sparse, border], [border.T, corner]])
+        states = np.concatenate([velocity, -square * signs[:, None] * (border.T @ velocity)])
         counted = inertia(matrix, states)
-        return counted.negative - rank, _size(counted)
+        return counted.negative - int(np.sum(signs < 0.0)), _size(counted)
+
+
+def _signed_border(m: Bordered) -> tuple[Array, Array]:
+    """Q (n, 2r) and the diagonal of J (2r,) with ½(L R + RᵀLᵀ) = Q J Qᵀ: J has pivots, [[0, 1], [1, 0]] has none."""
+    left, right = np.linalg.norm(m.left, axis=0), np.linalg.norm(m.right, axis=1)
+    used = (left > 0.0) & (right > 0.0)
+    even = np.sqrt(right[used] / left[used])  # both sides of one size
+    L, R = m.left[:, used] * even, m.right[used].T / even
+    return 0.5 * np.hstack([L + R, L - R]), np.repeat([1.0, -1.0], L.shape[1])
 
 
 def _size(counted: Inertia) -> float:

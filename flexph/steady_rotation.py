@@ -9,6 +9,7 @@ import numpy as np
 from . import checks as check
 from .initial import velocities_of
 from .joints.vectors import Ground
+from .kernels.gradient import columns
 from .space import Array, cross, skew, spin_map, spins
 from .state import State, configuration
 
@@ -56,7 +57,7 @@ def refuse_supports(mechanism: Mechanism, G: Any, v: Array, spin: Array) -> None
     """
     if not np.any(spin):
         return
-    still = np.abs(G @ v) > STEADY * (abs(G) @ np.abs(v))
+    still = np.abs(G @ v) > STEADY * (abs(G) @ _sizes(mechanism, v))
     row = 0
     for connection in mechanism.connections:
         own = still[row : row + len(connection.rows)]
@@ -68,6 +69,15 @@ def refuse_supports(mechanism: Mechanism, G: Any, v: Array, spin: Array) -> None
                 "rotor on a support that stands still, such as a flexible tower, is not supported: it has no Campbell "
                 "diagram here"
             )
+
+
+def _sizes(mechanism: Mechanism, v: Array) -> Array:
+    """The largest velocity, spin and deformation rate in the places of all: an entry may be zero by its direction."""
+    sizes = np.zeros_like(v)
+    for where in columns(mechanism.network.arrays):
+        place = where[where >= 0]
+        sizes[place] = np.abs(v[place]).max(initial=0.0)
+    return sizes
 
 
 def steady_motion(mechanism: Mechanism, state: State) -> Steady:

@@ -24,6 +24,8 @@ ADAPTIVE = ("radau", "bdf", "ida")
 """Methods whose runs count no steps."""
 NEARER = 1e-6
 """Part of a state by which it is moved where the curvature of H along it is measured."""
+AT_REST = 1e-12
+"""Energy exchanged over the energy carried up to which a system is at rest: states are rounded to some 1e-16."""
 MEASURED = 200
 """States of a run, evenly chosen, at which the energy that went to and fro is measured: it is a scale, no account."""
 
@@ -36,7 +38,7 @@ class Balance:
     |ΔH − work + dissipation| of a step, and Newton iterations between saved times, (k,); ``steps`` and ``rejected``,
     steps taken there and steps that step control rejected, (k,). Of adaptive methods, residual is that from one saved
     time to the next, and iterations counts the solver's own steps that end between them; steps and rejected are empty.
-    ``exchanged`` is the energy that went to and fro between states, or that they carry, see :func:`exchanged_energy`.
+    ``exchanged`` is the energy that went to and fro between states, see :func:`exchanged_energy`.
     """
 
     energy: Array
@@ -80,7 +82,7 @@ class Balance:
 def exchanged_energy(system: PHDAE, states: Array) -> float:
     """The most that some states together have taken, or others given, since the first of ``states`` (k, n) [J].
 
-    Or, where that is more, what the states carry (see :func:`carried_energy`), of a system at rest.
+    Of a system at rest, where that is round-off, what the states carry (see :func:`carried_energy`).
 
     A pendulum let go at the height where H = 0 keeps H = 0, and still turns potential into kinetic energy. To state i
     goes ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ``, exact for parts of H that are linear or quadratic in it, with ∇H = Eᵀz; the
@@ -92,11 +94,11 @@ def exchanged_energy(system: PHDAE, states: Array) -> float:
         return made
 
     first, x0, most = slope(states[0]), states[0], 0.0
-    most = max(carried_energy(system, x) for x in (states[0], states[-1]))
     for x in states[np.unique(np.linspace(0, len(states) - 1, MEASURED).astype(int))[1:]]:
         taken = 0.5 * (first + slope(x)) * (x - x0)
         most = max(most, float(taken.clip(0.0).sum()), float((-taken).clip(0.0).sum()))
-    return most
+    carried = max(carried_energy(system, x) for x in (states[0], states[-1]))
+    return most if most > AT_REST * carried else carried
 
 
 def carried_energy(system: PHDAE, x: Array) -> float:

@@ -209,4 +209,7 @@ def random_positions(mechanism, x, seed, deformation=0.1):
 def random_velocities(mechanism, seed, scale=1.0):
     """Velocities (of P, spin) for every body, as consistent_state takes them."""
     rng = np.random.default_rng(seed)
-    return {name: (scale * rng.standard_normal(3), scale * rng.standard_normal(3)) for name in mechanism.bodies}
+    given = {name: (scale * rng.standard_normal(3), scale * rng.standard_normal(3)) for name in mechanism.bodies}
+    return {
+        name: (v, w * body.turns) for (name, body), (v, w) in zip(mechanism.bodies.items(), given.values(), strict=True)
+    }

@@ -32,6 +32,8 @@ ALMOST_NOTHING = 1e-12
 """An algebraic state over what balances the other terms of its equations, below which it is their round-off."""
 OF_BALANCE = 1e-3
 """Part of the state that would balance its equations, which is moved to see in which equations it stands."""
+NEARER = 0.1
+"""Part of a length by which a state is moved next where the system has no value that far."""
 LOST = 1e3 * np.finfo(float).eps
 """Change of an equation over its terms that is round-off."""
 STRONG = 1e-3
@@ -206,14 +208,25 @@ def balances(system: PHDAE, x: Array, size: Array) -> Array:
     z, flow = system.z(x), dense(system.J(x)) - dense(system.R(x))
     terms, columns = np.abs(flow) @ np.abs(z), np.empty((x.size, algebraic.size))
     for i, k in enumerate(algebraic):
-        moved = x.copy()
-        moved[k] += max(whole, size[k])
-        change = dense(system.J(moved)) - dense(system.R(moved))
-        difference = np.abs(change @ system.z(moved) - flow @ z)
-        columns[:, i] = np.where(difference > LOST * terms, difference, 0.0) / (moved[k] - x[k])
+        length, changed = _moved_flow(system, x, int(k), max(whole, float(size[k])))
+        difference = np.abs(changed - flow @ z)
+        columns[:, i] = np.where(difference > LOST * terms, difference, 0.0) / length
     others = np.maximum(terms[:, None] - columns * np.abs(x[algebraic]), 0.0)
     made[algebraic] = balancing(columns, others, np.asarray(E.any(axis=1)))
     return made
+
+
+def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, Array]:
+    """(J − R) z where state k is moved by a length, or by a shorter one where the system has no value that far."""
+    moved = x.copy()
+    moved[k] += length
+    try:
+        flow = dense(system.J(moved)) - dense(system.R(moved))
+        return float(moved[k] - x[k]), np.asarray(flow @ system.z(moved))
+    except ArithmeticError:
+        if length < LOST * float(np.abs(x).max()):
+            raise
+        return _moved_flow(system, x, k, NEARER * length)
 
 
 def balancing(columns: Array, terms: Array, differential: Array) -> Array:

@@ -254,7 +254,7 @@ def test_bad_sections(mesh, sections, message):
 
 def test_a_rigid_region_has_no_section():
     mesh = box("hexahedron", (4, 1, 1), LENGTHS)
-    ports = {"half": lambda x: x[0] < 0.6}
+    ports = {"half": fem.Tie(lambda x: x[0] < 0.6, "rigid")}
     with pytest.raises(ValueError, match="'s' must not pass through the rigid region of port 'half'"):
         fem.solid(mesh, RUBBER, ports=ports, sections={"s": lambda x: np.abs(x[0] - 0.25) < 1e-9})
     body = fem.solid(mesh, RUBBER, ports=ports, reference="half", loads={"end": "right"}, sections={"s": middle})

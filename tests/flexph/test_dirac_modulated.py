@@ -145,7 +145,7 @@ def losing_rank(unit=1.0):
     return lambda x: D.constrained(np.array([[1.0, x[0] / unit]]))
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e3])
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e3, 1e6])
 def test_a_family_that_loses_rank_is_refused(unit):
     """[rigid] remark 5: the structure at x = 0 is no limit of those nearby. Away from it the family is a good one."""
     at = losing_rank(unit)
@@ -158,8 +158,6 @@ def test_a_family_that_loses_rank_is_refused(unit):
     with pytest.raises(ValueError, match=message):
         PortHamiltonian(structure=at, H=float, gradient=lambda x: x, sample=np.zeros(1))
     assert regularity(ModulatedDirac(at, np.array([unit])), [[unit], [-unit]])
-    with pytest.raises(ValueError, match=r"no Dirac structure at x = \[.*\], near the sample: .* is maximal"):
-        ModulatedDirac(losing_rank(1e6), np.zeros(1))  # constraints that are nearly the same at the sample's neighbours
 
 
 def test_ranks_of_flows_and_efforts():

@@ -73,7 +73,9 @@ def start_of(mechanism):
     """A consistent state that moves."""
     places = {"crank": 0.3, "rod": -0.4, "block": 0.2, "bob": (0.9, 0.5, 0.0)}
     pose = mechanism.assemble(guess={k: v for k, v in places.items() if k in mechanism.bodies})
-    return mechanism.consistent_state(pose, velocities=dict.fromkeys(mechanism.bodies, 0.7))
+    return mechanism.consistent_state(
+        pose, velocities={name: 0.7 for name, body in mechanism.bodies.items() if body.turns}
+    )
 
 
 def random_state(mechanism, rng):
