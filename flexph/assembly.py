@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from . import checks as check
 from .joints.vectors import Ground
 from .kernels.arrays import Arrays, total
+from .kernels.constraint_sizes import lever
 from .kernels.gradient import columns, constraint_matrix
 from .kernels.state import constraint_sums, node_arms, vectors
 from .placement import Placement, read_placement
@@ -33,6 +34,8 @@ SHALLOW = 1e-3
 PRINTED = 2e-8
 """Gap, relative to the size of the mechanism, that coordinates of nine digits leave between bodies that are fixed: each
 is off by 5e-9 of itself at most, and a gap is the difference of two positions r + R x, of two printed terms each."""
+OPEN = 1e-9
+"""Gap, relative to the size of the mechanism, above which it is open."""
 CLOSED = 1e-15
 """Gap, relative to the size of the mechanism, at which Newton stops: round-off. A gap times the joint force would show
 in the energy balance of the first step."""
@@ -49,12 +52,13 @@ def assemble(mechanism: Mechanism, fixed: Mapping[str, Placement], guess: Mappin
     for active, guided in ((centres_only, False), (free, True), (free, False)):  # positions first: they are linear
         centres, rotations, gap = _close(mechanism, centres, rotations, active, stated, time, guided)
     size = extent(mechanism, centres, rotations)
-    if fixed and 1e2 * CLOSED * size < np.abs(gap).max(initial=0.0) <= PRINTED * size:
+    units = _units(mechanism, size)[0][stated]
+    if fixed and 1e2 * CLOSED < np.abs(gap / units).max(initial=0.0) <= PRINTED:
         moved, turned, left = _close(mechanism, centres, rotations, np.ones_like(free), stated, time, False)
         if max(np.abs(moved - centres).max() / size, np.abs(turned - rotations).max()) <= 10.0 * PRINTED:
             centres, rotations, gap = moved, turned, left
-    if gap.size and np.abs(gap).max() > 1e6 * CLOSED * size:
-        raise ValueError(_explain(mechanism, stated, gap))
+    if np.abs(gap / units).max(initial=0.0) > OPEN:
+        raise ValueError(_explain(mechanism, stated, gap, units))
     arms = node_arms(mechanism.network.arrays, rotations, np.zeros(mechanism.layout.flexible))
     return Pose(centres, rotations, anchor(mechanism, product_values(mechanism, centres, arms)))
 
@@ -96,36 +100,46 @@ def _close(
 ) -> tuple[Array, Array, Array]:
     """Gauss-Newton with least-norm corrections over the active velocities; returns the remaining gap.
 
+    Gaps and corrections of points count as turns by the largest distance of a joint from a centre of mass.
+
     ``guided`` lets differences of directions that belong together take part: constraints that are products of
     perpendicular directions do not tell where to turn from 90° away.
     """
     guides = _guides(mechanism, time) if guided else []
     places = _unguided(mechanism)[stated]
-    previous = np.inf
+    length = lever(mechanism.network.arrays)
+    rows, moves = _units(mechanism, length)
+    rows, previous = rows[stated], np.inf
+    settled = CLOSED * max(extent(mechanism, centres, rotations) / length, 1.0)
     for _ in range(MAX_ITERATIONS if guides or not guided else 0):
         gap, matrix = _gap(mechanism, centres, rotations, time)
-        gap, matrix = gap[stated], matrix[stated][:, : active.size]
+        gap, matrix = gap[stated] / rows, matrix[stated][:, : active.size] * moves / rows[:, None]
         wanted = -gap
         if guides:
             apart, way, turning = _apart(rotations, columns(mechanism.network.arrays)[1], guides, active.size)
             wanted, matrix = np.concatenate([-gap[places], way]), np.vstack([matrix[places], turning])
             gap = np.concatenate([gap[places], apart])
         now = float(np.linalg.norm(gap))
-        if (
-            not gap.size
-            or now <= CLOSED * extent(mechanism, centres, rotations)
-            or (now < 1e-9 and now > 0.5 * previous)
-        ):
+        if not gap.size or now <= settled or (now < OPEN and now > 0.5 * previous):
             break
         if guides and now > GUIDED * previous:
             break
         previous = now
         step = np.zeros(active.size)
         step[active] = np.linalg.lstsq(matrix[:, active], wanted, rcond=1e-10)[0]
-        if np.abs(step).max(initial=0.0) <= CLOSED * extent(mechanism, centres, rotations):
+        if np.abs(step).max(initial=0.0) <= settled:
             break
-        centres, rotations = move(mechanism, centres, rotations, step)
+        centres, rotations = move(mechanism, centres, rotations, moves * step)
     return centres, rotations, _gap(mechanism, centres, rotations, time)[0][stated]
+
+
+def _units(mechanism: Mechanism, size: float) -> tuple[Array, Array]:
+    """What each constraint and each rigid velocity is measured by: a length [m], or one."""
+    a = mechanism.network.arrays
+    centres, spins, _ = columns(a)
+    moves = np.ones(centres.size + int((spins >= 0).sum()))
+    moves[centres] = size
+    return np.where(a.holds_points > 0.0, size, 1.0), moves
 
 
 Guide = tuple[int, Array, int | None, Array]
@@ -237,12 +251,13 @@ def extent(mechanism: Mechanism, centres: Array, rotations: Array) -> float:
     return size if size > 0.0 else 1.0  # where there is no length, any will do
 
 
-def _explain(mechanism: Mechanism, stated: Array, gap: Array) -> str:
+def _explain(mechanism: Mechanism, stated: Array, gap: Array, units: Array) -> str:
     rows = [(c.name, row.unit) for c in mechanism.connections for row in c.rows]
+    gap = np.where(np.abs(gap) > OPEN * units, gap, 0.0)
     open_by: dict[str, float] = {}
     for (joint, unit), value in zip((r for r, ok in zip(rows, stated, strict=True) if ok), gap, strict=True):
         key = f"{joint} in angle" if unit == "N m" else joint
         open_by[key] = float(np.hypot(open_by.get(key, 0.0), value))
-    worst = [item for item in sorted(open_by.items(), key=lambda item: -item[1])[:3] if item[1] > 1e-9]
+    worst = [item for item in sorted(open_by.items(), key=lambda item: -item[1])[:3] if item[1] > 0.0]
     listed = ", ".join(f"{k} is open by {v:.3g} {'rad' if k.endswith(' in angle') else 'm'}" for k, v in worst)
     return f"the loop cannot close at this pose: {listed}; change the fixed bodies, the lengths or the guess"

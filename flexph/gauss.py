@@ -14,6 +14,7 @@ from .gauss_newton import Problem, solve
 from .initial import gap_of
 from .kernels.arrays import total
 from .kernels.collocation import Collocation
+from .kernels.constraint_sizes import constraint_sizes
 from .kernels.gradient import is_sparse
 from .kernels.stages import Given, Rates, Stages, onset
 from .kernels.state import derive
@@ -54,8 +55,7 @@ class Gauss:
             d1 = derive(a, end)
             gap, lam = gap_of(a, d1.product, coefficient, offset), t.x.lam
             check_contacts(self.single.mechanism, d1.product, found.iterations)
-            size = np.abs(d1.vector).max(initial=0.0)
-            if not np.abs(gap).max(initial=0.0) <= CLOSED * size * max(size, 1.0):
+            if not np.all(np.abs(gap) <= CLOSED * constraint_sizes(a, d1.vector)):
                 raise NoConvergence("the iteration ended away from the constraints", found.iterations, 0.0)
         except NoConvergence as error:
             error.span = (start.time, time)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from .kernels.collocation import Collocation
+from .kernels.constraint_sizes import constraint_sizes
 from .kernels.stage_jacobian import stage_jacobian
 from .kernels.stages import Given, Onset, Stages
 from .newton import (
@@ -131,14 +132,13 @@ def _balanced(step: Problem, tried: list[_Tried], size: float = np.inf) -> Stage
 def _imbalance(step: Problem, t: Stages, defect: Array) -> float:
     """Defects over the largest of the terms that they are sums of, of momenta and of constraints."""
     a, h, rows = step.k.arrays, step.at.h, step.k.unpack(defect, step.at.h)
-    size = float(np.abs(step.at.d.vector).max(initial=0.0))
     parts = (
         (rows.v, a.mass[:, None] * np.abs(t.x.v) + h * (np.abs(a.weight) + np.abs(a.sum_points @ t.node_force))),
         (rows.spin, np.abs(t.momentum) + h * np.abs(t.torque)),
         (rows.du, np.abs(t.Pdu[:, 0])),
-        (h**2 * rows.lam, np.full(1, size * max(size, 1.0))),  # of products
     )
-    return float(np.max([np.abs(r).max(initial=0.0) / max(x.max(initial=0.0), TINY) for r, x in parts]))
+    opened = float(np.max(h**2 * np.abs(rows.lam) / constraint_sizes(a, step.at.d.vector), initial=0.0))
+    return float(np.max([np.abs(r).max(initial=0.0) / max(x.max(initial=0.0), TINY) for r, x in parts], initial=opened))
 
 
 def _is_slow(size: float, previous: float, used: int) -> bool:

@@ -13,6 +13,7 @@ from . import checks as check
 from .elimination import explain_redundant, null_space
 from .joints.connection import measures
 from .kernels.arrays import Arrays
+from .kernels.constraint_sizes import constraint_sizes
 from .kernels.continuous import mass_matrix, rigid_mass
 from .kernels.gradient import columns, constraint_matrix, velocity_count
 from .kernels.jacobian import flatten, unflatten
@@ -195,7 +196,7 @@ def check_consistent(
         return Checked(sparse.csr_array((0, mechanism.layout.velocities)), c, d)
     coefficient, offset = table.at(state.time)
     gap = gap_of(a, d.product, coefficient, offset)
-    _report(mechanism, "position", gap, row_sizes(mechanism, d.vector), state.time, "m")
+    _report(mechanism, "position", gap, constraint_sizes(a, d.vector), state.time, "m")
     G, b = _rates_at(mechanism, (c, d), table, state.time)
     v = velocities_of(mechanism, c)
     if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
@@ -211,15 +212,6 @@ def start_table(mechanism: Mechanism, state: State) -> TimeTable:
     if state.multipliers.shape != (rows,):
         raise ValueError(f"the multipliers of the state must have {rows} entries, got {state.multipliers.size}")
     return TimeTable(mechanism, state.anchors)
-
-
-def row_sizes(mechanism: Mechanism, vector: Array) -> Array:
-    """What a gap of each constraint is compared with: 1 for directions, the size of the mechanism for points [m]."""
-    a = mechanism.network.arrays
-    points = abs(a.incidence) @ a.node_moves > 0.0
-    lengths = (vector[points], a.vector_fixed[points], a.node_position[a.node_moves > 0.0])
-    size = max(float(np.abs(part).max(initial=0.0)) for part in lengths) or 1.0
-    return np.array([1.0 if row.unit == "N m" else size for c in mechanism.connections for row in c.rows])
 
 
 def _check_lengths(mechanism: Mechanism, product: Array) -> None:

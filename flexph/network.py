@@ -16,6 +16,7 @@ from .joints.connection import Connection, Measure, measures
 from .joints.laws import Contact
 from .joints.vectors import Place, Product, Turn, Vector
 from .kernels.arrays import Arrays, Rolling, Springs, prepared
+from .kernels.constraint_sizes import constraint_measures
 from .kernels.resolution import resolution_terms
 from .loads import load_arrays, number_loads
 from .ports import find_place, find_port, split_port
@@ -97,6 +98,7 @@ def build_network(
         parts["node_shape"] = shape - moves @ body_rows(mean, nodes["node_body"], dim)
     parts.update(prepared(parts))
     parts["resolution"] = resolution_terms(parts, springs)
+    parts.update(constraint_measures(parts, np.array([r.unit != "N m" for c in connections for r in c.rows])))
     to = _dense if folded else sparse.csr_array
     parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
     arrays = Arrays(

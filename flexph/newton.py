@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .kernels.arrays import Arrays
+from .kernels.constraint_sizes import constraint_sizes
 from .kernels.jacobian import Point, SingularStep, Solve, factor, flatten
 from .kernels.resolution import RESOLUTION, coordinate_size, unresolved_energy
 from .kernels.rolling import rates, squares
@@ -100,7 +101,7 @@ def _search(a: Arrays, start: Configuration, known: Derived, h: float, schedule:
     """
     x = guess
     defect, trial = residual(a, start, known, h, x, schedule)
-    largest, size, previous = TINY, np.inf, np.inf
+    largest, size, previous, sizes = TINY, np.inf, np.inf, gap_sizes(a, known, schedule)
     for iteration in range(1, SEARCHES + 1):
         at = Point(start, known, h, schedule, trial)
         try:
@@ -116,7 +117,7 @@ def _search(a: Arrays, start: Configuration, known: Derived, h: float, schedule:
         share, x, defect, trial, _ = _along(a, at, x, defect, correction)
         expected = size if math.isinf(previous) else size * min(1.0, size / previous)
         if size <= NOISE * flatten(a, x).size or (share == 1.0 and expected <= SETTLED):
-            if is_open(known, trial):
+            if is_open(trial, sizes):
                 raise NoConvergence("the iteration ended away from the constraints", iteration, size)
             return Converged(x, trial, MAX_ITERATIONS + iteration, solve)
     raise NoConvergence("the iteration did not settle", MAX_ITERATIONS + SEARCHES, size)
@@ -166,7 +167,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
     previous = size = np.inf
     largest, used, scale, scaled = 0.0, 0, TINY, False
     best, best_size = (x, trial), np.inf
-    settled, extent = settled_at(x.du.size), coordinate_size(a, start.r)
+    settled, extent, sizes = settled_at(x.du.size), coordinate_size(a, start.r), gap_sizes(a, known, schedule)
     unresolved = unresolved_energy(a.resolution, extent, h)
     for iteration in range(1, MAX_ITERATIONS + 1):
         if solve is None:
@@ -201,7 +202,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
         used += 1
         rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
         stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
-        if stagnates and size > COARSE and not by_increments and not is_open(known, trial):
+        if stagnates and size > COARSE and not by_increments and not is_open(trial, sizes):
             by_increments, solve, previous = True, None, np.inf
             defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
             continue
@@ -213,13 +214,13 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
                 and (
                     size <= STAGNATED
                     or _below_resolution(extent, h, correction)
-                    or is_balanced(a, known, h, defect, trial)
+                    or is_balanced(a, h, defect, trial, sizes)
                 )
             )
         ):
             if stagnates and best_size < BETTER * size:
                 x, trial = best
-            if is_open(known, trial):
+            if is_open(trial, sizes):
                 raise NoConvergence("the iteration ended away from the constraints", iteration, size)
             return Converged(x, trial, iteration, solve)
         if is_slow(size, previous, used):
@@ -236,10 +237,15 @@ def _stuck(a: Arrays, before: Array, after: Array, schedule: Schedule) -> Array 
     return found if found.any() else None
 
 
-def is_open(known: Derived, trial: Trial) -> bool:
+def gap_sizes(a: Arrays, known: Derived, schedule: Schedule) -> Array:
+    """What the gaps of a step are compared with, (g,): sizes of constraints, or of their independent combinations."""
+    sizes, own = constraint_sizes(a, known.vector), schedule.independent
+    return sizes if own is None else abs(own.spread).T @ sizes
+
+
+def is_open(trial: Trial, sizes: Array) -> bool:
     """Whether the end of a step misses the constraints by more than round-off of what they measure."""
-    gap, size = np.abs(trial.gap).max(initial=0.0), np.abs(known.vector).max(initial=0.0)
-    return bool(not gap <= CLOSED * size * max(size, 1.0))  # products of two vectors, or of one with a unit direction
+    return not np.all(np.abs(trial.gap) <= CLOSED * sizes)
 
 
 def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
@@ -261,17 +267,16 @@ def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
     return made
 
 
-def is_balanced(a: Arrays, known: Derived, h: float, defect: Means, trial: Trial) -> bool:
+def is_balanced(a: Arrays, h: float, defect: Means, trial: Trial, sizes: Array) -> bool:
     """Whether momenta and constraints are in balance to round-off of the terms that they are sums of."""
-    size = float(np.abs(known.vector).max(initial=0.0))
     push, (p_r, p_u) = a.mass[:, None] * np.abs(trial.end.v), end_momenta(a, trial)
     terms = (
         (defect.v, push + abs(h) * (np.abs(a.weight) + np.abs(trial.force))),
         (defect.omega, np.abs(p_r) + abs(h) * np.abs(trial.torque)),
         (defect.du, np.abs(p_u)),
-        (defect.lam, np.full(1, size * max(size, 1.0))),
     )
-    return all(np.abs(r).max(initial=0.0) <= BALANCED * t.max(initial=0.0) for r, t in terms)
+    closed = bool(np.all(np.abs(defect.lam) <= BALANCED * sizes))
+    return closed and all(np.abs(r).max(initial=0.0) <= BALANCED * t.max(initial=0.0) for r, t in terms)
 
 
 def settled_at(flexible: int) -> float:

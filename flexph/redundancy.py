@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from .kernels.constraint_sizes import lever
 from .kernels.step import Independent
 from .space import Array
 
@@ -60,7 +61,6 @@ def _placed(block: Array, rows: Array, height: int) -> Any:
 
 def _weights(mechanism: Mechanism) -> Array:
     """1 for forces, and for torques the largest distance of a joint from a centre of mass [m]."""
-    a = mechanism.network.arrays
-    size = float(np.linalg.norm(a.node_position[a.node_moves > 0.0], axis=1).max(initial=0.0)) or 1.0
+    size = lever(mechanism.network.arrays)
     units = [row.unit for c in mechanism.connections for row in c.rows]
     return np.array([size if unit == "N m" else 1.0 for unit in units])

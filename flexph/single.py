@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from .advance import Place, Rates, Taken, take_step, velocity_defect
-from .initial import row_sizes
 from .inputs import Forcing
 from .kernels.constant_block import constant_blocks
+from .kernels.constraint_sizes import constraint_sizes
 from .kernels.gradient import constraint_matrix
 from .kernels.state import Configuration, Derived, derive
 from .kernels.step import Means, Schedule
@@ -173,7 +173,7 @@ class Single:
         """Constraints that followed from others at the start of the step must still hold at its end."""
         if prescribed.independent is None:
             return
-        open_by = np.abs(taken.gap) / row_sizes(self.mechanism, taken.end.d.vector)
+        open_by = np.abs(taken.gap) / constraint_sizes(self.arrays, taken.end.d.vector)
         if open_by.max() > CLOSED:
             worst = int(np.argmax(open_by))
             name, most = self.mechanism.constraint_names[worst], abs(taken.gap[worst])

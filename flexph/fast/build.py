@@ -257,6 +257,7 @@ def _joints(a: Arrays, measured: list[str]) -> Joints:
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: np.ascontiguousarray(getattr(a.springs, k)) for k in names}
     springs.update(resisting(a.springs, measured)._asdict())
+    springs.update({k: getattr(a, k) for k in ("joins_points", "holds_points", "lengths")})
     return Joints(plus, minus, a.vector_fixed, a.first, a.second, a.term_row, a.term_product, **springs)
 
 

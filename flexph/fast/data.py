@@ -105,6 +105,9 @@ class Joints(NamedTuple):
     derivative: Index
     steepness: Array
     resisting: Index
+    joins_points: Array  # (v,), see kernels.constraint_sizes
+    holds_points: Array  # (g,)
+    lengths: Array  # (2,)
 
 
 class Rolling(NamedTuple):

@@ -74,14 +74,16 @@ def newton(
 @in_place
 def _is_open(m: Memory) -> bool:
     """Whether the end of the step misses the constraints, see flexph.newton.is_open."""
-    at_vector = span(m, REAL.at_vector, REAL.at_vector)
-    defect_lam = vector(m, REAL.defect_lam)
-    gap, size = 0.0, 0.0
+    at_vector, joins_points = matrix(m, REAL.at_vector), vector(m, REAL.joints_joins_points)
+    defect_lam, holds_points = vector(m, REAL.defect_lam), vector(m, REAL.joints_holds_points)
+    length = vector(m, REAL.joints_lengths)[1]
+    for i in range(at_vector.shape[0]):
+        for k in range(at_vector.shape[1]):
+            length = max(length, abs(at_vector[i, k]) * joins_points[i])
     for i in range(defect_lam.size):
-        gap = max(gap, abs(defect_lam[i]))
-    for i in range(at_vector.size):
-        size = max(size, abs(at_vector[i]))
-    return not gap <= CLOSED * size * max(size, 1.0)
+        if not abs(defect_lam[i]) <= CLOSED * (length if holds_points[i] > 0.0 else 1.0):
+            return True
+    return False
 
 
 @in_place

@@ -80,6 +80,9 @@ class Arrays(NamedTuple):
     node_turns: Any  # (k, t), which nodes turn with which of the bodies that turn
     translating: Any  # (k·d, b·d), which nodes move with which centre of mass
     resolution: Array  # (4,), see kernels.resolution
+    joins_points: Array  # (v,), 1 for vectors between points [m], 0 for directions
+    holds_points: Array  # (g,), 1 for constraints that measure lengths [m], 0 for those on directions
+    lengths: Array  # (2,), of the bodies, and with the ground [m], see kernels.constraint_sizes
 
 
 class Rolling(NamedTuple):
