@@ -12,6 +12,8 @@ from scipy.integrate import quad
 from cases import double_four_bar as case
 from flexph import Solution, connect, integrate
 
+pytestmark = pytest.mark.processor
+
 REFERENCE = np.array([1.4230514702, -0.4948688455])  # m/s, at 10 s
 SINGULAR = 0.71435553  # time of the first singular pose [s]
 

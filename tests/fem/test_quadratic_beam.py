@@ -8,6 +8,8 @@ import fem
 from fem.elements import gauss
 from flexph import reduce_body
 
+pytestmark = pytest.mark.processor
+
 LENGTH, YOUNG, DENSITY, AREA = 1.3, 20.0, 2.5, 0.4
 MATERIAL = fem.Material(young=YOUNG, density=DENSITY, poisson=0.3)
 SECTION = fem.Section(area=AREA, second_moment=2e-3, second_moment_y=5e-3, torsion_constant=4e-3)

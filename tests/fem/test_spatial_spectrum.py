@@ -10,6 +10,8 @@ from fem.elements import pair
 from flexph import LinearPHDAE, constrain, linear_body, modes
 from flexph.inertia import contract
 
+pytestmark = pytest.mark.processor
+
 REFERENCES = ("cantilever", "simply_supported", "mean_axis")
 all_references = pytest.mark.parametrize("reference", REFERENCES)
 clean_pairs = pytest.mark.parametrize("name", ["compatible", "hermite"])

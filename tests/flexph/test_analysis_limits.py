@@ -12,6 +12,8 @@ from flexph.analysis.view import general, view
 from flexph.circuits import capacitor, circuit, inductor, resistor, switch, voltage_source
 from flexph.circuits.nodal import to_nodal
 
+pytestmark = pytest.mark.processor
+
 TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
 
 

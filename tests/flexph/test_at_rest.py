@@ -12,6 +12,8 @@ import rigid
 from flexph import GROUND, PHDAE, connect, hinge, integrate, spherical, spring_damper, weld
 from flexph.balance import relative_error
 
+pytestmark = pytest.mark.processor
+
 STEPS = 50
 # A few round-offs of the largest term that the energies are sums of.
 CLOSED = 1e-14

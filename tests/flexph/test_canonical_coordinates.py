@@ -8,6 +8,8 @@ import flexph
 from flexph import DiracStructure, analyze
 from flexph.dirac import CanonicalCoordinates, ModulatedDirac, PortHamiltonian, holonomic_coordinates, integrability
 
+pytestmark = pytest.mark.processor
+
 RADIUS, PITCH, GRAVITY, MASS = 0.5, 0.6, 9.81, 0.7
 TIMES = np.linspace(0.0, 0.08, 3)
 INERTIA = np.array([1.0, 2.0, 3.5])

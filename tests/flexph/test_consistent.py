@@ -9,6 +9,8 @@ from four_particles import START, constraints, four_particles
 from flexph import PHDAE, LinearPHDAE, integrate
 from flexph.methods.consistent import consistent, inconsistency
 
+pytestmark = pytest.mark.processor
+
 MASSES = np.array([1.0, 3.0, 2.3, 1.7])
 
 

@@ -9,6 +9,8 @@ from flexph import PHDAE, LinearPHDAE
 from flexph.methods.consistent import consistent, inconsistency
 from flexph.phdae import from_linear
 
+pytestmark = pytest.mark.processor
+
 STARTS = [(1.0, 1e-12), (1.0, 1e-300), (1.0, 0.0), (1.0, 1e12), (1e9, -1e-3), (1e-12, 1.0), (0.0, 1.0), (1e-9, 1e-9)]
 
 

@@ -11,6 +11,8 @@ from cases.four_particle import constraint_rates, reference
 from flexph import PHDAE, integrate
 from flexph.discrete_gradients import Constraints, holonomic, with_constraints
 
+pytestmark = pytest.mark.processor
+
 PAIRS = ("gonzalez", "mean_value", "invariants")
 BOTH = holonomic(
     lambda q: constraints(q)[0],

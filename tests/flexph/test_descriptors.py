@@ -9,6 +9,8 @@ from flexph import PHDAE, integrate, transform
 from flexph.methods.newton import StepFailed
 from flexph.methods.structure import differential_split, split_of
 
+pytestmark = pytest.mark.processor
+
 STIFF = np.array([3.0, 1.0])
 START = np.array([0.25, 0.75, 0.1, 0.3])
 

@@ -8,6 +8,8 @@ from scipy.linalg import null_space, orth
 import rigid
 from flexph import DiracStructure, LagrangianSubspace
 
+pytestmark = pytest.mark.processor
+
 random_cases = pytest.mark.parametrize("seed", range(5))
 ROUND_OFF = 1e-11  # sums of tens of products; bases from singular values with conditions up to a hundred
 

@@ -12,6 +12,8 @@ from flexph.methods.newton import StepFailed
 from flexph.methods.pairs import restricted
 from flexph.methods.structure import split_of
 
+pytestmark = pytest.mark.processor
+
 END = 1.0
 SEEDS = range(3)
 

@@ -7,6 +7,8 @@ from flexph import DiracStructure
 from flexph.differences import complex_derivative, derivative
 from flexph.dirac import ModulatedDirac, PortHamiltonian, closedness, integrability, jacobi_identity, regularity
 
+pytestmark = pytest.mark.processor
+
 STATE = np.array([0.7, -0.4, 1.3])
 
 

@@ -25,6 +25,8 @@ from flexph import (
 from flexph import elimination as module
 from flexph.sparse_null_space import sparse_null_space
 
+pytestmark = pytest.mark.processor
+
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)
 random_seeds = pytest.mark.parametrize("seed", range(4))

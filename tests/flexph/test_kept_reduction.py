@@ -29,6 +29,8 @@ from flexph import (
 )
 from flexph.shifted import Shifted
 
+pytestmark = pytest.mark.processor
+
 STEEL = fem.Material(young=2.1e11, density=7850.0, poisson=0.3)
 STRIP = fem.Section(width=0.02, height=0.005)
 BAND = (10.0, 2000.0)

@@ -9,6 +9,8 @@ import rigid
 from flexph import DiracStructure, LagrangianSubspace, analyze
 from flexph.dirac import LagrangianStorage, PortHamiltonian, input_state_output, interconnect, kirchhoff
 
+pytestmark = pytest.mark.processor
+
 TIMES = np.linspace(0.0, 0.5, 11)
 seeds = pytest.mark.parametrize("seed", range(3))
 

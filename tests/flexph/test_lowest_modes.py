@@ -26,6 +26,8 @@ from flexph.bordered import filled
 from flexph.positive import condensed
 from flexph.shift_invert import CondensedPencil, lanczos, ritz
 
+pytestmark = pytest.mark.processor
+
 MM = 1e3
 """Units of length in one metre: with mm and g forces are in µN, stresses in Pa/1e3."""
 MATERIALS = {"steel": (2.1e11, 7850.0, 0.3), "rubber": (2e6, 1000.0, 0.45)}

@@ -25,6 +25,8 @@ from flexph.linearization import linear_body
 from flexph.mean_axes import about_mean_axes
 from flexph.space import cross, dense
 
+pytestmark = pytest.mark.processor
+
 RUBBER = fem.Material(young=2e6, density=1000.0, poisson=0.3)
 PORTS = {"root": "left", "tip": fem.Tie("right", "mean")}
 LENGTHS = (1.0, 0.2, 0.15)

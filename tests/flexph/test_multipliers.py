@@ -11,6 +11,8 @@ from flexph import LinearPHDAE, eliminate, from_linear, integrate
 from flexph.multipliers import recover_multipliers
 from flexph.substructures import clamp, substructure, tie
 
+pytestmark = pytest.mark.processor
+
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)
 random_seeds = pytest.mark.parametrize("seed", range(4))

@@ -6,6 +6,8 @@ import pytest
 from flexph import PHDAE, compiling, integrate
 from flexph.methods.newton import Newton, StepFailed
 
+pytestmark = pytest.mark.processor
+
 
 @pytest.mark.parametrize("speed", [1e-3, 1e-6])
 def test_many_frictions_that_turn_over_together_are_found_by_the_search_alone(speed):

@@ -16,6 +16,8 @@ from flexph.elasticity import inverse_by_blocks
 from flexph.linearization import linear_body
 from flexph.positive import condensed
 
+pytestmark = pytest.mark.processor
+
 RUBBER = fem.Material(young=2e6, density=1000.0, poisson=0.3)
 SOLVERS = [positive._superlu, *([positive._pardiso] if positive.PARDISO else [])]
 

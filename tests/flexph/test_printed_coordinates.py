@@ -9,6 +9,8 @@ import rigid
 from flexph import GROUND, connect, integrate, weld
 from flexph.space import rotation_matrix
 
+pytestmark = pytest.mark.processor
+
 LEVER, HEEL = np.array([1.234567890123, 0.7, -0.3]), np.array([0.1, 0.2, 0.3])
 
 

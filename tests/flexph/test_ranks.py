@@ -5,6 +5,8 @@ import pytest
 
 from flexph.ranks import equilibrated, rank_of, subspaces
 
+pytestmark = pytest.mark.processor
+
 SEEDS = range(6)
 
 

@@ -21,6 +21,8 @@ from flexph.dirac import (
 )
 from flexph.dirac.characteristic import splitting
 
+pytestmark = pytest.mark.processor
+
 TIMES = np.linspace(0.0, 0.1, 6)
 RELATIONS = (flexph.quadratic(0.7), flexph.coulomb(0.4, speed=0.5), flexph.viscous(0.3))
 seeds = pytest.mark.parametrize("seed", range(3))

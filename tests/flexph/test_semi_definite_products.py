@@ -10,6 +10,8 @@ from flexph.definite import semi_definite_product
 from flexph.reduction.bases import rigid_motions
 from flexph.shifted import Shifted
 
+pytestmark = pytest.mark.processor
+
 STEEL = fem.Material(young=210e9, density=7850.0, poisson=0.3)
 FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
 

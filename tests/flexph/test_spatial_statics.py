@@ -42,6 +42,8 @@ from flexph.kernels.tangent import tangent
 from flexph.state import configuration
 from flexph.steady_rotation import steady_motion
 
+pytestmark = pytest.mark.processor
+
 G = 9.81
 DOWN = (0.0, 0.0, -G)
 Z = (0.0, 0.0, 1.0)

@@ -23,6 +23,8 @@ from flexph import (
     weld,
 )
 
+pytestmark = pytest.mark.processor
+
 LENGTH, WIDTH, HEIGHT, YOUNG, DENSITY = 1.0, 0.02, 0.004, 7e10, 2700.0
 
 

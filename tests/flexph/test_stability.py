@@ -13,6 +13,8 @@ from flexph import GROUND, connect, drive, eigenfrequencies, force, hinge, weld
 from flexph.quadratic_spectrum import Noise, SmallMotion, modal, solve
 from flexph.signature import signature
 
+pytestmark = pytest.mark.processor
+
 EPS = np.finfo(float).eps
 
 

@@ -7,6 +7,8 @@ from scipy import sparse
 from flexph import positive
 from flexph.sylvester import inertia
 
+pytestmark = pytest.mark.processor
+
 
 def indefinite(seed, n=120):
     draw = sparse.random_array((n, n), density=0.04, rng=np.random.default_rng(seed))

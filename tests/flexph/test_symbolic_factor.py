@@ -6,6 +6,8 @@ from scipy import sparse
 
 from flexph.symbolic_factor import column_counts, minimum_degree_order
 
+pytestmark = pytest.mark.processor
+
 
 def eliminated(pattern):
     """Entries of each column of the factor, fill included."""

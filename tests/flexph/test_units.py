@@ -11,6 +11,8 @@ from flexph.linearization import linearize
 from flexph.prescribed import rate_after
 from flexph.state_space import Improper, state_space
 
+pytestmark = pytest.mark.processor
+
 UNITS = [1e-9, 1e-3, 1.0, 1e3, 1e9]
 
 

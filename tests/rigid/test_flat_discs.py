@@ -9,6 +9,8 @@ from scipy.spatial.transform import Rotation
 import rigid
 from flexph import IntegrationError, ValidityWarning, integrate
 
+pytestmark = pytest.mark.processor
+
 RADIUS = 0.02
 
 

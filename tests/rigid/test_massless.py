@@ -6,6 +6,8 @@ import pytest
 import rigid
 from flexph import viscous
 
+pytestmark = pytest.mark.processor
+
 PLACES = [[1.0, 0.0], [2.0, 0.0]]
 
 

@@ -10,6 +10,8 @@ from scipy.linalg import sqrtm
 import rigid
 from flexph import integrate
 
+pytestmark = pytest.mark.processor
+
 random_states = pytest.mark.parametrize("seed", range(3))
 MASS, REACH, INERTIA, WIDTH = 2.0, 0.3, 0.9, 0.5
 FORWARD = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])

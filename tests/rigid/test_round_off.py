@@ -8,6 +8,8 @@ import rigid
 from flexph import PHDAE, integrate
 from flexph.methods.equations import with_algebraic
 
+pytestmark = pytest.mark.processor
+
 LEVER = np.array([0.0, 0.0, -1.0])
 """From the centre of the first of two welded bodies to that of the second."""
 
