@@ -16,10 +16,10 @@ from .initial import (
     constraint_rates,
     explain_redundancy,
     spring_forces,
-    velocities_of,
 )
 from .inputs import Forcing, Input
 from .kernels.arrays import Arrays, total
+from .kernels.constraint_sizes import displacement_sizes, lever
 from .kernels.continuous import elastic_stress, mass_matrix, strain_operator
 from .kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
 from .kernels.gradient import columns
@@ -107,15 +107,15 @@ def equilibrium(
         refuse_nonholonomic(mechanism, "a steady rotation")
     given = problem(mechanism, pose.anchors, time, inputs, steady)
     start = _turning(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
-    refuse_supports(mechanism, given.constraints(start), velocities_of(mechanism, start), steady.spin)
+    refuse_supports(mechanism, given.constraints(start), start, steady.spin)
     size = extent(mechanism, start.r, start.R)
-    change = np.inf
+    sizes, change = displacement_sizes(mechanism.network.arrays, size), np.inf
     for judged in (True, False):  # loads without a potential may lead a judged search in circles
         c, previous = start, np.inf
         for _ in range(ITERATIONS):
             correction = _correction(given, c, size, judged)
             c = _moved(mechanism, c, correction, steady)
-            change = float(np.abs(correction).max(initial=0.0)) / size
+            change = float(np.abs(correction / sizes).max(initial=0.0))
             if change <= SETTLED or (change <= STAGNATED and change > 0.5 * previous):
                 state = _finished(given, c, redundant)
                 warn_of_range(mechanism, np.array([time]), state.x[None], level=3)
@@ -152,19 +152,20 @@ def _correction(given: Problem, c: Configuration, size: float, judged: bool) -> 
     towards an equilibrium that is not a minimum.
     """
     a, T = _coordinates(given, c)
-    M, meshed = mass_matrix(a, c.u), _is_meshed(a)
+    M, whole = mass_matrix(a, c.u), given.mechanism.network.arrays
     G, spread = _independent(given, c, T)
     force = T.T @ given.unbalanced(c, np.zeros(spread.shape[0]))
-    found = _saddle(M, G, np.concatenate([-force, np.zeros(G.shape[0])]), meshed=meshed)
+    found = _saddle(whole, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
     acceleration, own = found[: force.size], found[force.size :]
+    sizes = displacement_sizes(whole, size)
     weight = np.sqrt(max(float(acceleration @ (M @ acceleration)) / float(a.mass.sum()), 0.0)) / size
     K = _stiffness(given, c, a, spread @ own)
     gap = constraint_gap(given.mechanism, c, given.table, given.time)
     rhs = np.concatenate([G.T @ own - force, -(spread.T @ gap)])
     for _ in range(RAISES):
-        step = _saddle(K + weight * M, G, rhs, meshed=meshed)[: force.size]
+        step = _saddle(whole, K + weight * M, G, rhs)[: force.size]
         forward, length = float(step @ (M @ acceleration)), float(step @ (M @ step))
-        far = np.abs(step).max(initial=0.0) > NEAR * size
+        far = np.abs((T @ step) / sizes).max(initial=0.0) > NEAR
         if not judged or not far or forward >= -AGAINST * np.sqrt(length * float(acceleration @ (M @ acceleration))):
             break
         weight *= 4.0
@@ -201,9 +202,22 @@ def _is_meshed(a: Arrays) -> bool:
     return a.mean is not None and bool(stresses >= MANY * coordinates)
 
 
-def _saddle(block: Any, G: Any, rhs: Array, *, meshed: bool) -> Array:
-    """Solve [[A, −Gᵀ], [G, 0]], in the least-norm sense where it is singular."""
-    return solve_saddle(sparse.block_array([[block, -G.T], [G, None]]).tocsr(), rhs, meshed=meshed)
+def _saddle(a: Arrays, block: Any, G: Any, rhs: Array) -> Array:
+    """Solve [[A, −Gᵀ], [G, 0]] for (ξ, λ), in the least-norm sense where it is singular.
+
+    Displacements and constraints are first brought to one unit, of the arrays a of the mechanism: else it would depend
+    on the units what is singular, and which solution is least.
+    """
+    length = lever(a)
+    sizes, n = displacement_sizes(a, length), block.shape[0]
+    rows = np.where(a.holds_points > 0.0, length, 1.0) if G.shape[0] == a.holds_points.size else length
+    S = sparse.diags_array(sizes)
+    scaled = S @ block @ S
+    unit = np.concatenate([sizes, np.broadcast_to(float(abs(scaled).max()) / rows, G.shape[:1])])
+    off = sparse.diags_array(unit[n:]) @ G @ S
+    matrix = sparse.block_array([[scaled, -off.T], [off, None]]).tocsr()
+    found: Array = unit * solve_saddle(matrix, unit * rhs, meshed=_is_meshed(a))
+    return found
 
 
 def _moved(mechanism: Mechanism, c: Configuration, correction: Array, steady: Steady) -> Configuration:
@@ -228,17 +242,12 @@ def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     force = given.unbalanced(c, np.zeros(G.shape[0]))
     solved_in, T = _coordinates(given, c)
     own, spread = _independent(given, c, T)
-    found = _saddle(
-        mass_matrix(solved_in, c.u),
-        own,
-        np.concatenate([-(T.T @ force), np.zeros(own.shape[0])]),
-        meshed=_is_meshed(a),
-    )
+    rhs = np.concatenate([-(T.T @ force), np.zeros(own.shape[0])])
+    found = _saddle(a, mass_matrix(solved_in, c.u), own, rhs)
     lam = spread @ found[force.size :]
-    left = np.abs(force - G.T @ lam)
-    largest = max(np.abs(force).max(initial=0.0), np.abs(a.weight).max(initial=0.0))
-    if left.max(initial=0.0) > BALANCED * largest + noise(mechanism, c):
-        raise ArithmeticError(f"the iteration settled where forces do not balance: {left.max():.1e} is left")
+    left = force - G.T @ lam
+    if not is_balanced(mechanism, c, left, force, steady.spin):
+        raise ArithmeticError(f"the iteration settled where forces do not balance: {np.abs(left).max():.1e} is left")
     state = State(given.time, flat(mechanism, c), lam, anchors)
     turning = bool(np.any(steady.spin))
     try:
@@ -253,9 +262,22 @@ def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     return state
 
 
-def noise(mechanism: Mechanism, c: Configuration) -> float:
-    """Force that round-off of the positions makes: of stiffness, and of inertia over a second."""
+def is_balanced(mechanism: Mechanism, c: Configuration, left: Array, forces: Array, spin: Array) -> bool:
+    """Whether forces that are left on (ṙ, ω, u̇) are round-off beside these forces and the weights.
+
+    All are compared by their work along displacements of the size of the mechanism: forces, torques and what acts on
+    flexible coordinates have no unit in common.
+    """
     a, size = mechanism.network.arrays, extent(mechanism, c.r, c.R)
-    D = strain_operator(a, c.u)
-    stiffness = float(abs(D.T @ sparse.csr_array(a.stiffness) @ D).max()) if D.nnz else 0.0
-    return ROUND_OFF * size * (stiffness + float(a.springs.stiffness.sum() + a.mass.sum()))
+    sizes = displacement_sizes(a, size)
+    largest = max(np.abs(forces * sizes).max(initial=0.0), size * np.abs(a.weight).max(initial=0.0))
+    return bool(np.abs(left * sizes).max(initial=0.0) <= BALANCED * largest + _noise(a, c, sizes, size, spin))
+
+
+def _noise(a: Arrays, c: Configuration, sizes: Array, size: float, spin: Array) -> float:
+    """Work that round-off of the positions makes: of stiffness, and of the inertia of a steady rotation [J]."""
+    D = strain_operator(a, c.u) @ sparse.diags_array(sizes[a.columns.u])
+    moved = a.springs.length_product.size + a.springs.component_product.size
+    turning, own = float(a.springs.stiffness[moved:].sum()), float(a.springs.stiffness[:moved].sum())
+    elastic = float(abs(D.T @ sparse.csr_array(a.stiffness) @ D).max()) if D.nnz else 0.0
+    return ROUND_OFF * (elastic + turning + size**2 * (own + float(a.mass.sum() * (spin @ spin))))

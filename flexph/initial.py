@@ -13,7 +13,7 @@ from . import checks as check
 from .elimination import explain_redundant, null_space
 from .joints.connection import measures
 from .kernels.arrays import Arrays
-from .kernels.constraint_sizes import constraint_sizes
+from .kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from .kernels.continuous import mass_matrix, rigid_mass
 from .kernels.gradient import columns, constraint_matrix, velocity_count
 from .kernels.jacobian import flatten, unflatten
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 AT_REST = 1e-13
-"""Velocity [m/s] that counts as zero: what projection leaves of bodies that cannot move."""
+"""Velocity over the wanted ones that counts as zero: what projection leaves of bodies that cannot move."""
 CONSISTENT = 1e-9
 """Relative defect up to which a projected velocity counts as consistent: rates of drives are known to about this."""
 FEW = 400
@@ -136,23 +136,36 @@ def project(
 
     Those ``given`` are kept where the constraints allow it, and otherwise take part like the others.
     """
-    G, b = constraint_rates(mechanism, c, table, time)
+    a = mechanism.network.arrays
+    d = derive(a, c)
+    G, b = _rates_at(mechanism, (c, d), table, time)
+    G = sparse.csr_array(G)
     if not b.size:
         return wanted
+    sizes = constraint_sizes(a, d.vector)
+    sizes = np.concatenate([sizes, np.where(np.isin(given, columns(a)[0]), lever(a), 1.0)])
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
     held = sparse.csr_array(sparse.vstack([G, keep])), np.concatenate([b, wanted[given]])
     found = wanted
     tries = itertools.product((rigid_mass, mass_matrix), (held, (G, b)))  # of large bodies the latter mass is full
     for mass, (rows, rates) in tries:
-        found = _nearest(mass(mechanism.network.arrays, c.u).toarray(), rows, rates, wanted)
-        defect = np.abs(rows @ found - rates)
-        if defect.max() <= CONSISTENT * max(_rate_scale(rows, found, rates), _rate_scale(rows, wanted, rates)):
-            return found
+        M = mass(a, c.u).toarray()
+        found = _nearest(M, rows, rates, wanted)
+        defect = np.abs(rows @ found - rates) / sizes[: rates.size]
+        scale = max(_rate_scale(a, rows, v, rates, sizes[: rates.size]) for v in (found, wanted))
+        if defect.max() <= CONSISTENT * scale:
+            moves = _energy(M, found) > AT_REST**2 * _energy(M, wanted) or np.any(b)
+            return found if moves else np.zeros_like(found)
     worst = int(np.argmax(defect))
     raise ValueError(
         f"no velocity satisfies all constraints: {mechanism.constraint_names[worst]} is violated by "
-        f"{defect[worst]:.3g}; the drives contradict the joints"
+        f"{defect[worst] * sizes[worst]:.3g}; the drives contradict the joints"
     )
+
+
+def _energy(M: Array, v: Array) -> float:
+    """Kinetic energy of the leading velocities, those of M [J]."""
+    return 0.5 * float(v[: len(M)] @ M @ v[: len(M)])
 
 
 def _nearest(M: Array, rows: Any, rates: Array, wanted: Array) -> Array:
@@ -160,13 +173,19 @@ def _nearest(M: Array, rows: Any, rates: Array, wanted: Array) -> Array:
     active = slice(0, len(M))
     root = np.linalg.cholesky(M)  # scaled, nearest is least-norm
     scaled = np.linalg.solve(root, rows[:, active].toarray().T).T
+    length = np.linalg.norm(scaled, axis=1)
+    length = np.where(length > 0.0, length, 1.0)  # rows have different units
     found = wanted.copy()
-    found[active] += np.linalg.solve(root.T, np.linalg.lstsq(scaled, rates - rows @ wanted, rcond=1e-11)[0])
+    change = np.linalg.lstsq(scaled / length[:, None], (rates - rows @ wanted) / length, rcond=1e-11)[0]
+    found[active] += np.linalg.solve(root.T, change)
     return found
 
 
-def _rate_scale(G: Any, v: Array, b: Array) -> float:
-    return float(max((abs(G) @ np.abs(v)).max(initial=0.0), np.abs(b).max(initial=0.0), 1e-300))
+def _rate_scale(a: Arrays, G: Any, v: Array, b: Array, sizes: Array) -> float:
+    """Largest rate of what constraints measure, and of displacements, over their sizes [1/s]."""
+    moves = np.abs(v) / displacement_sizes(a, lever(a))
+    rates = np.maximum(abs(G) @ np.abs(v), np.abs(b)) / sizes
+    return float(max(rates.max(initial=1e-300), moves.max(initial=0.0)))
 
 
 class Checked(NamedTuple):
@@ -195,12 +214,12 @@ def check_consistent(
     if not rows:
         return Checked(sparse.csr_array((0, mechanism.layout.velocities)), c, d)
     coefficient, offset = table.at(state.time)
-    gap = gap_of(a, d.product, coefficient, offset)
-    _report(mechanism, "position", gap, constraint_sizes(a, d.vector), state.time, "m")
+    gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
+    _report(mechanism, "position", gap, sizes, state.time, "m")
     G, b = _rates_at(mechanism, (c, d), table, state.time)
     v = velocities_of(mechanism, c)
     if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
-        _report(mechanism, "velocity", G @ v - b, np.full(rows, _rate_scale(G, v, b)), state.time, "m/s")
+        _report(mechanism, "velocity", G @ v - b, _rate_scale(a, G, v, b, sizes) * sizes, state.time, "m/s")
     return Checked(G, c, d)
 
 
@@ -282,7 +301,7 @@ def _unit_of(mechanism: Mechanism, row: int, unit: str) -> str:
 def _report(mechanism: Mechanism, what: str, defect: Array, size: Array, time: float, unit: str) -> None:
     excess = np.abs(defect) - 1e2 * CONSISTENT * size
     worst = int(np.argmax(excess))
-    if excess[worst] > (AT_REST if what == "velocity" else 0.0):
+    if excess[worst] > 0.0:
         raise ValueError(
             f"inconsistent initial {what} at t = {time} s: {mechanism.constraint_names[worst]} is violated by "
             f"{abs(defect[worst]):.3g} {_unit_of(mechanism, worst, unit)}; use mechanism.assemble(...) and "

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from .kernels.constraint_sizes import lever
+from .kernels.constraint_sizes import displacement_sizes, lever
 from .kernels.step import Independent
 from .space import Array
 
@@ -30,13 +30,15 @@ def independent(mechanism: Mechanism, G: Any) -> Independent | None:
     """
     g = sparse.csr_array(G)
     rows = g.shape[0]
-    weight = _weights(mechanism)
+    weight, a = _weights(mechanism), mechanism.network.arrays
+    moves = displacement_sizes(a, lever(a)) / lever(a)  # the rank depends on no unit of the velocities
     link = sparse.block_array([[None, g], [g.T, None]])
     _, label = connected_components(sparse.csr_array(link), directed=False)
     spread, gathered, full = [], [], True
     for group in np.unique(label[:rows]):
         own, touched = np.flatnonzero(label[:rows] == group), np.flatnonzero(label[rows:] == group)
-        left, values, _ = np.linalg.svd(weight[own, None] * g[own][:, touched].toarray(), full_matrices=False)
+        scaled = weight[own, None] * g[own][:, touched].toarray() * moves[touched]
+        left, values, _ = np.linalg.svd(scaled, full_matrices=False)
         rank = int(np.sum(values > RANK * values[0])) if values.size else 0
         if rank == own.size:
             left, w = np.eye(own.size), np.ones(own.size)

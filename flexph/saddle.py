@@ -92,8 +92,9 @@ def solve_regular(matrix: Any, rhs: Array) -> Array | None:
 
 def scales(size: Any) -> tuple[Array, Array]:
     """Row and column factors that bring the largest entries to one, roughly; round-off is not blown up."""
-    row, column = np.ones(size.shape[0]), np.ones(size.shape[1])
-    largest = size.max() if size.nnz else 1.0
+    largest = float(size.max()) if size.nnz else 1.0
+    whole = 1.0 / np.sqrt(largest) if largest > 0.0 else 1.0  # round-off keeps its share of the largest in any units
+    row, column = np.full(size.shape[0], whole), np.full(size.shape[1], whole)
     rows, columns = (size.max(axis=axis).toarray().ravel() > NOISE * largest for axis in (1, 0))
     for _ in range(4):
         scaled = sparse.diags_array(row) @ size @ sparse.diags_array(column)

@@ -12,7 +12,7 @@ from scipy import sparse
 from . import checks as check
 from .assembly import extent
 from .elimination import null_space
-from .equilibrium import BALANCED, noise, problem, refuse_nonholonomic
+from .equilibrium import is_balanced, problem, refuse_nonholonomic
 from .initial import velocities_of
 from .inputs import Input
 from .kernels.gradient import columns
@@ -76,7 +76,7 @@ def small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]
     G = given.constraints(c)
     basis = null_space(G, mechanism.constraint_names)[0].toarray() if G.shape[0] else np.eye(G.shape[1])
     left = given.unbalanced(c, state.multipliers)
-    _refuse_unbalanced(mechanism, c, left, G.T @ state.multipliers)
+    _refuse_unbalanced(mechanism, c, left, G.T @ state.multipliers, steady)
     forces = given.forces(c, state.multipliers)
     t = tangent(a, c, d, forces, steady.spin)
     size = ROUND_OFF * stiffness_size(a, c, d, forces, steady.spin) + _unbalanced_stiffness(mechanism, c, left)
@@ -84,10 +84,8 @@ def small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]
     return AtRest(c, d, basis, steady, SmallMotion(mass, gyroscopic, damping, stiffness, Noise(size, basis)))
 
 
-def _refuse_unbalanced(mechanism: Mechanism, c: Configuration, left: Array, joints: Array) -> None:
-    largest = max(np.abs(joints).max(initial=0.0), np.abs(mechanism.network.arrays.weight).max(initial=0.0))
-    largest = max(largest, np.abs(left + joints).max(initial=0.0))
-    if np.abs(left).max(initial=0.0) > BALANCED * largest + noise(mechanism, c):
+def _refuse_unbalanced(mechanism: Mechanism, c: Configuration, left: Array, joints: Array, steady: Steady) -> None:
+    if not is_balanced(mechanism, c, left, np.maximum(np.abs(joints), np.abs(left + joints)), steady.spin):
         raise ValueError(
             f"the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...): a force of "
             f"{np.abs(left).max():.2g} is not balanced"

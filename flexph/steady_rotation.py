@@ -9,7 +9,8 @@ import numpy as np
 from . import checks as check
 from .initial import velocities_of
 from .joints.vectors import Ground
-from .kernels.gradient import columns
+from .kernels.constraint_sizes import constraint_sizes
+from .kernels.state import Configuration, derive
 from .space import Array, cross, skew, spin_map, spins
 from .state import State, configuration
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 ALONG = 1e-9
 """Sine of the angle between gravity and the axis of a steady rotation up to which it is along the axis."""
 STEADY = 1e-6
-"""Velocity against a steady rotation, over the largest one, up to which it counts as none."""
+"""Velocity against a steady rotation, over that of the mechanism, up to which it counts as none."""
 
 
 class Steady(NamedTuple):
@@ -50,14 +51,16 @@ def steady_rotation(mechanism: Mechanism, spin: Any, about: Any) -> Steady:
     return Steady(turning, -skew(turning, dim) @ centre)
 
 
-def refuse_supports(mechanism: Mechanism, G: Any, v: Array, spin: Array) -> None:
+def refuse_supports(mechanism: Mechanism, G: Any, c: Configuration, spin: Array) -> None:
     """Raise ValueError, naming it, where a joint holds a body to the ground so that it cannot turn.
 
-    G v are the rates of the constraints (g,) at the velocities v of the rotation.
+    G v are the rates of the constraints (g,) at the velocities v of the rotation, those of the configuration.
     """
     if not np.any(spin):
         return
-    still = np.abs(G @ v) > STEADY * (abs(G) @ _sizes(mechanism, v))
+    a, v = mechanism.network.arrays, velocities_of(mechanism, c)
+    turning = np.linalg.norm(spin) * constraint_sizes(a, derive(a, c).vector)
+    still = np.abs(G @ v) > STEADY * np.maximum(abs(G) @ np.abs(v), turning)
     row = 0
     for connection in mechanism.connections:
         own = still[row : row + len(connection.rows)]
@@ -69,15 +72,6 @@ def refuse_supports(mechanism: Mechanism, G: Any, v: Array, spin: Array) -> None
                 "rotor on a support that stands still, such as a flexible tower, is not supported: it has no Campbell "
                 "diagram here"
             )
-
-
-def _sizes(mechanism: Mechanism, v: Array) -> Array:
-    """The largest velocity, spin and deformation rate in the places of all: an entry may be zero by its direction."""
-    sizes = np.zeros_like(v)
-    for where in columns(mechanism.network.arrays):
-        place = where[where >= 0]
-        sizes[place] = np.abs(v[place]).max(initial=0.0)
-    return sizes
 
 
 def steady_motion(mechanism: Mechanism, state: State) -> Steady:

@@ -82,6 +82,7 @@ class Arrays(NamedTuple):
     resolution: Array  # (4,), see kernels.resolution
     joins_points: Array  # (v,), 1 for vectors between points [m], 0 for directions
     holds_points: Array  # (g,), 1 for constraints that measure lengths [m], 0 for those on directions
+    of_length: Array  # (n,), √(m/M_ii): flexible coordinates that weigh as much as a displacement of the body by one
     lengths: Array  # (2,), of the bodies, and with the ground [m], see kernels.constraint_sizes
 
 

@@ -27,6 +27,7 @@ def constraint_measures(parts: Mapping[str, Any], holds_points: Array) -> dict[s
     return {
         "joins_points": joins_points,
         "holds_points": np.asarray(holds_points, dtype=float),
+        "of_length": np.sqrt(parts["mass"][parts["body_u"]] / parts["stack"].diagonal()[: len(parts["body_u"])]),
         "lengths": np.array([own, max(own, fixed)]),
     }
 
@@ -36,6 +37,14 @@ def constraint_sizes(a: Arrays, vector: Array) -> Array:
     reached = np.abs(vector).max(axis=1, initial=0.0) * a.joins_points
     length = max(float(a.lengths[1]), float(reached.max(initial=0.0)))
     made: Array = np.where(a.holds_points > 0.0, length, 1.0)
+    return made
+
+
+def displacement_sizes(a: Arrays, length: float) -> Array:
+    """Displacements (ṙ, ω, u̇) of a length [m], (n_v,): turns by one, flexible coordinates of the same inertia."""
+    centres, spins, flexible = a.columns
+    made = np.ones(centres.size + int((spins >= 0).sum()) + flexible.size)
+    made[centres], made[flexible] = length, length * a.of_length
     return made
 
 
