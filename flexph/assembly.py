@@ -52,7 +52,7 @@ def assemble(mechanism: Mechanism, fixed: Mapping[str, Placement], guess: Mappin
     for active, guided in ((centres_only, False), (free, True), (free, False)):  # positions first: they are linear
         centres, rotations, gap = _close(mechanism, centres, rotations, active, stated, time, guided)
     size = extent(mechanism, centres, rotations)
-    units = _units(mechanism, size)[0][stated]
+    units = _units(mechanism, size)[stated]
     if fixed and 1e2 * CLOSED < np.abs(gap / units).max(initial=0.0) <= PRINTED:
         moved, turned, left = _close(mechanism, centres, rotations, np.ones_like(free), stated, time, False)
         if max(np.abs(moved - centres).max() / size, np.abs(turned - rotations).max()) <= 10.0 * PRINTED:
@@ -100,7 +100,7 @@ def _close(
 ) -> tuple[Array, Array, Array]:
     """Gauss-Newton with least-norm corrections over the active velocities; returns the remaining gap.
 
-    Gaps and corrections of points count as turns by the largest distance of a joint from a centre of mass.
+    Gaps of points count as turns by the largest distance of a joint from a centre of mass.
 
     ``guided`` lets differences of directions that belong together take part: constraints that are products of
     perpendicular directions do not tell where to turn from 90° away.
@@ -108,12 +108,11 @@ def _close(
     guides = _guides(mechanism, time) if guided else []
     places = _unguided(mechanism)[stated]
     length = lever(mechanism.network.arrays)
-    rows, moves = _units(mechanism, length)
-    rows, previous = rows[stated], np.inf
+    rows, previous = _units(mechanism, length)[stated], np.inf
     settled = CLOSED * max(extent(mechanism, centres, rotations) / length, 1.0)
     for _ in range(MAX_ITERATIONS if guides or not guided else 0):
         gap, matrix = _gap(mechanism, centres, rotations, time)
-        gap, matrix = gap[stated] / rows, matrix[stated][:, : active.size] * moves / rows[:, None]
+        gap, matrix = gap[stated] / rows, matrix[stated][:, : active.size] / rows[:, None]
         wanted = -gap
         if guides:
             apart, way, turning = _apart(rotations, columns(mechanism.network.arrays)[1], guides, active.size)
@@ -129,17 +128,13 @@ def _close(
         step[active] = np.linalg.lstsq(matrix[:, active], wanted, rcond=1e-10)[0]
         if np.abs(step).max(initial=0.0) <= settled:
             break
-        centres, rotations = move(mechanism, centres, rotations, moves * step)
+        centres, rotations = move(mechanism, centres, rotations, step)
     return centres, rotations, _gap(mechanism, centres, rotations, time)[0][stated]
 
 
-def _units(mechanism: Mechanism, size: float) -> tuple[Array, Array]:
-    """What each constraint and each rigid velocity is measured by: a length [m], or one."""
-    a = mechanism.network.arrays
-    centres, spins, _ = columns(a)
-    moves = np.ones(centres.size + int((spins >= 0).sum()))
-    moves[centres] = size
-    return np.where(a.holds_points > 0.0, size, 1.0), moves
+def _units(mechanism: Mechanism, size: float) -> Array:
+    """What each constraint is measured by: a length [m], or one."""
+    return np.where(mechanism.network.arrays.holds_points > 0.0, size, 1.0)
 
 
 Guide = tuple[int, Array, int | None, Array]
