@@ -63,7 +63,7 @@ def _point_velocity(what: str, given: Motion, dim: int) -> Array:
     elif dim == 2 and np.size(given) == 3:
         velocity, spin = given[:2], given[2]
     else:
-        velocity, spin = given, 0.0
+        return check.array(what, given, (dim,))
     if np.any(check.array(f"the spin in the {what}", np.ravel(spin), (np.size(spin),))):
         raise ValueError(f"{what} must be a velocity ({dim},): a point mass has no spin, got {spin!r}")
     return check.array(what, velocity, (dim,))

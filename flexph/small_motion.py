@@ -87,8 +87,8 @@ def small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]
 def _refuse_unbalanced(mechanism: Mechanism, c: Configuration, left: Array, joints: Array, steady: Steady) -> None:
     if not is_balanced(mechanism, c, left, np.maximum(np.abs(joints), np.abs(left + joints)), steady.spin):
         raise ValueError(
-            f"the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...): a force of "
-            f"{np.abs(left).max():.2g} is not balanced"
+            "the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...), and needs "
+            f"the inputs= with which it was found: a force of {np.abs(left).max():.2g} is not balanced"
         )
 
 

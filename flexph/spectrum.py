@@ -60,7 +60,7 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
 def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
     if check.norm(linear_system(system).R) > 0.0:
         raise ValueError(
-            "eigenfrequencies need R = 0: this system dissipates; use poles(system) or damping_ratios(system)"
+            "eigenfrequencies and modes need R = 0: this system dissipates; use poles(system) or damping_ratios(system)"
         )
     if count is not None:
         check.count("count", count)

@@ -63,12 +63,17 @@ def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:
     turned = np.abs(body.section_rotation @ u.T).max(axis=0, initial=0.0)
     if turned.max() <= SMALL_ROTATION:
         return []
-    first = times[np.argmax(turned > SMALL_ROTATION)]
+    parts = int(np.ceil(turned.max() / SMALL_ROTATION))
     return [
-        f"a section of {name!r} turns by {turned.max():.2f} rad (more than {SMALL_ROTATION} first at "
-        f"t = {first:.4g} s): a floating frame is for moderate deflections; "
-        "split the body in two, or take strain='von_karman' if it spins"
+        f"a section of {name!r} turns by {turned.max():.2f} rad, more than {SMALL_ROTATION} rad"
+        f"{_since(times, turned > SMALL_ROTATION)}: a floating frame is for moderate deflections; split the body into "
+        f"{parts} or more" + (", or take strain='von_karman' if it spins" if len(times) > 1 else "")
     ]
+
+
+def _since(times: Array, beyond: Array) -> str:
+    """From which time on a range was left; of a single state nothing."""
+    return f" from t = {times[np.argmax(beyond)]:.4g} s on" if len(times) > 1 else ""
 
 
 def _buckling(name: str, body: Body, times: Array, sigma: Array) -> list[str]:
@@ -77,11 +82,11 @@ def _buckling(name: str, body: Body, times: Array, sigma: Array) -> list[str]:
         share = load.share(sigma)
         if share.max() <= BUCKLING_SHARE:
             continue
-        first, most = times[np.argmax(share > BUCKLING_SHARE)], share.max() * load.critical
+        most = share.max() * load.critical
         found.append(
             f"{name!r} carries a mean {load.load} of {most:.3g} {load.unit}, more than half of the "
-            f"{load.critical:.3g} {load.unit} from which on it may buckle in a way that its model leaves out "
-            f"({load.mode}; first at t = {first:.4g} s): {load.remedy}"
+            f"{load.critical:.3g} {load.unit} at which it may buckle in a way that its model leaves out ({load.mode})"
+            f"{_since(times, share > BUCKLING_SHARE)}: {load.remedy}"
         )
     return found
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import checks as check
 from ..phdae import PHDAE
-from ..ranks import rank_of
+from ..ranks import rank_of, subspaces
 from ..space import Array
 from .pairs import Advance
 from .structure import ParametrizedDescriptor, dense, differential_projection
@@ -21,6 +21,9 @@ COMPLETIONS: tuple[Completion, ...] = get_args(Completion)
 """z̄₂ at x₂¹, at x₂⁰ or at ½(x₂⁰ + x₂¹)."""
 COMPLETED = ("gonzalez", "mean_value", "invariants", "dirac", "midpoint")
 """Methods that leave open to which time an algebraic state of a step belongs."""
+CONSISTENT = 1e-6
+"""Defect of the algebraic equations of a start over their terms up to which it counts as consistent: a mean of two ends
+carries it on with alternating sign."""
 
 
 def checked_completion(completion: str | None, method: str) -> None:
@@ -54,6 +57,23 @@ def completed(stepper: Stepper, system: PHDAE, completion: str | None) -> Steppe
     if np.array_equal(onto_states, np.eye(system.size)):
         raise ValueError(f"completion={completion!r} needs algebraic states: the null space of E(x) varies with x")
     return stepper if completion == "new" else Completed(stepper, onto_states, mean=completion == "mean")
+
+
+def refuse_inconsistent(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:
+    """Raise ValueError for a start that does not meet the algebraic equations, which ``mean`` carries on for ever."""
+    if completion != "mean":
+        return
+    z, ports = system.z(x0), system.port_matrices(x0)
+    J, R, null = dense(system.J(x0)), dense(system.R(x0)), subspaces(dense(system.E(x0))).left_null
+    given = ports.flow(inputs) if inputs.size else np.zeros(x0.size)
+    defect = np.abs(null.T @ (J @ z - R @ z + given))
+    terms = np.abs(null).T @ (np.abs(J) @ np.abs(z) + np.abs(R) @ np.abs(z) + np.abs(given))
+    if np.any(defect > CONSISTENT * terms):
+        raise ValueError(
+            "completion='mean' needs a start that meets the algebraic equations, of which the given one leaves "
+            f"{np.max(defect / np.where(terms > 0.0, terms, 1.0)):.1e} of their terms: see flexph.consistent(system, "
+            "state), or take completion='new'"
+        )
 
 
 class Completed:

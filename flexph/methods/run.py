@@ -23,7 +23,7 @@ from ..unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .adaptive import integrate_adaptively
 from .bookkeeping import Book
 from .collocation import Gauss
-from .completion import checked_completion, completed
+from .completion import checked_completion, completed, refuse_inconsistent
 from .events import Event, Watch
 from .library import SOLVERS
 from .newton import StepFailed
@@ -99,6 +99,7 @@ def integrate_system(
     if method in SOLVERS:
         options: dict[str, Any] = {"forcing": forcing, "events": events or {}, "progress": progress}
         return integrate_adaptively(system, x0, kept, method=method, tolerance=tolerance, **options)
+    refuse_inconsistent(system, x0, forcing.at(float(grid[0])), completion)
     book = Book(system, float(grid[0]), x0, save_every, None if tolerance is None else kept)
     run = _Run(system, x0, book, method, Watch(events or {}, float(grid[0]), x0))
     if fast:

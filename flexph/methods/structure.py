@@ -131,8 +131,8 @@ def differential_split(system: PHDAE) -> Split:
     rows, columns = split.U1.shape[1], split.V1.shape[1]
     if rows != columns:
         raise ValueError(
-            f"E(x) is not semi-explicit: {rows} of its rows and {columns} of its columns are not zero; use "
-            "method='dirac', or transform(...) the system"
+            f"E(x) is not semi-explicit: {rows} of its rows and {columns} of its columns are not zero; "
+            "runs take method='dirac', all other methods and consistent starts need transform(...) of the system"
         )
     rank = rank_of(split.U1.T @ dense(system.E(system.sample)) @ split.V1)
     if rank < rows:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from four_particles import START, four_particles
 
-from flexph import PHDAE, Event, SwitchingPHDAE, connect, consistent, integrate
+from flexph import PHDAE, Event, LinearPHDAE, SwitchingPHDAE, connect, consistent, integrate
 from flexph.methods.under_way import BATCH
 from rigid import point
 
@@ -148,3 +148,15 @@ def test_systems_without_algebraic_states_say_so():
     ball = connect({"ball": point(1.0)}, [])
     with pytest.raises(ValueError, match="completion='mean' is for general methods, got 'exact'"):
         integrate(ball, ball.consistent_state(ball.assemble({"ball": (0.0, 1.0, 0.0)})), [0.0, 0.1], completion="mean")
+
+
+@pytest.mark.parametrize("method", ["gonzalez", "dirac", "midpoint"])
+def test_a_mean_needs_a_consistent_start(method):
+    """0 = −x₁ − x₂: from x₂ = 5 the mean of both ends would go to and fro for ever."""
+    system = LinearPHDAE(E=np.diag([1.0, 0.0]), J=np.array([[0.0, 1.0], [-1.0, 0.0]]), R=np.diag([0.0, 1.0]))
+    times = np.linspace(0.0, 2.0, 9)
+    with pytest.raises(ValueError, match=r"'mean' needs a start that meets the algebraic equations, .* 1\.0e\+00 of"):
+        integrate(system, (1.0, 5.0), times, completion="mean", method=method)
+    run = integrate(system, (1.0, -1.0), times, completion="mean", method=method)
+    assert run.states[:, 1] == pytest.approx(-run.states[:, 0], abs=0.02)  # of second order in steps of a quarter
+    assert integrate(system, (1.0, 5.0), times, completion="new", method=method).states[1:, 1].max() < 0.0

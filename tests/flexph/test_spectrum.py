@@ -285,7 +285,8 @@ def damped_beam(mass, stiffness):
 
 def test_dissipation_has_poles_and_no_frequencies():
     with pytest.raises(
-        ValueError, match=r"eigenfrequencies need R = 0: this system dissipates; use poles\(system\) or damping_ratios"
+        ValueError,
+        match=r"frequencies and modes need R = 0: this system dissipates; use poles\(system\) or damping_ratios",
     ):
         eigenfrequencies(damped_beam(1.0, 0.0))
 
