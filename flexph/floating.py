@@ -90,7 +90,7 @@ def _loads(body: Body, names: Sequence[str]) -> dict[str, LoadPort]:
     for name in names:
         check.lookup("load port", name, body.loads)
         if name in body.ports or list(names).count(name) > 1:
-            raise ValueError(f"loads must have names of their own, each given once and none that of a port, got {name!r}")
+            raise ValueError(f"loads must each be given once, none by the name of a port, got {name!r}")
     return {name: body.loads[name] for name in names}
 
 

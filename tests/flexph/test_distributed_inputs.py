@@ -111,7 +111,7 @@ def test_a_push_along_the_beam():
     [
         ({"loads": ("weight",)}, "no load port 'weight': there are 'load'"),
         ({"loads": "load"}, "loads must be a list of names of load ports, such as ('load',), got the text 'load'"),
-        ({"loads": ("load", "load")}, "loads must have names of their own, each given once and none that of a port, got 'load'"),
+        ({"loads": ("load", "load")}, "loads must each be given once, none by the name of a port, got 'load'"),
     ],
 )
 def test_bad_input_is_named(options, message):
@@ -120,5 +120,5 @@ def test_bad_input_is_named(options, message):
 
 
 def test_a_load_may_not_have_the_name_of_a_port():
-    with pytest.raises(ValueError, match=re.escape("names of their own, each given once and none that of a port, got 'load'")):
+    with pytest.raises(ValueError, match=re.escape("each be given once, none by the name of a port, got 'load'")):
         floating_body(beam(2, stations={"load": 0.5}), loads=("load",))
