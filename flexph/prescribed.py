@@ -131,6 +131,7 @@ def rate_after(function: Callable[[float], Any], size: int, time: float, name: s
     rates = _longer(function, here, time, first) if np.any(first.coarse) else first.rate.copy()
     left, hidden = ~(first.agrees | first.coarse), np.zeros(size, dtype=bool)
     largest, reach, last = np.abs(first.rate), REACH, first
+    best, apart = first.rate.copy(), first.apart.copy()
     for _ in range(TRIALS):
         reach /= SHORTER
         if not left.any() or ROUND_OFF * abs(time) > SETTLED * reach:
@@ -141,6 +142,10 @@ def rate_after(function: Callable[[float], Any], size: int, time: float, name: s
         rates[settled] = last.rate[settled]
         left &= ~settled
         largest = np.fmax(largest, np.abs(last.rate))
+        nearer = last.apart < apart
+        best, apart = np.where(nearer, last.rate, best), np.where(nearer, last.apart, apart)
+    near = left & (apart <= SETTLED * np.abs(best)) & ~hidden  # values lose more digits inside than they show
+    rates[near], left = best[near], left & ~near
     fades = left & (np.abs(last.rate) <= SETTLED * largest) & ~hidden
     rates[fades] = 0.0
     if np.any(left & ~fades):

@@ -67,7 +67,8 @@ def test_it_is_where_a_run_starts(loaded):
     mechanism, state, _ = loaded
     run, found = integrate(mechanism, state, [2.0, 2.001], inputs={"pull": PULL}), still(mechanism, state)
     assert np.array_equal(found.states[0], run.states[0])
-    assert found.ledger.total_energy[0] == run.ledger.total_energy[0]
+    # the compiled loops of the run sum the parts in another order
+    assert found.ledger.total_energy[0] == pytest.approx(run.ledger.total_energy[0], rel=1e-15)
 
 
 def test_other_states_are_refused(loaded):
