@@ -144,6 +144,9 @@ def _blocks(matrix: Array) -> Iterator[tuple[Array, Array]]:
     """Rows and columns of each block that shares no entry with the others; zero rows and columns are in none."""
     m = matrix.shape[0]
     row, column = np.nonzero(matrix)
+    if row.size == matrix.size > 0:
+        yield np.arange(m), np.arange(matrix.shape[1])
+        return
     size = sum(matrix.shape)
     link = sparse.coo_array((np.ones(row.size), (row, m + column)), shape=(size, size))
     _, label = connected_components(link, directed=False)

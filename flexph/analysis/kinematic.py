@@ -122,9 +122,14 @@ class ReducedKinematics:
         """S(q) (n, n − k): the given one, or that with a unit matrix in rows chosen at the sample."""
         if self.system.basis is not None:
             return np.asarray(self.system.basis(q), dtype=float)
-        found = null_space(np.asarray(self.system.constraints(q)).T)
-        made: Array = found @ np.linalg.inv(found[self.pivots])
-        return made
+        rows, n = np.asarray(self.system.constraints(q), dtype=float).T, self.n
+        others = np.setdiff1d(np.arange(n), self.pivots)
+        basis = np.zeros((n, self.k))
+        basis[self.pivots] = np.eye(self.k)
+        left, right = rows[:, others], -rows[:, self.pivots]
+        square = left.shape[0] == left.shape[1]
+        basis[others] = np.linalg.solve(left, right) if square else np.linalg.lstsq(left, right)[0]
+        return basis
 
     def basis_rates(self, q: Array) -> Array:
         """∂S/∂q (n, n − k, n)."""
