@@ -80,8 +80,20 @@ def small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]
     forces = given.forces(c, state.multipliers)
     t = tangent(a, c, d, forces, steady.spin)
     size = ROUND_OFF * stiffness_size(a, c, d, forces, steady.spin) + _unbalanced_stiffness(mechanism, c, left)
+    size = size + _in_any_direction(mechanism, size)
     mass, gyroscopic, damping, stiffness = (basis.T @ (matrix @ basis) for matrix in t)
     return AtRest(c, d, basis, steady, SmallMotion(mass, gyroscopic, damping, stiffness, Noise(size, basis)))
+
+
+def _in_any_direction(mechanism: Mechanism, size: Any) -> Any:
+    """What sizes (n_v, n_v) leave in other directions of the world or of a body: these are known to round-off."""
+    centres, spins, bent = columns(mechanism.network.arrays)
+    groups = [*centres, *(own for own in spins if own[0] >= 0)]
+    rows = np.concatenate([np.repeat(own, own.size) for own in groups])
+    places = np.concatenate([np.tile(own, own.size) for own in groups])
+    every = sparse.coo_array((np.ones(rows.size), (rows, places)), shape=size.shape)
+    every = sparse.csr_array(every) + sparse.diags_array(np.isin(np.arange(size.shape[0]), bent).astype(float))
+    return np.finfo(float).eps * (every @ size @ every)
 
 
 def _refuse_unbalanced(mechanism: Mechanism, c: Configuration, left: Array, joints: Array, steady: Steady) -> None:
