@@ -61,9 +61,7 @@ def completed(stepper: Stepper, system: PHDAE, completion: str | None) -> Steppe
 
 def refuse_inconsistent(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:
     """Raise ValueError for a start that does not meet the algebraic equations, which ``mean`` carries on for ever."""
-    if completion != "mean" or isinstance(
-        system.E, ParametrizedDescriptor
-    ):  # of a parameter x₂ is not in null Eᵀ alone
+    if completion != "mean" or isinstance(system.E, ParametrizedDescriptor):  # a parameter has an equation of its own
         return
     z, ports = system.z(x0), system.port_matrices(x0)
     J, R, null = dense(system.J(x0)), dense(system.R(x0)), subspaces(dense(system.E(x0))).left_null
