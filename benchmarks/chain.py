@@ -18,8 +18,8 @@ import fem
 import rigid
 from cases import free_flight as case
 from flexph import GROUND, Mechanism, State, connect, hinge, integrate, spherical
-from flexph.body import Body
-from flexph.network import DENSE_LIMIT
+from flexph.bodies.body import Body
+from flexph.mechanisms.model.network import DENSE_LIMIT
 
 SIZES = (1, 2, 5, 10, 25, 50, 100, 200)
 STEP = 1e-3  # [s]

@@ -11,12 +11,13 @@ import numpy as np
 
 from cases import crank_slider as case
 from flexph import integrate
-from flexph.compiling import in_place
-from flexph.fast import arrow, books, residual, steps
-from flexph.fast.memory import REAL, vector
-from flexph.inputs import Forcing
-from flexph.marching import CompiledRun
-from flexph.single import Single
+from flexph.integration.compiled.loops import arrow, residual, steps
+from flexph.integration.compiled.loops import ledger_rows as books
+from flexph.integration.compiled.memory.memory import REAL, vector
+from flexph.integration.exact.compiled_run import CompiledRun
+from flexph.integration.exact.step import Single
+from flexph.numerics.compiling import in_place
+from flexph.systems.inputs import Forcing
 
 ELEMENTS, STEPS = 8, 2400
 STEP = 4.0 * math.pi / case.SPEED / STEPS  # two turns

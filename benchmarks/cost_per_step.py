@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from crank_slider import END, PATHS, mechanism
 
-import flexph.network
 from flexph import Mechanism, State, integrate
+from flexph.mechanisms.model import network
 
 ELEMENTS = (4, 8, 16, 32, 64, 128, 256, 512)
 STEPS = 4000  # of two turns
@@ -40,12 +40,12 @@ def per_step(system: Mechanism, warm: State, h: float, count: int, options: dict
 
 def time_per_step(elements: int, limit: int | None, options: dict[str, Any]) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step at the start of the run."""
-    default = flexph.network.DENSE_LIMIT
-    flexph.network.DENSE_LIMIT = default if limit is None else limit
+    default = network.DENSE_LIMIT
+    network.DENSE_LIMIT = default if limit is None else limit
     try:
         system, start = mechanism(elements)
     finally:
-        flexph.network.DENSE_LIMIT = default
+        network.DENSE_LIMIT = default
     h = END / STEPS
     warm = integrate(system, start, h * np.arange(4), progress=False, **options).final
     return per_step(system, warm, h, max(20, min(100, 3200 // elements)), options)
@@ -66,7 +66,7 @@ def table(largest: int) -> None:
         "sparse": (SPARSE, numpy_path),
     }
     columns.update({name: (None, options) for name, options in PATHS.items() if name != "NumPy"})
-    print(f"crank-slider, von Kármán strain; by default dense up to {flexph.network.DENSE_LIMIT} velocities")
+    print(f"crank-slider, von Kármán strain; by default dense up to {network.DENSE_LIMIT} velocities")
     print(
         "elements  velocities  iterations" + "".join(f"{name + ' [ms]':>16s} {'µs/element':>11s}" for name in columns)
     )

@@ -22,13 +22,13 @@ from scipy.interpolate import CubicSpline
 
 from cases import crank_slider as case
 from flexph import Mechanism, State, integrate
+from flexph.integration.exact.newton import solve_step
 from flexph.kernels.jacobian import Point, factor
 from flexph.kernels.state import derive
 from flexph.kernels.step import Means, residual
-from flexph.ledger import Accounts
-from flexph.newton import solve_step
-from flexph.space import Array
-from flexph.state import TimeTable, configuration, schedule
+from flexph.mechanisms.model.state import TimeTable, configuration, schedule
+from flexph.numerics.rotations import Array
+from flexph.results.ledger import Accounts
 
 ELEMENTS, TURNS = 8, 2.0
 END = TURNS * 2.0 * math.pi / case.SPEED  # [s]

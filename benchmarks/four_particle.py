@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from cases.four_particle import ALPHA, BARS, K13, K24, SPEED, START, M, four_particles
-from flexph import Trajectory, compiling
-from flexph.methods.run import integrate_system
+from flexph import Trajectory
+from flexph.integration.general.run import integrate_system
+from flexph.numerics import compiling
 
 STEP, STEPS, REPEATS = 0.01, 1000, 3
 ETA = 1.0

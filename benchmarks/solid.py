@@ -11,7 +11,7 @@ from rich.table import Table
 
 from cases.solid_cantilever import bar
 from flexph import GROUND, connect, hinge, integrate, reduce_body
-from flexph.positive import PARDISO, condensed, positive_solver
+from flexph.numerics.factors.positive_definite import PARDISO, condensed, positive_solver
 
 MODES, STEPS = 12, 1000
 

@@ -15,7 +15,7 @@ import numpy as np
 import fem
 from flexph import LinearPHDAE, assess, frequency_response, reduce
 from flexph.case import Case, Check, Option
-from flexph.space import Array
+from flexph.numerics.rotations import Array
 
 BAND = (1.0, 1e4)
 """Frequencies that count [rad/s]; errors are taken at 600 of them, on a logarithmic scale."""
@@ -79,7 +79,7 @@ def phirka(system: LinearPHDAE, order: int) -> LinearPHDAE:
     from pymor.core.logger import set_log_levels
     from pymor.reductors.ph.ph_irka import PHIRKAReductor
 
-    from flexph.exchange import from_pymor, to_pymor
+    from flexph.linear.exchange import from_pymor, to_pymor
 
     set_log_levels({"pymor": "ERROR"})
     return from_pymor(PHIRKAReductor(to_pymor(system)).reduce(order), ports=system.ports)

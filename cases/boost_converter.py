@@ -20,8 +20,8 @@ import numpy as np
 from flexph import SwitchingPHDAE, SwitchingTrajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, Pulse, capacitor, circuit, diode, inductor, resistor, switch, voltage_source
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics.rotations import Array
 
 VOLTAGE = 12.0  # of the source [V]
 PERIOD = 50e-6  # of the switch [s]

@@ -14,7 +14,7 @@ from flexph import DiracStructure, Trajectory, consistent, integrate
 from flexph.analysis import Analysis, analyze, eliminate_index_one, sparsity_figure
 from flexph.case import Case, Check, Option
 from flexph.dirac import PortHamiltonian, compose, interconnect, symplectic_gyrator, transformer_structure
-from flexph.tables import write_table
+from flexph.export.tables import write_table
 
 MASSES = (2.0, 3.0)  # [kg]
 STIFFNESS = 50.0  # [N/m]

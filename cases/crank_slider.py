@@ -15,9 +15,9 @@ import rigid
 from flexph import GROUND, PHDAE, Body, Mechanism, Solution, connect, drive, hinge, integrate, slider
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
-from flexph.plot import ledger_figure
-from flexph.space import Array
-from flexph.tables import write_ledger, write_table
+from flexph.export.pictures import ledger_figure
+from flexph.export.tables import write_ledger, write_table
+from flexph.numerics.rotations import Array
 
 CRANK, ROD = 0.15, 0.30  # lengths [m]
 SPEED = 150.0  # of the crank [rad/s]

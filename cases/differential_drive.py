@@ -24,12 +24,12 @@ import numpy as np
 
 import rigid
 from flexph import Mechanism, Solution, Trajectory, connect, force, integrate, wheel
-from flexph import checks as check
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
-from flexph.plot import ledger_figure
-from flexph.space import Array
-from flexph.tables import write_ledger, write_table
+from flexph.export.pictures import ledger_figure
+from flexph.export.tables import write_ledger, write_table
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
 
 MASS, INERTIA_S, REACH, TRACK = 8.0, 0.3, 0.1, 0.36  # m [kg], I_S [kg m²], ℓ [m], b [m]
 INERTIA = INERTIA_S + MASS * REACH**2  # I_O, eq. (14)

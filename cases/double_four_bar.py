@@ -11,7 +11,7 @@ one line. There the rank of its 14 constraints falls to 12, and other branches o
 Nothing is done about it: steps pass the pose. One that ends at the angle δ from it amplifies the round-off of positions
 ε to ε/(δh) in velocities along the other branches: bars turn by 1e-7 rad/s at h = 1e-3 s and by 1e-4 rad/s at 1e-4 s.
 Below 3e-4 s this outgrows the error of the scheme; the remedy is a longer step or ``exact4``. Energy is kept at every
-step, since the iteration is judged by its balance there, not by velocities (flexph.newton).
+step, since the iteration is judged by its balance there, not by velocities (flexph.integration.exact.newton).
 
 M. González, D. Dopico, U. Lugrís, J. Cuadrado, A benchmarking system for MBS simulation software, Multibody System
 Dynamics 16 (2006), problem A02; E. Bayo, A. Avello, Singularity-free augmented Lagrangian algorithms for constrained
@@ -31,12 +31,12 @@ from scipy.integrate import solve_ivp
 
 import rigid
 from flexph import GROUND, PHDAE, Mechanism, Solution, State, connect, hinge, integrate
-from flexph import checks as check
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
-from flexph.plot import ledger_figure
-from flexph.space import Array
-from flexph.tables import write_ledger, write_table
+from flexph.export.pictures import ledger_figure
+from flexph.export.tables import write_ledger, write_table
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
 
 LENGTH, MASS, GRAVITY = 1.0, 1.0, 9.81  # of each link [m], [kg]; [m/s²]
 SPEED = 1.0  # of the tops at the start [m/s]

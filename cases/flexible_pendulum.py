@@ -24,9 +24,9 @@ import fem
 from flexph import GROUND, PHDAE, Mechanism, Solution, connect, integrate, spherical
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
-from flexph.plot import ledger_figure
-from flexph.space import Array
-from flexph.tables import write_ledger, write_table
+from flexph.export.pictures import ledger_figure
+from flexph.export.tables import write_ledger, write_table
+from flexph.numerics.rotations import Array
 
 LENGTH = 1.0  # [m]
 SECTION = fem.Section(width=0.06, height=0.02)  # [m]

@@ -29,9 +29,10 @@ from flexph import (
     port_spring,
 )
 from flexph.case import Case, Check, Option
-from flexph.plot import bode_figure
-from flexph.reduction import reduce
-from flexph.response import (
+from flexph.export.pictures import bode_figure
+from flexph.export.tables import write_table
+from flexph.linear.reduction import reduce
+from flexph.linear.responses import (
     Damping,
     FrequencyResponse,
     TimeResponse,
@@ -40,8 +41,7 @@ from flexph.response import (
     step_response,
     zeros,
 )
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.numerics.rotations import Array
 
 MOTOR = "motor"
 BAND = (20.0, 3e3)

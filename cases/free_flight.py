@@ -26,9 +26,9 @@ from cases.flexible_pendulum import Strain, check_steps, drift, kept, largest_tu
 from flexph import Mechanism, Solution, State, connect, integrate, revolute, spherical, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
-from flexph.plot import ledger_figure
-from flexph.space import Array
-from flexph.tables import write_ledger, write_table
+from flexph.export.pictures import ledger_figure
+from flexph.export.tables import write_ledger, write_table
+from flexph.numerics.rotations import Array
 
 YOUNG, DENSITY, POISSON = 0.2e9, 920.0, 0.45  # low-density polyethylene
 VELOCITY = (0.3, -0.2, 0.1)  # of the centre of mass [m/s]

@@ -33,10 +33,10 @@ from scipy.spatial.transform import Rotation
 
 import rigid
 from flexph import Trajectory, ValidityWarning, integrate
-from flexph import checks as check
 from flexph.case import Case, Check, Option
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
 
 MASS, RADIUS, WIDTH = 1.0, 0.1, 0.02  # of the disc [kg], [m], [m]
 INERTIA = MASS / 12.0 * np.array([6.0 * RADIUS**2, *[3.0 * RADIUS**2 + WIDTH**2] * 2])  # (15) [kg m²]

@@ -18,9 +18,9 @@ from cases.hinged_beam_methods import write as write_comparison
 from flexph import GROUND, PHDAE, Mechanism, Solution, State, connect, force, integrate, spherical, torque
 from flexph.case import Case, Check, Kind, Option
 from flexph.export import write_series
-from flexph.plot import ledger_figure
-from flexph.space import Array
-from flexph.tables import write_ledger, write_table
+from flexph.export.pictures import ledger_figure
+from flexph.export.tables import write_ledger, write_table
+from flexph.numerics.rotations import Array
 
 # [flex] table 2, misprints corrected
 LENGTH = 0.14145  # [m]

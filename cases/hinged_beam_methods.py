@@ -13,8 +13,8 @@ import numpy as np
 
 from flexph import Mechanism, Solution, State, Trajectory, integrate
 from flexph.case import Check
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics.rotations import Array
 
 Method = Literal["exact", "gonzalez", "mean_value", "midpoint", "dirac", "gauss4", "gauss6", "radau", "bdf", "ida"]
 SAME_STEPS = ("gonzalez", "mean_value", "midpoint", "dirac")

@@ -20,13 +20,13 @@ import numpy as np
 from scipy.sparse.linalg import spsolve
 
 import fem
-from fem.elements import gauss
+from fem.beams.elements import gauss
 from flexph import LinearPHDAE, Trajectory, from_linear, integrate
 from flexph.case import Case, Check, Option
-from flexph.space import Array
-from flexph.split import split
-from flexph.substructures import couple, substructure
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.interconnection.substructures import couple, substructure
+from flexph.linear.second_order import split
+from flexph.numerics.rotations import Array
 
 END, FREQUENCY, DEGREE = 1.0, 4.0, 1
 MESHES, STEPS = (1, 2, 4, 8), (25, 50, 100)

@@ -23,9 +23,9 @@ from tqdm import tqdm
 import fem
 from flexph import LinearPHDAE, clamp, connect, couple, eigenfrequencies, eliminate, force, substructure, tie, torque
 from flexph.case import Case, Check, Option
-from flexph.reduction import reduce
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.linear.reduction import reduce
+from flexph.numerics.rotations import Array
 
 LENGTH = 1.0  # of a beam [m]
 MATERIAL = fem.Material(young=2.1e11, density=7800.0)

@@ -17,8 +17,8 @@ import numpy as np
 from flexph import PHDAE, Trajectory, eigenfrequencies, eliminate, integrate
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, Energy, capacitor, circuit, inductor
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics.rotations import Array
 
 CAPACITY = np.array([1e-6, 2e-6, 1e-3])  # C₁, C₂ [F], L [H]
 VOLTAGE = 5.0  # of both capacitors at the start [V]

@@ -29,8 +29,8 @@ import fem
 from flexph import GROUND, Body, LinearPHDAE, Modes, Pose, connect, constrain, eliminate, linear_body, modes, weld
 from flexph.case import Case, Check, Kind, Option
 from flexph.export import write_modes
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics.rotations import Array
 
 from .plate_series import POISSON, thin_ritz
 

@@ -14,8 +14,8 @@ import fem
 from flexph import GROUND, Body, Mechanism, Modes, Pose, connect, modes, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics.rotations import Array
 
 from .plate_series import POISSON, YOUNG, mindlin, navier, thick_ritz, thin_ritz
 

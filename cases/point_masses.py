@@ -27,10 +27,10 @@ from scipy.integrate import solve_ivp
 
 import rigid
 from flexph import PHDAE, Trajectory, integrate, viscous
-from flexph import checks as check
 from flexph.case import Case, Check, Option
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
 
 MASSES = {"a": 1.0, "b": 0.5}  # [kg]
 RODS = {"a": 1.0, "b": 0.7}  # from the origin to a, from a to b [m]

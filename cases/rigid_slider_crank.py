@@ -30,10 +30,10 @@ from scipy.integrate import solve_ivp
 
 import rigid
 from flexph import GROUND, Mechanism, Solution, Trajectory, connect, force, hinge, integrate, slider, torque
-from flexph import checks as check
 from flexph.case import Case, Check, Option
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
 
 CRANK, ROD = 0.15, 0.4  # ℓ₁, ℓ₂ [m]
 INERTIA_A = 0.01  # of the crank about A [kg m²]

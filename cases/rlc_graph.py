@@ -18,8 +18,8 @@ import numpy as np
 from flexph import FrequencyResponse, Trajectory, consistent, frequency_response, integrate, poles
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, capacitor, circuit, inductor, resistor, terminals, voltage_source
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics.rotations import Array
 
 CORNER = 1e3  # [Hz]
 RESISTANCE = 50.0  # [Ω]

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flexph import Solution, View
-from flexph.space import Array
-from flexph.stress_fields import tensors, von_mises
+from flexph.bodies.stress_fields import tensors, von_mises
+from flexph.numerics.rotations import Array
 
 from .connecting_rod import Peaks
 from .crank_slider import ROD

@@ -40,11 +40,11 @@ from flexph import (
     rolling_disc,
     torque,
 )
-from flexph import checks as check
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
-from flexph.space import Array
-from flexph.tables import write_ledger, write_table
+from flexph.export.tables import write_ledger, write_table
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
 
 START = np.array([0.0, 0.0, 0.0, -1.2])  # x, y [m], θ, φ [rad]
 RATES = np.array([1.0, 1.0])  # φ̇, θ̇ [rad/s]
@@ -404,7 +404,7 @@ def checks() -> Iterable[Check]:
             f"error of θ, φ, {name}, reduced", "ṗ = u", 0.0, angles, kind="closed form", tolerance=1e-11, relative=False
         )
         drift = max(motion.constrained.energy_drift(), motion.reduced.energy_drift())
-        # the iteration of general systems may end with a correction of 3e-12 (flexph.methods.newton.NOISE)
+        # the iteration of general systems may end with a correction of 3e-12 (flexph.discretisation.broyden.NOISE)
         yield Check(
             f"(energy − work) / energy, {name}", law, 0.0, drift, kind="theorem", tolerance=1e-11, relative=False
         )

@@ -19,8 +19,8 @@ import fem
 from flexph import GROUND, Body, Mechanism, Modes, Pose, Spectrum, connect, drive, hinge
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics.rotations import Array
 
 REFERENCE: Mapping[float, float] = {
     0: 3.5160,

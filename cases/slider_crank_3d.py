@@ -30,9 +30,9 @@ import rigid
 from flexph import GROUND, Mechanism, Solution, State, connect, integrate, prismatic, revolute, spherical, universal
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
-from flexph.plot import ledger_figure
-from flexph.space import Array
-from flexph.tables import write_ledger, write_table
+from flexph.export.pictures import ledger_figure
+from flexph.export.tables import write_ledger, write_table
+from flexph.numerics.rotations import Array
 
 CRANK, ROD = 0.08, 0.3  # lengths [m]
 AXLE = (0.0, 0.1, 0.12)  # [m]

@@ -20,12 +20,12 @@ from scipy.optimize import brentq
 from tqdm import tqdm
 
 import fem
-from fem.section import rectangle_torsion
+from fem.materials.materials import rectangle_torsion
 from flexph import GROUND, Body, Mechanism, Modes, Pose, connect, modes, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
-from flexph.space import Array
-from flexph.tables import write_table
+from flexph.export.tables import write_table
+from flexph.numerics.rotations import Array
 
 LENGTH, SIDE = 1.0, 0.1  # [m]
 MATERIAL = fem.Material(young=2.1e9, density=7800.0, poisson=0.3)

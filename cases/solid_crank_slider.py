@@ -33,12 +33,12 @@ from flexph import (
     spherical,
     universal,
 )
-from flexph import checks as check
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
-from flexph.plot import ledger_figure
-from flexph.space import Array
-from flexph.tables import write_ledger, write_table
+from flexph.export.pictures import ledger_figure
+from flexph.export.tables import write_ledger, write_table
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
 
 from . import crank_slider as planar
 from .connecting_rod import (

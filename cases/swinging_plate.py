@@ -22,12 +22,12 @@ from scipy.special import ellipk
 
 import fem
 from flexph import GROUND, Mechanism, Solution, connect, hinge, integrate
+from flexph.bodies.stress_fields import peak_von_mises, tensors, von_mises
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
-from flexph.plot import ledger_figure
-from flexph.space import Array
-from flexph.stress_fields import peak_von_mises, tensors, von_mises
-from flexph.tables import write_ledger, write_table
+from flexph.export.pictures import ledger_figure
+from flexph.export.tables import write_ledger, write_table
+from flexph.numerics.rotations import Array
 
 LENGTH, WIDTH, THICKNESS = 0.6, 0.4, 4e-3  # [m]
 YOUNG, DENSITY, POISSON = 0.2e9, 920.0, 0.45  # low-density polyethylene

@@ -1,18 +1,18 @@
 """Finite-element bodies: beams, plates and solids; materials, sections, damping, ties, supports, loads, cuts, boxes."""
 
-from .beam import beam
-from .bending import bending
-from .box_mesh import box_mesh
-from .damping import Damping
-from .elastic import Anisotropic, Orthotropic
-from .elements import PAIRS
-from .plate import plate
-from .plate_supports import Support
-from .section import Material, Section
-from .section_surfaces import Cut
-from .solid import solid
-from .solid_loads import Load
-from .solid_ties import Tie
+from .beams.beam import beam
+from .beams.bending import bending
+from .beams.elements import PAIRS
+from .materials.damping import Damping
+from .materials.elastic import Anisotropic, Orthotropic
+from .materials.materials import Material, Section
+from .meshes.box_mesh import box_mesh
+from .plates.plate import plate
+from .plates.plate_supports import Support
+from .solids.section_surfaces import Cut
+from .solids.solid import solid
+from .solids.solid_loads import Load
+from .solids.solid_ties import Tie
 
 __all__ = [
     "PAIRS",

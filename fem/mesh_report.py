@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from flexph import checks as check
-from flexph.cell_nodes import EDGES
-from flexph.inertia import contract
-from flexph.mesh_files import DIMENSION, Source, dimension, read_contents
-from flexph.space import Array
+from flexph.bodies.inertia import contract
+from flexph.meshes.cell_nodes import EDGES
+from flexph.meshes.files import DIMENSION, Source, dimension, read_contents
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
 
-from .cells import corner_slopes, table
-from .elastic import Elastic
-from .file_materials import element_notes, file_densities
-from .mesh_reading import solid_mesh
-from .region_samples import facet_samples
-from .regions import region
-from .section import Material
-from .solid_mesh import Block, SolidMesh, jacobians
-from .solid_model import SolidModel, solid_model
+from .materials.elastic import Elastic
+from .materials.file_materials import element_notes, file_densities
+from .materials.materials import Material
+from .meshes.cells import corner_slopes, table
+from .meshes.mesh_reading import solid_mesh
+from .meshes.regions import region
+from .meshes.solid_mesh import Block, SolidMesh, jacobians
+from .solids.region_samples import facet_samples
+from .solids.solid_model import SolidModel, solid_model
 
 IDEAL = {"triangle": np.sqrt(0.75), "quad": 1.0, "tetra": np.sqrt(0.5), "hexahedron": 1.0}
 """Jacobian of a cell with edges of length one."""

@@ -1,18 +1,23 @@
 """flexph: flexible multibody dynamics in port-Hamiltonian form."""
 
 from .analysis import analyze
-from .body import Body, LoadPort, Port, SectionMap, StressField, TensorField, View
-from .body_basis import body_basis
-from .buckling_load import BucklingLoad
-from .component_modes import craig_bampton
+from .bodies.body import Body, LoadPort, Port, SectionMap, StressField, TensorField, View
+from .bodies.body_basis import body_basis
+from .bodies.buckling_load import BucklingLoad
+from .bodies.elasticity import Elasticity
+from .bodies.floating_body import floating_body
+from .bodies.foreign.from_matrices import body_from_matrices, body_from_modes
+from .bodies.inertia import Inertia, rigid_inertia
+from .bodies.reduced_body import reduce_body
 from .dirac import DiracStructure, LagrangianSubspace
-from .elasticity import Elasticity
-from .elimination import RedundantConstraintWarning, eliminate
-from .floating import floating_body
-from .foreign_body import body_from_matrices, body_from_modes
-from .inertia import Inertia, rigid_inertia
-from .integration import ValidityWarning, integrate
-from .interconnection import constrain, gyrator, interchange, join, transformer
+from .discretisation.own_pair import with_pair
+from .integrate import ValidityWarning, integrate
+from .integration.general.conditions import Inconsistency
+from .integration.general.consistent import consistent, inconsistency
+from .integration.times.events import Event
+from .interconnection.port_control import feedback, inject_damping, passive_observer, port_spring
+from .interconnection.substructures import clamp, couple, substructure, tie
+from .interconnection.two_systems import constrain, gyrator, interchange, join, transformer
 from .joints import (
     GROUND,
     Connection,
@@ -39,25 +44,13 @@ from .joints import (
     weld,
     wheel,
 )
-from .ledger import Ledger
-from .linear import LinearPHDAE
-from .linearization import linear_body
-from .mechanism import Mechanism, connect
-from .methods.conditions import Inconsistency
-from .methods.consistent import consistent, inconsistency
-from .methods.derivatives import Derivatives
-from .methods.events import Event
-from .methods.gradients import Invariants
-from .methods.own_pair import with_pair
-from .multipliers import recover_multipliers
-from .phdae import PHDAE, from_linear, transform, with_multipliers
-from .port_control import feedback, inject_damping, passive_observer, port_spring
-from .projection import ReductionWarning
-from .reactions import Reaction
-from .reduced_body import reduce_body
-from .reduction import Assessment, Certificate, assess, certify, reduce
-from .relations import Relation, coulomb, quadratic, resistive, viscous
-from .response import (
+from .linear.elimination import RedundantConstraintWarning, eliminate
+from .linear.modes.modes import Modes, eigenfrequencies, modes, poles
+from .linear.multipliers import recover_multipliers
+from .linear.projection import ReductionWarning
+from .linear.reduction import Assessment, Certificate, assess, certify, reduce
+from .linear.reduction.component_modes import craig_bampton
+from .linear.responses import (
     FrequencyResponse,
     Sweep,
     TimeResponse,
@@ -68,14 +61,18 @@ from .response import (
     sweep,
     zeros,
 )
-from .section_forces import SectionForces, section_forces
-from .small_motion import Spectrum
-from .solution import Solution
-from .spectrum import Modes, eigenfrequencies, modes, poles
-from .standard import StandardForm, standard_form
-from .state import Pose, State
-from .still import still
-from .substructures import clamp, couple, substructure, tie
+from .linear.standard_form import StandardForm, standard_form
+from .mechanisms.mechanism import Mechanism, connect
+from .mechanisms.model.state import Pose, State
+from .mechanisms.poses.reactions import Reaction
+from .mechanisms.statics.linearization import linear_body
+from .mechanisms.statics.small_motion import Spectrum
+from .results.ledger import Ledger
+from .results.section_forces import SectionForces, section_forces
+from .results.solution import Solution
+from .results.static_solution import still
+from .results.trajectory import Balance, Occurrences, Trajectory
+from .results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .switching import (
     At,
     Every,
@@ -88,8 +85,11 @@ from .switching import (
     SwitchingTrajectory,
     Transition,
 )
-from .trajectory import Balance, Occurrences, Trajectory
-from .unfinished import InputError, IntegrationError, IntegrationInterrupted
+from .systems.derivatives import Derivatives
+from .systems.discrete_gradients import Invariants
+from .systems.linear import LinearPHDAE
+from .systems.nonlinear import PHDAE, from_linear, transform, with_multipliers
+from .systems.resistive_relations import Relation, coulomb, quadratic, resistive, viscous
 
 __all__ = [
     "GROUND",

@@ -28,7 +28,7 @@ from rich.text import Text
 from tqdm import tqdm
 
 from flexph.case import Case, Check, Kind, Parameter, find_cases
-from flexph.unfinished import Unfinished
+from flexph.results.unfinished import Unfinished
 
 MIN_WIDTH = 100
 """Columns of a terminal into which tables fold their words; in fewer nothing would be left of them."""

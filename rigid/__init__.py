@@ -8,12 +8,10 @@
 ``rigid.point_masses`` makes one of point masses, rods, springs and dashpots.
 """
 
-from .angles import angles
-from .bodies import bar, body, point
-from .body_constraints import KnifeEdge, OnLine, OnPlane, Pinned, Rolling
-from .body_ports import Force, Frame, Gimbal, Torque
-from .entries import angle, planar_matrix, quaternion, rotation_matrix
-from .geometry import (
+from .bodies.bodies import bar, body, point
+from .bodies.shapes import box, cylinder, sphere
+from .bodies.solid import solid
+from .dirac_structure import (
     LagrangianSubmanifold,
     ResistiveRelation,
     dirac_structure,
@@ -21,14 +19,16 @@ from .geometry import (
     resistive_relation,
 )
 from .interconnection import interconnect
-from .orientation import Orientation
 from .point_masses import Dashpot, Rod, Spring, point_masses
 from .resolution import resolve
-from .shapes import box, cylinder, sphere
-from .single import free_body, pivoted_body
-from .solid import solid
-from .system import MultibodySystem
-from .terms import (
+from .rotations.angles import angles
+from .rotations.entries import angle, planar_matrix, quaternion, rotation_matrix
+from .rotations.orientation import Orientation
+from .single_body.constraints import KnifeEdge, OnLine, OnPlane, Pinned, Rolling
+from .single_body.free_and_pivoted import free_body, pivoted_body
+from .single_body.ports import Force, Frame, Gimbal, Torque
+from .system.system import MultibodySystem
+from .system.terms import (
     Damper,
     Dissipation,
     ExternalPort,

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from flexph import Invariants
-from flexph.space import Array
+from flexph.numerics.rotations import Array
 
-from .system import MultibodySystem
-from .terms import (
+from .system.system import MultibodySystem
+from .system.terms import (
     Damper,
     Dissipation,
     ExternalPort,

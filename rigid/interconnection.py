@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flexph import GROUND, Ground
-from flexph import checks as check
-from flexph.space import Array
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
 
 from .blocks import Block, blocks, terms
-from .probes import listed
-from .system import MultibodySystem
-from .terms import PositionMap, VelocityConstraint, at
+from .system.probes import listed
+from .system.system import MultibodySystem
+from .system.terms import PositionMap, VelocityConstraint, at
 
 End = str | Ground | None
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flexph import Invariants, Relation
-from flexph import checks as check
-from flexph.space import Array, spins
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array, spins
 
-from .members import entries
-from .system import MultibodySystem
-from .terms import Damper, ExternalPort, PositionConstraint, PositionMap, Potential
+from .system.members import entries
+from .system.system import MultibodySystem
+from .system.terms import Damper, ExternalPort, PositionConstraint, PositionMap, Potential
 
 SHORT = 1e-6
 """Length over that of the sample at which a spring without force at no length shows its limit V'(ℓ)/ℓ."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from flexph import checks as check
-from flexph.ranks import rank_of
-from flexph.space import Array
+from flexph.numerics import checks as check
+from flexph.numerics.ranks import rank_of
+from flexph.numerics.rotations import Array
 
-from .probes import probes
-from .system import MultibodySystem
-from .terms import Damper, Dissipation, ExternalPort, MatrixFunction, at
+from .system.probes import probes
+from .system.system import MultibodySystem
+from .system.terms import Damper, Dissipation, ExternalPort, MatrixFunction, at
 
 CONSTANT = 1e-8
 """Relative change of SᵀMS, and of A S, up to which they count as constant, or zero: the positions at which they are

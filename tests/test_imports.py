@@ -12,11 +12,11 @@ ROOT = Path(__file__).parents[1]
 TESTS = ("tests", *(path.stem for path in (ROOT / "tests").glob("*.py")))
 FORBIDDEN = {
     "flexph": (*TESTS, "fem", "rigid", "cases", "skfem", "meshio"),
-    "fem": (*TESTS, "rigid", "cases", "flexph.integration", "flexph.joints", "flexph.mechanism"),
+    "fem": (*TESTS, "rigid", "cases", "flexph.integrate", "flexph.joints", "flexph.mechanisms.mechanism"),
     "rigid": (*TESTS, "fem", "cases", "skfem", "meshio"),
     "cases": (*TESTS, "skfem"),
 }
-EXCEPTIONS = {("flexph.export", "meshio"), ("flexph.mesh_files", "meshio"), ("rigid.mesh", "meshio")}
+EXCEPTIONS = {("flexph.export", "meshio"), ("flexph.meshes.files", "meshio"), ("rigid.mesh", "meshio")}
 
 
 def within(name: str, package: str) -> bool:
@@ -97,7 +97,7 @@ PASSED_ON = exports(
         ("flexph.system", "import meshio"),
         ("flexph.exporting", "import meshio"),
         ("flexph.export", "import skfem"),
-        ("fem.beam", "from flexph.integration import integrate"),
+        ("fem.beam", "from flexph.integrate import integrate"),
         ("fem.beam", "from flexph import joints"),
         ("fem.beam", "from flexph import hinge"),
         ("fem.beam", "import rigid"),
@@ -124,7 +124,7 @@ def test_a_broken_arrow_is_found(module, source):
         ("flexph.export", "import meshio"),
         ("flexph.export.vtk", "def write():\n    from meshio import Mesh"),
         ("fem.beam", "import skfem, meshio\nfrom flexph import PHDAE\nfrom .section import Section"),
-        ("rigid.bodies", "from flexph.body import Body"),
+        ("rigid.bodies", "from flexph.bodies.body import Body"),
         ("cases.four_bar", "import fem, rigid\nfrom flexph import hinge, connect"),
     ],
 )

@@ -1,13 +1,13 @@
 """Analysis of port-Hamiltonian differential-algebraic systems ([survey] sec. 4)."""
 
 from .casimirs import CasimirReport
-from .elimination import ReducedLinear, eliminate_index_one
+from .impasse import Impasse, impasse_points, turning_points
 from .index import IndexReport
+from .index_one import ReducedLinear, eliminate_index_one
 from .kinematic import KinematicSystem, ReducedKinematics, eliminate_kinematics, hidden_constraints
 from .passivity import PassivityReport
 from .picture import sparsity_figure, sparsity_text
 from .report import Analysis, analyze
-from .resistive import Impasse, impasse_points, turning_points
 from .stability import StabilityReport, equilibrium
 from .structure import structure_of
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks as check
-from ..differences import derivative
-from ..dirac.subspaces import echelon, null_space, rank_of
-from ..phdae import PHDAE
-from ..space import Array
+from ..numerics import checks as check
+from ..numerics.differences import derivative
+from ..numerics.rotations import Array
+from ..numerics.subspaces import echelon, null_space, rank_of
+from ..systems.nonlinear import PHDAE
 
 MatrixFunction = Callable[[Array], Any]
 RANK = 1e-10

@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from .. import checks as check
-from ..dirac.subspaces import null_space
-from ..phdae import Constant
-from ..space import Array, dense
+from ..numerics import checks as check
+from ..numerics.rotations import Array, dense
+from ..numerics.subspaces import null_space
+from ..systems.nonlinear import Constant
 from .view import SystemView
 
 QUADRATIC = 1e-6

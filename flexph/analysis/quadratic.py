@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dirac.subspaces import echelon
-from ..space import Array
+from ..numerics.rotations import Array
+from ..numerics.subspaces import echelon
 from .structure import codistribution
 from .view import SPREAD, SystemView
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dirac.structure import DiracStructure
-from ..inputs import Input
-from ..mechanism import Mechanism
-from ..methods.conditions import Conditions, Inconsistency
-from ..methods.consistent import consistent
-from ..space import Array
-from ..state import State
+from ..integration.general.conditions import Conditions, Inconsistency
+from ..integration.general.consistent import consistent
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import State
+from ..numerics.rotations import Array
+from ..systems.inputs import Input
 from .casimirs import CasimirReport, casimir_report
 from .index import IndexReport, index_report
 from .passivity import PassivityReport, passivity_report

@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import eig
 
-from ..dirac.subspaces import echelon, null_space
-from ..inputs import Input
-from ..phdae import PHDAE
-from ..space import Array, dense
+from ..numerics.rotations import Array, dense
+from ..numerics.subspaces import echelon, null_space
+from ..systems.inputs import Input
+from ..systems.nonlinear import PHDAE
 from .casimirs import CasimirReport, casimir_report
 from .index import IndexReport
 from .structure import codistribution

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .. import checks as check
 from ..dirac.graph import Graph
 from ..dirac.structure import DiracStructure
-from ..dirac.subspaces import null_space
 from ..dirac.system import PortHamiltonian
-from ..space import Array, dense
-from ..state import State
+from ..mechanisms.model.state import State
+from ..numerics import checks as check
+from ..numerics.rotations import Array, dense
+from ..numerics.subspaces import null_space
 from .view import System, SystemView, state_names, view
 
 

@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks as check
-from ..differences import derivative, state_sizes
-from ..dirac.subspaces import RANK, echelon
 from ..dirac.system import PortHamiltonian
-from ..feedthrough import without_feedthrough
-from ..inputs import Forcing, Input
-from ..linear import LinearPHDAE
-from ..mechanism import Mechanism
-from ..methods.equations import Equations
-from ..methods.mechanisms import drive_rates
-from ..phdae import PHDAE, Constant, from_linear
-from ..space import Array, dense
-from ..state import State
+from ..integration.general.equations import Equations
+from ..integration.general.of_mechanisms import drive_rates
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import State
+from ..numerics import checks as check
+from ..numerics.differences import derivative, state_sizes
+from ..numerics.rotations import Array, dense
+from ..numerics.subspaces import RANK, echelon
 from ..switching import SwitchingPHDAE
+from ..systems.feedthrough import without_feedthrough
+from ..systems.inputs import Forcing, Input
+from ..systems.linear import LinearPHDAE
+from ..systems.nonlinear import PHDAE, Constant, from_linear
 
 System = PHDAE | LinearPHDAE | PortHamiltonian | Mechanism
 PROBES = 4

@@ -1,6 +1,6 @@
 """Circuits from a graph: elements between nodes in, port-Hamiltonian descriptor systems out ([survey] example 2.1)."""
 
-from .assembly import Constraint
+from .circuit import Circuit, circuit
 from .elements import (
     Energy,
     Pulse,
@@ -21,7 +21,7 @@ from .elements import (
     transformer,
     voltage_source,
 )
-from .network import Circuit, circuit
+from .equations import Constraint
 
 __all__ = [
     "Circuit",

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from scipy.optimize import brentq
 
-from .. import checks as check
-from ..inputs import Input
-from ..relations import Relation, viscous
+from ..numerics import checks as check
+from ..systems.inputs import Input
+from ..systems.resistive_relations import Relation, viscous
 
 Branch = tuple[str, str]
 """Nodes plus and minus of a pair of terminals."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..methods.derivatives import Derivatives
-from ..phdae import PHDAE
-from ..relations import Relation
-from ..space import Array
+from ..numerics.rotations import Array
+from ..systems.derivatives import Derivatives
+from ..systems.nonlinear import PHDAE
+from ..systems.resistive_relations import Relation
 from .elements import Element, Resistor, Source, Storage, TwoPort
 from .systems import Storing, named, quotient_slope
 from .tree import Edge, Tree

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..space import Array
-from .assembly import Assembly
+from ..numerics.rotations import Array
 from .elements import Source, TwoPort
+from .equations import Assembly
 from .systems import Storing, energies
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .. import checks as check
-from ..inputs import Forcing, Input
-from ..methods.consistent import consistent
-from ..phdae import PHDAE
-from ..space import Array
+from ..integration.general.consistent import consistent
+from ..numerics import checks as check
+from ..numerics.rotations import Array
 from ..switching import SwitchingPHDAE
-from .assembly import Assembly, Constraint
+from ..systems.inputs import Forcing, Input
+from ..systems.nonlinear import PHDAE
 from .elements import Element, Storage
+from .equations import Assembly, Constraint
 
 AGREEING = 1e-9
 """What a constraint may be off for given voltages or currents, over the largest of them."""

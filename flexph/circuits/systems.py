@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ..linear import LinearPHDAE
-from ..methods.derivatives import Derivatives
-from ..phdae import PHDAE
-from ..relations import SMALL, Relation
-from ..space import Array
-from .assembly import Assembly, Loss
+from ..numerics.rotations import Array
+from ..systems.derivatives import Derivatives
+from ..systems.linear import LinearPHDAE
+from ..systems.nonlinear import PHDAE
+from ..systems.resistive_relations import SMALL, Relation
 from .elements import Energy, Storage
+from .equations import Assembly, Loss
 
 
 def energies(assembly: Assembly) -> dict[int, Energy]:

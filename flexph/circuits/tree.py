@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..space import Array
+from ..numerics.rotations import Array
 from .elements import Element, Switch, TwoPort, branches
 
 ORDER = (

@@ -1,7 +1,7 @@
 """Descriptor matrices of constant rank: decompositions, and the form (38) of [dg] (theorems 8 and 11)."""
 
-from ..methods.parametrized import parametrized_system
-from ..methods.structure import ParametrizedDescriptor
+from ..discretisation.descriptor_split import ParametrizedDescriptor
+from ..discretisation.parametrized import parametrized_system
 from .canonical import CanonicalForm, canonical_form
 from .decomposition import Decomposition, Echelon, decompose, echelon
 

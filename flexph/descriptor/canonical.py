@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
-from .. import checks as check
-from ..methods.structure import ParametrizedDescriptor
-from ..phdae import PHDAE, transform
-from ..ranks import rank_of
-from ..space import Array, dense
+from ..discretisation.descriptor_split import ParametrizedDescriptor
+from ..numerics import checks as check
+from ..numerics.ranks import rank_of
+from ..numerics.rotations import Array, dense
+from ..systems.nonlinear import PHDAE, transform
 from .decomposition import Decomposition
 
 OUTSIDE = 1e-8

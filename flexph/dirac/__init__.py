@@ -1,6 +1,5 @@
 """Dirac structures: their forms, composition and modulation ([survey] sec. 2, 3, 6, 7)."""
 
-from .characteristic import Characteristic, MultiportCharacteristic
 from .composition import compose, product
 from .coordinates import CanonicalCoordinates, holonomic_coordinates
 from .elements import (
@@ -14,12 +13,13 @@ from .elements import (
 )
 from .forms import ConstrainedForm, KernelForm
 from .input_state_output import InputStateOutput, input_state_output
-from .lagrangian import LagrangianSubspace
 from .modulated import Integrability, ModulatedDirac, closedness, integrability, jacobi_identity
 from .regularity import Regularity, regularity
+from .relations.characteristic import Characteristic, MultiportCharacteristic
+from .relations.lagrangian import LagrangianSubspace
+from .relations.resistance import LinearResistance, ModulatedResistance, Resistance
+from .relations.storage import LagrangianStorage
 from .representations import CanonicalForm
-from .resistance import LinearResistance, ModulatedResistance, Resistance
-from .storage import LagrangianStorage
 from .structure import DiracStructure
 from .system import PortHamiltonian, interconnect
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from scipy.linalg import block_diag
 
-from .. import checks as check
-from ..space import Array
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..numerics.subspaces import left_null, unit_rows
 from .graph import Graph
 from .structure import DiracStructure, layout
-from .subspaces import left_null, unit_rows
 
 
 def product(*structures: DiracStructure) -> DiracStructure:

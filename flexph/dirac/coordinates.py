@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.optimize import root
 
-from .. import checks as check
-from ..differences import derivative
-from ..space import Array
+from ..numerics import checks as check
+from ..numerics.differences import derivative
+from ..numerics.rotations import Array
+from ..numerics.subspaces import echelon, null_space, rank_of, unit_rows
 from .equations import of_last
 from .modulated import ModulatedDirac
 from .representations import CanonicalForm
 from .structure import DiracStructure
-from .subspaces import echelon, null_space, rank_of, unit_rows
 from .system import PortHamiltonian
 
 CANONICAL = 1e-7

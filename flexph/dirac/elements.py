@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks as check
-from ..space import Array
+from ..numerics import checks as check
+from ..numerics.rotations import Array
 from .structure import DiracStructure
 
 Names = tuple[str, str]

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..space import Array
+from ..numerics.rotations import Array
 from .forms import ConstrainedForm
 from .graph import Graph
 from .partition import partition
-from .resistance import Resistance
-from .storage import LagrangianStorage
+from .relations.resistance import Resistance
+from .relations.storage import LagrangianStorage
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..space import Array
+from ..numerics.rotations import Array
+from ..numerics.subspaces import left_null, unit_columns
 from .structure import DiracStructure
-from .subspaces import left_null, unit_columns
 
 
 @dataclass(frozen=True, eq=False)

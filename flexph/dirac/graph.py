@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import checks as check
-from ..space import Array
-from .subspaces import RANK, rank_of, unit_rows
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..numerics.subspaces import RANK, rank_of, unit_rows
 
 LARGEST = 1e2
 """Entry of J above which two flows and efforts are exchanged: a bound of a few is always possible, and fewer exchanges

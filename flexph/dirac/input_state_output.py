@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
-from .. import checks as check
-from ..phdae import PHDAE, Constant
-from ..space import Array
-from .resistance import LinearResistance, ModulatedResistance, Resistance
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..systems.nonlinear import PHDAE, Constant
+from .relations.resistance import LinearResistance, ModulatedResistance, Resistance
 from .structure import DiracStructure
 from .system import PortHamiltonian
 

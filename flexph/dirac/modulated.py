@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks as check
-from ..differences import ACCURACY, complex_derivative, derivative
-from ..space import Array
+from ..numerics import checks as check
+from ..numerics.differences import ACCURACY, complex_derivative, derivative
+from ..numerics.rotations import Array
 from .graph import Graph
 from .regularity import check_continuous
 from .structure import DiracStructure

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..space import Array
+from ..numerics.rotations import Array
+from ..numerics.subspaces import RANK
 from .forms import ConstrainedForm
 from .graph import Graph
-from .subspaces import RANK
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import checks as check
-from ..differences import state_sizes
-from ..space import Array
+from ..numerics import checks as check
+from ..numerics.differences import state_sizes
+from ..numerics.rotations import Array
 from .structure import DiracStructure
 
 DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import checks as check
-from ..space import Array
-from .subspaces import RANK
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..numerics.subspaces import RANK
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
-from .. import checks as check
-from ..methods.derivatives import Derivatives
-from ..phdae import PHDAE, Constant
-from ..space import Array
-from .characteristic import resistance_of
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..systems.derivatives import Derivatives
+from ..systems.nonlinear import PHDAE, Constant
 from .composition import compose
 from .equations import DirectEquations, GeneralEquations, Layout
 from .forms import ConstrainedForm, KernelForm
 from .graph import Graph
-from .lagrangian import LagrangianSubspace
 from .modulated import ModulatedDirac, storage_of
 from .partition import partition
 from .regularity import check_continuous
-from .resistance import ModulatedResistance, Resistance
-from .storage import LagrangianStorage, side_by_side
+from .relations.characteristic import resistance_of
+from .relations.lagrangian import LagrangianSubspace
+from .relations.resistance import ModulatedResistance, Resistance
+from .relations.storage import LagrangianStorage, side_by_side
 from .structure import DiracStructure
 
 

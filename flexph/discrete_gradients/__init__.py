@@ -1,7 +1,7 @@
 """Discrete gradients, and systems that are given theirs ([dg] sec. 2.3, remarks 12 and 15)."""
 
-from ..methods.gradients import check_discrete_gradient
-from ..methods.own_pair import with_pair
+from ..discretisation.own_pair import with_pair
+from ..systems.discrete_gradients import check_discrete_gradient
 from .constraints import Constraints, holonomic, with_constraints
 from .functions import coordinate_increments, gonzalez, jacobian, mean_value, midpoint
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks as check
-from ..methods.gradients import discrete_jacobian, padded
-from ..methods.structure import differential_split
-from ..methods.views import AtState, OverStep, View, middle_of
-from ..phdae import FEEDTHROUGH, PHDAE
-from ..ranks import rank_of
-from ..space import Array, dense
+from ..discretisation.descriptor_split import differential_split
+from ..discretisation.over_a_step import AtState, OverStep, View, middle_of
+from ..numerics import checks as check
+from ..numerics.ranks import rank_of
+from ..numerics.rotations import Array, dense
+from ..systems.discrete_gradients import discrete_jacobian, padded
+from ..systems.nonlinear import FEEDTHROUGH, PHDAE
 
 MULTIPLIERS = "multipliers"
 """Part of the states that hold the constraints."""

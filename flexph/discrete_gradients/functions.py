@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks as check
-from ..methods import gradients
-from ..space import Array
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..systems import discrete_gradients as gradients
 
 Scalar = Callable[[Array], float]
 Vector = Callable[[Array], Array]

@@ -10,13 +10,13 @@ from typing import Any
 import meshio
 import numpy as np
 
-from .. import checks as check
-from ..body import TensorField
-from ..solution import Solution
-from ..space import Array
-from ..stress_fields import first_points, principal_stresses, tensors, von_mises
-from ..tables import write_table
+from ..bodies.body import TensorField
+from ..bodies.stress_fields import first_points, principal_stresses, tensors, von_mises
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..results.solution import Solution
 from .frames import chunks, instants, spatial
+from .tables import write_table
 
 
 @dataclass(frozen=True, repr=False)

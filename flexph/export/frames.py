@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import meshio
 import numpy as np
 
-from ..body import Body, TensorField, View
-from ..solution import Solution
-from ..space import Array
-from ..stress_fields import at_nodes, peak_von_mises, principal_stresses, stress_error, tensors, von_mises
+from ..bodies.body import Body, TensorField, View
+from ..bodies.stress_fields import at_nodes, peak_von_mises, principal_stresses, stress_error, tensors, von_mises
+from ..numerics.rotations import Array
+from ..results.solution import Solution
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..mechanisms.mechanism import Mechanism
 
 ENTRIES = 4_000_000
 """Numbers of a tensor field that are held at a time (32 MB each array)."""

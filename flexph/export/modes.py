@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import meshio
 import numpy as np
 
-from ..body import Body, View
+from ..bodies.body import Body, View
 from ..kernels.state import Configuration
-from ..space import Array, skew, spins
-from ..spectrum import Modes
-from ..state import Pose, State, at_rest, configuration
+from ..linear.modes.modes import Modes
+from ..mechanisms.model.state import Pose, State, at_rest, configuration
+from ..numerics.rotations import Array, skew, spins
 from .frames import spatial, viewed
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..mechanisms.mechanism import Mechanism
 
 
 def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, modes: Modes) -> Path:

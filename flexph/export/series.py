@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import checks as check
-from ..solution import Solution
+from ..numerics import checks as check
+from ..results.solution import Solution
 from .frames import Points, frames_of, viewed
 from .series_files import SUFFIXES, write_pvd, write_xdmf
 
@@ -28,12 +28,12 @@ def write_series(
     ``.xdmf``, one file with its arrays in HDF5 beside it, whose points are those of the first frame (ParaView moves
     them: *Warp By Vector* of ``displacement``); bodies of several types of cells make a file each, NAME_TYPE.xdmf.
 
-    Point data ``displacement`` (from the first frame; of a single state, :func:`flexph.still`, its deformation) and
-    ``velocity``; cell data ``body`` and the stress quantities of the bodies (NaN where a body has none). Of a stress
-    tensor, such as ``stress`` of a solid, in body axes: the means of the cells (xx, yy, zz, xy, yz, xz), their
-    ``_principal`` stresses and ``_von_mises``; ``_peak_von_mises``, the largest at the points of the stresses in the
-    cell; ``_error``, the error indicator of :func:`flexph.stress_fields.stress_error`. At most ``frames`` instants,
-    evenly spread over the saved ones, the last one included.
+    Point data ``displacement`` (from the first frame; of a single state, :func:`flexph.results.static_solution`, its
+    deformation) and ``velocity``; cell data ``body`` and the stress quantities of the bodies (NaN where a body has
+    none). Of a stress tensor, such as ``stress`` of a solid, in body axes: the means of the cells (xx, yy, zz, xy, yz,
+    xz), their ``_principal`` stresses and ``_von_mises``; ``_peak_von_mises``, the largest at the points of the
+    stresses in the cell; ``_error``, the error indicator of :func:`flexph.bodies.stress_fields.stress_error`. At most
+    ``frames`` instants, evenly spread over the saved ones, the last one included.
 
     ``discontinuous``: cells share no points, and point data hold the tensors as they are, the polynomial of each cell
     through the values at its own stress points, with ``_principal`` and ``_von_mises``. ``smoothed``: point data

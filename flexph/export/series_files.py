@@ -13,8 +13,8 @@ import meshio
 import numpy as np
 from meshio.xdmf import TimeSeriesReader, TimeSeriesWriter
 
-from .. import mesh_files
-from ..space import Array
+from ..meshes import files as mesh_files
+from ..numerics.rotations import Array
 
 SUFFIXES = (".pvd", ".xdmf")
 TENSOR6 = [0, 3, 5, 1, 4, 2]

@@ -1,25 +1,25 @@
 """Joints and force elements between named ports; one a file."""
 
-from .bushing import bushing
-from .cartesian_spring_damper import cartesian_spring_damper
-from .connection import Connection
 from .cylindrical import cylindrical
 from .distance import distance
 from .drive import drive
+from .forces.bushing import bushing
+from .forces.cartesian_spring_damper import cartesian_spring_damper
+from .forces.load import distributed_load, force, torque
+from .forces.spring_damper import spring_damper, torsion_spring
 from .hinge import hinge
-from .knife_edge import knife_edge
-from .load import distributed_load, force, torque
 from .planar import planar
 from .prismatic import prismatic
 from .revolute import revolute
-from .rolling_disc import rolling_disc
+from .rolling.knife_edge import knife_edge
+from .rolling.rolling_disc import rolling_disc
+from .rolling.wheel import wheel
+from .rows.connection import Connection
+from .rows.vectors import GROUND, Ground
 from .slider import slider
 from .spherical import spherical
-from .spring_damper import spring_damper, torsion_spring
 from .universal import universal
-from .vectors import GROUND, Ground
 from .weld import weld
-from .wheel import wheel
 
 __all__ = [
     "GROUND",

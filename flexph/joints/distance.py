@@ -1,9 +1,9 @@
 """Distance joint (massless rod)."""
 
-from .. import checks as check
-from .connection import Connection, Form, Row
-from .laws import Length
-from .vectors import Ground, PortName, Product, between
+from ..numerics import checks as check
+from .rows.connection import Connection, Form, Row
+from .rows.laws import Length
+from .rows.vectors import Ground, PortName, Product, between
 
 
 def distance(first: str, second: PortName, *, length: float | None = None) -> Connection:

@@ -5,21 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ..space import Array, rotation_matrix
-from .connection import (
-    GROUND,
-    Connection,
-    Form,
-    PortName,
-    Row,
-    angle_row,
-    planar_or_about,
-    same_rotation,
-)
-from .directions import Axes, carried_frame, fitting, frame_about, unit, unit_axes
-from .directions import axis as unit_axis
-from .laws import Offset
-from .vectors import Product, Vector, along, between
+from ..numerics.rotations import Array, rotation_matrix
+from .rows.connection import GROUND, Connection, Form, PortName, Row, angle_row, planar_or_about, same_rotation
+from .rows.directions import Axes, carried_frame, fitting, frame_about, unit, unit_axes
+from .rows.directions import axis as unit_axis
+from .rows.laws import Offset
+from .rows.vectors import Product, Vector, along, between
 
 Motion = Callable[[float], Any]
 

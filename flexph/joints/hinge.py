@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from ..relations import Relation, friction_of
-from .connection import Connection, Form, PortName, coincidence, parallel_axes, resists_turning
-from .directions import spatial_axes, unit_axes
+from ..systems.resistive_relations import Relation, friction_of
+from .rows.connection import Connection, Form, PortName, coincidence, parallel_axes, resists_turning
+from .rows.directions import spatial_axes, unit_axes
 
 
 def hinge(

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from .connection import Connection, Form, PortName, across, parallel_axes
-from .directions import spatial_axes, unit_axes
+from .rows.connection import Connection, Form, PortName, across, parallel_axes
+from .rows.directions import spatial_axes, unit_axes
 
 
 def planar(

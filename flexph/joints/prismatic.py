@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..relations import Relation
-from .connection import Connection, PortName
+from ..systems.resistive_relations import Relation
+from .rows.connection import Connection, PortName
 from .slider import slider
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..relations import Relation
-from .connection import Connection, PortName
+from ..systems.resistive_relations import Relation
 from .hinge import hinge
+from .rows.connection import Connection, PortName
 
 
 def revolute(

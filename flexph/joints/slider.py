@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ..relations import Relation, friction_of
-from .connection import (
+from ..systems.resistive_relations import Relation, friction_of
+from .rows.connection import (
     Connection,
     Form,
     PortName,
@@ -13,7 +13,7 @@ from .connection import (
     resists_sliding,
     same_rotation,
 )
-from .directions import fitting, frame_about, perpendicular, unit
+from .rows.directions import fitting, frame_about, perpendicular, unit
 
 
 def slider(

@@ -1,6 +1,6 @@
 """Spherical joint."""
 
-from .connection import Connection, Form, PortName, coincidence
+from .rows.connection import Connection, Form, PortName, coincidence
 
 
 def spherical(first: str, second: PortName) -> Connection:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from .connection import Connection, Form, PortName, Row, coincidence
-from .directions import fitting, unit
-from .laws import Offset
-from .vectors import Product, along
+from .rows.connection import Connection, Form, PortName, Row, coincidence
+from .rows.directions import fitting, unit
+from .rows.laws import Offset
+from .rows.vectors import Product, along
 
 
 def universal(first: str, second: PortName, *, axis: Sequence[float], second_axis: Sequence[float]) -> Connection:

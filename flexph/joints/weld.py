@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .. import checks as check
-from ..space import rotation_matrix
-from .connection import Connection, Form, PortName, angle_row, coincidence, relative_angle, same_rotation
+from ..numerics import checks as check
+from ..numerics.rotations import rotation_matrix
+from .rows.connection import Connection, Form, PortName, angle_row, coincidence, relative_angle, same_rotation
 
 
 def weld(first: str, second: PortName, *, angle: float | None = None, rotation: Any = None) -> Connection:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..relations import Relation
-from ..space import Array
+from ..numerics.rotations import Array
+from ..systems.resistive_relations import Relation
 
 Index = np.ndarray
 

@@ -26,8 +26,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, lu_factor, lu_solve
 
-from ..positive import positive_solver
-from ..space import Array
+from ..numerics.factors.positive_definite import positive_solver
+from ..numerics.rotations import Array
 from .arrays import Arrays
 from .gradient import is_sparse, translating
 from .jacobian import Point, SingularStep, Solve, add_nodes, flatten, rigid_blocks, sparse_factor, unflatten

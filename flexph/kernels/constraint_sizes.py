@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..space import Array
+from ..numerics.rotations import Array
 from .arrays import Arrays
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..space import Array, spin_skew
+from ..numerics.rotations import Array, spin_skew
 from .arrays import Arrays
 from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..space import Array, cross
+from ..numerics.rotations import Array, cross
 from .arrays import Arrays
 from .state import Configuration
 

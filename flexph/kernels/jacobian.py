@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
-from ..space import Array, cross, mean_rotation, spin_skew, turned_back, unit_sweeps
+from ..numerics.rotations import Array, cross, mean_rotation, spin_skew, turned_back, unit_sweeps
 from .arrays import Arrays
 from .decay import correction
 from .gradient import (

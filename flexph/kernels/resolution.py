@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..space import Array
+from ..numerics.rotations import Array
 from .arrays import Arrays, Springs
 
 RESOLUTION = 1e-14

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..space import Array, spin_map, turned_spins
+from ..numerics.rotations import Array, spin_map, turned_spins
 from .arrays import Arrays, Rolling, total
 
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..space import Array
+from ..numerics.rotations import Array
 from .arrays import Springs
-from .tableau import Tableau
+from .gauss.tableau import Tableau
 
 _SMALL = 1e-3  # |Y/X| below which κ is taken from its series, whose error is then below 1e-17
 TINY = float(np.finfo(float).tiny)

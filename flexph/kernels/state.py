@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..space import Array, sweep, turned, turned_spins
+from ..numerics.rotations import Array, sweep, turned, turned_spins
 from .arrays import Arrays, total
 
 

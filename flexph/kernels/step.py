@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..space import Array, moment, spin_map, spin_product, step_rotation, turned, turned_spins
+from ..numerics.rotations import Array, moment, spin_map, spin_product, step_rotation, turned, turned_spins
 from .arrays import Arrays, total
 from .decay import Decay, end_rates, packed, unpacked
 from .rolling import add_forces as add_rolling

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import checks as check
-from ..inputs import Forcing
-from ..methods.equations import Equations
-from ..methods.newton import StepFailed
-from ..methods.pairs import GradientPair
-from ..methods.structure import dense
-from ..phdae import PHDAE
-from ..space import Array
+from ..discretisation.broyden import StepFailed
+from ..discretisation.descriptor_split import dense
+from ..discretisation.discrete_gradient_pairs import GradientPair
+from ..integration.general.equations import Equations
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..systems.inputs import Forcing
+from ..systems.nonlinear import PHDAE
 from .branch import Branch, noise
 from .resets import impulsive
 from .system import SwitchingPHDAE

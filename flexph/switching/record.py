@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..space import Array
-from ..trajectory import Balance, Trajectory
+from ..numerics.rotations import Array
+from ..results.trajectory import Balance, Trajectory
 from .arrival import Instant
 from .system import SwitchingPHDAE
 from .trajectory import Switch, SwitchingTrajectory

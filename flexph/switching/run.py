@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from .. import checks as check
-from ..inputs import Forcing, Input
-from ..methods.bookkeeping import Book
-from ..methods.equations import with_algebraic
-from ..methods.newton import StepFailed
-from ..methods.run import METHODS, ascending
-from ..space import Array
-from ..unfinished import InputError, IntegrationError, IntegrationInterrupted
+from ..discretisation.broyden import StepFailed
+from ..integration.general.bookkeeping import Book
+from ..integration.general.equations import with_algebraic
+from ..integration.general.run import METHODS, ascending
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted
+from ..systems.inputs import Forcing, Input
 from .arrival import Arrival, Instant, World, switched, violated
 from .branch import Branch
 from .record import Record

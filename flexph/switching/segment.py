@@ -8,16 +8,16 @@ from functools import partial
 
 import numpy as np
 
-from ..inputs import Forcing
-from ..methods.bookkeeping import Book
-from ..methods.events import PRECISION
-from ..methods.newton import StepFailed
-from ..methods.pace import Attempt, Taken
-from ..methods.pairs import Advance
-from ..methods.run import METHODS
-from ..methods.under_way import Run, Stepper
-from ..phdae import PHDAE
-from ..space import Array
+from ..discretisation.broyden import StepFailed
+from ..discretisation.discrete_gradient_pairs import Advance
+from ..integration.general.bookkeeping import Book
+from ..integration.general.pace import Attempt, Taken
+from ..integration.general.run import METHODS
+from ..integration.general.under_way import Run, Stepper
+from ..integration.times.events import PRECISION
+from ..numerics.rotations import Array
+from ..systems.inputs import Forcing
+from ..systems.nonlinear import PHDAE
 from .branch import NEARLY
 from .watch import Leaving
 

@@ -10,10 +10,10 @@ from typing import Any
 import h5py
 import numpy as np
 
-from .. import checks as check
-from ..space import Array
-from ..storage import put, texts, write_whole
-from ..trajectory import Balance
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..results.storage import put, texts, write_whole
+from ..results.trajectory import Balance
 from .system import SwitchingPHDAE
 
 FORMAT = "flexph switching trajectory 1"

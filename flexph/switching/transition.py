@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ..space import Array
+from ..numerics.rotations import Array
 from .triggers import At, Every, Function, Guard, Impasse, Trigger
 
 

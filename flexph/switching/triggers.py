@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks as check
-from ..space import Array
+from ..numerics import checks as check
+from ..numerics.rotations import Array
 
 Function = Callable[[float, Array], Any]
 

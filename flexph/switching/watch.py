@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from .. import checks as check
-from ..methods.events import PRECISION
-from ..space import Array
+from ..integration.times.events import PRECISION
+from ..numerics import checks as check
+from ..numerics.rotations import Array
 from .branch import Branch, noise
 from .system import SwitchingPHDAE
 from .transition import Transition
@@ -81,7 +81,7 @@ def bounds(system: SwitchingPHDAE, mode: str) -> list[Bound]:
 
 
 class Leaving:
-    """The bounds of a mode from a time and state on, in place of the events of a run (flexph.methods.events.Watch)."""
+    """The bounds of a mode from a time and state on, in place of the events of a run (events.Watch)."""
 
     def __init__(self, asked: Sequence[Bound], branch: Branch, time: float, size: Array) -> None:
         self.bounds, self.branch = list(asked), branch

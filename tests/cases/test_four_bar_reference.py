@@ -6,7 +6,7 @@ from displacement_frames import INCH, SI, closed_angles, four_bar_frequencies
 
 import fem
 from flexph import GROUND, connect, eigenfrequencies, hinge, weld
-from flexph.space import planar_angle
+from flexph.numerics.rotations import planar_angle
 
 # Reference frequencies (rad/s) of the SI data by crank angle (degrees): exact to the printed digits
 REFERENCE = {

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from cases import four_particle
 from cases.four_particle import constraint_rates, constraints, drifts, four_particles, solve
 from flexph.cli import main
-from flexph.methods.run import integrate_system
+from flexph.integration.general.run import integrate_system
 
 PICTURES = ("energy.png", "constraints.png", "undamped.png", "convergence.png")
 

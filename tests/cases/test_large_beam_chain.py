@@ -10,7 +10,7 @@ from exact_beams import axial_frequencies, bending_frequencies
 import fem
 from cases import large_beam_chain as case
 from flexph import GROUND, connect, eigenfrequencies, eliminate, hinge, modes, torsion_spring, weld
-from flexph import checks as check
+from flexph.numerics import checks as check
 
 
 def test_published_numbers():

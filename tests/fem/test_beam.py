@@ -8,7 +8,7 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, connect, floating_body, force, linear_body, torque, transform, weld
-from flexph.inertia import contract
+from flexph.bodies.inertia import contract
 
 LENGTH, YOUNG, DENSITY, WIDTH, HEIGHT = 1.3, 20.0, 2.5, 1.1, 0.8
 AREA, SECOND = WIDTH * HEIGHT, WIDTH * HEIGHT**3 / 12.0

@@ -5,7 +5,7 @@ import pytest
 from exact_beams import axial_frequencies, bending_frequencies
 
 import fem
-from fem.elements import PAIRS, Field, gauss, pair
+from fem.beams.elements import PAIRS, Field, gauss, pair
 from flexph import GROUND, connect, hinge, linear_body, modes, slider, weld
 
 STEP = 0.37  # length of an element, of no meaning

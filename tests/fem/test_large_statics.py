@@ -5,19 +5,10 @@ import pytest
 from solid_meshes import box
 
 import fem
-from flexph import (
-    GROUND,
-    connect,
-    distributed_load,
-    equilibrium,
-    force,
-    hinge,
-    mean_axes,
-    saddle,
-    spherical,
-    spring_damper,
-    still,
-)
+from flexph import GROUND, connect, distributed_load, force, hinge, spherical, spring_damper, still
+from flexph.bodies import mean_axes
+from flexph.mechanisms.statics import equilibrium
+from flexph.numerics.factors import singular_systems as saddle
 
 SOFT = fem.Material(young=3e6, density=1000.0, poisson=0.3)
 

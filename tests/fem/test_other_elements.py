@@ -9,7 +9,7 @@ from matrix_texts import nodal_model
 from solid_meshes import box
 
 import fem
-from fem.solid_mesh import Block
+from fem.meshes.solid_mesh import Block
 from flexph import constrain, eigenfrequencies, linear_body
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)

@@ -7,11 +7,11 @@ from plate_meshes import KINDS, SOFT, THEORIES, mindlin, mixed, model, rectangle
 from scipy.linalg import eigh
 
 import fem
-from fem.plate_inertia import plate_inertia
-from fem.plate_macro import macro
+from fem.plates.plate_inertia import plate_inertia
+from fem.plates.plate_macro import macro
 from flexph import GROUND, connect, eigenfrequencies, eliminate, modes, weld
-from flexph.linearization import linear_body
-from flexph.stress_fields import stress_error, tensors, von_mises
+from flexph.bodies.stress_fields import stress_error, tensors, von_mises
+from flexph.mechanisms.statics.linearization import linear_body
 
 all_theories = pytest.mark.parametrize("theory", THEORIES)
 all_kinds = pytest.mark.parametrize("kind", KINDS)

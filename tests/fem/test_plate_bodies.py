@@ -14,14 +14,15 @@ from solid_meshes import box
 
 import fem
 import rigid
-from fem import plate_ties
-from fem.plate_ties import rigid_motion, tied
-from flexph import connect, hinge, integrate, mean_axes, modes, reduce_body
-from flexph.checks import norm
-from flexph.floating import floating_body
-from flexph.inertia import contract
-from flexph.linearization import linear_body
-from flexph.mesh_files import read
+from fem.plates import plate_ties
+from fem.plates.plate_ties import rigid_motion, tied
+from flexph import connect, hinge, integrate, modes, reduce_body
+from flexph.bodies import mean_axes
+from flexph.bodies.floating_body import floating_body
+from flexph.bodies.inertia import contract
+from flexph.mechanisms.statics.linearization import linear_body
+from flexph.meshes.files import read
+from flexph.numerics.checks import norm
 
 all_theories = pytest.mark.parametrize("theory", THEORIES)
 all_kinds = pytest.mark.parametrize("kind", KINDS)

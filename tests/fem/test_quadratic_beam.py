@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import fem
-from fem.elements import gauss
+from fem.beams.elements import gauss
 from flexph import reduce_body
 
 pytestmark = pytest.mark.processor

@@ -9,10 +9,10 @@ from solid_meshes import PLANE, SOLID, box, plane_of
 from spatial_bodies import random_rotation
 
 import fem
-from fem.mesh_reading import solid_mesh
-from fem.solid_model import solid_model
+from fem.meshes.mesh_reading import solid_mesh
+from fem.solids.solid_model import solid_model
 from flexph import GROUND, connect, distributed_load, hinge, integrate, reduce_body, section_forces, weld
-from flexph.space import cross
+from flexph.numerics.rotations import cross
 
 RUBBER = fem.Material(young=2e5, density=200.0, poisson=0.3)
 LENGTHS = (1.0, 0.2, 0.15)

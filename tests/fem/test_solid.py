@@ -14,10 +14,10 @@ from solid_meshes import DEGREE, PLANE, SOLID, box, plane_of
 import fem
 import rigid
 from flexph import eigenfrequencies, modes
-from flexph.checks import norm
-from flexph.inertia import contract
-from flexph.linearization import linear_body
-from flexph.stress_fields import energy_norm, principal_stresses, stress_error, tensors, von_mises
+from flexph.bodies.inertia import contract
+from flexph.bodies.stress_fields import energy_norm, principal_stresses, stress_error, tensors, von_mises
+from flexph.mechanisms.statics.linearization import linear_body
+from flexph.numerics.checks import norm
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)
 SOFT = fem.Material(young=1.0, density=1.0, poisson=0.3)
@@ -262,7 +262,7 @@ def test_ports_follow_rigid_motions(region, how):
 
 
 def _cross():
-    from flexph.space import cross
+    from flexph.numerics.rotations import cross
 
     return cross(3)
 

@@ -6,7 +6,7 @@ import pytest
 
 import fem
 from flexph import GROUND, connect, distributed_load, still, weld
-from flexph.stress_fields import energy_norm, peak_von_mises, stress_error, tensors, von_mises
+from flexph.bodies.stress_fields import energy_norm, peak_von_mises, stress_error, tensors, von_mises
 
 FAR = 20.0  # half a side of the plate over the radius of the hole
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)

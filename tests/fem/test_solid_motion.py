@@ -10,7 +10,6 @@ import fem
 import rigid
 from flexph import (
     GROUND,
-    compiling,
     connect,
     craig_bampton,
     distributed_load,
@@ -19,17 +18,18 @@ from flexph import (
     force,
     hinge,
     integrate,
-    quasistatic,
     reduce_body,
     revolute,
     spherical,
     torque,
     weld,
 )
+from flexph.bodies.mean_axes import about_mean_axes
 from flexph.export import write_series
-from flexph.linearization import linear_body
-from flexph.mean_axes import about_mean_axes
-from flexph.space import dense
+from flexph.mechanisms.poses import quasistatic
+from flexph.mechanisms.statics.linearization import linear_body
+from flexph.numerics import compiling
+from flexph.numerics.rotations import dense
 
 RUBBER = fem.Material(young=2e5, density=200.0, poisson=0.3)
 LENGTHS = (1.0, 0.2, 0.15)

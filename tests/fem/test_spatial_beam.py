@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 import fem
-from fem.elements import pair
-from fem.line_mesh import LineMesh
-from flexph.inertia import contract
+from fem.beams.elements import pair
+from fem.beams.line_mesh import LineMesh
+from flexph.bodies.inertia import contract
 
 LENGTH, YOUNG, DENSITY, POISSON, WIDTH, HEIGHT = 1.3, 20.0, 2.5, 0.3, 1.1, 0.8
 MATERIAL = fem.Material(young=YOUNG, density=DENSITY, poisson=POISSON)

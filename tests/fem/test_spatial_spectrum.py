@@ -6,9 +6,9 @@ from exact_beams import axial_frequencies, bending_frequencies, bending_roots
 from scipy import sparse
 
 import fem
-from fem.elements import pair
+from fem.beams.elements import pair
 from flexph import LinearPHDAE, constrain, linear_body, modes
-from flexph.inertia import contract
+from flexph.bodies.inertia import contract
 
 pytestmark = pytest.mark.processor
 

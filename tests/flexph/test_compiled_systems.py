@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from four_particles import START, constraints, four_particles, momenta
 
-from flexph import PHDAE, Derivatives, InputError, IntegrationError, IntegrationInterrupted, compiling
-from flexph.methods import run as loops
-from flexph.methods.run import COMPILED, integrate_system
+from flexph import PHDAE, Derivatives, InputError, IntegrationError, IntegrationInterrupted
+from flexph.integration.general import run as loops
+from flexph.integration.general.run import COMPILED, integrate_system
+from flexph.numerics import compiling
 
 numba = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 
@@ -307,7 +308,7 @@ def test_without_numba_the_same_functions_are_called(monkeypatch):
 
 SCRIPT = """
 import sys
-from flexph.methods.compiled_functions import compiled_function
+from flexph.numerics.compiled_functions import compiled_function
 from numba import float64
 stiffness = float(sys.argv[1])
 def spring(q):

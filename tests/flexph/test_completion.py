@@ -7,7 +7,7 @@ import pytest
 from four_particles import START, four_particles
 
 from flexph import PHDAE, Event, LinearPHDAE, SwitchingPHDAE, connect, consistent, integrate
-from flexph.methods.under_way import BATCH
+from flexph.integration.general.under_way import BATCH
 from rigid import point
 
 METHODS = ("gonzalez", "mean_value", "dirac", "midpoint")

@@ -7,21 +7,12 @@ import pytest
 from order_problems import MEASURES, PLUMB, PROBLEMS, chain, crank_slider, four_bar, vertical
 
 import rigid
-from flexph import (
-    GROUND,
-    Event,
-    connect,
-    drive,
-    force,
-    hinge,
-    integrate,
-    network,
-    spring_damper,
-)
-from flexph.composition import OUTER, SUBSTEPS, Composed
-from flexph.inputs import Forcing
-from flexph.record import Record
-from flexph.single import WOVEN, Single, foreseen, foreseen_to_and_fro
+from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper
+from flexph.integration.exact.composition import OUTER, SUBSTEPS, Composed
+from flexph.integration.exact.record import Record
+from flexph.integration.exact.step import WOVEN, Single, foreseen, foreseen_to_and_fro
+from flexph.mechanisms.model import network
+from flexph.systems.inputs import Forcing
 
 
 @pytest.fixture(scope="module", params=PROBLEMS)

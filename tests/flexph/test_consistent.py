@@ -7,7 +7,7 @@ import pytest
 from four_particles import START, constraints, four_particles
 
 from flexph import PHDAE, LinearPHDAE, integrate
-from flexph.methods.consistent import consistent, inconsistency
+from flexph.integration.general.consistent import consistent, inconsistency
 
 pytestmark = pytest.mark.processor
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from flexph import PHDAE, LinearPHDAE
-from flexph.methods.consistent import consistent, inconsistency
-from flexph.phdae import from_linear
+from flexph.integration.general.consistent import consistent, inconsistency
+from flexph.systems.nonlinear import from_linear
 
 pytestmark = pytest.mark.processor
 

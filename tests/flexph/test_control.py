@@ -18,10 +18,10 @@ from flexph import (
     drive,
     hinge,
     integrate,
-    network,
     slider,
 )
-from flexph.control import Controller, StepTooSmall
+from flexph.integration.times.step_size import Controller, StepTooSmall
+from flexph.mechanisms.model import network
 
 PLUMB = (0.0, -9.81)
 

@@ -10,9 +10,9 @@ from scipy import sparse
 
 import fem
 from flexph import LinearPHDAE, connect, eigenfrequencies, eliminate, force, modes, torque
-from flexph.component_modes import craig_bampton
-from flexph.split import split
-from flexph.substructures import clamp, substructure, tie
+from flexph.interconnection.substructures import clamp, substructure, tie
+from flexph.linear.reduction.component_modes import craig_bampton
+from flexph.linear.second_order import split
 
 ENDS = ("root", "root turn", "tip", "tip turn")
 UNIT = {"material": fem.Material(young=1.0, density=1.0), "section": fem.Section(area=1.0, second_moment=1.0)}

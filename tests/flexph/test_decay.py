@@ -17,7 +17,6 @@ from flexph import (
     force,
     hinge,
     integrate,
-    network,
     revolute,
     slider,
     spherical,
@@ -25,12 +24,13 @@ from flexph import (
     torque,
     weld,
 )
-from flexph.decay import coefficients, free_vibrations
+from flexph.integration.exact.decaying import coefficients, free_vibrations
 from flexph.kernels.decay import mass
 from flexph.kernels.jacobian import Point, factor, flatten, unflatten
 from flexph.kernels.state import derive, inertia_products
 from flexph.kernels.step import residual
-from flexph.state import TimeTable, configuration, schedule
+from flexph.mechanisms.model import network
+from flexph.mechanisms.model.state import TimeTable, configuration, schedule
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
 MATERIAL = fem.Material(young=2e7, density=200.0)

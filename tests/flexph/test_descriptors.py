@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from flexph import PHDAE, integrate, transform
-from flexph.methods.newton import StepFailed
-from flexph.methods.structure import differential_split, split_of
+from flexph.discretisation.broyden import StepFailed
+from flexph.discretisation.descriptor_split import differential_split, split_of
 
 pytestmark = pytest.mark.processor
 

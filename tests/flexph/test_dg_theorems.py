@@ -8,8 +8,8 @@ from four_particles import START, constraints, four_particles
 from scipy.integrate import solve_ivp
 
 from flexph import PHDAE, Derivatives, IntegrationError, integrate, transform
-from flexph.methods.gradients import discrete_jacobian, gonzalez
-from flexph.methods.own_pair import with_pair
+from flexph.discretisation.own_pair import with_pair
+from flexph.systems.discrete_gradients import discrete_jacobian, gonzalez
 
 PAIRS = ("gonzalez", "mean_value", "invariants")
 

@@ -8,9 +8,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from flexph import PHDAE, integrate, transform
-from flexph.methods.newton import StepFailed
-from flexph.methods.pairs import restricted
-from flexph.methods.structure import split_of
+from flexph.discretisation.broyden import StepFailed
+from flexph.discretisation.descriptor_split import split_of
+from flexph.discretisation.discrete_gradient_pairs import restricted
 
 pytestmark = pytest.mark.processor
 

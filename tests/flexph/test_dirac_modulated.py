@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from flexph import DiracStructure
-from flexph.differences import complex_derivative, derivative
 from flexph.dirac import ModulatedDirac, PortHamiltonian, closedness, integrability, jacobi_identity, regularity
+from flexph.numerics.differences import complex_derivative, derivative
 
 pytestmark = pytest.mark.processor
 

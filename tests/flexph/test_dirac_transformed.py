@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flexph import PHDAE, consistent, discrete_gradients, integrate, transform, with_pair
-from flexph.methods.gradients import discrete_jacobian
+from flexph.systems.discrete_gradients import discrete_jacobian
 
 START = np.array([0.8, -0.4, 0.3])
 

@@ -7,7 +7,7 @@ import pytest
 
 import fem
 from flexph import floating_body, integrate
-from flexph.space import cross, entries, from_entries, spins
+from flexph.numerics.rotations import cross, entries, from_entries, spins
 
 LENGTH, ELEMENTS = 1.3, 2
 MATERIAL = fem.Material(young=20.0, density=2.5, poisson=0.3)

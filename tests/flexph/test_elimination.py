@@ -22,8 +22,8 @@ from flexph import (
     hinge,
     weld,
 )
-from flexph import elimination as module
-from flexph.sparse_null_space import sparse_null_space
+from flexph.linear import elimination as module
+from flexph.numerics.sparse_null_space import sparse_null_space
 
 pytestmark = pytest.mark.processor
 

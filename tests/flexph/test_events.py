@@ -7,9 +7,9 @@ import pytest
 from four_particles import START, constraints, four_particles
 
 from flexph import PHDAE, InputError, LinearPHDAE, integrate
-from flexph.inputs import Table
-from flexph.methods.events import Event
-from flexph.methods.library import EXTRAS
+from flexph.integration.general.library import EXTRAS
+from flexph.integration.times.events import Event
+from flexph.systems.inputs import Table
 
 FIXED = ("gonzalez", "mean_value", "dirac", "midpoint", "gauss4", "gauss6")
 ADAPTIVE = ("radau", "bdf", "ida")

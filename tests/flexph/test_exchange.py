@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.io import savemat
 
 from flexph import eliminate, port_spring
-from flexph.exchange import (
+from flexph.linear.exchange import (
     from_control,
     from_general,
     from_pymor,
@@ -24,8 +24,8 @@ from flexph.exchange import (
     write_mat,
     write_matrix_market,
 )
-from flexph.response import frequency_response
-from flexph.state_space import state_space
+from flexph.linear.responses import frequency_response
+from flexph.linear.state_space import state_space
 
 OMEGA = np.array([0.1, 0.7, 2.0, 9.0])
 

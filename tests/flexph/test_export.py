@@ -10,7 +10,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate
 from flexph.export import write_series
-from flexph.plot import ledger_figure
+from flexph.export.pictures import ledger_figure
 
 
 @pytest.fixture(scope="module")

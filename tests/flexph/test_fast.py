@@ -7,15 +7,8 @@ import pytest
 from sample_mechanisms import CASES, chain, crank_slider
 
 import rigid
-from flexph import (
-    GROUND,
-    InputError,
-    IntegrationError,
-    compiling,
-    connect,
-    hinge,
-    integrate,
-)
+from flexph import GROUND, InputError, IntegrationError, connect, hinge, integrate
+from flexph.numerics import compiling
 
 pytestmark = [
     pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba"),
@@ -27,7 +20,7 @@ STEP = 1e-3
 @pytest.fixture
 def no_help(monkeypatch):
     """Compiled runs without NumPy steps in between."""
-    from flexph.marching import CompiledRun
+    from flexph.integration.exact.compiled_run import CompiledRun
 
     def one(self, time):
         raise AssertionError(f"the step to t = {time} s was not solved by the compiled kernels")
@@ -130,8 +123,8 @@ def test_so_does_one_of_fourth_order(no_help):
 @pytest.mark.parametrize("save_every", [1, 4])
 def test_sizes_of_pieces_change_nothing(monkeypatch, save_every):
     """Rows are kept in pieces, here of a few rows, and blocks of steps end within them."""
-    from flexph import marching
-    from flexph.fast import rows
+    from flexph.integration.compiled import rows
+    from flexph.integration.exact import compiled_run as marching
 
     whole, _ = both(CASES["damped"](), 75, save_every=save_every)
     monkeypatch.setattr(marching, "FIRST", 5)
@@ -145,7 +138,7 @@ def test_sizes_of_pieces_change_nothing(monkeypatch, save_every):
 
 
 def test_sizes_of_blocks_change_nothing(monkeypatch):
-    from flexph import marching
+    from flexph.integration.exact import compiled_run as marching
 
     whole, _ = both(CASES["damped"](), 75, save_every=4)
     monkeypatch.setattr(marching, "FIRST", 5)
@@ -228,7 +221,7 @@ def test_the_border_of_a_chain_stays_narrow():
 
 @pytest.mark.parametrize("size, width", [(1, 0), (7, 2), (30, 5), (12, 11)])
 def test_the_banded_solver(size, width):
-    from flexph.fast.band import factor, solve, solve_many, stored
+    from flexph.integration.compiled.loops.band import factor, solve, solve_many, stored
 
     rng = np.random.default_rng(size)
     dense = np.triu(np.tril(rng.standard_normal((size, size)), width), -width)
@@ -250,7 +243,7 @@ def test_the_banded_solver(size, width):
 
 def test_a_dominant_diagonal_is_the_pivot():
     """Rows are exchanged only where they have to be: exchanges double the width."""
-    from flexph.fast.band import LEAST, factor, stored
+    from flexph.integration.compiled.loops.band import LEAST, factor, stored
 
     banded = np.zeros((2, stored(1)))
     banded[:, 1], banded[0, 2] = 1.0, 0.5
@@ -264,15 +257,16 @@ def test_a_dominant_diagonal_is_the_pivot():
 @pytest.mark.parametrize("dim", [2, 3])
 def test_lanes(dim):
     """Sums over a few numbers at a time, against NumPy; what lies beyond the last lane is left alone."""
-    from flexph.fast import lanes
+
+    from flexph.integration.compiled.memory import simd
 
     @compiling.in_place
     def handle(axes, A, B, out, mean, form, val, x, col):
-        lanes.take(A, 1, B, 3, 0.5, 5)
-        lanes.mix(B, 8, 2.0, A, -1.0, B, 4)
-        lanes.combine(axes, (out,), 1, mean, form, val, (2, 5), (x,), col)
+        simd.take(A, 1, B, 3, 0.5, 5)
+        simd.mix(B, 8, 2.0, A, -1.0, B, 4)
+        simd.combine(axes, (out,), 1, mean, form, val, (2, 5), (x,), col)
 
-    rng, width = np.random.default_rng(0), lanes.kinds(dim)
+    rng, width = np.random.default_rng(0), simd.kinds(dim)
     A, B, x, col = (
         rng.standard_normal(16),
         rng.standard_normal(16),
@@ -292,7 +286,7 @@ def test_lanes(dim):
 
 
 def test_a_singular_matrix_is_not_factored():
-    from flexph.fast.band import factor, stored
+    from flexph.integration.compiled.loops.band import factor, stored
 
     assert not factor(np.zeros((3, stored(1))), np.zeros(3, dtype=np.int64), 1)
 

@@ -8,8 +8,8 @@ from spatial_bodies import point_inertia
 import fem
 import rigid
 from flexph import Body, Elasticity, Inertia, Port, floating_body
-from flexph.inertia import contract
-from flexph.space import cross, spins
+from flexph.bodies.inertia import contract
+from flexph.numerics.rotations import cross, spins
 
 FLEXIBLE, STRESSES, POINTS = 4, 5, 7
 GRAVITY = (1.0, -0.7, -9.81)

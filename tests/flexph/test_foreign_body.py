@@ -30,11 +30,11 @@ from flexph import (
     spherical,
     still,
 )
-from flexph.body_basis import body_basis
+from flexph.bodies.body_basis import body_basis
+from flexph.bodies.foreign.from_matrices import body_from_matrices, body_from_modes
+from flexph.bodies.reduced_body import reduce_body
+from flexph.bodies.stress_fields import peak_von_mises, stress_error, tensors, von_mises
 from flexph.export import write_series
-from flexph.foreign_body import body_from_matrices, body_from_modes
-from flexph.reduced_body import reduce_body
-from flexph.stress_fields import peak_von_mises, stress_error, tensors, von_mises
 
 DENSITY = 1100.0
 SIZE = (1.0, 0.1, 0.06)
@@ -100,7 +100,7 @@ def test_fixed_vibrations(block):
 def test_large_models_agree_with_small_ones(block, monkeypatch):
     """Lanczos and dense modes span the same space: equal frequencies, equal port rows up to a sign."""
     one = block.body(modes=5)
-    monkeypatch.setattr("flexph.foreign_shapes.DENSE_LIMIT", 10)
+    monkeypatch.setattr("flexph.bodies.foreign.shapes.DENSE_LIMIT", 10)
     other = block.body(modes=5)
     for a, b in ((one, other),):
         np.testing.assert_allclose(a.elasticity.compliance.diagonal(), b.elasticity.compliance.diagonal(), rtol=1e-8)

@@ -20,8 +20,8 @@ from scipy import sparse
 from solid_meshes import box
 
 import fem
-from fem.region_samples import measured
-from fem.regions import region
+from fem.meshes.regions import region
+from fem.solids.region_samples import measured
 from flexph import body_from_matrices, eigenfrequencies, linear_body
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)

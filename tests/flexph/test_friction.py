@@ -13,13 +13,11 @@ from flexph import (
     InputError,
     IntegrationError,
     bushing,
-    compiling,
     connect,
     coulomb,
     cylindrical,
     hinge,
     integrate,
-    network,
     prismatic,
     quadratic,
     resistive,
@@ -30,7 +28,9 @@ from flexph import (
     torsion_spring,
     viscous,
 )
-from flexph.methods.derivatives import Derivatives
+from flexph.mechanisms.model import network
+from flexph.numerics import compiling
+from flexph.systems.derivatives import Derivatives
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
 needs_numba = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
@@ -155,7 +155,7 @@ def test_dense_and_sparse_kernels_make_the_same_run(monkeypatch):
 @each_kind
 @each_mechanism
 def test_a_compiled_run_is_that_of_the_numpy_kernels(kind, where, monkeypatch):
-    from flexph.marching import CompiledRun
+    from flexph.integration.exact.compiled_run import CompiledRun
 
     monkeypatch.setattr(CompiledRun, "_one", lambda self, time: pytest.fail(f"not compiled at t = {time}"))
     fast, slow = (run(MECHANISMS[where](KINDS[kind]), 0.06, 60, compiled=flag) for flag in (True, False))

@@ -21,21 +21,21 @@ from flexph import (
     drive,
     hinge,
     integrate,
-    network,
     slider,
     spring_damper,
     torsion_spring,
 )
-from flexph.gauss import STAGES, Gauss
-from flexph.inputs import Forcing
-from flexph.kernels.collocation import Collocation
+from flexph.integration.exact.gauss import STAGES, Gauss
+from flexph.integration.exact.step import Single
+from flexph.kernels.gauss.collocation import Collocation
+from flexph.kernels.gauss.stage_jacobian import stage_jacobian
+from flexph.kernels.gauss.stages import Given, onset
+from flexph.kernels.gauss.tableau import gauss
 from flexph.kernels.gradient import velocity_count
-from flexph.kernels.stage_jacobian import stage_jacobian
-from flexph.kernels.stages import Given, onset
 from flexph.kernels.state import constraint_sums, derive
-from flexph.kernels.tableau import gauss
-from flexph.single import Single
-from flexph.state import TimeTable, configuration
+from flexph.mechanisms.model import network
+from flexph.mechanisms.model.state import TimeTable, configuration
+from flexph.systems.inputs import Forcing
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 

@@ -21,8 +21,8 @@ from flexph import (
     hinge,
     integrate,
 )
-from flexph.methods.own_pair import with_pair
-from flexph.methods.pace import divided_difference
+from flexph.discretisation.own_pair import with_pair
+from flexph.integration.general.pace import divided_difference
 
 CONTROLLED = ("gonzalez", "mean_value", "invariants", "dirac", "pair", "midpoint")
 

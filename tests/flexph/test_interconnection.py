@@ -25,7 +25,7 @@ from flexph import (
     transformer,
     with_pair,
 )
-from flexph.space import rotation
+from flexph.numerics.rotations import rotation
 
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)

@@ -27,7 +27,7 @@ from flexph import (
     torque,
     weld,
 )
-from flexph.shifted import Shifted
+from flexph.linear.shifted import Shifted
 
 pytestmark = pytest.mark.processor
 

@@ -23,8 +23,8 @@ from flexph import (
     spherical,
     spring_damper,
 )
-from flexph.methods.derivatives import Derivatives
-from flexph.methods.library import EXTRAS
+from flexph.integration.general.library import EXTRAS
+from flexph.systems.derivatives import Derivatives
 
 ADAPTIVE = ("radau", "bdf", "ida")
 

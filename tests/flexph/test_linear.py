@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from flexph import LinearPHDAE
-from flexph import checks as check
+from flexph.numerics import checks as check
 
 SIZE, INPUTS, CONSTRAINTS = 6, 3, 2
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}

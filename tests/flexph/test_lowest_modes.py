@@ -7,24 +7,15 @@ import pytest
 from scipy.linalg import eigh
 
 import fem
-from flexph import (
-    GROUND,
-    connect,
-    eliminate,
-    hinge,
-    linear_body,
-    linearization,
-    lowest_modes,
-    modes,
-    positive,
-    spectrum,
-    spherical,
-    weld,
-)
-from flexph.body_basis import Held
-from flexph.bordered import filled
-from flexph.positive import condensed
-from flexph.shift_invert import CondensedPencil, lanczos, ritz
+from flexph import GROUND, connect, eliminate, hinge, linear_body, modes, spherical, weld
+from flexph.bodies.body_basis import Held
+from flexph.linear.modes import lowest_modes
+from flexph.linear.modes import modes as spectrum
+from flexph.linear.modes.shift_invert import CondensedPencil, lanczos, ritz
+from flexph.mechanisms.statics import linearization
+from flexph.numerics.factors import positive_definite as positive
+from flexph.numerics.factors.low_rank import filled
+from flexph.numerics.factors.positive_definite import condensed
 
 pytestmark = pytest.mark.processor
 

@@ -6,24 +6,14 @@ from scipy import sparse
 
 import fem
 import rigid
-from flexph import (
-    GROUND,
-    connect,
-    eigenfrequencies,
-    floating_body,
-    hinge,
-    integrate,
-    mean_axes,
-    modes,
-    network,
-    reduce_body,
-    spherical,
-)
-from flexph.bordered import Bordered
-from flexph.inertia import contract
-from flexph.linearization import linear_body
-from flexph.mean_axes import about_mean_axes
-from flexph.space import cross, dense
+from flexph import GROUND, connect, eigenfrequencies, floating_body, hinge, integrate, modes, reduce_body, spherical
+from flexph.bodies import mean_axes
+from flexph.bodies.inertia import contract
+from flexph.bodies.mean_axes import about_mean_axes
+from flexph.mechanisms.model import network
+from flexph.mechanisms.statics.linearization import linear_body
+from flexph.numerics.factors.low_rank import Bordered
+from flexph.numerics.rotations import cross, dense
 
 pytestmark = pytest.mark.processor
 

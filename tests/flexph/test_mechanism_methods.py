@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import fem
-import flexph.network
+import flexph.mechanisms.model.network
 import rigid
 from flexph import (
     GROUND,
@@ -28,9 +28,9 @@ from flexph import (
     torque,
     torsion_spring,
 )
-from flexph.methods import library
-from flexph.methods.derivatives import Derivatives
-from flexph.methods.library import EXTRAS
+from flexph.integration.general import library
+from flexph.integration.general.library import EXTRAS
+from flexph.systems.derivatives import Derivatives
 
 SOFT = fem.Material(young=2e6, density=200.0, poisson=0.3)
 STRIP = fem.Section(width=0.1, height=0.05)
@@ -126,7 +126,7 @@ def dense(matrix):
 def test_dense_equations_are_the_sparse_ones(kind, strain, monkeypatch):
     """Small and large mechanisms are evaluated by different code: the same sums in another order."""
     small = equations_of(MECHANISMS[kind](strain))
-    monkeypatch.setattr(flexph.network, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(flexph.mechanisms.model.network, "DENSE_LIMIT", 0)
     mechanism = MECHANISMS[kind](strain)
     large = equations_of(mechanism)
     rng = np.random.default_rng(4)

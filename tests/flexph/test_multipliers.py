@@ -8,8 +8,8 @@ from scipy import sparse
 
 import fem
 from flexph import LinearPHDAE, eliminate, from_linear, integrate
-from flexph.multipliers import recover_multipliers
-from flexph.substructures import clamp, substructure, tie
+from flexph.interconnection.substructures import clamp, substructure, tie
+from flexph.linear.multipliers import recover_multipliers
 
 pytestmark = pytest.mark.processor
 

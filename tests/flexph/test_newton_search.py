@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from flexph import PHDAE, compiling, integrate
-from flexph.methods.newton import Newton, StepFailed
+from flexph import PHDAE, integrate
+from flexph.discretisation.broyden import Newton, StepFailed
+from flexph.numerics import compiling
 
 pytestmark = pytest.mark.processor
 

@@ -14,7 +14,6 @@ from flexph import (
     GROUND,
     IntegrationError,
     Solution,
-    compiling,
     connect,
     eigenfrequencies,
     eliminate,
@@ -28,14 +27,15 @@ from flexph import (
     spring_damper,
     wheel,
 )
-from flexph.gauss import Gauss
-from flexph.initial import constraint_rates, velocities_of, with_velocities
-from flexph.inputs import Forcing
+from flexph.integration.exact.gauss import Gauss
+from flexph.integration.exact.step import Single
 from flexph.kernels.jacobian import Point, factor, flatten, unflatten
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
-from flexph.single import Single
-from flexph.state import State, TimeTable, configuration, flat, schedule
+from flexph.mechanisms.model.state import State, TimeTable, configuration, flat, schedule
+from flexph.mechanisms.poses.consistent_start import constraint_rates, velocities_of, with_velocities
+from flexph.numerics import compiling
+from flexph.systems.inputs import Forcing
 
 ROUND_OFF = 1e-13
 MASS, RADIUS = 1.5, 0.3
@@ -375,7 +375,7 @@ def started(name):
 @pytest.fixture(params=["dense", "sparse"])
 def kernels(request, monkeypatch):
     if request.param == "sparse":
-        monkeypatch.setattr("flexph.network.DENSE_LIMIT", 0)
+        monkeypatch.setattr("flexph.mechanisms.model.network.DENSE_LIMIT", 0)
     return request.param
 
 
@@ -407,7 +407,7 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
     for limit, flag in ((300, False), (0, False), (300, True)):
         if flag and not compiling.AVAILABLE:
             continue
-        monkeypatch.setattr("flexph.network.DENSE_LIMIT", limit)
+        monkeypatch.setattr("flexph.mechanisms.model.network.DENSE_LIMIT", limit)
         mechanism, start = started(name)
         runs.append(integrate(mechanism, start, times(0.2, 0.005), compiled=flag))
         exact(runs[-1])

@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from flexph import PHDAE, Invariants, integrate
-from flexph.methods.library import EXTRAS
+from flexph.integration.general.library import EXTRAS
 
 PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from flexph import PHDAE, LinearPHDAE, from_linear, transform, with_multipliers
-from flexph.phdae import GRADIENT_TOLERANCE
+from flexph.systems.nonlinear import GRADIENT_TOLERANCE
 
 SIZE, INPUTS = 4, 3
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}

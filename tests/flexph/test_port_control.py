@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.linalg import expm
 
 from flexph import eliminate, feedback, inject_damping, integrate, passive_observer, poles, port_spring
-from flexph.response import frequency_response
-from flexph.state_space import state_space
+from flexph.linear.responses import frequency_response
+from flexph.linear.state_space import state_space
 
 OMEGA = np.array([0.2, 1.0, 6.0])
 
@@ -79,7 +79,7 @@ def test_an_observer_makes_a_stable_loop_also_with_a_wrong_model(seed):
 
 def eliminate_half(plant):
     """A reduced model: the plant on the first half of its states."""
-    from flexph.projection import project
+    from flexph.linear.projection import project
 
     return alone(project(alone(plant), np.eye(plant.size)[:, : plant.size // 2]))
 

@@ -10,11 +10,14 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 import fem
-from flexph import factor_cost, modes, positive, symmetric_factor
-from flexph.body_basis import Held
-from flexph.elasticity import inverse_by_blocks
-from flexph.linearization import linear_body
-from flexph.positive import condensed
+from flexph import modes
+from flexph.bodies.body_basis import Held
+from flexph.bodies.elasticity import inverse_by_blocks
+from flexph.mechanisms.statics.linearization import linear_body
+from flexph.numerics.factors import memory_cost as factor_cost
+from flexph.numerics.factors import positive_definite as positive
+from flexph.numerics.factors import symmetric_factor
+from flexph.numerics.factors.positive_definite import condensed
 
 pytestmark = pytest.mark.processor
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from flexph.prescribed import SAMPLES, rate_after, rate_before, values_at
+from flexph.mechanisms.model.prescribed import SAMPLES, rate_after, rate_before, values_at
 
 TIMES = np.linspace(0.0, 3.0, 1001)
 

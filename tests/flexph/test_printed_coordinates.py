@@ -7,7 +7,7 @@ from spatial_bodies import random_rotation
 
 import rigid
 from flexph import GROUND, connect, integrate, weld
-from flexph.space import rotation_matrix
+from flexph.numerics.rotations import rotation_matrix
 
 pytestmark = pytest.mark.processor
 

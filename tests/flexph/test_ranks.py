@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flexph.ranks import equilibrated, rank_of, subspaces
+from flexph.numerics.ranks import equilibrated, rank_of, subspaces
 
 pytestmark = pytest.mark.processor
 

@@ -29,11 +29,11 @@ from flexph import (
     spherical,
     weld,
 )
-from flexph.body_basis import Held, body_basis
+from flexph.bodies.body_basis import Held, body_basis
+from flexph.bodies.inertia import contract
+from flexph.bodies.quadratic_strain import diverging_spins
 from flexph.export import write_modes, write_series
-from flexph.inertia import contract
-from flexph.quadratic_strain import diverging_spins
-from flexph.spectrum import modes as vibrations
+from flexph.linear.modes.modes import modes as vibrations
 
 NYLON = fem.Material(young=2e9, density=1100.0, poisson=0.4)
 STRIP = fem.Section(width=0.02, height=0.01)

@@ -10,23 +10,23 @@ from scipy.linalg import eigvals, expm, svdvals
 
 import fem
 from flexph import GROUND, LinearPHDAE, connect, eigenfrequencies, eliminate, force, hinge, poles, torque, weld
-from flexph.phdae import with_multipliers
-from flexph.plot import bode_figure, nyquist_figure, pole_zero_figure
-from flexph.projection import project
-from flexph.reduction import reduce
-from flexph.response import (
+from flexph.export.pictures import bode_figure, nyquist_figure, pole_zero_figure
+from flexph.linear.projection import project
+from flexph.linear.reduction import reduce
+from flexph.linear.responses import (
     FrequencyResponse,
     damping_ratios,
     frequency_response,
     impulse_response,
     step_response,
     sweep,
+    transmission,
     zeros,
 )
-from flexph.responses import transmission
-from flexph.responses.channels import channels
-from flexph.responses.refinement import affordable
-from flexph.state_space import Improper, state_space
+from flexph.linear.responses.channels import channels
+from flexph.linear.responses.refinement import affordable
+from flexph.linear.state_space import Improper, state_space
+from flexph.systems.nonlinear import with_multipliers
 
 METHODS = ("direct", "batched", "schur")
 
@@ -420,7 +420,7 @@ def test_inputs_that_do_nothing_leave_the_zeros_of_the_others():
 
 def test_zeros_of_a_symmetric_frame_are_those_of_its_half(monkeypatch):
     """A force along the axis of symmetry moves half of the modes; no singular values of whole matrices are taken."""
-    for module in (transmission, import_module("flexph.responses.zeros")):
+    for module in (transmission, import_module("flexph.linear.responses.zeros")):
         small = lambda a: svdvals(a) if a.shape[1] <= 40 else pytest.fail("slow")  # noqa: E731
         monkeypatch.setattr(module, "svdvals", small, raising=False)
     system = frame(10, lock=hinge)

@@ -6,9 +6,9 @@ from scipy import sparse
 
 import fem
 from flexph import PHDAE, LinearPHDAE, eliminate, reduce, standard_form, transform
-from flexph.definite import semi_definite_product
-from flexph.reduction.bases import rigid_motions
-from flexph.shifted import Shifted
+from flexph.linear.reduction.bases import rigid_motions
+from flexph.linear.shifted import Shifted
+from flexph.numerics.factors.ldl import semi_definite_product
 
 pytestmark = pytest.mark.processor
 

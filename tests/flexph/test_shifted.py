@@ -7,7 +7,7 @@ import pytest
 from linear_samples import chain, frame, random_system, to_sparse
 
 from flexph import RedundantConstraintWarning, eigenfrequencies, frequency_response, step_response
-from flexph.shifted import Pole, Shifted
+from flexph.linear.shifted import Pole, Shifted
 
 
 def full(a):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flexph import space
+from flexph.numerics import rotations as space
 
 ROUND_OFF = 1e-14  # sums of at most nine products of numbers of size one, relative to the numbers that enter
 both_dimensions = pytest.mark.parametrize("dim", [2, 3])

@@ -9,7 +9,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate, modes, spherical
 from flexph.export import write_modes, write_series
-from flexph.tables import write_ledger, write_table
+from flexph.export.tables import write_ledger, write_table
 
 STRIP = fem.Section(width=0.03, height=0.01)
 NYLON = fem.Material(young=2e9, density=1100.0, poisson=0.4)

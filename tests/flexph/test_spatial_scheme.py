@@ -40,7 +40,6 @@ from flexph import (
     force,
     hinge,
     integrate,
-    network,
     planar,
     prismatic,
     revolute,
@@ -57,7 +56,8 @@ from flexph.kernels import constant_block
 from flexph.kernels.jacobian import Point, factor, flatten, unflatten
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
-from flexph.state import TimeTable, configuration, schedule
+from flexph.mechanisms.model import network
+from flexph.mechanisms.model.state import TimeTable, configuration, schedule
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
 GRAVITY = (0.7, -2.0, -9.0)

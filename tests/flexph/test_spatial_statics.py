@@ -35,12 +35,12 @@ from flexph import (
     universal,
     weld,
 )
-from flexph import equilibrium as statics
 from flexph.kernels.state import derive
-from flexph.kernels.stiffness_size import stiffness_size
-from flexph.kernels.tangent import tangent
-from flexph.state import configuration
-from flexph.steady_rotation import steady_motion
+from flexph.kernels.stiffness.stiffness_size import stiffness_size
+from flexph.kernels.stiffness.tangent import tangent
+from flexph.mechanisms.model.state import configuration
+from flexph.mechanisms.statics import equilibrium as statics
+from flexph.mechanisms.statics.steady_rotation import steady_motion
 
 pytestmark = pytest.mark.processor
 

@@ -18,10 +18,10 @@ from flexph import (
     linear_body,
     modes,
     poles,
-    spectrum,
     torsion_spring,
     weld,
 )
+from flexph.linear.modes import modes as spectrum
 
 pytestmark = pytest.mark.processor
 

@@ -24,9 +24,9 @@ from flexph import (
     transformer,
     weld,
 )
-from flexph import checks as check
-from flexph.space import rotation
-from flexph.substructures import clamp, couple, substructure, tie
+from flexph.interconnection.substructures import clamp, couple, substructure, tie
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import rotation
 
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)

@@ -21,9 +21,9 @@ from flexph import (
     Transition,
     integrate,
 )
-from flexph.inputs import Forcing
-from flexph.methods.equations import Equations
+from flexph.integration.general.equations import Equations
 from flexph.switching.resets import impulsive
+from flexph.systems.inputs import Forcing
 
 GRID = np.linspace(0.0, 1.0, 11)
 

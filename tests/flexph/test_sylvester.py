@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from flexph import positive
-from flexph.sylvester import inertia
+from flexph.numerics.factors import positive_definite as positive
+from flexph.numerics.factors.sylvester import inertia
 
 pytestmark = pytest.mark.processor
 

@@ -6,10 +6,10 @@ import pytest
 import rigid
 from flexph import GROUND, LinearPHDAE, connect, hinge, spring_damper
 from flexph.analysis import KinematicSystem, eliminate_index_one
-from flexph.dirac.subspaces import null_space, rank_of
-from flexph.linearization import linearize
-from flexph.prescribed import rate_after
-from flexph.state_space import Improper, state_space
+from flexph.linear.state_space import Improper, state_space
+from flexph.mechanisms.model.prescribed import rate_after
+from flexph.mechanisms.statics.linearization import linearize
+from flexph.numerics.subspaces import null_space, rank_of
 
 pytestmark = pytest.mark.processor
 

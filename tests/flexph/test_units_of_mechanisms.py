@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import fem
 import rigid
 from flexph import GROUND, connect, drive, hinge, integrate, slider, spherical, spring_damper, weld
-from flexph.prescribed import rate_after
+from flexph.mechanisms.model.prescribed import rate_after
 
 # Numbers of a metre, a kilogram and a second. Lengths of 1e9 were refused by assembly, times of 1e-7 by drives, and
 # energies above one were taken for round-off by the equilibrium.

@@ -5,7 +5,7 @@ import pytest
 
 import rigid
 from flexph import GROUND, connect, floating_body, hinge, integrate
-from flexph.inertia import contract
+from flexph.bodies.inertia import contract
 
 
 def test_body_integrals():

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph.space import skew
+from flexph.numerics.rotations import skew
 
 SPATIAL = [
     rigid.rotation_matrix(),

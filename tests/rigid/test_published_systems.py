@@ -17,7 +17,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph.space import skew
+from flexph.numerics.rotations import skew
 
 SEEDS = pytest.mark.parametrize("seed", range(3))
 CLOSE = {"rtol": 1e-14, "atol": 1e-14}

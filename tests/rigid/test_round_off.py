@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import rigid
 from flexph import PHDAE, integrate
-from flexph.methods.equations import with_algebraic
+from flexph.integration.general.equations import with_algebraic
 
 pytestmark = pytest.mark.processor
 

@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import rigid
 from flexph import floating_body, viscous
-from flexph.space import entries, skew
+from flexph.numerics.rotations import entries, skew
 
 SPATIAL = [rigid.rotation_matrix(), rigid.quaternion(), rigid.angles(), rigid.angles("ZXZ")]
 PLANAR = [rigid.angle(), rigid.planar_matrix()]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph.inertia import contract
+from flexph.bodies.inertia import contract
 
 EDGES, DENSITY = np.array([1.0, 0.7, 0.4]), 2.5
 SHIFT = np.array([0.3, -1.1, 2.0])

@@ -5,7 +5,7 @@ import pytest
 
 import rigid
 from flexph import floating_body
-from flexph.inertia import contract
+from flexph.bodies.inertia import contract
 
 TILTED = np.array([[0.5, 0.1, -0.05], [0.1, 0.6, 0.02], [-0.05, 0.02, 0.4]])
 CLOSE = {"rtol": 1e-14, "atol": 1e-15}

@@ -1,0 +1,210 @@
+"""Euler-Bernoulli beams as floating bodies, in the plane and in space ([flex] sec. 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+
+from flexph import Body, Elasticity, Inertia, LoadPort, Port
+from flexph.bodies.body import Momenta
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import spins
+
+from ..materials.damping import Damping, damped
+from ..materials.materials import Material, Section
+from .buckling import buckling_loads
+from .elements import Field, Pair, gauss
+from .elements import pair as pair_named
+from .line_mesh import REFERENCES, LineMesh, Reference, interleave, line_mesh
+from .line_view import line_view
+
+Strain = Literal["linear", "von_karman"]
+UNDAMPED = Damping()
+
+
+def beam(
+    length: float,
+    material: Material,
+    section: Section,
+    *,
+    elements: int,
+    dim: int = 2,
+    reference: Reference = "cantilever",
+    pair: str = "compatible",
+    strain: Strain = "linear",
+    momenta: Momenta = "full",
+    stations: Mapping[str, float] | None = None,
+    damping: Damping = UNDAMPED,
+) -> Body:
+    """An Euler-Bernoulli beam along the body x axis, P at its root: [flex] eq. (32)-(37), and the same in space.
+
+    ``dim=2``: velocities are axial (P1, or P2) and transverse (Hermite), stresses the axial force N [N] and the moment
+    M [N m],
+
+        N/EA = u_x',  M/EI = u_y''.
+
+    ``dim=3`` adds bending in the x-z plane (Hermite) and torsion (P1, its torque constant on each element or, in the
+    pair of the paper, P1). Sections turn by ψ = (θ_x, −u_z', u_y') to first order, the moments (T, M_y, M_z) work on
+    ψ':
+
+        M_z/EI_z = u_y'',  M_y/EI_y = −u_z'',  T/GJ = θ_x',
+
+    with y and z the principal axes and the shear centre on the axis; cross sections do not warp. The polar inertia adds
+    ½∫ρI_p(Ω_x + θ̇_x)² dx to the kinetic energy; sections have no other rotary inertia. Stress coordinates are field by
+    field N, M_z, M_y, T. Coordinates u are all lengths, node by node (u_x, u_y, hu_y'[, u_z, hu_z', hθ_x]), then u_x at
+    the middle of each element where it is quadratic, without those that the reference removes.
+
+    length [m]; ``elements`` equal ones. ``reference`` removes the rigid motion from the deformation:
+
+    - ``cantilever``: no displacement and rotation at the root;
+    - ``simply_supported``: u_x = u_y [= u_z = θ_x] = 0 at the root, u_y [= u_z] = 0 at the tip;
+    - ``mean_axis``: ∫ρu = 0 and ∫(ρX × u + ρI_p θ_x e_x) = 0 at the undeformed beam (Tisserand), which leaves a free
+      beam without inertial coupling of deformation and rigid motion at u = 0 (lumped masses added later couple them
+      again). A few well-chosen coordinates follow from all the others: this fills the mass matrix.
+
+    ``pair`` names the mixed pair of velocities and stresses (:data:`fem.PAIRS`), all with clean spectra but the last:
+
+    - ``compatible`` (default): P1 and a constant N, Hermite and a linear M on each element;
+    - ``quadratic``: P2 and a linear N, by its values at the two Gauss points of each element, the rest as before. Axial
+      frequencies, and those of a beam that a spin stretches, are of fourth order instead of second. One coordinate and
+      one stress more for each element;
+    - ``hermite``: P1 and a constant N, Hermite and a continuous Hermite M, more accurate in bending;
+    - ``paper``: that of [flex] sec. 6, P1 and a continuous P1 N, with spurious axial modes.
+
+    ``strain="von_karman"`` takes the best constant (``quadratic``: the best line) to ``u_x' + ½u_y'² [+ ½u_z'²]`` on
+    each element as its axial strain: geometric stiffening ([flex] remark 2) without membrane locking. No strain
+    couples bending and torsion within a body: a beam of space that turns aside under a moment in its stiff plane takes
+    several bodies (:mod:`fem.beam_buckling`).
+    ``momenta``: see :class:`flexph.Body`. ``damping``: see :class:`Damping`. Ports: ``root``, ``tip`` and the named
+    ``stations`` (distance from the root [m]); load port ``load``, a force per length [N/m] for each element.
+
+    Raises ValueError where a length, a section or a count is not positive, a name is unknown, a station is off the
+    beam, von Kármán strain is asked of a pair whose axial force is continuous, or a constant of the material (ν or G)
+    or of the section (I_y, J) that space needs is missing.
+    """
+    length, elements = check.positive("length", length, "m"), check.count("elements", elements)
+    dim = check.count("dim", dim)
+    spins(dim)  # raises unless 2 or 3
+    check.choice("reference", reference, REFERENCES)
+    check.choice("strain", strain, ("linear", "von_karman"))
+    mesh = line_mesh(length, elements, dim, reference, _pair(pair, strain))
+    ports = {"root": 0.0, **(stations or {}), "tip": length}
+    if len(ports) != 2 + len(stations or {}):
+        raise ValueError("stations must not be named 'root' or 'tip': these ports exist")
+    rigidities, inertia = _rigidities(material, section, dim), _inertia(mesh, material.density, section)
+    return Body(
+        inertia=inertia,
+        elasticity=damped(_elasticity(mesh, rigidities, strain), inertia, damping),
+        ports={name: _port(mesh, name, x) for name, x in ports.items()},
+        loads={"load": _load(mesh)},
+        view=line_view(mesh, section),
+        momenta=momenta,
+        section_rotation=mesh.rotation(np.array([0.0, 1.0])),
+        buckling=buckling_loads(mesh, rigidities, strain, reference),
+    )
+
+
+def _pair(name: str, strain: Strain) -> Pair:
+    found = pair_named(name)
+    if strain == "von_karman" and not found.local_force:
+        raise ValueError(
+            f"strain 'von_karman' needs an axial force of each element alone, which pair {name!r} has not: "
+            "use pair 'compatible', 'quadratic' or 'hermite'"
+        )
+    return found
+
+
+def _rigidities(material: Material, section: Section, dim: int) -> dict[str, float]:
+    """Stress over strain of each field: EA, EI_z, in space also EI_y and GJ."""
+    plane = {"x": material.young * section.area, "y": material.young * section.second_moment}
+    if dim == 2:
+        return plane
+    bending = material.young * section.in_space("second_moment_y")
+    return {**plane, "z": bending, "turn": material.shear_modulus * section.in_space("torsion_constant")}
+
+
+def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
+    """Mass integrals of the axis, and of the spin of its sections about it."""
+    d, line_density = mesh.dim, density * section.area
+    local, weight = mesh.quadrature()
+    w, x = line_density * weight, mesh.points(local)
+    phi = [mesh.rows(name, local) for name in mesh.displacements]
+    first, second, lever = np.zeros(d), np.zeros((d, d)), np.zeros((d, d, mesh.size))
+    first[0], second[0, 0] = w @ x, w @ x**2
+    lever[:, 0] = [p.T @ (w * x) for p in phi]
+    spin, spin_shape, spin_pair = _section_spin(mesh, density, section)
+    return Inertia(
+        mass=line_density * mesh.length,
+        first=first,
+        second=second,
+        shape_first=np.array([p.T @ w for p in phi]),
+        shape_lever=lever,
+        shape_pair=tuple(tuple((p.T @ sparse.diags_array(w) @ q).tocsr() for q in phi) for p in phi),
+        spin=spin,
+        spin_shape=spin_shape,
+        spin_pair=spin_pair,
+    )
+
+
+def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
+    """½∫ρI_p(Ω_x + θ̇_x)² dx of a beam in space: spin, spin_shape and spin_pair of :class:`flexph.Inertia`."""
+    s = spins(mesh.dim)
+    spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), sparse.csr_array((mesh.size, mesh.size))
+    if mesh.dim == 3:
+        local, weight = mesh.quadrature()
+        w, turn = density * section.in_space("polar_moment") * weight, mesh.rows("turn", local)
+        spin[0, 0], shape[0], pair = w.sum(), turn.T @ w, (turn.T @ sparse.diags_array(w) @ turn).tocsr()
+    return spin, shape, pair
+
+
+def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain) -> Elasticity:
+    """Weak form of stress/rigidity = strain of all fields, tested with the stresses themselves."""
+    local, weight = mesh.quadrature()
+    w = sparse.diags_array(weight)
+    stress = {name: c.stress.rows(local, mesh.step) for name, c in mesh.components.items()}
+    slopes, weights = sparse.csr_array((0, mesh.size)), sparse.csr_array((stress["x"].shape[1], 0))
+    if strain == "von_karman":
+        slopes = sparse.vstack([mesh.rows(name, local, 1) for name in mesh.transverse]).tocsr()
+        weights = sparse.hstack([stress["x"].T @ w for _ in mesh.transverse])
+    others = sum(s.shape[1] for s in stress.values()) - weights.shape[0]
+    compliances = [_compliance(c.stress, mesh) / rigidities[name] for name, c in mesh.components.items()]
+    return Elasticity(
+        compliance=sparse.block_diag(compliances).tocsr(),
+        strain=sparse.vstack([s.T @ w @ mesh.strain(name, local) for name, s in stress.items()]).tocsr(),
+        slopes=slopes,
+        weights=sparse.vstack([weights, sparse.csr_array((others, weights.shape[1]))]).tocsr(),
+    )
+
+
+def _compliance(stress: Field, mesh: LineMesh) -> sparse.csr_array:
+    """∫ψψᵀ dx of a stress field; as many Gauss points as it has coefficients on an element are exact."""
+    local, weight = gauss(stress.local)
+    rows = stress.rows(local, mesh.step)
+    made = sparse.csr_array(rows.T @ sparse.diags_array(mesh.step * np.tile(weight, mesh.elements)) @ rows)
+    made.eliminate_zeros()
+    return made
+
+
+def _port(mesh: LineMesh, name: str, x: float) -> Port:
+    if not 0.0 <= check.number(f"station {name!r}", x) <= mesh.length:
+        raise ValueError(f"station {name!r} must lie between 0 and the length {mesh.length} m, got {x} m")
+    element, local = mesh.find(x)
+    own = [_of_element(rows, element, mesh.elements) for rows in (mesh.displacement(local), mesh.rotation(local))]
+    return Port(check.array("position", mesh.on_axis(np.array([x]))[0], (mesh.dim,)), *own)
+
+
+def _of_element(rows: sparse.csr_array, element: int, elements: int) -> sparse.csr_array:
+    count = rows.shape[0] // elements
+    return rows[element * count : (element + 1) * count]
+
+
+def _load(mesh: LineMesh) -> LoadPort:
+    """Mean displacement of each element; 2 Gauss points are exact for the cubic."""
+    local, weight = gauss(2)
+    mean = sparse.kron(sparse.eye_array(mesh.elements), weight[None, :]).tocsr()
+    shapes = interleave(*(mean @ mesh.rows(name, local) for name in mesh.displacements))
+    middle = mesh.on_axis(mesh.points(np.array([0.5])))
+    return LoadPort(middle, shapes, np.full(mesh.elements, mesh.step))

@@ -1,0 +1,173 @@
+"""Bending of one straight beam as a linear port-Hamiltonian block ([flex] sec. 4.3 without its rigid motion)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from scipy import sparse
+
+from flexph import LinearPHDAE, modes
+from flexph.bodies.elasticity import inverse_by_blocks
+from flexph.numerics import checks as check
+
+from ..materials.damping import Damping
+from ..materials.materials import Material, Section
+from .elements import Field, gauss
+
+Causality = Literal["force", "velocity"]
+UNDAMPED = Damping()
+ENDS = ("root", "tip")
+LARGEST_LOAD = 4
+"""Degree of a distributed load up to which 4 Gauss points are exact: 7 with cubic velocities."""
+
+
+def bending(
+    length: float,
+    material: Material,
+    section: Section,
+    *,
+    elements: int,
+    causality: Causality = "force",
+    clamped: Collection[str] = (),
+    damping: Damping = UNDAMPED,
+    load: int | None = None,
+) -> LinearPHDAE:
+    """Small transverse motions w(x, t) of an Euler-Bernoulli beam of length [m] along x, ``elements`` equal ones:
+
+        ρA v̇ = −M'' + p,  Ṁ/EI = v'',  v = ẇ [m/s], M the bending moment [N m], p the load per length [N/m].
+
+    Ports ``root`` and ``tip``, width 2: velocity v and rotation rate v' of the section on one side; force [N] and
+    moment [N m] from outside, (M', −M) at the root and (−M', M) at the tip, on the other. ``causality`` says which of
+    both is the input:
+
+    - ``force``: forces in, velocities out; a free beam. Hermite velocities φ and discontinuous P1 moments ψ,
+      ``E = diag(∫ρA φφᵀ, ∫ψψᵀ/EI)``, ``D = ∫ψφ''ᵀ`` of ``J = [[0, −Dᵀ], [D, 0]]``;
+    - ``velocity``: velocities in, forces out; a beam that is driven at both ends. The dual pair: discontinuous P1
+      velocities ψ, Hermite moments φ, ``D = ∫φ''ψᵀ``; v(0), v(L) enter with Ṁ/EI = v'' tested with φ.
+
+    Both have clean spectra. States: part ``velocity``, then part ``moment``; Hermite fields node by node as (value,
+    element length · slope), P1 fields element by element as the values at its ends. Always sparse.
+
+    ``clamped`` names ends that do not move; they have no port. ``damping`` (:class:`Damping`) acts on all velocities,
+    the rigid ones too: αM + βDᵀC⁻¹D, and ratios of the lowest modes. ``load`` adds a port ``load``: p is a polynomial
+    of that degree d ≤ 4 on each element, given element by element by its values at d + 1 Gauss points (d = 0: p is
+    constant on each element).
+
+    Raises ValueError where a length or a count is not positive, an end or a causality is unknown, the degree is not
+    from 0 to 4, or a beam driven by velocities has stiffness damping or ratios: the velocities of its ends would have
+    to enter the damping force too.
+    """
+    step = check.positive("length", length, "m") / check.count("elements", elements)
+    check.choice("causality", causality, get_args(Causality))
+    held = _ends(clamped)
+    if causality == "velocity" and (damping.stiffness or any(damping.ratios)):
+        raise ValueError("a beam with causality 'velocity' takes mass damping only; use causality 'force'")
+    mesh = _mesh(elements, step, causality, held)
+    inertia, rigidity = material.density * section.area, material.young * section.second_moment
+    M, C, D = inertia * mesh.mass, mesh.compliance / rigidity, mesh.strain
+    columns = {end: mesh.end(end) for end in ENDS if end not in held}
+    if load is not None:
+        columns["load"] = mesh.load(_degree(load))
+    widths = np.cumsum([0, *(b.shape[1] for b in columns.values())])
+    system = LinearPHDAE(
+        E=sparse.block_diag([M, C]).tocsr(),
+        J=sparse.csr_array(sparse.block_array([[None, -D.T], [D, None]])),
+        B=sparse.csr_array(sparse.hstack(list(columns.values()))) if columns else None,
+        ports={name: slice(int(widths[i]), int(widths[i + 1])) for i, name in enumerate(columns)},
+        causality={end: causality for end in columns if end in ENDS},
+        parts={"velocity": slice(0, M.shape[0]), "moment": slice(M.shape[0], M.shape[0] + C.shape[0])},
+        kinetic=np.arange(M.shape[0] + C.shape[0]) < M.shape[0],
+    )
+    return _damped(system, M, C, D, damping=damping)
+
+
+def _ends(clamped: Collection[str]) -> set[str]:
+    if isinstance(clamped, str):
+        raise ValueError(f"clamped must be names of ends, such as ('root',), got the text {clamped!r}")
+    return {check.choice("an end in clamped", end, ENDS) for end in clamped}
+
+
+def _degree(load: int) -> int:
+    if check.count("load", load, 0) > LARGEST_LOAD:
+        raise ValueError(f"load must be a degree from 0 to {LARGEST_LOAD}, got {load}")
+    return load
+
+
+class _Mesh(NamedTuple):
+    """Matrices of unit ρA and EI; ``velocity`` keeps those coordinates that supports leave."""
+
+    causality: Causality
+    step: float
+    velocity: Field
+    moment: Field
+    kept: Any
+
+    @property
+    def mass(self) -> Any:
+        return self.kept.T @ self._product(self.velocity, self.velocity) @ self.kept
+
+    @property
+    def compliance(self) -> Any:
+        return self._product(self.moment, self.moment)
+
+    @property
+    def strain(self) -> Any:
+        """D over the kept velocities: the curvature of the Hermite field, whichever it is."""
+        if self.causality == "force":
+            return self._product(self.moment, self.velocity, curved=True) @ self.kept
+        return sparse.csr_array(self._product(self.velocity, self.moment, curved=True).T)
+
+    def end(self, name: str) -> Any:
+        """The two columns of B of an end."""
+        hermite = self.velocity if self.causality == "force" else self.moment
+        local, row = (np.array([0.0]), 0) if name == "root" else (np.array([1.0]), hermite.elements - 1)
+        value, slope = (hermite.rows(local, self.step, k)[[row]].T for k in (0, 1))
+        if self.causality == "force":
+            above, below = self.kept.T @ sparse.hstack([value, slope]), (self.moment.size, 2)
+            return sparse.vstack([above, sparse.csr_array(below)])
+        sign = 1.0 if name == "tip" else -1.0  # [φ v' − φ' v] from 0 to L
+        return sparse.vstack([sparse.csr_array((self.velocity.size, 2)), sign * sparse.hstack([-slope, value])])
+
+    def load(self, degree: int) -> Any:
+        """∫ φ p dx of polynomials that are 1 at one of the d + 1 Gauss points of an element: Lagrange's."""
+        nodes, (points, weight) = gauss(degree + 1)[0], gauss(4)
+        basis = np.linalg.solve(np.vander(nodes).T, np.vander(points, degree + 1).T)  # (d + 1, points)
+        spread = sparse.kron(sparse.eye_array(self.velocity.elements), (basis * weight).T)
+        above = self.kept.T @ (self.step * self.velocity.rows(points, self.step).T @ spread)
+        return sparse.vstack([above, sparse.csr_array((self.moment.size, above.shape[1]))])
+
+    def _product(self, left: Field, right: Field, *, curved: bool = False) -> Any:
+        """∫ left rightᵀ dx, or with the curvature of the right field; 4 Gauss points are exact."""
+        points, weight = gauss(4)
+        w = sparse.diags_array(self.step * np.tile(weight, left.elements))
+        made = left.rows(points, self.step).T @ w @ right.rows(points, self.step, 2 if curved else 0)
+        return sparse.csr_array(made)
+
+
+def _mesh(elements: int, step: float, causality: Causality, held: set[str]) -> _Mesh:
+    hermite, local = Field("Hermite", elements), Field("P1", elements, continuous=False)
+    if causality == "velocity":  # an end without a port has the input zero
+        return _Mesh(causality, step, local, hermite, sparse.eye_array(local.size, format="csr"))
+    fixed = [i for end in held for i in ((0, 1) if end == "root" else (hermite.size - 2, hermite.size - 1))]
+    kept = np.setdiff1d(np.arange(hermite.size), fixed)
+    return _Mesh(causality, step, hermite, local, sparse.eye_array(hermite.size, format="csr")[:, kept])
+
+
+def _damped(system: LinearPHDAE, M: Any, C: Any, D: Any, *, damping: Damping) -> LinearPHDAE:
+    """The system with R = diag(αM + βDᵀC⁻¹D + Σ 2ζω (Mφ)(Mφ)ᵀ, 0)."""
+    if damping == UNDAMPED:
+        return system
+    loss = damping.mass * M
+    if damping.stiffness:
+        loss = loss + damping.stiffness * (D.T @ inverse_by_blocks(C) @ D)
+    if any(damping.ratios):
+        found = modes(system, len(damping.ratios))
+        if len(found.frequencies) < len(damping.ratios):
+            raise ValueError(f"damping has {len(damping.ratios)} ratios, the beam {len(found.frequencies)} modes")
+        weight = np.sqrt(2.0 * np.array(damping.ratios) * found.frequencies)
+        root = sparse.csr_array(M @ found.shapes[: M.shape[0]].real * weight)
+        loss = loss + root @ root.T
+    return replace(system, R=sparse.block_diag([0.5 * (loss + loss.T), sparse.csr_array(C.shape)]).tocsr())

@@ -1,0 +1,151 @@
+"""Line elements and the pairs of velocity and stress spaces a beam can be made of.
+
+Shape functions are scikit-fem's on the reference element [0, 1] and are carried to an element of length h here, so
+that Hermite rotations are kept as hθ: the unscaled matrices, and Hermite functions formed from global coordinates,
+lose digits on fine meshes (8e-6 of the stiffness at 1000 elements).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import skfem
+from scipy import sparse
+from skfem.element import ElementLineHermite, ElementLineP0, ElementLineP1, ElementLineP2
+
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+
+_ELEMENTS = {"P0": ElementLineP0, "P1": ElementLineP1, "P2": ElementLineP2, "Hermite": ElementLineHermite}
+_NODAL = {"P1": 1, "P2": 1, "Hermite": 2}
+"""Coordinates that a continuous field has at each node."""
+_DEGREE = {"P0": 0, "P1": 1, "Gauss": 1, "P2": 2, "Hermite": 3}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A finite-element field over n equal elements: a shape family, continuous over the nodes or not.
+
+    Coordinates of continuous fields: those of the nodes, then those inside of the elements (P2: values at the middle).
+    The family ``Gauss``, discontinuous, are lines by their values at the two Gauss points: ∫fg of them is diagonal.
+    """
+
+    family: str
+    elements: int
+    continuous: bool = True
+
+    @property
+    def degree(self) -> int:
+        """Degree of the polynomials on an element."""
+        return _DEGREE[self.family]
+
+    @property
+    def local(self) -> int:
+        """Number of shape functions on one element."""
+        return self.degree + 1
+
+    @property
+    def nodal(self) -> int:
+        """Number of coordinates at each node."""
+        return _NODAL[self.family] if self.continuous else 0
+
+    @property
+    def inside(self) -> int:
+        """Number of coordinates inside of each element, which no other element shares."""
+        return self.local - 2 * self.nodal
+
+    @property
+    def dofs(self) -> np.ndarray:
+        """Coordinates of each element, (elements, local): its two nodes, then its inside."""
+        first = np.arange(self.elements)[:, None]
+        nodes = self.nodal * first + np.arange(2 * self.nodal)
+        return np.hstack([nodes, self.nodal * (self.elements + 1) + self.inside * first + np.arange(self.inside)])
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return int(self.dofs.max()) + 1
+
+    def rows(self, points: Array, step: float, derivative: int = 0) -> sparse.csr_array:
+        """Values (or derivatives) at local points of every element: sparse (elements · points, size)."""
+        table = _table(self.family, points)[derivative] / step**derivative
+        count = self.elements * len(points)
+        values = np.broadcast_to(table.T, (self.elements, len(points), self.local))
+        columns = np.broadcast_to(self.dofs[:, None, :], values.shape)
+        rows = np.broadcast_to(np.arange(count).reshape(self.elements, len(points), 1), values.shape)
+        made = sparse.coo_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=(count, self.size))
+        return made.tocsr()
+
+
+def _table(family: str, points: Array) -> tuple[Array, ...]:
+    """Shape functions and their derivatives on [0, 1]: arrays (local, points)."""
+    if family == "Gauss":
+        (a, b), x = gauss(2)[0], np.asarray(points, dtype=float)
+        return np.array([(x - b) / (a - b), (x - a) / (b - a)]), np.outer([1.0, -1.0], np.ones_like(x)) / (a - b)
+    # a new element each time: scikit-fem keeps caches on element objects
+    element = _ELEMENTS[family]()
+    quadrature = (np.asarray(points, dtype=float)[None, :], np.ones(len(points)))
+    basis = skfem.Basis(skfem.MeshLine(np.array([0.0, 1.0])), element, quadrature=quadrature)
+    shapes = [functions[0] for functions in basis.basis]
+    value = np.array([np.asarray(s)[0] for s in shapes])
+    if family == "P0":
+        return (value,)
+    slope = np.array([s.grad[0, 0] for s in shapes])
+    if family != "Hermite":
+        return value, slope
+    return value, slope, np.array([s.hess[0, 0, 0] for s in shapes])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A mixed pair: families of axial velocity, axial force, bending velocity and moment, of torsion and torque.
+
+    ``local_force`` and ``local_moment`` say that a stress is discontinuous, so that it can be condensed element by
+    element.
+    """
+
+    force: str
+    local_force: bool
+    moment: str
+    local_moment: bool
+    along: str = "P1"
+    torque: str = "P0"
+
+    def fields(self, elements: int) -> tuple[Field, Field, Field, Field]:
+        """Axial velocity, axial force, bending velocity, bending moment over n elements."""
+        return (
+            Field(self.along, elements),
+            Field(self.force, elements, continuous=not self.local_force),
+            Field("Hermite", elements),
+            Field(self.moment, elements, continuous=not self.local_moment),
+        )
+
+    def torsion(self, elements: int) -> tuple[Field, Field]:
+        """Torsional velocity and torque over n elements."""
+        return Field("P1", elements), Field(self.torque, elements, continuous=not self.local_force)
+
+
+PAIRS = {
+    # clean over its whole spectrum and local: algebraically the displacement elements
+    "compatible": Pair("P0", True, "P1", True),
+    # clean and local too, of fourth order in the axial direction as in bending
+    "quadratic": Pair("Gauss", True, "P1", True, along="P2"),
+    # clean and more accurate in bending; the moments are continuous
+    "hermite": Pair("P0", True, "Hermite", False),
+    # [flex] sec. 6, for reproduction: spurious axial modes that no refinement removes
+    "paper": Pair("P1", False, "Hermite", False, torque="P1"),
+}
+"""Velocities are P1 (torsion; axial ones too, or P2) and Hermite (bending) throughout. Hermite with continuous P1
+moments has a kernel and is not offered."""
+
+
+def pair(name: str) -> Pair:
+    """The pair of that name."""
+    return PAIRS[check.choice("pair", name, PAIRS)]
+
+
+def gauss(points: int) -> tuple[Array, Array]:
+    """Gauss points and weights on [0, 1], exact for degree 2·points − 1."""
+    x, w = np.polynomial.legendre.leggauss(points)
+    return 0.5 * (x + 1.0), 0.5 * w

@@ -1,0 +1,65 @@
+"""How a beam looks: its drawn axis and the stresses along it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from flexph import StressField, View
+
+from ..materials.materials import Section
+from .line_mesh import LineMesh
+
+CELLS = 4  # straight pieces an element is drawn with
+
+_FORCES = {
+    2: {"x": "axial_force", "y": "bending_moment"},
+    3: {"x": "axial_force", "z": "bending_moment_y", "y": "bending_moment_z", "turn": "torque"},
+}
+
+
+def line_view(mesh: LineMesh, section: Section) -> View:
+    """Straight pieces along the axis, with stresses at their middles; see :func:`line_stresses`."""
+    count = CELLS * mesh.elements
+    corners = np.arange(CELLS + 1) / CELLS
+    keep = np.flatnonzero(np.tile(np.arange(CELLS + 1) < CELLS, mesh.elements))
+    keep = np.append(keep, mesh.elements * (CELLS + 1) - 1)  # every element without its end, and the tip
+    rows = (mesh.dim * keep[:, None] + np.arange(mesh.dim)).ravel()
+    return View(
+        points=mesh.on_axis(mesh.points(corners)[keep]),
+        cells=np.column_stack([np.arange(count), np.arange(1, count + 1)]),
+        cell_type="line",
+        shape=mesh.displacement(corners)[rows],
+        stresses=line_stresses(mesh, section, corners[:-1] + 0.5 / CELLS),
+    )
+
+
+def line_stresses(mesh: LineMesh, section: Section, local: np.ndarray) -> dict[str, StressField]:
+    """Forces and moments, and where the section has the dimensions they need, stresses at its surface.
+
+    In the plane ``axial_force`` N [N], ``bending_moment`` M [N m], and ``axial_stress_upper``, ``axial_stress_lower``
+    ``N/A ∓ M c/I`` [Pa] at y = ±c. In space ``bending_moment_y``, ``bending_moment_z``, ``torque``, and
+
+        axial_stress_y_upper, axial_stress_y_lower:  N/A ∓ M_z c_y/I_z  at y = ±c_y, z = 0
+        axial_stress_z_upper, axial_stress_z_lower:  N/A ± M_y c_z/I_y  at z = ±c_z, y = 0
+
+    (a corner of a rectangle carries the sum of two of them less N/A), for circles ``torsional_shear_stress``
+    ``T d/2J`` at the surface.
+    """
+    rows = mesh.stresses(local)
+    made = {name: StressField("N" if k == "x" else "N m", rows[k]) for k, name in _FORCES[mesh.dim].items()}
+    constants = {"y": (section.fibre, section.second_moment), "z": (section.fibre_z, section.second_moment_y)}
+    for k in mesh.transverse:
+        fibre, second = constants[k]
+        if fibre is not None and second is not None:
+            name = "axial_stress" if mesh.dim == 2 else f"axial_stress_{k}"
+            made |= _at_fibres(name, rows["x"] / section.area, -mesh.components[k].sign * fibre / second * rows[k])
+    if mesh.dim == 3 and section.diameter is not None:
+        radius = section.diameter / 2.0
+        shear = radius / section.in_space("torsion_constant") * rows["turn"]
+        made["torsional_shear_stress"] = StressField("Pa", shear)
+    return made
+
+
+def _at_fibres(name: str, mean: sparse.csr_array, bending: sparse.csr_array) -> dict[str, StressField]:
+    return {f"{name}_upper": StressField("Pa", mean + bending), f"{name}_lower": StressField("Pa", mean - bending)}

@@ -1,0 +1,69 @@
+"""Materials of mesh files: densities and moduli by the regions that they are assigned to."""
+
+from __future__ import annotations
+
+import warnings
+
+from flexph.meshes.abaqus.elements import differences, lumped
+from flexph.meshes.contents import FileMaterial, MeshContents
+from flexph.results.validity import ValidityWarning
+
+from .materials import Material
+
+
+def file_materials(contents: MeshContents) -> dict[str, Material]:
+    """The materials of a file by the names of their regions of cells.
+
+    Raises ValueError where the file assigns none, or one that lacks its density or its isotropic moduli.
+    """
+    if not contents.sections:
+        held = f"its materials {', '.join(map(repr, contents.materials))} are assigned to no region"
+        raise ValueError(f"material must be given: {held if contents.materials else 'the mesh has none of its own'}")
+    return {region: _material(name, contents) for region, name in contents.sections}
+
+
+def _material(name: str, contents: MeshContents) -> Material:
+    found = _found(name, contents)
+    if found.refused:
+        raise ValueError(
+            f"material {name!r} of the mesh must be isotropic and constant, got {found.refused}: give material="
+        )
+    lacking = [word for word, value in (("*DENSITY", found.density), ("*ELASTIC", found.young)) if value is None]
+    if lacking or found.density is None or found.young is None:
+        raise ValueError(f"material {name!r} of the mesh must have {' and '.join(lacking)}: give material=")
+    return Material(young=found.young, density=found.density, poisson=found.poisson)
+
+
+def _found(name: str, contents: MeshContents) -> FileMaterial:
+    known = {key.upper(): material for key, material in contents.materials.items()}
+    if name.upper() not in known:
+        raise ValueError(
+            f"material {name!r} of a section of the mesh must be defined, there are "
+            f"{', '.join(map(repr, contents.materials)) or 'none'}"
+        )
+    return known[name.upper()]
+
+
+def file_densities(contents: MeshContents) -> dict[str, float] | None:
+    """Densities by the names of regions of cells, or None where the file does not say all of them."""
+    materials = {key.upper(): material for key, material in contents.materials.items()}
+    found = {region: materials.get(name.upper(), FileMaterial()).density for region, name in contents.sections}
+    known = {region: density for region, density in found.items() if density is not None}
+    return known if known and len(known) == len(found) else None
+
+
+def element_notes(contents: MeshContents) -> list[str]:
+    """What the elements of this package do otherwise than those of the program that the file is for."""
+    notes = [note for kind in contents.types for note in differences(kind)]
+    linear = [kind for kind in contents.types if lumped(kind)]
+    if linear:
+        notes.append(f"masses of {', '.join(linear)} are lumped in its own program, and consistent here")
+    return notes
+
+
+def warn_of_elements(contents: MeshContents, level: int) -> None:
+    """Say that stiffnesses differ from those of the program that the file is for; ``level`` as of warnings.warn."""
+    notes = [note for kind in contents.types for note in differences(kind)]
+    if notes:
+        text = f"{'; '.join(notes)}: fem.solid integrates fully (docs/solids.md has the size of the difference)"
+        warnings.warn(text, ValidityWarning, stacklevel=level + 1)

@@ -1,0 +1,158 @@
+"""Materials and cross sections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, zeta
+
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+
+from .elastic import isotropic_compliance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """A linear elastic, isotropic material: Young's modulus E [Pa], density ρ [kg/m³].
+
+    Bodies in space also need either Poisson's ratio ``poisson`` ν, −1 < ν ≤ ½, or the shear modulus ``shear`` G [Pa].
+    Raises ValueError where a value is out of its range or both of them are given.
+    """
+
+    young: float
+    density: float
+    poisson: float | None = None
+    shear: float | None = None
+
+    def __post_init__(self) -> None:
+        check.positive("young", self.young, "Pa")
+        check.positive("density", self.density, "kg/m³")
+        if self.poisson is not None and self.shear is not None:
+            raise ValueError("a material takes poisson= or shear=: only one, the other follows from G = E/(2(1 + ν))")
+        if self.poisson is not None and not -1.0 < check.number("poisson", self.poisson) <= 0.5:
+            raise ValueError(f"poisson must be above -1 and not above 0.5, got {self.poisson}")
+        if self.shear is not None:
+            check.positive("shear", self.shear, "Pa")
+
+    @property
+    def shear_modulus(self) -> float:
+        """G = E/(2(1 + ν)) [Pa]. Raises ValueError where the material has neither ν nor G."""
+        if self.shear is not None:
+            return self.shear
+        if self.poisson is None:
+            raise ValueError("material needs poisson= or shear= in space (dim=3): torsion works on the shear modulus G")
+        return self.young / (2.0 * (1.0 + self.poisson))
+
+    @property
+    def compliance(self) -> Array:
+        """S of ε = S σ, (6, 6) [1/Pa], over (xx, yy, zz, yz, xz, xy); singular at ν = ½. Needs ν or G."""
+        if self.shear is None and self.poisson is None:
+            raise ValueError("material needs poisson= or shear= in a solid: its stresses are of all directions")
+        G = self.shear_modulus
+        nu = self.young / (2.0 * G) - 1.0 if self.poisson is None else self.poisson
+        return isotropic_compliance(self.young, nu, G)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A cross section with its principal axes along y and z, given in one of three ways.
+
+    - ``diameter``: a solid circle; with ``inner_diameter`` a hollow one;
+    - ``width`` b along z and ``height`` h along y: a rectangle;
+    - its constants: ``area`` A [m²] and ``second_moment`` I_z [m⁴] of bending in the x-y plane; in space also
+      ``second_moment_y`` I_y [m⁴] of bending in the x-z plane and the St. Venant ``torsion_constant`` J [m⁴].
+      ``polar_moment`` I_p [m⁴] is that of the rotary inertia, I_y + I_z unless given. Stresses at the outer fibres need
+      their distances from the axis ``fibre`` (along y) and ``fibre_z`` [m].
+
+    All constants are then attributes: circles I = π(d⁴ − d_i⁴)/64, J = 2I; rectangles I_z = bh³/12, I_y = hb³/12 and J
+    by :func:`rectangle_torsion`. Raises ValueError where a value is not positive or shapes are mixed.
+    """
+
+    diameter: float | None = None
+    inner_diameter: float | None = None
+    width: float | None = None
+    height: float | None = None
+    area: float = 0.0
+    second_moment: float = 0.0
+    second_moment_y: float | None = None
+    torsion_constant: float | None = None
+    polar_moment: float | None = None
+    fibre: float | None = None
+    fibre_z: float | None = None
+
+    def __post_init__(self) -> None:
+        circle = self.diameter is not None or self.inner_diameter is not None
+        rectangle = self.width is not None or self.height is not None
+        if circle + rectangle > 1 or ((circle or rectangle) and any(getattr(self, name) for name in _UNITS)):
+            raise ValueError("a section takes diameter=, or width= and height=, or area= and second_moment=: only one")
+        made = self._circle() if circle else self._rectangle() if rectangle else self._given()
+        if made.get("polar_moment") is None and made.get("second_moment_y") is not None:
+            made["polar_moment"] = made["second_moment"] + made["second_moment_y"]
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+
+    def _circle(self) -> dict[str, Any]:
+        d = check.positive("diameter", self.diameter or 0.0, "m")
+        hole = check.not_negative("inner_diameter", self.inner_diameter or 0.0, "m")
+        if hole >= d:
+            raise ValueError(f"inner_diameter must be smaller than the diameter {d} m, got {hole} m")
+        second = np.pi * (d**4 - hole**4) / 64.0
+        return {
+            "area": np.pi * (d**2 - hole**2) / 4.0,
+            "second_moment": second,
+            "second_moment_y": second,
+            "torsion_constant": 2.0 * second,
+            "fibre": d / 2.0,
+            "fibre_z": d / 2.0,
+        }
+
+    def _rectangle(self) -> dict[str, Any]:
+        b = check.positive("width", self.width or 0.0, "m")
+        h = check.positive("height", self.height or 0.0, "m")
+        return {
+            "area": b * h,
+            "second_moment": b * h**3 / 12.0,
+            "second_moment_y": h * b**3 / 12.0,
+            "torsion_constant": rectangle_torsion(b, h),
+            "fibre": h / 2.0,
+            "fibre_z": b / 2.0,
+        }
+
+    def _given(self) -> dict[str, Any]:
+        """The constants, checked; all but A and I_z may be missing."""
+        given = {name: getattr(self, name) for name in _UNITS}
+        return {k: None if v is None else check.positive(k, v, _UNITS[k]) for k, v in given.items()}
+
+    def in_space(self, name: str) -> float:
+        """A constant that only bodies in space need. Raises ValueError, naming it, where it is missing."""
+        value = getattr(self, name)
+        if value is None:
+            raise ValueError(f"section needs {name}= [{_UNITS[name]}] in space (dim=3)")
+        return float(value)
+
+
+_UNITS = {
+    "area": "m²",
+    "second_moment": "m⁴",
+    "second_moment_y": "m⁴",
+    "torsion_constant": "m⁴",
+    "polar_moment": "m⁴",
+    "fibre": "m",
+    "fibre_z": "m",
+}
+
+
+def rectangle_torsion(width: float, height: float) -> float:
+    """St. Venant torsion constant of a rectangle [m⁴], a the longer and b the shorter side [m]:
+
+    ``J = a b³ (1/3 − (64/π⁵) (b/a) Σ tanh(nπa/2b)/n⁵)``, n = 1, 3, 5, … (Timoshenko and Goodier, Theory of Elasticity,
+    torsion of rectangular bars). To round-off: Σ1/n⁵ = (31/32) ζ(5) is summed in closed form, the rest of the series,
+    1 − tanh, falls like e^(−nπ).
+    """
+    a, b = max(width, height), min(width, height)
+    n = np.arange(1, 13, 2)
+    series = 31.0 / 32.0 * zeta(5.0) - float(np.sum(2.0 * expit(-n * np.pi * a / b) / n**5))
+    return a * b**3 * (1.0 / 3.0 - 64.0 / np.pi**5 * (b / a) * series)

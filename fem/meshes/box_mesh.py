@@ -1,0 +1,31 @@
+"""Meshes of boxes and rectangles, without another program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import skfem
+
+from flexph.numerics import checks as check
+
+SIDES = ("left", "right", "front", "back", "bottom", "top")
+"""Names of the sides: first and last along x, y, z."""
+
+
+def box_mesh(lengths: Sequence[float], counts: Sequence[int], *, simplices: bool = False) -> skfem.Mesh:
+    """A box (three lengths [m]) or a rectangle (two) from the origin, cut in equal cells, so many along each axis.
+
+    Hexahedra or quadrilaterals; ``simplices``: tetrahedra or triangles. Regions ``left`` and ``right`` (along x),
+    ``front`` and ``back`` (y), ``bottom`` and ``top`` (z). Of degree 1; :func:`fem.solid` takes it with ``degree=2``.
+    """
+    if len(lengths) not in (2, 3) or len(counts) != len(lengths):
+        raise ValueError(f"lengths and counts must be two or three each, got {len(lengths)} and {len(counts)}")
+    sizes = [check.positive("lengths", x, "m") for x in lengths]
+    grid = [np.linspace(0.0, x, check.count("counts", n) + 1) for x, n in zip(sizes, counts, strict=True)]
+    made = (skfem.MeshQuad if len(sizes) == 2 else skfem.MeshHex).init_tensor(*grid)
+    if simplices:
+        made = made.to_meshtri() if len(sizes) == 2 else made.to_meshtet()
+    at = lambda i, x: lambda points: np.abs(points[i] - x) < 1e-9 * sizes[i]  # noqa: E731 - one test for each side
+    ends = [(i, x) for i, size in enumerate(sizes) for x in (0.0, size)]
+    return made.with_boundaries({name: at(*end) for name, end in zip(SIDES, ends, strict=False)})

@@ -1,0 +1,138 @@
+"""Cells of solid meshes: their nodes, faces, shape functions and quadrature, as data.
+
+Nodes are those of :mod:`flexph.meshes.cell_nodes`; shape functions and quadrature are scikit-fem's, brought to that
+order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from skfem import element as elements
+from skfem.quadrature import get_quadrature
+
+from flexph.meshes.cell_nodes import NODES, REFERENCE, SHAPE, Corners, facet_nodes
+from flexph.numerics.rotations import Array
+
+DRAWN: dict[str, tuple[Corners, ...]] = {
+    "triangle": ((0, 1, 2),),
+    "quad": ((0, 1, 2), (0, 2, 3)),
+    "tetra": ((0, 1, 2, 3),),
+    "hexahedron": ((0, 1, 2, 6), (0, 2, 3, 6), (0, 3, 7, 6), (0, 7, 4, 6), (0, 4, 5, 6), (0, 5, 1, 6)),
+}
+"""Simplices that draw a cell where a mesh mixes types."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A kind of cell: its shape, its degree, its nodes (means of corners), scikit-fem's element.
+
+    ``stress`` and ``mass`` are orders of quadrature: stresses live at the points of the first. On simplices these are
+    as many as a discontinuous polynomial of one degree less has values, so that stress and strain are in one space; on
+    quadrilaterals and hexahedra the points of the full rule, with which the pair is algebraically the displacement
+    element.
+    """
+
+    name: str
+    shape: str
+    degree: int
+    nodes: tuple[Corners, ...]
+    element: Any
+    stress: int
+    mass: int
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the cell."""
+        return REFERENCE[self.shape].shape[1]
+
+    @property
+    def corners(self) -> int:
+        """Number of corners."""
+        return len(REFERENCE[self.shape])
+
+    @cached_property
+    def positions(self) -> Array:
+        """Nodes of the reference cell, (nodes, dim)."""
+        return np.array([REFERENCE[self.shape][list(n)].mean(axis=0) for n in self.nodes])
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """scikit-fem's number of each node."""
+        theirs = np.array(self.element().doflocs)
+        apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
+        found: list[int] = apart.argmin(axis=1).tolist()
+        assert np.all(apart.min(axis=1) < 1e-12) and len(set(found)) == len(theirs)
+        return found
+
+    def shapes(self, points: Array) -> tuple[Array, Array]:
+        """Shape functions (nodes, q) and their gradients (nodes, dim, q) at reference points (dim, q)."""
+        element = self.element()
+        found = [element.lbasis(points, i) for i in self._order]
+        ones = np.ones(points.shape[1])
+        return np.array([v * ones for v, _ in found]), np.array([np.asarray(g) * ones for _, g in found])
+
+    def quadrature(self, order: int) -> tuple[Array, Array]:
+        """Points (dim, q) and weights (q,) on the reference cell."""
+        points, weights = get_quadrature(self.element(), order)
+        return points, weights
+
+    @cached_property
+    def mirrored(self) -> list[int]:
+        """The node at the mirror image of each node (first two axes exchanged): turns a cell inside out."""
+        swapped = self.positions.copy()
+        swapped[:, [0, 1]] = swapped[:, [1, 0]]
+        found: list[int] = np.abs(swapped[:, None] - self.positions[None]).max(axis=2).argmin(axis=1).tolist()
+        return found
+
+    def facet(self, number: int) -> tuple[Cell, list[int]]:
+        """The kind of a facet, and its nodes among those of the cell."""
+        kind, local = facet_nodes(self.name, number)
+        return CELLS[kind], local
+
+
+CELLS = {
+    name: Cell(name, SHAPE[name], degree, NODES[name], element, stress, mass)
+    for name, degree, element, stress, mass in (
+        ("line", 1, elements.ElementLineP1, 0, 2),
+        ("line3", 2, elements.ElementLineP2, 2, 4),
+        ("triangle", 1, elements.ElementTriP1, 0, 2),
+        ("triangle6", 2, elements.ElementTriP2, 2, 4),
+        ("quad", 1, elements.ElementQuad1, 2, 2),
+        ("quad8", 2, elements.ElementQuadS2, 4, 4),
+        ("quad9", 2, elements.ElementQuad2, 4, 4),
+        ("tetra", 1, elements.ElementTetP1, 1, 2),
+        ("tetra10", 2, elements.ElementTetP2, 2, 4),
+        ("hexahedron", 1, elements.ElementHex1, 2, 2),
+        ("hexahedron20", 2, elements.ElementHexS2, 4, 4),
+        ("hexahedron27", 2, elements.ElementHex2, 4, 4),
+    )
+}
+ELEVATED = {"triangle": "triangle6", "quad": "quad9", "tetra": "tetra10", "hexahedron": "hexahedron27"}
+"""The cells of degree 2 that a mesh of degree 1 is refined to."""
+
+
+@lru_cache(maxsize=64)
+def table(name: str, order: int) -> tuple[Array, Array, Array]:
+    """Shape functions (nodes, q), gradients (nodes, dim, q) and weights (q,) of a kind of cell at a quadrature rule.
+
+    ``order`` 0 is one point.
+    """
+    cell = CELLS[name]
+    if order == 0:
+        points = REFERENCE[cell.shape].mean(axis=0)[:, None]
+        weights = np.array(
+            [{"line": 1.0, "triangle": 0.5, "quad": 1.0, "tetra": 1.0 / 6.0, "hexahedron": 1.0}[cell.shape]]
+        )
+    else:
+        points, weights = cell.quadrature(order)
+    return (*cell.shapes(points), weights)
+
+
+@lru_cache(maxsize=64)
+def corner_slopes(name: str) -> Array:
+    """Gradients of the shape functions at the corners of a kind of cell, (nodes, dim, corners)."""
+    return CELLS[name].shapes(REFERENCE[CELLS[name].shape].T)[1]

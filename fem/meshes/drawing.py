@@ -1,0 +1,66 @@
+"""How cells are drawn: as they are, or as simplices where a mesh mixes types; and stresses at their nodes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from flexph.bodies.body import NodeValues
+from flexph.numerics.rotations import Array
+
+from .cells import DRAWN, Cell
+from .solid_mesh import SolidMesh
+
+
+class Piece(NamedTuple):
+    """A part of every cell of a block: its nodes among those of the cell."""
+
+    block: int
+    local: tuple[int, ...]
+
+
+class Drawing(NamedTuple):
+    """Cells (c, n) of one type over the nodes ``used`` (p,) of the mesh, the cell each is (a part) of, the pieces."""
+
+    name: str
+    used: Array
+    cells: Array
+    drawn: Array
+    pieces: tuple[Piece, ...]
+
+
+def drawing(mesh: SolidMesh) -> Drawing:
+    """The cells of a mesh as a viewer takes them."""
+    if len(mesh.blocks) == 1:
+        kind = mesh.blocks[0].kind
+        name, pieces = kind.name, [Piece(0, tuple(range(len(kind.nodes))))]
+    else:
+        name = "triangle" if mesh.dim == 2 else "tetra"
+        pieces = [Piece(b, local) for b, block in enumerate(mesh.blocks) for local in DRAWN[block.kind.shape]]
+    cells = np.vstack([mesh.blocks[p.block].nodes[:, list(p.local)] for p in pieces])
+    drawn = np.concatenate([np.arange(mesh.starts[p.block], mesh.starts[p.block + 1]) for p in pieces])
+    used = np.unique(cells)
+    return Drawing(name, used, np.searchsorted(used, cells), drawn, tuple(pieces))
+
+
+def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], firsts: Array, corners: list[Array]) -> tuple:
+    """Stresses at the nodes of all drawn cells.
+
+    By blocks: ``own`` (nodes, q) or (k, nodes, q), the polynomials through the points of a cell at all its nodes; the
+    first of these points; ``corners`` (k, corners) of the smooth field, which is a mean of these at other nodes.
+    """
+    made = []
+    for b, local in shown.pieces:
+        pick = list(local)
+        means = corner_means(mesh.blocks[b].kind)[pick]
+        made.append(NodeValues(int(firsts[b]), own[b][..., pick, :], corners[b], means))
+    return tuple(made)
+
+
+def corner_means(kind: Cell) -> Array:
+    """Each node as the mean of some corners, (nodes, corners)."""
+    made = np.zeros((len(kind.nodes), kind.corners))
+    for i, of in enumerate(kind.nodes):
+        made[i, list(of)] = 1.0 / len(of)
+    return made

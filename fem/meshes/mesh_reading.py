@@ -1,0 +1,260 @@
+"""Meshes of meshio and scikit-fem as meshes of solids: checked cells, named regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import meshio
+import numpy as np
+import skfem
+from skfem.io.meshio import to_meshio
+
+from flexph.meshes.files import TYPE, Source, dimension, listed, nodes_of, read
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+
+from .cells import CELLS
+from .mesh_soundness import refuse_hanging, refuse_overlaps, refuse_pieces
+from .solid_mesh import Block, NamedSet, SolidMesh, righted
+
+FLAT = 1e-9
+"""Spread of z over that of x and y up to which a mesh lies in a plane."""
+NUMBERED = ("gmsh:physical", "cell_tags", "medit:ref", "nastran:ref", "avsucd:material", "su2:tag", "netgen:index")
+"""Cell data of meshio by which formats number groups of cells: gmsh, MED, Medit, Nastran, AVS-UCD, SU2, Netgen."""
+KINDS = ("point", "line", "surface", "volume")
+Part = tuple[str, Array]
+"""A cell type and the nodes of its cells."""
+
+
+def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None) -> SolidMesh:
+    """The cells of the highest dimension of a mesh, with all named regions; see :func:`fem.solid` for what is refused.
+
+    ``plane`` says that these are triangles and quadrilaterals of the x-y plane. ``degree`` 2 gives cells of degree 1
+    nodes on their edges; None is the degree of the mesh.
+    """
+    if degree not in (None, 1, 2):
+        raise ValueError(f"degree must be 1 or 2, got {degree!r}")
+    given, named = _of_skfem(mesh) if isinstance(mesh, skfem.Mesh) else (read(mesh), {})
+    parts = _parts(given)
+    chosen = _chosen(parts, plane)
+    points = _points(given.points, plane)
+    _refuse_degree([name for name, _ in chosen], degree)
+    used = np.unique(np.concatenate([nodes.ravel() for _, nodes in chosen]))
+    fresh = np.full(len(points) + 1, -1)
+    fresh[used] = np.arange(len(used))
+    blocks = tuple(Block(CELLS[name], fresh[nodes]) for name, nodes in chosen)
+    blocks = righted(points[used], blocks, each=isinstance(mesh, skfem.Mesh))
+    sets = {name: _renumbered(s, fresh) for name, s in {**_meshio_sets(given, parts, chosen), **named}.items()}
+    made = SolidMesh(points[used], blocks, sets, used)
+    refuse_twins(made)
+    refuse_overlaps(made)
+    _refuse_loose(made, [(name, fresh[nodes]) for name, nodes in parts])
+    refuse_hanging(made)
+    refuse_pieces(made)
+    return made.elevated() if degree == 2 and made.degree == 1 else made
+
+
+def _parts(given: meshio.Mesh) -> list[Part]:
+    """The blocks of a meshio mesh, types checked."""
+    parts = []
+    for block in given.cells:
+        dimension(block.type)
+        parts.append((block.type, nodes_of(block.type, block.data, len(given.points))))
+    return parts
+
+
+def _points(given: Any, plane: bool) -> Array:
+    lost = np.flatnonzero(~np.isfinite(np.asarray(given, dtype=float)).all(axis=-1))
+    if lost.size:
+        raise ValueError(f"points of the mesh must be finite, got NaN or infinity in points {listed(lost)}")
+    points = check.array("points of the mesh", given, (None, None))
+    if not plane:
+        if points.shape[1] != 3:
+            raise ValueError(f"mesh must have points of space (N, 3), got {points.shape}; plane= makes a plane body")
+        return points
+    if points.shape[1] == 3 and len(points) and np.ptp(points[:, 2]) > FLAT * np.ptp(points[:, :2]):
+        raise ValueError(
+            f"mesh must lie in a plane z = constant for a plane body, z goes from {points[:, 2].min():.6g} to "
+            f"{points[:, 2].max():.6g} m"
+        )
+    return points[:, :2]
+
+
+def _chosen(parts: Iterable[Part], plane: bool) -> list[Part]:
+    """The cells of the body by type. Raises ValueError where there are none, or some of another dimension."""
+    held = [(name, nodes) for name, nodes in parts if len(nodes)]
+    words = ", ".join(dict.fromkeys(name for name, _ in held)) or "no cells"
+    top = max((dimension(name) for name, _ in held), default=0)
+    if plane and top > 2:
+        raise ValueError(f"mesh must have surface cells only for a plane body, mixed dimensions: got {words}")
+    if top < (2 if plane else 3):
+        hint = "; plane='stress' or plane='strain' makes a plane body of surface cells" if top == 2 else ""
+        raise ValueError(f"mesh must have {'surface' if plane else 'volume'} cells, got {words}{hint}")
+    made: dict[str, list[Array]] = {}
+    for name, nodes in held:
+        if dimension(name) == top:
+            made.setdefault(name, []).append(nodes)
+    known = [c.name for c in CELLS.values() if c.dim == top]
+    unknown = [name for name in made if name not in known]
+    if unknown:
+        raise ValueError(f"mesh must have cells of type {', '.join(known)}, got {', '.join(unknown)}")
+    return [(name, np.vstack(nodes)) for name, nodes in made.items()]
+
+
+def _refuse_degree(names: list[str], degree: int | None) -> None:
+    degrees = {name: CELLS[name].degree for name in names}
+    if len(set(degrees.values())) > 1:
+        raise ValueError(f"mesh must have cells of one degree, got {', '.join(names)}")
+    have = next(iter(degrees.values()))
+    if degree is not None and have > degree:
+        raise ValueError(
+            f"degree must be {have} for a mesh of second-order cells ({', '.join(names)}), got {degree}; save the mesh "
+            "with first-order cells for degree 1"
+        )
+
+
+def refuse_twins(mesh: SolidMesh) -> None:
+    """ValueError, naming them, for cells that occur twice, or that have a node twice."""
+    for block in mesh.blocks:
+        again = np.flatnonzero((np.diff(np.sort(block.nodes, axis=1), axis=1) == 0).any(axis=1))
+        if again.size:
+            raise ValueError(
+                f"mesh must have no degenerate cells, got {block.kind.name} cells with a node twice: {listed(again)}; "
+                "give wedges and pyramids as tetrahedra, collapsed quadrilaterals as triangles"
+            )
+        _, first, count = np.unique(np.sort(block.nodes, axis=1), axis=0, return_index=True, return_counts=True)
+        if np.any(count > 1):
+            twins = listed(np.sort(first[count > 1]))
+            raise ValueError(f"mesh must have every cell once, got {block.kind.name} cells again: {twins}")
+
+
+def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
+    """ValueError, naming them, for cells of one dimension less that are no facets: parts that would be lost."""
+    before: dict[str, int] = {}
+    for name, nodes in parts:
+        start = before.setdefault(name, 0)
+        before[name] += len(nodes)
+        if dimension(name) != mesh.dim - 1 or not len(nodes):
+            continue
+        own = _sorted_corners(_corners(nodes, name))
+        keys, number = np.unique(np.vstack([mesh.facets.corners, own]), axis=0, return_inverse=True)
+        known = np.zeros(len(keys), dtype=bool)
+        known[number.ravel()[: len(mesh.facets.corners)]] = True
+        loose = np.flatnonzero(~known[number.ravel()[len(mesh.facets.corners) :]])
+        if loose.size:
+            kinds = ", ".join(block.kind.name for block in mesh.blocks)
+            raise ValueError(
+                f"mesh must have cells of one dimension, and others on their facets only, got mixed dimensions: {name} "
+                f"cells that are no facets of {kinds} cells: {listed(start + loose)}"
+            )
+
+
+def _meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
+    """Named sets: the numbered groups of a format (gmsh's physical groups, …), cell sets, and point sets, of meshio."""
+    found: dict[str, list[tuple[int, Array]]] = {}
+    for key in NUMBERED:
+        for b, tag, name in _numbered_groups(given, key, parts):
+            found.setdefault(name, []).append((b, np.flatnonzero(given.cell_data[key][b] == tag)))
+    for name, members in given.cell_sets.items():
+        if name not in found and not name.startswith("gmsh:"):
+            numbered = [(b, np.asarray(m, dtype=int)) for b, m in enumerate(members) if m is not None and len(m)]
+            found[name] = numbered
+    made = {name: _cell_set(members, parts, chosen) for name, members in found.items()}
+    for name, nodes in {**given.point_sets, **_tagged_points(given)}.items():
+        numbers = np.asarray(nodes)
+        numbers = np.flatnonzero(numbers) if numbers.dtype == bool else numbers.astype(int)
+        made.setdefault(name, NamedSet(_pairs([], 2), _pairs([], 4), numbers))
+    return made
+
+
+def _numbered_groups(given: meshio.Mesh, key: str, parts: list[Part]) -> list[tuple[int, int, str]]:
+    """Block, number and name of the groups of cells that ``cell_data[key]`` numbers; 0 is no group.
+
+    Without a name they are called by their number, or ``volume 1``, ``surface 1`` where several dimensions use it.
+    """
+    tags = given.cell_data.get(key, [])
+    own = [(b, int(t)) for b, numbers in enumerate(tags) if len(numbers) for t in np.unique(numbers) if t]
+    names = _names_of_tags(given, key)
+    dim = [dimension(kind) for kind, _ in parts]
+    bare = {(t, dim[b]) for b, t in own if not names(t, dim[b])}
+    made = []
+    for b, t in own:
+        alone = len([1 for tag, _ in bare if tag == t]) == 1
+        made += [(b, t, n) for n in names(t, dim[b]) or [str(t) if alone else f"{KINDS[dim[b]]} {t}"]]
+    return made
+
+
+def _names_of_tags(given: meshio.Mesh, key: str) -> Callable[[int, int], list[str]]:
+    """The names of a group by its number and dimension: of gmsh, of MED (which may give it several), or none."""
+    if key == "gmsh:physical":
+        known = {(int(tag), int(dim)): name for name, (tag, dim) in given.field_data.items()}
+        return lambda tag, dim: [known[tag, dim]] if (tag, dim) in known else []
+    families = getattr(given, "cell_tags", None) if key == "cell_tags" else None  # set by meshio's reader of MED only
+    return lambda tag, _: list((families or {}).get(tag, []))
+
+
+def _tagged_points(given: meshio.Mesh) -> dict[str, Array]:
+    """Groups of nodes of MED files."""
+    families: Mapping[int, list[str]] = getattr(given, "point_tags", None) or {}
+    tags = given.point_data.get("point_tags")
+    names = {name for group in families.values() for name in group} if tags is not None else set()
+    return {n: np.flatnonzero(np.isin(tags, [t for t, group in families.items() if n in group])) for n in sorted(names)}
+
+
+def _pairs(rows: list[Array], width: int) -> Array:
+    return np.vstack([np.zeros((0, width), dtype=int), *rows])
+
+
+def _cell_set(members: list[tuple[int, Array]], parts: list[Part], chosen: list[Part]) -> NamedSet:
+    """Cells of blocks as cells of the body, corners of its facets, or nodes."""
+    top = dimension(chosen[0][0])
+    cells, facets, nodes = [], [], [np.zeros(0, dtype=int)]
+    order = [kind for kind, _ in chosen]
+    for b, index in members:
+        kind, data = parts[b]
+        if dimension(kind) == top:
+            before = sum(len(d) for k, d in parts[:b] if k == kind)
+            cells.append(np.column_stack([np.full(len(index), order.index(kind)), before + index]))
+        elif dimension(kind) == top - 1:
+            facets.append(_corners(data[index], kind))
+        else:
+            nodes.append(np.unique(data[index]))
+    return NamedSet(_pairs(cells, 2), _pairs(facets, 4), np.unique(np.concatenate(nodes)))
+
+
+def _corners(data: Array, kind: str) -> Array:
+    match = TYPE.fullmatch(kind)
+    assert match is not None
+    count = {"line": 2, "triangle": 3, "quad": 4}[match[1]]
+    return np.pad(data[:, :count], [(0, 0), (0, 4 - count)], constant_values=-1)
+
+
+def _renumbered(given: NamedSet, fresh: Array) -> NamedSet:
+    """Nodes by their numbers in use; the padding −1 stays."""
+    nodes = fresh[given.nodes]
+    return NamedSet(given.cells, _sorted_corners(fresh[given.facets]), nodes[nodes >= 0])
+
+
+def _sorted_corners(facets: Array) -> Array:
+    """Corners (k, 4) ascending, with those that are −1 behind."""
+    last = np.iinfo(facets.dtype).max
+    found = np.sort(np.where(facets < 0, last, facets), axis=1)
+    made: Array = np.where(found == last, -1, found)
+    return made
+
+
+def _of_skfem(mesh: skfem.Mesh) -> tuple[meshio.Mesh, dict[str, NamedSet]]:
+    """A mesh of scikit-fem, with its boundaries and subdomains."""
+    made = to_meshio(mesh)
+    plain = meshio.Mesh(made.points, made.cells)
+    named = {}
+    for name, cells in (mesh.subdomains or {}).items():
+        numbers = np.asarray(cells, dtype=int)
+        rows = np.column_stack([np.zeros(len(numbers), dtype=int), numbers])
+        named[name] = NamedSet(rows, _pairs([], 4), np.zeros(0, dtype=int))
+    for name, facets in (mesh.boundaries or {}).items():
+        corners = mesh.facets[:, np.asarray(facets, dtype=int)].T
+        padded = np.pad(corners, [(0, 0), (0, 4 - corners.shape[1])], constant_values=-1)
+        named[name] = NamedSet(_pairs([], 2), padded.astype(int), np.zeros(0, dtype=int))
+    return plain, named

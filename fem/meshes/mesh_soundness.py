@@ -1,0 +1,147 @@
+"""Meshes that hang together: one piece, face by face, without hanging nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial import KDTree
+
+from flexph.meshes.cell_nodes import FACETS
+from flexph.meshes.files import listed
+from flexph.numerics.rotations import Array
+
+from .solid_mesh import Block, SolidMesh
+
+TOUCHING = 1e-6
+"""Distance of a node from a facet, over the size of the facet, up to which it lies on it."""
+
+
+def refuse_pieces(mesh: SolidMesh) -> None:
+    """ValueError, naming cells, unless all cells are connected facet by facet."""
+    f = mesh.facets
+    cells = mesh.numbered(f.places[:, :2])
+    size = int(mesh.starts[-1])
+    joined = sparse.csr_array((np.ones(len(cells)), (cells, f.label)), shape=(size, len(f.cells)))
+    count, piece = sparse.csgraph.connected_components(joined @ joined.T, directed=False)
+    if count == 1:
+        return
+    sizes = np.bincount(piece)
+    small = int(np.argmin(sizes))
+    nodes = [np.unique(_nodes(mesh, np.flatnonzero(mask))) for mask in (piece == small, piece != small)]
+    hint = _hint(mesh, *nodes)
+    raise ValueError(
+        f"mesh must be one piece, its cells connected by whole facets, got {count} pieces of "
+        f"{listed(np.sort(sizes)[::-1])} cells; one of them has cells "
+        f"{_named(mesh, np.flatnonzero(piece == small))}{hint}"
+    )
+
+
+def _nodes(mesh: SolidMesh, cells: Array) -> Array:
+    """Nodes of cells (numbers), with repetitions."""
+    found = [block.nodes[cells[(cells >= a) & (cells < b)] - a].ravel() for block, a, b in _spans(mesh)]
+    return np.concatenate(found)
+
+
+def _spans(mesh: SolidMesh) -> list[tuple[Block, int, int]]:
+    return list(zip(mesh.blocks, mesh.starts[:-1].tolist(), mesh.starts[1:].tolist(), strict=True))
+
+
+def _hint(mesh: SolidMesh, some: Array, others: Array) -> str:
+    """How a piece with these nodes misses the others."""
+    both = np.intersect1d(some, others)
+    if both.size:
+        return f"; it has {len(both)} nodes in common with others, which are no whole facet"
+    points = mesh.points
+    same = len(points) - len(np.unique(points, axis=0))
+    if same:
+        return f"; {same} points are at the place of another one: merge them"
+    nearest = KDTree(points[others]).query(points[some])[0].min()
+    return f"; its points are {nearest:.3g} m or more away from the others"
+
+
+def refuse_overlaps(mesh: SolidMesh) -> None:
+    """ValueError, naming them, for cells that share a facet with two others, or that lie on the same side of one."""
+    f, cells = mesh.facets, mesh.numbered(mesh.facets.places[:, :2])
+    many = np.flatnonzero(f.cells[f.label] > 2)
+    if many.size:
+        raise ValueError(
+            "mesh must have one cell or two at each facet, got more at the facets of cells "
+            f"{_named(mesh, np.unique(cells[many]))}"
+        )
+    sides = np.bincount(f.label, _way_round(mesh), len(f.cells))
+    same = np.flatnonzero((np.abs(sides) == 2.0)[f.label])
+    if same.size:
+        raise ValueError(
+            "mesh must have no overlapping cells, got some on the same side of a facet: "
+            f"{_named(mesh, np.unique(cells[same]))}"
+        )
+
+
+def _way_round(mesh: SolidMesh) -> Array:
+    """+1 or −1 for each facet, as its corners go round seen from outside of its cell; cells on both sides differ."""
+    made = []
+    for block in mesh.blocks:
+        for facet in FACETS[block.kind.shape]:
+            corners = block.nodes[:, list(facet)]
+            first = corners.argmin(axis=1)[:, None] + np.array([1, -1])
+            after, before = np.take_along_axis(corners, first % corners.shape[1], axis=1).T
+            ends = np.where(corners[:, 0] < corners[:, 1], 1.0, -1.0)
+            made.append(ends if corners.shape[1] == 2 else np.where(after < before, 1.0, -1.0))
+    return np.concatenate(made)
+
+
+def _named(mesh: SolidMesh, cells: Array) -> str:
+    block = int(np.searchsorted(mesh.starts, cells[0], side="right")) - 1
+    own = cells[cells < mesh.starts[block + 1]] - mesh.starts[block]
+    return f"{listed(own)} of type {mesh.blocks[block].kind.name}"
+
+
+def refuse_hanging(mesh: SolidMesh) -> None:
+    """ValueError, naming nodes and cells, where a node lies on the inside of a facet of another cell."""
+    f = mesh.facets
+    outer = np.flatnonzero(f.boundary)
+    corners = f.corners[outer]
+    nodes = np.unique(corners[corners >= 0])
+    for simplex in _simplices(corners, mesh.dim):
+        at = mesh.points[simplex]  # (facets, d, d)
+        centre = at.mean(axis=1)
+        radius = np.linalg.norm(at - centre[:, None], axis=2).max(axis=1)
+        lists = KDTree(mesh.points[nodes]).query_ball_point(centre, radius * (1.0 + TOUCHING))
+        facet = np.repeat(np.arange(len(simplex)), [len(found) for found in lists])
+        node = nodes[np.concatenate([np.asarray(found, dtype=int) for found in lists])]
+        other = np.all(corners[facet] != node[:, None], axis=1)
+        facet, node = facet[other], node[other]
+        hit = _on(at[facet], mesh.points[node], corners=mesh.points[corners[facet]])
+        inside = np.flatnonzero(hit)
+        if inside.size:
+            places = f.places[outer[facet[inside]]]
+            raise ValueError(
+                f"mesh must have no hanging nodes, got {len(np.unique(node[inside]))} on the inside of facets of other "
+                f"cells, such as the one at {mesh.points[node[inside[0]]].tolist()} m on cells "
+                f"{_named(mesh, np.unique(mesh.numbered(places[:, :2])))}"
+            )
+
+
+def _simplices(corners: Array, dim: int) -> list[Array]:
+    """Facets as simplices: all triangles, and both halves of each quadrilateral (corners are sorted: all four)."""
+    if dim == 2:
+        return [corners[:, :2]]
+    quads = np.where(corners[:, 3:] >= 0, corners, corners[:, [0, 1, 2, 2]])
+    return [quads[:, list(pick)] for pick in ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))]
+
+
+def _on(simplex: Array, points: Array, corners: Array) -> Array:
+    """Whether points lie on simplices (k, d, d) and apart from the corners (k, 4, d) of their facets."""
+    size = np.linalg.norm(simplex - simplex.mean(axis=1)[:, None], axis=2).max(axis=1)
+    edges = simplex[:, 1:] - simplex[:, :1]
+    gram = np.einsum("kai,kbi->kab", edges, edges)
+    scale = np.maximum(np.einsum("kaa->k", gram), np.finfo(float).tiny)
+    flat = np.linalg.det(gram) <= 1e-12 * scale ** edges.shape[1]  # a triangle twice over the same corner
+    gram[flat] = np.eye(edges.shape[1])
+    lever = points - simplex[:, 0]
+    weights = np.linalg.solve(gram, np.einsum("kai,ki->ka", edges, lever)[:, :, None])[:, :, 0]
+    off = np.linalg.norm(lever - np.einsum("ka,kai->ki", weights, edges), axis=1)
+    least = np.minimum(weights.min(axis=1), 1.0 - weights.sum(axis=1))
+    apart = np.linalg.norm(corners - points[:, None], axis=2).min(axis=1) > TOUCHING * size
+    found: Array = ~flat & (off <= TOUCHING * size) & (least >= -TOUCHING) & apart
+    return found

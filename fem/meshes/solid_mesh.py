@@ -1,0 +1,206 @@
+"""Meshes of solids and plane bodies: points, blocks of cells, facets and named regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from flexph.meshes.cell_nodes import FACETS
+from flexph.meshes.files import listed
+from flexph.numerics.rotations import Array
+
+from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
+
+DEGENERATE = 1e-9
+"""Jacobian over the size of a cell to the power of its dimension below which the cell is flat."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Cells of one kind: their nodes (k, nodes)."""
+
+    kind: Cell
+    nodes: Array
+
+    def corners(self) -> Array:
+        """Nodes at the corners, (k, corners)."""
+        return self.nodes[:, : self.kind.corners]
+
+
+class NamedSet(NamedTuple):
+    """A named part of a mesh as it was given: cells (block, cell), corners of facets padded by −1, or nodes."""
+
+    cells: Array
+    facets: Array
+    nodes: Array
+
+
+class Points(NamedTuple):
+    """A quadrature rule in every cell of a block: shape functions, their gradients and weights times volume."""
+
+    shapes: Array  # (q, nodes)
+    gradients: Array  # (k, q, nodes, d)
+    weights: Array  # (k, q)
+
+
+@dataclass(frozen=True)
+class SolidMesh:
+    """Points (N, d) [m], d = 2 or 3, blocks of cells of that dimension, and named sets.
+
+    ``numbers`` (n,): the numbers, ascending, that the first n points had where the mesh comes from.
+    """
+
+    points: Array
+    blocks: tuple[Block, ...]
+    sets: Mapping[str, NamedSet]
+    numbers: Array
+
+    @property
+    def dim(self) -> int:
+        """2 in the plane, 3 in space."""
+        return int(self.points.shape[1])
+
+    @property
+    def degree(self) -> int:
+        """Degree of the shape functions."""
+        return self.blocks[0].kind.degree
+
+    @cached_property
+    def starts(self) -> Array:
+        """Number of the first cell of each block, all cells counted through."""
+        return np.cumsum([0, *(len(b.nodes) for b in self.blocks)])
+
+    @cached_property
+    def facets(self) -> Facets:
+        """All facets of all cells."""
+        return facets_of(self.blocks)
+
+    def numbered(self, cells: Array) -> Array:
+        """Numbers of cells (block, cell), all cells counted through."""
+        made: Array = self.starts[cells[:, 0]] + cells[:, 1]
+        return made
+
+    def at(self, block: int, order: int) -> Points:
+        """The points of a quadrature rule in the cells of a block."""
+        return points_in(self.points, self.blocks[block], order)
+
+    def elevated(self) -> SolidMesh:
+        """The mesh with cells of degree 2: nodes on edges, faces and in cells at the means of their corners."""
+        count, wanted = len(self.points), []
+        kinds = [CELLS[ELEVATED[b.kind.name]] for b in self.blocks]
+        for kind, block in zip(kinds, self.blocks, strict=True):
+            for node in kind.nodes[kind.corners :]:
+                wanted.append(_padded(np.sort(block.nodes[:, list(node)], axis=1), 8))
+        keys, place = np.unique(np.vstack(wanted), axis=0, return_inverse=True)
+        used = keys >= 0
+        corners = np.where(used[:, :, None], self.points[keys], 0.0)
+        fresh = corners.sum(axis=1) / used.sum(axis=1)[:, None]
+        blocks, at, place = [], 0, count + place.ravel()
+        for kind, block in zip(kinds, self.blocks, strict=True):
+            k, more = len(block.nodes), len(kind.nodes) - kind.corners
+            own = place[at : at + k * more].reshape(more, k).T
+            blocks.append(Block(kind, np.hstack([block.nodes, own])))
+            at += k * more
+        return SolidMesh(np.vstack([self.points, fresh]), tuple(blocks), self.sets, self.numbers)
+
+
+class Facets(NamedTuple):
+    """All facets of all cells: their corners, sorted and padded by −1, their places, and which facet each is.
+
+    ``label`` numbers the distinct facets, ``cells`` is how many cells each has.
+    """
+
+    corners: Array  # (f, 4)
+    places: Array  # (f, 3)
+    label: Array  # (f,)
+    cells: Array  # (distinct,)
+
+    @property
+    def boundary(self) -> Array:
+        """Which of all facets have one cell only."""
+        made: Array = self.cells[self.label] == 1
+        return made
+
+
+def _padded(rows: Array, width: int) -> Array:
+    return np.pad(rows, [(0, 0), (0, width - rows.shape[1])], constant_values=-1)
+
+
+def facets_of(blocks: tuple[Block, ...]) -> Facets:
+    """The facets of all cells of the blocks."""
+    corners, places = [], []
+    for b, block in enumerate(blocks):
+        for i, facet in enumerate(FACETS[block.kind.shape]):
+            k = len(block.nodes)
+            corners.append(_padded(np.sort(block.nodes[:, list(facet)], axis=1), 4))
+            places.append(np.column_stack([np.full(k, b), np.arange(k), np.full(k, i)]))
+    keys = np.vstack(corners)
+    _, label, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    return Facets(keys, np.vstack(places), label.ravel(), count)
+
+
+def points_in(points: Array, block: Block, order: int) -> Points:
+    """Shape functions, gradients and weighted volumes at the points of a quadrature rule, of isoparametric cells."""
+    shapes, slopes, weights = table(block.kind.name, order)
+    jacobian = jacobians(points, block, slopes)
+    gradients = np.einsum("njq,kqji->kqni", slopes, np.linalg.inv(jacobian), optimize=True)
+    return Points(shapes.T.copy(), gradients, np.linalg.det(jacobian) * weights)
+
+
+def jacobians(points: Array, block: Block, slopes: Array) -> Array:
+    """∂x/∂ξ, (k, q, d, d)."""
+    made: Array = np.einsum("kni,njq->kqij", points[block.nodes], slopes, optimize=True)
+    return made
+
+
+def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:
+    """Cells with positive volume: of kinds that are numbered the other way throughout, the mirror image.
+
+    ``each``: of every single cell that is, as in scikit-fem, whose simplices are numbered either way.
+
+    Raises ValueError, naming them, for cells that are flat, folded, or turned inside out among others.
+    """
+    made = []
+    for block in blocks:
+        kind = block.kind
+        slopes = np.concatenate([table(kind.name, order)[1] for order in {kind.stress, kind.mass}], axis=2)
+        volume = np.linalg.det(jacobians(points, block, slopes))
+        size = np.ptp(points[block.nodes], axis=1).max(axis=1) ** kind.dim
+        flat = np.flatnonzero(np.abs(volume).max(axis=1) <= DEGENERATE * size)
+        if flat.size:
+            raise ValueError(
+                f"mesh must have no degenerate cells, got {kind.name} cells without volume: {listed(flat)}"
+            )
+        turned = np.all(volume < 0.0, axis=1)
+        if turned.all() or (each and turned.any()):
+            right = np.where(turned[:, None], block.nodes[:, kind.mirrored], block.nodes)
+            block, volume = Block(kind, right), np.where(turned[:, None], -volume, volume)
+        inside = np.any(volume <= DEGENERATE * size[:, None], axis=1)
+        # at a corner zero may be meant: sides that meet at 180°, nodes at the quarters towards a crack
+        ends = np.linalg.det(jacobians(points, block, corner_slopes(kind.name)))
+        wrong = np.flatnonzero(inside | np.any(ends < -DEGENERATE * size[:, None], axis=1))
+        if wrong.size:
+            corners = jacobians(points, Block(CELLS[kind.shape], block.corners()), corner_slopes(kind.shape))
+            sound = kind.degree > 1 and bool(np.all(np.linalg.det(corners) > 0.0))
+            hint = "; the corners are sound: do the other nodes come in the order of meshio?" if sound else ""
+            raise ValueError(
+                f"mesh must have no inverted cells, got {kind.name} cells that are turned inside out or folded (their "
+                f"Jacobian is not positive at every point): {listed(wrong)}{hint}"
+            )
+        made.append(block)
+    return tuple(made)
+
+
+def facet_groups(mesh: SolidMesh, places: Array) -> list[tuple[Cell, Array, Array]]:
+    """Facets by the cells and the side they are of: kind, nodes (k, nodes), and which of ``places`` they are."""
+    made = []
+    for b, number in np.unique(places[:, [0, 2]], axis=0):
+        pick = np.flatnonzero((places[:, 0] == b) & (places[:, 2] == number))
+        block = mesh.blocks[b]
+        kind, local = block.kind.facet(int(number))
+        made.append((kind, block.nodes[places[pick, 1]][:, local], pick))
+    return made

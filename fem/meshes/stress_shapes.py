@@ -1,0 +1,31 @@
+"""Polynomials through the stresses at the points of a cell."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from flexph.numerics.rotations import Array
+
+from .cells import Cell
+
+
+def through_points(kind: Cell, at: Array) -> Array:
+    """Values at reference points (..., d) of the polynomials that are one at one of the n stress points: (..., n).
+
+    Constant and linear on simplices; of degree one or two in each coordinate on quadrilaterals and hexahedra: as many
+    coefficients as there are points.
+    """
+    own = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
+    made: Array = _monomials(at, len(own)) @ np.linalg.inv(_monomials(own, len(own)))
+    return made
+
+
+def _monomials(x: Array, count: int) -> Array:
+    """The first ``count`` monomials of a cell at points (..., d), (..., count)."""
+    d = x.shape[-1]
+    if count in (1, d + 1):
+        return np.concatenate([np.ones((*x.shape[:-1], 1)), x], axis=-1)[..., :count]
+    powers = range(round(count ** (1.0 / d)))
+    return np.stack([np.prod(x ** np.array(p), axis=-1) for p in itertools.product(powers, repeat=d)], axis=-1)

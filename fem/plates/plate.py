@@ -1,0 +1,173 @@
+"""Plates from plane meshes as floating bodies of space ([flex] sec. 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import skfem
+from scipy import sparse
+
+from flexph import Body, Elasticity, Inertia
+from flexph.bodies.body import Momenta
+from flexph.bodies.mean_axes import FILLED, about_mean_axes
+from flexph.meshes.files import Source
+from flexph.numerics import checks as check
+
+from ..materials.damping import Damping, damped
+from ..materials.elastic import Elastic
+from ..meshes.mesh_reading import solid_mesh
+from ..solids.section_maps import plate_sections
+from ..solids.solid_loads import load_ports
+from ..solids.solid_model import solid_model, watched
+from .plate_inertia import plate_inertia
+from .plate_loads import load_port
+from .plate_model import PlateModel, Theory
+from .plate_setup import plate_model
+from .plate_supports import Support
+from .plate_ties import referred, tied
+from .plate_view import plate_view
+
+Strain = Literal["linear", "von_karman"]
+UNDAMPED = Damping()
+
+
+def plate(
+    mesh: Source | skfem.Mesh,
+    material: Elastic | Mapping[str, Elastic],
+    *,
+    thickness: float | Mapping[str, float],
+    theory: Theory = "kirchhoff",
+    ports: Mapping[str, Any] | None = None,
+    supports: Sequence[Support] = (),
+    reference: str | None = None,
+    strain: Strain = "linear",
+    loads: Mapping[str, Any] | None = None,
+    sections: Mapping[str, Any] | None = None,
+    rotary_inertia: bool = True,
+    shear_correction: float = 5.0 / 6.0,
+    momenta: Momenta = "full",
+    damping: Damping = UNDAMPED,
+) -> Body:
+    """A flat plate in the x-y plane of the body, its middle surface at z = 0: [flex] eq. (24)-(29).
+
+    A point (x, y, z) moves by (u_x − zβ_x, u_y − zβ_y, w). With the membrane forces N, moments M, shear forces Q per
+    length and the compliance S of plane stress
+
+        S N/t = ε(u),  12 S M/t³ = −ε(β),  S_s Q/(kt) = γ,  β = ∇w − γ.
+
+    ``theory="kirchhoff"`` has γ = 0 and no Q. ``"reissner_mindlin"`` takes γ as its own field beside w, so that γ = 0
+    is Kirchhoff's plate at every thickness and nothing locks (L. Beirão da Veiga et al., Math. Models Methods Appl.
+    Sci. 25 (2015)).
+
+    u, γ are Lagrange functions of degree 2; w are C¹ cubic macro elements (:mod:`fem.plate_macro`). N, M, Q live at
+    points of each cell, M at three points of each of its pieces (six in quadrilaterals with shear): all pairs are
+    conforming, local and algebraically the displacement elements. Frequencies come from above, at order 4 where the
+    motion is smooth, and none is spurious; rigid motions alone have no stress.
+    Stress coordinates are the forces themselves, N (xx, yy, xy) [N/m], M (xx, yy, xy) [N], M = ∫zσ dz, Q (x, y) [N/m],
+    point by point. Where thickness or material jumps, γ jumps too but is kept continuous, which lowers the order.
+
+    ``mesh``: as :func:`fem.solid` takes them, triangles and convex quadrilaterals with straight edges in a plane z =
+    constant, which becomes z = 0. ``material``, ``thickness`` t [m]: one, or one for each region of cells by its name.
+    ``shear_correction`` is k. ``rotary_inertia``: of both theories, ρt³/12 per area on β, and then mass and inertia are
+    those of the solid plate; False leaves it out of everything, rigid motion too: Kirchhoff's classical plate.
+
+    ``ports``: regions by port name, each a name in the mesh, node numbers, a function of positions x (2, N), or a
+    :class:`Tie` of these. Several nodes are tied rigidly unless ``Tie(region, "mean")`` says otherwise: then φ is the
+    mean displacement, ψ the mean turn (β_y, −β_x) of the normals and the turn in the plane of the nearest rigid motion;
+    a single node turns in the plane with the mean ½ curl u of the cells that touch it.
+
+    ``supports``: regions held to the frame of the body (:class:`Support`), which is then its reference and the port
+    ``frame`` at the origin. Else ``reference`` removes the rigid motion from the deformation: a port that is held, such
+    as an edge, or ``mean_axis`` (the default), ∫ρu = 0 and ∫ρX × u = 0. What that adds to the
+    matrices is kept outside of them above 1000 coordinates (:func:`flexph.bodies.mean_axes.about_mean_axes`).
+
+    ``strain="von_karman"`` adds ½∇w ⊗ ∇w, its mean over each cell, to ε(u). ``loads``: regions of cells (force per area
+    [N/m²]) or of edges (force per length [N/m]) or :class:`Load` of these by name; the inputs of
+    ``flexph.distributed_load``, normals those of the upper face. ``sections``: lines of edges, inside or on the rim, or
+    :class:`Cut` by name, for :func:`flexph.results.section_forces`. ``momenta``, ``damping``: see :class:`flexph.Body`,
+    :class:`Damping`.
+
+    Raises ValueError for what :func:`fem.solid` refuses; curved edges and quadrilaterals that are not convex; a
+    thickness that is not positive, or cells without one or with two; supports that leave a rigid motion, or beside a
+    reference; rigid regions that share nodes; mean axes of more than 1000 coordinates with von Kármán strain; shear
+    without rotary inertia.
+    """
+    check.choice("theory", theory, get_args(Theory))
+    check.choice("strain", strain, get_args(Strain))
+    if theory == "reissner_mindlin" and not rotary_inertia:
+        raise ValueError(
+            "rotary_inertia must be True for theory 'reissner_mindlin': shear angles have no other inertia"
+        )
+    read = solid_mesh(mesh, plane=True, degree=None)
+    solid = solid_model(read.elevated() if read.degree == 1 else read, material, plane="stress", thickness=1.0)
+    correction = check.positive("shear_correction", shear_correction)
+    model = plate_model(solid, thickness, theory, rotary=rotary_inertia, correction=correction)
+    basis, found = tied(model, ports or {}, supports)
+    full = plate_inertia(model)
+    is_outside = reference in (None, "mean_axis") and not supports and basis.shape[1] > FILLED
+    if is_outside and strain == "von_karman":
+        known = ", ".join(map(repr, found)) or "none yet"
+        raise ValueError(
+            f"reference must be a port to hold for a plate of {basis.shape[1]} coordinates and von Kármán strain "
+            f"(ports: {known}): its slopes turn with mean axes, which fills them and is for up to {FILLED}"
+        )
+    kept = referred(model, basis, found, inertia=full, reference=reference, held=bool(supports))
+    shapes = sparse.csr_array(basis @ kept)
+    elasticity = _elasticity(model, shapes, strain)
+    body = Body(
+        inertia=_projected(full, shapes),
+        elasticity=elasticity,
+        ports={name: port.over(kept) for name, port in found.items()},
+        loads=load_ports(load_port, model, shapes, loads or {}),
+        view=plate_view(model, shapes),
+        momenta=momenta,
+        section_rotation=_turns(model, shapes),
+        sections=plate_sections(
+            model,
+            shapes,
+            sections or {},
+            {name: port.nodes for name, port in found.items() if port.rigid},
+            quadratic=strain == "von_karman",
+        ),
+    )
+    body = about_mean_axes(body) if is_outside else body
+    return replace(body, elasticity=damped(elasticity, body.inertia, damping))
+
+
+def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
+    """The mass integrals over u with all coordinates ``shapes`` u."""
+    project = lambda form: sparse.csr_array(shapes.T @ form @ shapes)  # noqa: E731
+    return replace(
+        full,
+        shape_first=(shapes.T @ full.shape_first.T).T,
+        shape_lever=np.array([(shapes.T @ rows.T).T for rows in full.shape_lever]),
+        shape_pair=tuple(tuple(project(form) for form in row) for row in full.shape_pair),
+        spin_shape=np.zeros((3, shapes.shape[1])),
+        spin_pair=sparse.csr_array((shapes.shape[1],) * 2),
+    )
+
+
+def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> Elasticity:
+    linear = sparse.csr_array(model.strain @ shapes)
+    m, n = linear.shape
+    slopes, weights = sparse.csr_array((0, n)), sparse.csr_array((m, 0))
+    if strain == "von_karman":
+        slopes, weights = model.quadratic
+        slopes = sparse.csr_array(slopes @ shapes)
+    return Elasticity(model.compliance, linear, slopes=slopes, weights=weights)
+
+
+def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
+    """Turns of some cells, evenly spread: of the normals at the middle (β_y, −β_x), and in the plane the mean one."""
+    about: tuple[list[Any], list[Any]] = [], []
+    for b, block in enumerate(model.mesh.blocks):
+        middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]
+        x, y = model.sampled(b, np.arange(len(middles)), middles).turn
+        about[0].append(y)
+        about[1].append(-x)
+    rows = sparse.vstack([*about[0], *about[1], model.drilling()]).tocsr()
+    count = rows.shape[0] // 3
+    return sparse.csr_array(rows[(watched(count)[:, None] + count * np.arange(3)).ravel()] @ shapes)

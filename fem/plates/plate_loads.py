@@ -1,0 +1,66 @@
+"""Distributed loads on plates: force per area on cells, force per length on edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flexph import LoadPort
+
+from ..meshes.regions import Region, region
+from ..solids.solid_loads import Load
+from .plate_model import MASS, PlateModel
+from .plate_regions import edge_samples
+
+
+def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort:
+    """The load port of a region over u; normals are those of the upper face.
+
+    Raises ValueError where the region has no cells or edges.
+    """
+    load = given if isinstance(given, Load) else Load(given)
+    if load.on == "volume":
+        raise ValueError(f"load {name!r} on a plate must be on='surface' or None: it has cells and edges, no volume")
+    found = region(model.mesh, f"load {name!r}", load.region)
+    if found.kind == "nodes":
+        raise ValueError(f"load {name!r} must be on a region with cells or edges, got none")
+    owner, measures, rows, at = _means(model, found, load.uniform)
+    mean = sparse.coo_array((measures, (owner, np.arange(len(owner)))), (int(owner.max()) + 1, len(owner))).tocsr()
+    whole = np.asarray(mean.sum(axis=1)).ravel()
+    mean = sparse.diags_array(1.0 / whole) @ mean
+    values = [sparse.csr_array(mean @ r) for r in rows]
+    count = len(whole)
+    order = (np.arange(count)[:, None] + count * np.arange(3)).ravel()
+    stacked = sparse.vstack(values).tocsr()[order]
+    positions = np.pad(mean @ at, [(0, 0), (0, 1)])
+    top = np.tile([0.0, 0.0, 1.0], (count, 1)) if found.kind == "volume" else None
+    return LoadPort(positions, sparse.csr_array(stacked @ shapes), whole, top)
+
+
+def _means(model: PlateModel, found: Region, uniform: bool) -> tuple[Any, Any, tuple[Any, Any, Any], Any]:
+    """Samples of cells or edges: the one of each, its area or length, rows of the displacement, positions."""
+    owner, measures, rows, at, start = [], [], [], [], 0
+    samples = _cells(model, found) if found.kind == "volume" else edge_samples(model, found.facets)
+    for b, cells, points, measure in samples:
+        if not len(cells):
+            continue
+        fields = model.sampled(b, cells, points)
+        owner.append(np.repeat(start + np.arange(len(cells)), measure.shape[1]))
+        start += len(cells)
+        measures.append(measure.ravel())
+        rows.append((fields.x, fields.y, fields.w))
+        at.append(points.reshape(-1, 2))
+    of = np.concatenate(owner)
+    stacked = tuple(sparse.vstack([r[i] for r in rows]).tocsr() for i in range(3))
+    return np.zeros_like(of) if uniform else of, np.concatenate(measures), (*stacked,), np.vstack(at)
+
+
+def _cells(model: PlateModel, found: Region) -> list[Any]:
+    chosen = [found.cells[found.cells[:, 0] == b, 1] for b in range(len(model.mesh.blocks))]
+    made = []
+    for b, cells, points, area in model.pieces(MASS):
+        mine = np.isin(cells, chosen[b])
+        made.append((b, cells[mine], points[mine], area[mine]))
+    return made

@@ -1,0 +1,188 @@
+"""C¹ deflections on triangles and quadrilaterals: cubic macro elements.
+
+A triangle is cut at its centroid into three (R. W. Clough, J. L. Tocher, 1965), a convex quadrilateral by its diagonals
+into four (G. Sander, 1964; B. Fraeijs de Veubeke, 1968). The deflection is cubic on each piece and C¹ across all of
+them; its coordinates are deflection and slopes at the corners and the slope normal to each edge at its middle. Both
+hold all cubics, and along an edge the same functions: they can be mixed. Pieces are kept by their Bernstein-Bézier
+coefficients.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexph.numerics.rotations import Array
+
+CUBIC = ((3, 0, 0), (2, 1, 0), (1, 2, 0), (0, 3, 0), (2, 0, 1), (1, 1, 1), (0, 2, 1), (1, 0, 2), (0, 1, 2), (0, 0, 3))
+QUADRATIC = ((2, 0, 0), (0, 2, 0), (0, 0, 2), (1, 1, 0), (1, 0, 1), (0, 1, 1))
+LINEAR = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+HESSIAN = ((0, 0), (1, 1), (0, 1))
+"""Order of second derivatives: xx, yy, xy."""
+
+
+@dataclass(frozen=True)
+class Macro:
+    """Cells of one shape with c corners: pieces (k, c, 3, 2), their coefficients (k, c, 10, 4c) over the coordinates.
+
+    Piece i is the triangle of corners i, i + 1 and the centre. Coordinates of a cell are (w, ∂_x w, ∂_y w) corner by
+    corner, then ∂_n w edge by edge, n as given.
+    """
+
+    pieces: Array
+    coefficients: Array
+
+    def values(self, points: Array, order: int) -> Array:
+        """Deflection (order 0), gradient (1) or second derivatives (2) at points (k, q, 2) of the cells.
+
+        Shapes (k, q, 4c), (k, q, 2, 4c), (k, q, 3, 4c), the last one over xx, yy, xy.
+        """
+        piece, weights, slopes = self._found(points)
+        own = np.take_along_axis(self.coefficients, piece[:, :, None, None], axis=1)
+        polynomials = (_value, _gradient, _hessian)[order](weights, slopes)
+        made: Array = np.einsum("kq...c,kqcn->kq...n", polynomials, own, optimize=True)
+        return made
+
+    def _found(self, points: Array) -> tuple[Array, Array, Array]:
+        """The piece of each point (k, q), its barycentric coordinates (k, q, 3) and their gradients (k, q, 3, 2)."""
+        slopes = barycentric_slopes(self.pieces)
+        lever = points[:, None] - self.pieces[:, :, None, 2]
+        weights = np.einsum("kcai,kcqi->kcqa", slopes, lever)
+        weights[..., 2] += 1.0
+        piece = weights.min(axis=3).argmax(axis=1)
+        own = np.take_along_axis(weights, piece[:, None, :, None], axis=1)[:, 0]
+        return piece, own, slopes[np.arange(len(slopes))[:, None], piece]
+
+    def rule(self, points: Array, weights: Array) -> tuple[Array, Array]:
+        """A quadrature rule of the unit triangle, points (2, q), on all pieces: points (k, cq, 2) and weights."""
+        shares = np.vstack([1.0 - points.sum(axis=0), points])
+        made = np.einsum("kcai,aq->kcqi", self.pieces, shares)
+        measures = 2.0 * areas(self.pieces)[..., None] * weights
+        k = len(self.pieces)
+        return made.reshape(k, -1, 2), measures.reshape(k, -1)
+
+
+def areas(triangles: Array) -> Array:
+    """Areas of triangles (..., 3, 2), positive counterclockwise."""
+    a, b = triangles[..., 1, :] - triangles[..., 0, :], triangles[..., 2, :] - triangles[..., 0, :]
+    made: Array = 0.5 * (a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
+    return made
+
+
+def barycentric_slopes(triangles: Array) -> Array:
+    """Gradients of the barycentric coordinates of triangles (..., 3, 2): (..., 3, 2)."""
+    opposite = np.roll(triangles, -2, axis=-2) - np.roll(triangles, -1, axis=-2)
+    turned = np.stack([-opposite[..., 1], opposite[..., 0]], axis=-1)
+    made: Array = turned / (2.0 * areas(triangles)[..., None, None])
+    return made
+
+
+def macro(corners: Array, normals: Array) -> Macro:
+    """The macro elements of cells with corners (k, c, 2), counterclockwise, and normals (k, c, 2) of their edges."""
+    k, c, _ = corners.shape
+    centre = np.broadcast_to(_centre(corners)[:, None], corners.shape)
+    ends = np.roll(corners, -1, axis=1)
+    pieces = np.stack([corners, ends, centre], axis=2)
+    unit = np.eye(4 * c)
+    made = np.empty((k, c, 10, 4 * c))
+    for i in range(c):
+        j, d = (i + 1) % c, np.einsum("kai,ki->ka", barycentric_slopes(pieces[:, i]), normals[:, i])
+        first = [_along(unit, i, corners[:, i], to) for to in (ends[:, i], centre[:, i])]
+        second = [_along(unit, j, ends[:, i], to) for to in (corners[:, i], centre[:, i])]
+        own = {(3, 0, 0): unit[3 * i], (0, 3, 0): unit[3 * j]}
+        own |= dict(zip([(2, 1, 0), (2, 0, 1), (1, 2, 0), (0, 2, 1)], first + second, strict=True))
+        own[1, 1, 1] = _middle(own, unit[3 * c + i], d)
+        for place, key in enumerate(CUBIC[:7]):
+            made[:, i, place] = own[key]
+    _join(made, corners, centre[:, 0])
+    return Macro(pieces, made)
+
+
+def _centre(corners: Array) -> Array:
+    """Centroid of triangles, intersection of the diagonals of quadrilaterals."""
+    if corners.shape[1] == 3:
+        made: Array = corners.mean(axis=1)
+        return made
+    a, b = corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1]
+    lever = corners[:, 1] - corners[:, 0]
+    share = (lever[:, 0] * b[:, 1] - lever[:, 1] * b[:, 0]) / (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
+    return corners[:, 0] + share[:, None] * a
+
+
+def _along(unit: Array, corner: int, start: Array, to: Array) -> Array:
+    """Coefficient next to a corner, a third of the way to another point: w + ∇w·(x − x_i)/3, (k, 4c)."""
+    lever = (to - start) / 3.0
+    made: Array = unit[3 * corner] + lever @ unit[3 * corner + 1 : 3 * corner + 3]
+    return made
+
+
+def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> Array:
+    """c_111 of a piece from the normal slope in the middle of its outer edge, n = Σ d_a ∂/∂λ_a."""
+    towards = lambda a, b, c: 0.25 * own[a] + 0.5 * own[b] + 0.25 * own[c]  # noqa: E731
+    rest = slope / 3.0 - d[:, :1] * towards((3, 0, 0), (2, 1, 0), (1, 2, 0))
+    rest = rest - d[:, 1:2] * towards((2, 1, 0), (1, 2, 0), (0, 3, 0))
+    made: Array = 2.0 * (rest / d[:, 2:] - 0.25 * own[2, 0, 1] - 0.25 * own[0, 2, 1])
+    return made
+
+
+def _join(made: Array, corners: Array, centre: Array) -> None:
+    """The coefficients near the centre, by C¹ across the inner edges: V_{i+1} = a V_{i−1} + b V_i + e C."""
+    c = corners.shape[1]
+    inner = []
+    for i in range(c):
+        p, n = (i - 1) % c, (i + 1) % c
+        a, b, e = _weights(np.stack([corners[:, p], corners[:, i], centre], axis=1), corners[:, n])
+        inner.append((made[:, i, 5] - a * made[:, p, 5] - b * made[:, i, 4]) / e)
+        if i == 1:
+            turn = a, b, e
+    a, b, e = turn
+    top = (inner[2] - a * inner[0] - b * inner[1]) / e
+    for i in range(c):
+        made[:, i, 7], made[:, i, 8], made[:, i, 9] = inner[i], inner[(i + 1) % c], top
+
+
+def _weights(triangles: Array, points: Array) -> tuple[Array, ...]:
+    """Barycentric coordinates of points (k, 2) in triangles (k, 3, 2), each (k, 1)."""
+    made = np.einsum("kai,ki->ka", barycentric_slopes(triangles), points - triangles[:, 2])
+    made[:, 2] += 1.0
+    return tuple(made[:, a : a + 1] for a in range(3))
+
+
+def _power(weights: Array, exponents: tuple[tuple[int, int, int], ...]) -> Array:
+    """Bernstein polynomials of these exponents, (..., len)."""
+    factorial = (1.0, 1.0, 2.0, 6.0)
+    columns = []
+    for i, j, k in exponents:
+        factor = factorial[i + j + k] / (factorial[i] * factorial[j] * factorial[k])
+        columns.append(factor * weights[..., 0] ** i * weights[..., 1] ** j * weights[..., 2] ** k)
+    return np.stack(columns, axis=-1)
+
+
+def _value(weights: Array, slopes: Array) -> Array:
+    return _power(weights, CUBIC)
+
+
+def _gradient(weights: Array, slopes: Array) -> Array:
+    made = np.zeros((*weights.shape[:2], 2, 10))
+    lower = _power(weights, QUADRATIC)
+    for place, exponent in enumerate(QUADRATIC):
+        for a in range(3):
+            made[..., CUBIC.index(_raised(exponent, a))] += 3.0 * lower[..., place, None] * slopes[..., a, :]
+    return made
+
+
+def _hessian(weights: Array, slopes: Array) -> Array:
+    made = np.zeros((*weights.shape[:2], 3, 10))
+    for place, exponent in enumerate(LINEAR):
+        for a in range(3):
+            for b in range(3):
+                column = CUBIC.index(_raised(_raised(exponent, a), b))
+                for row, (i, j) in enumerate(HESSIAN):
+                    made[..., row, column] += 6.0 * weights[..., place] * slopes[..., a, i] * slopes[..., b, j]
+    return made
+
+
+def _raised(exponent: tuple[int, ...], at: int) -> tuple[int, int, int]:
+    i, j, k = (e + (place == at) for place, e in enumerate(exponent))
+    return i, j, k

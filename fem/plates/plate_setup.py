@@ -1,0 +1,73 @@
+"""The model of a plate: what a mesh, materials and thicknesses make of it, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from flexph.meshes.files import listed
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+
+from ..materials.elastic import IN_PLANE
+from ..meshes.cells import corner_slopes
+from ..meshes.regions import region
+from ..meshes.solid_mesh import SolidMesh
+from ..solids.solid_model import SolidModel
+from .plate_model import TRANSVERSE, PlateModel, Theory
+
+STRAIGHT = 1e-6
+"""Distance of a node on an edge from its middle, over the size of the cell, up to which an edge is straight."""
+
+
+def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
+    """The model with a thickness [m] for all cells, or one for each region of cells by its name."""
+    _refuse_curved(solid.mesh)
+    if theory == "reissner_mindlin":
+        for name, material in solid.materials.items():
+            if np.any(material.compliance[np.ix_(TRANSVERSE, IN_PLANE)] != 0.0):
+                raise ValueError(f"material {name!r} must have the x-y plane as a plane of symmetry in a plate")
+    return PlateModel(solid, _thickness(solid.mesh, thickness), theory, rotary, correction)
+
+
+def _thickness(mesh: SolidMesh, given: Any) -> Array:
+    cells = int(mesh.starts[-1])
+    if not isinstance(given, Mapping):
+        return np.full(cells, check.positive("thickness", given, "m"))
+    if not given:
+        raise ValueError("thickness must be a number [m], or numbers by the names of regions, got none")
+    made = np.zeros(cells)
+    for name, value in given.items():
+        own = region(mesh, "thickness", name).cells
+        if not len(own):
+            raise ValueError(f"thickness {name!r} must be of a region of cells, which {name!r} has not")
+        numbers = mesh.numbered(own)
+        twice = numbers[made[numbers] > 0.0]
+        if twice.size:
+            raise ValueError(f"thickness of every cell must be one, got two for cells {listed(np.sort(twice))}")
+        made[numbers] = check.positive(f"thickness {name!r}", value, "m")
+    bare = np.flatnonzero(made == 0.0)
+    if bare.size:
+        raise ValueError(f"thickness must be given for all cells, none is for cells {listed(bare)}")
+    return made
+
+
+def _refuse_curved(mesh: SolidMesh) -> None:
+    """ValueError for nodes beside the middles of their edges or cells, and for quadrilaterals that are not convex."""
+    for block in mesh.blocks:
+        at = mesh.points[block.nodes]
+        corners = at[:, : block.kind.corners]
+        size = np.ptp(corners, axis=1).max(axis=1)
+        means = np.stack([corners[:, list(n)].mean(axis=1) for n in block.kind.nodes], axis=1)
+        curved = np.flatnonzero(np.linalg.norm(at - means, axis=2).max(axis=1) > STRAIGHT * size)
+        if curved.size:
+            raise ValueError(
+                f"mesh of a plate must have straight edges with nodes in their middles, got {block.kind.name} cells "
+                f"with others: {listed(curved)}; a mesh of first-order cells has them"
+            )
+        turned = np.einsum("kni,njq->kqij", corners, corner_slopes(block.kind.shape))
+        folded = np.flatnonzero(np.linalg.det(turned).min(axis=1) <= 1e-6 * size**2)
+        if folded.size:
+            raise ValueError(f"mesh of a plate must have convex quadrilaterals, got others: {listed(folded)}")

@@ -1,0 +1,215 @@
+"""Regions of a plate as ports and as supports, and the rigid motion that a reference takes out of its deformation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flexph import Port
+from flexph.bodies.inertia import Inertia, contract
+from flexph.bodies.mean_axes import FILLED
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+from flexph.numerics.sparse_null_space import sparse_null_space
+
+from ..meshes.null_space import null_space
+from ..solids.references import pinned
+from ..solids.solid_ties import Tie, given_ties, refuse_shared
+from .plate_model import PlateModel
+from .plate_regions import Place, centre_of, place_of, samples
+from .plate_supports import Support, support_rows
+
+FRAME = "frame"
+HELD = 1e-9
+"""Singular value over the largest one below which a rigid motion is not held."""
+
+
+@dataclass(frozen=True)
+class Tied:
+    """A port over all coordinates before the reference is chosen: its nodes, its position (3,), whether it is rigid."""
+
+    nodes: Array
+    position: Array
+    rigid: bool
+    shape: Any
+    rotation: Any
+
+    def over(self, basis: Any) -> Port:
+        """The port over the coordinates of a basis."""
+        return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
+
+
+def tied(model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support]) -> tuple[Any, dict[str, Tied]]:
+    """All coordinates over those that supports and rigid regions leave (size, n), and the ports over these."""
+    given = given_ties(ports)
+    if supports and FRAME in ports:
+        raise ValueError(f"ports must not be named {FRAME!r}: a plate with supports has this port")
+    places = {name: place_of(model, f"port {name!r}", t.region) for name, t in given.items()}
+    rigid = [name for name, t in given.items() if _is_rigid(name, t, places[name])]
+    if isinstance(supports, Support | str):
+        raise ValueError(f"supports must be a list of supports, got a single {type(supports).__name__}")
+    rows = [support_rows(model, f"support {i}", s) for i, s in enumerate(supports)]
+    held = sparse.vstack([sparse.csr_array((0, model.size)), *rows]).tocsr()
+    _refuse_tied(model, {name: places[name].nodes for name in rigid}, held)
+    motions = {name: rigid_motion(model, places[name].nodes) for name in rigid}
+    basis, masters = _condensed(model, held, motions)
+    made = {}
+    for name, place in places.items():
+        shape, rotation = _mean(model, place)
+        if name in masters:
+            made[name] = Tied(place.nodes, motions[name][1], True, *masters[name])
+        else:
+            made[name] = Tied(place.nodes, centre_of(model, place), False, shape @ basis, rotation @ basis)
+    if supports:
+        none = sparse.csr_array((3, basis.shape[1]))
+        made[FRAME] = Tied(np.zeros(0, dtype=int), np.zeros(3), False, none, none)
+    return basis, made
+
+
+def _is_rigid(name: str, tie: Tie, place: Place) -> bool:
+    several = len(place.nodes) > 1
+    if tie.how == "rigid" and not several:
+        raise ValueError(
+            f"port {name!r} must have several nodes to be tied rigidly; Tie(region, 'mean') takes one node"
+        )
+    return several if tie.how is None else tie.how == "rigid"
+
+
+def _refuse_tied(model: PlateModel, rigid: Mapping[str, Array], held: Any) -> None:
+    refuse_shared(rigid)
+    for name, numbers in rigid.items():
+        both = np.intersect1d(_coordinates(model, numbers)[0], held.indices)
+        if both.size:
+            raise ValueError(f"port {name!r} must not have nodes on a support to be tied rigidly; tie it by its mean")
+
+
+def _coordinates(model: PlateModel, nodes: Array) -> tuple[Array, Array, Array, Array]:
+    """Coordinates of nodes; their corners, the edges with the middle among them, and shear angles."""
+    corners, edges = nodes[np.isin(nodes, model.corners)], np.flatnonzero(np.isin(model.middles, nodes))
+    plane = 2 * nodes[:, None] + np.arange(2)
+    shear = model.shearing + plane.ravel() if model.theory == "reissner_mindlin" else np.zeros(0, dtype=int)
+    own = [plane.ravel(), model.at_corners(corners).ravel(), model.at_edges(edges), shear]
+    return np.concatenate(own), corners, edges, shear
+
+
+def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
+    """Coordinates (size, 6) of nodes that move with v + ω × (x − x̄); ω times the radius; x̄ (3,), the radius."""
+    _, corners, edges, _ = _coordinates(model, nodes)
+    centre = model.mesh.points[nodes].mean(axis=0)
+    lever = model.mesh.points[nodes] - centre
+    radius, l = float(np.linalg.norm(lever, axis=1).max()), model.length
+    made = sparse.lil_array((model.size, 6))
+    made[2 * nodes, 0], made[2 * nodes + 1, 1] = 1.0, 1.0
+    made[2 * nodes, 5], made[2 * nodes + 1, 5] = -lever[:, 1] / radius, lever[:, 0] / radius
+    w, x, y = model.at_corners(corners).T
+    own = model.mesh.points[corners] - centre
+    made[w, 2], made[w, 3], made[w, 4] = 1.0, own[:, 1] / radius, -own[:, 0] / radius
+    made[x, 4], made[y, 3] = -l / radius, l / radius
+    across = model.at_edges(edges)
+    made[across, 3], made[across, 4] = model.normals[edges, 1] * l / radius, -model.normals[edges, 0] * l / radius
+    return made.tocsr(), np.append(centre, 0.0), radius
+
+
+def _condensed(
+    model: PlateModel, held: Any, motions: Mapping[str, tuple[Any, Array, float]]
+) -> tuple[Any, dict[str, tuple[Any, Any]]]:
+    """All coordinates (size, n) by those of free nodes, of supported ones and of rigid regions."""
+    taken = np.zeros(model.size, dtype=bool)
+    supported = np.unique(held.indices)
+    taken[supported] = True
+    columns = []
+    if supported.size:
+        local, _ = sparse_null_space(held[:, supported])
+        at = sparse.csr_array(
+            (np.ones(len(supported)), (supported, np.arange(len(supported)))), (model.size, local.shape[0])
+        )
+        columns.append(at @ local)
+    for motion, _, _ in motions.values():
+        taken[np.flatnonzero(np.diff(motion.indptr))] = True
+    free = np.flatnonzero(~taken)
+    if model.theory == "reissner_mindlin":  # no shear in rigid regions
+        still = [_coordinates(model, _nodes_of(model, m[0]))[3] for m in motions.values()]
+        free = np.setdiff1d(free, np.concatenate([np.zeros(0, dtype=int), *still]))
+    columns.insert(0, sparse.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), (model.size, len(free))))
+    start = sum(c.shape[1] for c in columns)
+    basis = sparse.hstack([*columns, *(m[0] for m in motions.values())]).tocsr()
+    masters = {}
+    for k, (name, (_, _, radius)) in enumerate(motions.items()):
+        first = start + 6 * k
+        pick = lambda i, f: sparse.csr_array((np.full(3, f), (np.arange(3), i + np.arange(3))), (3, basis.shape[1]))  # noqa: E731
+        masters[name] = pick(first, 1.0), pick(first + 3, 1.0 / radius)
+    return basis, masters
+
+
+def _nodes_of(model: PlateModel, motion: Any) -> Array:
+    """The nodes of a rigid region from its motion."""
+    moved = np.flatnonzero(np.diff(motion.indptr))
+    made: Array = np.unique(moved[moved < model.bending] // 2)
+    return made
+
+
+def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
+    """Mean displacement (3, size) and rotation (3, size): the mean turn of the normals, and in the plane the turn of
+    the nearest rigid motion, or of a single node the mean ½ curl u of the cells around it.
+    """
+    found_in, centre = samples(model, place), centre_of(model, place)[:2]
+    total = sum(w.sum() for *_, w in found_in)
+    shape, turn = sparse.csr_array((3, model.size)), sparse.csr_array((2, model.size))
+    spin, second = sparse.csr_array((1, model.size)), 0.0
+    for b, cells, points, weights in found_in:
+        if not len(cells):
+            continue
+        found, w = model.sampled(b, cells, points), weights.ravel() / total
+        mean = sparse.csr_array(w[None, :])
+        shape = shape + sparse.vstack([mean @ found.x, mean @ found.y, mean @ found.w])
+        turn = turn + sparse.vstack([mean @ found.turn[1], -(mean @ found.turn[0])])
+        lever = points.reshape(-1, 2) - centre
+        spin = spin + sparse.csr_array((w * lever[:, 0])[None, :]) @ found.y
+        spin = spin - sparse.csr_array((w * lever[:, 1])[None, :]) @ found.x
+        second += float(w @ (lever**2).sum(axis=1))
+    if len(place.nodes) > 1:
+        return shape, sparse.vstack([turn, spin / second]).tocsr()
+    touching = np.concatenate([np.isin(b.nodes, place.nodes).any(axis=1) for b in model.mesh.blocks])
+    return shape, sparse.vstack([turn, model.drilling(np.flatnonzero(touching))]).tocsr()
+
+
+def referred(
+    model: PlateModel, basis: Any, ports: Mapping[str, Tied], *, inertia: Inertia, reference: str | None, held: bool
+) -> Any:
+    """A basis (n, n') of the coordinates without rigid motion: supports, mean axes, or a port that is held.
+
+    Mean axes of a large plate are not a matter of its coordinates, see :func:`fem.references.referred`.
+    """
+    if held:
+        if reference is not None:
+            raise ValueError(f"reference must not be given beside supports, which hold the plate, got {reference!r}")
+        _refuse_loose(model, basis)
+        return sparse.eye_array(basis.shape[1], format="csr")
+    if reference in (None, "mean_axis"):
+        if basis.shape[1] > FILLED:
+            motion = rigid_motion(model, np.arange(len(model.mesh.points)))[0].toarray()
+            return pinned(basis, motion / np.abs(motion).max(axis=0))
+        turns = contract(inertia, about_centre=True).n
+        turns = turns / np.linalg.norm(turns, axis=1, keepdims=True)
+        return null_space(np.vstack([inertia.shape_first / inertia.mass, turns]) @ basis)
+    port: Tied = check.lookup("reference", str(reference), {"mean_axis": None, **ports})
+    if port.rigid:
+        gone = np.concatenate([port.shape.indices, port.rotation.indices])
+        kept = np.setdiff1d(np.arange(basis.shape[1]), gone)
+        return sparse.eye_array(basis.shape[1], format="csr")[:, kept]
+    return null_space(sparse.vstack([port.shape, port.rotation]).tocsr())
+
+
+def _refuse_loose(model: PlateModel, basis: Any) -> None:
+    """ValueError where supports leave a rigid motion: one that is in the span of the basis."""
+    motion = rigid_motion(model, np.arange(len(model.mesh.points)))[0].toarray()
+    fit = sparse.linalg.splu(sparse.csc_array(basis.T @ basis))
+    off = motion - basis @ fit.solve(np.asarray(basis.T @ motion))
+    values = np.linalg.svd(off, compute_uv=False)
+    loose = int(np.sum(values <= HELD * np.linalg.norm(motion)))
+    if loose:
+        raise ValueError(f"supports must hold all six rigid motions of the plate, {loose} are left free")

@@ -1,0 +1,186 @@
+"""How a plate looks: its cells, forces and moments, and stresses at its faces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flexph import StressField, TensorField, View
+from flexph.numerics.rotations import Array
+
+from ..meshes.drawing import Drawing, drawing, node_values
+from ..meshes.straight_cells import lagrange
+from ..meshes.stress_shapes import through_points
+from ..solids.patches import smoothing
+from ..solids.solid_view import VOIGT_OF_DRAWN
+from .plate_macro import barycentric_slopes
+from .plate_model import PlateModel
+from .plate_regions import node_samples
+
+COMPONENTS = {"xx": 0, "yy": 1, "xy": 2}
+DRAWN_COMPONENTS = ((0, 0), (1, 1), (3, 2))
+"""Places of (xx, yy, xy) in a drawn tensor (xx, yy, zz, xy, yz, xz)."""
+ON_PIECE = 1e-6
+"""Barycentric coordinate above minus which a node is on a piece of its cell."""
+
+
+def plate_view(model: PlateModel, shapes: Any) -> View:
+    """The cells of the middle surface (triangles where the mesh mixes types).
+
+    ``membrane_force_xx`` … [N/m], ``moment_xx`` … [N], ``shear_force_x`` … [N/m]: means of the cells. Tensors
+    ``stress_top`` and ``stress_bottom`` [Pa] at the faces z = ±t/2, N/t ± 6M/t².
+    """
+    shown = drawing(model.mesh)
+    return View(
+        points=np.pad(model.mesh.points[shown.used], [(0, 0), (0, 1)]),
+        cells=shown.cells,
+        cell_type=shown.name,
+        shape=sparse.csr_array(_displacement(model, shown.used) @ shapes),
+        stresses=_forces(model, shown.drawn),
+        tensors={"stress_top": _face(model, shown, 1.0), "stress_bottom": _face(model, shown, -1.0)},
+    )
+
+
+def _displacement(model: PlateModel, nodes: Array) -> Any:
+    """Displacement rows (3 nodes, size) of nodes, ascending."""
+    rows, numbers, left = [], [], nodes
+    for b, cells, points, _ in node_samples(model, nodes):
+        own = np.intersect1d(left, model.mesh.blocks[b].nodes)
+        found = model.sampled(b, cells, points)
+        rows.append((found.x, found.y, found.w))
+        numbers.append(own)
+        left = np.setdiff1d(left, own)
+    order = np.argsort(np.concatenate(numbers), kind="stable")
+    count = len(nodes)
+    stacked = sparse.vstack([sparse.vstack([r[i] for r in rows]).tocsr()[order] for i in range(3)]).tocsr()
+    return stacked[(np.arange(count)[:, None] + count * np.arange(3)).ravel()]
+
+
+def _starts(model: PlateModel) -> tuple[int, int, int]:
+    """First stress coordinates of the moments and of the shear forces, and the number of all."""
+    moments = 3 * len(model.solid.weights)
+    shear = moments + 3 * len(model.moment_areas)
+    return moments, shear, shear + 2 * len(model.shear_areas)
+
+
+def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
+    """Means of forces and moments over the drawn cells."""
+    moments, shear, size = _starts(model)
+    cells, made = int(model.mesh.starts[-1]), {}
+    groups = [
+        ("membrane_force", "N/m", 0, model.solid.cell_of_point, model.solid.weights, COMPONENTS),
+        ("moment", "N", moments, model.moment_cells, model.moment_areas, COMPONENTS),
+        ("shear_force", "N/m", shear, model.shear_cells, model.shear_areas, {"x": 0, "y": 1}),
+    ]
+    for name, unit, start, cell, weight, components in groups:
+        if not cell.size:
+            continue
+        share = weight / np.bincount(cell, weight, cells)[cell]
+        for word, c in components.items():
+            columns = start + len(components) * np.arange(len(cell)) + c
+            mean = sparse.coo_array((share, (cell, columns)), shape=(cells, size)).tocsr()
+            made[f"{name}_{word}"] = StressField(unit, mean[drawn])
+    return made
+
+
+def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
+    """The stress tensor at a face, at the points of the moments; weights areas times t/6: energy of pure bending."""
+    t, cell, areas = model.thickness[model.moment_cells], model.moment_cells, model.moment_areas
+    moments, _, size = _starts(model)
+    count = len(areas)
+    place = sparse.csr_array((np.ones(3), tuple(zip(*DRAWN_COMPONENTS, strict=True))), shape=(6, 3))
+    at_face = sparse.hstack(
+        [sparse.diags_array(1.0 / t) @ _membrane_values(model), sparse.diags_array(6.0 * side / t**2)]
+    )
+    at = sparse.kron(at_face, place).tocsr()
+    at = sparse.hstack([at, sparse.csr_array((6 * count, size - at.shape[1]))]).tocsr()
+    assert at_face.shape[1] * 3 == moments + 3 * count
+    weights = areas * t / 6.0
+    mean = sparse.csr_array((weights, (cell, np.arange(count))), shape=(int(model.mesh.starts[-1]), count))
+    mean = sparse.diags_array(1.0 / np.asarray(mean.sum(axis=1)).ravel()) @ mean
+    positions = np.vstack([p.reshape(-1, 2) for _, _, p, _ in model.moment_points])
+    spread, gather, corners = smoothing(model.solid, _linear_functions(model), positions, weights)
+    own, firsts = _on_pieces(model)
+    whole = np.array([m.compliance for m in model.solid.materials.values()])
+    return TensorField(
+        unit="Pa",
+        cells=sparse.csr_array(sparse.kron(sparse.csr_array(mean)[shown.drawn], sparse.eye_array(6)) @ at),
+        drawn=shown.drawn,
+        at=at,
+        positions=np.column_stack([positions, 0.5 * side * t]),
+        weights=weights,
+        cell=cell,
+        nodal=sparse.csr_array(sparse.kron(gather, sparse.eye_array(6)) @ at),
+        spread=spread,
+        compliances=whole[:, VOIGT_OF_DRAWN][:, :, VOIGT_OF_DRAWN],
+        material=model.solid.material_of[cell],
+        nodes=node_values(model.mesh, shown, own, firsts=firsts, corners=corners),
+    )
+
+
+def _membrane_values(model: PlateModel) -> Any:
+    """Polynomials through the membrane forces of each cell at the points of the moments, (p, points)."""
+    data, rows, columns, start = [], [], [], 0
+    first = np.cumsum([0, *(p.weights.size for p in model.solid.points)])
+    for b, cells, points, area in model.moment_points:
+        kind = model.mesh.blocks[b].kind
+        shapes, _ = lagrange(model.mesh, b, cells, points)
+        values = through_points(kind, np.einsum("kqn,nj->kqj", shapes, kind.positions))
+        k, q, n = values.shape
+        data.append(values.ravel())
+        rows.append(np.repeat(start + np.arange(k * q), n))
+        columns.append(np.broadcast_to((first[b] + n * cells[:, None] + np.arange(n))[:, None], (k, q, n)).ravel())
+        start += area.size
+    flat = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
+    return sparse.coo_array(flat, shape=(start, int(first[-1]))).tocsr()
+
+
+def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
+    """By blocks: polynomials (k, nodes, q) through the points of the moments on each piece, and the first point.
+
+    A node of several pieces of its cell has their mean.
+    """
+    made, counts = [], []
+    for b, (deflection, _) in enumerate(model.macros):
+        own = [(points, area) for block, _, points, area in model.moment_points if block == b]
+        points, nodes = np.concatenate([p for p, _ in own]), model.mesh.points[model.mesh.blocks[b].nodes]
+        k, c = deflection.pieces.shape[:2]
+        q = points.shape[1] // c
+        values, shares = np.zeros((k, nodes.shape[1], c * q)), np.zeros((k, nodes.shape[1], 1))
+        for i in range(c):
+            slopes, origin = barycentric_slopes(deflection.pieces[:, i]), deflection.pieces[:, i, 2]
+            at = lambda x, s=slopes, o=origin: np.einsum("kai,kji->kja", s, x - o[:, None]) + np.eye(3)[2]  # noqa: E731
+            inside = at(nodes).min(axis=2)[:, :, None] > -ON_PIECE
+            mine = slice(i * q, (i + 1) * q)
+            values[:, :, mine] = inside * (_bernstein(at(nodes), q) @ np.linalg.inv(_bernstein(at(points[:, mine]), q)))
+            shares += inside
+        made.append(values / shares)
+        counts.append(points.shape[0] * points.shape[1])
+    return made, np.cumsum([0, *counts])
+
+
+def _bernstein(weights: Array, count: int) -> Array:
+    """The three linear or six quadratic polynomials of barycentric coordinates (..., 3), (..., count)."""
+    if count == 3:
+        return weights
+    return np.concatenate([weights**2, weights * np.roll(weights, -1, axis=-1)], axis=-1)
+
+
+def _linear_functions(model: PlateModel) -> list[Array]:
+    """Functions of degree 1 of the corners at the points of the moments, by blocks (k, q, corners)."""
+    made: list[list[Array]] = [[] for _ in model.mesh.blocks]
+    for b, cells, points, _ in model.moment_points:
+        kind = model.mesh.blocks[b].kind
+        shapes, _ = lagrange(model.mesh, b, cells, points)
+        made[b].append(_linear(np.einsum("kqn,nj->kqj", shapes, kind.positions), kind.corners))
+    return [np.concatenate(values) for values in made]
+
+
+def _linear(at: Array, corners: int) -> Array:
+    """Functions of degree 1 of the corners at reference points (k, q, 2): (k, q, corners)."""
+    x, y = at[..., 0], at[..., 1]
+    if corners == 3:
+        return np.stack([1.0 - x - y, x, y], axis=-1)
+    return np.stack([(1.0 - x) * (1.0 - y), x * (1.0 - y), x * y, (1.0 - x) * y], axis=-1)

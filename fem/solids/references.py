@@ -1,0 +1,65 @@
+"""Reference conditions: what takes the rigid motion out of the deformation of a solid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr
+from scipy.sparse.linalg import splu
+
+from flexph.bodies.mean_axes import FILLED
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array, cross, spins
+
+from ..meshes.null_space import null_space
+from .solid_model import SolidModel
+from .solid_ties import Tied
+
+
+def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
+    """A basis (n, n') of the coordinates without rigid motion: a port held, or for mean axes what holds the body.
+
+    Mean axes of a large body are not a matter of its coordinates, which they would fill
+    (:func:`flexph.bodies.mean_axes.about_mean_axes`): d + s single ones are held. Raises ValueError for a port that is
+    not there.
+    """
+    if reference == "mean_axis":
+        if basis.shape[1] > FILLED:
+            return pinned(basis, _rigid_motion(model))
+        return null_space(_mean_motion(model) @ basis)
+    names = {"mean_axis": None, **ports}
+    port: Tied = check.lookup("reference", reference, names)
+    if port.rigid:
+        held = np.concatenate([port.shape.indices, port.rotation.indices])
+        kept = np.setdiff1d(np.arange(basis.shape[1]), held)
+        return sparse.eye_array(basis.shape[1], format="csr")[:, kept]
+    return null_space(sparse.vstack([port.shape, port.rotation]).tocsr())
+
+
+def _rigid_motion(model: SolidModel) -> Array:
+    """The coordinates of unit translations and of turns of the longest side by one, (N·d, d + s)."""
+    X, d = model.mesh.points, model.dim
+    lever = (X - X.mean(axis=0)) / np.ptp(X, axis=0).max()
+    turned = np.einsum("aij,nj->nia", cross(d), lever).reshape(model.size, -1)
+    return np.hstack([np.tile(np.eye(d), (len(X), 1)), turned])
+
+
+def pinned(basis: Any, motion: Array) -> Any:
+    """A basis without those coordinates that hold the body best: rigid motions are large there, and independent."""
+    own = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
+    pins = qr(own.T, mode="r", pivoting=True)[1][: own.shape[1]]
+    return sparse.eye_array(basis.shape[1], format="csr")[:, np.setdiff1d(np.arange(basis.shape[1]), pins)]
+
+
+def _mean_motion(model: SolidModel) -> Array:
+    """∫ρu and ∫ρ(X − c) × u over the mass, and over that and a length: (d + s, N·d)."""
+    X, m, d = model.mesh.points, model.mass, model.dim
+    whole = np.asarray(m.sum(axis=0)).ravel()
+    mass = whole.sum()
+    lever = m @ (X - whole @ X / mass)
+    turned = np.einsum("aij,nj->ani", cross(d), lever).reshape(spins(d), -1)
+    means = np.einsum("n,ij->inj", whole, np.eye(d)).reshape(d, -1)
+    return np.vstack([means / mass, turned / np.linalg.norm(turned, axis=1, keepdims=True)])

@@ -1,0 +1,124 @@
+"""Regions measured by samples of their cells, facets or nodes: means, moments, normals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flexph.numerics.rotations import Array, cross, spins
+
+from ..meshes.cells import table
+from ..meshes.regions import Region
+from ..meshes.solid_mesh import facet_groups
+from .solid_model import SolidModel
+
+THIN = 1e-8
+"""Smallest over largest moment of the nodes of a region below which they lie on a line, or at one point."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A region by its samples: positions (k, d), weights (k,) that sum to one, and shape functions (k, N)."""
+
+    region: Region
+    at: Array
+    weights: Array
+    values: Any
+
+    @property
+    def centre(self) -> Array:
+        """Weighted mean of the positions, (d,) [m]."""
+        made: Array = self.weights @ self.at
+        return made
+
+    @property
+    def dim(self) -> int:
+        """2 in the plane, 3 in space."""
+        return int(self.at.shape[1])
+
+    @property
+    def levers(self) -> Array:
+        """e_a × (x − x̄), (s, k, d)."""
+        made: Array = np.einsum("aij,kj->aki", cross(self.dim), self.at - self.centre)
+        return made
+
+    @property
+    def gram(self) -> Array:
+        """Second moments, (s, s)."""
+        made: Array = np.einsum("aki,bki,k->ab", self.levers, self.levers, self.weights)
+        return made
+
+    @property
+    def spans(self) -> bool:
+        """Whether it shows rotations about all axes."""
+        values = np.linalg.eigvalsh(self.gram)
+        return bool(values[-1] > 0.0 and values[0] > THIN * values[-1])
+
+    @property
+    def shape(self) -> Any:
+        """Mean displacement, (d, N·d)."""
+        return sparse.kron(sparse.csr_array(self.weights[None, :]) @ self.values, sparse.eye_array(self.dim)).tocsr()
+
+    def rotation(self, model: SolidModel) -> Any:
+        """Rotation of the nearest rigid motion, (s, N·d), or of the cells around."""
+        if not self.spans:
+            touching = np.concatenate([np.isin(b.nodes, self.region.nodes).any(axis=1) for b in model.mesh.blocks])
+            return model.turns(np.flatnonzero(touching))
+        weighted = np.linalg.solve(self.gram, (self.levers * self.weights[None, :, None]).reshape(spins(self.dim), -1))
+        spread = sparse.kron(self.values, sparse.eye_array(self.dim))
+        return sparse.csr_array(weighted @ spread)
+
+
+def measured(model: SolidModel, r: Region) -> Measured:
+    """The samples of a region: quadrature points of its cells or facets, or else its nodes alike."""
+    mesh, count = model.mesh, len(model.mesh.points)
+    rows, columns, data, weights, start = [], [], [], [], 0
+    if r.kind == "nodes":
+        k = len(r.nodes)
+        values = sparse.csr_array((np.ones(k), (np.arange(k), r.nodes)), shape=(k, count))
+        return Measured(r, mesh.points[r.nodes], np.full(k, 1.0 / k), values)
+    for nodes, shapes, weight in _samples(model, r):
+        k, q, n = len(nodes), *shapes.shape
+        data.append(np.broadcast_to(shapes, (k, q, n)).ravel())
+        rows.append(np.repeat(start + np.arange(k * q), n))
+        columns.append(np.broadcast_to(nodes[:, None, :], (k, q, n)).ravel())
+        weights.append(weight.ravel())
+        start += k * q
+    values = sparse.coo_array((np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))), (start, count))
+    whole = np.concatenate(weights)
+    return Measured(r, values.tocsr() @ mesh.points, whole / whole.sum(), values.tocsr())
+
+
+def _samples(model: SolidModel, r: Region) -> list[tuple[Array, Array, Array]]:
+    """Nodes (k, n), shape functions (q, n) and weights (k, q): of cells by mass, of facets by area."""
+    mesh = model.mesh
+    if r.kind == "volume":
+        found = []
+        for b in np.unique(r.cells[:, 0]):
+            cells = r.cells[r.cells[:, 0] == b, 1]
+            points = mesh.at(int(b), mesh.blocks[b].kind.mass)
+            weight = points.weights * model.densities(int(b))[:, None]
+            found.append((mesh.blocks[b].nodes[cells], points.shapes, weight[cells]))
+        return found
+    return [(nodes, shapes, area) for nodes, shapes, area, _, _ in facet_samples(model, r.facets)]
+
+
+def facet_samples(model: SolidModel, places: Array) -> list[tuple[Array, Array, Array, Array, Array]]:
+    """Nodes (k, n), shape functions (q, n), areas (k, q), which facets they are (k,), outward normals (k, q, d).
+
+    In the plane areas are lengths.
+    """
+    made = []
+    for kind, nodes, pick in facet_groups(model.mesh, places):
+        shapes, slopes, weights = table(kind.name, kind.mass)
+        tangents = np.einsum("kni,njq->kqji", model.mesh.points[nodes], slopes)
+        if model.dim == 3:
+            normal = np.cross(tangents[:, :, 0], tangents[:, :, 1])
+        else:
+            normal = np.stack([tangents[:, :, 0, 1], -tangents[:, :, 0, 0]], axis=2)
+        size = np.linalg.norm(normal, axis=2)
+        made.append((nodes, shapes.T, size * weights, pick, normal / size[:, :, None]))
+    return made

@@ -1,0 +1,174 @@
+"""Force and moment through surfaces of solids and plates as maps of their stresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flexph.bodies.body import SectionMap
+from flexph.meshes.cell_nodes import FACETS, REFERENCE
+from flexph.numerics.rotations import Array, cross, spins
+
+from ..meshes.cells import CELLS
+from ..meshes.solid_mesh import SolidMesh
+from ..meshes.stress_shapes import through_points
+from ..plates.plate_model import PlateModel
+from ..plates.plate_ties import rigid_motion
+from .region_samples import facet_samples
+from .section_surfaces import Surface, oriented, surface
+from .solid_model import SolidModel
+from .solid_view import tensor_rows
+
+COMPONENT = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
+"""Places of (xx, yy, zz, xy, yz, xz) in the symmetric tensor."""
+
+
+def solid_sections(
+    model: SolidModel, shapes: Any, sections: Mapping[str, Any], rigid: Mapping[str, Array]
+) -> dict[str, SectionMap]:
+    """The maps of named surfaces; ``rigid``: the nodes of regions that are tied rigidly, by port."""
+    return {name: _solid(model, shapes, surface(model, name, given), rigid) for name, given in _given(sections).items()}
+
+
+def plate_sections(
+    model: PlateModel, shapes: Any, sections: Mapping[str, Any], rigid: Mapping[str, Array], *, quadratic: bool
+) -> dict[str, SectionMap]:
+    """The maps of named lines of a plate; ``quadratic``: with von Kármán strain."""
+    return {
+        name: _plate(model, shapes, surface(model.solid, name, given), rigid, quadratic=quadratic)
+        for name, given in _given(sections).items()
+    }
+
+
+def _given(sections: Any) -> Mapping[str, Any]:
+    if not isinstance(sections, Mapping):
+        raise ValueError(f"sections must map names to regions, got {type(sections).__name__}")
+    return sections
+
+
+def _shares(mesh: SolidMesh, s: Surface, rigid: Mapping[str, Array]) -> tuple[float, float]:
+    """With what weight the cells behind a surface count, and those in front: half each, where both can be used.
+
+    Cells can be used where the nodes of the surface move without any other node that they have: not where a rigid
+    region ties them together.
+    """
+    sides, ties = {"behind": s.behind, "front": s.front}, set()
+    usable = {side: len(cells) > 0 for side, cells in sides.items()}
+    for port, nodes in rigid.items():
+        beyond = np.setdiff1d(nodes, s.nodes)
+        if len(beyond) == len(nodes):
+            continue
+        for side, cells in sides.items():
+            own = np.concatenate(
+                [b.nodes[np.isin(mesh.starts[i] + np.arange(len(b.nodes)), cells)].ravel() for i, b in _blocks(mesh)]
+            )
+            if np.isin(beyond, own).any():
+                usable[side] = False
+                ties.add(port)
+    if not any(usable.values()):
+        raise ValueError(
+            f"section {s.name!r} must not pass through the rigid region of port {', '.join(map(repr, sorted(ties)))}, "
+            "in which no stress is known: tie the port by its mean, or move the section"
+        )
+    count = sum(usable.values())
+    return usable["behind"] / count, usable["front"] / count
+
+
+def _blocks(mesh: SolidMesh) -> list[tuple[int, Any]]:
+    return list(enumerate(mesh.blocks))
+
+
+def _signs(mesh: SolidMesh, s: Surface, shares: tuple[float, float]) -> Array:
+    """The weight of each cell: that of the cells in front is negative, whose normal is the other one."""
+    made = np.zeros(int(mesh.starts[-1]))
+    made[s.behind], made[s.front] = shares[0], -shares[1]
+    return made
+
+
+def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array]) -> SectionMap:
+    shares, at, d = _shares(model.mesh, s, rigid), oriented(model, s.back), model.dim
+    lever = model.mesh.points[s.nodes] - at.centre
+    motion = np.concatenate([np.tile(np.eye(d), (len(lever), 1, 1)), np.einsum("aij,kj->kia", cross(d), lever)], axis=2)
+    rows = (d * s.nodes[:, None] + np.arange(d)).ravel()
+    columns = np.arange(d + spins(d))
+    moved = sparse.csr_array(
+        (motion.ravel(), (np.repeat(rows, len(columns)), np.tile(columns, len(rows)))), (model.size, len(columns))
+    )
+    sign = np.repeat(_signs(model.mesh, s, shares)[model.cell_of_point], model.components)
+    traction = shares[0] * _traction(model, s.back, at.centre)
+    if shares[1]:
+        traction = traction - shares[1] * _traction(model, s.face, at.centre)
+    n = shapes.shape[1]
+    return SectionMap(
+        position=at.centre,
+        normal=at.normal / at.area,
+        area=at.area * model.thickness,
+        nodal=sparse.csr_array((sparse.diags_array(sign) @ model.strain @ moved).T),
+        lever=np.zeros((0, len(columns))),
+        weights=sparse.csr_array((model.components * len(model.weights), 0)),
+        slopes=sparse.csr_array((0, n)),
+        traction=sparse.csr_array(traction),
+    )
+
+
+def _traction(model: SolidModel, places: Array, centre: Array) -> Any:
+    """∫σn and ∫(x − x̄) × σn over facets, of the polynomials of the cells they are of: (d + s, m)."""
+    mesh, d = model.mesh, model.dim
+    first = np.cumsum([0, *(p.weights.size for p in model.points)])
+    made = sparse.csr_array((d + spins(d), 6 * len(model.weights)))
+    for nodes, shapes, area, pick, normal in facet_samples(model, places):
+        b, _, side = places[pick[0]]
+        block, cells = mesh.blocks[b], places[pick, 1]
+        values = through_points(block.kind, _on_cell(block.kind, int(side)))  # (q, n)
+        x = np.einsum("qn,kni->kqi", shapes, mesh.points[nodes]) - centre
+        force = np.zeros((*area.shape, d, 6))
+        for i in range(d):
+            for j in range(d):
+                force[..., i, COMPONENT[i, j]] += model.thickness * area * normal[..., j]
+        moment = np.einsum("aij,kqj,kqic->kqac", cross(d), x, force)
+        each = np.einsum("kqac,qn->kanc", np.concatenate([force, moment], axis=2), values)
+        points = first[b] + values.shape[1] * cells[:, None] + np.arange(values.shape[1])
+        columns = 6 * points[:, None, :, None] + np.arange(6)
+        rows = np.arange(d + spins(d))[None, :, None, None]
+        where = [np.broadcast_to(a, each.shape).ravel() for a in (rows, columns)]
+        made = made + sparse.coo_array((each.ravel(), tuple(where)), shape=made.shape).tocsr()
+    return made @ tensor_rows(model)
+
+
+def _on_cell(kind: Any, side: int) -> Array:
+    """The quadrature points of a facet of a cell as reference points of the cell (q, d)."""
+    facet, _ = kind.facet(side)
+    points, _ = facet.quadrature(facet.mass)
+    shares, _ = CELLS[facet.shape].shapes(points)
+    made: Array = shares.T @ REFERENCE[kind.shape][list(FACETS[kind.shape][side])]
+    return made
+
+
+def _plate(model: PlateModel, shapes: Any, s: Surface, rigid: Mapping[str, Array], *, quadratic: bool) -> SectionMap:
+    mesh, at = model.mesh, oriented(model.solid, s.back)
+    moved, centre, radius = rigid_motion(model, s.nodes)
+    turn, lever = radius * moved[:, 3:], np.append(at.centre, 0.0) - centre
+    about = sparse.hstack([moved[:, :3], turn - moved[:, :3] @ np.einsum("aij,j->ia", cross(3), lever)]).tocsr()
+    share = _signs(mesh, s, _shares(mesh, s, rigid))
+    cells = [(model.solid.cell_of_point, 3), (model.moment_cells, 3), (model.shear_cells, 2)]
+    sign = np.concatenate([np.repeat(share[cell], count) for cell, count in cells])
+    m, n = model.strain.shape[0], shapes.shape[1]
+    bent, weights, slopes = np.zeros((0, 6)), sparse.csr_array((m, 0)), sparse.csr_array((0, n))
+    if quadratic:
+        own, spread = model.quadratic
+        signed = sparse.csr_array(sparse.diags_array(np.tile(share[model.moment_cells], 3)) @ own @ about)
+        near = np.flatnonzero(np.diff(signed.indptr))
+        bent, weights, slopes = signed[near].toarray(), spread[:, near], own[near] @ shapes
+    return SectionMap(
+        position=np.append(at.centre, 0.0),
+        normal=np.append(at.normal / at.area, 0.0),
+        area=at.area,
+        nodal=sparse.csr_array((sparse.diags_array(sign) @ model.strain @ about).T),
+        lever=bent,
+        weights=sparse.csr_array(weights),
+        slopes=sparse.csr_array(slopes),
+        traction=None,
+    )

@@ -1,0 +1,189 @@
+"""Surfaces through a mesh: their facets, their two sides, and which way they look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+
+from ..meshes.regions import Region, region
+from ..meshes.solid_mesh import SolidMesh, facet_groups
+from .region_samples import facet_samples
+from .solid_model import SolidModel
+from .solid_ties import Where
+
+CLOSED = 1e-6
+"""Length of the mean normal below which a surface is closed."""
+PREFERRED = np.array([1.0, 0.999, 0.998])
+"""Axes to which a normal is as near as to others: the first of them counts."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A surface through a body whose forces are asked for: facets inside the mesh, or on its boundary.
+
+    ``region``: a name of facets in the mesh; a function of positions x (d, N) or node numbers: the facets whose corners
+    all are in it, those inside the body if there are any; or a region of cells, which stands for the facets between it
+    and the rest. In a plane body and a plate facets are edges.
+
+    Forces are those on the side from which the ``normal`` (d,) points. By default it points outwards on the boundary
+    and from a region of cells, and else along the axis that it is nearest to, so that a cut across x has the forces on
+    the part of smaller x: tension is positive.
+    """
+
+    region: Where
+    normal: Any = None
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Facets with both sides: places (k, 3) as facets of the cells behind, and (not on the boundary) of those in front.
+
+    nodes (n,): all on the facets; ``behind``, ``front``: numbers of the cells that touch these nodes, by side.
+    """
+
+    name: str
+    back: Array
+    face: Array
+    nodes: Array
+    behind: Array
+    front: Array
+
+
+class Oriented(NamedTuple):
+    """Facets together: centroid x̄, ∫n, ∫1 and ∫n·(x − x̄), n outwards of the cells they are of."""
+
+    centre: Array
+    normal: Array
+    area: float
+    flux: float
+
+
+def surface(model: SolidModel, name: str, given: Any) -> Surface:
+    """The surface of a section. Raises ValueError where a region has no facets, or does not part the cells around."""
+    cut = given if isinstance(given, Cut) else Cut(given)
+    mesh, called = model.mesh, f"section {name!r}"
+    found, f = region(mesh, called, cut.region), mesh.facets
+    labels = _labels(mesh, called, found, cut.region)
+    mine = np.flatnonzero(np.isin(f.label, labels))
+    nodes = np.unique(np.concatenate([n.ravel() for _, n, _ in facet_groups(mesh, f.places[mine])]))
+    touching = np.flatnonzero(np.concatenate([np.isin(b.nodes, nodes).any(axis=1) for b in mesh.blocks]))
+    if f.cells[labels[0]] == 1:
+        if cut.normal is not None:
+            raise ValueError(f"normal of {called} must be left out: it is on the boundary and looks outwards")
+        return Surface(name, f.places[mine], f.places[:0], nodes, touching, touching[:0])
+    whole, cells = found.kind == "volume", mesh.numbered(f.places[mine][:, :2])
+    at = np.searchsorted(touching, cells)
+    if whole:
+        sign, patch = np.where(np.isin(touching, mesh.numbered(found.cells)), 1.0, -1.0), np.zeros_like(touching)
+    else:
+        sign, patch = _sides(mesh, called, labels, touching)
+    wanted = None if cut.normal is None else check.array(f"normal of {called}", cut.normal, (model.dim,))
+    for p in np.unique(patch):
+        places = f.places[mine[(patch[at] == p) & (sign[at] > 0.0)]]
+        if _is_turned(called, oriented(model, places), wanted, outward=whole):
+            sign[patch == p] *= -1.0
+    back, face = (f.places[mine[sign[at] * way > 0.0]] for way in (1.0, -1.0))
+    return Surface(name, back, face, nodes, touching[sign > 0.0], touching[sign < 0.0])
+
+
+def oriented(model: SolidModel, places: Array) -> Oriented:
+    """What facets (k, 3) are together."""
+    found = facet_samples(model, places)
+    x = [np.einsum("qn,kni->kqi", shapes, model.mesh.points[nodes]) for nodes, shapes, *_ in found]
+    area = sum(float(weights.sum()) for _, _, weights, *_ in found)
+    pairs = list(zip(x, found, strict=True))
+    centre = sum(np.einsum("kq,kqi->i", f[2], at) for at, f in pairs) / area
+    total = sum(np.einsum("kq,kqi->i", f[2], f[4]) for _, f in pairs)
+    flux = sum(float(np.einsum("kq,kqi,kqi->", f[2], f[4], at - centre)) for at, f in pairs)
+    return Oriented(np.asarray(centre), np.asarray(total), area, flux)
+
+
+def _is_turned(called: str, found: Oriented, wanted: Array | None, *, outward: bool) -> bool:
+    """Whether a patch looks the other way than it should."""
+    if wanted is not None:
+        along = float(found.normal @ wanted)
+        if abs(along) <= CLOSED * found.area * float(np.linalg.norm(wanted)):
+            raise ValueError(
+                f"normal of {called} must point through the surface, which must not be closed, got {wanted}"
+            )
+        return along < 0.0
+    if outward:
+        return False
+    if np.linalg.norm(found.normal) <= CLOSED * found.area:
+        return found.flux < 0.0
+    nearest = np.argmax(np.abs(found.normal) * PREFERRED[: len(found.normal)])
+    return bool(found.normal[nearest] < 0.0)
+
+
+def _labels(mesh: SolidMesh, called: str, found: Region, given: Any) -> Array:
+    """Labels of the facets of a region: all inside the body, or all on its boundary."""
+    f = mesh.facets
+    if found.kind == "volume":
+        inside = np.zeros(int(mesh.starts[-1]))
+        inside[mesh.numbered(found.cells)] = 1.0
+        count = np.bincount(f.label, inside[mesh.numbered(f.places[:, :2])], len(f.cells))
+        labels = np.flatnonzero((count == 1.0) & (f.cells == 2))
+        if not labels.size:
+            raise ValueError(f"{called} must be a surface: its region of cells has no facet with other cells")
+        return labels
+    named = isinstance(given, str) and len(mesh.sets[given].facets) > 0
+    if named:
+        _, number = np.unique(np.vstack([found.facets, f.places]), axis=0, return_inverse=True)
+        number = number.ravel()
+        labels = np.unique(f.label[np.isin(number[len(found.facets) :], number[: len(found.facets)])])
+    else:
+        among = np.zeros(len(mesh.points) + 1, dtype=bool)  # the last one answers the padding −1
+        among[found.nodes], among[-1] = True, True
+        labels = np.unique(f.label[among[f.corners].all(axis=1)])
+    inner = labels[f.cells[labels] == 2]
+    if not labels.size:
+        raise ValueError(
+            f"{called} must have whole facets of the mesh, got {len(found.nodes)} nodes without one; name facets or a "
+            "region of cells in the mesh"
+        )
+    if named and 0 < len(inner) < len(labels):
+        raise ValueError(
+            f"{called} must be inside the body or on its boundary, got {len(inner)} facets inside and "
+            f"{len(labels) - len(inner)} on the boundary"
+        )
+    return inner if inner.size else labels
+
+
+def _sides(mesh: SolidMesh, called: str, labels: Array, touching: Array) -> tuple[Array, Array]:
+    """A sign for the side of each touching cell, +1 and −1 across every facet of the surface, and its patch.
+
+    The cells of a side hang together facet by facet without crossing the surface.
+    """
+    f = mesh.facets
+    cell = mesh.numbered(f.places[:, :2])
+    place = np.searchsorted(touching, cell).clip(max=len(touching) - 1)
+    near, cut = touching[place] == cell, np.isin(f.label, labels)
+    around = _shared(f.label, near & ~cut, place, len(touching))
+    count, part = sparse.csgraph.connected_components(around, directed=False)
+    between = _shared(f.label, cut, part[place], count)
+    patch, sign = np.full(count, -1), np.zeros(count)
+    for start in range(count):
+        if sign[start] == 0.0:
+            order, before = sparse.csgraph.breadth_first_order(between, start, directed=False)
+            patch[order], sign[start] = start, 1.0
+            for i in order[1:]:
+                sign[i] = -sign[before[i]]
+    a, b = part[place[cut]][np.argsort(f.label[cut], kind="stable")].reshape(-1, 2).T
+    if np.any(sign[a] == sign[b]) or len(np.union1d(a, b)) < count:
+        raise ValueError(
+            f"{called} must part the cells that touch it into two sides, which hang together around its rim inside the "
+            "body: its rim must be on the boundary"
+        )
+    return sign[part], patch[part]
+
+
+def _shared(label: Array, mask: Array, of: Array, size: int) -> Any:
+    """Which of some things (size) have a facet in common, by the facets they have where the mask is true."""
+    rows = sparse.csr_array((np.ones(int(mask.sum())), (of[mask], label[mask])), shape=(size, int(label.max()) + 1))
+    return rows @ rows.T

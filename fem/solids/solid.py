@@ -1,0 +1,146 @@
+"""Solids and plane bodies from meshes as floating bodies ([flex] sec. 4.1)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+import meshio
+import numpy as np
+import skfem
+from scipy import sparse
+
+from flexph import Body, Elasticity
+from flexph.bodies.body import Momenta
+from flexph.bodies.mean_axes import FILLED, about_mean_axes
+from flexph.meshes.contents import MeshContents
+from flexph.meshes.files import Source, read_contents
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import spins
+from flexph.results.validity import ValidityWarning
+
+from ..materials.damping import Damping, damped
+from ..materials.elastic import Elastic
+from ..materials.file_materials import file_materials, warn_of_elements
+from ..meshes.mesh_reading import solid_mesh
+from .references import referred
+from .section_maps import solid_sections
+from .solid_loads import load_port, load_ports
+from .solid_model import SolidModel, solid_model, watched
+from .solid_ties import tied
+from .solid_view import solid_view
+
+Plane = Literal["stress", "strain"]
+UNDAMPED = Damping()
+LOCKING = 0.1
+"""Least eigenvalue of a compliance with a unit diagonal (1 − 2ν of isotropic ones) below which degree 1 locks."""
+
+
+def solid(
+    mesh: Source | skfem.Mesh,
+    material: Elastic | Mapping[str, Elastic] | None = None,
+    *,
+    ports: Mapping[str, Any] | None = None,
+    reference: str = "mean_axis",
+    degree: int | None = None,
+    plane: Plane | None = None,
+    thickness: float | None = None,
+    loads: Mapping[str, Any] | None = None,
+    sections: Mapping[str, Any] | None = None,
+    momenta: Momenta = "full",
+    damping: Damping = UNDAMPED,
+) -> Body:
+    """A linear elastic body that fills a mesh; its axes are those of the mesh, P is the origin: [flex] eq. (24)-(29).
+
+        ρ v̇ = Div Σ,  S Σ̇ = Grad v
+
+    Velocities are vector Lagrange functions of the nodes, stresses symmetric tensors at the quadrature points of each
+    cell: ``C = diag(w_p S)``, ``D = (w_p B_p)`` with the volume w_p of point p and its strain operator B_p. On
+    tetrahedra and triangles that is P1/P0 and P2/discontinuous P1; on hexahedra and quadrilaterals 2 × 2 (× 2) or
+    3 × 3 (× 3) points. All pairs are local and algebraically the displacement elements: no spurious modes, rigid
+    motions without stress only. Stress coordinates are the stresses [Pa] themselves, block by block, cell by cell,
+    point by point, over (xx, yy, zz, yz, xz, xy), in the plane (xx, yy, xy).
+
+    ``mesh``: a ``meshio.Mesh``, the path of a file that meshio reads, or a ``skfem.Mesh``; lengths in [m]. Its cells of
+    the highest dimension make the body: tetra, tetra10, hexahedron, hexahedron20, hexahedron27; for a plane body
+    triangle, triangle6, quad, quad8, quad9. Cells of lower dimension name regions only. ``degree=2`` adds nodes on the
+    edges of first-order cells. ``material``: a :class:`Material` with ν or G, :class:`Orthotropic`,
+    :class:`Anisotropic`, or one for each region of cells by its name; None takes density, isotropic moduli and section
+    assignments of the file (Abaqus), in its units.
+
+    ``plane="stress"`` or ``"strain"`` makes a body of the plane of ``thickness`` [m].
+
+    ``ports``: regions by port name, each a name in the mesh, node numbers, a function of positions x (d, N) that is
+    true on it, or a :class:`Tie` of these, which says whether it is rigid or a mean. ``reference`` removes the rigid
+    motion from the deformation: a port that is held (a rigid one does not move, of a mean one the mean), or
+    ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass. What that adds to the
+    matrices is kept outside of them above 1000 coordinates (:func:`flexph.bodies.mean_axes.about_mean_axes`).
+
+    ``loads``: regions of facets (traction [N/m²]), of cells (force per volume [N/m³]) or :class:`Load` by name; the
+    inputs of ``flexph.distributed_load``. ``sections``: surfaces of facets, inside or on the boundary, or :class:`Cut`
+    by name, for :func:`flexph.results.section_forces`. ``momenta``, ``damping``: see :class:`flexph.Body`,
+    :class:`Damping`.
+
+    Near incompressibility degree 1 locks: a short cantilever is half as soft as it should be at ν = 0.49, and a warning
+    (:class:`flexph.ValidityWarning`) comes above ν = 0.45. Degree 2 stays within the errors of its mesh up to 0.4999.
+    Bending needs degree 2 too, or many cells of degree 1 over the height.
+
+    Raises ValueError for a file that cannot be read; a mesh without such cells, of mixed degrees, or with cells that
+    are inverted, degenerate or repeated, of several pieces, or with hanging nodes, each with the cells; a region that
+    is not there, with those that are; cells without a material or with two; ν = 0.5 but in plane stress; rigid regions
+    that share nodes; sections that are no surface, or in a rigid region.
+    """
+    if plane is not None:
+        check.choice("plane", plane, get_args(Plane))
+    held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh)
+    warn_of_elements(held, level=2)
+    read = solid_mesh(mesh if isinstance(mesh, skfem.Mesh) else held.mesh, plane=plane is not None, degree=degree)
+    model = solid_model(read, file_materials(held) if material is None else material, plane=plane, thickness=thickness)
+    _warn_of_locking(model)
+    basis, found = tied(model, ports or {})
+    kept = referred(model, basis, found, reference)
+    shapes = sparse.csr_array(basis @ kept)
+    elasticity = _elasticity(model, shapes)
+    body = Body(
+        inertia=model.inertia(shapes),
+        elasticity=elasticity,
+        ports={name: port.over(kept) for name, port in found.items()},
+        loads=load_ports(load_port, model, shapes, loads or {}),
+        view=solid_view(model, shapes),
+        momenta=momenta,
+        section_rotation=_turns(model, shapes),
+        sections=solid_sections(
+            model, shapes, sections or {}, {k: p.region.nodes for k, p in found.items() if p.rigid}
+        ),
+    )
+    if reference == "mean_axis" and basis.shape[1] > FILLED:
+        body = about_mean_axes(body)
+    return replace(body, elasticity=damped(elasticity, body.inertia, damping))
+
+
+def _turns(model: SolidModel, shapes: Any) -> Any:
+    """Mean ½ curl u of some cells, evenly spread: they are looked at in every step."""
+    rows = model.turns()
+    s, count = spins(model.dim), int(model.mesh.starts[-1])
+    return sparse.csr_array(rows[(s * watched(count)[:, None] + np.arange(s)).ravel()] @ shapes)
+
+
+def _elasticity(model: SolidModel, shapes: Any) -> Elasticity:
+    strain = sparse.csr_array(model.strain @ shapes)
+    m, n = strain.shape
+    return Elasticity(model.compliance, strain, slopes=sparse.csr_array((0, n)), weights=sparse.csr_array((m, 0)))
+
+
+def _warn_of_locking(model: SolidModel) -> None:
+    """Say that cells of degree 1 lock with a nearly incompressible material; incompressible ones are refused."""
+    assert len(model.compliances) == len(model.materials)
+    if model.mesh.degree > 1 or model.plane == "stress":
+        return
+    for material in model.materials.values():
+        size = np.sqrt(material.compliance.diagonal())
+        if np.linalg.eigvalsh(material.compliance / np.outer(size, size))[0] < LOCKING:
+            text = "cells of degree 1 lock with a nearly incompressible material (poisson above 0.45): take degree=2"
+            warnings.warn(text, ValidityWarning, stacklevel=3)
+            return

@@ -1,0 +1,100 @@
+"""Distributed loads on solids: traction on facets, force per volume in cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy import sparse
+
+from flexph import LoadPort
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+
+from ..meshes.regions import region
+from .region_samples import facet_samples
+from .solid_model import SolidModel
+from .solid_ties import Where
+
+On = Literal["surface", "volume"]
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load on a region of a mesh: traction [N/m²] ``on="surface"``, force per volume [N/m³] ``on="volume"``.
+
+    None takes what the region is: facets, or cells. ``uniform``: one density for the whole region, the input (1, d) or
+    (d,); else one for each facet or cell, (k, d). Both do the exact work of the field on their densities. A pressure
+    needs ``uniform=False`` where the normals of the region differ.
+    """
+
+    region: Where
+    on: On | None = None
+    uniform: bool = True
+
+    def __post_init__(self) -> None:
+        if self.on is not None:
+            check.choice("on", self.on, get_args(On))
+
+
+def load_ports(make: Callable[..., LoadPort], model: Any, shapes: Any, loads: Any) -> dict[str, LoadPort]:
+    """The load ports of a solid or a plate by name. Raises ValueError for what is no mapping."""
+    if not isinstance(loads, Mapping):
+        raise ValueError(f"loads must map names to regions, got {type(loads).__name__}")
+    return {name: make(model, shapes, name, given) for name, given in loads.items()}
+
+
+def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort:
+    """The load port of a region over u. Raises ValueError where the region has no facets or cells to be loaded."""
+    load = given if isinstance(given, Load) else Load(given)
+    found = region(model.mesh, f"load {name!r}", load.region)
+    on = load.on or ("volume" if found.kind == "volume" else "surface")
+    if not len(found.cells if on == "volume" else found.facets):
+        raise ValueError(f"load {name!r} must be on a region with {'cells' if on == 'volume' else 'facets'}, got none")
+    if on == "volume":
+        owner, rows, weights = _of_cells(model, model.mesh.numbered(found.cells))
+        directions = None
+    else:
+        owner, rows, weights, directions = _of_facets(model, found.facets)
+    if load.uniform:
+        owner = np.zeros_like(owner)
+    measures = np.bincount(owner, weights)
+    mean = sparse.coo_array((weights / measures[owner], (owner, np.arange(len(owner)))), (len(measures), len(owner)))
+    values = sparse.csr_array(mean @ rows)
+    moved = sparse.kron(values, sparse.eye_array(model.dim)) @ shapes
+    normals = None if directions is None else np.asarray(mean @ directions)
+    return LoadPort(values @ model.mesh.points, sparse.csr_array(moved), measures, normals)
+
+
+def _of_cells(model: SolidModel, cells: Array) -> tuple[Array, Any, Array]:
+    """Samples of cells: the cell of each, shape functions (samples, N), volumes."""
+    owner, rows, weights = [], [], []
+    for b, block in enumerate(model.mesh.blocks):
+        points, numbers = model.mesh.at(b, block.kind.mass), model.mesh.starts[b] + np.arange(len(block.nodes))
+        mine = np.flatnonzero(np.isin(numbers, cells))
+        where = np.searchsorted(np.sort(cells), numbers[mine])
+        weights.append(model.thickness * points.weights[mine].ravel())
+        owner.append(np.repeat(where, points.shapes.shape[0]))
+        rows.append(_values(block.nodes[mine], points.shapes, len(model.mesh.points)))
+    return np.concatenate(owner), sparse.vstack(rows).tocsr(), np.concatenate(weights)
+
+
+def _of_facets(model: SolidModel, places: Array) -> tuple[Array, Any, Array, Array]:
+    """Samples of facets: the facet of each, shape functions (samples, N), areas, outward normals (samples, d)."""
+    owner, rows, weights, normals = [], [], [], []
+    for nodes, shapes, area, pick, normal in facet_samples(model, places):
+        normals.append(normal.reshape(-1, model.dim))
+        weights.append(model.thickness * area.ravel())
+        owner.append(np.repeat(pick, shapes.shape[0]))
+        rows.append(_values(nodes, shapes, len(model.mesh.points)))
+    return np.concatenate(owner), sparse.vstack(rows).tocsr(), np.concatenate(weights), np.vstack(normals)
+
+
+def _values(nodes: Array, shapes: Array, count: int) -> Any:
+    """Shape functions (q, n) of cells with nodes (k, n) as rows (k·q, N)."""
+    (k, n), q = nodes.shape, len(shapes)
+    columns = np.broadcast_to(nodes[:, None, :], (k, q, n)).ravel()
+    data = np.broadcast_to(shapes, (k, q, n)).ravel()
+    return sparse.coo_array((data, (np.repeat(np.arange(k * q), n), columns)), shape=(k * q, count)).tocsr()

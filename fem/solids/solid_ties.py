@@ -1,0 +1,155 @@
+"""Regions of a solid as ports: tied rigidly, or by their mean motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from scipy import sparse
+
+from flexph import Port
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array, cross, spins
+
+from ..meshes.regions import Region, region
+from .region_samples import Measured, measured
+from .solid_model import SolidModel
+
+How = Literal["rigid", "mean"]
+MEAN_AXIS = "mean_axis"
+Where: TypeAlias = "str | int | list[int] | Array | Callable[[Array], Array]"
+
+
+@dataclass(frozen=True)
+class Tie:
+    """How a region of a mesh becomes a port: ``how="rigid"`` or ``"mean"``; None chooses.
+
+    ``region``: a name in the mesh, node numbers, or a function of positions x (d, N) that is true on it.
+
+    - ``rigid``: all nodes of the region move as one rigid body, which takes the place of their displacements: the
+      region is stiff and has its own inertia, and the body fewer coordinates;
+    - ``mean``: the port is the mean motion of the region, which stays as soft as it is: φ the mean displacement, ψ the
+      rotation of the rigid motion nearest to it, both weighted by mass (a region of cells), area (of facets) or node by
+      node. A force and a torque are spread over the region. A node, or nodes on a line, turn with the mean ½ curl u of
+      the cells that touch them.
+
+    By default a region that spans an area (in the plane a length) is rigid, another one mean. A region with whole cells
+    needs the word: ``rigid`` takes the elasticity out of these cells.
+    """
+
+    region: Where
+    how: How | None = None
+
+    def __post_init__(self) -> None:
+        if self.how is not None:
+            check.choice("how", self.how, get_args(How))
+
+
+@dataclass(frozen=True)
+class Tied:
+    """A port over all coordinates before the reference is chosen: its nodes, its position, whether it is rigid."""
+
+    region: Region
+    position: Array
+    rigid: bool
+    shape: Any
+    rotation: Any
+
+    def over(self, basis: Any) -> Port:
+        """The port over the coordinates of a basis."""
+        return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
+
+
+def given_ties(ports: Any) -> dict[str, Tie]:
+    """The ties of ports by name. Raises ValueError for what is no mapping, and for a name that is taken."""
+    if not isinstance(ports, Mapping):
+        raise ValueError(f"ports must map names to regions, got {type(ports).__name__}")
+    if MEAN_AXIS in ports:
+        raise ValueError(f"ports must not be named {MEAN_AXIS!r}: that is a reference of its own")
+    return {name: p if isinstance(p, Tie) else Tie(p) for name, p in ports.items()}
+
+
+def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
+    """Nodal displacements over coordinates (N·d, n) with the rigid regions condensed, and the ports over these.
+
+    The first coordinates are the displacements of the free nodes, then come for each rigid region its displacement and
+    its turn times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes or do not span.
+    """
+    given = given_ties(ports)
+    regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
+    found = {name: measured(model, r) for name, r in regions.items()}
+    for name, t in given.items():
+        _refuse_cells(name, t, regions[name], int(model.mesh.starts[-1]))
+    rigid = [name for name, t in given.items() if _is_rigid(name, t, found[name])]
+    refuse_shared({name: regions[name].nodes for name in rigid})
+    basis, masters = _condensed(model, {name: (regions[name].nodes, found[name].centre) for name in rigid})
+    made = {}
+    for name, r in regions.items():
+        at = found[name]
+        shape, rotation = masters[name] if name in masters else (at.shape @ basis, at.rotation(model) @ basis)
+        made[name] = Tied(r, at.centre, name in masters, sparse.csr_array(shape), sparse.csr_array(rotation))
+    return basis, made
+
+
+def _refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
+    """ValueError for a port on whole cells without a word: it would be rigid, and its cells with it."""
+    if tie.how is None and r.kind == "volume":
+        raise ValueError(
+            f"port {name!r} must be a region of facets or nodes, got {len(r.cells)} of the {count} cells of the mesh: "
+            "Tie(region, 'rigid') makes these cells rigid, Tie(region, 'mean') takes their mean motion; the facets of "
+            "a surface have a name of their own"
+        )
+
+
+def _is_rigid(name: str, tie: Tie, at: Measured) -> bool:
+    if tie.how == "rigid" and not at.spans:
+        where = "at one point" if at.dim == 2 else "on a line"
+        raise ValueError(
+            f"port {name!r} must have nodes that do not lie {where} to be tied rigidly; Tie(region, 'mean') turns with "
+            "the cells around"
+        )
+    return at.spans if tie.how is None else tie.how == "rigid"
+
+
+def refuse_shared(nodes: Mapping[str, Array]) -> None:
+    """Raise ValueError where ports that are tied rigidly, by name, have a node in common."""
+    owner: dict[int, str] = {}
+    for name, numbers in nodes.items():
+        for n in numbers.tolist():
+            if n in owner:
+                raise ValueError(
+                    f"ports {owner[n]!r} and {name!r} must not share nodes to be tied rigidly, they share node {n}; "
+                    "tie one of them by its mean, or make them one port"
+                )
+            owner[n] = name
+
+
+def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> tuple[Any, dict[str, tuple[Any, Any]]]:
+    """Displacements (N·d, n) of free nodes and rigid regions, and the rows (shape, rotation) of each region over n."""
+    points, d, s = model.mesh.points, model.dim, spins(model.dim)
+    held = np.zeros(len(points), dtype=bool)
+    for nodes, _ in rigid.values():
+        held[nodes] = True
+    free = (d * np.flatnonzero(~held)[:, None] + np.arange(d)).ravel()
+    size = len(free) + (d + s) * len(rigid)
+    entries = [(np.ones(len(free)), free, np.arange(len(free)))]
+    radii, at = {}, len(free)
+    for name, (nodes, centre) in rigid.items():
+        lever = points[nodes] - centre
+        radii[name] = float(np.linalg.norm(lever, axis=1).max())
+        motion = np.concatenate(
+            [np.tile(np.eye(d), (len(nodes), 1, 1)), np.einsum("aij,kj->kia", cross(d), lever) / radii[name]], 2
+        )
+        rows = (d * nodes[:, None] + np.arange(d)).ravel()
+        entries.append((motion.ravel(), np.repeat(rows, d + s), np.tile(at + np.arange(d + s), len(rows))))
+        at += d + s
+    data, row, column = (np.concatenate(x) for x in zip(*entries, strict=True))
+    basis = sparse.coo_array((data, (row, column)), shape=(model.size, size)).tocsr()
+    masters = {}
+    for k, name in enumerate(rigid):
+        first = len(free) + (d + s) * k
+        pick = lambda i, n, f: sparse.csr_array((np.full(n, f), (np.arange(n), i + np.arange(n))), (n, size))  # noqa: E731
+        masters[name] = pick(first, d, 1.0), pick(first + d, s, 1.0 / radii[name])
+    return basis, masters

@@ -1,0 +1,103 @@
+"""Where resistive relations make a system ill-posed ([survey] sec. 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..numerics import checks as check
+from ..numerics.differences import derivative
+from ..numerics.rotations import Array
+from ..systems.inputs import Input
+from .view import System, SystemView, view, with_ports
+
+STEEP = 1e-8
+"""Smallest singular value of ∂g/∂x₂ over the largest along the path, below which a state is an impasse point."""
+
+
+@dataclass(frozen=True)
+class Impasse:
+    """A state beyond which algebraic states cannot follow: ∂g/∂x₂ is singular there.
+
+    ``position`` is where on the path between 0 and 1, ``direction`` (n − r,) that of the algebraic states which is not
+    determined there.
+    """
+
+    position: float
+    state: Array
+    direction: Array
+
+
+def turning_points(
+    characteristic: Callable[[float], float], interval: tuple[float, float], *, count: int = 400
+) -> list[tuple[float, float]]:
+    """Points (f, e) of a characteristic e = h(f) with h'(f) = 0, by sign changes of differences in an interval.
+
+    Where the effort is given by the storage, a flow-controlled relation with such points is not well-posed: solutions
+    end there (impasse points), as of [survey] example 4.4.
+    """
+    low, high = interval
+    if not low < high:
+        raise ValueError(f"interval must be (low, high) with low < high, got {interval}")
+
+    def slope(f: float) -> float:
+        return float(derivative(lambda at: np.array([characteristic(float(at[0]))]), np.array([f]))[0, 0])
+
+    grid = np.linspace(low, high, check.count("count", count, 2))
+    values = [slope(f) for f in grid]
+    found = []
+    for a, b, one, two in zip(grid[:-1], grid[1:], values[:-1], values[1:], strict=True):
+        if one == 0.0 or one * two < 0.0:
+            f = float(a) if one == 0.0 else float(brentq(slope, a, b, xtol=1e-14))
+            found.append((f, float(characteristic(f))))
+    return found
+
+
+def impasse_points(
+    system: System,
+    path: Sequence[Sequence[float]] | Array,
+    *,
+    inputs: Mapping[str, Input] | None = None,
+    time: float = 0.0,
+) -> list[Impasse]:
+    """States on a path (k, n), joined by straight lines, at which ∂g/∂x₂ of the algebraic equations is singular.
+
+    Inputs by port are zero unless given, and count as constant, with their values at the ``time`` [s].
+    A sign change of its determinant between two states is located to round-off; a singular value that touches zero
+    without one is reported at the states given. Systems whose equations do not determine the algebraic states at all
+    (index two) have none: see ``analyze``.
+    """
+    here = view(system, inputs=inputs, time=time)
+    u = here.equations.forcing.at(time)
+    states = check.array("path", [with_ports(system, x, u) for x in path], (None, here.x.size))
+    if not here.V2.shape[1]:
+        return []
+    scale = np.max([np.abs(_matrix(here, x)) for x in states], axis=0)
+    if np.linalg.matrix_rank(scale) < scale.shape[1] or scale.shape[0] != scale.shape[1]:
+        return []
+    values = [_determinant(here, x) for x in states]
+    largest = float(np.max(np.abs(values)))
+    made, count = [], max(len(states) - 1, 1)
+    for i, value in enumerate(values):
+        if abs(value) <= STEEP * largest:
+            made.append(_impasse(here, states[i], i / count))
+        elif i + 1 < len(values) and value * values[i + 1] < 0.0 and abs(values[i + 1]) > STEEP * largest:
+            a, b = states[i], states[i + 1]
+            s = float(brentq(lambda t, a=a, b=b: _determinant(here, a + t * (b - a)), 0.0, 1.0, xtol=1e-14))
+            made.append(_impasse(here, a + s * (b - a), (i + s) / count))
+    return made
+
+
+def _matrix(here: SystemView, x: Array) -> Array:
+    return here.algebraic_slope(x)
+
+
+def _determinant(here: SystemView, x: Array) -> float:
+    return float(np.linalg.det(_matrix(here, x)))
+
+
+def _impasse(here: SystemView, x: Array, position: float) -> Impasse:
+    return Impasse(position, x, np.linalg.svd(_matrix(here, x))[2][-1])

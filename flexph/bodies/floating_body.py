@@ -1,0 +1,101 @@
+"""One floating body in the coordinates of [flex]: body point P, body-frame velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.rotations import entries
+from ..systems.nonlinear import PHDAE
+from .body import Body, LoadPort
+from .floating_blocks import FloatingBlocks
+
+PARTS = ("position", "rotation", "deformation", "velocity", "spin", "deformation_rate", "stress")
+
+
+def floating_body(
+    body: Body,
+    *,
+    gravity: Sequence[float] | None = None,
+    form: Literal["paper", "canonical"] = "paper",
+    loads: Sequence[str] = (),
+    name: str = "",
+) -> PHDAE:
+    """The finite blocks (E, J, R, B) of one body, [flex] eq. (10)-(14), (30), (36): matrices at any state.
+
+    State x = (r_P, R, u, v_P, ω, u̇, σ) with v_P and ω in body axes, R by its kept entries: (c, s) in the plane, the
+    nine row by row in space, ``dR/dt = R[ω]×``. Costate z = (∂_q H, v_P, ω, u̇, σ); ``E = diag(1, M(u), C)`` with M of
+    eq. (10), in the plane at u = 0 of eq. (33). ``gravity`` is the acceleration g (d,) [m/s²] in world axes, none if
+    None: ``V = −∫ρ g·(r_P + R(X + φu))``, remark 1.
+
+    Every port is a power port in body axes: in the plane input (F_x, F_y, T), output (v_x, v_y, ω) of the section, in
+    space (F, T) and (v, ω) with three entries each, in [N], [N m], [m/s], [rad/s]. ``B_r = [[1, 0], [[ℓ]×, 1]]`` is
+    eq. (35) with the lever ℓ = X + φu, and ``B_f = [φᵀ, ψᵀ]``.
+
+    J is not unique, J z is. Both forms have [p_t]× and [p_r]× of the momenta p = M(u)(v_P, ω, u̇) in their rigid part
+    (remark 3; p_r is absent in the plane). ``form="paper"`` has the entries of eq. (13)-(14), (34), where doubled
+    momenta make up for the missing block of u̇ with u̇:
+
+        p̃_t = p_t + ∫ρφu̇,  p̃_r = p_r + ∫ρ(X + φu) × φu̇,  row of ω, column of u̇: ∫(2p_f + ρφu̇) × φ.
+
+    ``loads`` names load ports whose force densities β in body axes are inputs too, after those of the ports:
+
+        B_d u_d = Σ_e ∫_e [1, [X + φu]×, φᵀ]ᵀ dΩ β_e,   y_d = B_dᵀ z = M_d ỹ_d
+
+    eq. (15), (30), remark 4. β_e is constant on each of the k elements: k·d inputs element by element, [N/m] on lines,
+    [N/m²] on surfaces, [N/m³] in volumes. M_d are the measures of the elements, ỹ_d their mean velocities, so that
+    y_dᵀu_d is the power of the load.
+
+    ``form="canonical"`` has ``Σ_k (e_k a_kᵀ − a_k e_kᵀ)`` with a_k = (∂M/∂u_k)(v_P, ω, u̇), which is what system
+    transformations of [dg] sec. 5.1 carry to the centre-of-mass form of :class:`flexph.Mechanism`.
+
+    A body with ``momenta="constant"`` has M(0), its momenta, and no coupling of v_P and ω with u̇ in J (sec. 4.3).
+    With a ``name``, ports and parts are ``name.port`` and ``name.part``, so that bodies can be interconnected.
+    Raises ValueError for a body that does not turn, gravity of another dimension, an unknown form, a load port that is
+    not there, named twice, or has the name of a port.
+    """
+    check.choice("form", form, ("paper", "canonical"))
+    d = body.dim
+    if not body.turns:
+        kind = "planar" if d == 2 else "spatial"
+        raise ValueError(f"floating_body needs a {kind} body that turns, got one without rotation")
+    acceleration = check.array("gravity", np.zeros(d) if gravity is None else gravity, (d,))
+    chosen = _loads(body, loads)
+    blocks = FloatingBlocks(body, acceleration, form, tuple(chosen.values()))
+    owner = f"{name}." if name else ""
+    width = d + blocks.spins
+    sample = np.zeros(blocks.edges[-1])
+    parts = {k: slice(int(a), int(b)) for k, a, b in zip(PARTS, blocks.edges[:-1], blocks.edges[1:], strict=True)}
+    sample[parts["rotation"]] = entries(np.eye(d))
+    return PHDAE(
+        E=blocks.descriptor,
+        J=blocks.structure,
+        R=blocks.dissipation,
+        B=blocks.inputs,
+        z=blocks.costate,
+        H=blocks.energy,
+        sample=sample,
+        ports={owner + port: columns for port, columns in _columns(body, width, chosen).items()},
+        parts={owner + k: s for k, s in parts.items()},
+    )
+
+
+def _loads(body: Body, names: Sequence[str]) -> dict[str, LoadPort]:
+    """Load ports by name, none of which is a port."""
+    if isinstance(names, str):
+        raise ValueError(f"loads must be a list of names of load ports, such as ('load',), got the text {names!r}")
+    for name in names:
+        check.lookup("load port", name, body.loads)
+        if name in body.ports or list(names).count(name) > 1:
+            raise ValueError(f"loads must each be given once, none by the name of a port, got {name!r}")
+    return {name: body.loads[name] for name in names}
+
+
+def _columns(body: Body, width: int, loads: Mapping[str, LoadPort]) -> dict[str, slice]:
+    """Columns of B that belong to each port, then to each load."""
+    sizes = [width] * len(body.ports) + [load.positions.size for load in loads.values()]
+    ends = np.cumsum([0, *sizes])
+    return {name: slice(int(a), int(b)) for name, a, b in zip([*body.ports, *loads], ends[:-1], ends[1:], strict=True)}

@@ -1,0 +1,57 @@
+"""Matrices in the Harwell-Boeing format, as HBMAT of Ansys writes them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...numerics.rotations import Array
+
+TYPE = re.compile(r"([RICP])([SUHZR])([AE])\b", re.IGNORECASE)
+FIELD = re.compile(r"(\d*)\s*([IEDFG])\s*(\d+)", re.IGNORECASE)
+
+
+def is_harwell_boeing(text: str) -> bool:
+    """Whether the third line of a text names a type of matrix, such as RSA, and the second one counts lines."""
+    lines = text.split("\n", 4)
+    if len(lines) < 5 or not TYPE.match(lines[2]):
+        return False
+    counts = lines[1].split()
+    return 4 <= len(counts) <= 5 and all(c.isdigit() for c in counts)
+
+
+def harwell_boeing(text: str) -> Any:
+    """The sparse matrix of a text (I. S. Duff, R. G. Grimes, J. G. Lewis, Users' guide, TR/PA/92/86, 1992).
+
+    Of symmetric ones the triangle that is stored, for the reader to complete. scipy.io.hb_read takes unsymmetric
+    matrices without a right-hand side only. Raises ValueError for complex or elemental matrices.
+    """
+    lines = text.splitlines()
+    kind = lines[2][:3].upper()
+    if kind not in ("RSA", "RUA", "ISA", "IUA"):
+        raise ValueError(f"it must hold a real assembled matrix (RSA or RUA), got type {kind!r}")
+    counts = [int(c) for c in lines[1].split()]
+    rows, columns, entries = (int(c) for c in lines[2][3:].split()[:3])
+    formats = FIELD.findall(lines[3].replace("1P", ""))
+    if len(formats) < 3:
+        raise ValueError(f"line 4: {lines[3].strip()!r} must name the formats of three lists")
+    at, lists = 4 + (len(counts) > 4 and counts[4] > 0), []
+    for count, (_, _, width), size in zip(counts[1:4], formats, (columns + 1, entries, entries), strict=False):
+        lists.append(_fields(lines[at : at + count], int(width), size))
+        at += count
+    starts, index, values = lists[0].astype(int) - 1, lists[1].astype(int) - 1, lists[2]
+    return sparse.csc_array((values, index, starts), shape=(rows, columns)).tocsr()
+
+
+def _fields(lines: list[str], width: int, size: int) -> Array:
+    """Numbers of a fixed width, with decimal commas and exponents D as they come."""
+    text = [line[i : i + width].strip() for line in lines for i in range(0, len(line.rstrip()), width)]
+    if len(text) < size:
+        raise ValueError(f"it ends early: {len(text)} numbers where its heading counts {size}")
+    try:
+        return np.array([float(t.replace("D", "E").replace("d", "e").replace(",", ".")) for t in text[:size]])
+    except ValueError as error:
+        raise ValueError(f"{error}, in fields of {width} characters") from None

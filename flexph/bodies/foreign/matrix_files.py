@@ -1,0 +1,120 @@
+"""Matrices from arrays or files, as other programs export them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.io import mmread
+
+from ...numerics import checks as check
+from .harwell_boeing import harwell_boeing, is_harwell_boeing
+from .matrix_labels import NodalOrder
+from .matrix_text import TextMatrix, matrix_market, text_matrix
+
+PRINTED = 1e-6
+"""Relative defect of a matrix from another program that counts as its printed digits, and is averaged away."""
+HELD = 1e36
+"""Number that Abaqus adds to the diagonal where a boundary condition holds a degree of freedom."""
+
+
+def given_matrix(name: str, source: Any, shape: tuple[int, int] | None = None) -> Any:
+    """A finite matrix, CSR if it is sparse, from an array, a scipy sparse matrix or the path of a file.
+
+    Files are read by what they are: NumPy (.npy), scipy sparse (.npz, ``scipy.sparse.save_npz``), Matrix Market,
+    Harwell-Boeing, and the texts of :func:`flexph.bodies.foreign.matrix_text.text_matrix`. Raises ValueError for a file
+    that cannot be read, another shape, NaN or infinity.
+    """
+    return _finite(name, file_value(name, source), shape)
+
+
+def file_value(name: str, source: Any) -> Any:
+    """What a file holds, or what is no path as it is; ValueError for a file that cannot be read."""
+    return _read(name, Path(source)).matrix if isinstance(source, str | Path) else source
+
+
+def symmetric_matrix(name: str, source: Any, size: int, order: NodalOrder | None = None) -> Any:
+    """A symmetric matrix (size, size), sparse; what its printed digits leave of a skew part is averaged away.
+
+    Of a file that holds one triangle the other one is its mirror image. Rows and columns with labels, in the file or by
+    a mapping, are brought to ``order``.
+    """
+    matrix, labels = source, None
+    if isinstance(source, str | Path):
+        found = _read(name, Path(source))
+        matrix, labels = _completed(found.matrix), found.labels
+    matrix = sparse.csr_array(_finite(name, matrix, None))
+    if order is not None:
+        matrix = sparse.csr_array(order.ordered(name, matrix, labels))
+    if matrix.shape != (size, size):
+        hint = "; rotational degrees of freedom of nodes are not supported" if matrix.shape[0] > size else ""
+        raise ValueError(f"{name} must have shape ({size}, {size}), node by node, got {matrix.shape}{hint}")
+    defect, whole = check.norm(matrix - matrix.T), check.norm(matrix)
+    if defect > PRINTED * whole:
+        raise ValueError(f"{name} must be symmetric: ‖{name} − {name}ᵀ‖/‖{name}‖ = {defect / whole:.0e}")
+    _refuse_held(name, matrix, order)
+    return sparse.csr_array(0.5 * (matrix + matrix.T))
+
+
+def _finite(name: str, value: Any, shape: tuple[int, int] | None) -> Any:
+    try:
+        return check.matrix(name, value, shape or check.two_dimensional(name, value))
+    except TypeError:
+        raise ValueError(f"{name} must be real numbers") from None
+
+
+def _completed(matrix: Any) -> Any:
+    """The matrix with both triangles, where it has one of the entries (i, j) and (j, i) of every pair at most.
+
+    That is one triangle in any order of the rows.
+    """
+    if np.ndim(matrix) != 2 or matrix.shape[0] != matrix.shape[1]:
+        return matrix
+    held = sparse.csr_array(matrix)
+    apart = sparse.csr_array(held - sparse.diags_array(held.diagonal()))
+    pattern = sparse.csr_array(apart != 0.0)
+    if pattern.multiply(pattern.T).count_nonzero():
+        return matrix
+    return sparse.csr_array(held + apart.T)
+
+
+def _refuse_held(name: str, matrix: Any, order: NodalOrder | None) -> None:
+    held = np.flatnonzero(matrix.diagonal() >= HELD)
+    if held.size:
+        where = f"row {held[0]}" if order is None else order.word(int(held[0]))
+        raise ValueError(
+            f"{name} must be without boundary conditions, got {HELD:.0e} on the diagonal at {where} ({held.size} rows "
+            "in all), by which Abaqus holds it: generate the matrices without *BOUNDARY"
+        )
+
+
+def _read(name: str, path: Path) -> TextMatrix:
+    if not path.is_file():
+        raise ValueError(f"{name} cannot be read: there is no file {str(path)!r}")
+    try:
+        return _content(path)
+    except Exception as error:  # readers raise what their formats' parsers do
+        raise ValueError(f"{name} cannot be read from {str(path)!r}: {error}") from error
+
+
+def _content(path: Path) -> TextMatrix:
+    """The matrix of a file by its first bytes."""
+    with path.open("rb") as file:
+        start = file.read(14)
+    if start.startswith(b"\x93NUMPY"):
+        return TextMatrix(np.load(path, allow_pickle=False), None)
+    if start.startswith(b"PK"):
+        return TextMatrix(sparse.csr_array(sparse.load_npz(path)), None)
+    if start.startswith((b"\x1f\x8b", b"BZh")):
+        found = mmread(path)
+    else:
+        text = path.read_text(encoding="latin-1")
+        if is_harwell_boeing(text):
+            found = harwell_boeing(text)
+        elif start.lower() == b"%%matrixmarket":
+            found = matrix_market(text)
+        else:
+            return text_matrix(text)
+    return TextMatrix(sparse.csr_array(found) if sparse.issparse(found) else found, None)

@@ -1,0 +1,158 @@
+"""Rows of matrices by node and degree of freedom, as other programs number them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...numerics.checks import listed
+from ...numerics.rotations import Array
+from .matrix_text import matrix_market
+
+FREEDOMS = {name: i for i, name in enumerate(("UX", "UY", "UZ", "ROTX", "ROTY", "ROTZ"), 1)}
+"""Degrees of freedom by the names of Ansys; 1 to 6 as Abaqus counts them."""
+
+
+@dataclass(frozen=True)
+class NodalOrder:
+    """Displacements node by node (x, y[, z]) in the order of ``numbers`` (N,), the node numbers of another program.
+
+    ``mapping`` (n, 2): node and degree of freedom of each row of matrices that have no labels of their own, or None
+    where these come node by node already.
+    """
+
+    numbers: Array
+    dim: int
+    mapping: Array | None = None
+
+    @cached_property
+    def _row(self) -> dict[int, int]:
+        return {int(number): i for i, number in enumerate(self.numbers)}
+
+    def word(self, place: int) -> str:
+        """Node and degree of freedom of a displacement, in words."""
+        return f"node {self.numbers[place // self.dim]}, degree of freedom {place % self.dim + 1}"
+
+    def ordered(self, name: str, matrix: Any, labels: Array | None) -> Any:
+        """A square matrix over the displacements, from one over the rows that labels or the mapping name."""
+        if labels is None and self.mapping is not None:
+            labels = self.mapping
+            if matrix.shape[0] != len(labels):
+                raise ValueError(
+                    f"mapping must have a node, or a node and a degree of freedom, for each of the {matrix.shape[0]} "
+                    f"rows of {name}, got {len(labels)} rows"
+                )
+        if labels is None:
+            return matrix
+        places = self._places(name, labels)
+        entries = sparse.coo_array(matrix)
+        size = len(self.numbers) * self.dim
+        return sparse.csr_array((entries.data, (places[entries.row], places[entries.col])), shape=(size, size))
+
+    def _places(self, name: str, labels: Array) -> Array:
+        """The displacement of each label (node, degree of freedom)."""
+        turning = labels[(labels[:, 1] > self.dim) | (labels[:, 1] < 1)]
+        if len(turning):
+            raise ValueError(
+                f"{name} must have degrees of freedom 1 to {self.dim} of nodes, got {turning[0, 1]} at node "
+                f"{turning[0, 0]}; rotational degrees of freedom of nodes are not supported"
+            )
+        strange = np.unique(labels[~np.isin(labels[:, 0], self.numbers), 0])
+        if strange.size:
+            raise ValueError(
+                f"{name} has entries of nodes {listed(strange)}, which are not among the {len(self.numbers)} nodes "
+                f"with numbers {self.numbers.min()} to {self.numbers.max()}: numbers= says how nodes are numbered"
+            )
+        if len(np.unique(labels, axis=0)) != len(labels):
+            raise ValueError(
+                f"{name} must have one row for each degree of freedom of a node, its mapping names one twice"
+            )
+        self._refuse_missing(name, labels)
+        rows = np.array([self._row[int(node)] for node in labels[:, 0]])
+        made: Array = self.dim * rows + labels[:, 1] - 1
+        return made
+
+    def _refuse_missing(self, name: str, labels: Array) -> None:
+        """ValueError where nodes lack some of their freedoms, or in a stiffness all: supports were taken out."""
+        nodes, count = np.unique(labels[:, 0], return_counts=True)
+        partly = nodes[count < self.dim]
+        gone = np.setdiff1d(self.numbers, nodes) if name == "stiffness" else partly[:0]
+        missing = np.union1d(partly, gone)
+        if missing.size:
+            raise ValueError(
+                f"{name} must have all {self.dim} degrees of freedom of every node, some are missing at nodes "
+                f"{listed(missing)}: export it without supports and constraints"
+            )
+
+
+def nodal_order(numbers: Array, dim: int, mapping: Any) -> NodalOrder:
+    """The order of nodes with these numbers, and of what a mapping says: see :func:`flexph.body_from_matrices`."""
+    return NodalOrder(numbers, dim, None if mapping is None else _mapping(mapping, dim))
+
+
+def _mapping(given: Any, dim: int) -> Array:
+    """Node and degree of freedom of each row (n, 2), from a file or an array."""
+    table = _mapping_file(Path(given)) if isinstance(given, str | Path) else np.asarray(given)
+    if table.dtype.kind not in "iu" or table.ndim not in (1, 2) or (table.ndim == 2 and table.shape[1] not in (1, 2)):
+        raise ValueError(
+            "mapping must be node numbers (nodes,) of the blocks of rows, or node and degree of freedom (rows, 2) from "
+            f"1, or a file of these, got {table.dtype} of shape {table.shape}"
+        )
+    if table.ndim == 2 and table.shape[1] == 2:
+        return table
+    nodes = table.ravel()
+    if len(nodes) == dim * np.unique(nodes).size:  # a node for each row
+        order = np.argsort(nodes, kind="stable")
+        dof = np.empty(len(nodes), dtype=int)
+        dof[order] = np.tile(np.arange(1, dim + 1), len(nodes) // dim)
+        return np.column_stack([nodes, dof])
+    return np.column_stack([np.repeat(nodes, dim), np.tile(np.arange(1, dim + 1), len(nodes))])
+
+
+def _mapping_file(path: Path) -> Array:
+    """Lines 'row node UX' as the .mapping file of HBMAT, 'node UX', 'node dof', or node numbers alone.
+
+    Also a vector of whole numbers in the Matrix Market format.
+    """
+    if not path.is_file():
+        raise ValueError(f"mapping cannot be read: there is no file {str(path)!r}")
+    text = path.read_text(encoding="latin-1")
+    if text.lower().startswith("%%matrixmarket"):
+        return np.atleast_1d(np.asarray(matrix_market(text)).squeeze())
+    rows: list[list[int]] = []
+    for k, line in enumerate(text.splitlines(), 1):
+        parts = line.replace(",", " ").replace(";", " ").split()
+        if not parts or not parts[0].isdigit():
+            if rows and parts:
+                raise ValueError(f"mapping, {str(path)!r}, line {k}: {line.strip()!r} does not begin with a number")
+            continue  # headings
+        rows.append(_numbers(path, k, parts))
+    if not rows or len({len(r) for r in rows}) != 1 or len(rows[0]) > 3:
+        raise ValueError(
+            f"mapping, {str(path)!r}, must have lines 'row node UX', 'node UX' or 'node', as the .mapping file of HBMAT"
+        )
+    table = np.array(rows)
+    if table.shape[1] < 3:
+        return table
+    if not np.array_equal(np.sort(table[:, 0]), np.arange(1, len(table) + 1)):
+        raise ValueError(
+            f"mapping, {str(path)!r}, must number the rows of the matrix from 1 to {len(table)}, once each"
+        )
+    return table[np.argsort(table[:, 0]), 1:]
+
+
+def _numbers(path: Path, line: int, parts: list[str]) -> list[int]:
+    *numbers, last = parts
+    if last.upper() in FREEDOMS:
+        last = str(FREEDOMS[last.upper()])
+    if not all(p.isdigit() for p in (*numbers, last)):
+        raise ValueError(
+            f"mapping, {str(path)!r}, line {line}: {' '.join(parts)!r} must be whole numbers and a name of "
+            f"{', '.join(FREEDOMS)}"
+        )
+    return [int(p) for p in (*numbers, last)]

@@ -1,0 +1,165 @@
+"""Matrices printed as text by other programs: triplets of row, column and value, labelled entries, full tables."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.io import mmread
+
+from ...numerics.rotations import Array
+
+COMMENTS = ("**", "%", "#", "!", "//")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?")
+FORTRAN_EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")
+RIGHT = (
+    "right would be 'row, column, value' or 'node, degree of freedom, node, degree of freedom, value' in each line, "
+    "counted from 1, or all columns of a full matrix"
+)
+
+
+class TextMatrix(NamedTuple):
+    """A matrix, sparse or dense, and the node and degree of freedom of each of its rows (n, 2), or None."""
+
+    matrix: Any
+    labels: Array | None
+
+
+def matrix_market(text: str) -> Any:
+    """A Matrix Market text (a banner and values), also with decimal commas."""
+    banner, _, rest = text.partition("\n")
+    data = "\n".join(line for line in rest.splitlines() if not line.startswith("%"))
+    if "," in data:
+        text = f"{banner}\n{data.replace(',', '.')}\n"
+    return mmread(io.BytesIO(FORTRAN_EXPONENT.sub("e", text).encode()))
+
+
+def text_matrix(text: str) -> TextMatrix:
+    """The matrix of a text without a banner.
+
+    - ``row, column, value`` from 1, as ``*MATRIX OUTPUT, FORMAT=COORDINATE`` of Abaqus prints it, or with ``node.dof``
+      in place of both numbers; a first line may hold rows, columns and the count of entries;
+    - ``node, dof, node, dof, value``, as its ``FORMAT=MATRIX INPUT`` does;
+    - a full matrix, line by line.
+
+    Blanks, commas, semicolons and tabs separate; a comma is the decimal sign where it can be nothing else. Headings and
+    comments are left out. Raises ValueError, with the line, for anything else.
+    """
+    rows = number_table(text)
+    columns = rows.shape[1]
+    if columns == 5 and _whole(rows[:, :4]) and not _is_full(rows):
+        return _labelled(rows[:, :4].astype(int), rows[:, 4])
+    if columns == 3 and not _is_full(rows):
+        return _triplets(rows)
+    if columns > 1 and columns == len(rows):
+        return TextMatrix(rows, None)
+    raise ValueError(f"it has {len(rows)} lines of {columns} numbers: {RIGHT}")
+
+
+def number_table(text: str) -> Array:
+    """The numbers of a text, (lines, columns), without headings and comments."""
+    numbered = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
+    numbered = [(k, line) for k, line in numbered if not line.lstrip().startswith(COMMENTS)]
+    _refuse_element_matrices(numbered)
+    first = next((i for i, (_, line) in enumerate(numbered) if NUMBER.match(line.lstrip())), None)
+    if first is None:
+        raise ValueError(f"it has no line that begins with a number: {RIGHT}")
+    numbered = numbered[first:]
+    lines = _separated([line for _, line in numbered])
+    try:
+        made: Array = np.loadtxt(lines, ndmin=2, comments=None)
+    except ValueError:
+        _explain([k for k, _ in numbered], lines, [line for _, line in numbered])
+        raise
+    return made
+
+
+def _separated(lines: list[str]) -> list[str]:
+    """Lines whose numbers are separated by blanks and have decimal points."""
+    data = "\n".join(lines)
+    if _has_decimal_commas(lines, data):
+        data = data.replace(",", ".")
+    return FORTRAN_EXPONENT.sub("e", data.replace(",", " ").replace(";", " ")).split("\n")
+
+
+def _has_decimal_commas(lines: list[str], data: str) -> bool:
+    """Whether commas are decimal signs: there is no point, and other characters separate all numbers of each line."""
+    if "." in data or "," not in data:
+        return False
+    if ";" in data:
+        return True
+    return all(len(line.split()) > 1 and not re.search(r",(\s|$)", line) for line in lines)
+
+
+def _explain(numbers: list[int], lines: list[str], given: list[str]) -> None:
+    """Raise ValueError for the first line that is no line of numbers, or has others many than the first."""
+    wanted = len(lines[0].split())
+    for k, line, raw in zip(numbers, lines, given, strict=True):
+        parts = line.split()
+        if not all(NUMBER.fullmatch(part) for part in parts):
+            raise ValueError(f"line {k}: {raw.strip()!r} is not made of numbers: {RIGHT}")
+        if len(parts) != wanted:
+            raise ValueError(f"line {k}: {len(parts)} numbers in {raw.strip()!r}, {wanted} in the lines before")
+
+
+def _refuse_element_matrices(numbered: list[tuple[int, str]]) -> None:
+    for k, line in numbered:
+        if line.lstrip().upper().startswith(("*USER ELEMENT", "*MATRIX,", "*MATRIX TYPE")):
+            raise ValueError(
+                f"line {k}: {line.strip()!r} begins a matrix of one element or substructure; write the "
+                "assembled matrices with *MATRIX GENERATE and *MATRIX OUTPUT"
+            )
+
+
+def _whole(numbers: Array) -> bool:
+    return bool(np.all(numbers == np.round(numbers)))
+
+
+def _is_full(rows: Array) -> bool:
+    """Whether as many lines as columns are a full matrix: the first columns cannot count rows and columns."""
+    return len(rows) == rows.shape[1] and not (_whole(rows[:, :2]) and rows[:, :2].min() >= 1)
+
+
+def _triplets(rows: Array) -> TextMatrix:
+    """Row, column, value; both first are whole numbers, or node.dof."""
+    if not _whole(rows[:, :2]):
+        node = np.floor(rows[:, :2])
+        dof = np.round(10.0 * (rows[:, :2] - node), 6)
+        if not _whole(dof):
+            k = int(np.argmax(np.any(dof != np.round(dof), axis=1)))
+            raise ValueError(f"{rows[k].tolist()} is no row, column and value: {RIGHT}")
+        both = np.column_stack([node[:, 0], dof[:, 0], node[:, 1], dof[:, 1]])
+        return _labelled(both.astype(int), rows[:, 2])
+    index = rows[:, :2].astype(int)
+    sized = rows[0, 2] == len(rows) - 1 and len(rows) > 1 and np.all(index[0] >= index[1:].max(axis=0))
+    if sized and (index[0] != index[1]).any():  # a first line that counts
+        size, index, values = int(index[0].max()), index[1:], rows[1:, 2]
+    else:
+        size, values = int(index.max()), rows[:, 2]
+    if index.min() < 1:
+        raise ValueError(f"it must count rows and columns from 1, got {int(index.min())}")
+    return TextMatrix(_assembled(index - 1, values, size, index), None)
+
+
+def _labelled(labels: Array, values: Array) -> TextMatrix:
+    """Entries by node and degree of freedom of row and column."""
+    if labels[:, [0, 2]].min() < 1:
+        raise ValueError(
+            f"it has entries of node {int(labels[:, [0, 2]].min())}: nodes of the program's own, as of "
+            "hybrid elements or constraints, are not supported; leave these out of the model"
+        )
+    known, place = np.unique(labels.reshape(-1, 2), axis=0, return_inverse=True)
+    index = place.reshape(-1, 2)
+    return TextMatrix(_assembled(index, values, len(known), labels), known)
+
+
+def _assembled(index: Array, values: Array, size: int, said: Array) -> Any:
+    """A sparse matrix of entries that occur once each; ``said`` is how the file calls them."""
+    order = np.lexsort(index.T[::-1])
+    again = np.flatnonzero(np.all(np.diff(index[order], axis=0) == 0, axis=1))
+    if again.size:
+        raise ValueError(f"it must have every entry once, got {said[order[again[0]]].tolist()} again")
+    return sparse.coo_array((values, (index[:, 0], index[:, 1])), shape=(size, size)).tocsr()

@@ -1,0 +1,186 @@
+"""A model of nodes, nodal masses, shapes and their stiffness, and the body that it makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...mechanisms.statics.linearization import linear_body
+from ...numerics import checks as check
+from ...numerics.factors.ldl import divided, dropped, ldl
+from ...numerics.rotations import Array, spins
+from ..body import Body, Port, StressField, TensorField, View
+from ..elasticity import Elasticity
+from ..inertia import Inertia
+from .matrix_files import file_value, given_matrix
+from .stresses import PLACES, is_mode_stress, mode_stresses, mode_tensor
+
+CORNERS = {"vertex": 1, "line": 2, "triangle": 3, "quad": 4, "tetra": 4, "pyramid": 5, "wedge": 6, "hexahedron": 8}
+"""Nodes of the linear cells of meshio; others have their number in their names, as tetra10."""
+INDEPENDENT = 1e-9
+"""Lowest eigenvalue of the mass matrix of rigid motion and shapes, all at unit length, below which they depend."""
+
+
+@dataclass(frozen=True)
+class ForeignModel:
+    """Nodes X (N, d), nodal mass m (N, N), shapes Φ (N·d, k), ΦᵀKΦ (k, k), ports over nodal displacements.
+
+    ``viscous`` (k, k) or None, ``proportional`` (α, β); ``cells`` and ``stresses`` for export. ``given``:
+    whether the shapes are those of the other program.
+    """
+
+    nodes: Array
+    mass: Any
+    shapes: Array
+    stiffness: Array
+    ports: Mapping[str, Port]
+    viscous: Array | None = None
+    proportional: tuple[float, float] = (0.0, 0.0)
+    cells: tuple[str, Any] | None = None
+    stresses: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    given: bool = True
+
+    def body(self) -> Body:
+        """The body; raises ValueError where shapes and rigid motions depend on each other or have no stiffness."""
+        ports = {
+            name: Port(p.position, self._rows(p.shape), None if p.rotation is None else self._rows(p.rotation))
+            for name, p in self.ports.items()
+        }
+        k = self.shapes.shape[1]
+        if not k:
+            turned = [Port(p.position, p.shape, sparse.csr_array((spins(self.dim), 0))) for p in ports.values()]
+            return Body(self._inertia(), dict(zip(ports, turned, strict=True)), view=self._view())
+        inertia = self._inertia()
+        refuse_dependent(inertia)
+        L, d = ldl("ΦᵀKΦ of the shapes", self.stiffness)
+        turns = [p.rotation for p in ports.values() if p.rotation is not None]
+        return Body(
+            inertia,
+            ports,
+            self._elasticity(L, d),
+            view=self._view(L, d),
+            section_rotation=sparse.csr_array(sparse.vstack(turns)) if turns else None,
+        )
+
+    @property
+    def dim(self) -> int:
+        """2 in the plane, 3 in space."""
+        return int(self.nodes.shape[1])
+
+    def _rows(self, rows: Any) -> Any:
+        """Rows over nodal displacements as rows over u."""
+        return sparse.csr_array(rows @ self.shapes)
+
+    def _inertia(self) -> Inertia:
+        """The mass integrals: m contracted with positions and shapes."""
+        X, m, d, k = self.nodes, self.mass, self.dim, self.shapes.shape[1]
+        phi = [self.shapes[i::d] for i in range(d)]
+        moved = [m @ p for p in phi]
+        size = np.sqrt(sum(np.einsum("nk,nk->k", p, q) for p, q in zip(phi, moved, strict=True)))
+        whole = np.asarray(m.sum(axis=0)).ravel()
+        return Inertia(
+            mass=float(whole.sum()),
+            first=whole @ X,
+            second=X.T @ (m @ X),
+            shape_first=np.array([whole @ p for p in phi]),
+            shape_lever=np.array([X.T @ q for q in moved]),
+            shape_pair=tuple(tuple(dropped(p.T @ q, size, size) for q in moved) for p in phi),
+            spin=np.zeros((spins(d),) * 2),
+            spin_shape=np.zeros((spins(d), k)),
+            spin_pair=sparse.csr_array((k, k)),
+        )
+
+    def _elasticity(self, L: Array, d: Array) -> Elasticity:
+        """ΦᵀKΦ = L diag(d) Lᵀ: C = diag(1/d), D = Lᵀ."""
+        k = d.size
+        stiff = np.sqrt(self.stiffness.diagonal())
+        return Elasticity(
+            compliance=sparse.diags_array(1.0 / d).tocsr(),
+            strain=dropped(L.T, 1.0 / np.sqrt(d), stiff),
+            slopes=sparse.csr_array((0, k)),
+            weights=sparse.csr_array((k, 0)),
+            mass_damping=self.proportional[0],
+            stiffness_damping=self.proportional[1],
+            viscous=None if self.viscous is None else sparse.csr_array(0.5 * (self.viscous + self.viscous.T)),
+        )
+
+    def _view(self, *factors: Array) -> View | None:
+        """Nodes and cells; stresses of cells from nodal displacements Φu, u = L⁻ᵀ diag(1/d) σ."""
+        if self.cells is None:
+            if self.stresses:
+                raise ValueError("stresses need cells to belong to, got stresses without cells")
+            return None
+        kind, cells = checked_cells(self.cells, len(self.nodes))
+        fields: dict[str, StressField] = {}
+        tensors: dict[str, TensorField] = {}
+        for name, given in self.stresses.items():
+            unit, rows, *place = given
+            rows = file_value(f"stress {name!r}", rows)
+            if is_mode_stress(rows, self.shapes.shape[1]) and factors:
+                tensors[name] = self._tensor(name, rows, factors, cells, unit=unit, place=place)
+                continue
+            rows = given_matrix(f"stress {name!r}", rows, (len(cells), len(self.shapes)))
+            if factors:
+                fields[name] = StressField(unit, sparse.csr_array(divided(rows @ self.shapes, *factors)))
+        return View(self.nodes, cells, kind, sparse.csr_array(self.shapes), fields, tensors)
+
+    def _tensor(
+        self, name: str, rows: Any, factors: tuple[Array, ...], cells: Array, *, unit: str, place: list[str]
+    ) -> TensorField:
+        """The tensor field of stresses of modes."""
+        if not self.given:
+            raise ValueError(f"stress {name!r} of modes needs shapes, the modes that it belongs to")
+        counts = {"nodes": len(self.nodes), "cells": len(cells)}
+        if place:
+            counts = {check.choice(f"place of stress {name!r}", place[0], PLACES): counts[place[0]]}
+        values, where = mode_stresses(name, rows, self.shapes.shape[1], counts)
+        over = divided(values.reshape(-1, values.shape[2]), *factors)
+        return mode_tensor(unit, over, where, points=self.nodes, cells=cells)
+
+
+def checked_cells(given: Any, count: int) -> tuple[str, Any]:
+    """A meshio cell type and node numbers (cells, corners), each type with its own number of corners."""
+    try:
+        kind, numbers = given
+        cells = np.asarray(numbers)
+    except (TypeError, ValueError):
+        kind, cells = None, np.zeros(0)
+    whole = cells.ndim == 2 and cells.size and cells.dtype.kind in "iu"
+    if not isinstance(kind, str) or not whole or cells.min() < 0 or cells.max() >= count:
+        raise ValueError(f"cells must be (type, node numbers (cells, corners) from 0 to {count - 1})")
+    order = re.fullmatch(r"([a-z]+)(\d*)", kind)
+    if order is None or order[1] not in CORNERS:
+        raise ValueError(f"cells must be of a meshio type ({', '.join(CORNERS)}, or as tetra10), got {kind!r}")
+    corners = int(order[2] or CORNERS[order[1]])
+    if cells.shape[1] != corners:
+        raise ValueError(f"cells of type {kind!r} must have {corners} nodes each, got {cells.shape[1]}")
+    return kind, cells
+
+
+def refuse_dependent(inertia: Inertia) -> None:
+    """Raise ValueError unless the mass matrix of rigid motion and shapes together is positive definite."""
+    size, rigid = inertia.size, inertia.dim + spins(inertia.dim)
+    none = Elasticity(
+        sparse.csr_array((0, 0)), sparse.csr_array((0, size)), sparse.csr_array((0, size)), sparse.csr_array((0, 0))
+    )
+    mass = linear_body(Body(inertia, {}, none), "b").E.toarray()
+    still = np.flatnonzero(~(mass.diagonal() > 0.0))
+    if still.size and still[0] < rigid:
+        raise ValueError("mass must resist a turn about every axis: nodes with mass must not lie on one line")
+    if still.size:
+        raise ValueError(f"shapes must move masses, shape {still[0] - rigid} moves none")
+    scale = 1.0 / np.sqrt(mass.diagonal())
+    values, vectors = np.linalg.eigh(scale[:, None] * mass * scale)
+    if values[0] > INDEPENDENT:
+        return
+    worst = int(np.argmax(np.abs(vectors[rigid:, 0])))
+    raise ValueError(
+        f"shapes must not contain rigid motions or follow from each other: shape {worst} does, the lowest "
+        f"eigenvalue of the mass matrix of both, with a unit diagonal, is {values[0]:.0e}; take shapes "
+        "with enough nodes fixed, or vibrations of the free model, and leave rigid motions out"
+    )

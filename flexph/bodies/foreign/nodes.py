@@ -1,0 +1,152 @@
+"""Nodes of finite-element models of other programs: positions, numbers, cells, and named regions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...meshes.cell_nodes import NODES
+from ...meshes.facets import Facets, boundary
+from ...numerics import checks as check
+from ...numerics.rotations import Array
+
+FLAT = 1e-9
+"""Spread of z over that of x and y up to which a mesh of surface cells lies in a plane."""
+
+
+@dataclass(frozen=True)
+class ForeignNodes:
+    """Positions (N, d) [m], node numbers (N,) of the other program, cells (kind, nodes) of the body.
+
+    ``regions``: named nodes, as rows of positions; ``rows`` (n,): the row of each point of a mesh, −1 where no cell has
+    it, None where points are rows.
+    """
+
+    points: Array
+    numbers: Array
+    cells: tuple[Facets, ...] = ()
+    regions: Mapping[str, Array] = field(default_factory=dict)
+    volumes: frozenset[str] = frozenset()
+    rows: Array | None = None
+
+    @cached_property
+    def boundary(self) -> list[Facets]:
+        """Facets on the boundary of the cells, where cells are known."""
+        return boundary(self.cells)
+
+    def chosen(self, name: str, given: Any) -> Array:
+        """Rows of nodes by number from 0, or by the name of a region. Raises ValueError for what is neither."""
+        if isinstance(given, str):
+            if given in self.volumes:
+                raise ValueError(f"{name} must be a region of facets or nodes, got {given!r}, which is made of cells")
+            found: Array = check.lookup("region", given, self.regions, f"{name}: the mesh")
+            return found
+        count = len(self.points) if self.rows is None else len(self.rows)
+        numbers = node_list(name, given, count)
+        if self.rows is None:
+            return numbers
+        lost = numbers[self.rows[numbers] < 0]
+        if lost.size:
+            raise ValueError(f"{name} must be nodes of cells, got {int(lost[0])}, which no cell has")
+        picked: Array = self.rows[numbers]
+        return picked
+
+
+def node_list(name: str, given: Any, count: int) -> np.ndarray:
+    """Numbers of nodes (k,), counted from 0, without repetition."""
+    numbers = np.atleast_1d(np.asarray(given))
+    if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be a node number or a sequence of them, got {given!r}")
+    wrong = numbers[(numbers < 0) | (numbers >= count)]
+    if wrong.size:
+        raise ValueError(f"{name} must be node numbers from 0 to {count - 1}, got {int(wrong[0])}")
+    if np.unique(numbers).size != numbers.size:
+        raise ValueError(f"{name} must not name a node twice, got {given!r}")
+    return numbers.astype(int)
+
+
+def foreign_nodes(nodes: Any, numbers: Any = None, cells: tuple[str, Any] | None = None) -> ForeignNodes:
+    """Nodes from positions (N, d), from positions by node number, from a meshio.Mesh, or from the path of a mesh.
+
+    ``numbers`` (N,) are those of the other program; None takes those of the file or of the mapping, else 1 to N.
+    """
+    if isinstance(nodes, Mapping):
+        if numbers is not None:
+            raise ValueError("numbers must not be given with nodes that are a mapping of node numbers to positions")
+        numbers, nodes = list(nodes), list(nodes.values())
+    elif isinstance(nodes, str | os.PathLike) or not isinstance(nodes, np.ndarray | list | tuple):
+        return _of_mesh(nodes, numbers)
+    X = check.array("nodes", nodes, (None, None))
+    if X.shape[1] not in (2, 3) or len(X) < 2:
+        raise ValueError(f"nodes must have shape (N, 2) or (N, 3) with at least two nodes, got {X.shape}")
+    return ForeignNodes(X, _numbers(numbers, len(X)), _known(cells, len(X)))
+
+
+def _numbers(given: Any, count: int) -> Array:
+    """Node numbers (N,), whole and different."""
+    if given is None:
+        return np.arange(1, count + 1)
+    numbers = np.asarray(given)
+    if numbers.shape != (count,) or numbers.dtype.kind not in "iu" or np.unique(numbers).size != count:
+        raise ValueError(f"numbers must be {count} different whole numbers, one for each node, got {numbers.shape}")
+    return numbers
+
+
+def _known(cells: tuple[str, Any] | None, count: int) -> tuple[Facets, ...]:
+    """Given cells whose facets are known; what is wrong with others is said where they are drawn."""
+    if not isinstance(cells, tuple | list) or len(cells) != 2 or cells[0] not in NODES:
+        return ()
+    nodes = np.asarray(cells[1])
+    fits = nodes.ndim == 2 and nodes.size and nodes.dtype.kind in "iu" and nodes.shape[1] == len(NODES[cells[0]])
+    return ((cells[0], nodes),) if fits and nodes.min() >= 0 and nodes.max() < count else ()
+
+
+def _of_mesh(mesh: Any, numbers: Any) -> ForeignNodes:
+    """The nodes that cells of the highest dimension have; sets of nodes and of facets are regions."""
+    from ...meshes.files import dimension, nodes_of, read_contents  # meshio, which import flexph need not load
+
+    contents = read_contents(mesh)
+    points = np.asarray(contents.mesh.points, dtype=float)
+    blocks = [(b.type, nodes_of(b.type, b.data, len(points))) for b in contents.mesh.cells]
+    top = max((dimension(kind) for kind, nodes in blocks if len(nodes)), default=0)
+    if top < 2:
+        raise ValueError("nodes must be positions, or a mesh with volume or surface cells")
+    own = [(kind, nodes) for kind, nodes in blocks if dimension(kind) == top]
+    used = np.unique(np.concatenate([nodes.ravel() for _, nodes in own]))
+    rows = np.full(len(points), -1)
+    rows[used] = np.arange(len(used))
+    X = points[used]
+    if top == 2 and X.shape[1] == 3 and np.ptp(X[:, 2]) <= FLAT * np.ptp(X[:, :2]):
+        X = X[:, :2]
+    given = contents.numbers if numbers is None else _numbers(numbers, len(points))
+    counted = np.arange(1, len(points) + 1) if given is None else given
+    cells = tuple((kind, rows[nodes]) for kind, nodes in own)
+    found = ForeignNodes(X, counted[used], cells, rows=rows)
+    regions = {name: rows[np.asarray(nodes)] for name, nodes in contents.mesh.point_sets.items()}
+    regions = {name: picked[picked >= 0] for name, picked in regions.items()}
+    volumes = set()
+    for name, members in contents.mesh.cell_sets.items():
+        held = [(blocks[b], np.asarray(m, dtype=int)) for b, m in enumerate(members) if m is not None and len(m)]
+        if all(dimension(kind) == top - 1 for (kind, _), _ in held):
+            regions.setdefault(name, _on_facets(found.boundary, [rows[nodes[m]] for (_, nodes), m in held]))
+        else:
+            volumes.add(name)
+            regions.pop(name, None)
+    return ForeignNodes(X, counted[used], cells, {k: v for k, v in regions.items() if v.size}, frozenset(volumes), rows)
+
+
+def _on_facets(facets: list[Facets], corners: list[Array]) -> Array:
+    """All nodes of the boundary facets whose corners are among those of a region."""
+    inside = np.unique(np.concatenate([np.zeros(0, dtype=int), *(c.ravel() for c in corners)]))
+    wanted = {tuple(key) for c in corners for key in np.sort(c, axis=1).tolist()}
+    found = [inside]
+    for kind, nodes in facets:
+        count = sum(len(node) == 1 for node in NODES[kind])
+        hit = [tuple(key) in wanted for key in np.sort(nodes[:, :count], axis=1).tolist()]
+        found.append(nodes[hit].ravel())
+    return np.unique(np.concatenate(found))

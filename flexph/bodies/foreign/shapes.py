@@ -1,0 +1,94 @@
+"""Shapes of a finite-element model: its lowest vibration modes and the static responses at its ports."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh, qr
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ...numerics.factors.positive_definite import positive_solver
+from ...numerics.rotations import Array
+
+DENSE_LIMIT = 400
+"""Degrees of freedom up to which modes are computed densely."""
+RANK = 1e-8
+"""Singular value over the largest one below which supports leave a rigid motion free."""
+SINGULAR = "stiffness must be positive but for rigid motions: it is not, with the model held"
+
+
+class FreeOrFixed:
+    """M ü + K u = f over nodal displacements, held at ``fixed`` degrees of freedom, or free where there are none.
+
+    Free models deform without moving in the mean: RᵀMu = 0 for the rigid motions R (n, d + s), and a force is balanced
+    by the inertia forces of the rigid motion it causes (inertia relief).
+    """
+
+    def __init__(self, mass: Any, stiffness: Any, rigid: Array, fixed: np.ndarray) -> None:
+        self.mass, self.stiffness, self.rigid, self.fixed = mass, stiffness, rigid, fixed
+        if fixed.size:
+            values = np.linalg.svd(rigid[fixed] / np.linalg.norm(rigid, axis=0), compute_uv=False)
+            if len(values) < rigid.shape[1] or values[-1] < RANK * values[0]:
+                raise ValueError("fixed nodes must prevent every rigid motion, got too few, or nodes on a line")
+
+    @cached_property
+    def _held(self) -> np.ndarray:
+        """Degrees of freedom that hold the model: the fixed ones, or as few as determine its rigid motion."""
+        if self.fixed.size:
+            return self.fixed
+        unit = self.rigid / np.linalg.norm(self.rigid, axis=0)
+        return qr(unit.T, mode="r", pivoting=True)[1][: self.rigid.shape[1]]
+
+    @cached_property
+    def _solve(self) -> Any:
+        free = np.setdiff1d(np.arange(len(self.rigid)), self._held)
+        held = sparse.csc_array(self.stiffness[free][:, free])
+        try:
+            return free, positive_solver(held)
+        except ValueError:
+            raise ValueError(SINGULAR) from None
+
+    @cached_property
+    def _projector(self) -> tuple[Array, Array]:
+        """MR and R(RᵀMR)⁻¹."""
+        moved = self.mass @ self.rigid
+        return moved, np.linalg.solve(self.rigid.T @ moved, self.rigid.T).T
+
+    def response(self, force: Array) -> Array:
+        """Static displacement (n, k) under forces (n, k)."""
+        free, solve = self._solve
+        if not self.fixed.size:
+            moved, dual = self._projector
+            force = force - moved @ (dual.T @ force)
+        found = np.zeros_like(force)
+        found[free] = solve(np.ascontiguousarray(force[free]))
+        return found if self.fixed.size else found - dual @ (moved.T @ found)
+
+    def modes(self, count: int) -> Array:
+        """The lowest vibration modes but rigid motions, (n, count)."""
+        size = len(self.rigid)
+        if not count:
+            return np.zeros((size, 0))
+        most = size - (self.fixed.size or self.rigid.shape[1])
+        if count > most:
+            raise ValueError(f"modes must be at most {most} of this model, got {count}")
+        if size <= DENSE_LIMIT or count > size // 3:
+            return self._dense(count)
+        inverse = LinearOperator((size, size), matvec=lambda f: self.response(f.reshape(-1, 1)).ravel(), dtype=float)
+        start = self.response(np.random.default_rng(0).standard_normal((size, 1)))  # a fixed start: reproducible
+        found: Array = eigsh(self.stiffness, k=count, M=self.mass, sigma=0.0, OPinv=inverse, v0=start.ravel())[1]
+        return found
+
+    def _dense(self, count: int) -> Array:
+        """From the flexibility F: F M v = v/ω², through a root of M, which may be singular."""
+        values, vectors = eigh(self.mass.toarray())
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        flexible = root.T @ self.response(root)
+        low, turned = eigh(0.5 * (flexible + flexible.T))
+        pick = slice(None, -count - 1, -1)
+        if not low[pick][-1] > np.finfo(float).eps * low[-1]:
+            raise ValueError(f"modes must be at most as many as masses that can vibrate, got {count}")
+        return self.response(root @ turned[:, pick] / low[pick])

@@ -1,0 +1,80 @@
+"""Stresses of modes as other programs export them: tensors at nodes or in cells, for each mode."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...numerics.rotations import Array
+from ..body import NodeValues, TensorField
+
+COMPONENTS = 6
+PLACES = ("nodes", "cells")
+
+
+def is_mode_stress(given: Any, modes: int) -> bool:
+    """Whether an array holds tensors of modes: three axes, or six rows for each place and a column for each mode."""
+    shape = np.shape(given)
+    return len(shape) == 3 or (len(shape) == 2 and shape[1] == modes and shape[0] % COMPONENTS == 0)
+
+
+def mode_stresses(name: str, given: Any, modes: int, places: dict[str, int]) -> tuple[Array, str]:
+    """Tensors (n, 6, k) of k modes and where they are, "nodes" or "cells", from axes in any order.
+
+    ``places``: how many nodes and cells there are. Two axes are rows place by place, six components each, and columns
+    of modes. Raises ValueError where no or more than one reading fits.
+    """
+    values = np.asarray(given, dtype=float)
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"stress {name!r} must be finite, got NaN or infinity")
+    wanted = ", ".join(f"{count} {place}" for place, count in places.items())
+    if values.ndim == 2:
+        values = values.reshape(-1, COMPONENTS, modes)
+        found = [(values, place) for place, count in places.items() if count == len(values)]
+    else:
+        found = [
+            (np.transpose(values, axes), place)
+            for axes in permutations(range(3))
+            for place, count in places.items()
+            if tuple(values.shape[a] for a in axes) == (count, COMPONENTS, modes)
+        ]
+    if len(found) != 1:
+        what = "fits in more than one way" if found else "does not"
+        raise ValueError(
+            f"stress {name!r} of modes must have axes of places ({wanted}), {COMPONENTS} components and {modes} modes, "
+            f"and shape {np.shape(given)} {what}: right is (places, 6, modes), or (places * 6, modes) where axes are "
+            "equally long, and a third entry 'nodes' or 'cells' where there are as many of both"
+        )
+    return found[0]
+
+
+def mode_tensor(unit: str, rows: Any, place: str, *, points: Array, cells: Array) -> TensorField:
+    """The tensor field of rows (n·6, m) over σ, component by component (xx, yy, zz, xy, yz, xz), at nodes or in cells.
+
+    Of nodes each cell has the values of its own nodes as stress points; weights are equal parts and no compliances are
+    known, so that there is no error indicator.
+    """
+    count, corners = cells.shape
+    own = cells.ravel() if place == "nodes" else np.arange(count)
+    each = corners if place == "nodes" else 1
+    cell = np.repeat(np.arange(count), each)
+    at = sparse.csr_array(sparse.csr_array(rows)[(COMPONENTS * own[:, None] + np.arange(COMPONENTS)).ravel()])
+    mean = sparse.csr_array((np.full(len(own), 1.0 / each), (cell, np.arange(len(own)))), shape=(count, len(own)))
+    shares = np.eye(corners) if place == "nodes" else np.ones((corners, 1))
+    return TensorField(
+        unit=unit,
+        cells=sparse.csr_array(sparse.kron(mean, sparse.eye_array(COMPONENTS)) @ at),
+        drawn=np.arange(count),
+        at=at,
+        positions=points[own] if place == "nodes" else points[cells].mean(axis=1),
+        weights=np.full(len(own), 1.0 / each),
+        cell=cell,
+        nodal=at,
+        spread=sparse.eye_array(len(own)).tocsr(),
+        compliances=np.zeros((0, COMPONENTS, COMPONENTS)),
+        material=np.zeros(len(own), dtype=int),
+        nodes=(NodeValues(0, shares, np.arange(len(own)).reshape(count, each), shares),),
+    )

@@ -1,0 +1,183 @@
+"""Bodies about mean axes: the rigid motion that the deformation has on the average goes over to the frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics.factors.low_rank import Bordered, placed
+from ..numerics.rotations import Array, cross, spins
+from ..systems.linear import LinearPHDAE
+from .body import Body, LoadPort, Port, View
+from .inertia import Inertia
+
+FILLED = 1000
+"""Coordinates up to which the mass integrals about mean axes are filled; above, the shift stays outside of them."""
+
+
+def about_mean_axes(body: Body) -> Body:
+    """The same body with ∫ρu = 0 and ∫ρ(X − c) × u = 0 (Tisserand), whatever rigid motion its coordinates left out.
+
+        φ̃ = φ − R A,   A = (∫ρ RᵀR)⁻¹ ∫ρ Rᵀφ,   R(X) = [1, (·) × (X − c)]
+
+    A (d + s, n) is the mean rigid motion of the coordinates, rotating sections included. Strains stay as they are,
+    since rigid motions have none; ports, loads and the view lose R A, the mass integrals ∫ρφ̃φ̃ᵀ differ from those of the
+    body by rank d(1 + d) + s at most. That shift is kept outside of the sparse matrices above 1000 coordinates
+    (:class:`flexph.numerics.factors.low_rank.Bordered`). Frequencies are those of the body; in motion the linear strain
+    is now that against the mean axes.
+
+    Raises ValueError for a body that is rigid, or has von Kármán strain, whose slopes turn with the frame.
+    """
+    if body.elasticity is None or body.elasticity.slopes.shape[0]:
+        kind = "is rigid" if body.elasticity is None else "has von Kármán strain"
+        raise ValueError(f"body must be flexible and have linear strain to be seen from mean axes, this one {kind}")
+    shift = _Shift(body)
+    return replace(
+        body,
+        inertia=shift.inertia(),
+        ports={name: shift.port(port) for name, port in body.ports.items()},
+        loads={name: shift.load(load) for name, load in body.loads.items()},
+        view=None if body.view is None else shift.view(body.view),
+        section_rotation=shift.turned(body.section_rotation),
+        unshifted=body if body.size > FILLED else None,
+    )
+
+
+def unshifted(system: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
+    """A linear system of such bodies as they were before, its named parts now those about mean axes.
+
+        v_P = v_P' + R(0) A u̇,  ω = ω' + A_r u̇
+
+    The motion is the same, so that only the ``lift`` changes, and matrices stay sparse.
+    """
+    size = system.size if system.lift is None else system.lift.shape[0]
+    change = sparse.eye_array(size, format="csr")
+    for name, body in bodies.items():
+        if body.unshifted is not None:
+            shift = _Shift(body.unshifted)
+            moves = np.vstack([shift.at(np.zeros((1, body.dim))) @ shift.motion, shift.motion[body.dim :]])
+            corner = (system.parts[f"{name}.velocity"].start, system.parts[f"{name}.deformation_rate"].start)
+            change = change + placed(moves, corner, (size, size))
+    return replace(system, lift=sparse.csr_array(change if system.lift is None else change @ system.lift))
+
+
+@dataclass(frozen=True)
+class _Shift:
+    """R A of a body. Its integrals are combinations of the rows L: ∫ρφ_i (1, X) for each direction i, and sections'."""
+
+    body: Body
+
+    @property
+    def given(self) -> Inertia:
+        """The mass integrals of the body."""
+        return self.body.inertia
+
+    @cached_property
+    def rows(self) -> Array:
+        """L (r, n)."""
+        g = self.given
+        moments = np.concatenate([g.shape_first[:, None], g.shape_lever], axis=1)
+        return np.vstack([moments.reshape(-1, g.size), g.spin_shape])
+
+    @cached_property
+    def fields(self) -> Array:
+        """R_ki = Σ_l fields_kil Y_l with Y = (1, X): (d + s, d, 1 + d)."""
+        d, c = self.given.dim, self.given.centre
+        turning = cross(d)
+        moving = np.concatenate([np.eye(d)[:, :, None], np.zeros((d, d, d))], axis=2)
+        return np.concatenate([moving, np.concatenate([-(turning @ c)[:, :, None], turning], axis=2)])
+
+    @cached_property
+    def second(self) -> Array:
+        """∫ρ Y Yᵀ, (1 + d, 1 + d)."""
+        g = self.given
+        return np.block([[np.full((1, 1), g.mass), g.first[None]], [g.first[:, None], g.second]])
+
+    @cached_property
+    def weights(self) -> Array:
+        """A over the rows L, (d + s, r)."""
+        g = self.given
+        d, s = g.dim, spins(g.dim)
+        momenta = np.zeros((d + s, len(self.rows)))
+        momenta[:, : d * (1 + d)] = self.fields.reshape(d + s, -1)
+        momenta[d:, d * (1 + d) :] = np.eye(s)
+        return np.vstack([momenta[:d] / g.mass, np.linalg.solve(self.body.moments, momenta[d:])])
+
+    @cached_property
+    def motion(self) -> Array:
+        """A (d + s, n)."""
+        made: Array = self.weights @ self.rows
+        return made
+
+    def inertia(self) -> Inertia:
+        """The mass integrals of φ̃."""
+        g, d = self.given, self.given.dim
+        moved = np.einsum("kil,lj->kij", self.fields, self.second[:, 1:])  # ∫ρ R_ki X_j
+        turned = self.weights[d:]
+        spin = np.zeros((len(turned), len(self.rows)))
+        spin[:, -len(turned) :] = np.eye(len(turned))
+        both = spin.T @ turned
+        return replace(
+            g,
+            shape_first=np.zeros_like(g.shape_first),
+            shape_lever=g.shape_lever - np.einsum("kij,kn->ijn", moved, self.motion),
+            shape_pair=tuple(
+                tuple(self._joined(g.shape_pair[i][j], self._pair(i, j)) for j in range(d)) for i in range(d)
+            ),
+            spin_shape=g.spin_shape - g.spin @ self.motion[d:],
+            spin_pair=self._joined(g.spin_pair, turned.T @ g.spin @ turned - both - both.T),
+        )
+
+    def _pair(self, i: int, j: int) -> Array:
+        """∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j over the rows L, (r, r)."""
+        first, second = self._with(i, j), self._with(j, i)
+        both = np.einsum("kl,lm,qm->kq", self.fields[:, i], self.second, self.fields[:, j])  # ∫ρ R_ki R_qj
+        a = self.weights
+        made: Array = a.T @ both @ a - first.T @ a - a.T @ second
+        return made
+
+    def _with(self, i: int, j: int) -> Array:
+        """∫ρφ_i R_kj over the rows L, (d + s, r)."""
+        d = self.given.dim
+        made = np.zeros((len(self.fields), len(self.rows)))
+        made[:, i * (1 + d) : (i + 1) * (1 + d)] = self.fields[:, j]
+        return made
+
+    def _joined(self, matrix: Any, core: Array) -> Any:
+        made = Bordered(sparse.csr_array(matrix), self.rows.T @ core, self.rows)
+        return made if self.body.size > FILLED else made.filled()
+
+    def at(self, points: Array) -> Array:
+        """R at points (p, d): (p·d, d + s)."""
+        ones = np.hstack([np.ones((len(points), 1)), points])
+        return np.einsum("kil,pl->pik", self.fields, ones).reshape(-1, len(self.fields))
+
+    def port(self, port: Port) -> Port:
+        """The port over u."""
+        shape = sparse.csr_array(port.shape.toarray() - self.at(port.position[None]) @ self.motion)
+        return Port(port.position, shape, self.turned(port.rotation))
+
+    def load(self, load: LoadPort) -> LoadPort:
+        """The load port over u."""
+        return replace(load, shapes=self._seen(load.shapes, load.positions))
+
+    def view(self, view: View) -> View:
+        """The view over u."""
+        return replace(view, shape=self._seen(view.shape, view.points))
+
+    def _seen(self, shape: Any, points: Array) -> Any:
+        """Displacements of points (p·d, n)."""
+        made = Bordered(sparse.csr_array(shape), -self.at(points), self.motion)
+        return made if self.body.size > FILLED else made.filled()
+
+    def turned(self, rotation: Any) -> Any:
+        """Rotations (k·s, n), few of them; None stays None."""
+        if rotation is None:
+            return None
+        turns = self.motion[self.given.dim :]
+        return sparse.csr_array(rotation.toarray() - np.tile(turns, (rotation.shape[0] // len(turns), 1)))

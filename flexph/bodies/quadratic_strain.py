@@ -1,0 +1,103 @@
+"""The quadratic strains of a body with few coordinates, written with few slopes."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigvalsh
+
+from ..numerics.rotations import Array
+from .body_basis import Held
+from .inertia import contract
+
+ROUND_OFF = 1e-13
+"""Part of a sum of products, over the sum of their sizes, that is round-off."""
+
+
+def quadratic_forms(slopes: Array, weights: Array) -> Array:
+    """Symmetric ``G_i = slopesᵀ diag(weights_i) slopes`` of the strains ``ε_i = … + ½ uᵀG_iu``, (r, k, k)."""
+    k = slopes.shape[1]
+    made = np.zeros((len(weights), k, k))
+    for form, w in zip(made, weights, strict=True):
+        bound = np.abs(slopes).T @ (np.abs(w)[:, None] * np.abs(slopes))
+        found = slopes.T @ (w[:, None] * slopes)
+        form[:] = np.where(np.abs(found) > ROUND_OFF * bound, 0.5 * (found + found.T), 0.0)
+    return made
+
+
+def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
+    """Slopes (g', k) and weights (r, g') of the same quadratic strains: whichever way takes the fewest slopes.
+
+    By polarisation, ``2u_iu_j = (u_i + u_j)² − u_i² − u_j²`` over the coordinates that have slopes; by the
+    eigenvectors of the form of each strain; or as given.
+    """
+    forms = quadratic_forms(slopes, weights)
+    ways = [_polarised(forms), _by_eigenvectors(forms)]
+    used = np.any(weights != 0.0, axis=0)
+    ways.append((slopes[used], weights[:, used]))
+    return min(ways, key=lambda way: len(way[0]))
+
+
+def _polarised(forms: Array) -> tuple[Array, Array]:
+    """Slopes u_i and u_i + u_j of the entries that any form has."""
+    k = forms.shape[1]
+    present = np.any(forms != 0.0, axis=0)
+    i, j = np.nonzero(np.triu(present, 1))
+    rows, unit = np.flatnonzero(present.any(axis=0)), np.eye(k)
+    mixed = forms[:, i, j]
+    own = np.einsum("rkk->rk", forms).copy()
+    for a, b, value in zip(i, j, mixed.T, strict=True):
+        own[:, a] -= value
+        own[:, b] -= value
+    slopes, weights = np.vstack([unit[rows], unit[i] + unit[j]]), np.hstack([own[:, rows], mixed])
+    kept = np.any(weights != 0.0, axis=0)
+    return slopes[kept], weights[:, kept]
+
+
+def _by_eigenvectors(forms: Array) -> tuple[Array, Array]:
+    """Slopes along the eigenvectors of each form, its eigenvalues their weights."""
+    slopes, weights = [np.zeros((0, forms.shape[1]))], [np.zeros((len(forms), 0))]
+    for r, form in enumerate(forms):
+        values, vectors = np.linalg.eigh(form)
+        kept = np.abs(values) > ROUND_OFF * np.abs(values).max(initial=0.0)
+        slopes.append(vectors[:, kept].T)
+        weights.append(np.outer(np.eye(len(forms))[r], values[kept]))
+    return np.vstack(slopes), np.hstack(weights)
+
+
+def diverging_spins(held: Held, vectors: Array) -> tuple[Array, Array]:
+    """The least steady spins about each body axis through P at which a body held there diverges, (s,) [rad/s] each.
+
+        det(K + Ω²(G_a − S_a)) = 0,  G_a = sᵀ diag(Wᵀσ_a) s,  S_a = ∫ρ φᵀB_aa φ
+
+    over the vectors (n, k): G_a is the geometric stiffness by the stress σ_a of a unit spin, S_a its spin softening.
+    First those with the stress of the reduced body, the part of σ_a in the span C⁻¹D₀T; then with all of σ_a. Infinite
+    where there is none.
+    """
+    c, elastic = contract(held.body.inertia, about_centre=False), held.elastic
+    force = np.einsum("aak->ka", c.s)
+    full = held.strain @ held.response(force, np.zeros((elastic.size, force.shape[1])))
+    stretch, slopes = held.strain @ vectors, elastic.slopes @ vectors
+    stiffness = stretch.T @ (elastic.stiffness_of_stress @ stretch)
+    kept = stretch @ np.linalg.solve(stiffness, vectors.T @ force)
+    found = np.full((2, force.shape[1]), np.inf)
+    for i, stress in enumerate(elastic.stiffness_of_stress @ strain for strain in (kept, full)):
+        for a, weights in enumerate((elastic.weights.T @ stress).T):
+            change = slopes.T @ (weights[:, None] * slopes) - vectors.T @ (c.K[a][a] @ vectors)
+            values = eigvalsh(0.5 * (change + change.T), stiffness)
+            if values[0] < -ROUND_OFF * np.abs(values).max():
+                found[i, a] = 1.0 / np.sqrt(-values[0])
+    return found[0], found[1]
+
+
+def lost_share(held: Held, vectors: Array, stresses: Array) -> float:
+    """Share of the quadratic strains of pairs of vectors (n, k) on which no stress among ``stresses`` (m, r) works.
+
+    In the norm of strain energy, the vectors brought to equal energy; 0 where there are none.
+    """
+    strain = held.pair_strains(vectors)
+    whole = float(np.sum(strain * (held.elastic.stiffness_of_stress @ strain)))
+    if not whole:
+        return 0.0
+    gram = stresses.T @ (held.elastic.compliance @ stresses)
+    seen = stresses.T @ strain
+    return max(0.0, 1.0 - float(np.sum(seen * np.linalg.solve(gram, seen))) / whole)

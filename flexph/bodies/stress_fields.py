@@ -1,0 +1,93 @@
+"""What is made of a stress tensor: principal stresses, von Mises stress, a smooth field and the error it shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..numerics.rotations import Array
+from .body import TensorField
+
+_MATRIX = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
+"""Places of the six components (xx, yy, zz, xy, yz, xz) in the symmetric matrix."""
+
+
+def tensors(rows: Any, sigma: Array) -> Array:
+    """Tensors (..., k, 6) of stress coordinates σ (..., m), by rows (k·6, m) of a :class:`flexph.TensorField`."""
+    flat = np.asarray(sigma).reshape(-1, np.shape(sigma)[-1])
+    made: Array = (rows @ flat.T).T.reshape(*np.shape(sigma)[:-1], -1, 6)
+    return made
+
+
+def principal_stresses(stress: Array) -> Array:
+    """σ₁ ≥ σ₂ ≥ σ₃ of tensors (..., 6): (..., 3) [Pa]."""
+    made: Array = np.linalg.eigvalsh(stress[..., _MATRIX])[..., ::-1]
+    return made
+
+
+def von_mises(stress: Array) -> Array:
+    """√(3/2 s:s), s the deviator of tensors (..., 6): (...) [Pa]."""
+    normal, shear = stress[..., :3], stress[..., 3:]
+    apart = (normal - normal[..., [1, 2, 0]]) ** 2
+    made: Array = np.sqrt(0.5 * apart.sum(axis=-1) + 3.0 * (shear**2).sum(axis=-1))
+    return made
+
+
+def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Array:
+    """Tensors at the n nodes of each of the c drawn cells, (..., c, n, 6) [Pa].
+
+    They are those of the polynomial through the values at the stress points of the cell, discontinuous from cell to
+    cell; ``smoothed``: those of the smooth field of :func:`stress_error`, continuous within each material.
+    """
+    values = tensors(field.nodal if smoothed else field.at, sigma)
+    made = []
+    for group in field.nodes:
+        k, q = len(group.corners), group.own.shape[-1]
+        if smoothed:
+            made.append(group.smooth @ values[..., group.corners, :])
+        else:
+            own = values[..., group.first : group.first + k * q, :]
+            made.append(group.own @ own.reshape(*own.shape[:-2], k, q, 6))
+    return np.concatenate(made, axis=-3)
+
+
+def stress_error(field: TensorField, sigma: Array) -> Array:
+    """Error indicator of each cell of the mesh [√J], (..., cells): ``η² = ∫ (σ* − σ) : S (σ* − σ)``.
+
+    σ* is the smooth field of the same stresses (means at the corners, interpolated): O. C. Zienkiewicz, J. Z. Zhu, Int.
+    J. Numer. Meth. Engng 24 (1987). Over the energy norm √(∫σ:Sσ) it tells the relative error of the stresses.
+    """
+    smooth = np.moveaxis(tensors(field.nodal, sigma), -2, 0)
+    spread = np.moveaxis((field.spread @ smooth.reshape(len(smooth), -1)).reshape(-1, *smooth.shape[1:]), 0, -2)
+    return np.sqrt(_by_cells(field, spread - tensors(field.at, sigma)))
+
+
+def energy_norm(field: TensorField, sigma: Array) -> Array:
+    """√(∫σ:Sσ) of the whole body [√J], (...): its square is twice the elastic energy."""
+    made: Array = np.sqrt(_by_cells(field, tensors(field.at, sigma)).sum(axis=-1))
+    return made
+
+
+def peak_von_mises(field: TensorField, sigma: Array) -> Array:
+    """Largest von Mises stress among the points of each cell of the mesh [Pa], (..., cells)."""
+    values = von_mises(tensors(field.at, sigma))
+    made: Array = np.maximum.reduceat(values, first_points(field), axis=-1)
+    return made
+
+
+def first_points(field: TensorField) -> Array:
+    """The first point of each cell of the mesh: points come cell by cell."""
+    return np.flatnonzero(np.diff(field.cell, prepend=-1))
+
+
+def _by_cells(field: TensorField, stress: Array) -> Array:
+    """∫ σ:Sσ over each cell, of tensors at the points (..., p, 6)."""
+    if not len(field.compliances):
+        raise ValueError("energies of stresses need compliances, which this field has not")
+    density = np.empty(stress.shape[:-1])
+    for k, compliance in enumerate(field.compliances):
+        mine = field.material == k
+        density[..., mine] = np.einsum("...i,ij,...j->...", stress[..., mine, :], compliance, stress[..., mine, :])
+    made: Array = np.add.reduceat(density * field.weights, first_points(field), axis=-1)
+    return made

@@ -1,0 +1,295 @@
+"""Circuits: elements between nodes, and the port-Hamiltonian systems that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from ..dirac.structure import DiracStructure
+from ..dirac.system import PortHamiltonian
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..switching import SwitchingPHDAE, SwitchingTrajectory
+from ..systems.inputs import Input
+from ..systems.linear import LinearPHDAE
+from ..systems.nonlinear import PHDAE
+from .dirac_structure import to_port_hamiltonian, to_structure
+from .elements import Element, Resistor, Source, Storage, Switch, TwoPort
+from .equations import Assembly, Constraint
+from .nodal import check_switches, to_nodal
+from .readings import Readings
+from .start import start, stored
+from .switching import over, switching
+from .systems import to_linear, to_phdae
+from .tree import Edge, Tree, edges_of, incidence, nodes_of, normal_tree, references
+
+KINDS = (Storage, Resistor, Source, Switch, TwoPort)
+
+
+@dataclass(frozen=True, repr=False)
+class Circuit:
+    """Elements by name between named nodes, with Kirchhoff's laws ([survey] example 2.1); made by :func:`circuit`.
+
+    ``positions`` say which switches and diodes are closed; see :meth:`at`. Systems need all of them.
+    """
+
+    elements: Mapping[str, Element]
+    ground: str = "gnd"
+    positions: Mapping[str, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.elements, Mapping) or not self.elements:
+            raise ValueError(f"elements must be a dict of names with elements, got {self.elements!r}")
+        for name, element in self.elements.items():
+            if not isinstance(name, str) or not name or any(sign in name for sign in "()."):
+                raise ValueError(f"the name of an element must be a text without '(', ')' and '.', got {name!r}")
+            if not isinstance(element, KINDS):
+                raise ValueError(f"{name!r} must be an element such as capacitor('a', 'b', 1e-6), got {element!r}")
+        for name in self.positions:
+            check.lookup("switch or diode", name, dict.fromkeys(self.switches))
+        object.__setattr__(self, "elements", MappingProxyType(dict(self.elements)))
+        object.__setattr__(self, "positions", MappingProxyType({k: bool(v) for k, v in self.positions.items()}))
+        _ = self.references
+        if len(self.positions) == len(self.switches):
+            _ = self.tree
+
+    def __repr__(self) -> str:
+        at = f", {self.at_text}" if self.positions else ""
+        return f"<Circuit of {len(self.elements)} elements between {len(self.nodes)} nodes{at}>"
+
+    @property
+    def at_text(self) -> str:
+        """Positions in words."""
+        return ", ".join(f"{name} {'closed' if closed else 'open'}" for name, closed in self.positions.items())
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """Names of switches and diodes."""
+        return tuple(name for name, element in self.elements.items() if isinstance(element, Switch))
+
+    @property
+    def inputs(self) -> dict[str, Input]:
+        """The values that sources were given, for :func:`flexph.integrate`."""
+        sources = {name: element for name, element in self.elements.items() if isinstance(element, Source)}
+        return {name: source.value for name, source in sources.items() if source.value is not None}
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of nodes, as the elements bring them."""
+        return nodes_of(self.elements)
+
+    @cached_property
+    def references(self) -> tuple[str, ...]:
+        """Nodes against which potentials are: ground, and one of each part behind transformers or gyrators."""
+        return tuple(references(self.elements, self.nodes, check_node(self.ground)))
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """Pairs of terminals, of two-ports both. Raises ValueError while positions are missing."""
+        missing = [name for name in self.switches if name not in self.positions]
+        if missing:
+            raise ValueError(f"{', '.join(map(repr, missing))} must have positions, see circuit.at({{name: closed}})")
+        return edges_of(self.elements, self.positions)
+
+    @cached_property
+    def incidence(self) -> Array:
+        """A (nodes, edges): 1 where an edge leaves a node, −1 where it ends; A i = 0, v = Aᵀe (eq. (2.24), (2.25))."""
+        return incidence(self.edges, self.nodes)
+
+    @cached_property
+    def reduced_incidence(self) -> Array:
+        """A without the rows of references."""
+        made: Array = self.incidence[[node not in self.references for node in self.nodes]]
+        return made
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree whose voltages, with the currents of the links, stand for all."""
+        return normal_tree(self.edges, self.reduced_incidence, self.elements)
+
+    @cached_property
+    def assembly(self) -> Assembly:
+        """States, J and B by name."""
+        return Assembly(self.tree, self.elements)
+
+    @cached_property
+    def _readings(self) -> Readings:
+        return Readings(self.assembly, self.reduced_incidence)
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Loops of capacitors and voltage sources, cutsets of inductors and current sources: none is index 1.
+
+        Also what gyrators tie, as they turn voltages into currents.
+        """
+        return tuple(self.assembly.constraints)
+
+    @property
+    def kirchhoff(self) -> tuple[Array, Array]:
+        """F, K (edges, edges) with ``F i + K v = 0``: the kernel form of [survey] eq. (2.26), F Kᵀ + K Fᵀ = 0."""
+        tree, count = self.tree, len(self.edges)
+        F, K = np.zeros((count, count)), np.zeros((count, count))
+        cuts = len(tree.tree)
+        F[:cuts, list(tree.tree)], F[:cuts, list(tree.links)] = np.eye(cuts), tree.M
+        K[cuts:, list(tree.tree)], K[cuts:, list(tree.links)] = -tree.M.T, np.eye(count - cuts)
+        return F, K
+
+    @cached_property
+    def structure(self) -> DiracStructure:
+        """The Dirac structure: Kirchhoff's laws composed with transformers, gyrators, closed and open switches.
+
+        Ports by name, as :class:`flexph.dirac.PortHamiltonian` takes them: (f, e) = (−Q̇, v) of capacitors, (−φ̇, i) of
+        inductors, (−i, v) of resistors ((−v, i) where the current controls), (u, y) of sources. Made without the tree
+        of the other forms. Raises ValueError where a structure cannot be had, see
+        :class:`flexph.dirac.DiracStructure`.
+        """
+        return to_structure(self.elements, self.edges, self.incidence)
+
+    def port_hamiltonian(self) -> PortHamiltonian:
+        """The system on :attr:`structure`: energies, resistive relations and sources as ports ([survey] sec. 2.5)."""
+        return to_port_hamiltonian(self.elements, self.structure)
+
+    def at(self, positions: Mapping[str, bool]) -> Circuit:
+        """The circuit with switches and diodes closed (True) or open, beside those that have positions."""
+        return replace(self, positions={**self.positions, **positions})
+
+    def phdae(self, form: Literal["tree", "nodal"] = "tree") -> PHDAE:
+        """``E ẋ = (J − R) z + B u`` with x = (Q, φ, algebraic states) by the names of the elements.
+
+        ``tree``: algebraic states are v or i of resistors, named ``v(R1)`` or ``i(R1)``, and the multipliers of
+        constraints. ``nodal``: potentials ``e(a)`` and the currents of all but inductors and voltage-controlled
+        resistors ([survey] eq. (2.27)), ``0 = A i, v = Aᵀe``. Ports are the sources by name. Raises ValueError for
+        loops of closed switches and cutsets of open ones in the nodal form, where their currents and voltages are open.
+        """
+        check.choice("form", form, ("tree", "nodal"))
+        if form == "nodal":
+            check_switches(self.tree)
+            return to_nodal(self.elements, self.edges, self.reduced_incidence, self.nodal_names)
+        return to_phdae(self.assembly)
+
+    @property
+    def nodal_names(self) -> list[str]:
+        """Nodes that have a potential of their own."""
+        return [node for node in self.nodes if node not in self.references]
+
+    def linear(self) -> LinearPHDAE:
+        """The same with voltages of capacitors and currents of inductors as states, for linear analysis.
+
+        Constraints without sources are rows of G with their names. Raises ValueError where an element is not linear.
+        """
+        return to_linear(self.assembly)
+
+    def state(
+        self,
+        voltages: Mapping[str, float] | None = None,
+        currents: Mapping[str, float] | None = None,
+        *,
+        time: float = 0.0,
+        inputs: Mapping[str, Input] | None = None,
+    ) -> Array:
+        """The consistent state of :meth:`phdae` from voltages of capacitors and currents of inductors.
+
+        Those not given are zero unless constraints ask for more, and then as small as they can be. ``inputs`` at the
+        time, besides those that sources were given. Raises ValueError for given values that a constraint excludes,
+        ArithmeticError where algebraic states are not determined.
+        """
+        given = {**self.inputs, **(inputs or {})}
+        return start(self.assembly, self.phdae(), (voltages or {}, currents or {}), time, given)
+
+    def stored(
+        self,
+        system: PHDAE | SwitchingPHDAE,
+        voltages: Mapping[str, float] | None = None,
+        currents: Mapping[str, float] | None = None,
+    ) -> Array:
+        """A state of one of this circuit's systems from voltages and currents, zero if left out; not made consistent.
+
+        Algebraic states are zero: runs of switching systems find them, :func:`flexph.consistent` those of others.
+        """
+        return stored(self.elements, system, (voltages or {}, currents or {}))
+
+    def switching(
+        self, inputs: Mapping[str, Input] | None = None, *, positions: Sequence[Mapping[str, bool]] | None = None
+    ) -> SwitchingPHDAE:
+        """All modes of the switches and diodes that have no position yet, as one system ([survey] example 5.1).
+
+        A mode is named by :attr:`at_text`: ``"S closed, D open"``. Those in which a voltage source is shorted or a
+        current source has no way are left out; ``positions`` keeps to some. Switches follow their schedules, those at
+        one instant together; ideal diodes end modes, with i ≥ 0 where they are closed and v ≤ 0 where open. These
+        depend on the inputs: give the ``inputs`` of the run here too, besides those that sources were given.
+        """
+        return switching(self, {**self.inputs, **(inputs or {})}, positions)
+
+    def over(self, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input] | None = None) -> list[dict[str, Any]]:
+        """Voltages and currents by element, each (k + 1,), at the instants of a run of :meth:`switching`."""
+        return over(self, trajectory, {**self.inputs, **(inputs or {})})
+
+    def voltages(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
+        """v of each element (of two-ports (..., 2)) at states (..., n), with inputs by source (zero if left out)."""
+        return self._by_element(self._readings.voltages, states, inputs)
+
+    def currents(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
+        """i of each element from plus to minus, as :meth:`voltages`."""
+        return self._by_element(self._readings.currents, states, inputs)
+
+    def potentials(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
+        """e of each node against ground (behind transformers against the first node there)."""
+        found = self._read(self._readings.potentials, states, inputs)
+        made = {node: np.zeros(found.shape[:-1]) for node in self.nodes}
+        return made | {node: found[..., k] for k, node in enumerate(self.nodal_names)}
+
+    def _by_element(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> dict[str, Array]:
+        found, made = self._read(rows, states, inputs), {}
+        for name, element in self.elements.items():
+            columns = [k for k, edge in enumerate(self.edges) if edge.name == name]
+            made[name] = found[..., columns] if isinstance(element, TwoPort) else found[..., columns[0]]
+        return made
+
+    def _read(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> Array:
+        x = np.asarray(states, dtype=float)
+        if x.ndim == 0 or x.shape[-1] != self.assembly.size:
+            raise ValueError(f"states must have shape (..., {self.assembly.size}), got {x.shape}")
+        sources = self.assembly.inputs
+        u = np.zeros((*x.shape[:-1], len(sources)))
+        for name, value in (inputs or {}).items():
+            check.lookup("source", name, dict.fromkeys(sources))
+            u[..., sources.index(name)] = value
+        return self._readings.of(rows, x, u)
+
+    def describe(self) -> str:
+        """Elements, tree, states and constraints in words."""
+        edges, tree = self.edges, self.tree
+        listed = lambda some: ", ".join(edges[k].name for k in some) or "none"  # noqa: E731
+        lines = [
+            repr(self),
+            f"voltages independent: {listed(tree.tree)}",
+            f"currents independent: {listed(tree.links)}",
+        ]
+        lines.append(f"states: {', '.join(self.assembly.names)}")
+        lines += [f"constraint: {constraint}" for constraint in self.constraints] or ["no constraints: index 1 or less"]
+        return "\n".join(lines)
+
+
+def check_node(name: Any) -> str:
+    """A name of a node."""
+    if not isinstance(name, str):
+        raise ValueError(f"ground must be the name of a node, got {name!r}")
+    return name
+
+
+def circuit(elements: Mapping[str, Element], ground: str = "gnd") -> Circuit:
+    """A circuit from its elements by name: ``circuit({"C1": capacitor("a", "gnd", 1e-6), ...})``.
+
+    Raises ValueError, naming elements, for parts that are not connected with the ground, elements that end alone,
+    loops of voltage sources and cutsets of current sources. Loops that contain capacitors and cutsets that contain
+    inductors are allowed and listed as ``constraints``.
+    """
+    return Circuit(elements, ground)
+
+
+__all__: Sequence[str] = ["Circuit", "circuit"]

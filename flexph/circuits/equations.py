@@ -1,0 +1,271 @@
+"""The pHDAE of a circuit over the efforts of its tree: tree voltages and link currents ([survey] eq. (2.26))."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from ..numerics.rotations import Array
+from ..numerics.subspaces import echelon, null_space
+from ..systems.resistive_relations import Relation
+from .elements import Element, Resistor, Source, Storage, TwoPort
+from .tree import Edge, Tree
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A loop of capacitors and voltage sources, a cutset of inductors and current sources, or what a gyrator ties.
+
+    ``0 = Σ ± v`` of the loop or ``0 = Σ ± i`` of the cutset ties the charges or fluxes of ``elements`` to each other
+    and to the inputs of ``sources``; the state ``state`` is its multiplier, of index 2: the current of the capacitor
+    or the voltage of the inductor that is too many. ``switches`` are closed ones in the loop, open ones in the cutset.
+
+    Of the kind "gyrator" it is the sum of algebraic equations with ``weights``, by their states, in which no algebraic
+    state is left: ``v₁ = −r i₂`` where v₁ is that of a capacitor and i₂ that of an inductor; ``gyrators`` are named.
+    """
+
+    kind: str
+    state: str
+    elements: tuple[str, ...]
+    sources: tuple[str, ...]
+    switches: tuple[str, ...]
+    gyrators: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", MappingProxyType(dict(self.weights) or {self.state: 1.0}))
+
+    def __str__(self) -> str:
+        if self.kind == "gyrator":
+            given = f", given by {', '.join(self.sources)}" if self.sources else ""
+            tied = f"charges and fluxes of {', '.join(self.elements)} depend on each other{given}"
+            return f"gyrator {', '.join(self.gyrators)}: {tied}"
+        others = [*self.sources, *self.switches]
+        with_others = f" with {', '.join(others)}" if others else ""
+        tied = "charges" if self.kind == "loop" else "fluxes"
+        given = f", given by {', '.join(self.sources)}" if self.sources else ""
+        return f"{self.kind} of {', '.join(self.elements)}{with_others}: {tied} depend on each other{given}"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The entry (row, row) of R: a resistance or conductance, constant or ρ(s)/s of the state s of the row."""
+
+    name: str
+    row: int
+    relation: Relation
+
+    @property
+    def constant(self) -> float | None:
+        """The entry where it does not depend on the state."""
+        return self.relation.parameters[0] if self.relation.kind == "viscous" else None
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What stands for the effort of an edge: a state, an input, or nothing (zero)."""
+
+    state: int | None = None
+    input: int | None = None
+
+
+@dataclass
+class Assembly:
+    """``E ẋ = (J − R(x)) z + B u``: names of states, J (n, n), B (n, m), storages and losses by row; under assembly.
+
+    ``efforts`` are those of the edges: voltages of the tree, currents of the links. Given ``names`` (of all modes of a
+    circuit with switches) keep their places; those that stand for nothing here are held at zero, 0 = −x.
+    """
+
+    tree: Tree
+    elements: Mapping[str, Element]
+    names: list[str] = field(default_factory=list)
+    entries: list[tuple[int, int, float]] = field(default_factory=list)
+    storages: dict[int, str] = field(default_factory=dict)
+    losses: list[Loss] = field(default_factory=list)
+    efforts: dict[int, Effort] = field(default_factory=dict)
+    constraints: list[Constraint] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._used: set[str] = set()
+        self.inputs = [name for name, element in self.elements.items() if isinstance(element, Source)]
+        self._outer: list[tuple[int, int, float]] = []
+        self._relays: dict[int, int] = {}
+        for name, element in self.elements.items():  # charges and fluxes come first
+            if isinstance(element, Storage):
+                self.storages[self._state(name)] = name
+        for row, edge in enumerate(self.tree.tree):
+            self.efforts[edge] = self._of_tree(row, self.tree.edges[edge])
+        for column, edge in enumerate(self.tree.links):
+            self.efforts[edge] = self._of_link(column, self.tree.edges[edge])
+        self._couple_gyrators()
+        self._connect()
+        idle = [k for k, name in enumerate(self.names) if name not in self._used]
+        self._tie_by_gyrators(idle)
+        self.losses += [Loss("", row, Relation("viscous", (1.0,))) for row in idle]
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return len(self.names)
+
+    @property
+    def J(self) -> Array:
+        """The skew matrix."""
+        made = np.zeros((self.size, self.size))
+        for row, column, value in self.entries:
+            made[row, column] += value
+            made[column, row] -= value
+        return made
+
+    @property
+    def B(self) -> Array:
+        """The inputs, (n, m)."""
+        made = np.zeros((self.size, len(self.inputs)))
+        for row, column, value in self._outer:
+            made[row, column] += value
+        return made
+
+    def _state(self, name: str) -> int:
+        self._used.add(name)
+        if name not in self.names:
+            self.names.append(name)
+        return self.names.index(name)
+
+    def _of_tree(self, row: int, edge: Edge) -> Effort:
+        """The effort of an edge of the tree is a voltage, 0 = (network) i − (law) i is its row."""
+        element = self.elements[edge.name]
+        if edge.role == "capacitor":
+            return Effort(self.names.index(edge.name))
+        if edge.role == "inductor":
+            return self._too_many(edge, f"v({edge.name})", self.tree.cutset(row), "cutset")
+        if isinstance(element, Resistor):
+            state = self._state(f"v({edge.name})")
+            self._loses(edge, element, state, "voltage")
+            return Effort(state)
+        if isinstance(element, TwoPort) and element.kind == "gyrator":
+            return Effort(self._state(f"v({edge.name}.{edge.pair + 1})"))
+        if edge.role == "voltage source":
+            return Effort(input=self.inputs.index(edge.name))
+        return Effort()
+
+    def _of_link(self, column: int, edge: Edge) -> Effort:
+        """The effort of a link is a current, 0 = (network) v − (law) v is its row."""
+        element = self.elements[edge.name]
+        if edge.role == "inductor":
+            return Effort(self.names.index(edge.name))
+        if edge.role == "capacitor":
+            return self._too_many(edge, f"i({edge.name})", self.tree.loop(column), "loop")
+        if isinstance(element, Resistor):
+            state = self._state(f"i({edge.name})")
+            self._loses(edge, element, state, "current")
+            return Effort(state)
+        if isinstance(element, TwoPort) and element.kind == "gyrator":
+            return Effort(self._state(f"i({edge.name}.{edge.pair + 1})"))
+        if edge.role == "current source":
+            return Effort(input=self.inputs.index(edge.name))
+        return Effort()
+
+    def _paired(self, state: int, name: str) -> int:
+        """A state of the other kind for an edge, 0 = (network) − (state): its row takes the law."""
+        other = self._state(name)
+        self.entries.append((state, other, -1.0))
+        return other
+
+    def _loses(self, edge: Edge, element: Resistor, state: int, kind: str) -> None:
+        """R of a resistor: in its row where the relation is one of this effort, else in that of a second state."""
+        if element.control == "either":
+            value = element.relation.parameters[0]
+            relation = element.relation if kind == "current" else Relation("viscous", (1.0 / value,))
+            self.losses.append(Loss(edge.name, state, relation))
+            return
+        if element.control != kind:
+            letter = "i" if kind == "voltage" else "v"
+            state = self._paired(state, f"{letter}({edge.name})")
+        self.losses.append(Loss(edge.name, state, element.relation))
+
+    def _too_many(self, edge: Edge, name: str, others: Sequence[Edge], kind: str) -> Effort:
+        """The multiplier of a constraint: Q̇ = i or φ̇ = v, 0 = (network) − H′."""
+        stored, state = self.names.index(edge.name), self._state(name)
+        self.entries.append((stored, state, 1.0))
+        storing = tuple(e.name for e in others if isinstance(self.elements[e.name], Storage))
+        sources = tuple(e.name for e in others if isinstance(self.elements[e.name], Source))
+        switches = tuple(e.name for e in others if e.role in ("closed", "open"))
+        self.constraints.append(Constraint(kind, name, storing, sources, switches))
+        return Effort(state)
+
+    def _couple_gyrators(self) -> None:
+        """v₁ = −r i₂, v₂ = r i₁ as entries of J in the voltages of both, or else in the currents."""
+        for name, element in self.elements.items():
+            if not (isinstance(element, TwoPort) and element.kind == "gyrator"):
+                continue
+            both = [k for k, edge in enumerate(self.tree.edges) if edge.name == name]
+            rows = [self.efforts[k].state for k in both]
+            in_tree = [k in self.tree.tree for k in both]
+            first, second = (row for row in rows if row is not None)
+            if all(in_tree):
+                self.entries.append((first, second, -1.0 / element.ratio))
+                continue
+            if in_tree[0]:
+                first = self._paired(first, f"i({name}.1)")
+            if in_tree[1]:
+                second = self._paired(second, f"i({name}.2)")
+            self.entries.append((first, second, element.ratio))
+
+    def _tie_by_gyrators(self, idle: Sequence[int]) -> None:
+        """Constraints beside those of the graph: combinations of algebraic equations without algebraic states."""
+        gyrators = [n for n, e in self.elements.items() if isinstance(e, TwoPort) and e.kind == "gyrator"]
+        if not gyrators:
+            return
+        known = {self.names.index(c.state) for c in self.constraints}
+        rows = [k for k in range(self.size) if k not in self.storages and k not in known and k not in idle]
+        J, lossy = self.J, {loss.row for loss in self.losses}
+        inner = J[np.ix_(rows, rows)] - np.diag([1.0 if k in lossy else 0.0 for k in rows])
+        found = null_space(inner)  # of rows as of columns: what is lost there is nothing, and J is skew
+        for weights in echelon(found)[0].T if found.shape[1] else ():
+            self._tied({rows[i]: float(w) for i, w in enumerate(weights) if w}, gyrators)
+
+    def _tied(self, weights: Mapping[int, float], gyrators: Sequence[str]) -> None:
+        row = sum((w * self.J[k] for k, w in weights.items()), np.zeros(self.size))
+        fed = sum((w * self.B[k] for k, w in weights.items()), np.zeros(len(self.inputs)))
+        level = 1e-10 * max(np.abs(row).max(initial=0.0), np.abs(fed).max(initial=0.0))
+        storing = tuple(name for k, name in self.storages.items() if abs(row[k]) > level)
+        sources = tuple(name for name, value in zip(self.inputs, fed, strict=True) if abs(value) > level)
+        names = {self.names[k]: w for k, w in weights.items()}
+        through = tuple(g for g in gyrators if any(f"({g}." in name for name in names))
+        if not storing:
+            given = f"inputs of {', '.join(map(repr, sources))} are tied" if sources else "their currents are left open"
+            raise ValueError(
+                f"the circuit has no solution, or many: by gyrator {', '.join(map(repr, through))} {given}"
+            )
+        state = max(names, key=lambda name: abs(names[name]))
+        self.constraints.append(Constraint("gyrator", state, storing, sources, (), through, names))
+
+    def _connect(self) -> None:
+        """``v_links = Mᵀ v_tree, i_tree = −M i_links`` between the efforts."""
+        for (row, column), value in np.ndenumerate(self.tree.M):
+            voltage, current = self.efforts[self.tree.tree[row]], self.efforts[self.tree.links[column]]
+            if value == 0.0:
+                continue
+            if voltage.state is not None and current.state is not None:
+                self.entries.append((voltage.state, current.state, -float(value)))
+            elif voltage.input is not None and current.state is not None:
+                self._outer.append((current.state, voltage.input, float(value)))
+            elif voltage.state is not None and current.input is not None:
+                self._outer.append((voltage.state, current.input, float(value)))  # it delivers: −i = u
+            elif voltage.input is not None and current.input is not None:
+                self._outer.append((self._relayed(voltage.input), current.input, float(value)))
+
+    def _relayed(self, source: int) -> int:
+        """A state u of a voltage source for what current sources send through it, 0 = i − (their sum), 0 = u − v.
+
+        Their power goes from input to input, which y = Bᵀz has no place for.
+        """
+        name = self.inputs[source]
+        if source not in self._relays:
+            state = self._relays[source] = self._state(f"v({name})")
+            self._outer.append((self._paired(state, f"i({name})"), source, -1.0))
+        return self._relays[source]

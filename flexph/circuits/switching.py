@@ -1,0 +1,182 @@
+"""Circuits with switches and diodes: a mode for each of their positions ([survey] example 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..switching import Every, Mode, SwitchingPHDAE, SwitchingTrajectory, Transition
+from ..systems.inputs import Forcing, Input
+from .elements import Pulse, Switch
+from .equations import Assembly
+from .readings import Readings
+from .systems import to_phdae
+
+if TYPE_CHECKING:
+    from .circuit import Circuit
+
+JUST_AFTER = 1e-6
+"""How long after an instant a schedule is asked for the positions there, over its shortest pulse or pause."""
+SAME = 1e-12
+"""Difference of two instants over their period up to which they are one."""
+MOST = 12
+"""Switches and diodes of which all positions are tried."""
+
+
+class Positioned:
+    """The circuit in one mode, its states in the layout that all modes share."""
+
+    def __init__(self, circuit: Circuit, names: Sequence[str]) -> None:
+        self.circuit = circuit
+        self.assembly = Assembly(circuit.tree, circuit.elements, names=list(names))
+        self.readings = Readings(self.assembly, circuit.reduced_incidence)
+        self.system = to_phdae(self.assembly)
+
+    def mode(self, diodes: Sequence[str], inputs: Mapping[str, Input], candidates: Sequence[str]) -> Mode:
+        """The mode, with i ≥ 0 of closed diodes and −v ≥ 0 of open ones."""
+        forcing, valid = Forcing(self.system.ports, inputs), {}
+        for name in diodes:
+            edge = next(k for k, edge in enumerate(self.circuit.edges) if edge.name == name)
+            closed = self.circuit.positions[name]
+            row = self.readings.currents[edge] if closed else -self.readings.voltages[edge]
+            valid[f"{'i' if closed else '-v'}({name})"] = partial(self._value, row, forcing)
+        return Mode(self.system, valid, candidates)
+
+    def _value(self, row: Array, forcing: Forcing, time: float, x: Array) -> float:
+        z = self.system.z(x)
+        value = float(row[: z.size] @ z)
+        return value + float(row[z.size :] @ forcing.at(time)) if row[z.size :].any() else value
+
+
+def positioned(circuit: Circuit, positions: Sequence[Mapping[str, bool]] | None) -> dict[str, Positioned]:
+    """All modes that are possible, by name. Raises ValueError where none is."""
+    free = [name for name in circuit.switches if name not in circuit.positions]
+    if not free:
+        raise ValueError("the circuit has no switches or diodes without a position: see phdae()")
+    if positions is None:
+        if len(free) > MOST:
+            raise ValueError(
+                f"{len(free)} switches and diodes have {2 ** len(free)} positions: say which by positions="
+            )
+        positions = [dict(zip(free, closed, strict=True)) for closed in product((True, False), repeat=len(free))]
+    possible, reason = [], ""
+    for chosen in positions:
+        try:
+            one = circuit.at(chosen)
+            _ = one.assembly
+            possible.append(one)
+        except ValueError as error:
+            reason = f"; {error}"
+    if not possible:
+        raise ValueError(f"no position of the switches and diodes is possible{reason}")
+    names = dict.fromkeys(name for one in possible for name in one.assembly.names)
+    return {one.at_text: Positioned(one, list(names)) for one in possible}
+
+
+def switching(
+    circuit: Circuit, inputs: Mapping[str, Input], positions: Sequence[Mapping[str, bool]] | None
+) -> SwitchingPHDAE:
+    """See :meth:`flexph.circuits.Circuit.switching`."""
+    found = positioned(circuit, positions)
+    for name in inputs:
+        check.lookup("source", name, next(iter(found.values())).system.ports)
+    free = [name for name in circuit.switches if name not in circuit.positions]
+    diodes = [name for name in free if circuit.elements[name].kind == "diode"]
+    modes = {}
+    for name, one in found.items():
+        others = [
+            text for text, other in found.items() if other is not one and _same(one, other, set(free) - {*diodes})
+        ]
+        modes[name] = one.mode(diodes, inputs, others) if others else Mode(one.system)
+    return SwitchingPHDAE(modes, _transitions(circuit, found, free))
+
+
+def _same(one: Positioned, other: Positioned, switches: set[str]) -> bool:
+    """Whether two modes differ in their diodes only."""
+    return all(one.circuit.positions[name] == other.circuit.positions[name] for name in switches)
+
+
+def _transitions(circuit: Circuit, found: Mapping[str, Positioned], free: Sequence[str]) -> list[Transition]:
+    """At each instant of a schedule, from whatever mode to those with the positions that schedules then ask for."""
+    schedules = _schedules(circuit, free)
+    if not schedules:
+        return []
+    instants = _instants(schedules.values())
+    delay = JUST_AFTER * min(min(p.duty, 1.0 - p.duty) * p.period for p in schedules.values())
+    made = []
+    for wanted in product((True, False), repeat=len(schedules)):
+        asked = dict(zip(schedules, wanted, strict=True))
+        target = [text for text, one in found.items() if asked.items() <= one.circuit.positions.items()]
+        source = [text for text in found if text not in target]
+        if not target or not source:
+            continue
+        for period, first in instants:
+            made.append(
+                Transition(
+                    source=source,
+                    target=target,
+                    when=Every(period, first),
+                    condition=partial(_as_scheduled, schedules, asked, delay),
+                    name=", ".join(f"{name} {'closes' if closed else 'opens'}" for name, closed in asked.items()),
+                )
+            )
+    return made
+
+
+def _instants(schedules: Iterable[Pulse]) -> list[tuple[float, float]]:
+    """Periods and first times at which some switch opens or closes, those that are equal up to round-off once."""
+    made: list[tuple[float, float]] = []
+    for pulse in schedules:
+        for part in (0.0, pulse.duty):
+            first = pulse.start + part * pulse.period
+            turns = [(first - other) / period for period, other in made if period == pulse.period]
+            if all(abs(turn - round(turn)) > SAME for turn in turns):
+                made.append((pulse.period, first))
+    return made
+
+
+def _schedules(circuit: Circuit, free: Sequence[str]) -> dict[str, Pulse]:
+    made = {}
+    for name in free:
+        element = circuit.elements[name]
+        if isinstance(element, Switch) and element.schedule is not None:
+            made[name] = element.schedule
+    return made
+
+
+def _as_scheduled(
+    schedules: Mapping[str, Pulse], asked: Mapping[str, bool], delay: float, time: float, _: Array
+) -> bool:
+    return all(schedules[name](time + delay) == closed for name, closed in asked.items())
+
+
+def over(circuit: Circuit, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input]) -> list[dict[str, Any]]:
+    """See :meth:`flexph.circuits.Circuit.over`."""
+    names = [name for name in trajectory.system.parts if name != "algebraic"]
+    free = [name for name in circuit.switches if name not in circuit.positions]
+    made: list[dict[str, Any]] = [
+        {name: np.full(len(trajectory.times), np.nan) for name in circuit.elements} for _ in range(2)
+    ]
+    for mode in dict.fromkeys(trajectory.modes.tolist()):
+        closed = dict(zip(free, _positions(mode, circuit, free), strict=True))
+        one, at = Positioned(circuit.at(closed), names), trajectory.modes == mode
+        forcing = Forcing(one.system.ports, inputs)
+        u = np.array([forcing.at(float(t)) for t in trajectory.times[at]])
+        for values, rows in zip(made, (one.readings.voltages, one.readings.currents), strict=True):
+            read = one.readings.of(rows, trajectory.states[at], u)
+            for k, edge in enumerate(one.circuit.edges):
+                if edge.pair == 0:
+                    values[edge.name][at] = read[:, k]
+    return made
+
+
+def _positions(mode: str, circuit: Circuit, free: Sequence[str]) -> list[bool]:
+    """Positions from the name of a mode."""
+    words = dict(text.rsplit(" ", 1) for text in mode.split(", "))
+    return [words[name] == "closed" for name in free]

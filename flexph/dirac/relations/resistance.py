@@ -1,0 +1,227 @@
+"""What terminates a resistive port: resistances, linear ones, and families of them ([survey] sec. 2.3)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array
+from ...numerics.subspaces import RANK, rank_of, unit_rows
+
+Control = Literal["effort", "flow"]
+
+
+class Resistance(ABC):
+    """A relation of the flows f and efforts e (m,) of a port with eᵀf ≤ 0 at every state x ([survey] eq. (2.8)-(2.9)).
+
+    ``f = −(R + S) e`` with R = Rᵀ ⪰ 0, S = −Sᵀ of x and e (:meth:`matrices`); where not every effort is possible,
+    ``e = T a`` and ``Tᵀf = −(D + S) a`` (:meth:`admitted`, :meth:`reduced`). With ``controlled = "flow"`` flows and
+    efforts change places in all of this.
+    """
+
+    controlled: Control = "effort"
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """m."""
+
+    @property
+    def admits_efforts(self) -> bool:
+        """Whether every effort (of a flow-controlled relation every flow) is possible."""
+        return True
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether R and S depend on neither state nor efforts."""
+        return False
+
+    @property
+    def is_reciprocal(self) -> bool:
+        """Whether S = 0 at every state and effort."""
+        return True
+
+    @property
+    def coordinates(self) -> int:
+        """Number r of coordinates a of the efforts that are possible."""
+        return self.size
+
+    @abstractmethod
+    def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
+        """R and S (m, m) of ``f = −(R + S) e``."""
+
+    def admitted(self, x: Array) -> Array:
+        """T (m, r) of ``e = T a``."""
+        return np.eye(self.size)
+
+    def reduced(self, x: Array, coordinates: Array) -> tuple[Array, Array]:
+        """D and S (r, r) of ``Tᵀf = −(D + S) a``."""
+        return self.matrices(x, coordinates)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearResistance(Resistance):
+    """``R_f f + R_e e = 0``, ``R_f R_eᵀ = R_e R_fᵀ ⪰ 0``, ``rank [R_f R_e] = m`` ([survey] eq. (2.10)-(2.12)).
+
+    Then ``f = R_eᵀ λ, e = −R_fᵀ λ`` and eᵀf = −λᵀ R_f R_eᵀ λ ≤ 0: nothing is generated. With R_f = 1 it is
+    ``f = −R e`` (:meth:`of_efforts`), with R_e = 1 ``e = −R f`` (:meth:`of_flows`); R_f = 0 is e = 0, a short circuit
+    of a port whose effort is a voltage, and R_e = 0 is f = 0. Raises ValueError, with the defect, where it is not.
+    """
+
+    flow: Array
+    effort: Array
+
+    def __post_init__(self) -> None:
+        m = check.two_dimensional("R_f", self.flow)[0]
+        rows = unit_rows(np.hstack([check.array(n, a, (m, m)) for n, a in (("R_f", self.flow), ("R_e", self.effort))]))
+        object.__setattr__(self, "flow", rows[:, :m])
+        object.__setattr__(self, "effort", rows[:, m:])
+        product = self.flow @ self.effort.T
+        check.symmetric("R_f R_eᵀ", product)
+        check.semi_definite("R_f R_eᵀ", 0.5 * (product + product.T))
+        if rank_of(rows) < m:
+            raise ValueError(f"a resistive relation has as many equations as ports: rank [R_f R_e] = {rank_of(rows)}, "
+                             f"it must be {m}")  # fmt: skip
+
+    @classmethod
+    def of_efforts(cls, resistance: Any) -> LinearResistance:
+        """``f = −R e``, R = Rᵀ ⪰ 0, a number or (m, m) ([survey] eq. (2.19)): of forces f and speeds e."""
+        r = np.atleast_2d(np.asarray(resistance, dtype=float))
+        return cls(np.eye(len(r)), r)
+
+    @classmethod
+    def of_flows(cls, resistance: Any) -> LinearResistance:
+        """``e = −R f``, R = Rᵀ ⪰ 0, a number or (m, m): of voltages e and currents f."""
+        r = np.atleast_2d(np.asarray(resistance, dtype=float))
+        return cls(r, np.eye(len(r)))
+
+    @property
+    def size(self) -> int:
+        """m."""
+        return len(self.flow)
+
+    @property
+    def admits_efforts(self) -> bool:
+        """Whether every effort is possible: R_f is invertible."""
+        return not self.size or bool(np.linalg.svd(self.flow, compute_uv=False)[-1] > RANK)
+
+    @property
+    def is_constant(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def coordinates(self) -> int:
+        """r = rank R_f."""
+        return self.directions.shape[1]
+
+    @cached_property
+    def directions(self) -> Array:
+        """Orthonormal columns K (m, r) of im R_f."""
+        u, values, _ = np.linalg.svd(self.flow)
+        made: Array = u[:, values > RANK]
+        return made
+
+    def matrix_of_efforts(self) -> Array:
+        """R of ``f = −R e``; raises ValueError where not every effort is possible."""
+        if not self.admits_efforts:
+            raise ValueError("R_f must be invertible where every effort is to be possible, it is singular")
+        made = np.linalg.solve(self.flow, self.effort)
+        return 0.5 * (made + made.T)
+
+    def image(self, directions: Array | None = None) -> tuple[Array, Array]:
+        """T (m, r) and D (r, r) ⪰ 0 with e = T a and ``Tᵀf = −D a``, r = rank R_f: of the efforts that there can be.
+
+        ``T = −R_fᵀK, D = KᵀR_f R_eᵀK`` with K (m, r) = ``directions``, those of im R_f by default; R_fᵀK must have rank
+        r, then the rest of λ = K a + k, R_fᵀk = 0, has no part in Tᵀf.
+        """
+        K = self.directions if directions is None else directions
+        loss = K.T @ self.flow @ self.effort.T @ K
+        return -self.flow.T @ K, 0.5 * (loss + loss.T)
+
+    def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
+        """R of :meth:`matrix_of_efforts`, and S = 0."""
+        return self.matrix_of_efforts(), np.zeros((self.size,) * 2)
+
+    def admitted(self, x: Array) -> Array:
+        """T of :meth:`image`."""
+        return self.image()[0]
+
+    def reduced(self, x: Array, coordinates: Array) -> tuple[Array, Array]:
+        """D of :meth:`image`, and S = 0."""
+        return self.image()[1], np.zeros((self.coordinates,) * 2)
+
+
+@dataclass(frozen=True, eq=False)
+class ModulatedResistance(Resistance):
+    """A family of resistances ``x ↦ R_x`` ([rigid] definition 6), all of them of one kind.
+
+    ``at`` is a function of the state x that returns a :class:`Resistance`; ``sample`` is a state. Linear ones admit
+    efforts in a space of constant dimension, rank R_f(x). Raises ValueError, with the state, where that changes.
+    """
+
+    at: Callable[[Array], Resistance]
+    sample: Array
+    base: Resistance = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
+        object.__setattr__(self, "base", self.at(self.sample))
+        object.__setattr__(self, "controlled", self.base.controlled)
+
+    @property
+    def size(self) -> int:
+        """m."""
+        return self.base.size
+
+    @property
+    def admits_efforts(self) -> bool:
+        """Whether every effort is possible at the sample."""
+        return self.base.admits_efforts
+
+    @property
+    def is_reciprocal(self) -> bool:
+        """Whether S = 0."""
+        return self.base.is_reciprocal
+
+    @property
+    def coordinates(self) -> int:
+        """r, that of the sample."""
+        return self.base.coordinates
+
+    def here(self, x: Array) -> Resistance:
+        """R_x, checked to be of the kind and the rank of the sample's."""
+        made = self.at(x)
+        if type(made) is not type(self.base) or (made.size, made.controlled) != (self.size, self.controlled):
+            raise ValueError(f"a modulated resistance must be of one kind and size: {made!r} at x = {x}, {self.base!r} "
+                             f"at x = {self.sample}")  # fmt: skip
+        if made.coordinates != self.coordinates:
+            raise ValueError(
+                f"a modulated resistance must admit efforts in a space of constant dimension: rank R_f is "
+                f"{made.coordinates} at x = {x}, {self.coordinates} at x = {self.sample}"
+            )
+        return made
+
+    def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
+        """Those of R_x."""
+        return self.here(x).matrices(x, efforts)
+
+    def admitted(self, x: Array) -> Array:
+        """T of R_x, in coordinates that are continuous in x: directions K are those of the sample."""
+        made, base = self.here(x), self.base
+        if isinstance(made, LinearResistance) and isinstance(base, LinearResistance):
+            return made.image(base.directions)[0]
+        return made.admitted(x)
+
+    def reduced(self, x: Array, coordinates: Array) -> tuple[Array, Array]:
+        """D and S of R_x in the same coordinates."""
+        made, base = self.here(x), self.base
+        if isinstance(made, LinearResistance) and isinstance(base, LinearResistance):
+            return made.image(base.directions)[1], np.zeros((self.coordinates,) * 2)
+        return made.reduced(x, coordinates)

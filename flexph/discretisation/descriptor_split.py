@@ -1,0 +1,176 @@
+"""Which states a descriptor matrix differentiates: the split that gradient pairs and collocation need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg.lapack import dgecon as gecon
+from scipy.linalg.lapack import dgetrf as getrf
+from scipy.linalg.lapack import dgetrs as getrs
+
+from ..numerics.ranks import equilibrated, rank_of, subspaces
+from ..numerics.rotations import Array
+from ..systems.derivatives import dense
+from ..systems.nonlinear import PHDAE, Constant
+from .broyden import StepFailed
+
+PROBES, NEARBY = 3, 1e-2
+"""States beside the sample at which the zeros of a varying E are looked for, and how far away, over their size."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """``U₁ᵀ E V₁`` is invertible, and E = U₁U₁ᵀ E V₁V₁ᵀ.
+
+    Of a constant E by its singular value decomposition ([dg] proposition 2), of a semi-explicit one the choice of its
+    rows and columns ([dg] definition 10).
+
+    U₁, V₁ (n, r), U₂, V₂ (n, n − r), orthonormal and constant. V₁ᵀx are the differential, V₂ᵀx the algebraic states.
+    """
+
+    U1: Array
+    U2: Array
+    V1: Array
+    V2: Array
+
+    def differential(self, x: Array) -> Array:
+        """The part of a state that E differentiates."""
+        made: Array = self.onto_states @ x if self._states is None else self._states * x
+        return made
+
+    def unseen(self, z: Array) -> Array:
+        """The part of a costate that Eᵀ does not see."""
+        made: Array = self.onto_costates @ z if self._costates is None else self._costates * z
+        return made
+
+    def inner(self, matrix: Array) -> Array:
+        """A derivative by the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀), as one by x₁."""
+        if self._states is None:
+            made: Array = matrix - 0.5 * (matrix @ self.onto_states)
+            return made
+        return matrix * (1.0 - 0.5 * self._states)
+
+    def to_costates(self, E: Array) -> Array:
+        """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ``: from gradients to costates. Raises StepFailed where there is none ([dg] (A1))."""
+        A, rows, columns = equilibrated((self.U1.T @ E @ self.V1).T)
+        factors, pivots, failed = getrf(A)
+        if A.size and (failed or not gecon(factors, np.linalg.norm(A, 1))[0] > np.finfo(float).eps):
+            raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
+        found = getrs(factors, pivots, self.V1.T / rows[:, None])[0] if A.size else self.V1.T
+        made: Array = self.U1 @ (found / columns[:, None])
+        return made
+
+    @cached_property
+    def onto_states(self) -> Array:
+        """V₁V₁ᵀ."""
+        return self.V1 @ self.V1.T
+
+    @cached_property
+    def onto_costates(self) -> Array:
+        """U₂U₂ᵀ."""
+        return self.U2 @ self.U2.T
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether V₁V₁ᵀ is diagonal: states are differential or algebraic one by one."""
+        return self._states is not None
+
+    @cached_property
+    def _states(self) -> Array | None:
+        return _diagonal(self.onto_states)
+
+    @cached_property
+    def _costates(self) -> Array | None:
+        return _diagonal(self.onto_costates)
+
+
+def _diagonal(matrix: Array) -> Array | None:
+    """The diagonal of a matrix that has nothing else: a product with it is cheaper."""
+    diagonal = np.diag(matrix).copy()
+    return None if np.any(matrix != np.diag(diagonal)) else diagonal
+
+
+def split_of(E: Array) -> Split:
+    """The split of a constant matrix."""
+    found = subspaces(E)
+    return Split(found.range, found.left_null, found.rows, found.null)
+
+
+class ParametrizedDescriptor:
+    """``E(x) = [[1, 0, 0], [0, 0, 0], [0, E₃₂(x), 1]]`` for x = (x₁, x₂, θ), [dg] eq. (37).
+
+    ``sizes`` are those of x₁, x₂ and θ, ``coupling`` is the function E₃₂ of x.
+    """
+
+    def __init__(self, sizes: tuple[int, int, int], coupling: Callable[[Array], Array]) -> None:
+        n1, n2, n3 = sizes
+        self.size, self.coupling = n1 + n2 + n3, coupling
+        self.first, self.second, self.third = slice(0, n1), slice(n1, n1 + n2), slice(n1 + n2, self.size)
+
+    def __call__(self, x: Array) -> Array:
+        """E(x)."""
+        made = np.eye(self.size)
+        made[self.second, self.second] = 0.0
+        made[self.third, self.second] = self.coupling(x)
+        return made
+
+
+def differential_split(system: PHDAE) -> Split:
+    """The split of E. Raises ValueError where E varies and is not semi-explicit with constant rows and columns.
+
+    Of a :class:`ParametrizedDescriptor` x₂ is algebraic, x₁ and θ are differential.
+    """
+    if isinstance(system.E, ParametrizedDescriptor):
+        return selection(system.size, system.E.first, system.E.third)
+    if isinstance(system.E, Constant):
+        return split_of(dense(system.E.matrix))
+    split = _selection(np.max([np.abs(E) for E in probes(system)], axis=0))
+    rows, columns = split.U1.shape[1], split.V1.shape[1]
+    if rows != columns:
+        raise ValueError(
+            f"E(x) is not semi-explicit: {rows} of its rows and {columns} of its columns are not zero; "
+            "runs take method='dirac', all other methods and consistent starts need transform(...) of the system"
+        )
+    rank = rank_of(split.U1.T @ dense(system.E(system.sample)) @ split.V1)
+    if rank < rows:
+        raise ValueError(
+            f"E(x) is singular on its {rows} states that are not zero, where its rank is {rank}: use method='dirac', "
+            "or transform(...) the system ([dg] theorem 8)"
+        )
+    return split
+
+
+def differential_projection(system: PHDAE) -> Array:
+    """Projection (n, n) onto the states that E differentiates, where its null space is constant, else the identity."""
+    found = subspaces(np.vstack(probes(system)))
+    if found.rows.shape[1] > rank_of(dense(system.E(system.sample))):
+        return np.eye(system.size)
+    made: Array = found.rows @ found.rows.T
+    return made
+
+
+def probes(system: PHDAE) -> list[Array]:
+    """E at the sample and at states around it, as near as each state is large."""
+    rng, x = np.random.default_rng(0), system.sample
+    size = np.where(x != 0.0, np.abs(x), system.floor(x))
+    size = np.where(size > 0.0, size, 1.0)
+    around = [x + NEARBY * size * rng.standard_normal(x.size) for _ in range(PROBES)]
+    return [dense(system.E(state)) for state in (x, *around)]
+
+
+def selection(n: int, *kept: slice) -> Split:
+    """The split of an E that has the same rows and columns of some states."""
+    own = np.zeros(n, dtype=bool)
+    for part in kept:
+        own[part] = True
+    return _selection(np.diag(own))
+
+
+def _selection(size: Array) -> Split:
+    """Rows and columns that are not zero."""
+    one = np.eye(len(size))
+    rows, columns = size.any(axis=1), size.any(axis=0)
+    return Split(one[:, rows], one[:, ~rows], one[:, columns], one[:, ~columns])

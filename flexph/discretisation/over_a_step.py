@@ -1,0 +1,64 @@
+"""The matrices of a system at a state, or over a step, through one door: what is made of systems asks for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from ..numerics.rotations import Array, dense
+from ..systems.nonlinear import PHDAE
+from .descriptor_split import differential_split
+from .discrete_gradient_pairs import discretised
+from .own_pair import with_pair
+
+
+class View(Protocol):
+    """E, J, R, B (dense) and z of a system by name, and the state ``place`` that other functions are to be asked at."""
+
+    place: Array
+
+    def __call__(self, name: str) -> Array:
+        """E, J, R, B or z."""
+
+
+class AtState:
+    """A system at a state."""
+
+    def __init__(self, system: PHDAE, x: Array) -> None:
+        self.system, self.place = system, x
+
+    def __call__(self, name: str) -> Array:
+        """E, J, R, B or z."""
+        return np.asarray(dense(getattr(self.system, name)(self.place)))
+
+
+class OverStep:
+    """A system over a step: its means, and the functions in the middle where it has none ([dg] definition 8)."""
+
+    def __init__(self, system: PHDAE, middle: Callable[[Array, Array], Array], x0: Array, x1: Array) -> None:
+        self.system, self.x0, self.x1, self.place = system, x0, x1, middle(x0, x1)
+
+    def __call__(self, name: str) -> Array:
+        """Ē, J̄, R̄, B̄ or z̄."""
+        if name == "z":
+            return np.asarray(self.system.means["z"](self.x0, self.x1))
+        return dense(discretised(self.system, name, self.system.means)(self.x0, self.x1, self.place))
+
+
+def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
+    """Where a step takes what has no mean: algebraic states are stage values, at its end, of the gradient pairs."""
+    try:
+        part = None if "z" in system.means else differential_split(system).differential
+    except ValueError:  # for method dirac
+        part = None
+    return (lambda x0, x1: 0.5 * (x0 + x1)) if part is None else (lambda x0, x1: x1 - 0.5 * part(x1 - x0))
+
+
+def all_paired(systems: tuple[PHDAE, PHDAE]) -> tuple[PHDAE, PHDAE]:
+    """The systems, both with a discrete gradient pair where one has its own: the other takes that of ``gonzalez``."""
+    if not any("z" in s.means for s in systems):
+        return systems
+    first, second = (s if "z" in s.means else with_pair(s) for s in systems)
+    return first, second

@@ -1,0 +1,120 @@
+"""Discrete gradient pairs that a system has of its own, or takes from a method ([dg] definition 7 and eq. (18))."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..systems.discrete_gradients import check_discrete_gradient
+from ..systems.nonlinear import FEEDTHROUGH, PHDAE
+from .broyden import Newton, StepFailed
+from .descriptor_split import dense
+from .discrete_gradient_pairs import (
+    Advance,
+    Dirac,
+    Discretised,
+    GradientPair,
+    Latest,
+    Terms,
+    discretised,
+    ports_over,
+    with_effort,
+)
+from .parametrized import ParametrizedPair, dirac_form, gradient_pair
+
+PAIRED = ("gonzalez", "mean_value", "invariants", "dirac")
+"""Methods that are discrete gradient pairs, functions of (x₀, x₁)."""
+AROUND = 0.1
+"""How far from the sample a discrete gradient is checked, relative to the size of each state."""
+
+
+def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "gonzalez") -> PHDAE:
+    """The same system with the discrete gradient pair and the other means that a method takes as its own ``means``.
+
+    Method ``"pair"`` then takes the steps of that method; :func:`flexph.transform` carries them to other coordinates
+    ([dg] theorems 6 and 9). ``dirac`` has the pair (Ē, f) with the costate f of the Dirac-dissipative form and what
+    completes it: in other coordinates f̃ = Ū⁻¹f, which minimises ``‖Ū(f̃ − ẑ)‖`` as f does ``‖f − z̄‖`` ([dg] remark 15).
+    In place of a method, a discrete gradient of H, a function of (x₀, x₁) such as those of
+    :mod:`flexph.discrete_gradients` make, is checked near the sample and gives ``z̄₁ = Ē₁₁⁻ᵀ∇̄H`` ([dg] eq. (20)).
+
+    Raises ValueError for a method that is no pair, or whose E it refuses, and what is no discrete gradient of H.
+    """
+    if callable(method):
+        _check_gradient(system, method)
+        pair: GradientPair | Dirac | ParametrizedPair = gradient_pair(system, method)
+    else:
+        check.choice("method", method, PAIRED)
+        pair = dirac_form(system) if method == "dirac" else gradient_pair(system, method)
+
+    @lru_cache(maxsize=1)  # all of them are asked for one after the other
+    def over(x0: bytes, x1: bytes) -> Discretised:
+        return pair.over(np.frombuffer(x0), np.frombuffer(x1))
+
+    names = ("E", "J", "R", "z", "B", *(FEEDTHROUGH if system.has_feedthrough else ()))
+    means = {name: partial(_entry, over, name) for name in names}
+    return replace(system, means=means, compiled=False)
+
+
+def _entry(over: Callable[[bytes, bytes], Discretised], name: str, x0: Array, x1: Array) -> Any:
+    made = over(*(np.asarray(x, dtype=float).tobytes() for x in (x0, x1)))
+    return getattr(made.ports if name in ("B", *FEEDTHROUGH) else made, name)
+
+
+def _check_gradient(system: PHDAE, discrete: Callable[[Array, Array], Array]) -> None:
+    x = system.sample
+    size = AROUND * np.maximum(np.abs(x), system.floor(x))
+    draw = np.random.default_rng(0).uniform(-1.0, 1.0, (3, x.size))
+    slope = lambda at: np.asarray(dense(system.E(at)).T @ system.z(at))  # noqa: E731
+    check_discrete_gradient(discrete, system.H, slope, [(x, x + size * step) for step in draw])
+
+
+class OwnPair:
+    """``Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h (B̄ − P̄)u`` with the pair (Ē, z̄) among the system's ``means`` ([dg] eq. (18)).
+
+    What has no mean is taken in the middle. E may vary and be singular, as may Ē: it is not solved with. The balance
+    is exact where ``z̄ᵀĒ (x₁ − x₀) = H(x₁) − H(x₀)`` ([dg] theorem 2).
+    """
+
+    def __init__(self, system: PHDAE) -> None:
+        if "z" not in system.means:
+            raise ValueError("method 'pair' needs a system with a mean of z, see PHDAE and flexph.with_pair")
+        self.system, self._newton = system, Newton()
+        self._E, self._J, self._R = (discretised(system, name, system.means) for name in "EJR")
+        self._ports = ports_over(system, system.means)
+        self._moving = dense(system.E(system.sample)).any(axis=0)
+        self.memory = np.zeros(system.size)
+
+    def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
+        """Advance by h under constant inputs; raises StepFailed."""
+        terms = Latest(lambda x1: self._terms(x0, x1, u))
+
+        def residual(x1: Array, part: float = 1.0) -> Array:
+            at: Terms = terms(x1)
+            return at.moved - (part * h) * at.flow
+
+        guess = x0 + h * self.memory
+        try:
+            x1, iterations = self._newton.solve(residual, guess, size)
+        except StepFailed:
+            self._newton, x1, iterations = with_effort(residual, x0, guess, size)
+        x1 = self._newton.polished(residual, x1, size)
+        self.memory = np.where(self._moving, (x1 - x0) / h, 0.0)  # the next step begins as this one went
+        at: Terms = terms(x1)
+        ports = self._ports(x0, x1, 0.5 * (x0 + x1)) if at.ports is None else at.ports
+        lost = h * ports.dissipated(at.R, at.costate, u)
+        return Advance(x1, iterations, ports.output(at.costate, u), lost, self.system.H(x1))
+
+    def _terms(self, x0: Array, x1: Array, u: Array) -> Terms:
+        """The matrices of ports, which may be dear, are not asked for where there is no input."""
+        middle = 0.5 * (x0 + x1)
+        E, J, R = (at(x0, x1, middle) for at in (self._E, self._J, self._R))
+        costate = self.system.means["z"](x0, x1)
+        flow = J @ costate - R @ costate
+        ports = self._ports(x0, x1, middle) if u.any() else None
+        return Terms(E @ (x1 - x0), flow if ports is None else flow + ports.flow(u), costate, R, ports)

@@ -1,0 +1,113 @@
+"""Semi-explicit systems with a parameter that follows an equation without structure ([dg] eq. (37)-(38))."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..systems.discrete_gradients import correction
+from ..systems.nonlinear import PHDAE
+from .descriptor_split import ParametrizedDescriptor, dense, selection
+from .discrete_gradient_pairs import Dirac, Discretised, Gradient, GradientPair
+
+
+class ParametrizedPair(GradientPair):
+    """``Ē Δx = h (J̄ − R̄) z̄ + h (B̄ − P̄)u`` with z̄ = (∇̄H₁, z̄₂, 0) for E of [dg] eq. (37) (remark 11).
+
+    All matrices and z₂ are taken in the middle of the step, x₂ and θ too: Ē₃₂ multiplies a difference of algebraic
+    states at the ends of the step, which therefore belong to the ends (completion ``mean``). ΔH = H₁(x₁¹) − H₁(x₁⁰) is
+    balanced to round-off whatever the equation of θ.
+    """
+
+    def __init__(self, system: PHDAE, kind: str | Any) -> None:
+        assert isinstance(system.E, ParametrizedDescriptor)
+        super().__init__(replace(system, derivatives=None), kind, selection(system.size, system.E.first))
+
+    def _over(self, x0: Array, x1: Array, before: float, gradient: Gradient | None) -> Discretised:
+        change, middle = x1 - x0, 0.5 * (x0 + x1)
+        step = self.split.differential(change)
+        E, J, R, ports = (at(x0, x1, middle) for at in (self._E, self._J, self._R, self._ports))
+        costate = self.system.z(middle)
+        if gradient is not None:
+            costate = self._to_costates(E) @ gradient(x1) + self.split.unseen(costate)
+        elif self.kind == "gonzalez":
+            ratio = correction(float(costate @ step), step, before, self._energy(x1))
+            costate = costate + ratio * step
+        return Discretised(E, J, R, ports, costate, step, E @ change)
+
+
+def gradient_pair(system: PHDAE, kind: str | Any) -> GradientPair:
+    """The discrete gradient pair of a method, or of a discrete gradient, for a system with or without a parameter."""
+    parametrized = isinstance(system.E, ParametrizedDescriptor)
+    return ParametrizedPair(system, kind) if parametrized else GradientPair(system, kind)
+
+
+def dirac_form(system: PHDAE) -> Dirac | ParametrizedPair:
+    """Method ``dirac``; costates of a system with a parameter are known but for the algebraic ones ([dg] theorem 5)."""
+    return ParametrizedPair(system, "gonzalez") if isinstance(system.E, ParametrizedDescriptor) else Dirac(system)
+
+
+def parametrized_system(
+    *,
+    sizes: tuple[int, int, int],
+    J: Any,
+    R: Any = None,
+    gradient: Callable[[Array], Array],
+    z2: Callable[[Array], Array],
+    H: Callable[[Array], float],
+    sample: Any,
+    coupling: Any,
+    A: Any,
+    B: Any = None,
+    **options: Any,
+) -> PHDAE:
+    """``diag(1, 0) (ẋ₁, ẋ₂) = (J − R)(∇H₁(x₁), z₂) + B₁₂u``, ``θ̇ + E₃₂ẋ₂ = A (∇H₁, z₂) + B₃u`` ([dg] eq. (38)).
+
+    States x = (x₁, x₂, θ) of the given sizes (n₁, n₂, n₃). J and R (n₁ + n₂, n₁ + n₂), ``coupling`` E₃₂ (n₃, n₂), A
+    (n₃, n₁ + n₂) and B (n, m) are matrices or functions of x, z₂ (n₂,) is a function of x, ``gradient`` ∇H₁ (n₁,) and H
+    of x₁. As a :class:`flexph.PHDAE` it has E of [dg] eq. (37), z = (∇H₁, z₂, 0) and A among J; R, J and H are
+    checked there. Parts are ``x1``, ``x2`` and ``theta`` unless ``options``, further arguments of PHDAE, name others.
+
+    Methods gonzalez, mean_value, dirac and midpoint take it as :class:`ParametrizedPair` says. gauss4 and gauss6 have
+    all states at the nodes, x₂ and θ with order 2 and 4; radau, bdf and ida take it as it is. A start needs x₂ that
+    satisfies its equation (:func:`flexph.consistent`): what it is off goes to and fro from step to step, and θ with it.
+    """
+    n1, n2, n3 = (check.count(f"sizes[{k}]", size, least=0) for k, size in enumerate(sizes))
+    n, inner = n1 + n2 + n3, n1 + n2
+    at = {"J": _function("J", J, (inner, inner)), "A": _function("A", A, (n3, inner))}
+    at["R"] = _function("R", np.zeros((inner, inner)) if R is None else R, (inner, inner))
+
+    def structure(x: Array) -> Array:
+        made, across = np.zeros((n, n)), at["A"](x)
+        made[:inner, :inner], made[inner:, :inner], made[:inner, inner:] = at["J"](x), across, -across.T
+        return made
+
+    def loss(x: Array) -> Array:
+        made = np.zeros((n, n))
+        made[:inner, :inner] = at["R"](x)
+        return made
+
+    parts = {"x1": slice(0, n1), "x2": slice(n1, inner), "theta": slice(inner, n)}
+    return PHDAE(
+        E=ParametrizedDescriptor((n1, n2, n3), _function("coupling", coupling, (n3, n2))),
+        J=structure,
+        R=loss,
+        B=B,
+        z=lambda x: np.concatenate([gradient(x[:n1]), z2(x), np.zeros(n3)]),
+        H=lambda x: float(H(x[:n1])),
+        sample=sample,
+        **{"parts": parts, **options},
+    )
+
+
+def _function(name: str, given: Any, shape: tuple[int, int]) -> Callable[[Array], Array]:
+    """A matrix or a function of x as a function whose values are checked."""
+    if not callable(given):
+        matrix = check.array(name, dense(given), shape)
+        return lambda x: matrix
+    return lambda x: check.array(name, dense(given(x)), shape)

@@ -1,0 +1,39 @@
+"""Results as comma-separated tables."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..results.solution import Solution
+
+
+def write_table(path: str | Path, columns: Mapping[str, Any]) -> Path:
+    """Write columns of equal length (k,) under their names; numbers keep all their digits. Returns the path."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(columns)
+        table.writerows(zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True))
+    return Path(path)
+
+
+def write_ledger(path: str | Path, solution: Solution) -> Path:
+    """Write the energy ledger: energies at the end of each saved step, works and losses up to it, residuals."""
+    ledger = solution.ledger
+    columns: dict[str, Any] = {"t_s": solution.times[1:], "total energy [J]": ledger.total_energy[1:]}
+    columns |= {f"{name} [J]": values[1:] for name, values in ledger.energy.items()}
+    columns |= {f"work of {name} [J]": values for name, values in {**ledger.work, **ledger.joint_work}.items()}
+    columns |= {f"dissipated in {name} [J]": values for name, values in ledger.dissipation.items()}
+    columns |= {
+        "balance residual [J]": ledger.residual,
+        "position residual [m]": ledger.position_residual,
+        "velocity residual [m/s]": ledger.velocity_residual,
+        "Newton iterations": ledger.iterations,
+    }
+    if ledger.nonholonomic_residual.any():
+        columns["nonholonomic residual [m/s]"] = ledger.nonholonomic_residual
+    return write_table(path, columns)

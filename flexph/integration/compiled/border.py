@@ -1,0 +1,178 @@
+"""The order of the unknowns: inner flexible coordinates body by body, then the border that couples everything.
+
+Both are numbered by the reverse Cuthill-McKee ordering, so that banded factorisations stay narrow: chains cost as much
+a body as short ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from .loops.band import stored
+from .memory.data import Border, Index, Inertia, Joints, Nodes, Rolling
+from .memory.simd import padded
+
+
+def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling], rows: int) -> Border:
+    """Number the unknowns of a step."""
+    joints, rolling = couplings
+    bodies, d = inertia.weight.shape
+    s, n = inertia.J.shape[1], inertia.first[-1]
+    is_master = np.zeros(n, dtype=bool)
+    for k in {*joints.plus, *joints.minus} - {-1}:
+        is_master[nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]]] = True
+    count = _Counter()
+    turning, flexing = inertia.turns[:, None] > 0, (np.diff(inertia.first) > 0)[:, None]
+    v = count.take(np.ones((bodies, d), dtype=bool))
+    w = count.take(np.broadcast_to(turning, (bodies, s)))
+    c = count.take(np.broadcast_to(flexing, (bodies, d)))
+    m = count.take(is_master)
+    l = count.take(np.ones(rows, dtype=bool))
+    ptr, col = _vector_columns(nodes, joints, v, w, c, m)
+    groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), ptr, col)
+    order = _number(count.total, groups)
+    v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
+    inner, inners, width = _inner(inertia, is_master)
+    masters = _masters(inertia, is_master)
+    columns = padded(s + d + np.diff(masters["masters"]))
+    made = Border(
+        v=v,
+        w=w,
+        c=c,
+        m=m,
+        l=l,
+        inner=inner,
+        order=np.lexsort((inner, is_master, np.repeat(np.arange(bodies), np.diff(inertia.first)))).astype(np.int64),
+        place=np.zeros(0, dtype=np.int64),
+        inners=inners,
+        width=width,
+        stored=stored(width),
+        band=_starts(inners * stored(width)),
+        **masters,
+        columns=columns,
+        reduced=_starts(inners * columns),
+        vector_ptr=ptr,
+        vector_col=np.where(col >= 0, order[col], -1),
+        size=np.array([count.total, max([0, *(np.ptp(order[g]) for g in groups)])]),
+    )
+    return made._replace(place=_places(inertia, made, s + d))
+
+
+def _places(inertia: Inertia, border: Border, first: int) -> Index:
+    """Where the entries of the flexible matrices stand, behind each other: rest, bands, F⁻¹ C, border (see System)."""
+    row, col = np.repeat(np.arange(inertia.ptr.size - 1), np.diff(inertia.ptr)), inertia.col
+    body = np.searchsorted(inertia.first, row, side="right") - 1
+    i, j, w = border.inner[row], border.inner[col], border.width[body]
+    bands = inertia.col.size
+    reduced = bands + int(border.inners @ stored(border.width))
+    of_border = reduced + int(border.inners @ border.columns)
+    wide = int(border.size[1])
+    choices = [
+        (bands + border.band[body] + i * stored(w) + j - i + w, (i >= 0) & (j >= 0)),
+        (reduced + border.reduced[body] + i * border.columns[body] + first + border.local[col], (i >= 0) & (j < 0)),
+        (of_border + border.m[row] * stored(wide) + border.m[col] - border.m[row] + wide, (i < 0) & (j < 0)),
+    ]
+    place = np.arange(col.size)
+    for where, own in choices:
+        place[own] = where[own]
+    return place
+
+
+class _Counter:
+    """Hands out numbers."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def take(self, wanted: np.ndarray) -> Index:
+        """A number for each that is wanted, −1 for the others."""
+        made = np.full(wanted.shape, -1, dtype=np.int64)
+        made[wanted] = self.total + np.arange(wanted.sum())
+        self.total += int(wanted.sum())
+        return made
+
+
+def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Index, Index]:
+    """Unknowns that move each vector: ṙ̄, ω̄, φ̄u̇̄ of the body and the shape of its nodes, plus before minus.
+
+    Entries of −1 keep the places: every node has the same layout.
+    """
+    v, w, c, m = numbers
+    ptr, col = [0], [np.zeros(0, dtype=np.int64)]
+    for ends in zip(joints.plus, joints.minus, strict=True):
+        for k in ends:
+            if k >= 0:
+                b = nodes.body[k]
+                col += [v[b], w[b], c[b], m[nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]]]]
+        ptr.append(sum(part.size for part in col))
+    return np.array(ptr, dtype=np.int64), np.concatenate(col).astype(np.int64)
+
+
+def _groups(
+    inertia: Inertia, couplings: tuple[Joints, Rolling], numbers: tuple[Index, ...], ptr: Index, col: Index
+) -> list[Index]:
+    """Sets of unknowns that are all coupled with each other."""
+    (v, w, c, m, l), (joints, rolling) = numbers, couplings
+    groups = []
+    for b in range(len(inertia.mass)):
+        groups.append(np.concatenate([v[b], w[b], c[b], m[inertia.first[b] : inertia.first[b + 1]]]))
+    of_product = [
+        np.concatenate([col[ptr[i] : ptr[i + 1]], col[ptr[j] : ptr[j + 1]]])
+        for i, j in zip(joints.first, joints.second, strict=True)
+    ]
+    by_row: dict[int, list[Index]] = {}
+    for row, product in zip(joints.term_row, joints.term_product, strict=True):
+        by_row.setdefault(int(row), [l[row : row + 1]]).append(of_product[product])
+    for row, *pair in zip(rolling.row, rolling.product, rolling.by, strict=True):
+        by_row.setdefault(int(row), [l[row : row + 1]]).extend(of_product[product] for product in pair)
+    for row, body in zip(rolling.spin_row, rolling.spin_body, strict=True):
+        by_row.setdefault(int(row), [l[row : row + 1]]).append(w[body])
+    groups += [np.concatenate(parts) for parts in by_row.values()]
+    groups += [of_product[p] for p in (*joints.length_product, *joints.component_product)]
+    pairs = zip(joints.sine_product, joints.cosine_product, strict=True)
+    groups += [np.concatenate([of_product[p], of_product[q]]) for p, q in pairs]
+    return [np.unique(g[g >= 0]) for g in groups]
+
+
+def _number(size: int, groups: list[Index]) -> Index:
+    """New number of each unknown, by reverse Cuthill-McKee."""
+    rows = np.concatenate([np.zeros(0, dtype=np.int64), *(np.repeat(g, g.size) for g in groups)])
+    cols = np.concatenate([np.zeros(0, dtype=np.int64), *(np.tile(g, g.size) for g in groups)])
+    graph = sparse.csr_array((np.ones(rows.size), (rows, cols)), shape=(size, size))
+    return np.argsort(reverse_cuthill_mckee(graph, symmetric_mode=True)).astype(np.int64)
+
+
+def _inner(inertia: Inertia, is_master: np.ndarray) -> tuple[Index, Index, Index]:
+    """Place of the inner coordinates within their body, their number and bandwidth by body."""
+    inner = np.full(is_master.size, -1, dtype=np.int64)
+    bodies = len(inertia.mass)
+    counts, widths = np.zeros(bodies, dtype=np.int64), np.zeros(bodies, dtype=np.int64)
+    n = is_master.size
+    graph = sparse.csr_array((np.ones(inertia.col.size), inertia.col, inertia.ptr), shape=(n, n))
+    for b in range(bodies):
+        own = np.arange(inertia.first[b], inertia.first[b + 1])
+        own = own[~is_master[own]]
+        counts[b] = own.size
+        if not own.size:
+            continue
+        block = sparse.csr_array(graph[own][:, own])
+        place = np.argsort(reverse_cuthill_mckee(block, symmetric_mode=True))
+        inner[own] = place
+        coo = sparse.coo_array(block)
+        widths[b] = np.abs(place[coo.row] - place[coo.col]).max()
+    return inner, counts, widths
+
+
+def _masters(inertia: Inertia, is_master: np.ndarray) -> dict[str, Index]:
+    master = np.flatnonzero(is_master)
+    first = np.searchsorted(master, inertia.first)
+    local = np.full(is_master.size, -1, dtype=np.int64)
+    body = np.searchsorted(inertia.first, master, side="right") - 1
+    local[master] = np.arange(master.size) - first[body]
+    return {"masters": first.astype(np.int64), "master": master.astype(np.int64), "local": local}
+
+
+def _starts(sizes: Index) -> Index:
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)

@@ -1,0 +1,330 @@
+"""From a mechanism to the flat arrays of the compiled kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ...bodies.inertia import square_of
+from ...joints.rows.connection import measures
+from ...kernels.arrays import Arrays
+from ...mechanisms.model.network import build_network
+from ...numerics.rotations import Array, cross
+from .border import make_border
+from .loops.relations import resisting
+from .memory.data import Books, Constants, Elastic, Index, Inertia, Joints, Loads, Nodes, Rolling, Stiffness
+from .memory.simd import kinds
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+
+
+def constants(mechanism: Mechanism) -> Constants:
+    """All constant arrays of a mechanism; the shift to the centre of mass is never folded in."""
+    a = mechanism.network.arrays
+    resolution = a.resolution
+    if a.mean is None:
+        a = build_network(mechanism.bodies, mechanism.connections, mechanism.gravity, folded=False).arrays
+    strain = _StrainRows(a)
+    pattern = _pattern(a, strain)
+    inertia = _inertia(a, pattern, _forms(mechanism), resolution)
+    nodes = _nodes(a)
+    joints = _joints(a, [name for name, _ in measures(mechanism.connections)])
+    rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
+    border = make_border(inertia, nodes, (joints, rolling), mechanism.layout.multipliers)
+    made = Constants(
+        inertia=inertia,
+        elastic=_elastic(a, strain, pattern),
+        stiffness=_stiffness(a, strain, pattern, border.place),
+        nodes=nodes,
+        joints=joints,
+        rolling=rolling,
+        loads=_loads(a),
+        border=border,
+        books=_books(mechanism, a),
+    )
+    groups: Any = (group.__class__(*map(_own, group)) for group in made)
+    return Constants(*groups)
+
+
+def _own(part: Any) -> Any:
+    """A writable, contiguous copy of 64-bit numbers: one type for the compiler whatever it came from."""
+    if not isinstance(part, np.ndarray):
+        return part
+    return np.array(part, dtype=np.int64 if part.dtype.kind in "iub" else float, order="C")
+
+
+class _StrainRows:
+    """D(u) = strain + weights diag(slopes u) slopes by rows: D_i(u) = strain_i + G_i u on one pattern."""
+
+    def __init__(self, a: Arrays) -> None:
+        strain, slopes, weights = (sparse.csr_array(m) for m in (a.strain, a.slopes, a.weights))
+        self.curved = np.diff(weights.indptr) > 0
+        strain.sort_indices()
+        none = sparse.csr_array((strain.shape[1],) * 2)  # one for all straight rows: solids have a hundred thousand
+        self.G = [self._second(slopes, weights, i) if bent else none for i, bent in enumerate(self.curved)]
+        self.columns, self.values = [], []
+        for i, second in enumerate(self.G):
+            own = slice(strain.indptr[i], strain.indptr[i + 1])
+            if not self.curved[i]:
+                self.columns.append(strain.indices[own].astype(int))
+                self.values.append(strain.data[own])
+                continue
+            columns = np.union1d(strain.indices[own], second.nonzero()[0]).astype(int)
+            row = np.zeros(columns.size)
+            row[np.searchsorted(columns, strain.indices[own])] = strain.data[own]
+            self.columns.append(columns)
+            self.values.append(row)
+        self.ptr = np.concatenate([[0], np.cumsum([c.size for c in self.columns])]).astype(int)
+
+    @staticmethod
+    def _second(slopes: Any, weights: Any, i: int) -> Any:
+        own = slice(weights.indptr[i], weights.indptr[i + 1])
+        rows = slopes[weights.indices[own]]
+        return sparse.csr_array(rows.T @ sparse.diags_array(weights.data[own]) @ rows)
+
+
+class _Pattern:
+    """Entries (row, column) of a sparse matrix of the flexible coordinates, sorted by rows."""
+
+    def __init__(self, made: Any) -> None:
+        made = sparse.csr_array(made)
+        made.sort_indices()
+        self.ptr, self.col = made.indptr.astype(np.int64), made.indices.astype(np.int64)
+        self.shape = made.shape
+
+    def values(self, matrix: Any) -> Array:
+        """The entries of a matrix that has no others."""
+        m = sparse.coo_array(matrix)
+        found = np.zeros(self.col.size)
+        np.add.at(found, self.find(m.row, m.col), m.data)
+        return found
+
+    def find(self, row: Index, col: Index) -> Index:
+        """Numbers of the entries."""
+        keys = np.repeat(np.arange(self.shape[0]), np.diff(self.ptr)) * self.shape[1] + self.col
+        return np.searchsorted(keys, row.astype(np.int64) * self.shape[1] + col)
+
+
+def _pattern(a: Arrays, strain: _StrainRows) -> _Pattern:
+    n, count = a.body_u.size, a.stack.shape[0] // max(a.body_u.size, 1)
+    ones = lambda m: sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)  # noqa: E731
+    rows = sparse.csr_array(
+        (np.ones(strain.ptr[-1]), np.concatenate([np.zeros(0, int), *strain.columns]), strain.ptr),
+        shape=(len(strain.columns), n),
+    )
+    made = rows.T @ ones(sparse.csr_array(a.stiffness)) @ rows + ones(sparse.csr_array(a.viscous))
+    for k in range(count):
+        made = made + ones(sparse.csr_array(a.stack[k * n : (k + 1) * n]))
+    return _Pattern(made + sparse.eye_array(n))
+
+
+def _inertia(a: Arrays, pattern: _Pattern, forms: Array, resolution: Array) -> Inertia:
+    n, s = a.body_u.size, a.n.shape[0]
+    count, bodies = 1 + s + s * s, len(a.mass)
+    shape, mean = sparse.coo_array(a.mean), np.zeros((n, a.dim))
+    mean[shape.col, shape.row % a.dim] = shape.data
+    val = np.zeros((pattern.col.size, kinds(a.dim)))
+    for k in range(count):
+        val[:, k] = pattern.values(a.stack[k * n : (k + 1) * n])
+    turns = np.zeros(bodies, dtype=np.int64)
+    turns[a.turning] = 1
+    return Inertia(
+        mass=a.mass,
+        weight=np.ascontiguousarray(a.weight),
+        J=np.ascontiguousarray(a.J),
+        turns=turns,
+        first=np.searchsorted(a.body_u, np.arange(bodies + 1)).astype(np.int64),
+        s=np.ascontiguousarray(a.s.transpose(2, 0, 1)),
+        n=np.ascontiguousarray(a.n.T),
+        ptr=pattern.ptr,
+        col=pattern.col,
+        val=val,
+        mean=mean,
+        form=forms,
+        resolution=resolution,
+    )
+
+
+def _forms(mechanism: Mechanism) -> Array:
+    """How the shift φ̄ enters M, N_a and K_ab of each body (see gather.inertia_arrays): (b, K d, d)."""
+    basis = cross(mechanism.layout.dim)
+    square, dim = square_of(basis), mechanism.layout.dim
+    moving = np.concatenate([basis, square.reshape(-1, dim, dim)])
+    made = [
+        body.mass * np.concatenate([np.eye(dim)[None], moving * (body.momenta == "full")])
+        for body in mechanism.bodies.values()
+    ]
+    return np.array(made).reshape(len(made), -1, dim)
+
+
+def _elastic(a: Arrays, strain: _StrainRows, pattern: _Pattern) -> Elastic:
+    entry, col, val, turn = [], [], [], []
+    for i in np.flatnonzero(strain.curved):
+        second = strain.G[i].tocsr()
+        for k, c in enumerate(strain.columns[i]):
+            own = slice(second.indptr[c], second.indptr[c + 1])
+            col.append(second.indices[own])
+            val.append(second.data[own])
+            entry.append(np.full(col[-1].size, strain.ptr[i] + k))
+            turn.append(np.arange(col[-1].size))
+    # one of each entry in turn: a sum that is continued at once waits for the last one to be written
+    order = np.argsort(_whole(turn), kind="stable")
+    inverse, compliance = _rows(a.stiffness), _rows(a.compliance)
+    return Elastic(
+        ptr=strain.ptr,
+        row=np.repeat(np.arange(strain.ptr.size - 1), np.diff(strain.ptr)),
+        col=_whole(strain.columns),
+        strain=_real(strain.values),
+        G_entry=_whole(entry)[order],
+        G_col=_whole(col)[order],
+        G_val=_real(val)[order],
+        inverse_ptr=inverse[0],
+        inverse_col=inverse[1],
+        inverse_val=inverse[2],
+        compliance_ptr=compliance[0],
+        compliance_col=compliance[1],
+        compliance_val=compliance[2],
+        damping=a.stress_damping,
+        body=a.body_stress.astype(np.int64),
+        viscous=pattern.values(a.viscous),
+        is_viscous=int(a.viscous.nnz > 0),
+    )
+
+
+def _stiffness(a: Arrays, strain: _StrainRows, pattern: _Pattern, place: Index) -> Stiffness:
+    """Pairs of stresses that are both straight make a constant matrix; the others are summed at every factorisation."""
+    inverse = sparse.coo_array(a.stiffness)
+    straight = ~strain.curved[inverse.row] & ~strain.curved[inverse.col]
+    fixed = sparse.coo_array((inverse.data[straight], (inverse.row[straight], inverse.col[straight])), inverse.shape)
+    rows = sparse.csr_array(a.strain)
+    constant = pattern.values(rows.T @ fixed @ rows)
+    entry, left, end, mean, val, damping = [], [], [], [], [], []
+    count = 0
+    for i, j, value in zip(inverse.row[~straight], inverse.col[~straight], inverse.data[~straight], strict=True):
+        rows, columns = strain.columns[i], strain.columns[j]
+        entry.append(pattern.find(np.repeat(rows, columns.size), np.tile(columns, rows.size)))
+        left.append(count + np.repeat(np.arange(rows.size), columns.size))
+        end.append(np.tile(strain.ptr[j] + np.arange(columns.size), rows.size))
+        mean.append(strain.ptr[i] + np.arange(rows.size))
+        val.append(np.full(rows.size, value))
+        damping.append(np.full(rows.size, a.stress_damping[i]))
+        count += rows.size
+    bent = np.flatnonzero(strain.curved)
+    geometric = [sparse.coo_array(strain.G[i]) for i in bent]
+    by_body = np.zeros(len(a.mass))
+    by_body[a.body_stress] = a.stress_damping
+    return Stiffness(
+        constant=constant,
+        damping=np.repeat(by_body[a.body_u], np.diff(pattern.ptr)) * constant + pattern.values(a.viscous),
+        left_mean=_whole(mean),
+        left_val=_real(val),
+        left_damping=_real(damping),
+        pair_place=place[_whole(entry)],
+        pair_left=_whole(left),
+        pair_end=_whole(end),
+        stress_place=place[_whole([pattern.find(g.row, g.col) for g in geometric])],
+        stress=np.repeat(bent, np.array([g.nnz for g in geometric], dtype=int)).astype(np.int64),
+        stress_val=_real([g.data for g in geometric]),
+    )
+
+
+def _nodes(a: Arrays) -> Nodes:
+    ptr, col, val = _shapes(a.node_shape, a.node_body.size, a.dim)
+    return Nodes(a.node_body.astype(np.int64), a.node_moves, np.ascontiguousarray(a.node_position), ptr, col, val)
+
+
+def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
+    """(count·width, n) by groups of ``width`` rows: columns where any of them has an entry, values (entries, width)."""
+    rows = sparse.csr_array(matrix)
+    col, val = [], []
+    for k in range(count):
+        own = rows[k * width : (k + 1) * width].toarray()
+        used = np.flatnonzero(own.any(axis=0))
+        col.append(used)
+        val.append(own[:, used].T)
+    ptr = np.concatenate([[0], np.cumsum([c.size for c in col])]).astype(np.int64)
+    return ptr, _whole(col), np.concatenate([np.zeros((0, width)), *val])
+
+
+def _joints(a: Arrays, measured: list[str]) -> Joints:
+    made = sparse.coo_array(a.incidence)
+    plus, minus = (np.full(a.incidence.shape[0], -1, dtype=np.int64) for _ in range(2))
+    plus[made.row[made.data > 0.0]] = made.col[made.data > 0.0]
+    minus[made.row[made.data < 0.0]] = made.col[made.data < 0.0]
+    names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
+    springs = {k: np.ascontiguousarray(getattr(a.springs, k)) for k in names}
+    springs.update(resisting(a.springs, measured)._asdict())
+    springs.update({k: getattr(a, k) for k in ("joins_points", "holds_points", "lengths")})
+    return Joints(plus, minus, a.vector_fixed, a.first, a.second, a.term_row, a.term_product, **springs)
+
+
+def _loads(a: Arrays) -> Loads:
+    node, torque = sparse.coo_array(a.input_node), sparse.coo_array(a.input_torque)
+    ptr, col, val = _shapes(a.torque_shape, a.torque_body.size, a.n.shape[0])
+    return Loads(
+        node_row=node.row.astype(np.int64),
+        node_input=node.col.astype(np.int64),
+        node_val=node.data.astype(float),
+        torque_row=torque.row.astype(np.int64),
+        torque_input=torque.col.astype(np.int64),
+        torque_val=torque.data.astype(float),
+        torque_body=a.torque_body,
+        torque_ptr=ptr,
+        torque_col=col,
+        torque_shape=val,
+        follow_input=a.follow_input,
+        follow_node=a.follow_node,
+    )
+
+
+def _books(mechanism: Mechanism, a: Arrays) -> Books:
+    """Where the accounts of the ledger stand: works of ports and drives, of ideal joints, dissipation."""
+    accounts, joints = mechanism.accounts, [c for c in mechanism.connections if c.rows]
+    works, ideal = len(accounts.work), len(accounts.joint_work)
+    column = {name: i for i, name in enumerate(accounts.work)}
+    inputs = np.zeros(sum(s.stop - s.start for s in mechanism.network.input_slices.values()), dtype=np.int64)
+    for name, part in mechanism.network.input_slices.items():
+        inputs[part] = column[name]
+    driven = np.array([c.is_driven for c in joints], dtype=bool)
+    place = np.zeros(len(joints), dtype=np.int64)
+    place[driven] = works - driven.sum() + np.arange(driven.sum())
+    place[~driven] = works + np.arange((~driven).sum())
+    bodies = list(mechanism.bodies.values())
+    elastic = [b.elasticity is not None for b in bodies]
+    heavy = a.weight.any(axis=1)
+    damped = [bool(b.elasticity and b.elasticity.is_damped) for b in bodies]
+    dampers = a.springs.damping != 0.0
+    dampers[a.springs.resisting] = True
+    return Books(
+        input=inputs,
+        row=np.repeat(place, [len(c.rows) for c in joints]),
+        body=_columns(damped, works + ideal),
+        damper=_columns(dampers, works + ideal + sum(damped)),
+        elastic=_columns(elastic, len(bodies)),
+        potential=_columns(heavy, len(bodies) + sum(elastic)),
+        spring=len(bodies) + sum(elastic) + int(heavy.sum()),
+        earned=works,
+        lost=works + ideal,
+    )
+
+
+def _columns(own: Any, first: int) -> Index:
+    """Columns counted from the first one on for those that have their own, −1 for the others."""
+    has = np.array(own, dtype=bool)
+    return np.where(has, first + np.cumsum(has) - 1, -1).astype(np.int64)
+
+
+def _rows(matrix: Any) -> tuple[Index, Index, Array]:
+    made = sparse.csr_array(matrix)
+    return made.indptr.astype(np.int64), made.indices.astype(np.int64), made.data.astype(float)
+
+
+def _whole(pieces: list[Any]) -> Index:
+    return np.concatenate([np.zeros(0), *pieces]).astype(np.int64)
+
+
+def _real(pieces: list[Any]) -> Array:
+    return np.concatenate([np.zeros(0), *pieces])

@@ -1,0 +1,77 @@
+"""Space for everything that compiled steps overwrite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exact.step import WOVEN
+from .loops.band import stored
+from .memory.data import Carried, Constants, Motion, System, Trial, Unknowns, Workspace
+from .memory.memory import Packed, pack
+from .memory.simd import kinds
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+
+
+def packed(mechanism: Mechanism) -> Packed:
+    """All arrays of a mechanism, before a run."""
+    made, accounts = mechanism.flat, mechanism.accounts
+    flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
+    return pack(made, _workspace(made, len(accounts.energy), flows))
+
+
+def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
+    """The space, all zeros."""
+    b, d = k.inertia.weight.shape
+    s, n, m = k.inertia.J.shape[1], int(k.inertia.first[-1]), k.elastic.body.size
+    nodes, vectors, products, rows = (
+        k.nodes.body.size,
+        k.joints.plus.size,
+        k.joints.first.size,
+        k.border.l.size,
+    )
+    count, z = kinds(d), np.zeros
+    springs = int(k.joints.state.max(initial=-1)) + 1
+
+    def motion() -> Motion:
+        return Motion(
+            *(z((b, d)), z((b, d, d)), z(n), z((b, d)), z((b, s)), z(n), z(m), z(springs)),
+            *(z((n, count)), z((n, count)), z((b, s)), z(n), z((nodes, d)), z((vectors, d)), z(products)),
+        )
+
+    def unknowns() -> Unknowns:
+        return Unknowns(z((b, d)), z((b, s)), z(n), z(rows))
+
+    entries, measured = k.elastic.col.size, k.joints.stiffness.size
+    given: Any = (
+        *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m)),
+        *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
+        *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.books.input.size)),
+        *(z((k.loads.torque_body.size, s)), z(measured), z(measured)),
+    )
+    trial = Trial(*given)
+    width = b * (d + s) + n + 2 * rows + 1
+    carried = Carried(
+        *(z((WOVEN, width)), z((WOVEN, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
+        *(z(energies), z(flows), z(flows), z(rows), z(rows), z(7)),
+        *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((WOVEN, WOVEN + 1))),
+    )
+    return Workspace(motion(), motion(), unknowns(), unknowns(), unknowns(), trial, _system(k), carried)
+
+
+def _system(k: Constants) -> System:
+    b, d = k.inertia.weight.shape
+    s, n, z = k.inertia.J.shape[1], int(k.inertia.first[-1]), np.zeros
+    size, width = (int(i) for i in k.border.size)
+    inners, columns, vectors = k.border.inners, k.border.columns, k.border.vector_col.size
+    entries, strains = k.inertia.col.size, k.elastic.col.size
+    return System(
+        *(z(k.stiffness.left_mean.size), z(entries), z(int(inners @ k.border.stored)), z(int(inners @ columns))),
+        *(z((size, stored(width))), z(strains), z((n, s)), z((n, s)), z(n, dtype=np.int64)),
+        *(z((b, d, d)), z((b, d, d)), z((s + d, int(columns.max()))), z(size, dtype=np.int64)),
+        *(z((b, s, s)), z((b, d, d)), z((vectors, d)), z((vectors, d)), z((s, s)), z((s, s)), z((2, 2))),
+        *(z(3), z(3), z(3), z(size), z(n)),
+    )

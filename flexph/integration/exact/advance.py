@@ -1,0 +1,94 @@
+"""One step of the exact scheme with all that is booked of it: the one function that does the work of a run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kernels.arrays import Arrays
+from ...kernels.jacobian import Solve
+from ...kernels.rolling import state_rates
+from ...kernels.state import Configuration, Derived, constraint_sums, derive_at, node_velocities, product_changes
+from ...kernels.step import Means, Schedule
+from ...mechanisms.model.state import flat
+from ...numerics.rotations import Array
+from ...results.ledger import Accounts
+from .newton import Converged, solve_step
+
+Rates = tuple[Array, Array]
+"""Time derivatives of the term coefficients and row offsets at the end of a step."""
+
+
+class Place(NamedTuple):
+    """A flat state between steps, its arrays, what follows from them, and its velocity defect G v − ∂g/∂t, (g,)."""
+
+    x: Array
+    c: Configuration
+    d: Derived
+    defect: Array
+
+
+class Taken(NamedTuple):
+    """A solved step and what is booked of it.
+
+    ``means`` with the multipliers of all constraints; ``energy`` and ``flows`` in the order of the accounts; ``gap``
+    the constraint residuals at the end, of nonholonomic rows those over the step; ``alternating`` what the change of
+    the velocity defect adds to the multipliers; ``solve`` the last Jacobian, factored.
+    """
+
+    means: Means
+    end: Place
+    energy: Array
+    flows: Array
+    gap: Array
+    alternating: Array
+    iterations: int
+    solve: Solve
+
+
+def take_step(accounts: Accounts, start: Place, h: float, prescribed: Schedule, rates: Rates, guess: Means) -> Taken:
+    """Solve the step of h (of either sign) from ``start`` and book it; raises NoConvergence."""
+    a = accounts.arrays
+    found = solve_step(a, start.c, start.d, h, prescribed, guess)
+    means = found.means._replace(lam=prescribed.multipliers(found.means.lam))
+    c, trial = found.trial.end, found.trial
+    # to the bits of a run continued from x: momenta and inertia products of the trial depend on the start of the step
+    d = derive_at(a, c, trial.arm, trial.vector, trial.product)
+    defect = velocity_defect(a, c, d, prescribed.coefficient_1, rates)
+    return Taken(
+        means=means,
+        end=Place(flat(accounts.mechanism, c), c, d, defect),
+        energy=accounts.energies(c, d),
+        flows=accounts.step(start.c, h, means, trial, prescribed),
+        gap=constraint_sums(a, d.product, prescribed.coefficient_1, prescribed.offset_1) + trial.rolled,
+        alternating=_alternating(found, h, defect - start.defect, prescribed),
+        iterations=found.iterations,
+        solve=found.solve,
+    )
+
+
+def velocity_defect(a: Arrays, c: Configuration, d: Derived, coefficient: Array, rates: Rates) -> Array:
+    """G v − ∂g/∂t at a state, with the rates of what time prescribes."""
+    speed = a.incidence @ node_velocities(a, c.v, c.omega, c.du, c.R, d.arm)
+    rate = product_changes(a, speed, d.vector)
+    made = constraint_sums(a, rate, coefficient, prescribed_rate(a, d, rates))
+    return made + state_rates(a, d.product, rate, c.R, c.omega, made.size)
+
+
+def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:
+    """∂g/∂t with the sign of a right-hand side: G v is equal to it where the constraints hold, (g,)."""
+    by_coefficient, by_offset = rates
+    return -constraint_sums(a, d.product, by_coefficient, by_offset)
+
+
+def _alternating(found: Converged, h: float, jump: Array, prescribed: Schedule) -> Array:
+    """What the change of the velocity defect over the step adds to the multipliers: S⁻¹(e₁ − e₀)/h, S = G M⁻¹Gᵀ.
+
+    The factored Jacobian of the step gives it as the answer to a gap of ½h(e₁ − e₀).
+    """
+    if not jump.size:
+        return jump
+    v, omega, du = (np.zeros(part.shape) for part in found.means[:3])
+    nothing = Means(v, omega, du, prescribed.combined(0.5 * h * jump))
+    return prescribed.multipliers(found.solve(nothing).lam)

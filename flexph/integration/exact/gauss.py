@@ -1,0 +1,147 @@
+"""Method ``exact_gauss``: Gauss collocation that keeps what the exact scheme keeps (see kernels.collocation).
+
+Three stages: of sixth order without constraints, whose index 2 at the nodes leaves fourth order in velocities with an
+odd number of stages, and only second with an even one (E. Hairer, C. Lubich, M. Roche, The numerical solution of
+differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5). Positions are exact in the constraints.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.arrays import total
+from ...kernels.constraint_sizes import constraint_sizes
+from ...kernels.gauss.collocation import Collocation
+from ...kernels.gauss.stages import Given, Rates, Stages, onset
+from ...kernels.gauss.tableau import gauss
+from ...kernels.gradient import is_sparse
+from ...kernels.state import derive
+from ...mechanisms.model.network import DENSE_LIMIT
+from ...mechanisms.model.state import State, flat
+from ...mechanisms.poses.consistent_start import gap_of
+from ...numerics.rotations import Array, cayley, turned_spins
+from .advance import Place, velocity_defect
+from .gauss_newton import Problem, solve
+from .newton import CLOSED, FORGOTTEN, NoConvergence
+from .step import Single, Station, Step, check_contacts
+
+STAGES = 3
+
+
+class Gauss:
+    """Steps of Gauss collocation of a small mechanism; raises ValueError for what they do not take."""
+
+    longest = 1.0
+
+    def __init__(self, single: Single, stages: int = STAGES) -> None:
+        _refuse(single)
+        self.single, self.accounts, self.stages = single, single.accounts, stages
+        self.arrays, self.table, self.forcing = single.arrays, single.table, single.forcing
+        self.collocation = Collocation(single.arrays, gauss(stages), single.rows_of_g)
+
+    def first(self, start: State) -> Station:
+        """Where a run starts."""
+        return self.single.first(start)
+
+    def to(self, start: Station, time: float) -> Step:
+        """The step from a station to a time [s]; raises NoConvergence."""
+        a, h, rk = self.arrays, time - start.time, self.collocation.tableau
+        given, (coefficient, offset) = self._given(start.time, h), self.table.at(time)
+        c, d = start.place.c, start.place.d
+        at = onset(a, c, d, h, FORGOTTEN * gap_of(a, d.product, *self.table.at(start.time)))
+        try:
+            found = solve(Problem(self.collocation, at, given), self._guess(start, h))
+            t, end = found.stages, found.stages.end
+            d1 = derive(a, end)
+            gap, lam = gap_of(a, d1.product, coefficient, offset), t.x.lam
+            check_contacts(self.single.mechanism, d1.product, found.iterations)
+            if not np.all(np.abs(gap) <= CLOSED * constraint_sizes(a, d1.vector)):
+                raise NoConvergence("the iteration ended away from the constraints", found.iterations, 0.0)
+        except NoConvergence as error:
+            error.span = (start.time, time)
+            raise
+        defect = velocity_defect(a, end, d1, coefficient, self.table.rates(time, h))
+        energy, flows = self.accounts.energies(end, d1), self._flows(h, t, given)
+        residual = abs(self.accounts.balance(start.energy, energy, flows))
+        station = Station(time, Place(flat(self.single.mechanism, end), end, d1, defect), energy, _rows(t, defect, h))
+        slip = (rk.weights @ self.collocation.rates(t, given))[a.rolling.free > 0]
+        worst = [float(np.abs(x).max(initial=0.0)) for x in (gap, defect, slip)]
+        audit = [residual, *worst, found.iterations, 1, 0]
+        middle = lam[self.stages // 2]
+        return Step(station, 0.5 * (start.time + time), rk.weights @ lam, middle, flows, np.array(audit))
+
+    def _given(self, start: float, h: float) -> Given:
+        """What time prescribes at the nodes, of the interpolant through Gauss-Lobatto points."""
+        rk = self.collocation.tableau
+        values = [self.table.at(start + h * share) for share in rk.given]
+        coefficient, offset = (np.array(part) for part in zip(*values, strict=True))
+        inputs = np.array([self.forcing.at(start + h * node) for node in rk.nodes])
+        return Given(rk.value @ coefficient, rk.rate @ coefficient, rk.rate @ offset, inputs)
+
+    def _guess(self, start: Station, h: float) -> Array:
+        """A line through the velocities at the nodes of the last step, followed further, or the present velocities."""
+        a, c, memory, rk = self.arrays, start.place.c, start.memory, self.collocation.tableau
+        stages, rows = self.stages, self.single.rows_of_g
+        v, spin, du = (np.tile(x, (stages, *(1,) * x.ndim)) for x in (c.v, c.omega, c.du))
+        lam = np.zeros((stages, rows))
+        if len(memory) == stages and np.ptp(memory[:, -1]) == 0.0:
+            ahead = 1.0 + rk.nodes * (h / memory[0, -1])
+            follow = _line(rk.nodes, ahead)
+            mean = follow @ self.single.mean_velocities(memory)
+            v, spin, du = (np.array(x) for x in zip(*(self.single.velocities(row) for row in mean), strict=True))
+            lam[:] = memory[stages // 2, mean.shape[1] : mean.shape[1] + rows]
+        if a.dim == 3:
+            half = 0.5 * h * rk.nodes[:, None, None] * spin
+            spin = np.array([turned_spins(c.R @ cayley(x, 3), y) for x, y in zip(half, spin, strict=True)])
+        return self.collocation.pack(Rates(v, spin, du, lam), h)
+
+    def _flows(self, h: float, t: Stages, given: Given) -> Array:
+        """Work and dissipation of the step, by account."""
+        a, share = self.arrays, h * self.collocation.tableau.weights
+        by_row = share @ (t.x.lam * self.collocation.rates(t, given))
+        speed = a.node_moves[:, None] * t.x.v.take(a.node_body, axis=1) + t.arm_rate
+        output = speed.reshape(self.stages, -1) @ a.input_node
+        if a.torque_body.size:
+            bent = (t.x.du @ a.torque_shape.T).reshape(self.stages, a.torque_body.size, -1)
+            back = t.inverse.swapaxes(2, 3).take(a.torque_body, axis=1)
+            world = t.x.spin.take(a.torque_body, axis=1) + turned_spins(back, bent)
+            output = output + world.reshape(self.stages, -1) @ a.input_torque
+        by_loss = self._losses(share, t) if self.accounts.loses else np.zeros(0)
+        return self.accounts.flows(by_row, share @ (output * t.loads), by_loss)
+
+    def _losses(self, share: Array, t: Stages) -> Array:
+        a = self.arrays
+        by_stress = share @ (a.stress_damping * t.stress_rate * (t.stress_rate @ a.compliance.T))
+        by_body = total(a.body_stress, by_stress, len(a.mass))
+        by_body += total(a.body_u, share @ (t.x.du * (t.x.du @ a.viscous.T)), len(a.mass))
+        dampers = np.zeros(0) if t.springs is None else share @ (a.springs.damping * t.springs.measure_rate**2)
+        return self.accounts.losses(by_body, dampers)
+
+
+def _refuse(single: Single) -> None:
+    a = single.arrays
+    what = {
+        "redundant constraints": single.least_norm,
+        "friction laws and other relations": bool(a.springs.relations),
+        f"mechanisms of more than {DENSE_LIMIT} velocities": is_sparse(a),
+    }
+    found = [name for name, holds in what.items() if holds]
+    if found:
+        raise ValueError(f"method 'exact_gauss' does not take {found[0]}: take method 'exact'")
+
+
+def _rows(t: Stages, defect: Array, h: float) -> Array:
+    """What the next step foresees its velocities from: a row for each node, as those of single steps."""
+    stages = len(t.u)
+    tail = np.tile(np.append(defect, h), (stages, 1))
+    parts = (t.x.v.reshape(stages, -1), t.omega.reshape(stages, -1), t.x.du, t.x.lam, tail)
+    return np.concatenate(parts, axis=1)
+
+
+def _line(nodes: Array, at: Array) -> Array:
+    """Values at other places of the line through those at the nodes, by least squares.
+
+    Their parabola, which foresees slow motion better, leads astray where vibrations are not resolved.
+    """
+    made: Array = at[:, None] ** np.arange(2) @ np.linalg.pinv(nodes[:, None] ** np.arange(2))
+    return made

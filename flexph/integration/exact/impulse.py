@@ -1,0 +1,115 @@
+"""Impulses of the joints that change the velocity defect e = G v − ∂g/∂t between steps.
+
+With S = G M⁻¹Gᵀ, μ = S⁻¹e and b = ∂g/∂t prescribed by drives (zero for joints), the velocities
+
+    v′ = v − κ M⁻¹Gᵀμ   have the defect   e′ = (1 − κ) e   and   ΔT = −κ b·μ − κ(1 − ½κ) e·μ :
+
+work of the drives, and a loss that is never negative for 0 ≤ κ ≤ 2. Both momenta stay, as under all forces of joints.
+κ = 2 is the reflection e′ = −e, without loss: the step of the exact scheme of length zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ...kernels.arrays import Arrays
+from ...kernels.continuous import mass_matrix
+from ...kernels.gradient import constraint_matrix, is_sparse, velocity_slices
+from ...kernels.state import derive
+from ...kernels.step import Schedule
+from ...mechanisms.model.state import configuration, flat
+from ...mechanisms.poses.consistent_start import velocities_of, with_velocities
+from ...numerics.factors.positive_definite import positive_solver
+from ...numerics.rotations import Array
+from ...results.ledger import Accounts
+from .advance import Place, prescribed_rate, velocity_defect
+from .newton import NoConvergence
+from .step import Solved, Step
+
+LARGE = 300
+"""Flexible coordinates from which on shifts of low rank are not brought into their mass matrix."""
+
+
+class Answer(NamedTuple):
+    """To velocity defects e (g, k): M⁻¹Gᵀμ (n_v, k) and μ = (G M⁻¹Gᵀ)⁻¹ e (g, k)."""
+
+    change: Array
+    mu: Array
+
+
+def answer(accounts: Accounts, step: Step, prescribed: Schedule, defects: Array) -> Answer:
+    """Impulses that would take velocity defects away at the end of a step; raises NoConvergence."""
+    a, (_, c, d, _) = accounts.arrays, step.end.place
+    G = constraint_matrix(a, c.R, d.arm, d.vector, prescribed.coefficient_1, len(defects))
+    G = sparse.csr_array(prescribed.combined(G))
+    try:
+        y = _solved(a, c.u, G, prescribed.combined(defects))
+    except (RuntimeError, np.linalg.LinAlgError):
+        error = NoConvergence("the constraints are dependent at its end", int(step.audit[4]), 0.0)
+        error.span = (2.0 * step.middle - step.end.time, step.end.time)
+        raise error from None
+    return Answer(y[: G.shape[1]], prescribed.multipliers(y[G.shape[1] :]))
+
+
+def _solved(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
+    """(M⁻¹Gᵀμ, μ) with G M⁻¹Gᵀμ = defects (g, k), (n_v + g, k)."""
+    large = is_sparse(a) and a.body_u.size > LARGE
+    K = sparse.block_array([[mass_matrix(a, u, deforming=not large), -G.T], [G, None]], format="csr")
+    rhs = np.zeros((K.shape[0], defects.shape[1]))
+    rhs[G.shape[1] :] = defects
+    if large:
+        return _bordered(a, K, rhs)
+    made: Array = splu(sparse.csc_array(K)).solve(rhs) if is_sparse(a) else np.linalg.solve(K.toarray(), rhs)
+    return made
+
+
+def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
+    """Solutions with K, into which M_uu is yet to come, for forces on the other rows: M_uu is factored by itself.
+
+    Its shifts of low rank, which would fill it, are kept in the border, with all other unknowns.
+    """
+    u = np.arange(*velocity_slices(a)[1].indices(len(rhs)))
+    rest, shifts = np.delete(np.arange(len(rhs)), u), np.flatnonzero(np.diff(a.border.indptr))
+    right = sparse.vstack([K[rest][:, u], a.border[shifts]])
+    left = sparse.hstack([K[u][:, rest], -a.border_stack[: u.size][:, shifts]])
+    across = positive_solver(a.stack[: u.size])(left.toarray())
+    corner = sparse.block_diag([K[rest][:, rest], -sparse.eye_array(shifts.size)]).toarray()
+    small = np.linalg.solve(corner - right @ across, np.pad(rhs[rest], ((0, shifts.size), (0, 0))))
+    made = np.empty_like(rhs)
+    made[u], made[rest] = -across @ small, small[: rest.size]
+    return made
+
+
+def struck(accounts: Accounts, step: Step, solved: Solved, share: float, found: Answer | None = None) -> Step:
+    """A step, or steps as one with the last of them ``solved``, followed by the impulse −κGᵀμ, κ = ``share``.
+
+    What it does is booked, and added to the mean multipliers; ``found`` has the answer to the defect first.
+    """
+    a, (x, c, d, defect), prescribed = accounts.arrays, step.end.place, solved.prescribed
+    if not defect.any() or share == 0.0:
+        return step
+    change, mu = (part[:, 0] for part in found or answer(accounts, step, prescribed, defect[:, None]))
+    slower = with_velocities(accounts.mechanism, c, velocities_of(accounts.mechanism, c) - share * change)
+    x = flat(accounts.mechanism, slower)
+    c = configuration(accounts.mechanism, x)
+    d = derive(a, c)
+    lost = share * (1.0 - 0.5 * share) * float(defect @ mu)
+    work = accounts.impulse(-share * mu * prescribed_rate(a, d, solved.rates), lost)
+    defect = velocity_defect(a, c, d, prescribed.coefficient_1, solved.rates)
+    return _booked(accounts, step, Place(x, c, d, defect), work, -share * mu)
+
+
+def _booked(accounts: Accounts, step: Step, place: Place, work: Array, impulse: Array) -> Step:
+    """The step that ends at another place; what its balance is off by adds up."""
+    energy = accounts.energies(place.c, place.d)
+    residual = step.audit[0] + abs(accounts.balance(step.end.energy, energy, work))
+    memory, rows = step.end.memory.copy(), place.defect.size
+    memory[-1, -1 - rows : -1] = place.defect
+    audit = np.array([residual, step.audit[1], np.abs(place.defect).max(), *step.audit[3:]])
+    end = step.end._replace(place=place, energy=energy, memory=memory)
+    length = 2.0 * (end.time - step.middle)
+    return step._replace(end=end, flows=step.flows + work, audit=audit, stage=step.stage + impulse / length)

@@ -1,0 +1,266 @@
+"""The run of a mechanism: steps from each time to the next, events in between, and what ends it early."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tqdm import tqdm
+
+from ...mechanisms.model.state import State, TimeTable
+from ...mechanisms.poses.consistent_start import Checked, check_consistent, refuse_redundant, start_table
+from ...numerics import checks as check
+from ...numerics.compiling import AVAILABLE, timed
+from ...numerics.rotations import Array
+from ...results.solution import Solution
+from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
+from ...results.validity import warn_of_doubts
+from ...systems.inputs import Forcing, Input
+from ..general.run import ascending_from
+from ..times.events import Event, Watch
+from .composition import Composed, fourth_order
+from .decaying import Decaying
+from .gauss import STAGES, Gauss
+from .newton import NoConvergence
+from .pairs_of_steps import NoPace, Pace, Pairs, read_tolerance
+from .record import Record
+from .step import WOVEN, Method, Single, Station, Step
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+    from .compiled_run import CompiledRun
+
+ON_ZERO = 1e-9
+"""Value of an event at the start of a run, over that after a step, up to which it starts there: far above round-off."""
+RADIUS = 0.5
+"""Spectral radius at high frequencies of the decaying scheme, where none is given."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run may be told, see :func:`flexph.integrate`."""
+
+    method: str = "exact"
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    events: Mapping[str, Event | Callable[[float, Array], Any]] = field(default_factory=dict)
+    save_every: int = 1
+    progress: bool = True
+    redundant: str = "refuse"
+    tolerance: Any = None
+    spectral_radius: float | None = None
+    compiled: bool | None = None
+
+    def __post_init__(self) -> None:
+        check.count("save_every", self.save_every)
+        check.choice("redundant", self.redundant, ("refuse", "least_norm"))
+
+
+def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | Array, options: Options) -> Solution:
+    """See :func:`flexph.integrate`."""
+    if not isinstance(start, State):
+        raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
+    grid = _grid(times, start)
+    forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
+    table = start_table(mechanism, start)
+    checked = check_consistent(mechanism, start, table=table)
+    if options.redundant == "refuse":
+        refuse_redundant(mechanism, checked.matrix)
+    method = _method(_single(mechanism, start, (forcing, table, checked), options), options)
+    if _compiles(mechanism, method, options):
+        from .compiled_run import CompiledRun
+
+        assert isinstance(method, Single | Composed)
+        run: _Run | CompiledRun = CompiledRun(mechanism, start, method)
+        solution = _march(run, grid, options)
+    else:
+        run = _Run(mechanism, start, method, options.events)
+        if isinstance(method, Pairs):
+            run.pace = Pace(method, run.station, grid)
+        with timed("runs of mechanisms"):
+            solution = _march(run, grid, options)
+    warn_of_doubts(solution, run.longest(grid), level=3)
+    return solution
+
+
+def _compiles(mechanism: Mechanism, method: Method, options: Options) -> bool:
+    """Whether the steps are taken by compiled kernels; ValueError where that is asked for and cannot be."""
+    reasons = {
+        "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
+        f"method {options.method!r} is not": options.method not in ("exact", "exact4"),
+        "step control is not": options.tolerance is not None,
+        "events are not": bool(options.events),
+        "redundant='least_norm' is not": options.redundant == "least_norm",
+        "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.bodies.values()),
+    }
+    found = [reason for reason, holds in reasons.items() if holds]
+    if options.compiled and found:
+        raise ValueError(f"compiled=True cannot be had: {found[0]}")
+    if found or options.compiled is False:
+        return False
+    from ..compiled.loops.relations import compile_relations
+    from .compiled_run import is_wide
+
+    try:
+        compile_relations(mechanism)
+    except ValueError:
+        if options.compiled:
+            raise
+        return False
+    return bool(options.compiled) or not is_wide(mechanism)
+
+
+def _single(mechanism: Mechanism, start: State, given: tuple[Forcing, TimeTable, Checked], options: Options) -> Single:
+    """The single step; compositions go back and forth and control takes second differences, so both remember more."""
+    depth = {"exact4": WOVEN, "exact_gauss": STAGES}.get(options.method, 2 if options.tolerance is None else 3)
+    least_norm, radius = options.redundant == "least_norm", options.spectral_radius
+    forcing, table, checked = given
+    if options.method != "decaying":
+        if radius is not None:
+            raise ValueError(f"spectral_radius is for method 'decaying', got method {options.method!r}")
+        known = (checked.c, checked.d)
+        return Single(mechanism, start, forcing, least_norm=least_norm, depth=depth, table=table, known=known)
+    radius = check.number("spectral_radius", RADIUS if radius is None else radius)
+    if not 0.0 <= radius <= 1.0:
+        raise ValueError(f"spectral_radius must lie between 0 and 1, got {radius}")
+    return Decaying(mechanism, start, forcing, radius=radius, least_norm=least_norm, depth=depth)
+
+
+def _method(single: Single, options: Options) -> Method:
+    if options.tolerance is None:
+        if options.method == "exact_gauss":
+            return Gauss(single)
+        return fourth_order(single) if options.method == "exact4" else single
+    if options.method in ("exact4", "exact_gauss"):
+        raise ValueError(
+            f"method {options.method!r} takes the steps that times prescribe: take 'exact' with a tolerance"
+        )
+    return Pairs(single, read_tolerance(options.tolerance))
+
+
+def _grid(times: Sequence[float] | Array, start: State) -> Array:
+    return ascending_from(start.time, times)
+
+
+def _march(run: _Run | CompiledRun, grid: Array, options: Options) -> Solution:
+    """From each time to the next, until the last one or a terminal event."""
+    try:
+        with tqdm(total=len(grid) - 1, delay=1.0, disable=None if options.progress else True, unit="step") as bar:
+            run.march(grid, bar, options.save_every)
+    except NoConvergence as error:
+        raise IntegrationError(_explain(run, error), run.solution()) from error
+    except NoPace as error:
+        raise IntegrationError(_explain_pace(run, error), run.solution()) from error
+    except KeyboardInterrupt:
+        done = run.solution()
+        message = f"interrupted at t = {done.times[-1]:.6g} s; the finished steps are in .solution"
+        raise IntegrationInterrupted(message, done) from None
+    except Exception as error:  # drives, inputs and events may raise anything: the finished steps are kept
+        t0, t1 = run.under_way
+        raise InputError(f"between t = {t0:.6g} s and {t1:.6g} s: {error}", run.solution()) from error
+    return run.solution()
+
+
+def _explain(run: _Run | CompiledRun, error: NoConvergence) -> str:
+    t0, t1 = error.span
+    return (
+        f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved: {error} after "
+        f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion; try a smaller step, check "
+        "the drives and loads at this time, and look for a singular pose or redundant joints. "
+        f"{run.count} steps before it are finished and kept in .solution"
+    )
+
+
+def _explain_pace(run: _Run | CompiledRun, error: NoPace) -> str:
+    return (
+        f"{error} at t = {error.time:.6g} s; where a drive, load or event lets velocities jump, end the run and begin "
+        "another, else look for a singular pose or raise the tolerance. "
+        f"{run.count} steps before it are finished and kept in .solution"
+    )
+
+
+class _Watch(Watch):
+    """Events of a run that may go on where one of them ended the last: a zero up to round-off has been passed there."""
+
+    fresh = True
+
+    def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
+        """See :meth:`Watch.look`."""
+        if self.fresh and self.events:
+            for name, value in self._values(t1, end).items():
+                if abs(self._last[name]) <= ON_ZERO * abs(value):
+                    self._last[name] = 0.0
+        self.fresh = False
+        return super().look(t0, t1, end, at)
+
+
+class _Run:
+    """Where a run is, what it has kept, and the events it watches for."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        start: State,
+        method: Method,
+        events: Mapping[str, Event | Callable[[float, Array], Any]],
+    ) -> None:
+        self.method, self.station = method, method.first(start)
+        self.pace: Pace | None = None
+        self.record = Record(mechanism, method.accounts, start, self.station)
+        self.watch = _Watch(events, start.time, start.x)
+        self.under_way = (start.time, start.time)
+
+    def march(self, grid: Array, bar: Any, save_every: int) -> None:
+        """From each time to the next, until the last one or a terminal event; saves every so many steps."""
+        for k, time in enumerate(grid[1:].tolist(), 1):
+            self.under_way = (self.under_way[1], time)
+            ended = self.advance(time)
+            if ended or k % save_every == 0:
+                self.record.save()
+            if ended:
+                return
+            bar.update()
+
+    @property
+    def count(self) -> int:
+        """Steps of the scheme that are finished."""
+        return self.record.count
+
+    def longest(self, grid: Array) -> float:
+        """The longest step of the run, of those that were taken [s]."""
+        return self.pace.longest if self.pace else self.method.longest * float(np.diff(grid).max())
+
+    def advance(self, time: float) -> bool:
+        """Steps up to a time, or to a terminal event before it, and whether there was one."""
+        if self.pace is None:
+            return self._book(self.station, None, time) is None
+        self.pace.advance(self.station, time, lambda start, pair: self._book(start, pair, pair.end.time))
+        return self.station.time < time
+
+    def _book(self, start: Station, step: Step | None, time: float) -> Station | None:
+        """Keep the step to a time, or a shorter one up to a terminal event in it: then None.
+
+        States at events are those of a step of their own that ends there, as exact as any other.
+        """
+
+        @lru_cache(maxsize=1)  # the step that ends at an event is taken as it was found
+        def to(at: float) -> Step:
+            return self.method.to(start, at)
+
+        whole = to(time) if step is None else step
+        stop = self.watch.look(start.time, time, whole.end.x, lambda t: start.x if t == start.time else to(t).end.x)
+        if stop is None or stop == time:
+            self._keep(whole)
+        elif stop > start.time:
+            self._keep(to(stop))
+        return None if stop is not None else self.station
+
+    def _keep(self, step: Step) -> None:
+        self.record.keep(step)
+        self.station = step.end
+
+    def solution(self) -> Solution:
+        """The finished steps."""
+        return self.record.solution(self.watch.occurrences())

@@ -1,0 +1,255 @@
+"""What makes a state of a general system consistent: its algebraic equations and, of index 2, their rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...numerics.ranks import equilibrated
+from ...numerics.rotations import Array
+from ...systems.nonlinear import ROUND_OFF
+from .equations import FORWARD, LOST, OF_BALANCE, Equations, balances, balancing, sizes
+
+DEPENDENT = 1e-6
+"""Singular value of the derivatives by algebraic states, equilibrated, over the largest one, below which an equation
+follows from others: far above what forward differences leave."""
+CONSISTENT = 1e-8
+"""Defect of an algebraic equation over its largest terms up to which a state counts as consistent."""
+AT_LEAST = 1e-3
+"""Part of the size of a state that counts in the terms of equations where it is smaller itself."""
+STEP = 1e-5
+"""Step of differences of equations that contain differences themselves, relative to the size of what is moved."""
+ITERATIONS = 20
+
+
+@dataclass(frozen=True)
+class Inconsistency:
+    """By how much a state violates the algebraic equations of a system, by equation.
+
+    ``algebraic`` are the defects of ``0 = U₂ᵀ((J − R)z + Bu)``, ``hidden`` those of the time derivatives of the ones
+    that contain no algebraic state: they determine the algebraic states of index 2 (multipliers), and a start whose
+    multipliers are guesses violates them. Equations bear the name of the state in whose row they stand. ``relative`` is
+    the largest defect over the largest terms of its equation.
+    """
+
+    algebraic: Mapping[str, float]
+    hidden: Mapping[str, float]
+    relative: float
+
+    def __bool__(self) -> bool:
+        return self.relative > CONSISTENT
+
+    def __str__(self) -> str:
+        if not self:
+            return "consistent"
+        rows = [("equation", n, v) for n, v in self.algebraic.items()]
+        rows += [("rate of equation", n, v) for n, v in self.hidden.items()]
+        worst = sorted(rows, key=lambda row: -abs(row[2]))[:5]
+        listed = ", ".join(f"{kind} {name!r} by {value:.3g}" for kind, name, value in worst)
+        return f"violated (relative {self.relative:.1e}): {listed}"
+
+
+class Conditions:
+    """``Qᵀg = 0, h = Nᵀġ = 0`` for the algebraic states, ``Nᵀg = 0`` for the others, near a state.
+
+    N (m, k) are the combinations of the m algebraic equations that contain no algebraic state, Q the other ones;
+    ``size`` (n,) is that of each state, ``multipliers`` (n,) says which stand in no algebraic equation (index 2).
+    """
+
+    def __init__(self, equations: Equations, time: float, x: Array) -> None:
+        self.equations, self.time, self.split = equations, time, equations.split
+        size = sizes(equations.system, x)
+        self.size = np.maximum(size, OF_BALANCE * balances(equations.system, x, size))
+        self.N, self.Q = self._without_algebraic(x)
+        self._slopes: tuple[Array, Array] | None = None
+
+    def move_to(self, time: float) -> None:
+        """Ask the same equations at another time [s]."""
+        if time != self.time:
+            self.time, self._slopes = time, None
+
+    def _without_algebraic(self, x: Array) -> tuple[Array, Array]:
+        s = self.split
+        if not s.U2.shape[1]:
+            self._unit, self.multipliers = np.zeros(0), np.zeros(x.size, dtype=bool)
+            return np.zeros((0, 0)), np.zeros((0, 0))
+        columns = self._columns(x)
+        matrix = s.U2.T @ columns
+        self.multipliers = (s.V2[:, ~matrix.any(axis=0)] != 0.0).any(axis=1)
+        used = matrix.any(axis=1)
+        one = np.eye(len(matrix))
+        scaled, rows, _ = equilibrated(matrix[used])
+        left, values, _ = np.linalg.svd(scaled, full_matrices=True)
+        rank = int(np.sum(values > DEPENDENT * values.max(initial=0.0)))
+        back = one[:, used] @ (left / rows[:, None])
+        return np.hstack([one[:, ~used], back[:, rank:]]), back[:, :rank]
+
+    def _columns(self, x: Array) -> Array:
+        """Derivatives of all equations by the algebraic states (n, n − r), zero where they are round-off.
+
+        Sizes of states that were below what balances their equations are raised.
+        """
+        e, s = self.equations, self.split
+        columns, least = e.along_algebraic(self.time, x, self.size), np.abs(s.V2.T) @ self.size
+        terms = self._terms(x)[:, None]
+        noise = 1e1 * FORWARD if e.system.derivatives is None else LOST
+        columns = np.where(np.abs(columns) * least > noise * terms, columns, 0.0)
+        others = np.maximum(terms - np.abs(columns) * np.abs(s.V2.T @ x), 0.0)
+        rows = np.hstack([s.U2, s.U1]).T
+        differential = np.arange(x.size) >= s.U2.shape[1]
+        self._unit = np.maximum(balancing(np.abs(rows @ columns), np.abs(rows) @ others, differential), least)
+        self.size = np.maximum(self.size, np.abs(s.V2) @ self._unit)
+        return columns
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the algebraic equations."""
+        return [self._name(column) for column in self.split.U2.T]
+
+    def _name(self, column: Array) -> str:
+        rows = np.flatnonzero(column)
+        if rows.size != 1:
+            return f"combination of rows {', '.join(map(str, rows[:6]))}"
+        for name, part in self.equations.system.parts.items():
+            inside = range(*part.indices(column.size))
+            if rows[0] in inside:
+                return name if len(inside) == 1 else f"{name}[{rows[0] - inside[0]}]"
+        return f"row {rows[0]}"
+
+    def hidden(self, x: Array) -> Array:
+        """``h = Nᵀġ = Nᵀ(∂g/∂x V₁V₁ᵀẋ + U₂ᵀBu̇)``."""
+        if not self.N.shape[1]:
+            return np.zeros(0)
+        e, differential = self.equations, self.split.V1.T @ x
+        rows = self.split.U2 @ self.N
+        if self._slopes is None or not np.array_equal(self._slopes[0], differential):
+            self._slopes = differential, e.slopes(self.time, x, self.size, rows)
+        own: Array = self._slopes[1] @ e.rate(self.time, x)
+        return own + rows.T @ e.system.port_matrices(x).flow(e.input_rate(self.time))
+
+    def for_algebraic(self, x: Array) -> Array:
+        """(Qᵀg, h): as many as there are algebraic states."""
+        return np.concatenate([self.Q.T @ self.equations.algebraic(self.time, x), self.hidden(x)])
+
+    def report(self, x: Array) -> Inconsistency:
+        """The defects at a state."""
+        e, s = self.equations, self.split
+        g, h = e.algebraic(self.time, x), self.hidden(x)
+        terms = self._terms(x, ROUND_OFF)
+        relative = np.abs(g) / np.maximum(np.abs(s.U2.T) @ terms, 1e-300)
+        of_hidden = self._relative(x, h, terms) if h.size else h
+        names = [self.names[int(np.argmax(np.abs(c)))] for c in self.N.T]
+        largest = max(float(relative.max(initial=0.0)), float(of_hidden.max(initial=0.0)))
+        return Inconsistency(
+            dict(zip(self.names, map(float, g), strict=True)), dict(zip(names, map(float, h), strict=True)), largest
+        )
+
+    def _relative(self, x: Array, h: Array, terms: Array) -> Array:
+        """The defects of ``h = 0`` over the largest terms.
+
+        These are at least what states change by in the shortest time scale 1/max|ẋ/size|, to a thousandth.
+        """
+        s, own = self.split, self.split.V2.T @ x
+        each = _differences(self.hidden, x, h, s.V2, self._unit)
+        size = np.abs(self.hidden(x - s.V2 @ own)) + np.abs(each) @ np.abs(own) + np.abs(h)
+        assert self._slopes is not None  # those of h
+        slopes, rate = np.abs(self._slopes[1]), np.abs(self.equations.rate(self.time, x))
+        differential = np.abs(s.V1.T) @ self.size
+        fastest = float((rate / np.where(differential > 0.0, differential, np.inf)).max(initial=0.0))
+        size = np.maximum(size, AT_LEAST * fastest * (slopes @ differential))
+        made = np.abs(h) / np.where(size > 0.0, size, 1.0)
+        # states at rest without forces: rates of the size of round-off are none, as of bodies that fall together
+        noise = 1e-14 * (np.abs(self.N.T) @ (np.abs(s.U2.T) @ terms) + slopes @ rate)
+        return np.where(np.abs(h) <= noise, 0.0, made)
+
+    def _terms(self, x: Array, least: float = 0.0) -> Array:
+        """|J − R||z| + |B − P||u| (n,), how large the terms of each equation are.
+
+        A costate counts at least as what a thousandth of the sizes of states makes of it, and as ``least`` of the
+        largest one.
+        """
+        system = self.equations.system
+        z, u = system.z(x), np.abs(self.equations.forcing.at(self.time))
+        floor = np.maximum(np.abs(system.z(x + AT_LEAST * self.size) - z), least * np.abs(z).max(initial=0.0))
+        made: Array = abs(system.J(x) - system.R(x)) @ np.maximum(np.abs(z), floor)
+        return made + abs(system.port_matrices(x).of_inputs) @ u
+
+    def with_algebraic(self, x: Array) -> Array:
+        """The state with algebraic states that solve (Qᵀg, h) = 0 by Newton's method."""
+        V2 = self.split.V2
+        if not V2.shape[1]:
+            return x
+        previous, best = np.inf, np.inf
+        for _ in range(ITERATIONS):
+            defect = self.for_algebraic(x)
+            jacobian = _differences(self.for_algebraic, x, defect, V2, self._unit)
+            scale = np.abs(jacobian).max(axis=1)
+            if np.any(scale == 0.0) or not np.all(np.isfinite(jacobian)):
+                raise ArithmeticError(self._singular())
+            equilibrated = jacobian / scale[:, None]
+            columns = np.abs(equilibrated).max(axis=0)
+            if np.any(columns == 0.0) or np.linalg.cond(equilibrated / columns) > 1.0 / FORWARD:
+                raise ArithmeticError(self._singular())
+            step = V2 @ np.linalg.solve(equilibrated, defect / scale)
+            change = float(np.max(np.abs(step) / np.maximum(np.abs(x), self.size), initial=0.0))
+            x, previous, best = x - step, best, min(best, change)
+            if change <= 1e-15 or (change <= 1e-9 and change > 0.1 * previous):
+                return x
+        raise ArithmeticError(
+            f"the algebraic states at t = {self.time} s could not be found (last change {change:.1e})"
+        )
+
+    def _singular(self) -> str:
+        return (
+            f"the algebraic states are not determined by the algebraic equations and their rates at t = {self.time} s: "
+            "the index is above 2, or equations follow from others"
+        )
+
+    def nearest(self, x0: Array, fixed: Array) -> Array:
+        """The state with ``Nᵀg = 0`` whose differential states moved least over their size."""
+        V1, x = self.split.V1, x0
+        if not self.N.shape[1]:
+            return x
+        weight = np.where(fixed, 0.0, self.size)
+        moves = V1 * (np.abs(V1.T) @ weight)  # along states of unit size
+        if fixed.any():
+            moves = moves[:, np.abs(V1[fixed]).max(axis=0) == 0.0]
+        return x0 + moves @ _nearest(
+            lambda y: self.N.T @ self.equations.algebraic(self.time, x0 + moves @ y), moves.shape[1]
+        )
+
+
+def _nearest(function: Callable[[Array], Array], unknowns: int) -> Array:
+    """The zero of a function that is nearest to 0, or near it where the way to the nearest does not converge.
+
+    Newton's method with steps of least norm to a zero; from there Gauss-Newton steps to the least norm of their sum.
+    """
+    y, one, best = np.zeros(unknowns), np.eye(unknowns), np.zeros(unknowns)
+    for iteration in range(3 * ITERATIONS):
+        here = function(y)
+        matrix = _differences(function, y, here, one, np.ones(unknowns))
+        largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
+        scale = np.where(largest > 0.0, largest, 1.0)  # what nothing moves stays as it is
+        first = iteration < ITERATIONS
+        target = -here if first else matrix @ y - here
+        found = np.linalg.lstsq(matrix / scale, target / scale[:, 0], rcond=1e-11)[0]
+        change = found if first else found - y
+        solved = float(np.abs(here / scale[:, 0]).max(initial=0.0)) <= 1e-13
+        if first or (solved and np.linalg.norm(y) <= np.linalg.norm(best)):
+            best = y
+        if not first and np.abs(change).max(initial=0.0) <= 1e-9:
+            break
+        y = y + change
+    return best
+
+
+def _differences(function: Callable[[Array], Array], x: Array, here: Array, directions: Array, size: Array) -> Array:
+    """Derivatives along directions by forward differences."""
+    made = np.empty((here.size, directions.shape[1]))
+    for k, direction in enumerate(directions.T):
+        step = STEP * float(size[k])
+        made[:, k] = (function(x + step * direction) - here) / step
+    return made

@@ -1,0 +1,81 @@
+"""Consistent initial values of general systems of index 1 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array
+from ...systems.inputs import Forcing, Input
+from ...systems.linear import LinearPHDAE
+from ...systems.nonlinear import PHDAE, from_linear
+from .conditions import Conditions, Inconsistency
+from .equations import Equations
+
+
+def inconsistency(
+    system: PHDAE | LinearPHDAE,
+    state: Sequence[float] | Array,
+    *,
+    time: float = 0.0,
+    inputs: Mapping[str, Input] | None = None,
+) -> Inconsistency:
+    """Which algebraic equations a state (n,) violates, and by how much, at a time [s] under inputs by port.
+
+    Equations that the system does not contain (positions behind constraints on velocities) are not looked at. Inputs
+    that stand in algebraic equations are differentiated. Raises ValueError where E differentiates other states from
+    place to place.
+    """
+    conditions, x = _conditions(system, state, time, inputs)
+    return conditions.report(x)
+
+
+def consistent(
+    system: PHDAE | LinearPHDAE,
+    state: Sequence[float] | Array,
+    *,
+    time: float = 0.0,
+    inputs: Mapping[str, Input] | None = None,
+    keep: Sequence[str] = (),
+) -> Array:
+    """The nearest consistent state (n,): index 1 and the hidden equations of index 2 hold to round-off.
+
+    Algebraic states are free. Differential ones move least in the norm ``Σ ((x − x₀)/size)²`` (Gauss-Newton), where the
+    size of a state that carries energy is what has the energy |H| (velocities then move least in kinetic energy), and
+    of others the largest entry of their part; parts in ``keep`` do not move. Raises ValueError for an unknown part,
+    ArithmeticError where no consistent state is found, and for an index above 2.
+    """
+    conditions, x = _conditions(system, state, time, inputs)
+    parts = conditions.equations.system.parts
+    fixed = np.zeros(x.size, dtype=bool)
+    for name in keep:
+        fixed[check.lookup("part", name, parts)] = True
+    x = conditions.with_algebraic(conditions.nearest(x, fixed))
+    left = conditions.report(x)
+    if left:
+        raise ArithmeticError(f"no consistent state was found near the given one: {left}")
+    return x
+
+
+def start_of(equations: Equations, time: float, x: Array) -> tuple[Array, Conditions]:
+    """The state with consistent algebraic states, and what makes it so.
+
+    Raises ValueError where the differential states are inconsistent, ArithmeticError for an index above 2.
+    """
+    conditions = Conditions(equations, time, x)
+    x = conditions.with_algebraic(x)
+    left = conditions.report(x)
+    if left:
+        raise ValueError(f"inconsistent start at t = {time} s: {left}; see flexph.consistent(system, state)")
+    return x, conditions
+
+
+def _conditions(
+    system: PHDAE | LinearPHDAE, state: Sequence[float] | Array, time: float, inputs: Mapping[str, Input] | None
+) -> tuple[Conditions, Array]:
+    system = from_linear(system) if isinstance(system, LinearPHDAE) else system
+    x = np.array(check.array("state", state, (system.size,)))
+    equations = Equations(system, Forcing(system.ports, inputs or {}), (time, np.inf))
+    return Conditions(equations, check.number("time", time), x), x

@@ -1,0 +1,256 @@
+"""``F(t, x, ẋ) = E(x)ẋ − (J − R)z − (B − P)u`` of a general system, its derivatives, and the sizes of its states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...discretisation.descriptor_split import differential_split
+from ...numerics import checks as check
+from ...numerics.rotations import Array
+from ...systems.derivatives import dense
+from ...systems.inputs import Forcing
+from ...systems.nonlinear import PHDAE, ROUND_OFF
+
+FORWARD = np.sqrt(np.finfo(float).eps)
+"""Step of a forward difference relative to the size of what is moved."""
+CENTRAL = np.cbrt(np.finfo(float).eps)
+"""Step of a central difference relative to the size of what is moved."""
+
+POINTS = 0.5 - 0.5 * np.cos(np.pi * np.arange(10) / 9.0)
+"""Chebyshev points between 0 and 1, ends included."""
+_POINTS = POINTS.tolist()
+_COEFFICIENTS = np.linalg.inv(np.polynomial.chebyshev.chebvander(2.0 * POINTS - 1.0, 9))
+END_SLOPE: Array = np.array(2.0 * np.polynomial.chebyshev.chebval(-1.0, np.polynomial.chebyshev.chebder(_COEFFICIENTS)))
+"""Weights of the values in these points for the derivative at 0."""
+WINDOWS = 8
+"""Windows in which a derivative by time is looked for, each a quarter of the last."""
+ALMOST_NOTHING = 1e-12
+"""An algebraic state over what balances the other terms of its equations, below which it is their round-off."""
+OF_BALANCE = 1e-3
+"""Part of the state that would balance its equations, which is moved to see in which equations it stands."""
+NEARER = 0.1
+"""Part of a length by which a state is moved next where the system has no value that far."""
+LOST = 1e3 * np.finfo(float).eps
+"""Change of an equation over its terms that is round-off."""
+STRONG = 1e-3
+"""Derivative of an equation by a multiplier, over the largest one, from which on it counts."""
+OF_START = 1e-3
+"""Accuracy of the rate of an input that a start needs: that of a drive is a second difference."""
+
+
+class Equations:
+    """A system under given inputs; raises ValueError unless E differentiates the same states everywhere.
+
+    ``span`` is the time [s] in which inputs may be asked for.
+    """
+
+    def __init__(self, system: PHDAE, forcing: Forcing, span: tuple[float, float]) -> None:
+        self.system, self.forcing, self.span = system, forcing, span
+        self.split = differential_split(system)
+
+    def flow(self, t: float, x: Array) -> Array:
+        """(J − R)z + (B − P) u."""
+        system = self.system
+        z = system.z(x)
+        made: Array = system.J(x) @ z - system.R(x) @ z
+        u = self.forcing.at(t)
+        return made + system.port_matrices(x).flow(u) if u.any() else made
+
+    def residual(self, t: float, x: Array, rate: Array) -> Array:
+        """E(x)ẋ − (J − R)z − B u."""
+        made: Array = self.system.E(x) @ rate - self.flow(t, x)
+        return made
+
+    def jacobian(self, t: float, x: Array, rate: Array, size: Array) -> tuple[Array, Array]:
+        """∂F/∂x, given or by forward differences, and ∂F/∂ẋ = E; ``size`` is that of each state."""
+        E, given = dense(self.system.E(x)), self.system.derivatives
+        if given is not None:
+            u, z = self.forcing.at(t), self.system.z(x)
+            flow = self.system.J(x) - self.system.R(x)
+            return given.of_descriptor(x, rate) - given.of_flow(x, z, flow, u), E
+        return self._differences(t, x, rate, size, np.eye(x.size)), E
+
+    def along_algebraic(self, t: float, x: Array, size: Array) -> Array:
+        """∂((J − R)z + Bu)/∂x V₂, (n, n − r)."""
+        zero = np.zeros(x.size)
+        if self.system.derivatives is not None:
+            made: Array = -self.jacobian(t, x, zero, size)[0] @ self.split.V2
+            return made
+        return -self._differences(t, x, zero, size, self.split.V2)
+
+    def _differences(self, t: float, x: Array, rate: Array, size: Array, directions: Array) -> Array:
+        here, made = self.residual(t, x, rate), np.empty((x.size, directions.shape[1]))
+        for k, direction in enumerate(directions.T):
+            step = FORWARD * float(np.abs(direction) @ np.maximum(size, np.abs(x)))
+            moved = x + step * direction
+            made[:, k] = (self.residual(t, moved, rate) - here) / step
+        return made
+
+    def rate(self, t: float, x: Array) -> Array:
+        """V₁ᵀẋ (r,), the rate of the differential states."""
+        s = self.split
+        E = s.U1.T @ dense(self.system.E(x)) @ s.V1
+        made: Array = np.linalg.solve(E, s.U1.T @ self.flow(t, x))
+        return made
+
+    def algebraic(self, t: float, x: Array) -> Array:
+        """g = U₂ᵀ((J − R)z + Bu), zero on consistent states."""
+        made: Array = self.split.U2.T @ self.flow(t, x)
+        return made
+
+    def slopes(self, t: float, x: Array, size: Array, rows: Array) -> Array:
+        """rowsᵀ ∂((J − R)z + Bu)/∂x V₁, (k, r), given or by central differences."""
+        V1, zero = self.split.V1, np.zeros(x.size)
+        if self.system.derivatives is not None:
+            made: Array = -rows.T @ self.jacobian(t, x, zero, size)[0] @ V1
+            return made
+        made = np.empty((rows.shape[1], V1.shape[1]))
+        for k, direction in enumerate(V1.T):
+            step = CENTRAL * float(np.abs(direction) @ np.maximum(size, np.abs(x)))
+            change = self.flow(t, x + step * direction) - self.flow(t, x - step * direction)
+            made[:, k] = rows.T @ change / (2.0 * step)
+        return made
+
+    def input_rate(self, t: float) -> Array:
+        """u̇ at a time, by differences within the span, of those inputs that reach algebraic equations."""
+        of_inputs = dense(self.system.port_matrices(self.system.sample).of_inputs)
+        columns = np.flatnonzero(np.abs(self.split.U2.T @ of_inputs).max(axis=0, initial=0))
+        made = np.zeros(self.system.inputs_size)
+        for k in columns:
+            made[k] = slope(partial(self._input, int(k)), t, self.span, OF_START)
+        return made
+
+    def _input(self, k: int, t: float) -> float:
+        return float(self.forcing.at(t)[k])
+
+    def power(self, t: float, x: Array) -> Array:
+        """The power into each port and what is dissipated, yᵀu and (z, u)ᵀZ(z, u) [W]."""
+        z, u, matrices = self.system.z(x), self.forcing.at(t), self.system.port_matrices(x)
+        y = matrices.output(z, u)
+        ports = [float(y[p] @ u[p]) for p in self.system.ports.values()]
+        return np.array([*ports, matrices.dissipated(self.system.R(x), z, u)])
+
+    def output(self, t: float, x: Array) -> Array:
+        """y = (B + P)ᵀz + (S − N) u."""
+        return self.system.output(x, self.forcing.at(t))
+
+
+def slope(function: Callable[[float], Any], t: float, span: tuple[float, float], accuracy: float = 1e-6) -> float:
+    """The derivative of a function of time: that of its interpolant in Chebyshev points beside t, within the span.
+
+    Of windows that shrink from one to the next, the two that agree best count. Raises ValueError where none do to the
+    accuracy: the function jumps or has a kink there.
+    """
+    t, length = float(t), span[1] - span[0]
+    side = 1.0 if t - span[0] < 0.5 * length else -1.0
+    window, last, best = min(0.1, 0.25 * length), float("inf"), (float("inf"), 0.0)
+    for _ in range(WINDOWS):
+        values = np.array([float(function(t + side * window * c)) for c in _POINTS])
+        found = side * float(END_SLOPE @ values) / window
+        gap = abs(found - last) / max(abs(found), float(max(values.max(), -values.min())) * 1e-3 / window, 1e-300)
+        best = min(best, (gap, found))
+        if gap < 1e-11:
+            break
+        window, last = 0.25 * window, found
+    if not best[0] < accuracy:
+        raise ValueError(f"an input of algebraic equations has no derivative at t = {t} s (error {best[0]:.1e})")
+    return best[1]
+
+
+def sizes(system: PHDAE, x: Array) -> Array:
+    """A size of each state: itself or what has the energy |H(x)|, ``½ ∂²H/∂x_i² size² = |H|``, whichever is larger.
+
+    States without energy have the size of the largest entry of their part, a thousandth of the largest of all, or one.
+    """
+    size, around = np.abs(x), np.zeros(x.size)
+    rest = ROUND_OFF * float(size.max(initial=0.0))
+    for part in system.parts.values():  # the later ones may be finer
+        own = float(np.abs(x[part]).max(initial=0.0))
+        if own > max(rest, check.ROUND_OFF * float(around[part].max(initial=0.0))):
+            size[part], around[part] = own, own
+        elif not around[part].any():  # round-off says nothing about its own size
+            size[part] = 0.0
+    floor = np.maximum(size, 1e-3 * size.max(initial=0.0))
+    floor = np.where(floor > 0.0, floor, 1.0)
+    energy, stiff = abs(float(system.H(x))), _stiffness(system, x, floor)
+    by_energy = np.sqrt(2.0 * energy / np.where(stiff > 0.0, stiff, np.inf))
+    size = np.where(by_energy > 0.0, np.maximum(by_energy, np.abs(x)), size)
+    return np.where(size > 0.0, size, floor)
+
+
+def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
+    """Sizes of states, those of algebraic states raised that are round-off in the equations in which they stand.
+
+    Such a state says nothing about its own size: it has that of what balances the other terms of its equations, or,
+    where these are round-off too, of the others in its part.
+    """
+    balance, made = balances(system, x, size), size.copy()
+    algebraic = np.flatnonzero(~dense(system.E(x)).any(axis=0))
+    lost = algebraic[np.maximum(np.abs(x), size)[algebraic] <= ALMOST_NOTHING * balance[algebraic]]
+    made[lost] = OF_BALANCE * balance[lost]
+    for part in system.parts.values():
+        own = algebraic[np.isin(algebraic, np.arange(x.size)[part])]
+        largest = float(made[own].max(initial=0.0))
+        made[own[made[own] <= ALMOST_NOTHING * largest]] = largest
+    return made
+
+
+def balances(system: PHDAE, x: Array, size: Array) -> Array:
+    """How large algebraic states are that balance the other terms of their equations, (n,); zero for the others."""
+    E, made = dense(system.E(x)), np.zeros(x.size)
+    algebraic, whole = np.flatnonzero(~E.any(axis=0)), OF_BALANCE * float(np.abs(x).max(initial=0.0))
+    if not algebraic.size or whole == 0.0:
+        return made
+    z, flow = system.z(x), dense(system.J(x)) - dense(system.R(x))
+    terms, columns = np.abs(flow) @ np.abs(z), np.empty((x.size, algebraic.size))
+    for i, k in enumerate(algebraic):
+        length, changed = _moved_flow(system, x, int(k), max(whole, float(size[k])))
+        difference = np.abs(changed - flow @ z)
+        columns[:, i] = np.where(difference > LOST * terms, difference, 0.0) / length
+    others = np.maximum(terms[:, None] - columns * np.abs(x[algebraic]), 0.0)
+    made[algebraic] = balancing(columns, others, np.asarray(E.any(axis=1)))
+    return made
+
+
+def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, Array]:
+    """(J − R) z where state k is moved by a length, or by a shorter one where the system has no value that far."""
+    moved = x.copy()
+    moved[k] += length
+    try:
+        flow = dense(system.J(moved)) - dense(system.R(moved))
+        return float(moved[k] - x[k]), np.asarray(flow @ system.z(moved))
+    except ArithmeticError:
+        if length < LOST * float(np.abs(x).max()):
+            raise
+        return _moved_flow(system, x, k, NEARER * length)
+
+
+def balancing(columns: Array, terms: Array, differential: Array) -> Array:
+    """The largest ``terms/columns`` (k,) of each column, both (n, k) and not negative, in the equations that count.
+
+    These are the algebraic ones in which the state stands: the scale of a row then drops out. A multiplier stands in
+    none: of the ``differential`` ones (n,), its strongest count.
+    """
+    inside = np.where(differential[:, None], 0.0, columns)
+    strong = columns > STRONG * columns.max(axis=0, initial=0.0)
+    counts = np.where(inside.any(axis=0), inside > 0.0, strong)
+    ratio = np.where(counts, terms / np.where(counts, columns, 1.0), 0.0)
+    made: Array = ratio.max(axis=0, initial=0.0)
+    return made
+
+
+def _stiffness(system: PHDAE, x: Array, size: Array) -> Array:
+    """∂²H/∂x_i² where it is positive and more than round-off or what is left of a term of higher degree, else 0."""
+    here, made = system.E(x).T @ system.z(x), np.zeros(x.size)
+    for i in range(x.size):
+        moved = x.copy()
+        moved[i] += CENTRAL * size[i]
+        made[i] = float((system.E(moved).T @ system.z(moved) - here)[i]) / (moved[i] - x[i])
+    made[made * size <= 1e3 * FORWARD * np.abs(here)] = 0.0
+    for part in system.parts.values():
+        made[part][made[part] < 1e-6 * made[part].max(initial=0.0)] = 0.0
+    return made

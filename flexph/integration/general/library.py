@@ -1,0 +1,232 @@
+"""The adaptive solvers of scipy_dae (Radau IIA, BDF) and SUNDIALS (IDA through scikit-sundae), step by step."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...numerics.rotations import Array
+from .conditions import Conditions
+
+EXTRAS = {"radau": ("scipy_dae", "dae"), "bdf": ("scipy_dae", "dae"), "ida": ("sksundae", "ida")}
+"""Module and extra of each method."""
+SUPPRESSED = 1e8
+"""Absolute tolerance of multipliers of index 2 over their size: no error test sees them, nor does the end of an
+iteration; they are as accurate as the changes of momentum that they make in a step."""
+ITERATIONS = 8
+"""Newton iterations of a step of IDA: it takes 4 unless told otherwise, and shortens steps after them."""
+RINGING = 100.0
+"""Ratio of the fastest hardly damped oscillation to the slowest one above which BDF is held to order 2."""
+HARDLY = 0.07
+"""Damping over frequency of an oscillation that BDF of order 3 amplifies at some step: its wedge opens at 86°."""
+RESOLVED = 1e-8
+"""Relative tolerance below which steps follow every oscillation and high orders pay (crank-slider, undamped rod)."""
+CRAWLING, PATIENCE = 1e-9, 500
+"""Steps of IDA over the span that are hardly any, and how many of them in a row end a run: a solution ends there, at
+which IDA would go on for hours."""
+NEARBY = 0.1
+"""Change of a state over its size up to which derivatives of the equations serve again: an iteration
+that fails with them gets new ones."""
+
+
+class SolverFailed(ArithmeticError):
+    """A library gave up."""
+
+
+class Solver(Protocol):
+    """A solver on its way: the last step went from ``before`` to ``time``."""
+
+    before: float
+    time: float
+    state: Array
+
+    def advance(self) -> None:
+        """One internal step; raises SolverFailed."""
+
+    def at(self, time: float) -> Array:
+        """The state at a time of the last step."""
+
+
+def require(method: str) -> Any:
+    """The module of a method; raises ImportError with what to install."""
+    module, extra = EXTRAS[method]
+    try:
+        return import_module({"scipy_dae": "scipy_dae.integrate", "sksundae": "sksundae.ida"}[module])
+    except ImportError as error:
+        raise ImportError(
+            f"method {method!r} needs the package {module!r}: pip install 'flexph[{extra}]'", name=module
+        ) from error
+
+
+class Problem:
+    """What a solver is given: equations, start, last time, relative and absolute tolerance (n,).
+
+    Errors count as the root of the mean square over all states but the multipliers of index 2; ``rtol`` and ``atol``
+    are rescaled here, since the libraries divide by the number of all.
+    """
+
+    def __init__(
+        self, conditions: Conditions, start: Array, span: tuple[float, float], rtol: float, atol: Array | None
+    ) -> None:
+        self.equations, self.start, self.span = conditions.equations, start, span
+        self.size = np.maximum(conditions.size, np.abs(start))
+        split, left_out = self.equations.split, conditions.multipliers
+        self.rate = split.V1 @ self.equations.rate(span[0], start)
+        counted = np.sqrt(max(np.sum(~left_out), 1) / max(start.size, 1))
+        self.rtol = rtol * counted
+        own = rtol * self.size if atol is None else atol
+        self.atol = np.where(left_out, SUPPRESSED * self.size, counted * own)
+        self.algebraic = np.flatnonzero(np.abs(split.V2).max(axis=1, initial=0.0) > 1.0 - 1e-9)
+        self._last: tuple[float, Array, Array, Array] | None = None
+
+    @cached_property
+    def bdf_order(self) -> int:
+        """Largest order of BDF: 5, or 2 where fast oscillations of the start are hardly damped.
+
+        Orders from 3 on amplify them unless steps resolve the fastest: on the undamped crank-slider 6 to 20 times the
+        steps of order 2 at tolerances of 1e-6 and 1e-5.
+        """
+        if self.rtol < RESOLVED:
+            return 5
+        fast = np.abs(self._hardly_damped())
+        return 2 if fast.size and fast.max() > RINGING * fast.min() else 5
+
+    def _hardly_damped(self) -> Array:
+        """Finite eigenvalues λ of the linearised start with λ E x = −∂F/∂x x that hardly decay, at least one a span.
+
+        As those μ of (−∂F/∂x − sE)⁻¹E, λ = s + 1/μ: multipliers of index 2 have μ = 0, found to the root of round-off.
+        """
+        of_state, E = self.jacobian(self.span[0], self.start, self.rate)
+        shift = 1e4 / (self.span[1] - self.span[0])
+        try:
+            mu = np.linalg.eigvals(np.linalg.solve(-of_state - shift * E, E))
+        except np.linalg.LinAlgError:
+            return np.zeros(0)
+        made: Array = shift + 1.0 / mu[np.abs(mu) > 1e-6 / shift]
+        return made[(made.imag > 1e-4 * shift) & (-made.real < HARDLY * made.imag)]
+
+    def jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
+        """∂F/∂x and ∂F/∂ẋ; raises SolverFailed where they are not finite."""
+        made = self.equations.jacobian(t, x, rate, np.maximum(self.size, np.abs(x)))
+        if not all(np.all(np.isfinite(part)) for part in made):
+            raise SolverFailed(f"the derivatives of the equations are not finite at t = {t:.6g} s")
+        return made
+
+    def nearby_jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
+        """The last ones, where they were not asked for in the same step before and the state has hardly moved since.
+
+        IDA asks anew whenever its step changes, many times at the start.
+        """
+        if self._last is not None and t > self._last[0]:
+            moved = np.abs(x - self._last[1]) / np.maximum(self.size, np.abs(x))
+            if moved.max(initial=0.0) < NEARBY:
+                self._last = t, *self._last[1:]
+                return self._last[2], self._last[3]
+        self._last = t, x, *self.jacobian(t, x, rate)
+        return self._last[2], self._last[3]
+
+
+class _ScipyDae:
+    """RadauDAE or BDFDAE of scipy_dae."""
+
+    def __init__(self, problem: Problem, name: str) -> None:
+        made: Callable[..., Any] = getattr(require(name.lower()[:5]), f"{name}DAE")
+        self.before, self.time, self.state = problem.span[0], problem.span[0], problem.start
+        self._solver = made(
+            problem.equations.residual,
+            problem.span[0],
+            problem.start,
+            problem.rate,
+            problem.span[1],
+            rtol=problem.rtol,
+            atol=problem.atol,
+            jac=problem.jacobian,
+            **({"max_order": problem.bdf_order} if name == "BDF" else {}),
+        )
+
+    def advance(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # singular factors: the step is shortened, and fails if that does not help
+            try:
+                message = self._solver.step()
+            except np.linalg.LinAlgError as error:
+                raise SolverFailed(str(error)) from error
+            except ValueError as error:
+                if "infs or NaNs" not in str(error):
+                    raise
+                raise SolverFailed("the equations are not finite") from error
+        if self._solver.status == "failed":
+            raise SolverFailed(str(message).rstrip(".").lower())
+        self.before, self.time, self.state = self._solver.t_old, self._solver.t, self._solver.y
+        self._dense = self._solver.dense_output()
+
+    def at(self, time: float) -> Array:
+        if time == self.time:
+            return self.state
+        made: Array = np.reshape(self._dense(time)[0], self.state.shape)  # one state comes without its axis
+        return made
+
+
+class _Ida:
+    """IDA of SUNDIALS; its interpolant is asked for at single times."""
+
+    def __init__(self, problem: Problem) -> None:
+        module, equations = require("ida"), problem.equations
+        self.before, self.time, self.state = problem.span[0], problem.span[0], problem.start
+        self._end, self._crawled = problem.span[1], 0
+        self._least = CRAWLING * (problem.span[1] - problem.span[0])
+
+        def residual(t: float, x: Array, rate: Array, out: Array) -> None:
+            out[:] = equations.residual(t, np.array(x), np.array(rate))
+
+        def jacobian(t: float, x: Array, rate: Array, out: Array, cj: float, matrix: Array) -> None:
+            of_state, of_rate = problem.nearby_jacobian(t, np.array(x), np.array(rate))
+            matrix[:, :] = of_state + cj * of_rate
+
+        self._solver = module.IDA(
+            residual,
+            jacfn=jacobian,
+            rtol=problem.rtol,
+            atol=problem.atol,
+            algebraic_idx=[int(i) for i in problem.algebraic],
+            max_nonlin_iters=ITERATIONS,
+            max_order=problem.bdf_order,
+        )
+        self._solver.init_step(problem.span[0], problem.start, problem.rate)
+
+    def advance(self) -> None:
+        for _ in range(2):  # after an interpolation, the end of the last step is returned once more
+            found = self._solver.step(self._end, "onestep", self._end)
+            if not found.success:
+                raise SolverFailed(f"IDA says: {found.message.rstrip('.')} (flag {found.status})")
+            if found.t > self.time:
+                self.before, self.time, self.state = self.time, float(found.t), found.y
+                self._watch(self.time - self.before)
+                return
+        raise SolverFailed("IDA does not leave its time: steps have become shorter than the spacing between numbers")
+
+    def _watch(self, step: float) -> None:
+        self._crawled = self._crawled + 1 if step < self._least else 0
+        if self._crawled > PATIENCE:
+            raise SolverFailed(f"the last {PATIENCE} steps of IDA were shorter than {self._least:.0e} s")
+
+    def at(self, time: float) -> Array:
+        if time == self.time:
+            return self.state
+        found = self._solver.step(time, "normal", None)
+        if not found.success:
+            raise SolverFailed(f"IDA says: {found.message.rstrip('.')} (flag {found.status})")
+        made: Array = found.y
+        return made
+
+
+SOLVERS: dict[str, Callable[[Problem], Solver]] = {
+    "radau": lambda problem: _ScipyDae(problem, "Radau"),
+    "bdf": lambda problem: _ScipyDae(problem, "BDF"),
+    "ida": _Ida,
+}

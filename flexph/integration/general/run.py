@@ -1,0 +1,243 @@
+"""Time integration of general port-Hamiltonian systems."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tqdm import tqdm
+
+from ...discretisation.broyden import StepFailed
+from ...discretisation.completion import checked_completion, completed, refuse_inconsistent
+from ...discretisation.descriptor_split import ParametrizedDescriptor
+from ...discretisation.gauss_collocation import Gauss
+from ...discretisation.own_pair import OwnPair
+from ...discretisation.parametrized import dirac_form, gradient_pair
+from ...numerics import checks as check
+from ...numerics.compiling import AVAILABLE, timed
+from ...numerics.rotations import Array
+from ...results.trajectory import Trajectory
+from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
+from ...systems.inputs import Forcing, Input
+from ...systems.nonlinear import PHDAE
+from ..exact.pairs_of_steps import NoPace
+from ..times.events import Event, Watch
+from .adaptive import integrate_adaptively
+from .bookkeeping import Book
+from .library import SOLVERS
+from .pace import Pace
+from .under_way import Run as _Run
+from .under_way import Stepper
+
+if TYPE_CHECKING:
+    from .compiled_run import CompiledStepper
+
+
+METHODS: dict[str, Callable[[PHDAE], Stepper]] = {
+    "gonzalez": lambda system: gradient_pair(system, "gonzalez"),
+    "mean_value": lambda system: gradient_pair(system, "mean_value"),
+    "invariants": lambda system: gradient_pair(system, "invariants"),
+    "dirac": dirac_form,
+    "pair": OwnPair,
+    "midpoint": lambda system: gradient_pair(system, "midpoint"),
+    "gauss4": lambda system: Gauss(system, 2),
+    "gauss6": lambda system: Gauss(system, 3),
+}
+
+
+CONTROLLED = tuple(name for name in METHODS if not name.startswith("gauss"))
+"""Methods of order 2, whose steps can be chosen by their error."""
+COMPILED = ("gonzalez", "mean_value", "invariants", "midpoint")
+"""Methods whose loop over steps there is in compiled form too."""
+CHUNK_TIME = 0.1
+"""Aim for one call of the compiled loop [s]: Ctrl-C and the progress bar wait for its end."""
+CHUNK = 1000
+"""Largest number of steps of one call."""
+GROWTH = 32
+"""Factor between the first calls, whose time per step is not known."""
+
+
+def integrate_system(
+    system: PHDAE,
+    start: Any,
+    times: Sequence[float] | Array,
+    *,
+    method: str,
+    inputs: Mapping[str, Input],
+    tolerance: Any = None,
+    events: Mapping[str, Event | Callable[[float, Array], Any]] | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+    compiled: bool | None = None,
+    completion: str | None = None,
+    dim: int | None = None,
+) -> Trajectory:
+    """See :func:`flexph.integrate`; ``dim`` tells the components of a load that is given once for all elements.
+
+    ``compiled``: whether the loop over steps is compiled by numba. None (default) compiles it where numba is installed,
+    the system is a ``PHDAE(compiled=True)`` without feed-through, the method one of four (COMPILED), and neither
+    events, a tolerance nor a completion are given; True for any system, or an error that says what is in the way; False
+    never. The results agree to round-off.
+    """
+    check.choice("method", method, (*METHODS, *SOLVERS))
+    checked_completion(completion, method)
+    x0 = check.array("start", start, (system.size,))
+    grid = ascending(times)
+    check.count("save_every", save_every)
+    system.check_start(x0, float(grid[1] - grid[0]))
+    forcing = Forcing(system.ports, inputs, dim)
+    slow = {"events": events, "tolerance": tolerance is not None, "feed-through": system.has_feedthrough}
+    slow |= {"completion": completion is not None, "parameter": isinstance(system.E, ParametrizedDescriptor)}
+    others = [name for name, given in slow.items() if given]
+    fast = _is_compiled(system, method, compiled, others)
+    kept = grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]
+    if method in SOLVERS:
+        options: dict[str, Any] = {"forcing": forcing, "events": events or {}, "progress": progress}
+        return integrate_adaptively(system, x0, kept, method=method, tolerance=tolerance, **options)
+    refuse_inconsistent(system, x0, forcing.at(float(grid[0])), completion)
+    book = Book(system, float(grid[0]), x0, save_every, None if tolerance is None else kept)
+    run = _Run(system, x0, book, method, Watch(events or {}, float(grid[0]), x0))
+    if fast:
+        loop = _in_chunks(run, _compiled_stepper(system, method, x0), grid, forcing)
+    elif tolerance is None:
+        loop = _in_steps(run, completed(METHODS[method](system), system, completion), grid, forcing)
+    else:
+        grid, pace = kept, _pace(system, method, x0, kept, tolerance)
+        loop = _under_control(run, completed(METHODS[method](system), system, completion), pace, grid, forcing)
+    promised = system.compiled and compiled is None and method in COMPILED and not AVAILABLE
+    with timed("the steps of this system") if promised else nullcontext():
+        return _kept(run, grid, loop, progress)
+
+
+def _pace(system: PHDAE, method: str, x0: Array, grid: Array, tolerance: Any) -> Pace:
+    if method not in CONTROLLED:
+        takers = _listed((*CONTROLLED, *SOLVERS))
+        raise ValueError(f"method {method!r} takes the steps that times prescribe: only {takers} take a tolerance")
+    return Pace(system, x0, grid, tolerance)
+
+
+def _is_compiled(system: PHDAE, method: str, wanted: bool | None, others: Sequence[str]) -> bool:
+    """Whether the compiled loop takes the steps. Raises ValueError or ImportError where it should and cannot.
+
+    ``others`` are arguments that it does not take.
+    """
+    if not wanted:
+        return wanted is None and AVAILABLE and system.compiled and method in COMPILED and not others
+    if not AVAILABLE:
+        raise ImportError("compiled=True needs the package 'numba': pip install 'flexph[fast]'", name="numba")
+    if method not in COMPILED:
+        raise ValueError(f"compiled=True is for the methods {_listed(COMPILED)}, got {method!r}")
+    if others:
+        raise ValueError(f"compiled=True takes no {others[0]}: leave one of both out")
+    return True
+
+
+def _kept(run: _Run, grid: Array, loop: Iterator[int], progress: bool) -> Trajectory:
+    """Go through a loop, which yields the number of steps that it has taken; what is finished is kept in any case."""
+    bar = tqdm(total=grid.size - 1, delay=1.0, disable=None if progress else True, unit="step")
+    try:
+        with bar:
+            for count in loop:
+                bar.update(count)
+    except KeyboardInterrupt:
+        done = run.trajectory()
+        message = f"interrupted at t = {done.times[-1]:.6g} s; the finished steps are in .solution"
+        raise IntegrationInterrupted(message, done) from None
+    except Exception as error:  # inputs and matrix functions may raise anything: the finished steps are kept
+        t0, t1 = run.trying or grid[run.count : run.count + 2]
+        told = run.cautions.told(run.time, run.x)
+        if isinstance(error, NoPace):
+            raise IntegrationError(_explain_pace(run.method, error, run.count) + told, run.trajectory()) from error
+        if isinstance(error, StepFailed):
+            message = _explain(run.method, t0, t1, error, run.count) + told
+            raise IntegrationError(message, run.trajectory()) from error
+        raise InputError(f"between t = {t0:.6g} s and {t1:.6g} s: {error}{told}", run.trajectory()) from error
+    return run.trajectory()
+
+
+def _in_steps(run: _Run, stepper: Stepper, grid: Array, forcing: Forcing) -> Iterator[int]:
+    """One step from each time to the next, up to a terminal event."""
+    for t0, t1 in pairwise(grid.tolist()):
+        stop = run.advance(stepper, forcing, t0, t1)
+        yield 1
+        if stop:
+            return
+
+
+def _under_control(run: _Run, stepper: Stepper, pace: Pace, grid: Array, forcing: Forcing) -> Iterator[int]:
+    """Pairs of steps that their error allows, from each time to the next, up to a terminal event."""
+    step = partial(run.attempt, stepper, forcing, pace)
+    for saved in grid[1:].tolist():
+        for block, rejected in pace.until(saved, stepper, step):
+            if run.keep(block, rejected, stepper, step):
+                yield 1
+                return
+        yield 1
+
+
+def _in_chunks(run: _Run, stepper: CompiledStepper, grid: Array, forcing: Forcing) -> Iterator[int]:
+    """The same by calls of the compiled loop of many steps each."""
+    length = 1
+    while run.count < grid.size - 1:
+        clock, before = time.perf_counter(), run.count
+        run.advance_many(stepper, forcing, grid[before : before + length + 1])
+        yield run.count - before
+        per_step = (time.perf_counter() - clock) / (run.count - before)
+        length = max(1, min(CHUNK, GROWTH * length, int(CHUNK_TIME / per_step)))
+
+
+def _compiled_stepper(system: PHDAE, method: str, x0: Array) -> CompiledStepper:
+    from .compiled_run import CompiledStepper  # which needs numba
+
+    return CompiledStepper(system, method, x0)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+SAME_TIME = 1e-9
+"""Difference of two times over the step that begins with them up to which they are the same: it changes nothing."""
+
+
+def ascending(times: Sequence[float] | Array) -> Array:
+    """At least two ascending times."""
+    grid = check.array("times", times, (None,))
+    if grid.size < 2:
+        raise ValueError(f"times must have at least two entries, got {grid.size}")
+    if np.any(np.diff(grid) <= 0.0):
+        k = int(np.argmax(np.diff(grid) <= 0.0))
+        raise ValueError(
+            f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"
+        )
+    return grid
+
+
+def ascending_from(start: float, times: Sequence[float] | Array) -> Array:
+    """At least two ascending times that begin at a start [s] up to round-off; the first one then is the start."""
+    grid = ascending(times)
+    if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):
+        raise ValueError(f"times must begin at the time of the start, {start} s, got {grid[0]} s")
+    return grid if grid[0] == start else ascending(np.append(start, grid[1:]))
+
+
+def _explain(method: str, t0: float, t1: float, error: StepFailed, count: int) -> str:
+    return (
+        f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved by {method!r}: {error} "
+        f"after {error.iterations} iterations, last relative correction {error.defect:.1e}; try a smaller step, a "
+        f"start that meets the algebraic equations, and look for an index above 2. {count} steps before it are "
+        "finished and kept in .solution"
+    )
+
+
+def _explain_pace(method: str, error: NoPace, count: int) -> str:
+    return (
+        f"{error} at t = {error.time:.6g} s, by {method!r}; where an input lets differential states jump, end the run "
+        "and begin another, else try a looser tolerance or a larger atol, a start that meets the algebraic equations, "
+        f"and look for an index above 2. {count} steps before it are finished and kept in .solution"
+    )

@@ -1,0 +1,115 @@
+"""Events of general systems and mechanisms: zeros of functions of time and state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array
+from ...results.trajectory import Occurrences
+
+PRECISION = 1e-13
+"""Width of the bracket around a zero over the length of the step, at which it counts as found."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A zero of ``function(t, x)``, t [s], x (n,), passed upwards (``direction=1``), downwards (-1) or either way (0).
+
+    A ``terminal`` event ends the run at its first occurrence. A function that is zero at the start has not passed it.
+    """
+
+    function: Callable[[float, Array], Any]
+    direction: int = 0
+    terminal: bool = False
+
+    def __post_init__(self) -> None:
+        if not callable(self.function) or isinstance(self.function, type):
+            raise ValueError(f"the function of an event must be a function of (t, x), got {self.function!r}")
+        if self.direction not in (-1, 0, 1):
+            raise ValueError(f"direction of an event must be -1, 0 or 1, got {self.direction!r}")
+        if not isinstance(self.terminal, bool):
+            raise ValueError(f"terminal of an event must be True or False, got {self.terminal!r}")
+
+
+def _read(events: Any) -> dict[str, Event]:
+    """Events by name; names are also those of groups in files."""
+    if not isinstance(events, Mapping):
+        raise ValueError(f"events must map names to functions of (t, x), got {events!r}")
+    made = {}
+    for name, given in events.items():
+        if not isinstance(name, str) or not name or "/" in name or name == ".":
+            raise ValueError(f"the name of an event must be a text without '/', got {name!r}")
+        try:
+            made[name] = given if isinstance(given, Event) else Event(given)
+        except ValueError as error:
+            raise ValueError(f"event {name!r}: {error}") from None
+    return made
+
+
+class Watch:
+    """Events under way: their values at the end of the last step, and what has occurred."""
+
+    def __init__(self, events: Mapping[str, Event | Callable[[float, Array], Any]], time: float, state: Array) -> None:
+        self.events = _read(events)
+        self.found: dict[str, list[tuple[float, Array]]] = {name: [] for name in self.events}
+        self._size = state.size
+        self._last = self._values(time, state)
+
+    def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
+        """Record what occurred in a step; the time at which a terminal event ends the run, or None.
+
+        ``end`` is the state at t1, ``at`` gives states between.
+        """
+        if not self.events:
+            return None
+        new = self._values(t1, end)
+        zeros = []
+        for name, event in self.events.items():
+            before, after = self._last[name], new[name]
+            if before * after > 0.0 or before == 0.0 or event.direction * (after - before) < 0.0:
+                continue
+            zeros.append((self._zero(name, t0, t1, before, after, at), name))
+        self._last = new
+        for time, name in sorted(zeros):
+            self.found[name].append((time, end if time == t1 else at(time)))
+            if self.events[name].terminal:
+                return time
+        return None
+
+    def _zero(
+        self, name: str, t0: float, t1: float, before: float, after: float, at: Callable[[float], Array]
+    ) -> float:
+        def value(t: float) -> float:
+            return before if t == t0 else after if t == t1 else self._value(name, t, at(t))
+
+        width = max(PRECISION * (t1 - t0), np.spacing(max(abs(t0), abs(t1))))
+        return float(brentq(value, t0, t1, xtol=width, rtol=4.0 * np.finfo(float).eps))
+
+    def _values(self, time: float, state: Array) -> dict[str, float]:
+        return {name: self._value(name, time, state) for name in self.events}
+
+    def _value(self, name: str, time: float, state: Array) -> float:
+        try:
+            found = self.events[name].function(time, state)
+        except Exception as error:
+            told = f"event {name!r} raised {type(error).__name__}: {error}"
+            raise ValueError(f"at t = {time:.6g} s: {told}") from error
+        try:
+            return check.number(f"event {name!r}", found)
+        except ValueError as error:
+            raise ValueError(f"at t = {time:.6g} s: {error}") from None
+
+    def occurrences(self) -> dict[str, Occurrences]:
+        """What has occurred, by event."""
+        return {
+            name: Occurrences(
+                np.array([t for t, _ in found]), np.array([x for _, x in found]).reshape(len(found), self._size)
+            )
+            for name, found in self.found.items()
+        }

@@ -1,0 +1,165 @@
+"""Control through ports: a controller is a port-Hamiltonian block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..systems.linear import LinearPHDAE, linear_system
+from .two_systems import lifted_size, side_by_side
+
+
+def inject_damping(system: LinearPHDAE, port: str, gain: Any) -> LinearPHDAE:
+    """``u = −K y + u_ext`` at a port: ``R + B K Bᵀ`` in place of R, K = Kᵀ ⪰ 0; the port stays.
+
+    ``gain`` is K: a number, for every component alike, or a matrix (m, m), in the unit of input over output [N s/m or
+    N m s]. Then dH/dt = yᵀu_ext − xᵀR x − yᵀK y: no gain makes the system unstable. Raises ValueError for K that is
+    not symmetric positive semi-definite.
+    """
+    b = linear_system(system).inputs(port)
+    fed = b @ _gain(gain, b.shape[1], system.is_sparse) @ b.T
+    return replace(system, R=system.R + 0.5 * (fed + fed.T))
+
+
+def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_port: str) -> LinearPHDAE:
+    """``u = −y_c + u_ext, u_c = y``: plant and controller in negative feedback, as one system.
+
+    ``J = [[J_p, −B_p B_cᵀ], [B_c B_pᵀ, J_c]]`` with R, E and G block-diagonal: the connection neither takes nor gives
+    power, dH/dt = yᵀu_ext − xᵀR x with H = H_p + H_c, so that two passive systems give a passive one, whatever their
+    parameters. The port of the plant stays, that of the controller is used up; the controller comes dense or sparse
+    and is brought to the plant's kind. Raises ValueError for ports of different width and names that both have.
+    """
+    b = linear_system(plant, "plant").inputs(port)
+    c = linear_system(controller, "controller").inputs(controller_port)
+    if b.shape[1] != c.shape[1]:
+        raise ValueError(
+            f"ports must have one width: {port!r} has {b.shape[1]}, {controller_port!r} of the controller {c.shape[1]}"
+        )
+    blocks, n = side_by_side([plant, controller], lean=plant.is_sparse), plant.size
+    left, right = (sparse.csr_array(m) for m in (b, c))
+    across = sparse.block_array([[sparse.csr_array((n, n)), -left @ right.T], [right @ left.T, None]]).tocsr()
+    others = {name: s for name, s in controller.ports.items() if name != controller_port}
+    columns = [
+        *range(plant.B.shape[1]),
+        *(plant.B.shape[1] + i for s in others.values() for i in range(s.start, s.stop)),
+    ]
+    blocks["J"] = blocks["J"] + (across if plant.is_sparse else across.toarray())
+    blocks["B"] = blocks["B"][:, columns]
+    kept = {name: kind for name, kind in controller.causality.items() if name in others}
+    return LinearPHDAE(
+        **blocks,
+        ports=_merged("port", plant.ports, _placed(others, plant.B.shape[1])),
+        causality={**plant.causality, **kept},
+        parts=_merged("part", plant.parts, _moved(controller.parts, lifted_size(plant))),
+        constraints=plant.constraints + controller.constraints,
+    )
+
+
+def passive_observer(system: LinearPHDAE, port: str, gain: Any, *, name: str = "observer") -> LinearPHDAE:
+    """``E x̂' = (J − R − 2BKBᵀ) x̂ + BK y + Gᵀλ, 0 = G x̂, y_c = KBᵀx̂``: an observer with state feedback, K = Kᵀ ⪰ 0.
+
+    A Luenberger observer ``E x̂' = (J − R)x̂ + Bu + L(y − Bᵀx̂)`` with the control u = −KBᵀx̂ that would inject damping
+    if x̂ were x, and L = BK: both gains are one, so that input and output of the compensator are collocated,
+    B_c = BK, and it is a port-Hamiltonian block with R_c = R + 2BKBᵀ ⪰ 0. Its feedback (:func:`feedback`) is therefore
+    stable by construction, with H = ½xᵀEx + ½x̂ᵀEx̂ not growing, whether ``system`` is the plant itself, a reduced
+    model of it or one with wrong parameters. With the plant itself the error e = x − x̂ obeys
+    ``E ė = (J − R − BKBᵀ)e + Bu_ext``: it decays where damping at the port would make the plant decay.
+
+    ``gain`` as of :func:`inject_damping`. The result has one port, ``name``, and the parts of the system under
+    ``name.part``.
+    """
+    b = linear_system(system).inputs(port)
+    k = _gain(gain, b.shape[1], system.is_sparse)
+    fed = b @ k @ b.T
+    return replace(
+        system,
+        R=system.R + (fed + fed.T),
+        B=b @ k,
+        ports={name: slice(0, b.shape[1])},
+        causality={} if port in system.causality else {name: "velocity"},  # it takes what the plant returns
+        parts={f"{name}.{part}": s for part, s in system.parts.items()},
+        constraints=tuple(f"{name}: {row}" for row in system.constraints),
+    )
+
+
+def port_spring(stiffness: Any, damping: Any = None, *, width: int = 1, name: str = "spring") -> LinearPHDAE:
+    """``σ̇ = K u, y = σ + D u``: a spring and a damper in parallel, or a PI controller of a velocity, K ≻ 0, D ⪰ 0.
+
+    ``K⁻¹σ̇ = u`` with H = ½σᵀK⁻¹σ [J]; D = LLᵀ through algebraic states, 0 = −w + Lᵀu, y = σ + Lw. In
+    :func:`feedback` at a velocity port it holds the port at its place. ``stiffness`` [N/m or N m] and ``damping``
+    [N s/m or N m s] are numbers, for each of ``width`` components, or matrices. The port and the part are ``name``.
+    """
+    check.count("width", width)
+    given = [np.shape(a)[0] for a in (stiffness, damping) if np.ndim(a) == 2]
+    m = given[0] if given else width
+    k = _square("stiffness", stiffness, m)
+    try:
+        np.linalg.cholesky(k)
+    except np.linalg.LinAlgError:
+        lowest = np.linalg.eigvalsh(k)[0]
+        raise ValueError(f"stiffness must be positive definite: lowest eigenvalue {lowest:.3e}") from None
+    root = np.zeros((m, 0)) if damping is None else _root(_square("damping", damping, m))
+    r = root.shape[1]
+    compliance = np.linalg.inv(k)
+    return LinearPHDAE(
+        E=np.block([[0.5 * (compliance + compliance.T), np.zeros((m, r))], [np.zeros((r, m + r))]]),
+        J=np.zeros((m + r, m + r)),
+        R=np.diag([0.0] * m + [1.0] * r),
+        B=np.vstack([np.eye(m), root.T]),
+        ports={name: slice(0, m)},
+        causality={name: "velocity"},
+        parts={name: slice(0, m)},
+        kinetic=np.zeros(m + r, dtype=bool),
+    )
+
+
+def _gain(gain: Any, width: int, lean: bool) -> Any:
+    k = _square("gain", gain, width)
+    return sparse.csr_array(k) if lean else k
+
+
+def _square(name: str, value: Any, width: int) -> Array:
+    """A symmetric positive semi-definite matrix, or a number times the identity."""
+    if np.ndim(value) == 0:
+        return check.not_negative(name, value) * np.eye(width)
+    k = check.array(name, value.toarray() if sparse.issparse(value) else value, (width, width))
+    check.symmetric(name, k)
+    check.semi_definite(name, k)
+    return k
+
+
+def _root(d: Array) -> Array:
+    """L of D = LLᵀ with as many columns as D has rank."""
+    values, vectors = np.linalg.eigh(d)
+    kept = values > check.ROUND_OFF * max(float(values[-1]), 0.0)
+    root: Array = vectors[:, kept] * np.sqrt(values[kept])
+    return root
+
+
+def _merged(kind: str, first: Mapping[str, slice], second: Mapping[str, slice]) -> dict[str, slice]:
+    twice = sorted(set(first) & set(second))
+    if twice:
+        raise ValueError(
+            f"{kind} names must differ between plant and controller, both have {twice}; "
+            "give the controller others, as port_spring(..., name=...) and passive_observer(..., name=...) do"
+        )
+    return {**first, **second}
+
+
+def _moved(names: Mapping[str, slice], by: int) -> dict[str, slice]:
+    return {name: slice(s.start + by, s.stop + by) for name, s in names.items()}
+
+
+def _placed(ports: Mapping[str, slice], at: int) -> dict[str, slice]:
+    """Ports one after the other from a column on."""
+    made = {}
+    for name, s in ports.items():
+        made[name] = slice(at, at + s.stop - s.start)
+        at += s.stop - s.start
+    return made

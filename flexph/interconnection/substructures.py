@@ -1,0 +1,91 @@
+"""Large linear systems from substructures with named ports ([flex] sec. 5.1, 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..mechanisms.statics.linearization import DENSE_LIMIT
+from ..systems.linear import LinearPHDAE
+from .links import Clamp, Couple, Link, Tie, clamp, couple, tie
+from .two_systems import lifted_size, side_by_side
+from .wiring import Wiring
+
+__all__ = ["Clamp", "Couple", "Tie", "clamp", "couple", "substructure", "tie"]
+
+
+def substructure(
+    blocks: Mapping[str, LinearPHDAE],
+    connections: Sequence[Link],
+    *,
+    keep: Collection[str] = (),
+    disconnected: bool = False,
+) -> LinearPHDAE:
+    """Blocks joined at their ports: ``E = diag(Eᵢ), J = diag(Jᵢ) + B K Bᵀ, G = [diag(Gᵢ); S Bᵀ]``, K = −Kᵀ.
+
+    [flex] eq. (39), (45). ``connections`` are made by :func:`tie` (rows of S), :func:`clamp` (rows of S) and
+    :func:`couple` (K). Ports and parts become ``block.port`` and ``block.part``; a block without parts is the part
+    ``block``. One block may be used under several names. Inputs that no connection uses stay, and so do all of the
+    ports in ``keep``, where loads act beside the connections. Blocks may have been eliminated or reduced before. The
+    result is sparse where a block is or where there are more than 500 states; the rows of G are those of the blocks
+    and those of the ties: see :func:`flexph.eliminate`.
+
+    Raises ValueError, with the names: an unknown block or port; widths that do not match; a component connected twice;
+    ports of conflicting causality; parts or ports that would share a name; blocks that nothing connects to the others
+    (``disconnected=True`` allows them).
+    """
+    _check_blocks(blocks)
+    lean = any(b.is_sparse for b in blocks.values()) or sum(b.size for b in blocks.values()) > DENSE_LIMIT
+    wiring = Wiring(blocks)
+    for link in connections:
+        if not isinstance(link, Tie | Clamp | Couple):
+            raise ValueError(f"connections must be made by tie, clamp and couple, got {link!r}")
+        wiring.connect(link)
+    if not disconnected:
+        wiring.check_connected()
+    made = side_by_side(list(blocks.values()), lean=lean)
+    B = made["B"]
+    coupling, rows = wiring.coupling(), wiring.rows()
+    if coupling.nnz:
+        made["J"] = _as(made["J"] + B @ coupling @ B.T, lean)
+    tied = _as(rows @ B.T, lean)
+    made["G"] = sparse.vstack([made["G"], tied]).tocsr() if lean else np.vstack([made["G"], tied])
+    names = [f"{name}: {c}" for name, b in blocks.items() for c in b.constraints]
+    ports, columns = wiring.external(keep)
+    made["B"] = B[:, columns]
+    kinds = {full: kind for full, kind in wiring.causality.items() if full in ports}
+    return LinearPHDAE(
+        **made, ports=ports, causality=kinds, parts=_parts(blocks), constraints=(*names, *wiring.row_names)
+    )
+
+
+def _as(matrix: Any, lean: bool) -> Any:
+    if lean:
+        return sparse.csr_array(matrix)
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+
+
+def _check_blocks(blocks: Mapping[str, LinearPHDAE]) -> None:
+    if not blocks:
+        raise ValueError("blocks must have at least one entry, got none")
+    for name, block in blocks.items():
+        if not isinstance(block, LinearPHDAE):
+            raise ValueError(f"blocks[{name!r}] must be a LinearPHDAE, got {type(block).__name__}")
+
+
+def _parts(blocks: Mapping[str, LinearPHDAE]) -> dict[str, slice]:
+    parts: dict[str, slice] = {}
+    at = 0
+    for name, block in blocks.items():
+        size = lifted_size(block)
+        own = {f"{name}.{part}": s for part, s in block.parts.items()} or {name: slice(0, size)}
+        for full, s in own.items():
+            if full in parts:
+                raise ValueError(f"two blocks have a part {full!r}: give one of them another name than {name!r}")
+            start, stop, _ = s.indices(size)
+            parts[full] = slice(at + start, at + stop)
+        at += size
+    return parts

@@ -1,0 +1,55 @@
+"""Bushing: an elastic joint."""
+
+from collections.abc import Sequence
+
+from ...systems.resistive_relations import Relation
+from ..rows.axis_rates import damping_of_axes, stiffness_of_axes
+from ..rows.connection import Connection, Form, Measure, relative_angle
+from ..rows.directions import axis
+from ..rows.vectors import PortName, Product, along, between, body_port
+
+
+def bushing(
+    first: str,
+    second: PortName,
+    *,
+    stiffness: float | Sequence[float] = 0.0,
+    damping: float | Relation | Sequence[float | Relation] = 0.0,
+    torsional_stiffness: float | Sequence[float] = 0.0,
+    torsional_damping: float | Relation | Sequence[float | Relation] = 0.0,
+    name: str | None = None,
+) -> Connection:
+    """Springs and dampers along and about the axes of the second port's section, without force as assembled.
+
+    Forces −k_i d_i − c_i ḋ_i with ``d_i = e_i·(p₁ − p₂)`` [N/m, N s/m]; torques −κ_i α_i − γ_i α̇_i with α_i the angle
+    of the first section about axis i, seen along that axis [N m/rad, N m s/rad]: small rotations are their vector. One
+    number for all axes or one for each: (x, y) and a single torsional one in the plane, (x, y, z) in space. A
+    :class:`flexph.Relation` may stand for a damping number: ρ(ḋ_i), ρ(α̇_i).
+    """
+    body_port(first)
+
+    def make(dim: int) -> Form:
+        turns = 1 if dim == 2 else 3
+        k, kt = (
+            stiffness_of_axes("stiffness", stiffness, dim),
+            stiffness_of_axes("torsional_stiffness", torsional_stiffness, turns),
+        )
+        c, ct = damping_of_axes("damping", damping, dim), damping_of_axes("torsional_damping", torsional_damping, turns)
+        if not any((*k, *c, *kt, *ct)):
+            raise ValueError("a bushing needs a stiffness or a damping that is positive")
+        gap = between(first, second)
+        made = [
+            Measure("component", (Product(gap, along(second, axis(i, dim))),), float(k[i]), c[i], None, "xyz"[i])
+            for i in range(dim)
+            if k[i] or c[i]
+        ]
+        for i in range(turns):
+            if kt[i] or ct[i]:
+                n = axis(i, 3)
+                angle = relative_angle(first, second, dim, None if dim == 2 else (n, n))
+                made.append(
+                    Measure("angle", angle, float(kt[i]), ct[i], None, "angle" if dim == 2 else f"about {'xyz'[i]}")
+                )
+        return Form(measures=tuple(made))
+
+    return Connection("bushing", (first, second), make, label=name)

@@ -1,0 +1,74 @@
+"""Cartesian spring-damper: springs and dampers along axes that are fixed in the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...numerics import checks as check
+from ...numerics.rotations import rotation, rotation_matrix
+from ...systems.resistive_relations import Relation
+from ..rows.axis_rates import damping_of_axes, stiffness_of_axes
+from ..rows.connection import Connection, Form, Measure
+from ..rows.directions import axis
+from ..rows.vectors import Direction, Ground, PortName, Product, Vector, between, body_port
+
+
+def cartesian_spring_damper(
+    first: str,
+    second: PortName,
+    *,
+    stiffness: float | Sequence[float] = 0.0,
+    damping: float | Relation | Sequence[float | Relation] = 0.0,
+    offset: Sequence[float] | None = None,
+    axes: Any = None,
+    name: str | None = None,
+) -> Connection:
+    """Springs and dampers between two points along three (in the plane two) directions e_i that are fixed in the world.
+
+        f = −Σ (k_i (d_i − d₀_i) + c_i ḋ_i) e_i,  d_i = e_i·(p₁ − p₂),  V = ½ Σ k_i (d_i − d₀_i)²
+
+    acts on the first point and −f on the second one: products of two world vectors, so that the energy balance is exact
+    at any step. ``stiffness`` k [N/m] and ``damping`` c [N s/m], or relations ρ(ḋ_i): one for all directions or one for
+    each. ``offset`` d₀ [m], components along the e_i; None is that of the assembled pose. ``axes``: the rotation whose
+    columns are the e_i, a matrix (3, 3) or a scipy Rotation, in the plane an angle [rad]; None is the world axes. Along
+    axes that turn with a body see :func:`flexph.bushing`.
+
+    Forces that do not point along p₁ − p₂ take up angular momentum: those of dampers, of unequal k and of an offset.
+
+    Raises ValueError where neither a stiffness nor a damping is positive, and for an offset from the bare GROUND.
+    """
+    body_port(first)
+    if offset is not None and isinstance(second, Ground) and second.position is None:
+        raise ValueError("an offset from the ground needs a position: GROUND.at(x, y)")
+
+    def make(dim: int) -> Form:
+        k, c = stiffness_of_axes("stiffness", stiffness, dim), damping_of_axes("damping", damping, dim)
+        if not any((*k, *c)):
+            raise ValueError("a cartesian spring-damper needs a stiffness or a damping that is positive")
+        free = None if offset is None else check.array("offset", offset, (dim,)).tolist()
+        gap, directions = between(first, second), _directions(axes, dim)
+        return Form(
+            measures=tuple(
+                Measure(
+                    "component",
+                    (Product(gap, Vector(fixed=directions[i])),),
+                    float(k[i]),
+                    c[i],
+                    None if free is None else free[i],
+                    "xyz"[i],
+                )
+                for i in range(dim)
+                if k[i] or c[i]
+            )
+        )
+
+    return Connection("cartesian spring-damper", (first, second), make, label=name)
+
+
+def _directions(axes: Any, dim: int) -> list[Direction]:
+    """The directions e_i in world axes."""
+    if axes is None:
+        return [axis(i, dim) for i in range(dim)]
+    turned = rotation(check.number("axes", axes)) if dim == 2 else rotation_matrix("axes", axes)
+    return [tuple(column) for column in turned.T.tolist()]

@@ -1,0 +1,67 @@
+"""Linear and torsional spring-dampers."""
+
+from collections.abc import Sequence
+
+from ...numerics import checks as check
+from ...systems.resistive_relations import Relation, resisting
+from ..rows.connection import Connection, Form, Measure, planar_or_about
+from ..rows.directions import unit_axes
+from ..rows.vectors import Ground, PortName, Product, between
+
+
+def spring_damper(
+    first: str,
+    second: PortName,
+    *,
+    stiffness: float = 0.0,
+    damping: float | Relation = 0.0,
+    length: float | None = None,
+    name: str | None = None,
+) -> Connection:
+    """A massless spring and damper between two points: tension k(ℓ − ℓ₀) + c ℓ̇ with ℓ = |p₁ − p₂|.
+
+    stiffness k [N/m], damping c [N s/m] or a :class:`flexph.Relation` ρ(ℓ̇) in its place, free length ℓ₀ [m] (None: the
+    length at the assembled pose). The spring force is a state with compliance 1/k, so that its energy is ½ e²/k.
+    """
+    if isinstance(second, Ground) and second.position is None:
+        raise ValueError("a spring to the ground needs a position: GROUND.at(x, y)")
+    gap = between(first, second)
+    free = None if length is None else check.not_negative("length", length, "m")
+    form = Form(measures=(Measure("length", (Product(gap, gap),), *check_rates(stiffness, damping), free),))
+    return Connection("spring", (first, second), label=name, form=form)
+
+
+def torsion_spring(
+    first: str,
+    second: PortName,
+    *,
+    stiffness: float = 0.0,
+    damping: float | Relation = 0.0,
+    angle: float | None = None,
+    axis: Sequence[float] | None = None,
+    second_axis: Sequence[float] | None = None,
+    name: str | None = None,
+) -> Connection:
+    """A torsional spring and damper: torque k(α − α₀) + c α̇, α the angle of the first section from the second.
+
+    stiffness k [N m/rad], damping c [N m s/rad] or a :class:`flexph.Relation` ρ(α̇) in its place, free angle α₀ [rad]
+    (None: the angle at the assembled pose). In space the angle is about ``axis`` (see :func:`flexph.hinge`), which a
+    joint must hold.
+    """
+    free = None if angle is None else check.number("angle", angle)
+    rates = check_rates(stiffness, damping)
+    axes = unit_axes(axis, second_axis)
+
+    def make(dim: int) -> Form:
+        turn = planar_or_about(first, second, dim, "a torsion spring", axes)
+        return Form(measures=(Measure("angle", turn, *rates, free),))
+
+    return Connection("torsion spring", (first, second), make, label=name)
+
+
+def check_rates(stiffness: float, damping: float | Relation) -> tuple[float, float | Relation]:
+    """Stiffness and damping, not negative and one of them positive."""
+    rates = check.not_negative("stiffness", stiffness), resisting("damping", damping)
+    if rates == (0.0, 0.0):
+        raise ValueError("a spring-damper needs stiffness > 0 or damping > 0")
+    return rates

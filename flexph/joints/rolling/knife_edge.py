@@ -1,0 +1,32 @@
+"""Knife edge: a port that moves along its edge, not across."""
+
+from collections.abc import Sequence
+
+from ..rows.connection import Connection, Form, PortName, Row
+from ..rows.directions import axis as world_axis
+from ..rows.directions import fitting, unit
+from ..rows.laws import Rolling
+from ..rows.vectors import GROUND, Direction, Ground, Product, Vector, Weighed, along, between
+from .ground_plane import on_ground
+
+
+def knife_edge(port: str, ground: PortName = GROUND, *, axis: Sequence[float] = (0.0, 1.0)) -> Connection:
+    """The port does not move along a direction fixed in its section: ``0 = (R a)·ṗ``, a nonholonomic constraint.
+
+    ``axis`` a is across the edge, in the axes of the section; in space it has three components, and the edge forbids
+    one direction only (a skate may still jump). Over a step ``(R a)‾·Δp = 0`` with the mean of both ends: the force
+    along the mean axis does no work. The multiplier is the force across the edge [N].
+    """
+    across, floor = unit("axis", axis), on_ground("knife_edge", port, ground)
+
+    def make(dim: int) -> Form:
+        return Form((no_motion_along(port, floor, fitting("axis", across, dim)),))
+
+    return Connection("knife_edge", (port, floor), make)
+
+
+def no_motion_along(port: str, ground: Ground, direction: Direction) -> Row:
+    """``0 = (R a)·ṗ`` as products with the axes of the world."""
+    place, turned = between(port, ground), along(port, direction)
+    axes = [Vector(fixed=world_axis(i, len(direction))) for i in range(len(direction))]
+    return Row("across", Rolling(tuple(Weighed(Product(place, e), Product(turned, e)) for e in axes)))

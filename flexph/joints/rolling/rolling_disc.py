@@ -1,0 +1,62 @@
+"""Rolling disc: thin, free to tilt, without slip."""
+
+from collections.abc import Sequence
+
+from ...numerics import checks as check
+from ..rows.connection import Connection, Form, PortName, Row
+from ..rows.directions import fitting, unit
+from ..rows.laws import Contact, Rolling
+from ..rows.vectors import GROUND, Direction, Product, Vector, Weighed, along
+from .ground_plane import Plane, given_normal, on_ground, plane, rolling_names
+
+
+def rolling_disc(
+    port: str,
+    ground: PortName = GROUND,
+    *,
+    radius: float,
+    axis: Sequence[float] | None = None,
+    normal: Sequence[float] | None = None,
+) -> Connection:
+    """A thin disc of a radius [m] rolls without slip on the ground; the port is its centre.
+
+    The ground is the plane through its position with the unit ``normal`` n (y in the plane, z in space, if not given).
+    In space, e = R ``axis`` the axis of the disc in the world and s = |n × e|, the disc touches at ``−r u``,
+    ``u = (n − (n·e) e)/s``, with the height ``n·p = r s``; for both tangents t the contact does not slip,
+
+        0 = s t·(ṗ + Ω × (−r u)) = (n·p/r) t·ṗ − r (n × t)·Ω + r (n·e) t·ė,    0 = ½((n·p)²/r + r (n·e)² − r),
+
+    polynomials whose increments are exact; the multipliers times s are the forces of the ground [N]. The height does
+    not drift. Where the disc lies flat, s = 0, it has no contact point: a start is refused, a run ends.
+    In the plane, seen from the side: ``0 = t·ṗ + r ω`` with t the normal turned by −90°, and ``n·p = r``.
+    The section at the port must not turn against its body.
+    """
+    floor, size, upward = (
+        on_ground("rolling_disc", port, ground),
+        check.positive("radius", radius, "m"),
+        given_normal(normal),
+    )
+    across = None if axis is None else unit("axis", axis)
+
+    def make(dim: int) -> Form:
+        on = plane(port, floor, upward, dim)
+        if dim == 2:
+            if across is not None:
+                raise ValueError("a rolling_disc takes no axis in the plane, where it is seen from the side")
+            return Form((*on.rolling(size), on.level(size)))
+        if across is None:
+            raise ValueError("a rolling_disc needs axis=(x, y, z) in space, in the axes of the port's section")
+        return Form(_tilting(on, fitting("axis", across, 3), size))
+
+    return Connection("rolling_disc", (port, floor), make)
+
+
+def _tilting(on: Plane, axis: Direction, radius: float) -> tuple[Row, ...]:
+    turned = along(on.port, axis)
+    tilt = Product(turned, Vector(fixed=on.normal))
+    rows = [Row("height", Contact(on.height, tilt, radius))]
+    for name, t in zip(rolling_names(3), on.tangents, strict=True):
+        moved = Weighed(on.place(t), on.height, 1.0 / radius)
+        leaned = Weighed(Product(turned, Vector(fixed=t)), tilt, radius)
+        rows.append(Row(name, Rolling((moved, leaned), (on.turn(t, radius),))))
+    return tuple(rows)

@@ -1,0 +1,50 @@
+"""Wheel: upright, rolling without slip."""
+
+from collections.abc import Sequence
+
+from ...numerics import checks as check
+from ..rows.connection import Connection, Form, PortName
+from ..rows.directions import fitting, unit
+from ..rows.vectors import GROUND
+from .ground_plane import given_normal, on_ground, plane
+from .knife_edge import no_motion_along
+
+
+def wheel(
+    port: str,
+    ground: PortName = GROUND,
+    *,
+    radius: float | None = None,
+    axis: Sequence[float] | None = None,
+    normal: Sequence[float] | None = None,
+    height: bool = True,
+) -> Connection:
+    """An upright wheel that rolls on the ground without slip; the port is its centre, on the body that spins.
+
+    In the plane, seen from above, it does not slip along its axle ``axis`` (in the axes of the port's section, (0, 1)
+    if not given): ``0 = (R a)·ṗ``; its rolling is not part of the motion, so there is no radius to give.
+
+    In space the point below the centre does not slip on the plane through the ground's position with the unit
+    ``normal`` n (z if not given), ``0 = t·(ṗ + Ω × (−r n))`` for both tangents t, and with ``height`` the centre stays
+    at ``n·p = r``. The axle must be held parallel to the plane by other joints (a disc that may tilt is
+    ``rolling_disc``), so no axis is given. Of a vehicle with four wheels one height, and on a common axle one of the
+    sideways rows, follow from the others: leave ``height`` away where the vehicle holds it, or let
+    ``redundant="least_norm"`` share the forces. Multipliers are the forces of the ground on the wheel [N].
+    """
+    floor, upward = on_ground("wheel", port, ground), given_normal(normal)
+    across = None if axis is None else unit("axis", axis)
+    size = None if radius is None else check.positive("radius", radius, "m")
+
+    def make(dim: int) -> Form:
+        if dim == 2:
+            if size is not None or upward is not None:
+                raise ValueError("a wheel of the plane is seen from above: it takes no radius and no normal")
+            return Form((no_motion_along(port, floor, fitting("axis", across or (0.0, 1.0), 2)),))
+        if across is not None:
+            raise ValueError("a wheel takes no axis in space: other joints hold its axle, parallel to the ground")
+        if size is None:
+            raise ValueError("a wheel needs radius=... [m] in space")
+        on = plane(port, floor, upward, dim)
+        return Form((*on.rolling(size), on.level(size)) if height else on.rolling(size))
+
+    return Connection("wheel", (port, floor), make)

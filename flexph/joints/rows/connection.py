@@ -1,0 +1,227 @@
+"""Connections: joints and force elements between named ports, as rows, measures and inputs of world vectors.
+
+Constraints and spring measures are functions of products of two world vectors: their increments over a step are then
+exact, and both momenta are kept ([dg] sec. 6.3, invariants).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ...systems.resistive_relations import Relation
+from .directions import Axes, axis, carried_frame, frame_about, spatial_axes
+from .laws import Alignment, Angle, Law, Offset
+from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, along, between, body_port
+
+
+@dataclass(frozen=True)
+class Row:
+    """One scalar constraint of a joint: what it fixes, its law, the unit of its multiplier."""
+
+    name: str
+    law: Law
+    unit: str = "N"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a spring-damper or a joint with friction feels: a length √Π, a component Π, or an angle by sine and cosine.
+
+    ``damping`` is a coefficient or, where that is not enough, a relation to the rate of the measure. ``free`` is the
+    length, component [m] or angle [rad] without force, None for that at the assembled pose. ``name`` tells the measures
+    of one element apart.
+    """
+
+    kind: Literal["length", "component", "angle"]
+    products: tuple[Product, ...]
+    stiffness: float
+    damping: float | Relation
+    free: float | None
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Input:
+    """An external port: ``force``, ``torque``, or ``load`` (per length, on a load port).
+
+    World axes, or those of the section at the port where it ``follows``.
+    """
+
+    kind: str
+    port: str
+    follows: bool = False
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a connection is in the plane or in space.
+
+    ``parallel`` are directions of the two ports, in the axes of their sections, that point the same way when it is
+    closed (of drives as functions of time): with them the assembly finds its way from any guess.
+    """
+
+    rows: tuple[Row, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    parallel: tuple[Axes | Callable[[float], Axes], ...] = ()
+
+
+NOTHING = Form()
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A joint or force element between two ports, ready for :func:`flexph.connect`.
+
+    ``make`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` keeps it as ``form``.
+    """
+
+    kind: str
+    ports: tuple[PortName, ...]
+    make: Callable[[int], Form] | None = field(default=None, compare=False, repr=False)
+    input: Input | None = None
+    label: str | None = None
+    form: Form = NOTHING
+
+    def __post_init__(self) -> None:
+        if len(self.ports) == 2:
+            body_port(self.ports[0])
+
+    @property
+    def name(self) -> str:
+        """A name that says what it is and where, e.g. ``hinge crank.tip–rod.root``."""
+        return self.label or f"{self.kind} {'–'.join(map(str, self.ports))}"
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The scalar constraints."""
+        return self.form.rows
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether time enters its constraints."""
+        return any(callable(row.law.value) for row in self.rows)
+
+    def formed(self, dim: int) -> Connection:
+        """The connection in the plane (2) or in space (3); raises ValueError where it does not exist there."""
+        try:
+            return self if self.make is None else replace(self, make=None, form=self.make(dim))
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
+
+
+def offset_at(second: PortName) -> float | None:
+    """Offset of a position constraint: zero, or as assembled where the ground is not placed."""
+    return None if second == GROUND else 0.0
+
+
+def coincidence(first: PortName, second: PortName, dim: int) -> tuple[Row, ...]:
+    """Both ports at one point: a row for each world axis."""
+    gap = between(first, second)
+    return tuple(Row("xyz"[i], Offset(Product(gap, Vector(fixed=axis(i, dim))), offset_at(second))) for i in range(dim))
+
+
+def across(first: PortName, second: PortName, directions: Sequence[Direction]) -> tuple[Row, ...]:
+    """The first port stays on a line or plane through the second: no offset along the second section's directions."""
+    gap = between(first, second)
+    names = ["across"] if len(directions) == 1 else [f"across {i + 1}" for i in range(len(directions))]
+    return tuple(
+        Row(name, Offset(Product(gap, along(second, d)), offset_at(second)))
+        for name, d in zip(names, directions, strict=True)
+    )
+
+
+def parallel_axes(first: PortName, second: PortName, axes: Axes) -> tuple[Row, ...]:
+    """The axes stay parallel: the first is perpendicular to two directions of the second section."""
+    turning = along(body_port(first), axes[0])
+    return tuple(
+        Row(f"tilt {i + 1}", Offset(Product(turning, along(second, d))), unit="N m")
+        for i, d in enumerate(carried_frame(*axes))
+    )
+
+
+def same_rotation(
+    first: PortName, second: PortName, value: tuple[tuple[float, ...], ...] | Callable[[float], object] | None
+) -> tuple[Row, ...]:
+    """The relative rotation of the sections is as assembled, stated, or driven: three rows in space."""
+    body_port(first)
+    relative = tuple(Product(along(first, axis(i, 3)), along(second, axis(j, 3))) for i in range(3) for j in range(3))
+    return tuple(Row(f"turn {'xyz'[k]}", Alignment(relative, k, value), unit="N m") for k in range(3))
+
+
+def relative_angle(first: PortName, second: PortName, dim: int, axes: Axes | None = None) -> tuple[Product, Product]:
+    """Sine and cosine of the angle of the first section relative to the second, in space about a common axis.
+
+    The angle is zero where the first section is the second one turned by the smallest rotation that brings the axes
+    together: for equal axes, where the sections coincide.
+    """
+    body_port(first)
+    if dim == 2:
+        x = along(first, axis(0, 2))
+        return Product(x, along(second, axis(1, 2))), Product(x, along(second, axis(0, 2)))
+    assert axes is not None
+    x = along(first, frame_about(axes[0])[0])
+    cosine, sine = carried_frame(*axes)
+    return Product(x, along(second, sine)), Product(x, along(second, cosine))
+
+
+def planar_or_about(
+    first: PortName,
+    second: PortName,
+    dim: int,
+    kind: str,
+    axes: Axes | None,
+) -> tuple[Product, Product]:
+    """Sine and cosine of a relative angle: of the plane, or about an axis that must be given in space."""
+    if dim == 2:
+        if axes is not None:
+            raise ValueError(f"{kind} takes no axis in the plane")
+        return relative_angle(first, second, 2)
+    return relative_angle(first, second, 3, spatial_axes(axes, 3, kind))
+
+
+def resists_turning(
+    first: str, second: PortName, axes: Axes | None, friction: float | Relation, name: str = ""
+) -> tuple[Measure, ...]:
+    """What resists the turning of a joint about its axis (None in the plane); nothing without friction."""
+    if friction == 0.0:
+        return ()
+    turn = relative_angle(first, second, 2 if axes is None else 3, axes)
+    return (Measure("angle", turn, 0.0, friction, None, name),)
+
+
+def resists_sliding(
+    first: str, second: PortName, direction: Direction, friction: float | Relation, name: str = ""
+) -> tuple[Measure, ...]:
+    """What resists the sliding of a joint along a direction of the second section; nothing without friction."""
+    if friction == 0.0:
+        return ()
+    offset = Product(between(first, second), along(second, direction))
+    return (Measure("component", (offset,), 0.0, friction, None, name),)
+
+
+def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]:
+    """Names and measures of all spring-dampers in the order of the kernels: lengths, components, angles."""
+    order = ("length", "component", "angle")
+    found = [(c, m) for c in connections for m in c.form.measures]
+    for c, m in sorted(found, key=lambda pair: order.index(pair[1].kind)):
+        yield (f"{c.name}: {m.name}" if m.name else c.name), m
+
+
+def angle_row(sine_cosine: tuple[Product, Product], value: object) -> Row:
+    """A row that fixes or drives an angle."""
+    return Row("angle", Angle(*sine_cosine, value), unit="N m")  # type: ignore[arg-type]
+
+
+__all__ = [
+    "GROUND",
+    "Connection",
+    "Direction",
+    "Form",
+    "Ground",
+    "Input",
+    "Measure",
+    "PortName",
+    "Row",
+]

@@ -1,0 +1,251 @@
+"""Laws of constraint rows: 0 = Σ c_k(value) Π_k − κ(value), linear in products with coefficients that may move in time.
+
+The value of a law (an offset, an angle, a length, a relative rotation) is stated, a function of time, or None for
+what the assembled pose measures. Coefficients, offsets and rates are those of one value (k,) or of many (k, times).
+
+Beside them a law may have ``weighed`` terms w Π_m Π̇_k and ``turns`` a·Ω. Where the law is ``holonomic``, they are the
+rate of ½ w Π_k² (k = m); else they are all there is, a constraint on velocities that fixes no position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...numerics.rotations import Array
+from .vectors import Product, Turn, Weighed
+
+TimeFunction = Callable[[float], Any]
+
+
+@dataclass(frozen=True)
+class Offset:
+    """``0 = Π − κ`` with κ the value."""
+
+    product: Product
+    value: float | TimeFunction | None = 0.0
+
+    shape = ()
+    holonomic = True
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    @property
+    def products(self) -> tuple[Product, ...]:
+        """The products of the row."""
+        return (self.product,)
+
+    def measure(self, products: Array) -> Array:
+        """The value at a pose."""
+        return products[:1]
+
+    def coefficients(self, value: Array) -> Array:
+        """c of the value."""
+        return np.ones_like(value)
+
+    def offset(self, value: Array) -> Any:
+        """κ of the value."""
+        return value[0]
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
+        """Rates of c and κ for a rate of the value."""
+        return np.zeros_like(value), rate[0]
+
+
+@dataclass(frozen=True)
+class Angle:
+    """``0 = s cos θ − c sin θ`` with s, c the products that are sine and cosine of an angle; θ [rad] is the value."""
+
+    sine: Product
+    cosine: Product
+    value: float | TimeFunction | None = None
+
+    shape = ()
+    holonomic = True
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    @property
+    def products(self) -> tuple[Product, ...]:
+        """The products of the row."""
+        return (self.sine, self.cosine)
+
+    def measure(self, products: Array) -> Array:
+        """The value at a pose."""
+        return np.arctan2(products[:1], products[1:])
+
+    def coefficients(self, value: Array) -> Array:
+        """c of the value."""
+        return np.array([np.cos(value[0]), -np.sin(value[0])])
+
+    def offset(self, value: Array) -> float:
+        """κ of the value."""
+        return 0.0
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
+        """Rates of c and κ for a rate of the value."""
+        return -rate[0] * np.array([np.sin(value[0]), np.cos(value[0])]), 0.0
+
+
+@dataclass(frozen=True)
+class Length:
+    """``0 = (V·V/L − L)/2``, scaled so that its multiplier is the tension [N]; L [m] is the value."""
+
+    product: Product
+    value: float | None = None
+
+    shape = ()
+    holonomic = True
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    @property
+    def products(self) -> tuple[Product, ...]:
+        """The products of the row."""
+        return (self.product,)
+
+    def measure(self, products: Array) -> Array:
+        """The value at a pose."""
+        return np.sqrt(products)
+
+    def coefficients(self, value: Array) -> Array:
+        """c of the value."""
+        return 0.5 / value if value[0] else np.zeros(1)
+
+    def offset(self, value: Array) -> float:
+        """κ of the value."""
+        return 0.5 * float(value[0])
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
+        """Rates of c and κ for a rate of the value."""
+        return -0.5 * rate / value**2, 0.5 * float(rate[0])
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """``0 = e_k · axial(A A₀ᵀ)``: the relative rotation A, with A_ij = d_i·e_j of nine products, is A₀.
+
+    axial(M) = ½(M_zy − M_yz, M_xz − M_zx, M_yx − M_xy), the sine of a small difference about axis k of the first
+    section: regular up to 90° and, taken for all three k, without another solution nearer than 180°. A₀ (3, 3), the
+    rotation of the second section as seen in the first, is the value.
+    """
+
+    relative: tuple[Product, ...]
+    component: int
+    value: tuple[tuple[float, ...], ...] | TimeFunction | None = None
+
+    shape = (3, 3)
+    holonomic = True
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    @property
+    def products(self) -> tuple[Product, ...]:
+        """The products of the row: the two rows of A that it takes."""
+        i, j = (self.component + 1) % 3, (self.component + 2) % 3
+        return self.relative[3 * i : 3 * i + 3] + self.relative[3 * j : 3 * j + 3]
+
+    def measure(self, products: Array) -> Array:
+        """The value at a pose; the row it does not take follows as their cross product."""
+        i, j = (self.component + 1) % 3, (self.component + 2) % 3
+        found = np.zeros((3, 3))
+        found[i], found[j] = products[:3], products[3:]
+        found[self.component] = np.cross(found[i], found[j])
+        return found.ravel()
+
+    def coefficients(self, value: Array) -> Array:
+        """c of the value."""
+        matrix = value.reshape(3, 3, *value.shape[1:])
+        i, j = (self.component + 1) % 3, (self.component + 2) % 3
+        return 0.5 * np.concatenate([-matrix[j], matrix[i]])
+
+    def offset(self, value: Array) -> float:
+        """κ of the value."""
+        return 0.0
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
+        """Rates of c and κ for a rate of the value."""
+        return self.coefficients(rate), 0.0
+
+
+@dataclass(frozen=True)
+class Rolling:
+    """``0 = Σ w Π_m Π̇_k + Σ a·Ω``: nonholonomic, ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
+
+    Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ, and the multiplier acts on Π_k with w Π̄_m and on the body with the
+    torque a: the transpose, so its work is zero at every step size.
+    """
+
+    weighed: tuple[Weighed, ...]
+    turns: tuple[Turn, ...] = ()
+
+    value = None
+    shape = (0,)
+    holonomic = False
+    products: ClassVar[tuple[Product, ...]] = ()
+
+    def measure(self, products: Array) -> Array:
+        """Nothing: no pose breaks it."""
+        return np.zeros(0)
+
+    def coefficients(self, value: Array) -> Array:
+        """None: no products enter with constant coefficients."""
+        return np.zeros((0, *value.shape[1:]))
+
+    def offset(self, value: Array) -> float:
+        """κ of the value."""
+        return 0.0
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
+        """Rates of c and κ for a rate of the value."""
+        return np.zeros((0, *value.shape[1:])), 0.0
+
+
+@dataclass(frozen=True)
+class Contact:
+    """``0 = ½(Π²/r + r Π_e² − r)``: a disc of radius r touches a plane, its centre Π above it, Π_e = n·e of its axis.
+
+    The height is r s with s = √(1 − Π_e²), the sine of the angle between axis and normal; the multiplier times s is the
+    normal force [N]. Squares of products have exact increments, so the height does not drift.
+    """
+
+    height: Product
+    tilt: Product
+    radius: float
+
+    shape = ()
+    holonomic = True
+    products: ClassVar[tuple[Product, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    @property
+    def value(self) -> float:
+        """The radius."""
+        return self.radius
+
+    @property
+    def weighed(self) -> tuple[Weighed, ...]:
+        """Both squares."""
+        return Weighed(self.height, self.height, 1.0 / self.radius), Weighed(self.tilt, self.tilt, self.radius)
+
+    def measure(self, products: Array) -> Array:
+        """The value at a pose."""
+        return np.array([self.radius])
+
+    def coefficients(self, value: Array) -> Array:
+        """None: no products enter with constant coefficients."""
+        return np.zeros((0, *value.shape[1:]))
+
+    def offset(self, value: Array) -> float:
+        """κ of the value."""
+        return 0.5 * self.radius
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
+        """Rates of c and κ for a rate of the value."""
+        return np.zeros((0, *value.shape[1:])), 0.0
+
+
+Law = Offset | Angle | Length | Alignment | Rolling | Contact

@@ -1,0 +1,66 @@
+"""Gauss collocation: nodes, weights and coefficients, and those of what time prescribes."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial import Legendre
+from numpy.polynomial.legendre import leggauss
+
+from ...numerics.rotations import Array
+
+
+class Tableau(NamedTuple):
+    """Gauss collocation with s stages over a step of length 1.
+
+    Values at the nodes are y₀ + Σ_j a_ij ẏ_j, at the end y₀ + Σ b_j ẏ_j; ẏ_i = Σ_j inverse_ij (y_j − y₀). With the
+    weights, b_i a_ij + b_j a_ji = b_i b_j: increments of quadratic functions are exact.
+    """
+
+    nodes: Array  # (s,), c
+    weights: Array  # (s,), b
+    a: Array  # (s, s)
+    inverse: Array  # (s, s), of a
+    ends: Array  # (s,), y₁ = y₀ + Σ ends_j (y_j − y₀)
+    curvature: Array  # (s, s, s), see below
+    given: Array  # (s + 1,), Gauss-Lobatto points, where functions of time are asked for,
+    value: Array  # (s, s + 1), their interpolant at the nodes,
+    rate: Array  # (s, s + 1), and its rate
+
+
+@cache
+def gauss(stages: int) -> Tableau:
+    """The tableau with so many stages.
+
+    ``curvature[j, i, k]`` is e in what momenta p = A w, of collocated symmetric A and w, err by at the nodes:
+
+        Σ_i b_i ẇ_i·(p_i − A_i w_i) = h² Σ_j b_j Σ_ik e_jik ẇ_iᵀ Ȧ_j ẇ_k,
+        b_j e_jik = b_i (a_ij (a_jk − a_ik) + a_ik a_kj),
+
+    made symmetric in i and k. It sums up to zero over both where s > 1.
+    """
+    points, doubled = leggauss(stages)
+    c, b = 0.5 * (points + 1.0), 0.5 * doubled
+    powers = np.arange(stages)
+    a = c[:, None] ** (powers + 1) / (powers + 1) @ np.linalg.inv(c[:, None] ** powers)
+    e = b[:, None, None] * (a[:, :, None] * (a[None] - a[:, None]) + a[:, None] * a.T[None])
+    e = e.transpose(1, 0, 2) / b[:, None, None]
+    inner: Array = np.real(Legendre.basis(stages).deriv().roots())
+    given = np.concatenate([[0.0], 0.5 * (inner + 1.0), [1.0]])
+    degrees = np.arange(stages + 1)
+    coefficients = np.linalg.inv(given[:, None] ** degrees)
+    rate = degrees * c[:, None] ** np.maximum(degrees - 1, 0) @ coefficients
+    inverse = np.linalg.inv(a)
+    return Tableau(
+        nodes=c,
+        weights=b,
+        a=a,
+        inverse=inverse,
+        ends=b @ inverse,
+        curvature=0.5 * (e + e.transpose(0, 2, 1)),
+        given=given,
+        value=c[:, None] ** degrees @ coefficients,
+        rate=rate,
+    )

@@ -1,0 +1,226 @@
+"""Equations of motion linearised about rest or a steady rotation: mass, gyroscopic and stiffness matrices.
+
+The whole mechanism may turn steadily with Ω about an axis of the world; all is seen in the frame that turns with it.
+Displacements are ξ = (δr in world axes, θ in body axes with R exp[θ]×, δu). With p = J(u)ω, c = n + Nu,
+A = ∂(J(u)ω)/∂u and the spin ω = RᵀΩ of a body in its own axes, the inertia forces on a body are
+
+    m(δr̈ + 2Ω × δṙ + Ω × (Ω × δr)),
+    J(θ̈ + ω×θ̇) + Aδu̇ + cδü + ω × (J(θ̇ + ω×θ) + Aδu + cδu̇) − p × (θ̇ + ω×θ),
+    cᵀ(θ̈ + ω×θ̇) + 2ω_aN_a δu̇ + Mδü − Aᵀ(θ̇ + ω×θ) − ω_aω_b K_ab δu.
+
+The gyroscopic matrix is skew; the stiffness is symmetric where all forces balance and have a potential.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...numerics.rotations import Array, cross, skew, spin_map, spin_skew
+from ..arrays import Arrays
+from ..continuous import (
+    damping_matrix,
+    elastic_stiffness,
+    elastic_stress,
+    kinetic_gradient,
+    mass_matrix,
+    shifted,
+    spin_rows,
+    spring_operator,
+    spring_rates,
+    strain_operator,
+)
+from ..gradient import node_rows, placed, product_gradient, pull, section_rows, translating, world_spin_levers
+from ..rolling import add_torques, stiffness
+from ..springs import damping_slopes, split
+from ..state import Configuration, Derived, inertia_products, momenta, rotational_inertia
+from ..step import section_torques, world_loads
+
+
+class Forces(NamedTuple):
+    """What acts on the bodies at a state: forces on products, springs e and inputs in their own axes."""
+
+    product: Array  # (p,), of the multipliers alone
+    spring: Array  # (springs,), tension or torque
+    inputs: Array
+    multipliers: Array  # (g,)
+
+    def torques(self, a: Arrays) -> Array:
+        """World torques of nonholonomic rows on the bodies, (b, s)."""
+        made = np.zeros((len(a.mass), a.n.shape[0]))
+        add_torques(a, self.multipliers, made)
+        return made
+
+
+class Tangent(NamedTuple):
+    """M ξ̈ + C ξ̇ + K ξ over (δr, θ, δu), sparse; C with its damping part apart."""
+
+    mass: Any
+    gyroscopic: Any
+    damping: Any
+    stiffness: Any
+
+
+def node_motion(a: Arrays, c: Configuration, d: Derived) -> Any:
+    """World displacements of the nodes with ξ, sparse (k·d, n_v)."""
+    return sparse.csr_array(node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body]))
+
+
+def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Array:
+    """Forces of products, springs, inputs, weight and stress on (ṙ, ω, u̇), without inertia forces."""
+    loads = world_loads(a, d.arm, forces.inputs)
+    made = node_motion(a, c, d).T @ _node_force(a, d, forces, loads)
+    made += section_rows(a, c.R).T @ section_torques(a, loads).ravel()
+    if a.rolling.spin_row.size:
+        spins = a.columns.omega[a.turning]
+        made[spins] += np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a))[a.turning]
+    made[: a.weight.size] += a.weight.ravel()
+    made[made.size - a.body_u.size :] -= strain_operator(a, c.u).T @ elastic_stress(a, c.u)
+    return made
+
+
+def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
+    """Inertia forces of a steady motion on (ṙ, ω, u̇): m a, p × ω reversed, −∂T/∂u; centripetal are r̈ (b, d)."""
+    p_r, _ = momenta(a, c.omega, c.u, c.du, inertia_products(a, c.u), inertia_products(a, c.du))
+    turning = -np.matmul(spin_skew(p_r), c.omega[:, :, None])[a.turning, :, 0]
+    return np.concatenate([(a.mass[:, None] * centripetal).ravel(), turning.ravel(), -kinetic_gradient(a, c)])
+
+
+def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, spin: Array) -> Tangent:
+    """The matrices at a steady motion with world spin (s,), u̇ = 0."""
+    gyroscopic, stiffness = inertial(a, c, spin)
+    stiffness = stiffness + _elastic(a, c) + _springs(a, c, d, forces) - _loads(a, c, d, forces)
+    return Tangent(
+        mass_matrix(a, c.u), gyroscopic, damping_matrix(a, c, d, damping_slopes), sparse.csr_array(stiffness)
+    )
+
+
+def _node_force(a: Arrays, d: Derived, forces: Forces, loads: Array) -> Array:
+    on_product = forces.product + _spring_product_force(a, d, forces.spring)
+    on_vector = sparse.csr_array(product_gradient(a, d.vector)).T @ on_product
+    on_vector = np.asarray(on_vector).reshape(-1, a.dim)
+    return (a.incidence.T @ on_vector).ravel() + a.input_node @ loads
+
+
+def _spring_product_force(a: Arrays, d: Derived, spring: Array) -> Array:
+    if not spring.size:
+        return np.zeros(a.first.size)
+    rates = spring_rates(a.springs, d.product, sparse.eye_array(a.first.size).tocsr())
+    return -(rates.T @ spring)
+
+
+def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
+    """Gyroscopic and stiffness matrices of the inertia forces."""
+    s, n, bodies = a.n.shape[0], a.body_u.size, len(a.mass)
+    Pu = inertia_products(a, c.u)
+    J, w, turning = rotational_inertia(a, c.u, Pu), spin_skew(c.omega), a.turning
+    p = spin_skew(np.einsum("bij,bj->bi", J, c.omega))
+    coupling, own = a.n + Pu[1 : 1 + s], c.omega[a.body_u]
+    A = 2.0 * np.einsum("abn,nb->an", a.s + Pu[1 + s :].reshape(s, s, -1), own)
+    turned = np.einsum("nab,bn->an", w[a.body_u], coupling)  # ω × c
+    turned_A = np.einsum("nab,bn->an", w[a.body_u], A)
+    frame = np.tile(skew(spin[None], a.dim), (bodies, 1, 1))
+    mass = a.mass[:, None, None]
+    none = sparse.csr_array((0, 0))
+    blocks = lambda x: sparse.block_diag([none, *x])  # noqa: E731 - one block per body
+    C_spin, K_spin = (J @ w + w @ J - p)[turning], (w @ J @ w - p @ w)[turning]
+    C_across, K_across = spin_rows(a, A + turned), spin_rows(a, turned_A)
+    C_uu, K_uu = sparse.csr_array((n, n)), sparse.csr_array((n, n))
+    for i in range(s if n else 0):
+        C_uu = C_uu + 2.0 * sparse.diags_array(own[:, i]) @ shifted(a, 1 + i)
+        for j in range(s):
+            K_uu = K_uu - sparse.diags_array(own[:, i] * own[:, j]) @ shifted(a, 1 + s + i * s + j)
+    K_below = spin_rows(a, -np.einsum("an,nab->bn", A, w[a.body_u])).T  # −Aᵀ[ω]×
+    C = sparse.block_array(
+        [[blocks(2.0 * mass * frame), None, None], [None, blocks(C_spin), C_across], [None, -C_across.T, C_uu]]
+    )
+    K = sparse.block_array(
+        [[blocks(mass * frame @ frame), None, None], [None, blocks(K_spin), K_across], [None, K_below, K_uu]]
+    )
+    return C.tocsr(), K.tocsr()
+
+
+def _elastic(a: Arrays, c: Configuration) -> Any:
+    """The elastic stiffness among all velocities, sparse (n_v, n_v)."""
+    rigid = len(a.mass) * a.dim + a.turning.size * a.n.shape[0]
+    return sparse.block_diag([sparse.csr_array((rigid, rigid)), elastic_stiffness(a, c.u)]).tocsr()
+
+
+def _springs(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
+    """Stiffness of the springs and the change of their directions at constant products' gradients."""
+    if not forces.spring.size:
+        return 0.0 * mass_matrix(a, c.u)
+    S = spring_operator(a, c, d)
+    rates = sparse.csr_array(product_gradient(a, d.vector)) @ sparse.csr_array(pull(a, node_motion(a, c, d)))
+    springs, count = a.springs, a.first.size
+    tension, _, torque = split(springs, forces.spring)
+    sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
+    size, at = (sine**2 + cosine**2) ** 2, springs.length_product
+    i, j = springs.sine_product, springs.cosine_product
+    curved, mixed = 2.0 * sine * cosine / size * torque, (sine**2 - cosine**2) / size * torque
+    rows = np.concatenate([at, i, j, i, j])
+    columns = np.concatenate([at, i, j, j, i])
+    values = np.concatenate([-0.25 * d.product[at] ** -1.5 * tension, -curved, curved, mixed, mixed])
+    second = sparse.coo_array((values, (rows, columns)), shape=(count, count))
+    return S.T @ sparse.diags_array(springs.stiffness) @ S + rates.T @ second.tocsr() @ rates
+
+
+def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
+    """∂(generalised force)/∂ξ of node forces, section torques and following loads at constant multipliers."""
+    basis, motion, loads = cross(a.dim), node_motion(a, c, d), world_loads(a, d.arm, forces.inputs)
+    pulled = sparse.csr_array(pull(a, motion))
+    on_product = forces.product + _spring_product_force(a, d, forces.spring)
+    made = _following(a, c, motion, forces.inputs)
+    if on_product.size:
+        swap = sparse.csr_array(a.select_first).T @ sparse.diags_array(on_product) @ sparse.csr_array(a.select_second)
+        made = made + pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
+    if a.rolling.row.size:
+        moved = sparse.csr_array(product_gradient(a, d.vector)) @ pulled
+        made = made + moved.T @ sparse.csr_array(stiffness(a, forces.multipliers)) @ moved
+    # the node force stays in the world while the body turns under it
+    f = _node_force(a, d, forces, loads).reshape(-1, a.dim)
+    body_f = np.einsum("kji,kj->ki", c.R[a.node_body], f)
+    local = np.einsum("kji,kj->ki", c.R[a.node_body], d.arm)
+    turned = -np.einsum("sij,kj->ksi", basis, body_f)  # f × θ by unit θ
+    levered = np.einsum("ksi,bij,kj->kbs", turned, basis, local)
+    shape = sparse.csr_array(a.node_shape)
+    if a.mean is not None:
+        shape = shape - translating(a) @ a.mean
+    lever = placed(a, np.einsum("ki,sij->ksj", body_f, basis)).T @ shape
+    n, rigid = a.body_u.size, len(a.mass) * a.dim
+    own = np.zeros((len(a.mass), a.n.shape[0], a.n.shape[0]))
+    np.add.at(own, a.node_body, levered)
+    torque = np.einsum("tji,tj->ti", spin_map(c.R)[a.torque_body], section_torques(a, loads))
+    np.add.at(own, a.torque_body, spin_skew(torque))
+    if a.rolling.spin_row.size:
+        own += spin_skew(np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a)))
+    below = shape.T @ placed(a, turned) + _torque_columns(a, spin_skew(torque))
+    blocks = sparse.block_diag([sparse.csr_array((0, 0)), *own[a.turning]])
+    rest = sparse.block_array([[blocks, lever], [below, sparse.csr_array((n, n))]])
+    return made + sparse.block_diag([sparse.csr_array((rigid, rigid)), rest]).tocsr()
+
+
+def _torque_columns(a: Arrays, turned: Array) -> Any:
+    """ψᵀ[τ]× of the sections on the spins of their bodies, sparse (n, spins)."""
+    s, t = a.n.shape[0], a.torque_body.size
+    place = np.full(len(a.mass), -1)
+    place[a.turning] = np.arange(a.turning.size)
+    rows = np.broadcast_to(np.arange(t * s).reshape(t, s, 1), turned.shape)
+    cols = np.broadcast_to(s * place[a.torque_body][:, None, None] + np.arange(s), turned.shape)
+    spread = sparse.csr_array((turned.ravel(), (rows.ravel(), cols.ravel())), shape=(t * s, a.turning.size * s))
+    return sparse.csr_array(a.torque_shape).T @ spread
+
+
+def _following(a: Arrays, c: Configuration, motion: Any, inputs: Array) -> Any:
+    """Loads that follow a section turn with it."""
+    size = motion.shape[1]
+    if not a.follow_input.size:
+        return sparse.csr_array((size, size))
+    change = sparse.lil_array((inputs.size, size))
+    for own, nodes in zip(a.follow_input, a.follow_node, strict=True):
+        for value, node in zip(inputs[own], nodes, strict=True):
+            change[own] += value * motion[node * a.dim + np.arange(a.dim)]
+    on = motion.T @ sparse.csr_array(a.input_node) + section_rows(a, c.R).T @ sparse.csr_array(a.input_torque)
+    return on @ sparse.csr_array(change)

@@ -1,0 +1,156 @@
+"""Elimination of constraints by a null-space basis ([flex] eq. (47))."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import norm
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..numerics.sparse_null_space import sparse_null_space
+from ..systems.linear import LinearPHDAE, linear_system
+from .projection import project
+
+LARGEST_DENSE = 16
+"""Constraints of a connected group up to which its null space is made by dense QR."""
+LISTED = 4
+"""Constraints that a redundant one follows from, up to which all are named."""
+
+
+class RedundantConstraintWarning(UserWarning):
+    """Constraints depend on each other; the motion is unaffected, their multipliers are not unique."""
+
+
+def eliminate(system: LinearPHDAE) -> LinearPHDAE:
+    """The system without its constraints: x = P x̂ with range P = null G, P̂ᵀ from the left ([flex] sec. 5.3).
+
+    ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB``: a :class:`LinearPHDAE` of the same kind (dense or sparse), whose
+    :meth:`~LinearPHDAE.expand` still gives the named parts. States that no constraint touches stay as they are. P is
+    orthonormal on each connected group of up to 16 constraints (QR with column pivoting). On larger ones it is sparse:
+    some states of the group are kept and give the others (:func:`flexph.numerics.sparse_null_space.sparse_null_space`),
+    so that matrices stay as sparse as the constraints are local; its columns are then neither orthogonal nor of unit
+    length.
+
+    Warns with :class:`RedundantConstraintWarning`, naming the constraints, where G has not full rank. Raises
+    ArithmeticError if ‖G P‖ exceeds 1e-12 ‖G‖ times the largest column of P.
+    """
+    if not linear_system(system).G.shape[0]:
+        return system
+    basis, redundant = null_space(system.G, system.constraints)
+    for names in redundant:
+        warnings.warn(
+            f"{explain_redundant(names)}; the motion is unaffected, the multipliers are not unique",
+            RedundantConstraintWarning,
+            stacklevel=2,
+        )
+    defect = check.norm(system.G @ basis) / max(check.norm(system.G), np.finfo(float).tiny)
+    if defect > check.ROUND_OFF * norm(basis, axis=0).max(initial=1.0):
+        raise ArithmeticError(f"elimination failed: ‖G P‖/‖G‖ = {defect:.0e}")
+    return project(system, basis, kinetic=_kinetic(system, basis))
+
+
+def independent(system: LinearPHDAE, *, stacklevel: int = 3) -> LinearPHDAE:
+    """The system without constraints that follow from others: the same motions, multipliers that are unique.
+
+    Warns with :class:`RedundantConstraintWarning`, naming them.
+    """
+    if not system.G.shape[0]:
+        return system
+    dependent = [list(weights) for weights in analysed(system.G)[1]]
+    if not dependent:
+        return system
+    for involved in dependent:
+        named = explain_redundant([system.constraints[i] for i in involved])
+        warnings.warn(f"{named}; the motion is unaffected", RedundantConstraintWarning, stacklevel=stacklevel)
+    kept = np.setdiff1d(np.arange(system.G.shape[0]), [involved[0] for involved in dependent])
+    return replace(system, G=system.G[kept], constraints=tuple(system.constraints[i] for i in kept))
+
+
+def _kinetic(system: LinearPHDAE, basis: sparse.csr_array) -> Array | None:
+    """Which new states are velocities; None where constraints mix velocities with stresses."""
+    if system.kinetic is None:
+        return None
+    moving = np.asarray(abs(basis).T @ system.kinetic.astype(float))
+    resting = np.asarray(abs(basis).T @ (~system.kinetic).astype(float))
+    return None if np.any((moving > 0.0) & (resting > 0.0)) else moving > 0.0
+
+
+def explain_redundant(names: list[str]) -> str:
+    """A sentence on one redundant constraint and those it follows from."""
+    first, *others = names
+    listed = ", ".join(map(repr, others[:LISTED])) or "nothing (an empty row)"
+    more = f" and {len(others) - LISTED} more" if len(others) > LISTED else ""
+    return f"redundant constraint: {first!r} follows from {listed}{more}"
+
+
+def null_space(g: Any, names: tuple[str, ...]) -> tuple[sparse.csr_array, list[list[str]]]:
+    """Basis of null G, sparse (n, n − rank), and the names of each redundant row with its dependencies.
+
+    Identity on states that G does not touch. The states are grouped by the constraints that link them; each group
+    gets its own dense QR, or sparse elimination where it is large.
+    """
+    basis, dependent = analysed(g)
+    return basis, [[names[i] for i in weights] for weights in dependent]
+
+
+def analysed(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]:
+    """Basis of null G as in :func:`null_space`, and for each redundant row the weights with which rows add up to zero.
+
+    The first of the weights is 1 and that of the redundant row itself.
+    """
+    g = sparse.csr_array(g)
+    g.eliminate_zeros()
+    n = g.shape[1]
+    free = np.setdiff1d(np.arange(n), np.unique(g.indices))
+    pieces = [sparse.coo_array((np.ones(free.size), (free, np.arange(free.size))), shape=(n, free.size))]
+    redundant: list[dict[int, float]] = []
+    for own_rows, own in _groups(g):
+        part = g[own_rows][:, own]
+        if own_rows.size > LARGEST_DENSE:
+            block, dependent = sparse_null_space(part)
+        else:
+            block, dependent = _dense_null_space(part.toarray())
+        redundant += [{int(own_rows[i]): weight for i, weight in weights.items()} for weights in dependent]
+        coo = sparse.coo_array(block)
+        pieces.append(sparse.coo_array((coo.data, (own[coo.row], coo.col)), shape=(n, block.shape[1])))
+    whole = sparse.csc_array(sparse.hstack(pieces))
+    order = np.argsort(sparse.csc_array(abs(whole)).argmax(axis=0).ravel(), kind="stable")  # near the given order
+    return sparse.csr_array(whole[:, order]), redundant
+
+
+def _groups(g: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
+    """Rows and columns of each connected group of constraints."""
+    rows = g.shape[0]
+    link = sparse.block_array([[None, g], [g.T, None]])
+    count, label = connected_components(sparse.csr_array(link), directed=False)
+    order = np.argsort(label, kind="stable")  # within a group: its rows before its columns, both ascending
+    for group in np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1]):
+        if group[0] < rows:
+            yield group[group < rows], group[group >= rows] - rows
+
+
+def _dense_null_space(g: Array) -> tuple[Array, list[dict[int, float]]]:
+    """Null space of a dense block, and for each dependent row the weights with which rows add up to zero."""
+    if not g.shape[1]:
+        return np.zeros((0, 0)), [{k: 1.0} for k in range(g.shape[0])]
+    size = np.linalg.norm(g, axis=1)
+    size = np.where(size > 0.0, size, 1.0)
+    q, r, pivot = qr((g / size[:, None]).T, pivoting=True)
+    diagonal = np.abs(np.diag(r))
+    rank = int(np.sum(diagonal > max(g.shape) * np.finfo(float).eps * 10.0 * max(diagonal[0], 1e-300)))
+    dependent = []
+    for k in range(rank, len(pivot)):
+        weight = np.linalg.solve(r[:rank, :rank], r[:rank, k]) if rank else np.zeros(0)
+        others = {
+            int(pivot[i]): -weight[i] * size[pivot[k]] / size[pivot[i]] for i in np.flatnonzero(abs(weight) > 1e-8)
+        }
+        dependent.append({int(pivot[k]): 1.0} | others)
+    return q[:, rank:], dependent

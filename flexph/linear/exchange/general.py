@@ -1,0 +1,107 @@
+"""The general linear port-Hamiltonian form with Q and feedthrough, in the form of :class:`LinearPHDAE`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...numerics import checks as check
+from ...numerics.ranks import rank_of
+from ...numerics.rotations import Array, dense
+from ...systems.linear import LinearPHDAE
+
+ALGEBRAIC = "feedthrough"
+"""Part of the states that carry the feedthrough."""
+
+
+def from_general(
+    E: Any, J: Any, R: Any, B: Any, *, Q: Any = None, P: Any = None, S: Any = None, N: Any = None, **names: Any
+) -> LinearPHDAE:
+    """``E ẋ = (J − R) Q x + (B − P) u, y = (B + P)ᵀQ x + (S − N) u`` with [[R, P], [Pᵀ, S]] ⪰ 0, N = −Nᵀ.
+
+    Q = 1 and P = S = N = 0 by default (Mehrmann and Unger, Acta Numerica 32, 2023). Equations are multiplied by Qᵀ, so
+    that the energy is ½xᵀ(QᵀE)x and x keeps its meaning. Feedthrough goes into algebraic states w = u and their
+    multipliers λ = y, part ``feedthrough``, exactly:
+
+        E ẋ = (J − R) x + (B − P) w,   0 = −(B + P)ᵀx − (S − N) w + λ,   0 = −w + u,   y = λ,
+
+    or, where P = 0 and N = 0, into as many as S has rank: 0 = −w + Lᵀu, y = Bᵀx + L w with S = LLᵀ. ``names`` are
+    further arguments of :class:`LinearPHDAE` (ports, parts, G with its constraints …). Raises ValueError where the
+    conditions fail, with the measured defect, and where Q is singular.
+    """
+    if Q is not None and not _is_identity(Q):
+        E, J, R, B, P = _without_q(E, J, R, B, P=P, Q=Q)
+    m = check.two_dimensional("B", B)[1]
+    P, S, N = (None if a is None or not check.norm(a) else a for a in (P, S, N))
+    if P is None and S is None and N is None:
+        return LinearPHDAE(E=E, J=J, R=R, B=B, **names)
+    S = np.zeros((m, m)) if S is None else check.matrix("S", dense(S), (m, m))
+    check.symmetric("S", S)
+    if P is None and N is None:
+        return _with_rank(E, J, R, B, S=S, names=names)
+    N = np.zeros((m, m)) if N is None else check.matrix("N", dense(N), (m, m))
+    check.skew("N", N)
+    P = np.zeros((E.shape[0], m)) if P is None else P
+    eye, wide, b = np.eye(m), sparse.csr_array(P), sparse.csr_array(B)
+    skew = [[J, b, None], [-b.T, N, eye], [None, -eye, None]]
+    loss = [[R, wide, None], [wide.T, S, None], [None, None, sparse.csr_array((m, m))]]
+    inputs = sparse.vstack([sparse.csr_array((E.shape[0] + m, m)), sparse.eye_array(m)])
+    return _assembled(E, skew, loss, inputs, names=names)
+
+
+def _with_rank(E: Any, J: Any, R: Any, B: Any, *, S: Array, names: dict[str, Any]) -> LinearPHDAE:
+    check.semi_definite("S", S)
+    values, vectors = np.linalg.eigh(S)
+    kept = values > check.ROUND_OFF * values[-1]
+    root = vectors[:, kept] * np.sqrt(values[kept])
+    r = root.shape[1]
+    skew = [[J, None], [None, sparse.csr_array((r, r))]]
+    loss = [[R, None], [None, sparse.eye_array(r)]]
+    return _assembled(E, skew, loss, sparse.vstack([sparse.csr_array(B), sparse.csr_array(root.T)]), names=names)
+
+
+def _assembled(E: Any, J: Any, R: Any, B: Any, *, names: dict[str, Any]) -> LinearPHDAE:
+    n, total, lean = E.shape[0], B.shape[0], sparse.issparse(E)
+    made = lambda a: sparse.csr_array(a) if lean else sparse.csr_array(a).toarray()  # noqa: E731
+    blocks = lambda rows: sparse.block_array([[_lean(a) for a in row] for row in rows])  # noqa: E731
+    extra = total - n
+    parts = dict(names.pop("parts", None) or {"state": slice(0, n)})
+    lift = names.pop("lift", None)
+    lifted = n if lift is None else lift.shape[0]
+    if names.get("G") is not None:
+        names["G"] = made(sparse.hstack([sparse.csr_array(names["G"]), sparse.csr_array((names["G"].shape[0], extra))]))
+    if names.get("kinetic") is not None:
+        names["kinetic"] = np.append(names["kinetic"], np.zeros(extra, dtype=bool))
+    return LinearPHDAE(
+        E=made(sparse.block_diag([sparse.csr_array(E), sparse.csr_array((extra, extra))])),
+        J=made(blocks(J)),
+        R=made(blocks(R)),
+        B=made(B),
+        parts={**parts, ALGEBRAIC: slice(lifted, lifted + extra)},
+        lift=None if lift is None else made(sparse.block_diag([sparse.csr_array(lift), sparse.eye_array(extra)])),
+        **names,
+    )
+
+
+def _lean(a: Any) -> Any:
+    return None if a is None else sparse.csr_array(a)
+
+
+def _is_identity(Q: Any) -> bool:
+    n = Q.shape[0]
+    return Q.shape == (n, n) and check.norm(sparse.csr_array(Q) - sparse.eye_array(n)) == 0.0
+
+
+def _without_q(E: Any, J: Any, R: Any, B: Any, *, P: Any, Q: Any) -> tuple[Any, ...]:
+    """Qᵀ times the equations."""
+    n = E.shape[0]
+    Q = check.matrix("Q", Q, (n, n))
+    scaled = dense(Q) if n <= 2000 else None
+    if scaled is not None and rank_of(scaled) < n:
+        raise ValueError("Q must be regular: states without energy and without an equation would be lost")
+    R = 0.0 * J if R is None else R
+    E, J, R = Q.T @ E, Q.T @ J @ Q, Q.T @ R @ Q
+    check.symmetric("QᵀE", E)
+    return 0.5 * (E + E.T), 0.5 * (J - J.T), 0.5 * (R + R.T), Q.T @ B, None if P is None else Q.T @ P

@@ -1,0 +1,83 @@
+"""pyMOR's PHLTIModel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array, dense
+from ...systems.linear import LinearPHDAE
+from ..elimination import eliminate
+from ..state_space import state_space
+from .general import from_general
+
+PROJECTED = 1e-9
+"""Relative defect of symmetry that the products of a projection may leave; 2e-12 was met."""
+
+
+def to_pymor(system: LinearPHDAE) -> Any:
+    """``E ẋ = (J − R) x + (G − P) u, y = (G + P)ᵀ x + (S − N) u`` as a ``pymor.models.iosys.PHLTIModel`` with Q = 1.
+
+    Constraints are eliminated; E, J, R, G = B stay as they are otherwise, sparse or dense, P = S = N = 0. Where E is
+    singular the algebraic states are eliminated too (:func:`flexph.linear.state_space.state_space`) and leave P, S and
+    N. pyMOR keeps no names: inputs are the columns of B. Raises ImportError without pyMOR (extra ``pymor``).
+    """
+    model, free = _model(), eliminate(system)
+    if np.all(free.E.diagonal() > 0.0):
+        J, R, E = (sparse.csc_array(m) if free.is_sparse else m for m in (free.J, free.R, free.E))
+        return model.from_matrices(J, R, dense(free.B), E=E)
+    a, b, c, d = state_space(free)
+    symmetric, skew = 0.5 * (d + d.T), 0.5 * (d.T - d)
+    return model.from_matrices(
+        0.5 * (a - a.T), -0.5 * (a + a.T), 0.5 * (b + c.T), P=0.5 * (c.T - b), S=symmetric, N=skew
+    )
+
+
+def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
+    """A ``PHLTIModel``, reduced or full, as a :class:`LinearPHDAE`; Q, P, S and N as of
+    :func:`flexph.linear.exchange.from_general`. ``ports`` names slices of the inputs, ``u`` by default.
+
+    Raises ValueError for a model of another kind, in discrete time or with parameters.
+    """
+    if not isinstance(model, _model()):
+        raise ValueError(
+            f"model must be a PHLTIModel, got {type(model).__name__}; see PHLTIModel.from_passive_LTIModel"
+        )
+    if model.sampling_time:
+        raise ValueError(f"model must be continuous in time, got a sampling time of {model.sampling_time} s")
+    if model.parameters:
+        raise ValueError(f"model must have no parameters, it has {', '.join(model.parameters)}")
+    every = ("E", "J", "R", "G", "Q", "P", "S", "N")
+    taken = {name: _matrix(getattr(model, name)) for name in every}
+    lean = all(sparse.issparse(taken[name]) for name in "EJR")
+    made = {name: sparse.csr_array(m) if lean else dense(m) for name, m in taken.items()}
+    E, J, R = (_halved(name, made[name], sign) for name, sign in (("E", 1.0), ("J", -1.0), ("R", 1.0)))
+    B = made["G"]
+    return from_general(E, J, R, B, Q=made["Q"], P=made["P"], S=made["S"], N=made["N"], ports=dict(ports or {}))
+
+
+def _halved(name: str, a: Any, sign: float) -> Any:
+    """The symmetric (skew) part of a matrix that is so up to the round-off of a projection."""
+    rest = check.norm(a - sign * a.T)
+    if rest > PROJECTED * check.norm(a):
+        kind = "symmetric" if sign > 0.0 else "skew-symmetric"
+        raise ValueError(f"{name} of the model must be {kind}, it is so up to {rest / check.norm(a):.0e} only")
+    return 0.5 * (a + sign * a.T)
+
+
+def _matrix(operator: Any) -> Array:
+    from pymor.algorithms.to_matrix import to_matrix
+
+    return to_matrix(operator)
+
+
+def _model() -> Any:
+    try:
+        from pymor.models.iosys import PHLTIModel
+    except ImportError:
+        raise ImportError('pyMOR is not installed: pip install "flexph[pymor]"') from None
+    return PHLTIModel

@@ -1,0 +1,185 @@
+"""State spaces of scipy.signal and python-control."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array
+from ...systems.linear import LinearPHDAE, linear_system
+from ..responses.channels import channel_columns
+from ..state_space import StateSpace, state_space
+from .energy import ACCURACY, NoEnergy, defect_of, find_energy
+from .general import from_general
+from .passivity import violation
+
+UNIT = 1e-12
+"""Defect up to which Q = 1 is the energy: coordinates are then kept as they are."""
+DOT, RAISED = ".", "·"
+"""Of the names of ports, and what stands for it in python-control, which splits names at dots."""
+
+
+def to_scipy(system: LinearPHDAE) -> Any:
+    """``ξ̇ = A ξ + B u, y = C ξ + D u`` as a :class:`scipy.signal.StateSpace`, in energy coordinates: H = ½ξᵀξ.
+
+    Constraints and algebraic states are eliminated (:func:`flexph.linear.state_space.state_space`); where E is regular
+    A = J − R, C = Bᵀ, D = 0. Dense. scipy keeps no names: inputs are the columns of B. Raises ValueError where the
+    transfer function grows with the frequency.
+    """
+    from scipy.signal import StateSpace as Scipy
+
+    return Scipy(*state_space(system))
+
+
+def from_scipy(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
+    """A passive state space as a port-Hamiltonian system with E = Q, H = ½xᵀQx, the states as they are.
+
+    ``J = ½(QA − AᵀQ), R = −½(QA + AᵀQ), B = ½(QB + Cᵀ), P = ½(Cᵀ − QB), S − N = D`` in the form of
+    :func:`flexph.linear.exchange.from_general`, conditioned on ``[[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``.
+    ``energy`` is Q = Qᵀ ≻ 0 (n, n); without it Q = 1 is tried, then one is found
+    (:func:`flexph.linear.exchange.energy.find_energy`) and checked. ``ports`` names slices of the inputs, ``u`` by
+    default.
+
+    Raises ValueError for a discrete-time model, another number of outputs than inputs, a Q that fails (with the
+    defect), and a system that is not passive, naming the frequency where the Hermitian part of H(iω) is negative;
+    ArithmeticError where no energy was found although nothing was found against the system.
+    """
+    if getattr(model, "dt", None):
+        raise ValueError(f"model must be continuous in time, got a sampling time of {model.dt} s")
+    given = model.to_ss() if hasattr(model, "to_ss") else model
+    if not all(hasattr(given, name) for name in "ABCD"):
+        raise ValueError(f"model must be a scipy.signal.StateSpace or another of its kind, got {type(model).__name__}")
+    return _from_matrices(given.A, given.B, given.C, given.D, energy=energy, ports=ports)
+
+
+def to_control(system: LinearPHDAE) -> Any:
+    """A ``control.StateSpace`` in energy coordinates, as of :func:`to_scipy`, inputs and outputs named as the ports.
+
+    python-control keeps dots for itself: ``force b.tip`` becomes ``force b·tip``, and :func:`from_control` turns it
+    back. Raises ValueError for a port that has the raised dot itself, ImportError without python-control (extra
+    ``control``).
+    """
+    control, names = _control(), list(channel_columns(linear_system(system)))
+    for name in names:
+        if RAISED in name:
+            raise ValueError(f"ports must not have {RAISED!r} in their names for python-control, got {name!r}")
+    names = [name.replace(DOT, RAISED) for name in names]
+    return control.StateSpace(*state_space(system), inputs=names, outputs=[f"{name} output" for name in names])
+
+
+def from_control(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
+    """A passive ``control.StateSpace`` (or transfer function) as a port-Hamiltonian system; see :func:`from_scipy`.
+
+    Ports are grouped from input labels ``port[i]`` unless ``ports`` names them; a raised dot in them becomes a dot.
+    """
+    try:
+        given = _control().ss(model)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"model must be a system of python-control, got {type(model).__name__}: {error}") from None
+    if given.dt:
+        raise ValueError(f"model must be continuous in time, got dt = {given.dt}")
+    return _from_matrices(
+        given.A,
+        given.B,
+        given.C,
+        given.D,
+        energy=energy,
+        ports=ports or _grouped([name.replace(RAISED, DOT) for name in given.input_labels]),
+    )
+
+
+def _from_matrices(A: Any, B: Any, C: Any, D: Any, *, energy: Any, ports: Mapping[str, slice] | None) -> LinearPHDAE:
+    a = check.array("A", A, (None, None))
+    n = a.shape[0]
+    b, c = check.array("B", B, (n, None)), check.array("C", C, (None, n))
+    if c.shape[0] != b.shape[1]:
+        raise ValueError(f"model must have as many outputs as inputs, got {c.shape[0]} and {b.shape[1]}")
+    model = StateSpace(check.array("A", a, (n, n)), b, c, check.array("D", D, (b.shape[1],) * 2))
+    q = _found(model) if energy is None else _given(model, energy)
+    skew, loss = 0.5 * (q @ a - a.T @ q), -0.5 * (q @ a + a.T @ q)
+    into, off = 0.5 * (q @ b + c.T), 0.5 * (c.T - q @ b)
+    if not np.any(model.D + model.D.T) and np.linalg.norm(off) <= ACCURACY * np.linalg.norm(into):
+        into, off = c.T, np.zeros_like(off)  # P must vanish where S does: what is left of it is round-off
+    s, feed = 0.5 * (model.D + model.D.T), -0.5 * (model.D - model.D.T)
+    loss, off, s = _positive(loss, off, s, q)
+    return from_general(q, skew, loss, into, P=off, S=s, N=feed, ports=dict(ports or {}))
+
+
+def _positive(loss: Array, off: Array, s: Array, q: Array) -> tuple[Array, Array, Array]:
+    """[[R, P], [Pᵀ, S]] with eigenvalues that round-off made negative lifted to zero."""
+    lower = np.linalg.cholesky(q)
+    half = np.linalg.solve(lower, loss)
+    inner, edge = np.linalg.solve(lower, half.T), np.linalg.solve(lower, off)
+    n = len(q)
+    if np.any(off) or np.any(s):
+        weight = np.sqrt(np.linalg.norm(inner) / max(float(np.linalg.norm(s)), 1e-300)) if np.any(inner) else 1.0
+        whole = np.block([[inner, weight * edge], [weight * edge.T, weight**2 * s]])
+    else:
+        weight, whole = 1.0, inner
+    values, vectors = np.linalg.eigh(0.5 * (whole + whole.T))
+    if not values.size or values[0] >= 0.0:
+        return loss, off, s
+    mended = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    loss = lower @ mended[:n, :n] @ lower.T
+    if whole.shape[0] > n:
+        off, s = lower @ mended[:n, n:] / weight, mended[n:, n:] / weight**2
+    return 0.5 * (loss + loss.T), off, 0.5 * (s + s.T)
+
+
+def _given(model: StateSpace, energy: Any) -> Array:
+    q = check.array("energy", energy, model.A.shape)
+    check.symmetric("energy", q)
+    try:
+        defect = defect_of(model, q)
+    except np.linalg.LinAlgError:
+        lowest = np.linalg.eigvalsh(q)[0]
+        raise ValueError(f"energy must be positive definite: lowest eigenvalue {lowest:.3e}") from None
+    if defect > ACCURACY:
+        raise ValueError(
+            "energy must satisfy [[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0: its lowest eigenvalue is "
+            f"{-defect:.1e} of the size of the system"
+        )
+    return q
+
+
+def _found(model: StateSpace) -> Array:
+    one = np.eye(model.A.shape[0])
+    if defect_of(model, one) <= UNIT:
+        return one
+    try:
+        q = find_energy(model)
+        defect = defect_of(model, q)
+        if defect <= ACCURACY:
+            return q
+        reason = f"the energy found misses by {defect:.1e}"
+    except NoEnergy as error:
+        reason = str(error)
+    except np.linalg.LinAlgError:
+        reason = "the energy found is not positive definite: some states are not moved or not seen by the ports"
+    against = violation(model)
+    if against is not None:
+        raise ValueError(f"the system is not passive: {against}")
+    raise ArithmeticError(f"no energy was found ({reason}); give energy=Q, or a minimal state space")
+
+
+def _grouped(labels: Sequence[str]) -> dict[str, slice]:
+    """Ports of labels ``port[i]`` or ``port``, in their order."""
+    made: dict[str, slice] = {}
+    for i, label in enumerate(labels):
+        port = label.rpartition("[")[0] if label.endswith("]") else label
+        start = made[port].start if port in made and made[port].stop == i else i
+        if port in made and start == i:
+            return {}
+        made[port] = slice(start, i + 1)
+    return made
+
+
+def _control() -> Any:
+    try:
+        import control
+    except ImportError:
+        raise ImportError('python-control is not installed: pip install "flexph[control]"') from None
+    return control

@@ -1,0 +1,28 @@
+"""The complement of some motions, orthogonal in the mass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ...numerics.rotations import Array
+
+
+class Complement:
+    """What is left of vectors beside motions X (n, k) of full rank: the projection I − X (XᵀMX)⁻¹XᵀM."""
+
+    def __init__(self, mass: Any, motions: Any) -> None:
+        self._mass, self.motions, self.count = mass, motions, motions.shape[1]
+        if self.count:
+            self._momenta = (mass @ motions).T
+            gram = self._momenta @ motions
+            self._gram = cho_factor(gram if isinstance(gram, np.ndarray) else gram.toarray())
+
+    def beside(self, v: Array) -> Array:
+        """The projection of v (n,) or (n, k)."""
+        if not self.count:
+            return v
+        rest: Array = v - self.motions @ cho_solve(self._gram, self._momenta @ v)
+        return rest

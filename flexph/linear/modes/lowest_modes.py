@@ -1,0 +1,185 @@
+"""The lowest modes of DᵀC⁻¹D v = ω²M v of large sparse systems, none of them missed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ...numerics.factors.positive_definite import Condensed, condensed
+from ...numerics.rotations import Array
+from ...numerics.sparse_null_space import sparse_null_space
+from .complement import Complement
+from .shift_invert import CondensedPencil, MixedPencil, Pencil, lanczos, ritz, stresses
+from .strain_free import STRAIN_FREE, strain_free_motions
+
+SPARE = 6
+"""Modes carried along beyond those asked for: a cut between two frequencies is sought among them."""
+SHIFTS = 6
+"""Factors until a shift lies well; one or two are usual."""
+SEARCHES = 5
+"""Runs of Lanczos' method, each in the complement of what those before have found; one is usual."""
+LOW, ROUND_OFF, NEAR = 1e-10, 1e3 * np.finfo(float).eps, 1e-2
+"""First shift over the lowest K_ii/M_ii, least shift over the highest one, and highest shift over the lowest ω² > 0."""
+GAP, SAFE = 1e-6, 0.1
+"""Least relative gap between two frequencies for a cut, and share of it that the error of a factor may take."""
+
+
+@dataclass(frozen=True)
+class LowestModes:
+    """Frequencies ω > 0, ascending [rad/s], (k,); velocities (n, k), vᵀMv = 1, and stresses (m, k), σᵀCσ = 1.
+
+    ``rigid`` counts the motions without strain.
+    """
+
+    frequencies: Array
+    velocity: Array
+    stress: Array
+    rigid: int
+
+
+def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
+    """The lowest ``count`` modes and the number of motions without strain; None where that is nearly all there is.
+
+    Motions without strain are found first: they are null D, by rank, and Lanczos' method works in their complement.
+    The shift s of K + s M is positive and far above round-off. That no mode is missed is certified by Sylvester's law
+    of inertia: the factor of K − ω²M, ω between two frequencies beyond those asked for, has as many negative pivots as
+    there are motions without strain and modes below ω. Raises ArithmeticError where that cannot be had.
+    """
+    local = condensed(c, d)
+    prepared = None if local is None else _condensed(m, c, d, local)
+    if prepared is None:
+        return _mixed(m, c, d, count)
+    pencil, rigid = prepared
+    modes = complete(pencil, rigid, count)
+    if modes is not None and modes.frequencies[0] <= STRAIN_FREE * np.sqrt(pencil.highest):
+        raise ArithmeticError("a motion without strain was taken for a mode: ask for dense modes of a smaller system")
+    return modes
+
+
+def _condensed(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPencil, Complement] | None:
+    """A pencil with its motions without strain; None where K has lost the digits of the lowest ω² > 0.
+
+    The first shift is low enough for solids that are not slender; what it shows of the lowest frequency sets the next.
+    """
+    strained = np.diff(d.indptr) > 0
+    ratios = (local.stiffness.diagonal() / m.diagonal())[strained]
+    least = ROUND_OFF * ratios.max()
+    shift = max(LOW * ratios.min(), least)
+    for _ in range(SHIFTS):
+        try:
+            pencil = CondensedPencil(m, c, d, local, shift)
+        except ValueError:  # lost in round-off
+            shift, least = 100.0 * shift, 100.0 * shift
+            continue
+        free = strain_free_motions(pencil)
+        if shift <= NEAR * free.lowest:
+            return pencil, Complement(m, free.motions)
+        if shift <= least:
+            return None
+        shift = max(0.1 * NEAR * free.lowest, 1e-4 * shift, least)
+    return None
+
+
+def _mixed(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
+    """The modes by the mixed matrix; the first result sets a better shift."""
+    complement = Complement(m, sparse_null_space(d)[0])
+    size, wanted = m.shape[0], count + SPARE
+    if complement.count + wanted >= size - 1:
+        return None
+    unit = _low_square(m, c, d)  # of frequency: the mixed matrix is then well scaled
+    c, shift = sparse.csc_array(unit * c), 1.0
+    for _ in range(SHIFTS):
+        pencil = MixedPencil(m, c, d, shift)
+        lowest = ritz(pencil, lanczos(pencil, wanted, complement))[0][0] ** 2
+        if NEAR * lowest <= shift <= lowest:
+            break
+        shift = 0.1 * lowest
+    else:
+        raise ArithmeticError(
+            f"the lowest modes were not found with {SHIFTS} shifts; ask for dense modes of a smaller system"
+        )
+    modes = complete(pencil, complement, count)
+    if modes is None:
+        return None
+    root = float(np.sqrt(unit))
+    return LowestModes(root * modes.frequencies, modes.velocity, root * modes.stress, modes.rigid)
+
+
+def complete(pencil: Pencil, rigid: Complement, count: int) -> LowestModes | None:
+    """The lowest ``count`` modes beside the rigid ones, sought until the inertia of K − ω²M says that none is missing.
+
+    None where that is nearly all there is. Raises ArithmeticError where it cannot be certified.
+    """
+    n, wanted = pencil.m.shape[0], count + SPARE
+    vectors = np.zeros((n, 0))
+    for _ in range(SEARCHES):
+        if rigid.count + vectors.shape[1] + wanted >= n - 1:
+            return None
+        complement = Complement(pencil.m, _side_by_side(rigid.motions, vectors))
+        vectors = np.hstack([vectors, lanczos(pencil, wanted, complement)])
+        frequencies, velocity = ritz(pencil, vectors)
+        cut = _cut(frequencies, count)
+        if cut is None:  # one cluster: go on beyond it
+            wanted = count + SPARE
+            continue
+        missing = _below(pencil, frequencies, velocity, cut) - rigid.count - cut
+        if missing < 0:
+            raise ArithmeticError(
+                f"{cut} modes were found below {np.sqrt(frequencies[cut - 1] * frequencies[cut]):.6g} rad/s beside "
+                f"{rigid.count} rigid ones, {rigid.count + cut + missing} in all are there by Sylvester's law of "
+                "inertia; ask for another number of them"
+            )
+        if not missing:
+            frequencies, velocity = frequencies[:count], velocity[:, :count]
+            return LowestModes(frequencies, velocity, stresses(pencil, frequencies, velocity), rigid.count)
+        wanted = missing + SPARE
+    raise ArithmeticError(
+        f"the {count} lowest modes could not be told from those above them in {SEARCHES} searches; ask for another "
+        "number of them"
+    )
+
+
+def _side_by_side(motions: Any, vectors: Array) -> Any:
+    """Both as one basis, sparse as long as there are no vectors."""
+    if not vectors.shape[1]:
+        return motions
+    return np.hstack([motions.toarray() if sparse.issparse(motions) else motions, vectors])
+
+
+def _cut(frequencies: Array, count: int) -> int | None:
+    """How many modes, ``count`` or more, lie below the widest relative gap that is left; None in a cluster."""
+    gaps = frequencies[count:] / frequencies[count - 1 : -1] - 1.0
+    widest = int(np.argmax(gaps))
+    return count + widest if gaps[widest] > GAP else None
+
+
+def _below(pencil: Pencil, frequencies: Array, velocity: Array, cut: int) -> int:
+    """Number of eigenfrequencies, zeros included, in and below a gap, by inertia at its middle."""
+    low, high = frequencies[cut - 1], frequencies[cut]
+    middle = float(np.sqrt(low * high))
+    negative, error = pencil.inertia(middle, velocity)
+    if error > SAFE * (high**2 - low**2):
+        raise ArithmeticError(
+            f"that no mode is missed below {middle:.6g} rad/s could not be certified: the factor of K − ω²M is off by "
+            f"{error / middle**2:.0e} ω², the next frequencies are {high / low - 1.0:.0e} apart; ask for another "
+            "number of modes, or for all of a smaller system"
+        )
+    return negative
+
+
+def _low_square(m: Any, c: Any, d: Any) -> float:
+    """A frequency squared low in the spectrum: the highest one, by power iteration, over the fourth power of the size.
+
+    Bending frequencies of a mesh spread over the square of its size; the shift is improved by the first result.
+    """
+    solve_m, solve_c = splu(m).solve, splu(c).solve
+    v = np.random.default_rng(1).standard_normal(m.shape[0])
+    for _ in range(20):
+        v = solve_m(d.T @ solve_c(d @ v))
+        v /= np.sqrt(v @ (m @ v))
+    highest = float((d @ v) @ solve_c(d @ v))
+    return highest / (0.3 * m.shape[0]) ** 4

@@ -1,0 +1,154 @@
+"""Eigenfrequencies and modes of linear port-Hamiltonian systems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cholesky, eig, solve_triangular, svd, svdvals
+
+from ...numerics import checks as check
+from ...numerics.ranks import rank_of
+from ...numerics.rotations import Array, dense
+from ...systems.linear import LinearPHDAE, linear_system
+from ..elimination import eliminate
+from .lowest_modes import lowest_modes
+
+DENSE_LIMIT = 600
+"""Velocities up to which modes are computed densely; above, the lowest ones by shift-invert."""
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Undamped free vibrations x(t) = Re(shape e^{iωt}).
+
+    frequencies ω > 0, ascending [rad/s], (k,); shapes, complex, (n, k) over the states that ``parts`` names: the
+    velocities are real, the stresses imaginary, since they are a quarter of a period apart. Energy-normalised:
+    shapeᴴE shape = 2 (½ kinetic, ½ elastic). ``rigid`` counts velocities without stress rates, ``self_stress``
+    stresses without force: the zero modes.
+    """
+
+    frequencies: Array
+    shapes: Array
+    rigid: int
+    self_stress: int
+
+
+def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
+    """The lowest ``count`` eigenfrequencies ω > 0 [rad/s], ascending, of ``iω E x = J x``; all without a count.
+
+    Real by construction: from the singular values of L_C⁻¹ D L_M⁻ᵀ, or from the Hermitian pencil (iJ, E). Zero modes
+    are left out; :func:`modes` counts them. Raises ValueError where R ≠ 0 (see :func:`poles`).
+    """
+    return _solve(system, count, shapes=False).frequencies
+
+
+def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
+    """The lowest ``count`` free vibrations of a system without dissipation, constraints eliminated.
+
+    Systems that split into velocities and stresses, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], are solved through
+    D; systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D
+    (of J); those of large solids are motions whose strains are round-off. Dense up to 600 velocities or where all
+    modes are wanted, above by shift-invert: Sylvester's law of inertia then certifies both the count of rigid motions
+    and that no mode is missed (:func:`flexph.linear.modes.lowest_modes.lowest_modes`). ArithmeticError where it cannot.
+    """
+    return _solve(system, count, shapes=True)
+
+
+def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
+    if check.norm(linear_system(system).R) > 0.0:
+        raise ValueError(
+            "eigenfrequencies and modes need R = 0: this system dissipates; use poles(system) or damping_ratios(system)"
+        )
+    if count is not None:
+        check.count("count", count)
+    free = eliminate(system)
+    blocks = _split(free)
+    if blocks is None:
+        found = _gyroscopic(free, count)
+    elif count is not None and free.is_sparse and blocks[0].shape[0] > DENSE_LIMIT:
+        found = _shift_invert(free, blocks, count)
+    else:
+        found = _dense(free, blocks, count, shapes)
+    return Modes(found.frequencies, free.expand(found.shapes), found.rigid, found.self_stress)
+
+
+def poles(system: LinearPHDAE) -> Array:
+    """All finite poles s of ``s E x = (J − R) x`` [1/s], by ascending modulus; dense. Re s ≤ 0 up to round-off."""
+    free = eliminate(system)
+    values = eig(dense(free.J) - dense(free.R), dense(free.E), right=False)
+    values = values[np.isfinite(values)]
+    return values[np.argsort(np.abs(values), kind="stable")]
+
+
+def _root(what: str, e: Array) -> Array:
+    """Cholesky factor of E, or of a part of it."""
+    try:
+        return cholesky(e, lower=True)
+    except np.linalg.LinAlgError:
+        raise ValueError(f"modes need a positive definite E: {what} is singular") from None
+
+
+def _split(system: LinearPHDAE) -> tuple[Any, Any, Any] | None:
+    """M, C, D of a system of the form E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], or None."""
+    if system.kinetic is None:
+        return None
+    v, s = np.flatnonzero(system.kinetic), np.flatnonzero(~system.kinetic)
+    e, j = system.E, system.J
+    if check.norm(e[v][:, s]) or check.norm(j[v][:, v]) or check.norm(j[s][:, s]):
+        return None
+    return e[v][:, v], e[s][:, s], j[s][:, v]
+
+
+def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None, shapes: bool) -> Modes:
+    m, c, d = (dense(b) for b in blocks)
+    lm, lc = _root("its part of the velocities", m), _root("its part of the stresses", c)
+    scaled = solve_triangular(lc, solve_triangular(lm, d.T, lower=True).T, lower=True)
+    rank = rank_of(d)
+    pick = np.arange(rank)[::-1][:count]  # singular values descend
+    zeros = {"rigid": m.shape[0] - rank, "self_stress": c.shape[0] - rank}
+    if not shapes:
+        return Modes(svdvals(scaled)[pick], np.zeros((system.size, 0)), **zeros)
+    left, values, right = svd(scaled, full_matrices=False)
+    return Modes(
+        values[pick],
+        _shapes(
+            system,
+            solve_triangular(lm, right[pick].T, lower=True, trans=1),
+            solve_triangular(lc, left[:, pick], lower=True, trans=1),
+        ),
+        **zeros,
+    )
+
+
+def _shapes(system: LinearPHDAE, velocity: Array, stress: Array) -> Array:
+    """Complex shapes from unit velocities and stresses: C σ̇ = D v gives σ = −i × the real stress amplitude."""
+    assert system.kinetic is not None
+    shapes = np.zeros((system.size, velocity.shape[1]), dtype=complex)
+    shapes[system.kinetic] = velocity
+    shapes[~system.kinetic] = -1j * stress
+    return shapes
+
+
+def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
+    e, j = dense(system.E), dense(system.J)
+    lower = _root("it", e)
+    half = solve_triangular(lower, j, lower=True)
+    skew = solve_triangular(lower, half.T, lower=True).T
+    values, vectors = np.linalg.eigh(-0.5j * (skew - skew.T))
+    rank = rank_of(j)
+    pick = np.arange(system.size - rank // 2, system.size)[:count]  # eigenvalues ascend, ±ω
+    shapes = solve_triangular(lower, vectors[:, pick], lower=True, trans=1) * np.sqrt(2.0)
+    return Modes(values[pick], shapes, rigid=system.size - rank, self_stress=0)
+
+
+def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Modes:
+    """Lowest modes of DᵀC⁻¹D v = ω²M v; by dense algebra where nearly all of them are wanted."""
+    m, c, d = (sparse.csc_array(b) for b in blocks)
+    found = lowest_modes(m, c, d, count)
+    if found is None:
+        return _dense(system, blocks, count, shapes=True)
+    shapes = _shapes(system, found.velocity, found.stress)
+    return Modes(found.frequencies, shapes, found.rigid, self_stress=c.shape[0] - m.shape[0] + found.rigid)

@@ -1,0 +1,215 @@
+"""Spectrum of M η̈ + (C + R) η̇ + K η = 0, M positive definite, C skew, R positive semi-definite.
+
+All is seen in modal coordinates of M and the symmetric part of K. With displacements in units of their frequencies the
+matrices of first order have the size of frequencies, not of their squares: slow motions keep their digits beside stiff
+ones. Whether a motion grows is decided by theorems where they apply:
+
+- R ⪰ 0 and K = Kᵀ without a negative direction: none grows (the energy is bounded);
+- K = Kᵀ and C = 0: as many grow as K has negative directions (Kelvin, Tait, Chetaev);
+
+otherwise by the real part of s against its own uncertainty.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, eig, eigh, null_space, solve_triangular
+
+from ...numerics.factors.signature import Signature, signature
+from ...numerics.rotations import Array
+
+SPREAD = 1e-4
+"""Squares of frequencies over the largest ones below which they are found again among themselves."""
+DRIFT = 1e-10
+"""Singular value of the gyroscopic coupling of neutral motions, over the largest of all, that counts as zero."""
+NEAR = 1e-3
+"""Correction over a value up to which it is taken."""
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+
+
+SLOW = 1e-6
+"""Growth over the slowest other motion up to which round-off of a neutral motion is not worth a word."""
+
+
+class Noise(NamedTuple):
+    """Bounds of the errors of K = PᵀK'P: those of the entries of K', size (N, N), sparse, and P (N, n)."""
+
+    size: Any
+    basis: Array
+
+    def entries(self) -> Array:
+        """|P|ᵀ size |P|, (n, n), symmetric."""
+        made = np.abs(self.basis).T @ (self.size @ np.abs(self.basis))
+        return 0.5 * (made + made.T)
+
+    def along(self, y: Array, x: Array) -> Array:
+        """Bounds of the errors of yᵀK x, column by column, (k,)."""
+        return np.sum(np.abs(self.basis @ y) * (self.size @ np.abs(self.basis @ x)), axis=0)
+
+
+class SmallMotion(NamedTuple):
+    """M, C, R, K (n, n), and the errors of K."""
+
+    mass: Array
+    gyroscopic: Array
+    damping: Array
+    stiffness: Array
+    noise: Noise
+
+
+class Modal(NamedTuple):
+    """Modal coordinates of M and ½(K + Kᵀ): VᵀMV = 1, VᵀKV = diag(squares) on those that are not neutral.
+
+    vectors V (n, n), the k neutral ones last; squares (n − k,), descending in size.
+    """
+
+    vectors: Array
+    squares: Array
+    signature: Signature
+
+    @property
+    def root(self) -> Array:
+        """√|squares|, (n − k,) [rad/s, 1/s]."""
+        return np.sqrt(np.abs(self.squares))
+
+
+class Solution(NamedTuple):
+    """Values s (2n,) with their shapes (n, 2n), complex; the largest certain growth, and growth that cannot be told."""
+
+    values: Array
+    shapes: Array
+    growth: float
+    untold: float
+
+
+def modal(motion: SmallMotion) -> Modal:
+    """Modal coordinates of a small motion. Raises ArithmeticError where they contradict the signature of K."""
+    M, K = 0.5 * (motion.mass + motion.mass.T), 0.5 * (motion.stiffness + motion.stiffness.T)
+    own = signature(motion.stiffness, motion.noise.entries())
+    if not len(M):
+        return Modal(np.zeros((0, 0)), np.zeros(0), own)
+    lower = cholesky(M, lower=True)
+    back = lambda x: solve_triangular(lower, x, lower=True, trans=1)  # noqa: E731 - to coordinates η
+    neutral = np.linalg.qr(lower.T @ own.neutral)[0]
+    vectors, squares = _modes(K, back(null_space(neutral.T)) if neutral.size else back(np.eye(len(M))))
+    if own.symmetric and np.sum(squares < 0.0) != own.negative:
+        raise ArithmeticError(
+            f"the stiffness has {own.negative} negative directions, but {np.sum(squares < 0.0)} growing motions were "
+            "found: it is too ill-conditioned for this mesh"
+        )
+    return Modal(np.hstack([vectors, back(neutral)]), squares, own)
+
+
+def _modes(K: Array, basis: Array) -> tuple[Array, Array]:
+    """Eigenvectors of K within an M-orthonormal basis and their squares ω², by descending size.
+
+    Round-off of the largest ones hides the smallest: these are found again in the space that the largest ones leave.
+    """
+    squares, own = eigh(basis.T @ K @ basis)
+    order = np.argsort(-np.abs(squares), kind="stable")
+    squares, vectors = squares[order], basis @ own[:, order]
+    fast = np.abs(squares) >= SPREAD * np.abs(squares).max(initial=0.0)
+    if fast.all():
+        return vectors, squares
+    slow_vectors, slow = _modes(K, vectors[:, ~fast])
+    return np.hstack([vectors[:, fast], slow_vectors]), np.append(squares[fast], slow)
+
+
+def solve(motion: SmallMotion) -> Solution:
+    """All values s with M s² + (C + R) s + K singular, and their shapes."""
+    m = modal(motion)
+    C, R = (m.vectors.T @ part @ m.vectors for part in (motion.gyroscopic, motion.damping))
+    if m.signature.symmetric and not R.any() and not C.any():
+        solution = _free(m)
+    elif m.signature.symmetric and not R.any() and not m.signature.negative:
+        solution = _gyroscopic(m, 0.5 * (C - C.T))
+    else:
+        solution = _general(motion, m, 0.5 * (C - C.T), R)
+    return solution._replace(untold=max(solution.untold, _neutral_growth(motion, m)))
+
+
+def _neutral_growth(motion: SmallMotion, m: Modal) -> float:
+    """Growth that errors of K may hide in neutral motions, 0 where it is far slower than all others."""
+    neutral = m.vectors[:, m.squares.size :]
+    growth = float(np.sqrt(motion.noise.along(neutral, neutral).max(initial=0.0)))
+    return growth if growth > SLOW * m.root.min(initial=np.inf) else 0.0
+
+
+def _free(m: Modal) -> Solution:
+    """Without gyroscopic forces and damping: s² = −squares."""
+    s, k = np.sqrt(-m.squares.astype(complex)), m.vectors.shape[1] - m.squares.size
+    values = np.concatenate([s, -s, np.zeros(2 * k)])
+    own, neutral = np.split(m.vectors, [m.squares.size], axis=1)
+    return Solution(values, np.hstack([own, own, neutral, neutral]).astype(complex), values.real.max(initial=0.0), 0.0)
+
+
+def _gyroscopic(m: Modal, C: Array) -> Solution:
+    """Without damping, K without negative directions: Hermitian, so that all s are imaginary to the last bit.
+
+    States are the velocities and root·η. Of k neutral motions, k − rank of C among them drift, with s = 0.
+    """
+    n, r = len(C), m.squares.size
+    L = np.eye(n, r) * m.root
+    values, vectors = np.linalg.eigh(-1j * np.block([[-C, -L], [L.T, np.zeros((r, r))]]))
+    coupled = np.linalg.svd(C[r:, r:], compute_uv=False)
+    drifts = int(np.sum(coupled <= DRIFT * np.abs(C).max(initial=0.0)))
+    values[np.argsort(np.abs(values), kind="stable")[:drifts]] = 0.0
+    shapes = m.vectors @ (vectors[:n] / np.where(values == 0.0, 1.0, 1j * values))
+    return Solution(
+        np.append(1j * values, np.zeros(n - r)), np.hstack([shapes, m.vectors[:, r:].astype(complex)]), 0.0, 0.0
+    )
+
+
+def _general(motion: SmallMotion, m: Modal, C: Array, R: Array) -> Solution:
+    """Eigenvalues of the form of first order over velocities and root·η."""
+    n, r = len(C), m.squares.size
+    root = np.maximum(m.root, EPS * m.root.max(initial=0.0))
+    K = _modal_stiffness(motion, m)
+    states = np.block([[-(C + R), -K / root], [(np.eye(n, r) * root).T, np.zeros((r, r))]])
+    values, left, right = eig(states, left=True)
+    moving = np.where(values == 0.0, 1.0, values)
+    x, y = np.vstack([right[n:] / root[:, None], right[r:n] / moving]), left[:n].conj()
+    values, uncertain = _improved(motion, m, (C + R, K), (values, x, y))
+    if m.signature.symmetric and not m.signature.negative:
+        values = np.minimum(values.real, 0.0) + 1j * values.imag
+    elif m.signature.symmetric and not C.any():
+        uncertain = np.zeros(len(values))
+    told = values.real > uncertain
+    shapes = m.vectors @ np.where(np.any(x != 0.0, axis=0), x, right[:n])
+    return Solution(
+        values=np.append(values, np.zeros(n - r)),
+        shapes=np.hstack([shapes, m.vectors[:, r:].astype(complex)]),
+        growth=float(values.real[told].max(initial=0.0)),
+        untold=float(values.real[~told].max(initial=0.0)),
+    )
+
+
+def _modal_stiffness(motion: SmallMotion, m: Modal) -> Array:
+    """VᵀKV without its columns of neutral motions, which are zero, (n, r)."""
+    n, r = len(motion.mass), m.squares.size
+    if m.signature.symmetric:
+        return np.eye(n, r) * m.squares
+    K: Array = m.vectors.T @ motion.stiffness @ m.vectors[:, :r]
+    K[:r] += np.diag(m.squares) - 0.5 * (K[:r] + K[:r].T)  # the symmetric part with all its digits
+    return K
+
+
+def _improved(
+    motion: SmallMotion, m: Modal, matrices: tuple[Array, Array], triples: tuple[Array, Array, Array]
+) -> tuple[Array, Array]:
+    """Values s after a step of Newton's method on p(s) = yᵀ(s² + D s + K)x = 0, and what stays uncertain of them.
+
+    The step is exact to second order in the errors of the vectors x and y. Errors of K and of the sums leave
+    (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|.
+    """
+    (D, K), (s, x, y) = matrices, triples
+    square, linear, constant = ((y * part).sum(axis=0) for part in (x, D @ x, K @ x[: K.shape[1]]))
+    size = motion.noise.along(m.vectors @ y, m.vectors @ x)
+    size += len(D) * EPS * (np.abs(s**2 * square) + np.abs(s * linear))
+    slope = 2.0 * s * square + linear
+    steep = np.abs(slope) > size / np.maximum(np.abs(s), TINY)  # otherwise nothing is known of s
+    step = np.where(steep, s**2 * square + s * linear + constant, 0.0) / np.where(steep, slope, 1.0)
+    near = steep & (np.abs(step) <= NEAR * np.abs(s))
+    return np.where(near, s - step, s), np.where(steep, size / np.where(steep, np.abs(slope), 1.0), np.abs(s))

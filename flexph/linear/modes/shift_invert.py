@@ -1,0 +1,153 @@
+"""Pencils K − ω²M of K = DᵀC⁻¹D, factored below their lowest frequencies."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cholesky, solve_triangular
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+
+from ...numerics.factors.low_rank import Bordered
+from ...numerics.factors.positive_definite import Condensed, Solve, positive_solver
+from ...numerics.factors.sylvester import Inertia, inertia
+from ...numerics.rotations import Array
+from .complement import Complement
+
+RESTARTS = 300
+"""Of Lanczos' method; some tens are usual."""
+
+
+class Pencil(Protocol):
+    """K + s M, s > 0, factored."""
+
+    m: Any
+    c: Any
+    d: Any
+    shift: float
+
+    def solve(self, load: Array) -> tuple[Array, Array]:
+        """Velocities v = (K + s M)⁻¹b and stresses C⁻¹D v under loads (n,) or (n, k)."""
+
+    def flexibility(self, strain: Array) -> Array:
+        """C⁻¹ε (m, k)."""
+
+    def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
+        """Number of eigenfrequencies below one, zero modes included, and by how much their squares may be off.
+
+        ``velocity``: M-orthonormal modes (n, k), on which the error of the factor is measured.
+        """
+
+
+class MixedPencil:
+    """By [[s M, Dᵀ], [D, −C]]: C⁻¹ is never formed, and frequencies keep the digits that their squares lose."""
+
+    def __init__(self, m: Any, c: Any, d: Any, shift: float) -> None:
+        self.m, self.c, self.d, self.shift = m, c, d, shift
+        self.flexibility: Solve = splu(c).solve
+        self._solve = splu(sparse.csc_array(sparse.block_array([[shift * m, d.T], [d, -c]]))).solve
+
+    def solve(self, load: Array) -> tuple[Array, Array]:
+        """Velocities and stresses under loads (n,) or (n, k)."""
+        n = self.m.shape[0]
+        answer = self._solve(np.concatenate([load, np.zeros((self.c.shape[0], *load.shape[1:]))]))
+        return answer[:n], answer[n:]
+
+    def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
+        """By [[−ωM, Dᵀ], [D, −ωC]]: its negative eigenvalues are those of −C and those of K − ω²M."""
+        matrix = sparse.block_array([[-frequency * self.m, self.d.T], [self.d, -frequency * self.c]])
+        strain = self.d @ velocity
+        stress = self.flexibility(strain)
+        states = np.concatenate([velocity, stress / np.sqrt(np.einsum("mk,mk->k", strain, stress))])
+        counted = inertia(matrix, states)
+        return counted.negative - self.c.shape[0], frequency * _size(counted)
+
+
+class CondensedPencil:
+    """By s M + K, K summed: positive definite, a small part of the size of the mixed matrix.
+
+    M sparse or bordered; ``factor`` has solutions with s M + K where they are known already.
+    """
+
+    def __init__(self, m: Any, c: Any, d: Any, local: Condensed, shift: float, factor: Solve | None = None) -> None:
+        self.m, self.c, self.d, self.shift, self._local = m, c, d, shift, local
+        self._factor = positive_solver(shift * m + local.stiffness) if factor is None else factor
+
+    @property
+    def highest(self) -> float:
+        """The highest K_ii/M_ii, near the square of the highest frequency."""
+        return float(np.max(self._local.stiffness.diagonal() / self.m.diagonal()))
+
+    def flexibility(self, strain: Array) -> Array:
+        """C⁻¹ε (m, k)."""
+        stress: Array = self._local.flexibility @ strain
+        return stress
+
+    def solve(self, load: Array) -> tuple[Array, Array]:
+        """Velocities and stresses under loads (n,) or (n, k)."""
+        velocity = self._factor(load)
+        return velocity, self.flexibility(self.d @ velocity)
+
+    def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
+        """By K − ω²M; of a bordered M = S + Q J Qᵀ, J = diag(±1), by [[K − ω²S, Q], [Qᵀ, J/ω²]].
+
+        That has as many negative eigenvalues more as J has.
+        """
+        square, stiffness = frequency**2, self._local.stiffness
+        if not isinstance(self.m, Bordered):
+            counted = inertia(stiffness - square * self.m, velocity)
+            return counted.negative, _size(counted)
+        border, signs = _signed_border(self.m)
+        corner = sparse.diags_array(signs / square)
+        matrix = sparse.block_array([[stiffness - square * self.m.sparse, border], [border.T, corner]])
+        states = np.concatenate([velocity, -square * signs[:, None] * (border.T @ velocity)])
+        counted = inertia(matrix, states)
+        return counted.negative - int(np.sum(signs < 0.0)), _size(counted)
+
+
+def _signed_border(m: Bordered) -> tuple[Array, Array]:
+    """Q (n, 2r) and the diagonal of J (2r,) with ½(L R + RᵀLᵀ) = Q J Qᵀ: J has pivots, [[0, 1], [1, 0]] has none."""
+    left, right = np.linalg.norm(m.left, axis=0), np.linalg.norm(m.right, axis=1)
+    used = (left > 0.0) & (right > 0.0)
+    even = np.sqrt(right[used] / left[used])  # both sides of one size
+    L, R = m.left[:, used] * even, m.right[used].T / even
+    return 0.5 * np.hstack([L + R, L - R]), np.repeat([1.0, -1.0], L.shape[1])
+
+
+def _size(counted: Inertia) -> float:
+    return float(np.linalg.norm(counted.defect, 2))
+
+
+def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
+    """Vectors (n, count) of the lowest modes in the complement of other motions.
+
+    By ARPACK. Raises ArithmeticError where they do not converge.
+    """
+    n = pencil.m.shape[0]
+    beside = lambda load: complement.beside(pencil.solve(load)[0])  # noqa: E731 - the operator
+    inverse = LinearOperator((n, n), matvec=beside, dtype=float)
+    mass = LinearOperator((n, n), matvec=lambda v: pencil.m @ v, dtype=float)
+    start = complement.beside(np.random.default_rng(complement.count).standard_normal(n))  # fixed, so that runs repeat
+    try:
+        return eigsh(mass, k=count, M=mass, sigma=-pencil.shift, OPinv=inverse, v0=start, maxiter=RESTARTS)[1]
+    except ArpackNoConvergence:
+        raise ArithmeticError(
+            f"the {count} lowest modes did not converge in {RESTARTS} restarts; ask for fewer of them"
+        ) from None
+
+
+def ritz(pencil: Pencil, vectors: Array) -> tuple[Array, Array]:
+    """Frequencies and velocity shapes in the span of vectors (Rayleigh-Ritz), from the strains D v."""
+    lower = cholesky(vectors.T @ (pencil.m @ vectors), lower=True)
+    basis = solve_triangular(lower, vectors.T, lower=True).T
+    strain = pencil.d @ basis
+    values, rotation = np.linalg.eigh(strain.T @ pencil.flexibility(strain))
+    return np.sqrt(np.maximum(values, 0.0)), basis @ rotation
+
+
+def stresses(pencil: Pencil, frequencies: Array, velocity: Array) -> Array:
+    """Stress amplitudes C⁻¹D v/ω of modes, in balance with their inertia forces."""
+    stress = pencil.solve(pencil.m @ velocity)[1]  # C⁻¹D v/(ω² + s)
+    amplitudes: Array = stress * (frequencies**2 + pencil.shift) / frequencies
+    return amplitudes

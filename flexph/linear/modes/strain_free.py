@@ -1,0 +1,73 @@
+"""Motions without strain of systems whose stresses are condensed: a basis of null D, by inverse iteration."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, qr, solve_triangular
+
+from ...numerics.rotations import Array
+from .shift_invert import CondensedPencil, ritz
+
+STRAIN_FREE = 1e-10
+"""Frequency over the root of the highest K_ii/M_ii, from strains D v, that is round-off: of rigid motions it is 1e-15
+and less, of the lowest modes of a mesh whose stiffness holds their digits 1e-7 and more."""
+ITERATIONS, CORRECTIONS = 3, 2
+"""Of a block, each of which divides strains by ω²/s, 100 and more."""
+MOVING = 1e-6
+"""ω² over s above which a block has more than motions without strain, whose ω² is round-off: it is wide enough."""
+WIDTH = 8
+"""Vectors of the first block: the rigid motions of one body, and two to show the lowest frequency."""
+
+
+class StrainFree(NamedTuple):
+    """Motions N (n, k), NᵀMN = 1, D N = 0 up to round-off, and a bound from above of the lowest ω² > 0."""
+
+    motions: Array
+    lowest: float
+
+
+def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
+    """All motions without strain, by inverse iteration with K + s M, where the lowest ω² > 0 is far above s.
+
+    Where it is not, ``lowest`` shows it, and the basis may be incomplete.
+    """
+    n, width = pencil.m.shape[0], WIDTH
+    while True:
+        velocity = np.random.default_rng(0).standard_normal((n, width))  # fixed, so that runs repeat
+        for _ in range(ITERATIONS):
+            velocity = _orthonormal(pencil, pencil.solve(pencil.m @ velocity)[0])
+        frequencies, velocity = ritz(pencil, velocity)
+        slow = frequencies**2 <= pencil.shift
+        if frequencies[-1] ** 2 > MOVING * pencil.shift or 2 * width >= n:
+            break
+        width *= 2
+    motions = _corrected(pencil, velocity[:, slow])
+    free = _strain_free(pencil, motions)
+    lowest = np.min(np.append(frequencies[~slow], frequencies[slow][~free]) ** 2, initial=np.inf)
+    return StrainFree(_orthonormal(pencil, motions[:, free]) if free.any() else motions[:, :0], float(lowest))
+
+
+def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
+    """Further iterations, v − (K + s M)⁻¹K v, whose round-off is that of the strain that is left."""
+    for _ in range(CORRECTIONS if velocity.shape[1] else 0):
+        velocity = velocity - pencil.solve(pencil.d.T @ pencil.flexibility(pencil.d @ velocity))[0]
+    return velocity
+
+
+def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
+    """Which motions have no strain; those that had are lost in the corrections."""
+    kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
+    strain = pencil.d @ velocity
+    energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))
+    free: Array = kept & (energy <= STRAIN_FREE**2 * pencil.highest)
+    return free
+
+
+def _orthonormal(pencil: CondensedPencil, x: Array) -> Array:
+    """An M-orthonormal basis of the span of vectors: by QR first, since they may lie in few directions."""
+    size = np.sqrt(pencil.m.diagonal())[:, None]
+    q = qr(size * x, mode="economic", check_finite=False)[0] / size
+    root = cholesky(q.T @ (pencil.m @ q), lower=True)
+    return solve_triangular(root, q.T, lower=True).T

@@ -1,0 +1,54 @@
+"""Multipliers of eliminated constraints, from the motion alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics import checks as check
+from ..numerics.factors.singular_systems import solve_regular
+from ..numerics.rotations import Array
+from ..systems.linear import LinearPHDAE
+from .elimination import analysed
+
+
+def recover_multipliers(system: LinearPHDAE, x: Any, u: Any = None) -> Array:
+    """λ of ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G ẋ``: ``(G E⁻¹Gᵀ) λ = −G E⁻¹((J − R) x + B u)``.
+
+    ``system`` is the one with constraints, x (n,) its states with G x = 0, u (m,) its inputs, zero without; or many of
+    them, (n, k) and (m, k). Of a solution x̂ of the eliminated system, x = ``eliminate(system).expand(x̂)`` where the
+    system itself was not projected before. λ (g,) or (g, k); of least norm where constraints are redundant, Nᵀλ = 0
+    with range N = null Gᵀ. Solved as ``[[E, −Gᵀ, 0], [G, 0, N], [0, Nᵀ, 0]]``, sparse, without an inverse of E.
+
+    In time integration by the midpoint rule the multipliers of a step belong to ½(x₀ + x₁) and the u of that step.
+
+    Raises ValueError where shapes do not match or x breaks the constraints by more than 1e-6, and where E is singular
+    on motions that the constraints leave: multipliers then do not follow from x and u.
+    """
+    n, m, g = system.size, system.B.shape[1], system.G.shape[0]
+    x = np.asarray(x, dtype=float)
+    columns = x.shape[1:]
+    x = check.array("x", x, (n, *columns[:1])).reshape(n, -1)
+    given = np.zeros((m, *columns)) if u is None else u
+    u = check.array("u", given, (m, *columns)).reshape(m, -1)
+    left = np.linalg.norm(system.G @ x)
+    if left > 1e-6 * check.norm(system.G) * np.linalg.norm(x):
+        raise ValueError(f"x must meet the constraints: ‖G x‖ = {left:.1e}; give states of the system with constraints")
+    E, G, N = sparse.csr_array(system.E), sparse.csr_array(system.G), _left_null_space(system.G)
+    matrix = sparse.block_array([[E, -G.T, None], [G, None, N], [None, N.T, None]]).tocsr()
+    force = (system.J @ x) - (system.R @ x) + (system.B @ u)
+    found = solve_regular(matrix, np.vstack([force, np.zeros((g + N.shape[1], force.shape[1]))]))
+    if found is None:
+        raise ValueError("multipliers need E positive definite on the motions that the constraints leave")
+    return found[n : n + g].reshape(g, *columns)
+
+
+def _left_null_space(g: Any) -> sparse.csr_array:
+    """N (g, g − rank) with Nᵀ G = 0: a column for each redundant row."""
+    dependent = analysed(g)[1]
+    rows = [i for weights in dependent for i in weights]
+    columns = [k for k, weights in enumerate(dependent) for _ in weights]
+    values = [value for weights in dependent for value in weights.values()]
+    return sparse.coo_array((values, (rows, columns)), shape=(g.shape[0], len(dependent))).tocsr()

@@ -1,0 +1,219 @@
+"""Expansion points sought in a frequency band, where the reduced system is worst."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from ...numerics.orthonormal import extend
+from ...numerics.rotations import Array, dense
+from ...systems.linear import LinearPHDAE
+from ..projection import ReductionWarning
+from ..shifted import Shifted
+from .bases import projected, rigid_motions, stress_solver
+from .kept import Kept
+from .krylov import Expansion, audit, tangential
+
+GRID = 400
+"""Frequencies of the band at which the residual is looked at."""
+AGREED = 2
+"""Successive points at which the error must be below the tolerance: one may be met by chance."""
+ALIKE = 0.3
+"""Errors in other directions over the largest, from which they are taken along with it."""
+POOR = 0.1
+"""Error found at the end, of the largest |H|, above which a system is handed out with a warning."""
+
+
+def adaptive(
+    shifted: Shifted, order: int, band: tuple[float, float], *, tolerance: float | None, kept: Kept | None = None
+) -> LinearPHDAE:
+    """The system on its solutions at points iω of the band, each where the residual of the last basis is largest.
+
+    The basis begins with the rigid motions that the inputs drive. The residual is weighed by the solution at the real
+    point in the middle of the band. The error of H at the next point is then known, and the directions (input
+    combinations) in which it is largest are taken. The search ends at the order, or where that error was below the
+    tolerance, of the largest |H|, twice; the error is measured once more at the end. With ``kept`` states the search is
+    that of the system without its constraints, whose space is a part of that of the result.
+    Raises ArithmeticError where the order does not do for the tolerance, ValueError where it does not hold the rigid
+    motions; warns with :class:`ReductionWarning` where without a tolerance the error is above a tenth.
+    """
+    search = _Search(shifted, np.geomspace(*band, GRID))
+    rigid = search.begin(order)
+    expansions: list[Expansion] = []
+    point, met = 1j * math.sqrt(band[0] * band[1]), 0
+    with tqdm(total=order, delay=1.0, disable=None, unit="state", desc="Krylov space") as bar:
+        while _size(shifted, search.basis, rigid, kept) < order and met < AGREED:
+            expansions.append(tangential(shifted, point, search.directions))
+            met = met + 1 if tolerance is not None and search.found <= tolerance else 0
+            if not search.add(expansions[-1].vectors):
+                break
+            bar.update(min(_size(shifted, search.basis, rigid, kept), order) - bar.n)
+            point = search.worst()
+    search.cut(_fitting(shifted, search.basis, order, (rigid, kept)))
+    if met < AGREED:
+        _judge(search, order, tolerance)
+    reduced = projected(shifted.system, shifted.split, search.basis, rigid, kept=kept)
+    whole = [e for e in expansions if _spans(search.basis, e, shifted.weight)]  # a point that was cut is not matched
+    audit(Shifted(reduced, shifted.ports), whole)
+    return reduced
+
+
+def _judge(search: _Search, order: int, tolerance: float | None) -> None:
+    """Raise or warn where the error at the worst point is too large."""
+    worst = search.worst()
+    error = search.error(worst)
+    if tolerance is not None and not error <= tolerance:
+        raise ArithmeticError(
+            f"order {order} does not reach the tolerance {tolerance:.1e} in the band: at {abs(worst):.4g} rad/s the "
+            f"error is {error:.1e} of the largest |H|; take a larger order or a smaller band"
+        )
+    if tolerance is None and not error <= POOR:
+        warnings.warn(
+            f"order {order} is too small for the band and the ports: at {abs(worst):.4g} rad/s the error is "
+            f"{error:.0%} of the largest |H|; take a larger order, a smaller band, or fewer ports=",
+            ReductionWarning,
+            stacklevel=5,
+        )
+
+
+def _size(shifted: Shifted, basis: Array, rigid: int, kept: Kept | None) -> int:
+    """Order of the reduced system, or a bound of it."""
+    count = basis.shape[1]
+    if kept is not None:
+        return kept.order(basis, shifted.weight)
+    return count if shifted.split is None else 2 * count - rigid
+
+
+def _fitting(shifted: Shifted, basis: Array, order: int, given: tuple[int, Kept | None]) -> int:
+    """How many leading vectors make a system of at most that order."""
+    counts = range(basis.shape[1], 0, -1)
+    return next((k for k in counts if _size(shifted, basis[:, :k], *given) <= order), 0)
+
+
+def _spans(basis: Array, expansion: Expansion, weight: Any) -> bool:
+    x = expansion.vectors
+    left = x - basis @ (basis.T @ (weight @ x))
+    return bool(np.all(np.linalg.norm(left, axis=0) <= 1e-6 * np.linalg.norm(x, axis=0)))
+
+
+@dataclass
+class _Search:
+    """A growing basis V, and the residual ``B − P(iω)V q̂`` over a grid, through products that are made once.
+
+    ``images`` are B, A₀V, A₁V, A₂V (stresses condensed), ``weighed`` P(ω₀)⁻¹ of them.
+    """
+
+    shifted: Shifted
+    grid: Array
+    basis: Array = field(init=False)
+    images: list[Array] = field(init=False)
+    weighed: list[Array] = field(init=False)
+
+    def __post_init__(self) -> None:
+        shifted, n = self.shifted, self.shifted.size
+        self.basis = np.zeros((n, 0))
+        self._solve = shifted.factor(math.sqrt(self.grid[0] * self.grid[-1]))
+        self._stress = None if shifted.split is None else stress_solver(shifted.split)
+        self.images = [shifted.load[:n], *(np.zeros((n, 0)) for _ in range(3))]
+        self.weighed = [self._weigh(x) for x in self.images]
+        self._largest, self.found = 0.0, math.inf
+
+    def _weigh(self, x: Array) -> Array:
+        return self._solve(self.shifted.padded(x))[: self.shifted.size] if x.shape[1] else x
+
+    def begin(self, order: int) -> int:
+        """Start with the rigid motions that the inputs drive; how many they are."""
+        parts = self.shifted.split
+        if parts is None:
+            return 0
+        motions = rigid_motions(self.shifted)
+        if not motions.shape[1]:
+            return 0
+        gram = dense(motions.T @ (parts.M @ motions))
+        self.add(motions @ np.linalg.solve(gram, motions.T @ self.images[0]))
+        count = self.basis.shape[1]
+        if count >= order:
+            raise ValueError(
+                f"order must be above {count}, the number of rigid motions that the ports move, got {order}"
+            )
+        return count
+
+    def add(self, vectors: Array) -> bool:
+        """Extend the basis; False where nothing new came."""
+        count = self.basis.shape[1]
+        self.basis = extend(self.basis, vectors, self.shifted.weight)
+        new = self.basis[:, count:]
+        for i, image in enumerate(self._images(new), start=1):
+            self.images[i] = np.hstack([self.images[i], image])
+            self.weighed[i] = np.hstack([self.weighed[i], self._weigh(image)])
+        return bool(new.shape[1])
+
+    def cut(self, count: int) -> None:
+        """Keep the leading vectors only."""
+        self.basis = self.basis[:, :count]
+        for kept in (self.images, self.weighed):
+            kept[1:] = [a[:, :count] for a in kept[1:]]
+
+    def _images(self, v: Array) -> tuple[Array, Array, Array]:
+        p, x = self.shifted.split, self.shifted.system
+        if p is None or self._stress is None:
+            return (x.R - x.J) @ v, x.E @ v, np.zeros_like(v)
+        return p.D.T @ self._stress(p.D @ v), (p.Rv - p.Jv) @ v, p.M @ v
+
+    def _reduced(self, s: Array) -> Array:
+        """Solutions of the reduced system at points (k,): (k, r, m)."""
+        a0, a1, a2 = (self.basis.T @ image for image in self.images[1:])
+        s = s[:, None, None]
+        load = np.broadcast_to(
+            (self.basis.T @ self.images[0]).astype(complex), (len(s), a0.shape[0], self.images[0].shape[1])
+        )
+        found: Array = np.linalg.solve(a0 + s * a1 + s**2 * a2, load)
+        return found
+
+    def _transfer(self, s: Array, solutions: Array) -> Array:
+        made: Array = np.einsum("nm,kni->kmi", self.basis.T @ self.images[0], solutions)
+        return made if self.shifted.split is None else s[:, None, None] * made
+
+    def directions(self, s: complex, h: Array) -> Array:
+        """Input directions (m, k) in which the error of H(s) is largest; its size is then ``found``."""
+        defect = self._defect(s, h)
+        _, sizes, right = np.linalg.svd(defect if np.any(defect) else h)
+        chosen = right[: max(1, int(np.sum(sizes > ALIKE * sizes.max(initial=0.0))))].conj().T
+        return chosen if np.iscomplexobj(h) else chosen.real
+
+    def error(self, s: complex) -> float:
+        """Error of H at a point, over the largest |H| of the grid."""
+        self._defect(s, self.shifted.transfer(s, self.shifted.factor(s)(self.shifted.load)))
+        return self.found
+
+    def _defect(self, s: complex, h: Array) -> Array:
+        if not self.basis.shape[1]:
+            self.found = math.inf
+            return h
+        points = np.array([s])
+        defect: Array = h - self._transfer(points, self._reduced(points))[0]
+        self.found = float(np.abs(defect).max() / max(self._largest, float(np.abs(h).max()), np.finfo(float).tiny))
+        return defect
+
+    def worst(self) -> complex:
+        """The point of the grid with the largest residual, as an error of H."""
+        s = 1j * self.grid
+        q = self._reduced(s)
+        self._largest = float(np.abs(self._transfer(s, q)).max())
+        z = s[:, None, None]
+        parts = [
+            np.broadcast_to(np.eye(q.shape[2], dtype=complex), (len(s), q.shape[2], q.shape[2])),
+            -q,
+            -z * q,
+            -z * z * q,
+        ]
+        coefficients = np.concatenate(parts, axis=1)
+        stack = np.hstack(self.weighed)
+        gram = stack.T @ (self.shifted.weight @ stack)
+        squares = np.einsum("kim,ij,kjm->km", coefficients.conj(), gram, coefficients, optimize=True).real
+        return complex(s[np.argmax(np.abs(s) * np.max(squares, axis=1))])

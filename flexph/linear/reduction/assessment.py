@@ -1,0 +1,158 @@
+"""What a reduction costs in accuracy, measured afterwards, and what it has kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigvalsh
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array, dense
+from ...systems.linear import LinearPHDAE
+from ..elimination import independent
+from ..responses.frequency import frequency_response
+from ..responses.propagation import midpoint_states
+
+TINY = float(np.finfo(float).tiny)
+KEPT = 1e-10
+"""Relative defect up to which a property counts as kept: round-off of products of the bases, times some hundreds."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Defects of what a reduced system must keep; all relative, zero where the property holds exactly.
+
+    skew           ‖J + Jᵀ‖/‖J‖
+    dissipation    the negative part of the lowest eigenvalue of R, with a unit diagonal
+    energy         the lowest eigenvalue of E with a unit diagonal: positive where E ≻ 0
+    constraints    ‖G V‖/‖G‖ of the full system, ‖G V − Ĝ‖/‖G‖ where they were kept, None without constraints
+    passivity      the negative part of the lowest eigenvalue of H(iω) + H(iω)ᴴ on the grid, over the largest ‖H‖
+    """
+
+    skew: float
+    dissipation: float
+    energy: float
+    constraints: float | None
+    passivity: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether all of it is kept up to round-off."""
+        defects = (self.skew, self.dissipation, self.constraints or 0.0, self.passivity)
+        return self.energy > 0.0 and all(defect <= KEPT for defect in defects)
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Errors of a reduced system against the full one, relative, and its certificate.
+
+    hinf     max ‖H − Ĥ‖ over the frequencies, over max ‖H‖ (spectral norms)
+    h2       √(∫‖H − Ĥ‖²_F dω / ∫‖H‖²_F dω) over the band, by the trapezoidal rule
+    energy   largest difference of the stored energies in a step response, over the largest stored energy
+    """
+
+    hinf: float
+    h2: float
+    energy: float
+    certificate: Certificate
+
+
+def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Any, *, times: Any = None) -> Assessment:
+    """Compare a reduced system with the full one at the frequencies ``omega`` [rad/s], ascending.
+
+    The step responses, of a unit step at every input in turn, run over ``times`` [s], evenly spaced, by implicit
+    midpoint from rest; by default over 1000 steps to one period of the lowest frequency.
+    Raises ValueError where the ports differ or ``omega`` is not ascending.
+    """
+    grid = _ascending("omega", omega)
+    for name, system in (("full", full), ("reduced", reduced)):
+        if not isinstance(system, LinearPHDAE):
+            raise ValueError(f"{name} must be a LinearPHDAE, got {type(system).__name__}")
+    full = independent(full)
+    if list(full.ports) != list(reduced.ports) or full.B.shape[1] != reduced.B.shape[1]:
+        raise ValueError(f"both systems must have the same ports, got {list(full.ports)} and {list(reduced.ports)}")
+    lowest = grid[grid > 0.0][0]
+    steps = np.linspace(0.0, 2.0 * np.pi / lowest, 1001) if times is None else _evenly(times)
+    h = frequency_response(full, grid).values
+    own = frequency_response(reduced, grid).values
+    square = lambda a: float(np.trapezoid(np.sum(np.abs(a) ** 2, axis=(1, 2)), grid))  # noqa: E731 - one formula, twice
+    peak = lambda a: float(np.linalg.norm(a, ord=2, axis=(1, 2)).max())  # noqa: E731
+    stored, kept = _stored(full, steps), _stored(reduced, steps)
+    return Assessment(
+        hinf=peak(h - own) / max(peak(h), TINY),
+        h2=float(np.sqrt(square(h - own) / max(square(h), TINY))),
+        energy=float(np.abs(stored - kept).max(initial=0.0) / max(stored.max(initial=0.0), TINY)),
+        certificate=_certificate(reduced, _constraint_defect(full, reduced), own),
+    )
+
+
+def certify(reduced: LinearPHDAE, omega: Any, *, full: LinearPHDAE | None = None) -> Certificate:
+    """What a system has kept, seen at the frequencies ``omega`` [rad/s]; constraints need the ``full`` system."""
+    responses = frequency_response(reduced, _ascending("omega", omega)).values
+    return _certificate(reduced, None if full is None else _constraint_defect(full, reduced), responses)
+
+
+def _certificate(system: LinearPHDAE, constraints: float | None, responses: Array) -> Certificate:
+    j = system.J
+    hermitian = responses + np.conj(np.swapaxes(responses, 1, 2))
+    lowest = np.linalg.eigvalsh(hermitian).min(initial=0.0)
+    return Certificate(
+        skew=check.norm(j + j.T) / max(check.norm(j), TINY),
+        dissipation=max(0.0, -_lowest(system.R)),
+        energy=_lowest(system.E),
+        constraints=constraints,
+        passivity=float(max(0.0, -lowest) / max(np.abs(responses).max(initial=0.0), TINY)),
+    )
+
+
+def _lowest(a: Any) -> float:
+    """Lowest eigenvalue with a unit diagonal; zero rows are left out of a semi-definite matrix."""
+    full = dense(a)
+    size = np.sqrt(np.abs(full.diagonal()))
+    used = size > 0.0
+    if not used.any():
+        return 0.0
+    scaled = full[np.ix_(used, used)] / np.outer(size[used], size[used])
+    return float(eigvalsh(scaled, subset_by_index=[0, 0])[0])
+
+
+def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
+    """‖G V − Ĝ‖/‖G‖ for the V of the reduced system, which its lift contains if the full one has none."""
+    if not full.G.shape[0] or full.lift is not None or reduced.lift is None:
+        return None
+    if full.size != reduced.lift.shape[0]:
+        raise ValueError(
+            f"full must be the system that was reduced: it has {full.size} states, the reduced one stands for "
+            f"{reduced.lift.shape[0]}"
+        )
+    if not reduced.G.shape[0]:
+        return check.norm(full.G @ reduced.lift) / check.norm(full.G)
+    full = independent(full)
+    if full.constraints != reduced.constraints:
+        raise ValueError("full must be the system that was reduced: their constraints have other names")
+    return check.norm(full.G @ reduced.lift - reduced.G) / check.norm(full.G)
+
+
+def _stored(system: LinearPHDAE, times: Array) -> Array:
+    """Energy at the times after a unit step of each input, (k, m), by implicit midpoint."""
+    load = dense(system.B)
+    states = midpoint_states(system, np.diff(times), load, np.zeros_like(load))
+    energies = [0.5 * np.sum(x * (system.E @ x), axis=0) for x in states]
+    return np.array([np.zeros(load.shape[1]), *energies])
+
+
+def _evenly(times: Any) -> Array:
+    made = _ascending("times", times)
+    widths = np.diff(made)
+    if made[0] != 0.0 or not np.allclose(widths, widths[0], rtol=1e-9):
+        raise ValueError(f"times must be evenly spaced from t = 0 s, got {made[0]:g} s first")
+    return made
+
+
+def _ascending(name: str, values: Any) -> Array:
+    made = check.array(name, values, (None,))
+    if len(made) < 2 or np.any(np.diff(made) <= 0.0):
+        raise ValueError(f"{name} must be at least two ascending numbers")
+    return made

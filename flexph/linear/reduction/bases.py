@@ -1,0 +1,116 @@
+"""Bases of reduced systems: orthonormal, in the energy, and split where the system is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ...numerics.orthonormal import orthonormal
+from ...numerics.rotations import Array
+from ...numerics.sparse_null_space import sparse_null_space
+from ...systems.linear import LinearPHDAE
+from ..elimination import analysed
+from ..projection import project
+from ..second_order import Split
+from ..shifted import Pole, Shifted
+from .kept import Kept, kept_basis
+
+RIGID = 1e-10
+"""Strain of a rigid motion over the terms it is the difference of: vectors are known to about this."""
+UNSTRAINED = 1e-6
+"""Stress of a combination of motions over theirs from which it is rigid: its energy is then round-off of theirs."""
+
+
+def stresses(parts: Split, velocities: Array) -> Array:
+    """Orthonormal basis, in C, of the stresses C⁻¹D V_v that the velocities cause; rigid motions cause none.
+
+    With it the reduced stiffness is V_vᵀDᵀC⁻¹D V_v exactly.
+    """
+    strain = parts.D @ velocities
+    if not strain.size:
+        return np.zeros((len(parts.stresses), 0))
+    stress = stress_solver(parts)(strain)
+    moved = np.einsum("ij,ij->j", strain, stress)
+    terms = (abs(parts.D) @ abs(velocities)) ** 2 / parts.C.diagonal()[:, None]
+    return orthonormal(stress[:, moved > RIGID**2 * terms.sum(axis=0)], parts.C, UNSTRAINED)
+
+
+def stress_solver(parts: Split) -> Callable[[Array], Array]:
+    """A function that returns the stresses C⁻¹ε of strains (m, k)."""
+    c = parts.C
+    return splu(sparse.csc_array(c)).solve if sparse.issparse(c) else lambda strain: np.linalg.solve(c, strain)
+
+
+def rigid_motions(shifted: Shifted) -> Any:
+    """A basis of the motions that neither strain nor break constraints, D N = 0, G N = 0, sparse (n, k).
+
+    Of a system that splits. None where P(0) is regular, which is found in less time.
+    """
+    parts = shifted.split
+    assert parts is not None
+    try:
+        shifted.factor(0.0)
+    except Pole:
+        rows = [sparse.csr_array(a) for a in (parts.D, parts.G)]
+        return sparse_null_space(sparse.vstack(rows))[0]
+    return sparse.csr_array((shifted.size, 0))
+
+
+def split_basis(parts: Split, velocities: Array, rigid: int = 0) -> tuple[Array, Array]:
+    """diag(V_v, orth(C⁻¹D V_v)) over all states, and which of its columns are velocities; the first are rigid."""
+    own = stresses(parts, velocities[:, rigid:])
+    v, s = velocities.shape[1], own.shape[1]
+    basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + s))
+    basis[parts.velocities, :v] = velocities
+    basis[parts.stresses, v:] = own
+    return basis, np.arange(v + s) < v
+
+
+def feasible(g: Any, vectors: Array) -> Array:
+    """Vectors moved to G V = 0 by the least change, V − Gᵀ(G Gᵀ)⁻¹G V; G (g, n) has full rank.
+
+    Solutions satisfy the constraints to round-off, but what is left of them beside others only to that over its size.
+    """
+    if not g.shape[0]:
+        return vectors
+    gap = g @ vectors
+    if not sparse.issparse(g):
+        return vectors - np.linalg.pinv(g) @ gap
+    made: Array = vectors - g.T @ splu(sparse.csc_array(g @ g.T)).solve(gap)
+    return made
+
+
+def projected(
+    system: LinearPHDAE, parts: Split | None, vectors: Array, rigid: int = 0, *, kept: Kept | None = None
+) -> LinearPHDAE:
+    """The system on the split basis of some velocities, the first rigid; on a basis of states if it does not split.
+
+    With ``kept`` states those are unknowns themselves, and constraints stay: the vectors then span the others alone.
+    """
+    if kept is not None:
+        return _with_kept(system, parts, vectors, kept)
+    if parts is None:
+        return project(system, orthonormal(feasible(system.G, vectors), system.E))
+    basis, kinetic = split_basis(parts, orthonormal(feasible(parts.G, vectors), parts.M), rigid)
+    return project(system, basis, kinetic=kinetic)
+
+
+def _with_kept(system: LinearPHDAE, parts: Split | None, vectors: Array, kept: Kept) -> LinearPHDAE:
+    """The system on diag(1, V_f), V_f of the flexible parts of the vectors ([flex] eq. (46)).
+
+    Raises ArithmeticError where constraints that were independent depend on each other.
+    """
+    if parts is None:
+        reduced = project(system, kept.velocities(vectors, system.E))
+    else:
+        velocities, free = kept.velocities(vectors, parts.M), ~kept.others
+        flexible = parts._replace(C=parts.C[free][:, free], D=parts.D[free], stresses=parts.stresses[free])
+        basis, kinetic = kept_basis(parts, velocities, stresses(flexible, velocities), kept.others)
+        reduced = project(system, basis, kinetic=kinetic)
+    if reduced.G.shape[0] and analysed(reduced.G)[1]:
+        raise ArithmeticError("constraints of the reduced system depend on each other: name more parts in keep")
+    return reduced

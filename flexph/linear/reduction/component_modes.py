@@ -1,0 +1,101 @@
+"""Craig-Bampton bases of substructures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...numerics import checks as check
+from ...numerics.factors.singular_systems import solve_regular
+from ...numerics.rotations import Array
+from ...systems.linear import LinearPHDAE
+from ..elimination import analysed, eliminate
+from ..modes import modes as spectrum
+from ..projection import project
+from ..second_order import Split, split
+from .bases import split_basis
+
+
+def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) -> LinearPHDAE:
+    """The block on its static constraint modes Ψ and its lowest ``modes`` fixed-interface normal modes Φ.
+
+    With velocities v, stresses σ and K = DᵀC⁻¹D, and B_i the columns of B of the interface ``ports``:
+
+        K Ψ = B_i Λ, B_iᵀΨ = 1 (unit motions of each port with the others held),
+        K φ = ω²M φ, B_iᵀφ = 0 (free vibrations with all of them held),
+        v = [Ψ Φ] v̂,  σ = Σ σ̂,  range Σ = range C⁻¹D [Ψ Φ], ΣᵀCΣ = 1
+
+    (Craig, Bampton, AIAA J. 6 (1968) 1313). A congruent projection: E, J, R, B, ports and parts keep their form, rigid
+    motions and the static stiffness between the interface ports are exact, and the block can be tied as before. The
+    result is dense, with m + ``modes`` velocities, m the rank of B_i, and as many stresses less the rigid motions.
+    Constraints of the system are eliminated first.
+
+    Raises ValueError where the system does not split into velocities and stresses
+    (:func:`flexph.linear.second_order.split`), a port is unknown or takes a velocity, the ports held leave a rigid
+    motion, or there are not so many modes.
+    """
+    check.count("modes", modes, 0)
+    if not ports or isinstance(ports, str):
+        raise ValueError(f"ports must be names of at least one port, such as ('root', 'tip'), got {ports!r}")
+    for port in ports:
+        check.lookup("port", port, system.ports)
+    free = eliminate(system)
+    parts = split(free)
+    if parts is None or check.norm(parts.Jv):
+        raise ValueError(
+            "craig_bampton needs velocities and stresses: kinetic=, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], and ports "
+            "that take forces"
+        )
+    columns = np.concatenate([np.arange(free.B.shape[1])[free.ports[port]] for port in ports])
+    interface = _independent(parts.B[:, columns])
+    static = _constraint_modes(parts, interface, ports)
+    normal = _normal_modes(parts, interface, modes, ports)
+    basis, kinetic = split_basis(parts, np.hstack([static, normal]))
+    return project(free, basis, kinetic=kinetic)
+
+
+def _independent(b: Any) -> Any:
+    """The columns without those that follow from others: two ports may hold the same point."""
+    dependent = [next(iter(weights)) for weights in analysed(sparse.csr_array(b).T)[1]]
+    return sparse.csc_array(b)[:, np.setdiff1d(np.arange(b.shape[1]), dependent)]
+
+
+def _constraint_modes(parts: Split, b: Any, ports: Collection[str]) -> Array:
+    """Ψ of [[0, Dᵀ, −B], [D, −C, 0], [Bᵀ, 0, 0]] (Ψ, σ, Λ) = (0, 0, 1): C⁻¹ is never formed."""
+    n, m = b.shape
+    D = sparse.csr_array(parts.D)
+    matrix = sparse.block_array([[None, D.T, -b], [D, -sparse.csr_array(parts.C), None], [b.T, None, None]])
+    load = np.zeros((matrix.shape[0], m + 1))
+    load[n + D.shape[0] :, :m] = np.eye(m)
+    load[:n, m] = np.random.default_rng(0).standard_normal(n)  # meets a rigid motion, which unit motions may not
+    found = solve_regular(matrix, load)
+    if found is None:
+        raise ValueError(_loose(ports, "a rigid motion"))
+    return found[:n, :m]
+
+
+def _loose(ports: Collection[str], what: str) -> str:
+    return f"the interface {', '.join(map(repr, ports))}, held, leaves {what}: add the ports that hold it"
+
+
+def _normal_modes(parts: Split, b: Any, count: int, ports: Collection[str]) -> Array:
+    """The lowest velocity shapes with the interface held, φᵀMφ = 1."""
+    n, size = parts.velocities.size, parts.velocities.size + parts.stresses.size
+    if not count:
+        return np.zeros((n, 0))
+    D = sparse.csr_array(parts.D)
+    held = LinearPHDAE(
+        E=sparse.block_diag([parts.M, parts.C]).tocsr(),
+        J=sparse.csr_array(sparse.block_array([[None, -D.T], [D, None]])),
+        G=sparse.hstack([sparse.csr_array(b.T), sparse.csr_array((b.shape[1], size - n))]).tocsr(),
+        kinetic=np.arange(size) < n,
+    )
+    found = spectrum.modes(held, count)
+    if found.rigid:
+        raise ValueError(_loose(ports, f"{found.rigid} rigid motions"))
+    if found.frequencies.size < count:
+        raise ValueError(f"modes must be at most {found.frequencies.size} with the interface held, got {count}")
+    return found.shapes[:n].real

@@ -1,0 +1,194 @@
+"""Iterated rational Krylov: interpolation where the mirrored poles of the reduced system are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...numerics.orthonormal import extend
+from ...numerics.rotations import Array, dense
+from ...systems.linear import LinearPHDAE
+from ..shifted import Shifted
+from .bases import projected, rigid_motions
+from .krylov import Expansion, Point, audit, moments, real, terms
+
+OUTER, INNER = 20, 300
+PLAIN = 40
+"""Inner iterations after which a step goes half the way only, and again half of that: cycles are damped out."""
+SETTLED = 1e-4
+"""Relative change of the points at which the iteration ends: the error of the reduced system is then stationary."""
+UNDAMPED = 1e-10
+"""Damping ratio of a pole from which an impulse response counts as never ending."""
+
+
+@dataclass(frozen=True)
+class Tangents:
+    """Interpolation points σ (k,) with Im σ ≥ 0 and directions b (k, m): H(σ_i) b_i is matched."""
+
+    points: Array
+    directions: Array
+
+    def moved_from(self, other: Tangents) -> float:
+        """Largest relative distance of the points, infinite where their numbers differ."""
+        if len(self.points) != len(other.points):
+            return np.inf
+        return float(np.max(np.abs(self.points - other.points) / np.abs(self.points)))
+
+    def toward(self, other: Tangents, share: float) -> Tangents:
+        """Points part of the way to others, by the coefficients of quadratics: two real ones may become a pair."""
+        own, far = _quadratics(self.points), _quadratics(other.points)
+        made = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]
+        points = np.concatenate(made)
+        points = points[points.imag >= 0.0]
+        points = points[np.argsort(np.abs(points), kind="stable")]
+        near = np.argmin(np.abs(points[:, None] - other.points[None, :]), axis=1)
+        return Tangents(points, other.directions[near])
+
+    def solutions(self, shifted: Shifted, *, audited: bool = False) -> list[Array]:
+        """P(σ_i)⁻¹ (B b_i, 0), each as one column, real where σ_i is; corrected where they are to be compared."""
+        made = []
+        for s, b in zip(self.points, self.directions, strict=True):
+            direction = b.real if s.imag == 0.0 else b
+            made.append(shifted.factor(s, audited=audited)(shifted.load @ direction[:, None]))
+        return made
+
+
+def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE:
+    """The system on the space of its solutions at the mirrored poles −λ̂_i of the reduced system itself.
+
+    A fixed point of: V from ``(σ_i E − J + R)⁻¹B b_i``; the poles and residue directions of VᵀEV, VᵀJV, … are the next
+    −σ_i, b_i (Gugercin, Polyuga, Beattie, van der Schaft, Automatica 48 (2012): those conditions of an H2-optimum that
+    leave room for the structure). It is iterated on a space that the full system is solved in at a few points, and the
+    space is extended at the points found until they stay: then the full system has the same fixed point.
+
+    Of a system of velocities and stresses an odd order is one too many: its poles are pairs, and a single real one
+    finds no place. Raises ArithmeticError where the points do not settle, ValueError for a system whose responses do
+    not die out.
+    """
+    if shifted.split is not None:
+        _refuse_rigid(shifted)
+        order -= order % 2
+    points, space = _guessed(shifted, order, band), np.zeros((shifted.size, 0))
+    for k in range(OUTER):
+        leading = [real(x[: shifted.size]) for x in points.solutions(shifted)]
+        space = extend(space, np.hstack(leading), shifted.weight)
+        small = _small(shifted, space)
+        before, points = points, _settle(small, order, points if k else _dominant(small, order))
+        if points.moved_from(before) <= SETTLED:
+            return _finish(shifted, points)
+    raise ArithmeticError(
+        f"the points of method 'irka' do not settle at order {order}: in {OUTER} rounds they still move by "
+        f"{points.moved_from(before):.1e} of their size. Take another order or band, or method 'krylov'"
+    )
+
+
+def _guessed(shifted: Shifted, order: int, band: tuple[float, float]) -> Tangents:
+    """Points all over the band, a little damped, with the directions that the response is largest in."""
+    points = (0.1 + 1j) * np.geomspace(*band, (order + 1) // 2)
+    if shifted.load.shape[1] == 1:
+        return Tangents(points, np.ones((len(points), 1)))
+    responses = [shifted.transfer(s, shifted.factor(s, audited=False)(shifted.load)) for s in points]
+    return Tangents(points, np.array([np.linalg.svd(h)[2][0].conj() for h in responses]))
+
+
+def _small(shifted: Shifted, space: Array) -> tuple[Array, Array]:
+    """A and B of ẋ = A x + B u on the space, in energy coordinates."""
+    made = projected(shifted.system, shifted.split, space)
+    return made.J - made.R, dense(made.B)[:, shifted.columns]
+
+
+def _dominant(small: tuple[Array, Array], order: int) -> Tangents:
+    """Mirrored poles of a small system that contribute most to its H2 norm: ‖c_i‖‖b_i‖/√|Re λ_i|."""
+    a, inputs = small
+    values, vectors = np.linalg.eig(a)
+    _refuse_undamped(values)
+    weight = np.linalg.norm(inputs.T @ vectors, axis=0) * np.linalg.norm(np.linalg.solve(vectors, inputs), axis=1)
+    ranked = np.argsort(-weight / np.sqrt(np.abs(values.real)), kind="stable")
+    ranked = ranked[values[ranked].imag >= 0.0]
+    columns = np.cumsum(np.where(values[ranked].imag > 0.0, 2, 1))
+    taken = ranked[: 1 + np.searchsorted(columns, order)]
+    every = _residues(values, vectors, inputs)
+    return Tangents(every.points[taken], every.directions[taken])
+
+
+def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tangents:
+    """The fixed point of a small system, from a guess; where it does not settle, the last one."""
+    a, inputs = surrogate
+    values, vectors = np.linalg.eig(a)
+    loads = np.linalg.solve(vectors, inputs.astype(complex))
+    for k in range(INNER):
+        found = vectors @ ((loads @ points.directions.T) / (points.points - values[:, None]))
+        basis = np.linalg.qr(_columns(found.T[:, :, None], points)[:, :order])[0]
+        before, points = points, _mirrored(basis.T @ a @ basis, basis.T @ inputs)
+        if points.moved_from(before) <= 0.1 * SETTLED:
+            break
+        if k >= PLAIN:
+            points = before.toward(points, 0.5 ** (k // PLAIN))
+    return points
+
+
+def _quadratics(points: Array) -> list[Array]:
+    """(b, c) of factors s² + b s + c with all points as roots, by c; for an odd number one (b,) of s + b."""
+    pairs = [np.array([-2.0 * s.real, abs(s) ** 2]) for s in points if s.imag > 0.0]
+    alone = sorted(s.real for s in points if s.imag == 0.0)
+    pairs += [np.array([-(p + q), p * q]) for p, q in zip(alone[::2], alone[1::2], strict=False)]
+    pairs.sort(key=lambda pair: float(pair[1]))
+    return pairs + [np.array([-s]) for s in alone[len(alone) - len(alone) % 2 :]]
+
+
+def _columns(found: list[Array] | Array, points: Tangents) -> Array:
+    """Real columns: one of a real point, two of a complex one."""
+    pieces = zip(found, points.points, strict=True)
+    return np.hstack([np.asarray(x.real if s.imag == 0.0 else real(x)) for x, s in pieces])
+
+
+def _mirrored(a: Array, inputs: Array) -> Tangents:
+    """Mirrored poles of ẋ = A x + B u with the input directions of their residues, Im ≥ 0, by modulus."""
+    values, vectors = np.linalg.eig(a)
+    _refuse_undamped(values)
+    upper = np.flatnonzero(values.imag >= 0.0)
+    upper = upper[np.argsort(np.abs(values[upper]), kind="stable")]
+    every = _residues(values, vectors, inputs)
+    return Tangents(every.points[upper], every.directions[upper])
+
+
+def _refuse_rigid(shifted: Shifted) -> None:
+    count = rigid_motions(shifted).shape[1]
+    if count:
+        raise ValueError(
+            f"method 'irka' needs a system whose responses die out, this one has {count} rigid motion"
+            f"{'s' * (count > 1)}; hold it, or take method 'krylov' or 'modal', which keep them"
+        )
+
+
+def _refuse_undamped(values: Array) -> None:
+    damping = -values.real / np.maximum(np.abs(values), np.finfo(float).tiny)
+    if np.any(damping <= UNDAMPED):
+        raise ValueError(
+            "method 'irka' needs a system whose responses die out: a reduced system has the pole "
+            f"{values[np.argmin(damping)]:.4g}; add damping, or take method 'krylov' or 'modal'"
+        )
+
+
+def _residues(values: Array, vectors: Array, inputs: Array) -> Tangents:
+    """All mirrored poles with the input directions of their residues."""
+    directions = np.linalg.solve(vectors, inputs.astype(complex))
+    size = np.linalg.norm(directions, axis=1, keepdims=True)
+    return Tangents(-values.conj(), directions.conj() / np.where(size > 0.0, size, 1.0))
+
+
+def _finish(shifted: Shifted, points: Tangents) -> LinearPHDAE:
+    """The full system on its own solutions, with the moments compared."""
+    expansions, states = [], []
+    for s, b in zip(points.points, points.directions, strict=True):
+        point = Point(s.real if s.imag == 0.0 else s)
+        w = (b.real if s.imag == 0.0 else b)[:, None]
+        solve = shifted.factor(point.s)
+        first = solve(shifted.load)
+        found = [moment @ w for moment in moments(shifted, point, solve, first)]
+        states.append(shifted.state(point.s, first @ w))
+        expansions.append(Expansion(point, states[-1], found, terms(shifted, point.s, first), w))
+    reduced = projected(shifted.system, None, _columns(states, points))
+    audit(Shifted(reduced, shifted.ports), expansions)
+    return reduced

@@ -1,0 +1,174 @@
+"""Reductions of the flexible states alone, which keep the rigid ones and the multipliers ([flex] eq. (46))."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ...numerics import checks as check
+from ...numerics.orthonormal import orthonormal
+from ...numerics.rotations import Array
+from ...systems.linear import LinearPHDAE
+from ..elimination import analysed
+from ..second_order import Split
+from ..shifted import Pole, Shifted
+
+Keep = Literal["rigid"] | Sequence[str] | None
+FLEXIBLE = ("deformation_rate", "stress")
+"""Parts of a body that deforms; its others are rigid."""
+NOISE = 1e-10
+"""Flexible part of a vector over all of it, in the square root of energy, that is round-off of it."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The states p_r that stay as they are, and what p_f must span whatever else it spans.
+
+    ``leading`` (n,): which of the leading unknowns are kept, ``others`` (m,): which of the stresses; ``responses``
+    (n, k): static deformations p_f under the constraint forces Gᵀλ that act on no kept velocity, G_rᵀλ = 0. With them
+    [G_r, G_f V_f] has the rank of G for every V_f, so that the multipliers are as unique as they were.
+    """
+
+    leading: Array
+    others: Array
+    responses: Array
+
+    @property
+    def count(self) -> int:
+        """Number of kept states."""
+        return int(self.leading.sum() + self.others.sum())
+
+    @property
+    def least(self) -> int:
+        """Order without any other vector."""
+        return self.count + self._states * self.responses.shape[1]
+
+    @property
+    def _states(self) -> int:
+        """States of a vector: a velocity and its stress, or one."""
+        return 2 if self.others.size else 1
+
+    def room(self, order: int) -> int:
+        """How many vectors make a system of at most that order."""
+        return (order - self.least) // self._states
+
+    def order(self, vectors: Array, weight: Any) -> int:
+        """Largest order of the system on these vectors (n, k)."""
+        return self.least + self._states * self.flexible(vectors, weight).shape[1]
+
+    def flexible(self, vectors: Array, weight: Any) -> Array:
+        """The vectors (n, k) without what is kept of them; without those of which only round-off is left."""
+        left = np.where(self.leading[:, None], 0.0, vectors)
+        size = weight.diagonal()
+        share = size @ left**2 > NOISE**2 * (size @ vectors**2)
+        return left[:, share]
+
+    def velocities(self, vectors: Array, weight: Any) -> Array:
+        """Leading unknowns (n, r): the kept ones, one by one, and an orthonormal basis of p_f."""
+        own = orthonormal(np.hstack([self.responses, self.flexible(vectors, weight)]), weight)
+        return np.hstack([units(self.leading), own])
+
+
+def units(chosen: Array) -> Array:
+    """A unit vector for each entry that is chosen of n, (n, k)."""
+    made = np.zeros((len(chosen), int(chosen.sum())))
+    made[chosen] = np.eye(made.shape[1])
+    return made
+
+
+def kept(shifted: Shifted, keep: Keep) -> Kept | None:
+    """What the names say of a system; None without names.
+
+    Raises ValueError for unknown names, for parts of a system that was eliminated or reduced, where nothing is left to
+    reduce, and where states that are not kept move rigidly although constraints act on them alone.
+    """
+    if keep is None:
+        return None
+    places, parts = _places(shifted.system, keep), shifted.split
+    if parts is None:
+        leading, others = places, np.zeros(0, dtype=bool)
+    else:
+        leading, others = places[parts.velocities], places[parts.stresses]
+    return Kept(leading, others, _responses(shifted, places, leading))
+
+
+def _places(system: LinearPHDAE, keep: Literal["rigid"] | Sequence[str]) -> Array:
+    """Which states are kept, (n,)."""
+    if system.lift is not None and system.lift.shape != (system.size, system.size):
+        raise ValueError("keep needs the states that parts names: take the system as it was before elimination")
+    names = _rigid(system) if keep == "rigid" else _names(keep)
+    places = np.zeros(system.size, dtype=bool)
+    for name in names:
+        places[check.lookup("part", name, system.parts)] = True
+    if places.all():
+        raise ValueError("keep must leave states to reduce: it names all of them")
+    return places
+
+
+def _names(keep: Sequence[str]) -> Sequence[str]:
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        raise ValueError(f"keep must be 'rigid' or a list of names of parts, got {keep!r}")
+    return keep
+
+
+def _rigid(system: LinearPHDAE) -> list[str]:
+    flexible = [name for name in system.parts if name.rpartition(".")[2] in FLEXIBLE]
+    if not flexible:
+        listed = ", ".join(map(repr, system.parts)) or "none"
+        raise ValueError(f"keep='rigid' needs parts of flexible bodies, such as 'rod.stress', the system has {listed}")
+    return [name for name in system.parts if name not in flexible]
+
+
+def _responses(shifted: Shifted, places: Array, leading: Array) -> Array:
+    """K_ff⁻¹G_fᵀY of the flexible states for a basis Y of G_rᵀY = 0, leading unknowns (n, k); E_ff⁻¹ for K_ff⁻¹ where
+    the system does not split."""
+    system, G = shifted.system, sparse.csr_array(shifted.system.G)
+    if not G.shape[0]:
+        return np.zeros((len(leading), 0))
+    unfelt = analysed(G[:, np.flatnonzero(places)].T)[0]
+    made = np.zeros((len(leading), unfelt.shape[1]))
+    if unfelt.shape[1]:
+        free = np.flatnonzero(~places)
+        load = (G[:, free].T @ unfelt).toarray()
+        if shifted.split is None:
+            made[free] = _solved(system.E[free][:, free], load)
+        else:
+            made[~leading] = _static(system, free, load)
+    return made
+
+
+def _static(system: LinearPHDAE, free: Array, load: Array) -> Array:
+    """Displacements of these states alone under forces on them, (n_f, k)."""
+    E, J = (a[free][:, free] for a in (system.E, system.J))
+    assert system.kinetic is not None
+    moving = system.kinetic[free]
+    inner = Shifted(LinearPHDAE(E=E, J=J, kinetic=moving))
+    try:
+        return inner.factor(0.0)(inner.padded(load[moving]))[: inner.size]
+    except Pole:
+        raise ValueError(
+            "keep must name the parts of all rigid motions: others that constraints act on have none to stay with"
+        ) from None
+
+
+def _solved(E: Any, load: Array) -> Array:
+    try:
+        found: Array = splu(sparse.csc_array(E)).solve(load)
+    except RuntimeError:
+        raise ValueError("E must be positive definite: there is a motion without energy; condense it first") from None
+    return found
+
+
+def kept_basis(parts: Split, velocities: Array, stresses: Array, others: Array) -> tuple[Array, Array]:
+    """diag(1, V_f) over all states, and which of its columns are velocities: [1, V_f], kept stresses, those of V_f."""
+    v, own = velocities.shape[1], units(others)
+    basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + own.shape[1] + stresses.shape[1]))
+    basis[parts.velocities, :v] = velocities
+    basis[np.ix_(parts.stresses, np.arange(v, v + own.shape[1]))] = own
+    basis[np.ix_(parts.stresses[~others], np.arange(v + own.shape[1], basis.shape[1]))] = stresses
+    return basis, np.arange(basis.shape[1]) < v

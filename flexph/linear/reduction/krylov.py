@@ -1,0 +1,183 @@
+"""Rational block Arnoldi: spaces that match moments of the transfer function at given points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.orthonormal import extend
+from ...numerics.rotations import Array
+from ...systems.linear import LinearPHDAE
+from ..shifted import Shifted, Solver
+from .bases import projected
+from .kept import Kept
+
+MATCHED = 1e-8
+"""Relative defect of a matched moment: what two different solutions leave."""
+NEAR = 1e-10
+"""And the relative distance of a point from which the moment may be: beside a resonance it is another one there."""
+
+LARGEST = 1e100
+"""Of a point: its square must be a number."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """An expansion point s [rad/s], Im s ≥ 0, and how many moments are matched there."""
+
+    s: complex
+    multiplicity: int = 1
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A point, real vectors that span the solution there and its derivatives, and the moments of H and one more.
+
+    ``terms`` = |s| xᴴEx, the size of the terms that H = s̄ xᴴEx + xᴴRx is the sum of: they cancel at antiresonances.
+    ``directions`` (m, k): the combinations of the inputs that are matched, all if None.
+    """
+
+    point: Point
+    vectors: Array
+    moments: list[Array]
+    terms: float
+    directions: Array | None = None
+
+    @property
+    def sizes(self) -> list[float]:
+        """What the round-off of each moment is measured by."""
+        own = [float(np.abs(full).max(initial=0.0)) for full in self.moments]
+        s = abs(self.point.s)
+        return [max(size, self.terms / s**k) if s else size for k, size in enumerate(own)]
+
+
+def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
+    """Points from numbers and (number, multiplicity) pairs; of a pair of conjugates the upper one is taken."""
+    made: list[Point] = []
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ValueError(f"points must be a list of numbers or pairs (number, multiplicity), got {given!r}")
+    for i, entry in enumerate(given):
+        s, multiplicity = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, 1)
+        try:
+            s = complex(s)
+        except (TypeError, ValueError):
+            raise ValueError(f"points[{i}] must be a number or a pair (number, multiplicity), got {entry!r}") from None
+        if not abs(s) < LARGEST:
+            raise ValueError(f"points[{i}] must be finite and below {LARGEST:.0e} rad/s, got {s}")
+        s = s if s.imag >= 0.0 else s.conjugate()
+        if any(abs(s - other.s) <= 1e-12 * abs(s) for other in made):
+            raise ValueError(f"points[{i}] = {s:.6g} is given twice; (point, 2) matches two moments there")
+        made.append(Point(s, check.count(f"the multiplicity of points[{i}]", multiplicity)))
+    if not made:
+        raise ValueError("points must not be empty")
+    return tuple(made)
+
+
+def krylov(shifted: Shifted, points: Sequence[Point], kept: Kept | None = None) -> LinearPHDAE:
+    """The system on the space of its solutions at the points and their derivatives; see :func:`flexph.reduce`."""
+    expansions, basis = [], np.zeros((shifted.size, 0))
+    for point in points:
+        expansions.append(expand(shifted, point))
+        basis = extend(basis, expansions[-1].vectors, shifted.weight)
+    reduced = projected(shifted.system, shifted.split, basis, kept=kept)
+    audit(Shifted(reduced, shifted.ports), expansions)
+    return reduced
+
+
+def expand(shifted: Shifted, point: Point) -> Expansion:
+    """The solution P⁻¹B and its derivatives at a point, by block Arnoldi.
+
+    The derivatives x_j/j! follow from ``P x₀ = B, P x_j = −(P′x_{j−1} + ½P″x_{j−2})``, but soon point all one way.
+    Their span comes from pairs (x_j, x_{j−1}) that are made orthonormal at every step, twice (second-order Arnoldi).
+    """
+    solve, n = shifted.factor(point.s), shifted.size
+    first = solve(shifted.load)
+    taken, pairs = [real(first[:n])], [_unit(shifted, np.vstack([first, np.zeros_like(first)]))]
+    while len(taken) < point.multiplicity:
+        upper, lower = np.split(pairs[-1], 2)
+        block = np.vstack([_derive(shifted, solve, point.s, (upper, lower)), upper])
+        for _ in range(2):
+            for before in pairs:
+                block = block - before @ _product(shifted, before, block)
+        pairs.append(_unit(shifted, block))
+        taken.append(real(pairs[-1][:n]))
+    return Expansion(point, np.hstack(taken), moments(shifted, point, solve, first), terms(shifted, point.s, first))
+
+
+def tangential(shifted: Shifted, s: complex, choose: Callable[[complex, Array], Array]) -> Expansion:
+    """The solutions at a point in the directions W (m, k) that are chosen for H(s): H W is matched."""
+    point, solve = Point(s), shifted.factor(s)
+    first = solve(shifted.load)
+    found = moments(shifted, point, solve, first)
+    w = choose(s, found[0])
+    vectors, size = real((first @ w)[: shifted.size]), terms(shifted, s, first)
+    return Expansion(point, vectors, [moment @ w for moment in found], size, w)
+
+
+def terms(shifted: Shifted, s: complex, solution: Array) -> float:
+    """|s| xᴴEx, the largest of all inputs."""
+    states = shifted.state(s, solution)
+    return float(abs(s) * np.abs(np.sum(states.conj() * (shifted.system.E @ states), axis=0)).max(initial=0.0))
+
+
+def _derive(shifted: Shifted, solve: Solver, s: complex, last: tuple[Array, Array]) -> Array:
+    """The next of the derivatives from the last two."""
+    return solve(-shifted.slope(s, last[0]) - shifted.curvature(last[1]))
+
+
+def real(vectors: Array) -> Array:
+    """Real vectors with the same span as the vectors and their conjugates, those of a column side by side."""
+    if not np.iscomplexobj(vectors):
+        return vectors
+    made = np.empty((len(vectors), 2 * vectors.shape[1]))
+    made[:, ::2], made[:, 1::2] = vectors.real, vectors.imag
+    return made
+
+
+def _product(shifted: Shifted, first: Array, second: Array) -> Array:
+    """Products of pairs in the energy, of the leading unknowns of both halves."""
+    n, half = shifted.size, len(first) // 2
+    made: Array = first[:n].conj().T @ (shifted.weight @ second[:n])
+    made = made + first[half : half + n].conj().T @ (shifted.weight @ second[half : half + n])
+    return made
+
+
+def _unit(shifted: Shifted, block: Array) -> Array:
+    """An orthonormal basis of the pairs; what depends on others is left out."""
+    size = np.sqrt(np.maximum(np.diag(_product(shifted, block, block)).real, 0.0))
+    block = block[:, size > 0.0] / size[size > 0.0]
+    values, vectors = np.linalg.eigh(_product(shifted, block, block))
+    kept = values > 1e-14 * values.max(initial=0.0)
+    made: Array = block @ (vectors[:, kept] / np.sqrt(values[kept]))
+    return made
+
+
+def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list[Array]:
+    """Coefficients of the Taylor series of H at a point, from the solution there: those to match, and the next."""
+    found, older, before = [shifted.transfer(point.s, first)], np.zeros_like(first), first
+    for _ in range(point.multiplicity):
+        after = _derive(shifted, solve, point.s, (before, older))
+        found.append(shifted.transfer(point.s, after) + shifted.transfer_slope(before))
+        older, before = before, after
+    return found
+
+
+def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
+    """Raise ArithmeticError unless the reduced system has the moments, each to 1e-8 of its size, at 1e-10 from s."""
+    for expansion in expansions:
+        point = expansion.point
+        solve = reduced.factor(point.s)
+        found = moments(reduced, point, solve, solve(reduced.load))
+        sizes = expansion.sizes
+        for order in range(point.multiplicity):
+            own = found[order] if expansion.directions is None else found[order] @ expansion.directions
+            defect, size = np.abs(own - expansion.moments[order]).max(initial=0.0), sizes[order]
+            if not defect <= MATCHED * size + NEAR * abs(point.s) * (order + 1) * sizes[order + 1]:
+                raise ArithmeticError(
+                    f"moment {order} at s = {point.s:.6g} is not matched: {defect:.1e} of {size:.1e}. Take points "
+                    "apart from each other and from poles, or fewer moments at each"
+                )

@@ -1,0 +1,36 @@
+"""Modal truncation: the lowest undamped modes, and all rigid motions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...numerics.orthonormal import orthonormal
+from ...systems.linear import LinearPHDAE
+from ..modes.modes import modes
+from ..shifted import Shifted
+from .bases import projected, rigid_motions
+from .kept import Kept
+
+
+def modal(shifted: Shifted, order: int, kept: Kept | None = None) -> LinearPHDAE:
+    """The system on its rigid motions and lowest undamped modes; see :func:`flexph.reduce`."""
+    system, parts = shifted.system, shifted.split
+    if parts is None:
+        raise ValueError(
+            "method 'modal' needs a system of velocities and stresses (kinetic) whose inputs are forces; take method "
+            "'krylov' for others, such as those with algebraic states of a controller"
+        )
+    rigid = orthonormal(rigid_motions(shifted).toarray(), parts.M)
+    count = rigid.shape[1]
+    if kept is not None:
+        wanted = kept.room(order) - kept.flexible(rigid, parts.M).shape[1]
+    else:
+        if count > order:
+            raise ValueError(f"order must be at least {count}, the number of rigid motions, got {order}")
+        wanted = (order - count) // 2
+    if wanted <= 0:
+        return projected(system, parts, rigid, count, kept=kept)
+    found = modes(replace(system, R=0.0 * system.R, lift=None, parts={}), wanted)
+    return projected(system, parts, np.hstack([rigid, found.shapes[parts.velocities].real]), count, kept=kept)

@@ -1,0 +1,133 @@
+"""The verb: a linear system in, a smaller one of the same kind out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from ...numerics import checks as check
+from ...systems.linear import LinearPHDAE
+from ..elimination import independent
+from ..shifted import Shifted
+from .adaptive import adaptive
+from .irka import irka
+from .kept import Keep, Kept, kept
+from .krylov import as_points, krylov
+from .modal import modal
+
+METHODS = ("krylov", "modal", "irka")
+
+
+def reduce(
+    system: LinearPHDAE,
+    order: int | None = None,
+    *,
+    method: Literal["krylov", "modal", "irka"] = "krylov",
+    points: Sequence[Any] | None = None,
+    band: tuple[float, float] | None = None,
+    tolerance: float | None = None,
+    ports: Sequence[str] | None = None,
+    keep: Keep = None,
+) -> LinearPHDAE:
+    """The system with x = V x̂ and its equations times Vᵀ, of at most ``order`` states:
+
+        Ê = VᵀEV,  Ĵ = VᵀJV,  R̂ = VᵀRV,  B̂ = VᵀB.
+
+    So Ĵ is skew, R̂ ⪰ 0, the energy is that of V x̂, and the ports, :meth:`LinearPHDAE.expand` and the passivity stay.
+    Constraints are kept by every V x̂: V lies in null G ([flex] eq. (46)), and the reduced system has none. A system
+    that splits into velocities and stresses keeps that too, V = diag(V_v, orth(C⁻¹D V_v)), but by method ``irka``.
+
+    ``krylov``: V_v spans solutions of ``(sE − J + R) x = B`` and derivatives with respect to s. With ``points``,
+    numbers s [rad/s] (real, imaginary, complex) or pairs (s, multiplicity), that many moments of the transfer function
+    are matched at each, and verified to 1e-8; twice that many where velocities split off without a gyroscopic part.
+    With a ``band`` (ω₁, ω₂) [rad/s]: beside the rigid motions that the ports drive, points iω are sought there, and at
+    each the input directions in which the error is large, until ``order`` is reached or the error of H is below
+    ``tolerance`` times the largest |H|. Without a tolerance an error above a tenth warns (:class:`ReductionWarning`).
+    ``modal``: rigid motions and the lowest undamped modes.
+    ``irka``: points that are the mirrored poles of the reduced system itself, optimal in H2 up to what the structure
+    takes (Gugercin et al. 2012); they are first guessed in the ``band``. For damped systems.
+    ``ports``: those whose responses count; all by default. The others stay, but are not matched.
+
+    ``keep="rigid"`` reduces the flexible states p_f alone, with V = diag(1, V_f): the rigid velocities p_r (and forces
+    of springs) of a linearized mechanism stay unknowns, and its constraints stay, with their names and multipliers,
+
+        M_rr ṗ_r + M_rf V_f p̂̇_f = G_rᵀλ + B_r u,   V_fᵀM_fr ṗ_r + V_fᵀM_ff V_f p̂̇_f = V_fᵀ(J_ff V_f p̂_f + G_fᵀλ + B_f u),
+        0 = G_r p_r + G_f V_f p̂_f
+
+    ([flex] eq. (46)): a system of the same kind that can be constrained further. V_f is made of the flexible parts of
+    the same vectors, so that as many moments are matched, those of the multipliers too, and of the static responses to
+    constraint forces that p_r does not feel. A list of names keeps these parts instead. ``order`` counts kept states.
+
+    Raises ValueError for a wrong order, band or point (a pole among the points), a system without ports, motion
+    without energy (E singular); ArithmeticError where moments are not matched, the tolerance is not reached, or points
+    do not settle.
+    """
+    if not isinstance(system, LinearPHDAE):
+        raise ValueError(
+            f"system must be a LinearPHDAE, got {type(system).__name__}; bodies are reduced by flexph.reduce_body"
+        )
+    check.choice("method", method, METHODS)
+    system = independent(system)
+    shifted = Shifted(system, _used(system, ports))
+    kept_states = kept(shifted, keep)
+    if method != "modal" and not shifted.columns.size:
+        raise ValueError(f"method {method!r} needs a port to see the system through, see LinearPHDAE.ports")
+    if points is not None:
+        _refuse("points", method, "krylov", {"order": order, "band": band, "tolerance": tolerance})
+        return krylov(shifted, as_points(points), kept_states)
+    order = _order(shifted, order, method, kept_states)
+    if method == "modal":
+        _refuse("order", method, "modal", {"band": band, "tolerance": tolerance})
+        return modal(shifted, order, kept_states)
+    limits = _band(band, method)
+    if method == "irka":
+        _refuse("band", method, "irka", {"tolerance": tolerance, "keep": keep})
+        return irka(shifted, order, limits)
+    if tolerance is not None:
+        check.positive("tolerance", tolerance)
+    return adaptive(shifted, order, limits, tolerance=tolerance, kept=kept_states)
+
+
+def _used(system: LinearPHDAE, ports: Sequence[str] | None) -> tuple[str, ...] | None:
+    if ports is None:
+        return None
+    if isinstance(ports, str) or not isinstance(ports, Iterable):
+        raise ValueError(f"ports must be a list of names of ports, got {ports!r}")
+    for name in (names := tuple(ports)):
+        check.lookup("port", name, system.ports)
+    return names
+
+
+def _refuse(given: str, method: str, wanted: str, others: dict[str, Any]) -> None:
+    if method != wanted:
+        raise ValueError(f"{given} belong to method {wanted!r}, got method {method!r}")
+    for name, value in others.items():
+        if value is not None:
+            raise ValueError(f"{name} cannot be given along with {given} to method {method!r}, got {name}={value!r}")
+
+
+def _order(shifted: Shifted, order: int | None, method: str, kept: Kept | None) -> int:
+    if order is None:
+        raise ValueError(f"order must be given for method {method!r}" + (" without points" * (method == "krylov")))
+    least = 1 if shifted.split is None else 2
+    made = check.count("order", order, least)
+    if kept is not None:
+        if not kept.least < made < shifted.system.size:
+            raise ValueError(
+                f"order must be above {kept.least}, the {kept.count} states that are kept and the responses to "
+                f"constraint forces, and below the {shifted.system.size} states of the system, got {made}"
+            )
+        return made
+    free = shifted.system.size - shifted.system.G.shape[0]
+    if made >= free:
+        raise ValueError(f"order must be below the {free} free states of the system, got {made}")
+    return made
+
+
+def _band(band: tuple[float, float] | None, method: str) -> tuple[float, float]:
+    if band is None:
+        raise ValueError(f"band must be given for method {method!r}: the frequencies (ω₁, ω₂) [rad/s] that count")
+    low, high = (float(x) for x in check.array("band", band, (2,)))
+    if not 0.0 < low < high:
+        raise ValueError(f"band must be two frequencies 0 < ω₁ < ω₂ [rad/s], got {(low, high)}")
+    return low, high

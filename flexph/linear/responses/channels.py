@@ -1,0 +1,72 @@
+"""Names of single inputs and outputs: ``port[i]``, or the port where it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array, dense
+from ...systems.linear import LinearPHDAE, linear_system
+
+Names = str | Sequence[str] | None
+
+
+class Channels(NamedTuple):
+    """Names of outputs and inputs, and their columns of B, dense: (n, p) and (n, m)."""
+
+    outputs: tuple[str, ...]
+    inputs: tuple[str, ...]
+    output_matrix: Array
+    input_matrix: Array
+    rows: list[int]
+    columns: list[int]
+
+
+def channels(system: LinearPHDAE, outputs: Names, inputs: Names) -> Channels:
+    """The outputs and inputs asked for: names of ports, of one component ``port[i]``, or None for all."""
+    if not linear_system(system).B.shape[1]:
+        raise ValueError("the system has no ports: give the mechanism a force(...) or torque(...)")
+    (rows, out), (columns, into) = (_pick(system, what) for what in (outputs, inputs))
+    b = dense(system.B[:, sorted({*rows, *columns})])
+    place = {column: i for i, column in enumerate(sorted({*rows, *columns}))}
+    left, right = b[:, [place[i] for i in rows]], b[:, [place[i] for i in columns]]
+    return Channels(tuple(out), tuple(into), left, right, rows, columns)
+
+
+def same_channels(reduced: LinearPHDAE, asked: Channels) -> Channels:
+    """The channels of the full system in the reduced one."""
+    linear_system(reduced, "through")
+    try:
+        return channels(reduced, asked.outputs, asked.inputs)
+    except ValueError as error:
+        raise ValueError(f"through must be a system with the same ports: {error}") from None
+
+
+def channel_columns(system: LinearPHDAE) -> dict[str, int]:
+    """Column of B by the name of the channel, in the order of B."""
+    named: dict[str, int] = {}
+    for port, columns in system.ports.items():
+        start, width = columns.start or 0, columns.stop - (columns.start or 0)
+        named |= {port if width == 1 else f"{port}[{i}]": start + i for i in range(width)}
+    return dict(sorted(named.items(), key=lambda item: item[1]))
+
+
+def _pick(system: LinearPHDAE, names: Names) -> tuple[list[int], list[str]]:
+    every = channel_columns(system)
+    if names is None:
+        return list(every.values()), list(every)
+    wanted: list[str] = []
+    if not isinstance(names, Iterable):
+        raise ValueError(f"inputs and outputs must be names of ports, or lists of them, got {names!r}")
+    for name in [names] if isinstance(names, str) else names:
+        if not isinstance(name, str):
+            raise ValueError(f"inputs and outputs must be names of ports, got {name!r}")
+        if name in system.ports and name not in every:
+            wanted += [channel for channel in every if channel.rpartition("[")[0] == name]
+        else:
+            check.lookup("port", name, {**{port: 0 for port in system.ports}, **every})
+            wanted.append(name)
+    if not wanted or len(set(wanted)) < len(wanted):
+        raise ValueError(f"inputs and outputs must be named once each and be at least one, got {wanted}")
+    return [every[name] for name in wanted], wanted

@@ -1,0 +1,144 @@
+"""Frequency responses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array
+from ...systems.linear import LinearPHDAE
+from ..elimination import independent
+from .channels import Names, channels, same_channels
+from .grid import Method, evaluate
+
+CHECKED = 7
+"""Frequencies at which a response through a reduced model is compared with the full one."""
+
+
+@dataclass(frozen=True, repr=False)
+class FrequencyResponse:
+    """H(iω): ``y = H(iω) u`` for ``u e^{iωt}``.
+
+    omega (k,) [rad/s], ascending; values (k, p, m), complex, in the unit of output over input; ``outputs`` (p,) and
+    ``inputs`` (m,) their names. ``error`` is the largest relative difference ‖H_full − H‖/‖H_full‖ (Frobenius) to the
+    full system at the frequencies ``checked`` where it was computed through a reduced model, None where it is the
+    system's own.
+    """
+
+    omega: Array
+    values: Array
+    outputs: tuple[str, ...]
+    inputs: tuple[str, ...]
+    error: float | None = None
+    checked: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "omega", check.array("omega", self.omega, (None,)))
+        object.__setattr__(self, "checked", check.array("checked", self.checked, (None,)))
+        object.__setattr__(self, "outputs", tuple(self.outputs))
+        object.__setattr__(self, "inputs", tuple(self.inputs))
+        values = np.array(self.values, dtype=complex)
+        shape = (self.omega.size, len(self.outputs), len(self.inputs))
+        if values.shape != shape:
+            raise ValueError(f"values must have shape {shape} (frequencies, outputs, inputs), got {values.shape}")
+        if not np.all(np.isfinite(values)):
+            raise ValueError("values must be finite, got NaN or infinity")
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+
+    @property
+    def magnitude(self) -> Array:
+        """|H(iω)|, (k, p, m)."""
+        return np.abs(self.values)
+
+    @property
+    def phase(self) -> Array:
+        """arg H(iω) [rad], (k, p, m), continued over the frequencies without jumps of 2π."""
+        return np.unwrap(np.angle(self.values), axis=0)
+
+    def between(self, output: str | None = None, input: str | None = None) -> Array:
+        """H(iω) from one input to one output, (k,); a name may be left out where there is only one."""
+        return self.values[:, place("output", output, self.outputs), place("input", input, self.inputs)]
+
+    def __repr__(self) -> str:
+        span = f"{self.omega[0]:.4g} to {self.omega[-1]:.4g} rad/s" if self.omega.size else "none"
+        through = "" if self.error is None else f", reduced: {self.describe_error()}"
+        return (
+            f"FrequencyResponse({self.omega.size} frequencies, {span}, outputs {list(self.outputs)}, "
+            f"inputs {list(self.inputs)}{through})"
+        )
+
+    def describe_error(self) -> str:
+        """The error of a response through a reduced model in words; empty for a full one."""
+        if self.error is None:
+            return ""
+        return f"error {self.error:.1e} at {self.checked.size} frequencies"
+
+
+def place(kind: str, name: str | None, names: tuple[str, ...]) -> int:
+    """Place of a name, or of the only one."""
+    if name is None:
+        if len(names) > 1:
+            raise ValueError(f"name the {kind}: there are {', '.join(map(repr, names))}")
+        return 0
+    return int(check.lookup(kind, name, {known: i for i, known in enumerate(names)}))
+
+
+def frequency_response(
+    system: LinearPHDAE,
+    omega: Any,
+    *,
+    inputs: Names = None,
+    outputs: Names = None,
+    through: LinearPHDAE | None = None,
+    method: Method = "auto",
+    progress: bool = True,
+) -> FrequencyResponse:
+    """``H(iω) = B_outᵀ (iωE − J + R)⁻¹ B_in`` on the null space of G, at frequencies ω ≥ 0 [rad/s], ascending.
+
+    The constrained system is ``[[iωE − J + R, −Gᵀ], [G, 0]]``. ``inputs`` and ``outputs`` name ports, or one component
+    of a port as ``port[i]``; all by default. A port gives H its unit: (m/s)/N for forces, (rad/s)/(N m) for torques.
+
+    through
+        a reduced system with the same ports: it is evaluated at all frequencies, the full one at seven spread over
+        them; the result carries the ``error`` found there.
+    method
+        ``direct``: one sparse factorisation for every frequency, of the constrained system as it is, in displacements
+        and stresses where it splits (:class:`flexph.linear.shifted.Shifted`); ``schur``: constraints eliminated, one
+        complex Schur form of L⁻¹(J − R)L⁻ᵀ with E = LLᵀ, one triangular solution for every frequency; ``batched``: the
+        same matrix, solved for many frequencies at once. ``auto`` takes the first for sparse systems and the others for
+        dense ones.
+
+    At ω = 0 it is the static response (see :func:`flexph.linear.responses.static.static_response`). Raises ValueError
+    for frequencies that are negative or do not ascend, for a frequency that is an undamped pole up to round-off, for ω
+    = 0 where a rigid motion is driven, and for a reduced system with other ports.
+    """
+    asked, grid = channels(system, outputs, inputs), frequencies(omega)
+    system = independent(system)
+    if through is None:
+        values = evaluate(system, grid, asked, method=method, progress=progress)
+        return FrequencyResponse(grid, values, asked.outputs, asked.inputs)
+    small = same_channels(through, asked)
+    values = evaluate(through, grid, small, method="auto", progress=progress)
+    some = np.unique(np.linspace(0, grid.size - 1, min(CHECKED, grid.size)).round().astype(int))
+    exact = evaluate(system, grid[some], asked, method=method, progress=progress)
+    size = np.linalg.norm(exact, axis=(1, 2))
+    apart = np.linalg.norm(values[some] - exact, axis=(1, 2))
+    error = float(np.max(apart / np.where(size > 0.0, size, 1.0)))
+    return FrequencyResponse(grid, values, asked.outputs, asked.inputs, error, grid[some])
+
+
+def frequencies(omega: Any) -> Array:
+    """Frequencies that ascend from ω ≥ 0."""
+    grid = check.array("omega", np.atleast_1d(omega), (None,))
+    if not grid.size:
+        raise ValueError("omega must hold at least one frequency [rad/s]")
+    if grid[0] < 0.0:
+        raise ValueError(f"omega must not be negative, got {grid[0]} rad/s: H(−iω) is the conjugate of H(iω)")
+    if np.any(np.diff(grid) <= 0.0):
+        at = int(np.flatnonzero(np.diff(grid) <= 0.0)[0])
+        raise ValueError(f"omega must ascend, got {grid[at]} rad/s before {grid[at + 1]} rad/s")
+    return grid

@@ -1,0 +1,118 @@
+"""Transfer functions on many frequencies, by the route that suits the system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from scipy.linalg import schur, solve_triangular
+from tqdm import tqdm
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array
+from ...systems.linear import LinearPHDAE
+from ..shifted import Pole, Shifted
+from ..state_space import Improper, StateSpace, state_space
+from .channels import Channels
+from .static import static_response
+
+Method = Literal["auto", "direct", "batched", "schur"]
+METHODS = ("auto", "direct", "batched", "schur")
+SMALL = 40
+"""States up to which all frequencies are solved at once; frequencies up to which a Schur form does not pay."""
+CHUNK = 4_000_000
+"""Complex numbers that a batch of matrices may hold: 64 MB."""
+NEAR = 1e13
+"""Growth of a solution in energy coordinates beyond which its frequency is a pole: 500 units of the last digit."""
+
+
+def evaluate(system: LinearPHDAE, omega: Array, channels: Channels, *, method: Method, progress: bool) -> Array:
+    """H(iω), (k, p, m), on frequencies ω ≥ 0."""
+    check.choice("method", method, METHODS)
+    values = np.empty((omega.size, len(channels.outputs), len(channels.inputs)), dtype=complex)
+    rest, moving = omega == 0.0, omega[omega != 0.0]
+    if np.any(rest):
+        values[rest] = static_response(system, channels.output_matrix, channels.input_matrix)
+    if moving.size:
+        values[~rest] = _moving(system, moving, channels, method=method, progress=progress)
+    return values
+
+
+def _moving(system: LinearPHDAE, omega: Array, channels: Channels, *, method: Method, progress: bool) -> Array:
+    model = None
+    if method != "direct" and not (method == "auto" and system.is_sparse):
+        try:
+            model = state_space(system)
+        except Improper:
+            if method != "auto":
+                raise
+    bar = tqdm(total=omega.size, delay=1.0, disable=None if progress else True, unit="frequency")
+    with bar:
+        if model is None:
+            return _direct(system, omega, channels, bar.update)
+        b, c = model.B[:, channels.columns], model.C[channels.rows]
+        d = model.D[np.ix_(channels.rows, channels.columns)]
+        model = StateSpace(model.A, b, c, d)
+        small = model.A.shape[0] <= SMALL or omega.size <= SMALL
+        if method == "batched" or (method == "auto" and small):
+            return _batched(model, omega, bar.update)
+        return _schur(model, omega, bar.update)
+
+
+def _direct(system: LinearPHDAE, omega: Array, channels: Channels, done: Callable[[int], Any]) -> Array:
+    shifted, values = Shifted(system), []
+    for w in omega:
+        try:
+            values.append(channels.output_matrix.T @ shifted.resolvent(1j * w)(channels.input_matrix))
+        except Pole:
+            raise _pole(w) from None
+        done(1)
+    return np.array(values)
+
+
+def _batched(model: StateSpace, omega: Array, done: Callable[[int], Any]) -> Array:
+    size, values = model.A.shape[0], []
+    count = max(1, CHUNK // max(size * size, 1))
+    largest = float(np.linalg.norm(model.A, 2)) if size else 0.0
+    for start in range(0, omega.size, count):
+        w = omega[start : start + count]
+        try:
+            found = np.linalg.solve(1j * w[:, None, None] * np.eye(size) - model.A, model.B.astype(complex))
+        except np.linalg.LinAlgError:
+            raise _pole(_closest(model.A, w)) from None
+        _refuse_poles(w, found, largest, model.B)
+        values.append(model.C @ found + model.D)
+        done(w.size)
+    return np.concatenate(values)
+
+
+def _schur(model: StateSpace, omega: Array, done: Callable[[int], Any]) -> Array:
+    t, z = schur(model.A, output="complex")
+    b, c, largest = z.conj().T @ model.B, model.C @ z, float(np.abs(t.diagonal()).max(initial=0.0))
+    values, shifted, place = [], -t, np.diag_indices_from(t)
+    for w in omega:
+        shifted[place] = 1j * w - t.diagonal()
+        if np.abs(shifted[place]).min(initial=np.inf) * NEAR < max(largest, w):
+            raise _pole(w)
+        found = solve_triangular(shifted, b, check_finite=False)
+        values.append(c @ found + model.D)
+        done(1)
+    return np.array(values)
+
+
+def _refuse_poles(omega: Array, found: Array, largest: float, b: Array) -> None:
+    size = np.linalg.norm(found, axis=1) / np.maximum(np.linalg.norm(b, axis=0), 1e-300)
+    grown = np.any(~(size * np.maximum(largest, omega)[:, None] < NEAR), axis=1)
+    if np.any(grown):
+        raise _pole(float(omega[np.flatnonzero(grown)[0]]))
+
+
+def _closest(a: Array, omega: Array) -> float:
+    """The frequency next to an eigenvalue."""
+    values = np.linalg.eigvals(a)
+    return float(omega[np.argmin(np.abs(1j * omega[:, None] - values).min(axis=1))])
+
+
+def _pole(omega: float) -> Pole:
+    return Pole(f"omega = {omega:.17g}")

@@ -1,0 +1,111 @@
+"""Linear systems under constant inputs in time: exact steps, and the implicit midpoint rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import expm
+from scipy.sparse.linalg import splu
+from tqdm import tqdm
+
+from ...numerics.rotations import Array
+from ...systems.linear import LinearPHDAE
+from ..shifted import Pole, Shifted
+from ..state_space import state_space
+from .channels import Channels
+
+Kind = Literal["step", "impulse"]
+SAME = 4.0 * np.finfo(float).eps
+"""Difference of step lengths over the whole time that counts as none: times of a uniform grid are rounded."""
+LOST = 1e-8
+"""Residual of the state after an impulse, relative, above which E does not determine it."""
+
+
+def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, progress: bool) -> Array:
+    """``ξ₊ = e^{Ah}ξ + ∫₀ʰ e^{As} ds B`` by one exponential of [[A, B], [0, 0]] h for every step length."""
+    model = state_space(system)
+    b, c = model.B[:, channels.columns], model.C[channels.rows]
+    through = model.D[np.ix_(channels.rows, channels.columns)] * (kind == "step")
+    n, m = b.shape
+    augmented = np.block([[model.A, b], [np.zeros((m, n + m))]]) if kind == "step" else model.A
+    state = np.vstack([np.zeros((n, m)), np.eye(m)]) if kind == "step" else b
+    values, steps = [], _Steps(lambda h: expm(augmented * h), times[-1])
+    for h in _bar(np.diff(times, prepend=0.0), progress):
+        state = steps(h) @ state if h else state
+        values.append(c @ state[:n] + through)
+    return np.array(values)
+
+
+def midpoint_response(
+    system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, substeps: int, progress: bool
+) -> Array:
+    """The implicit midpoint rule with equal substeps; see :func:`midpoint_states`."""
+    load = channels.input_matrix
+    state = np.zeros_like(load)
+    if kind == "impulse":
+        state, load = _after_impulse(system, load), state
+    widths = np.repeat(np.diff(times, prepend=0.0) / substeps, substeps)
+    states = midpoint_states(system, widths, load, state, progress=progress)
+    return np.array([channels.output_matrix.T @ x for i, x in enumerate(states, start=1) if i % substeps == 0])
+
+
+def midpoint_states(
+    system: LinearPHDAE, widths: Array, load: Array, state: Array, *, progress: bool = True
+) -> Iterator[Array]:
+    """``[[2E/h − J + R, −Gᵀ], [G, 0]] [x̄; λ] = [2E x/h + f; 0], x₊ = 2x̄ − x`` after every step h of the widths [s].
+
+    load f (n, k) and the first state (n, k); one factorisation for equal widths. Raises ValueError where a step is not
+    determined.
+    """
+    shifted = Shifted(system)
+
+    def step(h: float) -> Callable[[Array], Array]:
+        s = 2.0 / h
+        try:
+            solve = shifted.resolvent(s)
+        except Pole:
+            raise ValueError(f"a step of {h:g} s is not determined: E − (J − R)h/2 is singular") from None
+        return lambda x: 2.0 * solve(s * (system.E @ x) + load) - x
+
+    steps = _Steps(step, widths.sum())
+    for h in _bar(widths, progress):
+        state = steps(h)(state) if h else state
+        yield state
+
+
+def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
+    """``[[E, −Gᵀ], [G, 0]] [x; μ] = [B; 0]``."""
+    rows, diagonal = system.G.shape[0], np.asarray(system.E.diagonal())
+    unit = sparse.diags_array(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
+    E, G = unit @ sparse.csr_array(system.E) @ unit, sparse.csr_array(system.G) @ unit
+    whole = sparse.csc_array(sparse.block_array([[E, -G.T], [G, None]]) if rows else E)
+    right = np.concatenate([unit @ load, np.zeros((rows, load.shape[1]))])
+    try:
+        found = splu(whole).solve(right)
+    except RuntimeError:
+        found = np.full_like(right, np.nan)
+    if not np.linalg.norm(whole @ found - right) <= LOST * np.linalg.norm(right):
+        raise ValueError("the impulse response needs a regular E: some states of this system are algebraic")
+    return unit @ found[: load.shape[0]]
+
+
+class _Steps:
+    """What is made for a step length, made once for equal ones."""
+
+    def __init__(self, make: Callable[[float], Any], span: float) -> None:
+        self._make, self._same = make, SAME * span
+        self._made: list[tuple[float, Any]] = []
+
+    def __call__(self, h: float) -> Any:
+        for length, made in self._made:
+            if abs(length - h) <= self._same:
+                return made
+        self._made = [*self._made[-3:], (h, self._make(h))]
+        return self._made[-1][1]
+
+
+def _bar(steps: Array, progress: bool) -> Iterable[float]:
+    return tqdm(steps.tolist(), delay=1.0, disable=None if progress else True, unit="step")

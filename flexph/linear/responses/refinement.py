@@ -1,0 +1,109 @@
+"""Time responses that are only as exact as their steps, or as the reduced model they go through: by how much."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.integrate import trapezoid
+from tqdm import tqdm
+
+from ...numerics.rotations import Array
+from ...systems.linear import LinearPHDAE
+from ..shifted import Shifted
+from .channels import Channels
+from .propagation import SAME, Kind, midpoint_response
+
+ALWAYS = 600
+"""States up to which steps are exact whatever the times."""
+LARGEST = 2000
+"""States up to which they are exact where few lengths of steps need a matrix exponential."""
+WORK = 1.2e10
+"""Cubed states times lengths of steps that takes some ten seconds."""
+MOST = 512
+"""Substeps of an interval beyond which a response counts as not settled."""
+POINTS = 60
+"""Frequencies on which a response through a reduced model is compared, and poles of that model beside them."""
+BEYOND = 1e3
+"""Highest of them times the shortest interval over π: samples also show what is faster than they are."""
+NOTHING = 1e-9
+"""Size of a response over that of the largest one below which it counts as none."""
+
+
+def affordable(states: int, times: Array) -> bool:
+    """Whether exact steps take seconds."""
+    lengths = np.sort(np.diff(times, prepend=0.0))
+    different = int(np.sum(np.diff(lengths, prepend=0.0) > SAME * times[-1]))
+    return states <= ALWAYS or (states <= LARGEST and different * float(states) ** 3 <= WORK)
+
+
+def settled_response(
+    system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, tolerance: float, progress: bool
+) -> tuple[Array, int, float]:
+    """The midpoint rule with substeps doubled until no response changes by more than the tolerance.
+
+    Their numbers are even and odd in turn (1, 2, 5, 10, 21 …): motions faster than the steps swing with alternating
+    signs, which equal parities would show alike. Values (k, p, m), the substeps, and the last change over the largest
+    value of each response. Raises ArithmeticError where more than 512 substeps would be needed, by the second order of
+    the rule.
+    """
+
+    def respond(substeps: int) -> Array:
+        return midpoint_response(system, times, channels, kind=kind, substeps=substeps, progress=progress)
+
+    substeps, values, change = 1, respond(1), np.inf
+    while change > tolerance:
+        if substeps > 4 and substeps * np.sqrt(change / tolerance) > MOST:
+            raise ArithmeticError(
+                f"the response has not settled: with {substeps} substeps of each interval, not {substeps // 2}, it "
+                f"changed by {change:.1e} of its largest value, tolerance = {tolerance:g}. Give through= a reduced "
+                f"system (flexph.reduce), method='exact' ({system.size} states, dense), a larger tolerance, or "
+                "method='midpoint' with substeps="
+            )
+        before, substeps = values, 2 * substeps + (substeps + 1) % 2
+        values = respond(substeps)
+        change = _largest_ratio(values - before, values)
+    return values, substeps, change
+
+
+def _largest_ratio(difference: Array, values: Array) -> float:
+    """Largest |difference| over largest |value| in time, of the worst input and output."""
+    apart, size = (np.abs(a).max(axis=0) for a in (difference, values))
+    return _worst(apart, size)
+
+
+def _worst(apart: Array, size: Array) -> float:
+    return float(np.max(apart / np.maximum(size, NOTHING * size.max(initial=0.0) + np.finfo(float).tiny), initial=0.0))
+
+
+def reduced_error(
+    system: LinearPHDAE,
+    through: LinearPHDAE,
+    channels: tuple[Channels, Channels],
+    poles: Array,
+    *,
+    times: Array,
+    kind: Kind,
+    progress: bool,
+) -> tuple[float, Array]:
+    """``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt``, its root, of the worst input and output, and frequencies (k,).
+
+    By Parseval on the line s = 1/T + iω, where y(s) = H(s)/s after a step and H(s) after an impulse; T is the last
+    time. The integrals are sums over frequencies from 1/T to a thousand times those that the times resolve, and those
+    of the poles of the reduced system: an estimate, for all times and not only those of the samples.
+    """
+    line = _line(times, poles)
+    both = (Shifted(system), channels[0]), (Shifted(through), channels[1])
+    found = []
+    for s in tqdm(line.tolist(), delay=1.0, disable=None if progress else True, unit="frequency"):
+        exact, other = (c.output_matrix.T @ model.resolvent(s)(c.input_matrix) for model, c in both)
+        weight = 1.0 / s if kind == "step" else 1.0
+        found.append((weight * exact, weight * (other - exact)))
+    size, apart = (np.sqrt(trapezoid(np.abs(a) ** 2, line.imag, axis=0)) for a in np.swapaxes(found, 0, 1))
+    return _worst(apart, size), line.imag
+
+
+def _line(times: Array, poles: Array) -> Array:
+    span, lengths = times[-1] or 1.0, np.diff(times, prepend=0.0)
+    top = BEYOND * np.pi / float(lengths[lengths > 0.0].min(initial=span))
+    near = np.unique(poles.imag[(poles.imag > 0.0) & (poles.imag < top)])[:POINTS]
+    omega = np.union1d(near, [0.0, *np.geomspace(1.0 / span, max(top, 2.0 / span), POINTS)])
+    return 1.0 / span + 1j * omega

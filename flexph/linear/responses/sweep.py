@@ -1,0 +1,178 @@
+"""Frequencies and damping ratios over a pose or a parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lstsq
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.linalg import splu
+from tqdm import tqdm
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array
+from ...systems.linear import LinearPHDAE, linear_system
+from ..elimination import eliminate
+from ..modes.modes import modes
+from .zeros import lowest_vectors
+
+SPARE = 4
+"""Modes computed beyond those asked for: a followed mode may leave the lowest ones."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Natural frequencies over a parameter, each column one mode that is followed.
+
+    values (k,) of the parameter ``name``; frequencies ω = |s| (k, count) [rad/s]; ratios ζ = −Re s/|s| (k, count), zero
+    without dissipation; likeness (k − 1, count) of each mode with that of the value before, 0 to 1 (1 where shapes
+    were not compared). ``failures`` holds the message of every value that was left out.
+    """
+
+    name: str
+    values: Array
+    frequencies: Array
+    ratios: Array
+    likeness: Array
+    failures: Mapping[float, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", check.array("values", self.values, (None,)))
+        k = self.values.size
+        object.__setattr__(self, "frequencies", check.array("frequencies", self.frequencies, (k, None)))
+        shape = self.frequencies.shape
+        object.__setattr__(self, "ratios", check.array("ratios", self.ratios, shape))
+        object.__setattr__(self, "likeness", check.array("likeness", self.likeness, (max(k - 1, 0), shape[1])))
+        object.__setattr__(self, "failures", MappingProxyType(dict(self.failures)))
+
+    @property
+    def poles(self) -> Array:
+        """s = ω (−ζ + i√(1 − ζ²)), (k, count) [1/s]."""
+        return self.frequencies * (-self.ratios + 1j * np.sqrt(np.maximum(1.0 - self.ratios**2, 0.0)))
+
+
+class _Found(NamedTuple):
+    """Poles (k,) and shapes (n, k) over the states of a system."""
+
+    poles: Array
+    shapes: Array
+    system: LinearPHDAE
+
+
+def sweep(
+    make: Callable[[float], LinearPHDAE],
+    values: Iterable[float],
+    *,
+    count: int = 6,
+    name: str = "value",
+    follow: bool = True,
+    failures: str = "raise",
+    progress: bool = True,
+) -> Sweep:
+    """The ``count`` lowest frequencies and damping ratios of ``make(value)`` for every value.
+
+    A system without dissipation is solved for its frequencies (:func:`flexph.modes`), others for their poles, dense.
+    Modes are those that are lowest at the first value; then each is followed by the assignment that makes shapes alike,
+    ``|aᴴE b|²/(aᴴE a · bᴴE b)`` (MAC in the energy of the later system, each state of the earlier one scaled by √E_ii),
+    and poles near; by poles alone where the number of states differs. Reduced systems are compared through the states
+    that they stand for. ``follow=False`` sorts by frequency at every value instead.
+
+    A value that fails raises ValueError with the value in its message; ``failures="keep"`` goes on and keeps the
+    messages. Raises ValueError where fewer than ``count`` modes exist.
+    """
+    check.count("count", count)
+    check.choice("failures", failures, ("raise", "keep"))
+    if not callable(make):
+        raise ValueError(f"make must be a function of one value that returns a LinearPHDAE, got {make!r}")
+    if not isinstance(values, Iterable):
+        raise ValueError(f"values must be a list of numbers, got {values!r}")
+    grid = check.array("values", list(values), (None,))
+    if not grid.size:
+        raise ValueError("values must hold at least one number, got none")
+    found: list[_Found] = []
+    kept, told = [], {}
+    for value in tqdm(grid.tolist(), delay=1.0, disable=None if progress else True, unit="value"):
+        try:
+            found.append(_lowest(make(value), count + SPARE if follow else count, count))
+            kept.append(value)
+        except (ValueError, ArithmeticError, RuntimeError) as error:
+            if failures == "raise":
+                raise ValueError(f"{name} = {value:g}: {error}") from error
+            told[value] = str(error)
+    if not found:
+        raise ValueError(f"no value of {name} gave a spectrum: {next(iter(told.values()))}")
+    poles, likeness = _followed(found, count) if follow else _sorted(found, count)
+    size = np.abs(poles)
+    return Sweep(name, np.array(kept), size, np.clip(-poles.real / size, -1.0, 1.0) + 0.0, likeness, told)
+
+
+def _lowest(system: LinearPHDAE, wanted: int, least: int) -> _Found:
+    system = linear_system(system, "what the function returns")
+    bare = replace(system, lift=None, parts={})  # shapes over the states of this system
+    if check.norm(system.R) > 0.0:
+        free = eliminate(bare)
+        poles, shapes = lowest_vectors(free, wanted)
+        shapes = free.expand(shapes)
+    else:
+        spectrum = modes(bare, wanted)
+        poles, shapes = 1j * spectrum.frequencies, spectrum.shapes
+    if poles.size < least:
+        raise ValueError(f"count = {least} modes were asked for, the system has {poles.size}")
+    return _Found(poles, shapes.astype(complex), system)
+
+
+def _sorted(found: list[_Found], count: int) -> tuple[Array, Array]:
+    return np.array([f.poles[:count] for f in found]), np.ones((len(found) - 1, count))
+
+
+def _followed(found: list[_Found], count: int) -> tuple[Array, Array]:
+    tracked, likeness = [found[0].poles[:count]], []
+    last = found[0]._replace(shapes=found[0].shapes[:, :count])
+    for now in found[1:]:
+        distance = _distance(tracked, now.poles)
+        alike = _mac(last, now)
+        pick = linear_sum_assignment(distance if alike is None else distance + 1.0 - alike)[1]
+        tracked.append(now.poles[pick])
+        likeness.append(np.ones(count) if alike is None else alike[np.arange(count), pick])
+        last = now._replace(shapes=now.shapes[:, pick])
+    return np.array(tracked), np.reshape(likeness, (len(found) - 1, count))
+
+
+def _distance(tracked: list[Array], poles: Array) -> Array:
+    """Relative distance of poles from where the followed ones are heading, at most one."""
+    ahead = tracked[-1] if len(tracked) < 2 else 2.0 * tracked[-1] - tracked[-2]
+    return np.minimum(np.abs(ahead[:, None] - poles) / np.abs(tracked[-1])[:, None], 1.0)
+
+
+def _mac(before: _Found, now: _Found) -> Array | None:
+    """Likeness of shapes in the energy of the second system; states at round-off have none."""
+    a, b, E = _brought(before, now.system), now.shapes, now.system.E
+    if a is None:
+        return None
+    overlap = np.abs(a.conj().T @ (E @ b)) ** 2
+    of_a, of_b = (np.einsum("ij,ij->j", x.conj(), E @ x).real for x in (a, b))
+    return np.clip(overlap / np.maximum(np.outer(of_a, of_b), np.finfo(float).tiny), 0.0, 1.0)
+
+
+def _brought(before: _Found, now: LinearPHDAE) -> Array | None:
+    """Shapes in the states of another system: in its units of energy, or through the states that both lift to."""
+    old = before.system
+    if old.lift is None and now.lift is None:
+        if old.size != now.size:
+            return None
+        was, now_is = old.E.diagonal(), now.E.diagonal()
+        both = (was > 0.0) & (now_is > 0.0)
+        return before.shapes * np.sqrt(np.where(both, was, 1.0) / np.where(both, now_is, 1.0))[:, None]
+    lifted = old.expand(before.shapes)
+    if now.lift is None:
+        return lifted if lifted.shape[0] == now.size else None
+    if lifted.shape[0] != now.lift.shape[0]:
+        return None
+    if sparse.issparse(now.lift):
+        return np.asarray(splu(sparse.csc_array(now.lift.T @ now.lift).astype(complex)).solve(now.lift.T @ lifted))
+    return np.asarray(lstsq(now.lift, lifted)[0])

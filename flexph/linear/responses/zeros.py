@@ -1,0 +1,143 @@
+"""Transmission zeros and damping ratios."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eig, eigvals, qr, svd
+
+from ...numerics import checks as check
+from ...numerics.ranks import rank_of
+from ...numerics.rotations import Array
+from ...systems.linear import LinearPHDAE
+from ..elimination import eliminate
+from ..modes.modes import poles
+from ..state_space import StateSpace, dense, state_space
+from .channels import Names, channels
+from .transmission import linked, transmits, transmitted
+
+RANK = 1e-11
+"""Singular value over the largest entry that counts as zero in the staircase: orthogonal steps lose a few digits."""
+
+
+def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, progress: bool = True) -> Array:
+    """The finite transmission zeros s [1/s] of y = H(s) u, by ascending modulus: H(s) loses rank there.
+
+    They are the finite eigenvalues of the Rosenbrock pencil ``[[A − sE, B], [C, 0]]``. Infinite ones are not filtered
+    by their size but taken out before by orthogonal staircase steps (Emami-Naeini and Van Dooren, Automatica 18, 1982),
+    constraints and algebraic states before that (:func:`flexph.linear.state_space.state_space`), and before all the
+    states that nothing links to these inputs and outputs. Modes that the inputs do not move or the outputs do not see
+    are left out: they are poles and zeros at once, and no transmission. ``output`` and ``input`` name ports or
+    components ``port[i]``; all by default. Inputs and outputs whose response is zero to round-off are left out too.
+    Dense.
+
+    The zeros between one port's force and velocity are the poles of the system with that port held: they lie in
+    Re s ≤ 0, and without dissipation alternate with the poles on the imaginary axis. Raises ValueError where H is
+    identically zero.
+    """
+    asked = channels(system, output, input)
+    model = state_space(linked(eliminate(system), asked.rows, asked.columns))
+    a, b, c = model.A, model.B[:, asked.columns], model.C[asked.rows]
+    d = model.D[np.ix_(asked.rows, asked.columns)]
+    unit = float(np.linalg.norm(a)) or 1.0
+    size_b, size_c = float(np.linalg.norm(b)) or 1.0, float(np.linalg.norm(c)) or 1.0
+    a, b, c, d = a / unit, b / size_b, c / size_c, d * unit / (size_b * size_c)
+    own = eigvals(a)
+    answers = transmits(StateSpace(a, b, c, d), own)
+    if not np.any(answers):
+        raise ValueError(f"the response from {asked.inputs} to {asked.outputs} is identically zero")
+    rows, columns = answers.any(axis=1), answers.any(axis=0)
+    b, c, d = b[:, columns], c[rows], d[np.ix_(rows, columns)]
+    a2, b2, c2, d2 = _staircase(a, b, c, d)
+    turned = _staircase(a2.T, c2.T, b2.T, d2.T)
+    found = _finite(turned[0].T, turned[2].T, turned[1].T, turned[3].T)
+    found = transmitted(found, StateSpace(a, b, c, d), own, progress=progress) * unit
+    return found[np.argsort(np.abs(found), kind="stable")]
+
+
+def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Array, Array]:
+    """The same zeros with D of full row rank: outputs without feedthrough are differentiated, states they fix drop."""
+    while True:
+        left, values, _ = svd(d) if min(d.shape) else (np.eye(d.shape[0]), np.zeros(0), None)
+        rank = int(np.sum(values > RANK))
+        if rank == d.shape[0]:
+            return a, b, c, d
+        c, d = left.T @ c, left.T @ d
+        held = _row_space(c[rank:])
+        kept = held.shape[0]
+        if kept == 0:
+            return a, b, c[:rank], d[:rank]
+        a, b, c = _turned(held.T, a, b, c)
+        # the fixed states are zero: their equations become outputs
+        c, d = np.vstack([c[:rank, kept:], a[:kept, kept:]]), np.vstack([d[:rank], b[:kept]])
+        a, b = a[kept:, kept:], b[kept:]
+
+
+def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
+    """QᵀAQ, QᵀB, CQ with the first columns of Q spanning those that are held, by Householder reflections."""
+    (reflectors, weights), _ = qr(held, mode="raw")
+    for k, weight in enumerate(weights):
+        v = np.concatenate([np.zeros(k), [1.0], reflectors[k + 1 :, k]])
+        a = a - weight * np.outer(v, v @ a)
+        a -= np.outer(a @ v, weight * v)
+        b, c = b - weight * np.outer(v, v @ b), c - np.outer(c @ v, weight * v)
+    return a, b, c
+
+
+def _row_space(c: Array) -> Array:
+    if not min(c.shape):
+        return np.zeros((0, c.shape[1]))
+    _, values, right = svd(c, full_matrices=False)
+    return right[: int(np.sum(values > RANK))]
+
+
+def _finite(a: Array, b: Array, c: Array, d: Array) -> Array:
+    """Zeros of a system whose D has full row and column rank."""
+    n = a.shape[0]
+    if not n:
+        return np.zeros(0, dtype=complex)
+    return eigvals(a - b @ np.linalg.solve(d, c)).astype(complex)
+
+
+class Damping(NamedTuple):
+    """Natural frequencies ω = |s| [rad/s], ascending, (k,), and damping ratios ζ = −Re s/|s|, (k,)."""
+
+    omega: Array
+    ratio: Array
+
+
+def damping_ratios(system: LinearPHDAE, count: int | None = None) -> Damping:
+    """``ω = |s|, ζ = −Re s/|s|`` of the lowest ``count`` poles s with Im s ≥ 0; all without a count.
+
+    A complex pair counts once; a real pole (ζ = 1) is listed for itself; poles at zero, counted by the rank of J − R,
+    are left out. Dense.
+    """
+    if count is not None:
+        check.count("count", count)
+    found = moving_poles(system)[:count]
+    return Damping(np.abs(found), np.clip(-found.real / np.abs(found), -1.0, 1.0))
+
+
+def moving_poles(system: LinearPHDAE) -> Array:
+    """Poles with Im s ≥ 0 without those at zero, by ascending modulus."""
+    free = eliminate(system)
+    found = poles(free)
+    found = found[still_poles(free) :]
+    return found[found.imag >= 0.0]
+
+
+def still_poles(free: LinearPHDAE) -> int:
+    """Number of poles at zero: the kernel of J − R, which has no chains."""
+    a = dense(free.J) - dense(free.R)
+    return int(a.shape[0] - rank_of(a))
+
+
+def lowest_vectors(free: LinearPHDAE, count: int) -> tuple[Array, Array]:
+    """The lowest poles with Im s ≥ 0, without those at zero, and their vectors (n, k)."""
+    values, vectors = eig(dense(free.J) - dense(free.R), dense(free.E))
+    finite = np.isfinite(values)
+    values, vectors = values[finite], vectors[:, finite]
+    order = np.argsort(np.abs(values), kind="stable")[still_poles(free) :]
+    order = order[values[order].imag >= 0.0][:count]
+    return values[order], vectors[:, order]

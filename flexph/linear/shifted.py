@@ -1,0 +1,250 @@
+"""Systems shifted to a point of the complex plane: what responses, time steps and Krylov spaces solve with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array, dense
+from ..systems.linear import LinearPHDAE
+from .second_order import Split, split
+
+Solver = Callable[[Array], Array]
+REFINEMENTS = 3
+SETTLED = 1e-7
+"""Correction over the solution from which the next would be round-off: its square, or the noise of the residual."""
+SINGULAR = 1e-3
+"""Last correction over the solution above which a matrix counts as singular to round-off."""
+NOISE = 1e-10
+"""Solution over its right-hand side, and over the largest there is, that is round-off: a load that only joints feel."""
+TINY = float(np.finfo(float).tiny)
+THRESHOLD = 0.03
+"""Size of a pivot over the largest of its column that is large enough: fewer entries, and the corrections allow it."""
+
+
+class Pole(ValueError):
+    """A point, as in "omega = 3", at which the transfer function does not exist."""
+
+    def __init__(self, point: str) -> None:
+        super().__init__(
+            f"{point} rad/s is a pole of the system, to round-off: the response is infinite there; take another point, "
+            "or add damping"
+        )
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """The matrix polynomial ``P(s) = A₀ + s A₁ + s² A₂`` of a system, and solutions with it by sparse LU.
+
+    Systems that split into velocities and stresses (:func:`flexph.linear.second_order.split`) have unknowns (q, σ, λ),
+    v = s q:
+
+        P(s) = [[s²M + s (R_v − J_v), Dᵀ, −Gᵀ], [D, −C, 0], [G, 0, 0]],   H(s) = s Bᵀq,
+
+    which also holds at s = 0, keeps the digits that DᵀC⁻¹D loses on fine meshes, and needs no C⁻¹. Others have (x, λ):
+
+        P(s) = [[s E − (J − R), −Gᵀ], [G, 0]],   H(s) = Bᵀx.
+
+    ``P(s) X = load`` with the load (B, 0) of all inputs, or of some ports.
+    """
+
+    system: LinearPHDAE
+    ports: tuple[str, ...] | None = None
+
+    @cached_property
+    def split(self) -> Split | None:
+        """Velocities and stresses, where the system has them."""
+        return split(self.system)
+
+    @cached_property
+    def size(self) -> int:
+        """Number of leading unknowns: displacements, or states."""
+        return int(self.system.size if self.split is None else len(self.split.velocities))
+
+    @cached_property
+    def columns(self) -> Array:
+        """The columns of B in use."""
+        names = self.system.ports if self.ports is None else self.ports
+        taken = [check.lookup("port", name, self.system.ports) for name in names]
+        return np.concatenate([np.zeros(0, dtype=int), *(np.arange(t.start, t.stop) for t in taken)])
+
+    @cached_property
+    def weight(self) -> Any:
+        """The inner product of the leading unknowns: M of a system that splits, E of another."""
+        return self.system.E if self.split is None else self.split.M
+
+    @cached_property
+    def load(self) -> Array:
+        """The right-hand side (B, 0), dense."""
+        inputs = dense(self.system.B if self.split is None else self.split.B)
+        return self.padded(inputs if self.ports is None else inputs[:, self.columns])
+
+    def padded(self, leading: Array) -> Array:
+        """A right-hand side that is zero but in the equations of the leading unknowns."""
+        return np.vstack([leading, np.zeros((len(self._scale) - len(leading), leading.shape[1]))])
+
+    def slope(self, s: complex, x: Array) -> Array:
+        """P′(s) x."""
+        _, a1, a2 = self._matrices
+        scaled = self._unscaled(x)
+        return self._unscaled(a1 @ scaled + 2.0 * s * (a2 @ scaled))
+
+    def curvature(self, x: Array) -> Array:
+        """½ P″ x."""
+        return self._unscaled(self._matrices[2] @ self._unscaled(x))
+
+    def factor(self, s: complex, *, audited: bool = True) -> Solver:
+        """A function that solves P(s) X = Y for Y (n, k). Raises :class:`Pole` where s is a pole to round-off.
+
+        Solutions are corrected by their residuals until that settles. Where the first correction of a solution with a
+        random right-hand side is as large as a thousandth of it, or others do not settle, s is a pole. Without this
+        audit nothing is corrected, and exact poles only are found.
+        """
+        s = complex(s).real if complex(s).imag == 0.0 else complex(s)
+        p = self._at(s)
+        try:
+            solve = _solver(p)
+        except RuntimeError:  # exactly singular
+            raise Pole(f"s = {s:.6g}") from None
+        scale = self._scale[:, None]
+        if not audited:
+            return lambda y: scale * solve(scale * y)
+
+        states = slice(0, self.system.size)
+
+        def refined(y: Array, gain: float, corrections: int = REFINEMENTS) -> Array:
+            x, noise = solve(y), np.maximum(NOISE * gain * _norms(y), TINY)
+            for _ in range(corrections):
+                step = solve(y - p @ x)
+                x = x + step
+                moved = _largest(_norms(step[states]) / np.maximum(_norms(x[states]), noise))
+                if moved <= SETTLED:
+                    return x
+            if not moved <= SINGULAR:
+                raise Pole(f"s = {s:.6g}")
+            return x
+
+        known = np.random.default_rng(0).standard_normal((p.shape[0], 1))
+        gain = _largest(_norms(refined(known, 0.0, 1)[states]) / _norms(known))
+        return lambda y: scale * refined(scale * y, gain)
+
+    def resolvent(self, s: complex) -> Solver:
+        """A function that solves ``(s E − J + R) x = f + Gᵀλ, G x = 0`` for x (n, k), with any f (n, k) and s ≠ 0.
+
+        Raises :class:`Pole` as of :meth:`factor`.
+        """
+        solve, parts = self.factor(s), self.split
+        if parts is None:
+            return lambda f: self.state(s, solve(self.padded(f)))
+        v, sigma = parts.velocities, parts.stresses
+        return lambda f: self.state(s, solve(self.padded(np.vstack([f[v], f[sigma] / -s]))))
+
+    def state(self, s: complex, solution: Array) -> Array:
+        """The states x of a solution."""
+        if self.split is None:
+            return solution[: self.size]
+        made = np.empty((self.system.size, *solution.shape[1:]), dtype=np.result_type(solution, type(s)))
+        made[self.split.velocities] = s * solution[: self.size]
+        made[self.split.stresses] = solution[self.size : self.system.size]
+        return made
+
+    def transfer(self, s: complex, solution: Array) -> Array:
+        """H(s) (m, m) from a solution with the load."""
+        made: Array = self.load[: self.size].T @ solution[: self.size]
+        return made if self.split is None else s * made
+
+    def transfer_slope(self, solution: Array) -> Array:
+        """The part of dH/ds from the factor s in front of Bᵀq."""
+        made: Array = self.load[: self.size].T @ solution[: self.size]
+        return np.zeros_like(made) if self.split is None else made
+
+    @cached_property
+    def _scale(self) -> Array:
+        """Powers of two that bring the unknowns to one unit: that of the square root of energy, strained one by one.
+
+        Nothing is rounded by them. Without them factors take more than twice the time.
+        """
+        p = self.split
+        if p is None:
+            own, rows = _unit(self.system.E.diagonal()), self.system.G
+        else:
+            stress = _unit(p.C.diagonal())
+            stiffness, rows = _squares(p.D.T, stress), p.G
+            own = _unit(np.where(stiffness > 0.0, stiffness, p.M.diagonal()))
+        multiplier = _unit(_squares(rows, own))
+        return np.concatenate([own, multiplier] if p is None else [own, stress, multiplier])
+
+    @cached_property
+    def _matrices(self) -> tuple[Any, Any, Any]:
+        """A₀, A₁, A₂, scaled from both sides, on one pattern."""
+        x, p, n, total = self.system, self.split, self.size, len(self._scale)
+        if p is None:
+            blocks = [(0, x.R - x.J, 0, 0), (0, x.G, n, 0), (0, -x.G.T, 0, n), (1, x.E, 0, 0)]
+        else:
+            blocks = [(0, p.D, n, 0), (0, p.D.T, 0, n), (0, -p.C, n, n), (0, p.G, x.size, 0), (0, -p.G.T, 0, x.size)]
+            blocks += [(1, p.Rv - p.Jv, 0, 0), (2, p.M, 0, 0)]
+        entries = [(power, sparse.coo_array(block), i, j) for power, block, i, j in blocks]
+        row = np.concatenate([a.row + i for _, a, i, _ in entries])
+        column = np.concatenate([a.col + j for _, a, _, j in entries])
+        power = np.concatenate([np.full(a.nnz, k) for k, a, _, _ in entries])
+        values = np.concatenate([a.data for _, a, _, _ in entries]) * self._scale[row] * self._scale[column]
+        places, own = np.unique(column.astype(np.int64) * total + row, return_inverse=True)
+        data = np.bincount(power * places.size + own, values, 3 * places.size).reshape(3, -1)
+        indices, ends = places % max(total, 1), np.searchsorted(places, np.arange(total + 1, dtype=np.int64) * total)
+        return tuple(sparse.csc_array((a, indices.astype(np.int32), ends.astype(np.int32)), (total,) * 2) for a in data)
+
+    def _at(self, s: complex) -> Any:
+        """P(s), scaled: real where s is."""
+        a0, a1, a2 = self._matrices
+        return sparse.csc_array((a0.data + s * a1.data + s**2 * a2.data, a0.indices, a0.indptr), shape=a0.shape)
+
+    def _unscaled(self, x: Array) -> Array:
+        return x / self._scale[:, None]
+
+
+def _unit(squares: Any) -> Array:
+    """1/√ of positive numbers, to the next power of two; one of others."""
+    squares = np.asarray(squares)
+    made: Array = 2.0 ** -np.round(0.5 * np.log2(np.where(squares > 0.0, squares, 1.0)))
+    return made
+
+
+def _squares(a: Any, scale: Array) -> Array:
+    """Squares of the norms of the rows of a matrix with scaled columns."""
+    entries = sparse.coo_array(a)
+    made: Array = np.bincount(entries.row, (entries.data * scale[entries.col]) ** 2, a.shape[0])
+    return made
+
+
+def _norms(x: Array) -> Array:
+    """Norms of the columns."""
+    made: Array = np.sqrt(np.einsum("ij,ij->j", x.conj(), x).real)
+    return made
+
+
+def _largest(ratios: Array) -> float:
+    return float(np.max(ratios, initial=0.0))
+
+
+def _solver(p: Any) -> Solver:
+    """Solutions with a matrix by sparse LU; RuntimeError where it is exactly singular."""
+    if not p.shape[0]:
+        return lambda y: y
+    factors = splu(p, permc_spec="COLAMD", diag_pivot_thresh=THRESHOLD)
+    if np.iscomplexobj(p.data):
+        return lambda y: factors.solve(np.ascontiguousarray(y, dtype=complex))
+
+    def solve(y: Array) -> Array:
+        if np.iscomplexobj(y):
+            return solve(y.real) + 1j * solve(y.imag)
+        made: Array = factors.solve(np.ascontiguousarray(y))
+        return made
+
+    return solve

@@ -1,0 +1,123 @@
+"""The standard form ẋ = (J − R) Q x + B u of linear port-Hamiltonian systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from ..numerics import checks as check
+from ..numerics.factors.ldl import semi_definite_product
+from ..numerics.rotations import Array, dense
+from ..systems.linear import LinearPHDAE
+from .elimination import eliminate
+
+Coordinates = Literal["energy", "scaled"]
+LARGEST = 5000
+"""States up to which the form is made: Q is dense."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandardForm:
+    """``ẋ = (J − R) Q x + B u, y = BᵀQ x``, H = ½ xᵀQ x ([survey]; [flex] eq. (47) with p = M v).
+
+    Conditions, enforced here: J = −Jᵀ, R = Rᵀ ⪰ 0, Q = Qᵀ ⪰ 0, shapes, finite entries. Then dH/dt = yᵀu − zᵀR z with
+    z = Q x. Dense; x (n,), u (m,). ``ports`` and ``causality`` as in :class:`LinearPHDAE`; ``lift`` times x are the
+    states that its ``parts`` name.
+    """
+
+    J: Array
+    R: Array
+    Q: Array
+    B: Array
+    lift: Array
+    ports: Mapping[str, slice] = field(default_factory=dict)
+    causality: Mapping[str, Literal["force", "velocity"]] = field(default_factory=dict)
+    parts: Mapping[str, slice] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n, m = check.two_dimensional("B", self.B)
+        rows = check.two_dimensional("lift", self.lift)[0]
+        shapes = {"J": (n, n), "R": (n, n), "Q": (n, n), "B": (n, m), "lift": (rows, n)}
+        for name, shape in shapes.items():
+            object.__setattr__(self, name, check.array(name, getattr(self, name), shape))
+        check.skew("J", self.J)
+        for name in ("R", "Q"):
+            check.symmetric(name, getattr(self, name))
+            check.semi_definite(name, getattr(self, name))
+        check.covering(self.ports, m)
+        for name in ("ports", "causality", "parts"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    @property
+    def size(self) -> int:
+        """Number n of states."""
+        return len(self.J)
+
+    @property
+    def A(self) -> Array:
+        """(J − R) Q, (n, n)."""
+        made: Array = (self.J - self.R) @ self.Q
+        return made
+
+    @property
+    def C(self) -> Array:
+        """BᵀQ, (m, n): y = C x."""
+        made: Array = self.B.T @ self.Q
+        return made
+
+    def energy(self, x: Array) -> float:
+        """H = ½ xᵀQ x [J]."""
+        return 0.5 * float(x @ (self.Q @ x))
+
+    def expand(self, x: Array) -> Array:
+        """The states that ``parts`` names, from x (n,) or (n, k)."""
+        expanded: Array = self.lift @ x
+        return expanded
+
+    def part(self, name: str, x: Array) -> Array:
+        """The named part of a state."""
+        return self.expand(x)[check.lookup("part", name, self.parts)]
+
+
+def standard_form(system: LinearPHDAE, *, coordinates: Coordinates = "energy") -> StandardForm:
+    """``ẋ = (J − R) Q x + B u, y = BᵀQ x`` of a system without its constraints, which are eliminated first.
+
+    With the states z of the eliminated system, E ż = (J − R) z + B u:
+
+    - ``energy``: x = E z (momenta and strains), Q = E⁻¹, and J, R, B as they are;
+    - ``scaled``: x = Lᵀz with E = L Lᵀ, Q = 1, and L⁻¹J L⁻ᵀ, L⁻¹R L⁻ᵀ, L⁻¹B.
+
+    Raises ValueError where E is singular or there are more than 5000 states, which dense matrices would fill: reduce
+    such a system first.
+    """
+    check.choice("coordinates", coordinates, get_args(Coordinates))
+    free = eliminate(system)
+    if free.size > LARGEST:
+        raise ValueError(f"standard_form makes dense matrices of up to {LARGEST} states, got {free.size}: reduce first")
+    E, J, R, B = (dense(a) for a in (free.E, free.J, free.R, free.B))
+    lift = np.eye(free.size) if free.lift is None else dense(free.lift)
+    unit = 1.0 / np.sqrt(np.where(np.diag(E) > 0.0, np.diag(E), 1.0))  # one scale for metres and for pascals
+    try:
+        lower = cholesky(unit[:, None] * E * unit, lower=True) / unit[:, None]
+    except np.linalg.LinAlgError:
+        raise ValueError("standard_form needs a positive definite E: some states carry no energy") from None
+    half = lambda a: solve_triangular(lower, a, lower=True)  # noqa: E731 - L⁻¹ a
+    names: dict[str, Any] = {"ports": free.ports, "causality": free.causality, "parts": free.parts}
+    if coordinates == "energy":
+        root = half(np.eye(free.size))
+        Q = root.T @ root
+        return StandardForm(J=J, R=R, Q=Q, B=B, lift=lift @ Q, **names)
+    skew, frame = half(half(J).T).T, half(np.eye(free.size)).T
+    return StandardForm(
+        J=0.5 * (skew - skew.T),
+        R=semi_definite_product("R", R, frame),
+        Q=np.eye(free.size),
+        B=half(B),
+        lift=half(lift.T).T,
+        **names,
+    )

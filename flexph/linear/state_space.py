@@ -1,0 +1,101 @@
+"""Linear systems as ordinary state spaces in energy coordinates."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import null_space, solve_triangular
+
+from ..numerics.rotations import Array, dense
+from ..systems.linear import LinearPHDAE
+from .elimination import eliminate
+
+PRESCRIBED = 1e-11
+"""Input in an equation that holds differential states at zero, over the terms that it is a sum of, beyond round-off."""
+SINGULAR = 1e-13
+"""Eigenvalue of E, scaled to a unit diagonal, below which a state has no energy: round-off of a few hundred terms."""
+
+
+class Improper(ValueError):
+    """The transfer function grows with the frequency: an input prescribes a state that carries energy."""
+
+
+class StateSpace(NamedTuple):
+    """``ξ̇ = A ξ + B u, y = C ξ + D u`` with H = ½ ξᵀξ: A (n, n), B (n, m), C (m, n), D (m, m), all dense.
+
+    ``[[A + Aᵀ, B − Cᵀ], [Bᵀ − C, −(D + Dᵀ)]] ⪯ 0``; where E is regular D = 0, C = Bᵀ and A = J − R.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+
+
+def state_space(system: LinearPHDAE) -> StateSpace:
+    """A system without its constraints and algebraic states, in coordinates with E = 1 (by the Cholesky factor of E).
+
+    States of a singular E are eliminated by their algebraic equations, 0 = A₂₁x₁ + A₂₂x₂ + B₂u: they leave D and
+    C ≠ Bᵀ. Where A₂₂ is singular they are multipliers, and hold a combination of the others at zero. Raises
+    :class:`Improper`, a ValueError, where that combination is prescribed by the input, ArithmeticError where the
+    energy balance of the result fails.
+    """
+    free = eliminate(system)
+    e, a, b = dense(free.E), dense(free.J) - dense(free.R), dense(free.B)
+    scale = 1.0 / np.sqrt(np.where(e.diagonal() > 0.0, e.diagonal(), 1.0))
+    e, a, b = scale[:, None] * e * scale, scale[:, None] * a * scale, scale[:, None] * b
+    try:
+        lower = np.linalg.cholesky(e)
+    except np.linalg.LinAlgError:
+        lower = np.zeros_like(e)
+    if np.all(lower.diagonal() ** 2 > SINGULAR):
+        half = solve_triangular(lower, a, lower=True)
+        b = solve_triangular(lower, b, lower=True)
+        return StateSpace(solve_triangular(lower, half.T, lower=True).T, b, b.T.copy(), np.zeros((b.shape[1],) * 2))
+    return audited(_without_algebraic_states(e, a, b))
+
+
+def _without_algebraic_states(e: Array, a: Array, b: Array) -> StateSpace:
+    values, vectors = np.linalg.eigh(e)
+    top = float(values.max(initial=0.0))
+    stores = values > (SINGULAR * top if top > 0.0 else np.inf)
+    first, second = vectors[:, stores] / np.sqrt(values[stores]), vectors[:, ~stores]
+    second = second * _row_scale(second.T @ a @ second, second.T @ a @ first)
+    a21, a12, a22 = second.T @ a @ first, first.T @ a @ second, second.T @ a @ second
+    a11, b1, b2 = first.T @ a @ first, first.T @ b, second.T @ b
+    open_ = null_space(a22, rcond=SINGULAR)  # J₂₂ − R₂₂ has the same kernel from both sides
+    if open_.shape[1]:
+        terms = np.abs(open_.T) @ np.abs(second.T) @ np.abs(b)
+        if np.any(np.abs(open_.T @ b2) > PRESCRIBED * terms):
+            raise Improper(
+                "an input prescribes a velocity of something with inertia (or a stress rate): the transfer function "
+                "grows with the frequency and has no state space; exchange input and output of that port"
+            )
+        free = null_space(open_.T @ a21, rcond=SINGULAR)
+        kept = null_space(open_.T)
+        a11, a12, a21, b1 = free.T @ a11 @ free, free.T @ a12 @ kept, kept.T @ a21 @ free, free.T @ b1
+        a22, b2 = kept.T @ a22 @ kept, kept.T @ b2
+    inner = np.linalg.solve(a22, np.hstack([a21, b2]))
+    of_state, of_input = inner[:, : a21.shape[1]], inner[:, a21.shape[1] :]
+    return StateSpace(a11 - a12 @ of_state, b1 - a12 @ of_input, b1.T - b2.T @ of_state, -b2.T @ of_input)
+
+
+def _row_scale(a22: Array, a21: Array) -> Array:
+    """Factors that bring algebraic rows to one size, from their own block where it is not zero."""
+    own, other = np.abs(a22).max(axis=1, initial=0.0), np.abs(a21).max(axis=1, initial=0.0)
+    noise = float(np.finfo(float).eps * own.max(initial=1e-300))
+    return 1.0 / np.where(own > noise, np.sqrt(np.maximum(own, 1e-300)), np.where(other > 0.0, other, 1.0))
+
+
+def audited(model: StateSpace) -> StateSpace:
+    """The same, after a check that it dissipates: the largest eigenvalue of the supply matrix is not positive."""
+    a, b, c, d = model
+    balance = np.block([[a + a.T, b - c.T], [b.T - c, -d - d.T]])
+    size = np.abs(np.block([[a, b], [c, d]]))  # of lossless rows the balance itself is round-off
+    scale = np.sqrt(np.maximum((size + size.T).max(axis=1, initial=0.0), 1e-300))
+    top = float(np.linalg.eigvalsh(balance / scale[:, None] / scale)[-1]) if balance.size else 0.0
+    bottom = np.linalg.norm(np.block([[a, b], [c, d]]) / scale[:, None] / scale) if balance.size else 0.0
+    if top > 1e-9 * max(bottom, 1.0):
+        raise ArithmeticError(f"algebraic states were not eliminated: the result creates energy ({top:.0e})")
+    return model

@@ -1,0 +1,297 @@
+"""Mechanisms: bodies and the connections between their ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from ..bodies.body import Body
+from ..bodies.ports import find_port
+from ..integration.general.of_mechanisms import consistent_multipliers
+from ..interconnection.two_systems import join
+from ..joints.rows.connection import Connection, measures
+from ..joints.rows.vectors import Ground
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+from ..results.ledger import Accounts
+from ..systems.inputs import Input
+from ..systems.linear import LinearPHDAE
+from ..systems.nonlinear import PHDAE
+from .model.layout import Layout, lay_out
+from .model.network import Network, build_network
+from .model.placement import Motion, Placement
+from .model.state import Pose, State
+from .phdae import as_phdae
+from .poses.assembly import assemble
+from .poses.consistent_start import consistent_state
+from .poses.description import describe
+from .poses.reactions import Reaction, position_of, reaction_of_state
+from .statics.equilibrium import equilibrium
+from .statics.linearization import linear_body, linearize
+from .statics.loaded_linearization import linearize_state
+from .statics.small_motion import Spectrum, spectrum
+
+
+@dataclass(frozen=True, repr=False)
+class Mechanism:
+    """Bodies joined at named ports: an index-2 pHDAE ([flex] eq. (42)).
+
+        q̇ = Z(q) v,  M(u) ẇ = Γ w − …,  C σ̇ = D(u) u̇,  0 = G(q) v
+
+    made by :func:`connect`. Positions are kept at the centres of mass in world axes, rotations by their entries.
+    """
+
+    bodies: Mapping[str, Body]
+    connections: tuple[Connection, ...]
+    gravity: Array
+
+    def __repr__(self) -> str:
+        space = "plane" if self.layout.dim == 2 else "space"
+        return f"<Mechanism of the {space}: {', '.join(self.bodies)}; {len(self.connections)} connections>"
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where everything is in the flat state, by name."""
+        springs = tuple(name for name, measure in measures(self.connections) if measure.stiffness > 0.0)
+        return lay_out(self.bodies, springs, self.constraint_names)
+
+    @cached_property
+    def network(self) -> Network:
+        """The flat arrays the kernels see."""
+        return build_network(self.bodies, self.connections, self.gravity)
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """Names and formulas of the energy accounts of its runs."""
+        return Accounts(self)
+
+    @cached_property
+    def flat(self) -> Any:
+        """The constants of the compiled kernels (data.Constants); ImportError without numba."""
+        from ..integration.compiled.build import constants
+
+        return constants(self)
+
+    @cached_property
+    def packed(self) -> Any:
+        """All arrays of the compiled kernels (memory.Packed): every run takes a copy."""
+        from ..integration.compiled.workspace import packed
+
+        return packed(self)
+
+    @cached_property
+    def bodies_at_rest(self) -> LinearPHDAE:
+        """All bodies at rest side by side, not connected: the same at every pose, so assembled once."""
+        return join(*(linear_body(body, name) for name, body in self.bodies.items()))
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """A name for every scalar constraint, e.g. ``hinge crank.tip–rod.root: x``."""
+        return tuple(f"{c.name}: {row.name}" for c in self.connections for row in c.rows)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the external ports."""
+        return tuple(self.network.input_slices)
+
+    def assemble(
+        self,
+        fixed: Mapping[str, Placement] | None = None,
+        *,
+        guess: Mapping[str, Placement] | None = None,
+        time: float = 0.0,
+    ) -> Pose:
+        """The undeformed pose that closes all joints, nearest to a guess.
+
+        In the plane bodies are given by their angle [rad] or by (x, y, angle) of their origin P; in space by a
+        rotation (a matrix or a ``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair of both,
+        (position, rotation). Those in ``fixed`` are taken as they are (a rotation alone leaves the position free), but
+        for what nine printed digits leave open; those in ``guess`` (at the origin without rotation where missing) may
+        move. Drives stand where they are at
+        ``time``. Raises ValueError, saying how far each joint is open, if the loops cannot close.
+        """
+        for name, given in (("fixed", fixed), ("guess", guess)):
+            if given is not None and not isinstance(given, Mapping):
+                raise ValueError(f"{name} must map names of bodies to their places, got {type(given).__name__}")
+        return assemble(self, fixed or {}, guess or {}, time)
+
+    def consistent_state(
+        self,
+        pose: Pose,
+        *,
+        velocities: Mapping[str, Motion] | None = None,
+        elastic: Literal["undeformed", "quasi_static"] = "undeformed",
+        time: float = 0.0,
+    ) -> State:
+        """A state that satisfies all constraints and their rates at ``time``.
+
+        ``velocities`` by body: in the plane its spin [rad/s] or (ẋ, ẏ, spin) of its origin P, in space its spin (3,)
+        or a pair (velocity of P, spin), both in world axes; of a point mass its velocity alone. They are kept where
+        the joints and drives allow it; the others follow with the least kinetic energy, without deformation rates
+        where that is possible. ``elastic="quasi_static"`` starts with the deformation that balances the inertia forces
+        of the rigid motion, instead of undeformed, and warns where that leaves the range of a body's model.
+        """
+        if not isinstance(pose, Pose):
+            raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
+        return consistent_state(self, pose, velocities or {}, elastic, time)
+
+    def equilibrium(
+        self,
+        pose: Pose,
+        *,
+        inputs: Mapping[str, Input] | None = None,
+        spin: float | Sequence[float] | None = None,
+        about: Sequence[float] | None = None,
+        time: float = 0.0,
+        redundant: Literal["refuse", "least_norm"] = "refuse",
+    ) -> State:
+        """The state at rest in which all forces balance, found from a pose near it; its multipliers are the reactions.
+
+        Weight, springs, drives where they stand at ``time``, and ``inputs`` by external port (as for ``integrate``).
+        With a ``spin`` [rad/s] (a number in the plane, a world vector in space) the whole mechanism turns steadily
+        about the point ``about`` (the origin), and its inertia forces balance too. Newton's method, held back by the
+        inertia while forces are large: from afar it goes towards a minimum of the energy, from a pose beside an
+        unstable equilibrium it may find that. Nonholonomic joints hold by their forces wherever they stand: of
+        their many equilibria it is one that is reached from the pose without slip; a ``spin`` is refused.
+
+        Warns (:class:`flexph.ValidityWarning`) where a body leaves the range of its model. Raises ArithmeticError where
+        none is found, and ValueError for redundant constraints, whose forces are not
+        unique, unless ``redundant="least_norm"``.
+        """
+        if not isinstance(pose, Pose):
+            raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
+        return equilibrium(self, pose, inputs or {}, spin, about, time, redundant)
+
+    def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
+        """Small motions about rest: of an unloaded pose ([flex] eq. (45)), or of an equilibrium under load.
+
+        At a pose, states are the body-frame velocities at P and the stresses, joints are constraints. At a state from
+        :meth:`equilibrium` (with the ``inputs`` it was found with), the stiffness of stresses, joint forces and loads
+        takes part, constraints are eliminated, and :meth:`LinearPHDAE.part` gives the same named parts.
+        Raises ValueError for an unstable equilibrium and for a steady rotation: see :meth:`spectrum`.
+        """
+        if isinstance(about, Pose):
+            return linearize(self, about)
+        if not isinstance(about, State):
+            raise ValueError(f"about must be a Pose or a State, got {type(about).__name__}")
+        return linearize_state(self, about, inputs or {})
+
+    def spectrum(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Spectrum:
+        """All small motions about an equilibrium or a steady rotation, as complex numbers; dense.
+
+        ``state`` and ``inputs`` as for :meth:`linearize`. ``Spectrum.message`` says which of the two it is and whether
+        a motion grows, as decided by the signs of the stiffness (:mod:`flexph.numerics.factors.signature`); about a
+        steady rotation all is seen in the frame that turns. Displacements that nonholonomic joints forbid lead to other
+        equilibria and are not counted. A rotor on a support that stands still is not supported.
+        """
+        if not isinstance(state, State):
+            raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
+        return spectrum(self, state, inputs or {})
+
+    def position(self, state: State, port: str) -> Array:
+        """World position of a port at a state, (d,) [m]."""
+        if not isinstance(state, State):
+            raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
+        return position_of(self, state, port)
+
+    def reaction(
+        self,
+        state: State,
+        joint: str,
+        *,
+        on: Literal["first", "second"] = "first",
+        frame: Literal["world", "first", "second"] = "world",
+    ) -> Reaction:
+        """Force and torque of a joint on one of its bodies, from the multipliers of a state (see :class:`Reaction`)."""
+        if not isinstance(state, State):
+            raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
+        moving = np.any(self.gravity) or np.any(state.x[self.layout.parts_of_motion])
+        if moving and not np.any(state.multipliers):
+            raise ValueError(
+                "this state has no joint forces yet: they come with mechanism.equilibrium(...), with runs "
+                "(solution.reaction, solution.final), and with mechanism.consistent_multipliers(state)"
+            )
+        return reaction_of_state(self, state, joint, on, frame)
+
+    def consistent_multipliers(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> State:
+        """The state with the joint forces of its motion: the multipliers that keep the rates of all constraints.
+
+        They follow from the accelerations (index reduction), under ``inputs`` by external port and drives as they move
+        at the time of the state; :meth:`consistent_state` leaves them zero. Raises ValueError for an inconsistent
+        state and redundant constraints.
+        """
+        return consistent_multipliers(self, state, inputs or {})
+
+    def phdae(self, state: State) -> PHDAE:
+        """The nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state.
+
+        λ of its sample are the multipliers of the state, see :meth:`consistent_multipliers`.
+        """
+        return as_phdae(self, state)
+
+    def describe(self, pose: Pose | None = None) -> str:
+        """Bodies, connections, freedoms, redundant constraints and the state layout as text.
+
+        Freedoms and redundancies depend on the pose; without one they are counted at the pose that assembles from no
+        guess, where there is one.
+        """
+        if pose is not None and not isinstance(pose, Pose):
+            raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
+        return describe(self, pose)
+
+
+def connect(
+    bodies: Mapping[str, Body], connections: Sequence[Connection], *, gravity: Sequence[float] | None = None
+) -> Mechanism:
+    """Join bodies at their ports: a :class:`Mechanism`.
+
+    bodies by name; a body may be used under several names. ``gravity`` is the acceleration vector [m/s²].
+    Raises ValueError for an unknown port (naming those that exist), a connection given twice, bodies of different
+    dimension, or a name with a dot.
+    """
+    if not isinstance(bodies, Mapping):
+        raise ValueError(f"bodies must be a mapping of names to bodies, got {bodies!r}")
+    if not bodies:
+        raise ValueError("bodies must not be empty")
+    if isinstance(connections, Connection):
+        raise ValueError("connections must be a list of joints and force elements, got a single one")
+    for name, body in bodies.items():
+        if not isinstance(body, Body):
+            raise ValueError(f"bodies must be made by fem or rigid, {name!r} is a {type(body).__name__}")
+    dim = next(iter(bodies.values())).dim
+    for name, body in bodies.items():
+        if not isinstance(name, str) or "." in name or not name:
+            raise ValueError(f"the name of a body must not be empty or contain a dot, got {name!r}")
+        if body.dim != dim:
+            raise ValueError(f"all bodies must have dimension {dim}, {name!r} has {body.dim}")
+    for connection in connections:
+        _check_ports(connection, bodies)
+    formed = tuple(connection.formed(dim) for connection in connections)
+    names = [c.name for c in formed]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"connection given twice: {name}; a second force element takes a name= of its own")
+    acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
+    mechanism = Mechanism(MappingProxyType(dict(bodies)), formed, acceleration)
+    mechanism.network  # noqa: B018 - built now, so that a bad connection fails here
+    return mechanism
+
+
+def _check_ports(connection: Any, bodies: Mapping[str, Body]) -> None:
+    if not isinstance(connection, Connection):
+        raise ValueError(f"connections must be joints or force elements, got {connection!r}")
+    if connection.input is not None and connection.input.kind == "load":
+        return
+    dim = next(iter(bodies.values())).dim
+    for port in connection.ports:
+        if not isinstance(port, Ground):
+            find_port(port, bodies)
+        elif port.position is not None and len(port.position) != dim:
+            raise ValueError(f"{connection.kind}: a ground position must have {dim} coordinates, got {port.position}")
+    if len(connection.ports) == 2 and connection.ports[0] == connection.ports[1]:
+        raise ValueError(f"{connection.kind} joins port {connection.ports[0]!r} to itself")

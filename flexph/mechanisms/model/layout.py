@@ -1,0 +1,102 @@
+"""The state of a mechanism by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from types import MappingProxyType
+
+from ...bodies.body import Body
+from ...numerics.rotations import Array, entry_count, spins
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything is in the flat state x = (r, R, u | ṙ, ω, u̇ | σ, e | λ) of a mechanism.
+
+    r centre of mass, R kept rotation entries, u deformation, ṙ world velocity, ω body spin, σ stresses, e spring
+    forces, λ multipliers. Of every kind the bodies follow each other; point masses have no R and no ω. ``parts`` maps
+    ``body.kind`` to a slice: ``centre``, ``rotation``, ``deformation``, ``velocity``, ``spin``,
+    ``deformation_rate``, ``stress``; springs and constraints have their own names.
+    """
+
+    dim: int
+    bodies: int
+    turning: tuple[int, ...]
+    flexible: int
+    stresses: int
+    springs: int
+    multipliers: int
+    parts: Mapping[str, slice]
+
+    @property
+    def position_sizes(self) -> tuple[int, int, int]:
+        """Sizes of r, R, u."""
+        return self.dim * self.bodies, entry_count(self.dim) * len(self.turning), self.flexible
+
+    @property
+    def velocity_sizes(self) -> tuple[int, int, int]:
+        """Sizes of ṙ, ω, u̇."""
+        return self.dim * self.bodies, spins(self.dim) * len(self.turning), self.flexible
+
+    @property
+    def parts_of_motion(self) -> slice:
+        """Where ṙ, ω, u̇ are in x."""
+        first = sum(self.position_sizes)
+        return slice(first, first + self.velocities)
+
+    @property
+    def velocities(self) -> int:
+        """Number of velocities."""
+        return sum(self.velocity_sizes)
+
+    @property
+    def size(self) -> int:
+        """Size of x without the multipliers."""
+        return sum(self.position_sizes) + self.velocities + self.stresses + self.springs
+
+    def split(self, x: Array) -> tuple[Array, ...]:
+        """r, R, u, ṙ, ω, u̇, σ, e as flat views of x."""
+        return tuple(x[part] for part in self._splits)
+
+    @cached_property
+    def _splits(self) -> tuple[slice, ...]:
+        sizes = (*self.position_sizes, *self.velocity_sizes, self.stresses, self.springs)
+        return tuple(slice(a, b) for a, b in pairwise(accumulate(sizes, initial=0)))
+
+
+def lay_out(bodies: Mapping[str, Body], springs: tuple[str, ...], rows: tuple[str, ...]) -> Layout:
+    """Number the state of the given bodies, springs and constraint rows."""
+    dim = next(iter(bodies.values())).dim
+    k, s = entry_count(dim), spins(dim)
+    kinds = (
+        ("centre", lambda b: dim),
+        ("rotation", lambda b: k if b.turns else 0),
+        ("deformation", lambda b: b.size),
+        ("velocity", lambda b: dim),
+        ("spin", lambda b: s if b.turns else 0),
+        ("deformation_rate", lambda b: b.size),
+        ("stress", lambda b: b.stress_size),
+    )
+    parts: dict[str, slice] = {}
+    at = 0
+    for kind, size in kinds:
+        for name, body in bodies.items():
+            if size(body):
+                parts[f"{name}.{kind}"] = slice(at, at + size(body))
+                at += size(body)
+    for name in (*springs, *rows):
+        parts[name] = slice(at, at + 1)
+        at += 1
+    return Layout(
+        dim=dim,
+        bodies=len(bodies),
+        turning=tuple(i for i, b in enumerate(bodies.values()) if b.turns),
+        flexible=sum(b.size for b in bodies.values()),
+        stresses=sum(b.stress_size for b in bodies.values()),
+        springs=len(springs),
+        multipliers=len(rows),
+        parts=MappingProxyType(parts),
+    )

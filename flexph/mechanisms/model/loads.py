@@ -1,0 +1,102 @@
+"""External forces, torques and distributed loads as maps from the inputs to nodes and sections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...bodies.body import Body
+from ...bodies.ports import find_port, split_port
+from ...joints.rows.connection import Connection
+from ...joints.rows.directions import axis
+from ...joints.rows.vectors import Place
+from ...numerics.rotations import spins
+
+
+def number_loads(connections: Sequence[Connection], places: dict[Place, int], dim: int) -> list[str]:
+    """Number the points of forces and the directions that loads follow; returns the load ports in their order."""
+    ports = []
+    for given in (c.input for c in connections if c.input is not None):
+        if given.kind == "load":
+            ports.append(given.port)
+        wanted = [Place(given.port)] if given.kind == "force" else []
+        if given.follows and (given.kind != "torque" or dim == 3):
+            wanted += [Place(given.port, axis(i, dim)) for i in range(dim)]
+        for place in wanted:
+            places.setdefault(place, len(places))
+    return ports
+
+
+def load_arrays(
+    bodies: Mapping[str, Body], connections: Sequence[Connection], places: Mapping[Place, int], nodes: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, slice]]:
+    """Maps of all inputs to node forces and section torques, the sections, and the inputs' slices by name."""
+    dim = next(iter(bodies.values())).dim
+    start = np.cumsum([0, *(b.size for b in bodies.values())])
+    starts = iter(nodes["load_start"])
+    slices: dict[str, slice] = {}
+    forces, torques, follow = [], [], []
+    at, width = 0, int(start[-1])
+    for c in (c for c in connections if c.input is not None):
+        assert c.input is not None
+        if c.input.kind == "torque":
+            torques.append((at, *_section(c.input.port, bodies, start)))
+            count = spins(dim)
+        else:
+            first, weights = _points(c, bodies, places, starts)
+            forces.append((at, first, weights))
+            count = dim * len(weights)
+        if c.input.follows and (c.input.kind != "torque" or dim == 3):
+            frame = [places[Place(c.input.port, axis(i, dim))] for i in range(dim)]
+            follow += [(first_of_element, frame) for first_of_element in range(at, at + count, dim)]
+        slices[c.name] = slice(at, at + count)
+        at += count
+    s, k = spins(dim), len(nodes["node_body"])
+    shapes = [sparse.csr_array((0, width)), *(_at_columns(psi, int(first), width) for _, _, first, psi in torques)]
+    return {
+        "input_node": _force_map(forces, dim, k, at),
+        "input_torque": _torque_map([t[0] for t in torques], s, at),
+        "torque_body": np.array([t[1] for t in torques], dtype=int),
+        "torque_shape": sparse.csr_array(sparse.vstack(shapes)),
+        "follow_input": np.array([i + np.arange(dim) for i, _ in follow], dtype=int).reshape(len(follow), dim),
+        "follow_node": np.array([n for _, n in follow], dtype=int).reshape(len(follow), dim),
+    }, slices
+
+
+def _section(name: str, bodies: Mapping[str, Body], start: np.ndarray) -> tuple[int, int, Any]:
+    index, port = find_port(name, bodies)
+    if port.rotation is None:
+        raise ValueError(f"port {name!r} of a point mass takes no torque")
+    return index, int(start[index]), port.rotation
+
+
+def _points(
+    c: Connection, bodies: Mapping[str, Body], places: Mapping[Place, int], starts: Any
+) -> tuple[int, np.ndarray]:
+    """First node of a force or load, and the measure of each of its nodes."""
+    assert c.input is not None
+    if c.input.kind == "force":
+        return places[Place(c.input.port)], np.ones(1)
+    _, owner, name = split_port(c.input.port, bodies)
+    return next(starts), owner.loads[name].measures
+
+
+def _force_map(forces: list[tuple[int, int, np.ndarray]], dim: int, nodes: int, inputs: int) -> Any:
+    made = sparse.lil_array((dim * nodes, inputs))
+    for at, first, weights in forces:
+        for i, weight in enumerate(np.repeat(weights, dim)):
+            made[dim * first + i, at + i] = weight
+    return made.tocsr()
+
+
+def _torque_map(starts: list[int], s: int, inputs: int) -> Any:
+    columns = np.array([at + i for at in starts for i in range(s)], dtype=int)
+    return sparse.csr_array((np.ones(columns.size), (np.arange(columns.size), columns)), shape=(columns.size, inputs))
+
+
+def _at_columns(rows: Any, start: int, width: int) -> Any:
+    coo = sparse.coo_array(rows)
+    return sparse.coo_array((coo.data, (coo.row, coo.col + start)), shape=(rows.shape[0], width))

@@ -1,0 +1,269 @@
+"""From bodies and connections to the flat arrays of the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...bodies.body import Body, Port
+from ...bodies.ports import find_place, find_port, split_port
+from ...joints.rows.connection import Connection, Measure, measures
+from ...joints.rows.laws import Contact
+from ...joints.rows.vectors import Place, Product, Turn, Vector
+from ...kernels.arrays import Arrays, Rolling, Springs, prepared
+from ...kernels.constraint_sizes import constraint_measures
+from ...kernels.resolution import resolution_terms
+from ...numerics import checks as check
+from ...numerics.rotations import Array, cross, spins
+from ...systems.resistive_relations import Relation
+from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
+from .loads import load_arrays, number_loads
+
+FLAT = 1e-6
+"""Sine of the angle between a disc and the ground from which on it has a point of contact."""
+DENSE_LIMIT = 300
+"""Unknown velocities up to which dense kernels are faster than sparse ones (about 1 ms per step at the limit)."""
+
+
+@dataclass
+class _Numbering:
+    """Places, vectors and products numbered as they are met; equal ones share a number."""
+
+    places: dict[Place, int] = field(default_factory=dict)
+    vectors: dict[Vector, int] = field(default_factory=dict)
+    products: dict[Product, int] = field(default_factory=dict)
+
+    def product(self, product: Product) -> int:
+        for vector in (product.first, product.second):
+            for place in (vector.plus, vector.minus):
+                if place is not None:
+                    self.places.setdefault(place, len(self.places))
+            self.vectors.setdefault(vector, len(self.vectors))
+        return self.products.setdefault(product, len(self.products))
+
+
+@dataclass(frozen=True)
+class Term:
+    """Which product enters which constraint row."""
+
+    row: int
+    product: int
+
+
+@dataclass(frozen=True)
+class Network:
+    """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
+
+    ``raw_shape`` are the node shapes without the shift to the centre of mass, sparse (k·d, n).
+    """
+
+    arrays: Arrays
+    raw_shape: Any
+    terms: tuple[Term, ...]
+    input_slices: Mapping[str, slice]
+
+
+def build_network(
+    bodies: Mapping[str, Body], connections: Sequence[Connection], gravity: Array, folded: bool | None = None
+) -> Network:
+    """Number the connections' vectors and gather the bodies' integrals; dense with the shift ``folded`` in, or sparse.
+
+    By default dense up to DENSE_LIMIT velocities.
+    """
+    numbering = _Numbering()
+    terms = _terms(connections, numbering)
+    springs = _springs(connections, numbering)
+    dim = len(gravity)
+    rolling = _rolling(connections, numbering, bodies)
+    loads = number_loads(connections, numbering.places, dim)
+    velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in bodies.values())
+    folded = velocities <= DENSE_LIMIT if folded is None else folded
+    nodes = _nodes(bodies, numbering, loads)
+    inputs, slices = load_arrays(bodies, connections, numbering.places, nodes)
+    parts = {
+        **inertia_arrays(bodies, gravity, folded),
+        **elastic_arrays(bodies),
+        **nodes,
+        **_products(numbering, nodes["node_position"].shape[0], dim),
+        **inputs,
+    }
+    parts.pop("load_start")
+    shape, mean = nodes["node_shape"], sparse.csr_array(mean_shapes(bodies))
+    if folded:
+        moves = sparse.diags_array(np.repeat(nodes["node_moves"], dim))
+        parts["node_shape"] = shape - moves @ body_rows(mean, nodes["node_body"], dim)
+    parts.update(prepared(parts))
+    parts["resolution"] = resolution_terms(parts, springs)
+    parts.update(constraint_measures(parts, np.array([r.unit != "N m" for c in connections for r in c.rows])))
+    to = _dense if folded else sparse.csr_array
+    parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
+    arrays = Arrays(
+        dim=dim,
+        term_row=np.array([t.row for t in terms], dtype=int),
+        term_product=np.array([t.product for t in terms], dtype=int),
+        springs=springs,
+        rolling=rolling,
+        **parts,
+    )
+    return Network(arrays, nodes["node_shape"], tuple(terms), slices)
+
+
+def _dense(a: Any) -> Array:
+    return a.toarray()
+
+
+def _terms(connections: Sequence[Connection], numbering: _Numbering) -> list[Term]:
+    rows = [row for connection in connections for row in connection.rows]
+    return [Term(i, numbering.product(product)) for i, row in enumerate(rows) for product in row.law.products]
+
+
+def _springs(connections: Sequence[Connection], numbering: _Numbering) -> Springs:
+    ordered = [m for _, m in measures(connections)]
+    state = np.cumsum([m.stiffness > 0.0 for m in ordered]) - 1
+    take = lambda kind, i: _indices(numbering.product(m.products[i]) for m in ordered if m.kind == kind)  # noqa: E731
+    return Springs(
+        length_product=take("length", 0),
+        component_product=take("component", 0),
+        sine_product=take("angle", 0),
+        cosine_product=take("angle", 1),
+        stiffness=np.array([m.stiffness for m in ordered]),
+        damping=np.array([0.0 if isinstance(m.damping, Relation) else m.damping for m in ordered]),
+        state=_indices(int(k) if m.stiffness > 0.0 else -1 for k, m in zip(state, ordered, strict=True)),
+        **_relations(ordered),
+    )
+
+
+def _rolling(connections: Sequence[Connection], numbering: _Numbering, bodies: Mapping[str, Body]) -> Rolling:
+    rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]
+    terms = [(i, term, law.holonomic) for i, _, law in rows for term in law.weighed]
+    turns = [(i, _spinning(c, turn, bodies), turn.axis) for i, c, law in rows for turn in law.turns]
+    contacts = [(i, law) for i, _, law in rows if isinstance(law, Contact)]
+    return Rolling(
+        row=_indices(i for i, _, _ in terms),
+        product=_indices(numbering.product(term.product) for _, term, _ in terms),
+        by=_indices(numbering.product(term.by) for _, term, _ in terms),
+        weight=np.array([term.weight for _, term, _ in terms]),
+        square=_indices(int(holonomic) for _, _, holonomic in terms),
+        spin_row=_indices(i for i, _, _ in turns),
+        spin_body=_indices(body for _, body, _ in turns),
+        spin_axis=np.array([a for _, _, a in turns]).reshape(len(turns), spins(next(iter(bodies.values())).dim)),
+        free=_indices(int(not law.holonomic) for _, _, law in rows),
+        positive_row=_indices(i for i, _ in contacts),
+        positive=_indices(numbering.product(law.height) for _, law in contacts),
+        least=np.array([FLAT * law.radius for _, law in contacts]),
+    )
+
+
+def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, Body]) -> int:
+    """The body that turns with a port; raises ValueError where the section at the port does not."""
+    index, port = find_port(turn.port, bodies)
+    if port.rotation is None:
+        raise ValueError(f"{connection.name}: a point mass does not roll: take a body with inertia")
+    if sparse.csr_array(port.rotation).count_nonzero():
+        raise ValueError(
+            f"{connection.name}: the section at {turn.port!r} turns against its body when that deforms: join a rigid "
+            "body to it and let that roll"
+        )
+    return index
+
+
+def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
+    """Those that resist by more than a coefficient."""
+    own = [(i, m.damping) for i, m in enumerate(ordered) if isinstance(m.damping, Relation)]
+    return {
+        "resisting": _indices(i for i, _ in own),
+        "relations": tuple(r for _, r in own),
+        "steepness": np.array([float(r.slope(0.0)) for _, r in own]),
+    }
+
+
+def _indices(values: Any) -> np.ndarray:
+    return np.array(list(values), dtype=int)
+
+
+def direction_shape(port: Port, direction: Array, dim: int, size: int) -> Any:
+    """∂a/∂u of a section direction a(u) = n + (ψu) × n: sparse (d, size)."""
+    if port.rotation is None:
+        raise ValueError(
+            "a point mass has no direction: hold its position alone, by a hinge of the plane, a spherical joint of "
+            "space, a distance or slider(..., turning=True), or take a body with inertia"
+        )
+    turned = np.einsum("aij,j->ia", cross(dim), direction)
+    return sparse.csr_array(turned) @ port.rotation
+
+
+def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) -> dict[str, Any]:
+    """Node data; the element means of load ports come last."""
+    owned = list(bodies.values())
+    dim = owned[0].dim
+    start = np.cumsum([0, *(b.size for b in owned)])
+    body, moves, position, shapes = [], [], [], []
+    for place in numbering.places:
+        index, port = find_place(place.port, bodies)
+        if place.direction is None:
+            x, shape = port.position - owned[index].inertia.centre, port.shape
+        else:
+            x = np.array(place.direction)
+            shape = _direction_or_explain(place, port, x, dim, owned[index].size)
+        body.append(index)
+        moves.append(float(place.direction is None))
+        position.append(x)
+        shapes.append(_at_columns(shape, int(start[index]), int(start[-1])))
+    load_start = []
+    for name in loads:
+        index, owner, port_name = split_port(name, bodies)
+        load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
+        load_start.append(len(body))
+        body += [index] * len(load.measures)
+        moves += [1.0] * len(load.measures)
+        position += list(load.positions - owner.inertia.centre)
+        shapes.append(_at_columns(load.shapes, int(start[index]), int(start[-1])))
+    return {
+        "node_body": np.array(body, dtype=int),
+        "node_moves": np.array(moves),
+        "node_position": np.array(position).reshape(len(body), dim),
+        "node_shape": sparse.vstack([sparse.csr_array((0, int(start[-1]))), *shapes]).tocsr(),
+        "load_start": load_start,
+    }
+
+
+def _direction_or_explain(place: Place, port: Port, x: Array, dim: int, size: int) -> Any:
+    try:
+        return direction_shape(port, x, dim, size)
+    except ValueError as error:
+        raise ValueError(f"port {place.port!r}: {error}") from None
+
+
+def _at_columns(rows: Any, start: int, width: int) -> Any:
+    coo = sparse.coo_array(rows)
+    return sparse.coo_array((coo.data, (coo.row, coo.col + start)), shape=(rows.shape[0], width))
+
+
+def _products(numbering: _Numbering, nodes: int, dim: int) -> dict[str, Any]:
+    vectors = list(numbering.vectors)
+    incidence = sparse.lil_array((len(vectors), nodes))
+    fixed = np.zeros((len(vectors), dim))
+    for i, vector in enumerate(vectors):
+        for place, sign in ((vector.plus, 1.0), (vector.minus, -1.0)):
+            if place is not None:
+                incidence[i, numbering.places[place]] = sign
+        if vector.fixed is not None:
+            fixed[i] = vector.fixed
+    first = _indices(numbering.vectors[p.first] for p in numbering.products)
+    second = _indices(numbering.vectors[p.second] for p in numbering.products)
+    return {
+        "incidence": incidence.tocsr(),
+        "vector_fixed": fixed,
+        "first": first,
+        "second": second,
+        "select_first": _selection(first, len(vectors)),
+        "select_second": _selection(second, len(vectors)),
+    }
+
+
+def _selection(index: np.ndarray, width: int) -> Any:
+    return sparse.csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), width))

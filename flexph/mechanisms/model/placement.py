@@ -1,0 +1,74 @@
+"""What users write for the place and the motion of a body, in the plane and in space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ...numerics import checks as check
+from ...numerics.rotations import Array, rotation, rotation_matrix, spins
+
+Placement = Any
+"""In the plane an angle [rad] or (x, y, angle) of the origin P; in space a rotation (a matrix (3, 3) or a
+``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair of both, (position, rotation)."""
+Motion = Any
+"""In the plane a spin [rad/s] or (ẋ, ẏ, spin) of the origin P; in space a spin (3,) or a pair (velocity of P, spin),
+both in world axes. Of a point mass its velocity alone, (ẋ, ẏ) or (ẋ, ẏ, ż)."""
+
+
+def read_placement(name: str, given: Placement, dim: int) -> tuple[Array | None, Array]:
+    """Position of P, or None where only the rotation is given, and the rotation matrix."""
+    what = f"pose of {name!r}"
+    if dim == 2:
+        if np.isscalar(given):
+            return None, rotation(check.number(f"angle of {name!r}", given))
+        x, y, angle = check.array(what, given, (3,))
+        return np.array([x, y]), rotation(angle)
+    if isinstance(given, Rotation) or (not _is_pair(given) and np.ndim(given) == 2):
+        return None, rotation_matrix(f"rotation of {name!r}", given)
+    if _is_pair(given):
+        return check.array(f"position of {name!r}", given[0], (3,)), rotation_matrix(f"rotation of {name!r}", given[1])
+    if np.isscalar(given):
+        raise ValueError(
+            f"{what} must be a position (3,), a rotation, or a pair (position, rotation) in space, got {given!r}"
+        )
+    return check.array(what, given, (3,)), np.eye(3)
+
+
+def read_motion(name: str, given: Motion, dim: int, turns: bool) -> tuple[Array | None, Array]:
+    """Velocity of P, or None where only the spin is given, and the spin in world axes; a body may have no spin."""
+    what = f"velocity of {name!r}"
+    if not turns:
+        return _point_velocity(what, given, dim), np.zeros(spins(dim))
+    if dim == 2:
+        if np.isscalar(given):
+            return None, np.array([check.number(f"spin of {name!r}", given)])
+        vx, vy, spin = check.array(what, given, (3,))
+        return np.array([vx, vy]), np.array([spin])
+    if np.isscalar(given):
+        raise ValueError(f"{what} must be a spin (3,) or a pair (velocity, spin) in space, got {given!r}")
+    velocity, spin = (given[0], given[1]) if _is_pair(given) else (None, given)
+    moving = None if velocity is None else check.array(what, velocity, (3,))
+    return moving, check.array(f"spin of {name!r}", spin, (3,))
+
+
+def _point_velocity(what: str, given: Motion, dim: int) -> Array:
+    """Velocity of a point mass, (d,), given alone or as that of a body with spin zero."""
+    if np.isscalar(given):
+        raise ValueError(f"{what} must be the velocity ({dim},) of a point mass, which has no spin, got {given!r}")
+    if dim == 3 and _is_pair(given):
+        velocity, spin = given
+    elif dim == 2 and np.size(given) == 3:
+        velocity, spin = given[:2], given[2]
+    else:
+        return check.array(what, given, (dim,))
+    if np.any(check.array(f"the spin in the {what}", np.ravel(spin), (np.size(spin),))):
+        raise ValueError(f"{what} must be a velocity ({dim},): a point mass has no spin, got {spin!r}")
+    return check.array(what, velocity, (dim,))
+
+
+def _is_pair(given: Any) -> bool:
+    """A pair of two things; three numbers in a row and matrices are none."""
+    return isinstance(given, list | tuple) and len(given) == 2

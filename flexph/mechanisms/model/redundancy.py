@@ -1,0 +1,68 @@
+"""Redundant constraints: multipliers of least norm through a basis of the independent ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.step import Independent
+from ...numerics.rotations import Array
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+
+RANK = 1e-6
+"""Singular value over the largest one below which a constraint depends on others. Where loops close to round-off, those
+that do leave 1e-15, or its square root where they move only because they are singular (Bennett's linkage)."""
+
+
+def independent(mechanism: Mechanism, G: Any) -> Independent | None:
+    """The independent combinations of the constraints G v = b, None where G has full rank.
+
+    λ = W U μ with W G = U Σ Vᵀ (rank columns) is the solution of least norm ‖W⁻¹λ‖, W the unit of each multiplier:
+    a torque counts as the force that has it at the largest distance of a joint from a centre of mass. The independent
+    constraints are Uᵀ W G v = Uᵀ W b; the others follow from them as long as the rank stays. Constraints in groups
+    without redundancy stay as they are.
+    """
+    g = sparse.csr_array(G)
+    rows = g.shape[0]
+    weight, a = _weights(mechanism), mechanism.network.arrays
+    moves = displacement_sizes(a, lever(a)) / lever(a)  # the rank depends on no unit of the velocities
+    link = sparse.block_array([[None, g], [g.T, None]])
+    _, label = connected_components(sparse.csr_array(link), directed=False)
+    spread, gathered, full = [], [], True
+    for group in np.unique(label[:rows]):
+        own, touched = np.flatnonzero(label[:rows] == group), np.flatnonzero(label[rows:] == group)
+        scaled = weight[own, None] * g[own][:, touched].toarray() * moves[touched]
+        left, values, _ = np.linalg.svd(scaled, full_matrices=False)
+        rank = int(np.sum(values > RANK * values[0])) if values.size else 0
+        if rank == own.size:
+            left, w = np.eye(own.size), np.ones(own.size)
+        else:
+            left, w, full = left[:, :rank], weight[own], False
+        spread.append(_placed(w[:, None] * left, own, rows))
+        gathered.append(_placed(left / w[:, None], own, rows))
+    if full:
+        return None
+    to = (lambda blocks: sparse.hstack(blocks).tocsr()) if sparse.issparse(G) else _dense
+    return Independent(to(spread), to(gathered).T)
+
+
+def _dense(blocks: list[Any]) -> Array:
+    return sparse.hstack(blocks).toarray()
+
+
+def _placed(block: Array, rows: Array, height: int) -> Any:
+    coo = sparse.coo_array(block)
+    return sparse.coo_array((coo.data, (rows[coo.row], coo.col)), shape=(height, block.shape[1]))
+
+
+def _weights(mechanism: Mechanism) -> Array:
+    """1 for forces, and for torques the largest distance of a joint from a centre of mass [m]."""
+    size = lever(mechanism.network.arrays)
+    units = [row.unit for c in mechanism.connections for row in c.rows]
+    return np.array([size if unit == "N m" else 1.0 for unit in units])

@@ -1,0 +1,180 @@
+"""The quasi-static elastic start: deformation that balances the inertia forces of the rigid motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import null_space
+
+from ...kernels.continuous import (
+    elastic_stiffness,
+    elastic_stress,
+    gyroscopic_force,
+    kinetic_gradient,
+    mass_matrix,
+    spring_operator,
+    strain_operator,
+)
+from ...kernels.springs import resistances
+from ...kernels.state import Configuration, derive
+from ...numerics.factors.singular_systems import least_norm, solve_saddle
+from ...numerics.rotations import Array
+from ..model.placement import Motion
+from ..model.state import TimeTable
+from .assembly import move
+from .consistent_start import constraint_gap, constraint_rates, move_with, spring_forces, velocities_of
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+
+PASSES = 60
+FEW = 400
+"""Flexible coordinates up to which corrections are least-norm solutions; beyond, only where factors are singular."""
+DIVERGED = 1e3
+"""Change over the size of the bodies beyond which the passes lead nowhere."""
+SETTLED = 1e-10
+"""Change over the size of the bodies at which the passes end: accelerations come from a difference good for that."""
+
+
+def deform(
+    mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, velocities: Mapping[str, Motion]
+) -> Configuration:
+    """The nearest pose with u, σ that balance the inertia forces at u̇ = ü = 0 and keep the joints closed.
+
+    Newton's method on the position, the rigid accelerations a and the multipliers together, velocities projected anew
+    in each pass:
+
+        M_rr a − G_rᵀλ = f_r,   M_ur a + Dᵀσ(u) − G_uᵀλ = f_u,   G_r a = d/dt (b − G v),   g(q) = 0,
+
+    springs by their tangent stiffness.
+
+    Raises ArithmeticError where that does not settle: the motion is too fast for the stiffness.
+    """
+    size = float(np.abs(mechanism.network.arrays.node_position).max(initial=1e-300))
+    change = np.inf
+    for _ in range(PASSES):
+        c = move_with(mechanism, c, table, time, velocities)
+        if change <= SETTLED * size:
+            return _close(mechanism, c, table, time)
+        moved, bent = _correction(mechanism, c, table, time)
+        centres, rotations = move(mechanism, c.r, c.R, moved)
+        u = c.u + bent
+        c = c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
+        change = float(max(np.abs(moved).max(initial=0.0), np.abs(bent).max(initial=0.0)))
+        if not change <= DIVERGED * size:
+            break
+    raise ArithmeticError(
+        f"the quasi-static start did not settle (last change {change:.1e} m): the motion is too "
+        "fast for the stiffness; start undeformed"
+    )
+
+
+def _correction(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> tuple[Array, Array]:
+    """Newton corrections of the rigid position and of u; least-norm where freedoms or multipliers are left open."""
+    a = mechanism.network.arrays
+    n = a.body_u.size
+    M, elastic = mass_matrix(a, c.u, deforming=False), _elastic_force(mechanism, c)
+    (K, shift), mean = _stiffness(mechanism, c), _mean(mechanism)
+    G, _ = constraint_rates(mechanism, c, table, time)
+    r = M.shape[0] - n
+    force = _applied(mechanism, c, table)
+    springs = sparse.csr_array(M.shape)
+    if a.springs.stiffness.size:
+        S = spring_operator(a, c, derive(a, c))
+        springs = sparse.csr_array(S.T @ sparse.diags_array(a.springs.stiffness) @ S)
+    system = sparse.block_array(
+        [
+            [M[:r, :r], springs[:r, :r], springs[:r, r:], -G[:, :r].T, None],
+            [M[r:, :r], springs[r:, :r], K + springs[r:, r:], -G[:, r:].T, shift],
+            [G[:, :r], None, None, None, None],
+            [None, G[:, :r], G[:, r:], None, None],
+            [None, None, mean, None, -sparse.eye_array(mean.shape[0])],
+        ]
+    )
+    gap, curvature = constraint_gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)
+    rhs = np.concatenate([force[:r], force[r:] - elastic, curvature, -gap, np.zeros(mean.shape[0])])
+    found = least_norm(system.toarray(), rhs) if n <= FEW else _regular(system, rhs, G[:, :r].toarray())
+    return found[r : 2 * r], found[2 * r : 2 * r + n]
+
+
+def _regular(system: Any, rhs: Array, rigid: Array) -> Array:
+    """The correction of a large body: not along the rigid freedoms that the constraints (g, r) leave open."""
+    open_ways, r = null_space(rigid), rigid.shape[1]
+    pinned = sparse.csr_array((open_ways.shape[1], system.shape[1]), dtype=float).tolil()
+    pinned[:, r : 2 * r] = open_ways.T
+    whole = sparse.vstack([system, pinned]).tocsr()
+    if whole.shape[0] != whole.shape[1]:  # constraints are redundant
+        return least_norm(system.toarray(), rhs)
+    return solve_saddle(whole, np.append(rhs, np.zeros(open_ways.shape[1])))
+
+
+def _close(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Configuration:
+    """Close the joints to round-off by the least change of the position and, where it takes that, of u."""
+    rigid = mechanism.layout.velocities - mechanism.layout.flexible
+    for columns in (rigid, rigid, mechanism.layout.velocities):
+        gap = constraint_gap(mechanism, c, table, time)
+        G, _ = constraint_rates(mechanism, c, table, time)
+        step = np.zeros(mechanism.layout.velocities)
+        step[:columns] = np.linalg.lstsq(G.toarray()[:, :columns], -gap, rcond=1e-10)[0]
+        centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
+        u = c.u + step[rigid:]
+        c = c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
+    return c
+
+
+def _elastic_force(mechanism: Mechanism, c: Configuration) -> Array:
+    a = mechanism.network.arrays
+    return strain_operator(a, c.u).T @ elastic_stress(a, c.u)
+
+
+def _stiffness(mechanism: Mechanism, c: Configuration) -> tuple[Any, Any]:
+    """DᵀC⁻¹D, the geometric stiffness of the stresses, and the centrifugal softening −ω²K, as K₀ + S mean.
+
+    The shifts of the mass integrals to centre of mass and mean axes are kept apart as S where they would fill them.
+    """
+    a = mechanism.network.arrays
+    made, shift = elastic_stiffness(a, c.u), 0.0 * _mean(mechanism).T
+    s, n, w = a.n.shape[0], a.body_u.size, c.omega[a.body_u]
+    for block in range(s * s):
+        rows = slice((1 + s + block) * n, (2 + s + block) * n)
+        square = sparse.diags_array(w[:, block // s] * w[:, block % s])
+        made = made - square @ sparse.csr_array(a.stack[rows])
+        if a.mean is not None:
+            shift = shift + square @ a.border_stack[rows]
+    return made, shift
+
+
+def _mean(mechanism: Mechanism) -> Any:
+    """Mean motions of the bodies (k, n) where the shifts to them are kept apart; none where they are folded in."""
+    a = mechanism.network.arrays
+    return sparse.csr_array((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.border)
+
+
+def _curvature(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
+    """d/dt (b − G v) at constant velocities, by a second-order difference along the motion."""
+    v = velocities_of(mechanism, c)[: -mechanism.layout.flexible or None]
+    fastest = float(np.abs(v).max(initial=0.0)) or 1.0
+    step = 1e-5 / fastest  # truncation (1e-5)², round-off 1e-16/1e-5 of the velocities: 1e-10
+    values = []
+    for ahead in (0.0, step, 2.0 * step):  # to the right of the time, where drives are defined
+        centres, rotations = move(mechanism, c.r, c.R, ahead * v)
+        G, b = constraint_rates(mechanism, c._replace(r=centres, R=rotations), table, time + ahead)
+        values.append(b - G[:, : v.size] @ v)
+    return (-3.0 * values[0] + 4.0 * values[1] - values[2]) / (2.0 * step)
+
+
+def _applied(mechanism: Mechanism, c: Configuration, table: TimeTable) -> Array:
+    """Gravity, centrifugal and gyroscopic forces, springs and dampers on (ṙ, ω, u̇)."""
+    a = mechanism.network.arrays
+    v = velocities_of(mechanism, c)
+    force = gyroscopic_force(a, c, v)
+    force[: a.weight.size] += a.weight.ravel()
+    force[v.size - a.body_u.size :] -= kinetic_gradient(a, c)
+    if a.springs.stiffness.size:
+        S = spring_operator(a, c, derive(a, c))
+        rate = S @ v
+        force -= S.T @ (spring_forces(mechanism, c, table.anchors) + resistances(a.springs, rate) * rate)
+    return force

@@ -1,0 +1,212 @@
+"""Reaction forces and drive torques, as wrenches with a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...bodies.ports import find_port
+from ...joints.rows.connection import Connection
+from ...joints.rows.vectors import Ground, Place, PortName, Product, Turn, Vector
+from ...numerics import checks as check
+from ...numerics.rotations import Array, cross, moment, spin_map
+from ..model.state import State, TimeTable, configuration
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """What a joint or drive does to a body: force (k, d) [N] and torque (k, s) [N m] about the port of that body.
+
+    ``on`` names the port (or the ground), ``frame`` the axes: ``world``, or those of the section at the ``first`` or
+    ``second`` port. times (k,) [s]; of a single state k = 1.
+    """
+
+    times: Array
+    force: Array
+    torque: Array
+    on: str
+    frame: str
+
+
+class Motion(NamedTuple):
+    """Placements of all bodies at k times: r (k, b, d), R (k, b, d, d), u (k, n)."""
+
+    times: Array
+    r: Array
+    R: Array
+    u: Array
+
+
+def reaction_of_state(mechanism: Mechanism, state: State, joint: str, on: str, frame: str) -> Reaction:
+    """See :meth:`flexph.Mechanism.reaction`."""
+    c = configuration(mechanism, state.x)
+    motion = Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
+    return reaction(mechanism, motion, state.multipliers[None], TimeTable(mechanism, state.anchors), joint, on, frame)
+
+
+def position_of(mechanism: Mechanism, state: State, port: str) -> Array:
+    """See :meth:`flexph.Mechanism.position`."""
+    c = configuration(mechanism, state.x)
+    motion = Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
+    found: Array = _Places(mechanism, motion).point(Place(port))[0]
+    return found
+
+
+def reaction(
+    mechanism: Mechanism, motion: Motion, multipliers: Array, table: TimeTable, joint: str, on: str, frame: str
+) -> Reaction:
+    """The wrench of a joint along a motion.
+
+    A product V·W with the force φ acts with φW on the places of V and with φV on those of W: forces on points, and
+    torques d × (φV) on directions d.
+    """
+    check.choice("on", on, ("first", "second"))
+    check.choice("frame", frame, ("world", "first", "second"))
+    constrained = {c.name: c for c in mechanism.connections if c.rows}
+    connection: Connection = check.lookup("joint", joint, constrained)
+    port = connection.ports[0 if on == "first" else 1]
+    points = _Places(mechanism, motion)
+    body, origin = points.body(port), points.origin(connection, port)
+    force, torque = np.zeros_like(origin), np.zeros((len(origin), len(cross(mechanism.layout.dim))))
+    for product, on_product in _forces(mechanism, connection, multipliers, table, points):
+        v, w = points.vector(product.first), points.vector(product.second)
+        for vector, pull in ((product.first, w), (product.second, v)):
+            if vector.plus is None:  # a direction fixed in the ground
+                torque += moment(np.array(vector.fixed), on_product[:, None] * pull) if body < 0 else 0.0
+                continue
+            for place, sign in points.ends(vector):
+                if points.body(None if place is None else place.port) != body:
+                    continue
+                acting = sign * on_product[:, None] * pull
+                if place is None or place.direction is None:
+                    force += acting
+                    torque += moment(points.end(place, vector) - origin, acting)
+                else:
+                    torque += moment(points.arm(place), acting)
+    for row, turn in _turns(mechanism, connection):
+        sign = 1.0 if points.body(turn.port) == body else -1.0 if body < 0 else 0.0
+        torque += sign * multipliers[:, [row]] * np.array(turn.axis)
+    if frame != "world":
+        axes = points.section(connection.ports[0 if frame == "first" else 1])
+        force = np.einsum("tji,tj->ti", axes, force)
+        torque = np.einsum("tji,tj->ti", spin_map(axes), torque)
+    return Reaction(motion.times, force, torque, str(port), frame)
+
+
+def _first_row(mechanism: Mechanism, connection: Connection) -> tuple[int, int]:
+    """Numbers of a connection and of its first row."""
+    first = [c.name for c in mechanism.connections].index(connection.name)
+    return first, sum(len(c.rows) for c in mechanism.connections[:first])
+
+
+def _turns(mechanism: Mechanism, connection: Connection) -> list[tuple[int, Turn]]:
+    """The spins in the rows of a joint, with the numbers of the rows."""
+    _, row = _first_row(mechanism, connection)
+    return [(row + k, turn) for k, r in enumerate(connection.rows) for turn in r.law.turns]
+
+
+def _forces(
+    mechanism: Mechanism, connection: Connection, multipliers: Array, table: TimeTable, points: _Places
+) -> list[tuple[Product, Array]]:
+    """The products of a joint and the force on each of them, (k,)."""
+    first, row = _first_row(mechanism, connection)
+    times = points.times
+    term = sum(len(r.law.products) for c in mechanism.connections[:first] for r in c.rows)
+    driven = connection.is_driven
+    coefficients = np.array([table.at(float(t))[0] for t in (times if driven else times[:1])])
+    forces: list[tuple[Product, Array]] = []
+    for r in connection.rows:
+        for product in r.law.products:
+            forces.append((product, multipliers[:, row] * coefficients[:, term]))
+            term += 1
+        for own in r.law.weighed:
+            forces.append((own.product, multipliers[:, row] * own.weight * points.product(own.by)))
+        row += 1
+    return forces
+
+
+class _Places:
+    """World points and directions along a motion."""
+
+    def __init__(self, mechanism: Mechanism, motion: Motion) -> None:
+        self._m, self._motion, self._dim = mechanism, motion, mechanism.layout.dim
+        sizes = [b.size for b in mechanism.bodies.values()]
+        self._start = np.cumsum([0, *sizes])
+
+    @property
+    def times(self) -> Array:
+        """The times, (k,) [s]."""
+        return self._motion.times
+
+    def body(self, port: PortName | None) -> int:
+        """Number of the body of a port; −1 is the ground."""
+        return -1 if port is None or isinstance(port, Ground) else find_port(port, self._m.bodies)[0]
+
+    def ends(self, vector: Vector) -> list[tuple[Place | None, float]]:
+        """The places a vector pulls at, None for the ground."""
+        found: list[tuple[Place | None, float]] = []
+        if vector.plus is not None:
+            found.append((vector.plus, 1.0))
+        if vector.minus is not None:
+            found.append((vector.minus, -1.0))
+        if vector.minus is None and vector.plus is not None and vector.plus.direction is None:
+            found.append((None, -1.0))  # a gap to the ground
+        return found
+
+    def arm(self, place: Place) -> Array:
+        """R (x − centre) of a point, or a direction, (k, d)."""
+        i, port = find_port(place.port, self._m.bodies)
+        body, u = list(self._m.bodies.values())[i], self._motion.u[:, self._start[i] : self._start[i + 1]]
+        if place.direction is None:
+            local = port.position - body.inertia.centre + u @ (port.shape - body.inertia.mean_shape).T
+        else:
+            n = np.array(place.direction)
+            local = np.broadcast_to(n, (len(u), self._dim))
+            if port.rotation is not None:
+                local = local + np.einsum("ts,sij,j->ti", (port.rotation @ u.T).T, cross(self._dim), n)
+        return np.einsum("tij,tj->ti", self._motion.R[:, i], local)
+
+    def point(self, place: Place) -> Array:
+        """World position of a point, (k, d)."""
+        return self._motion.r[:, self.body(place.port)] + self.arm(place)
+
+    def vector(self, vector: Vector) -> Array:
+        """World vector, (k, d)."""
+        made = np.zeros((len(self._motion.times), self._dim))
+        for place, sign in ((vector.plus, 1.0), (vector.minus, -1.0)):
+            if place is not None:
+                made += sign * (self.point(place) if place.direction is None else self.arm(place))
+        return made if vector.fixed is None else made + np.array(vector.fixed)
+
+    def product(self, product: Product) -> Array:
+        """V·W, (k,)."""
+        return np.einsum("td,td->t", self.vector(product.first), self.vector(product.second))
+
+    def end(self, place: Place | None, vector: Vector) -> Array:
+        """Where a point force acts; on the ground at the other end of the gap."""
+        if place is not None:
+            return self.point(place)
+        fixed = np.zeros(self._dim) if vector.fixed is None else np.array(vector.fixed)
+        return np.broadcast_to(-fixed, (len(self._motion.times), self._dim))
+
+    def origin(self, connection: Connection, port: PortName) -> Array:
+        """The point about which torques are taken, (k, d): the port, or the ground where the joint is fixed to it."""
+        if not isinstance(port, Ground):
+            return self.point(Place(port))
+        if port.position is not None:
+            return np.broadcast_to(np.array(port.position), (len(self._motion.times), self._dim)).copy()
+        first = connection.ports[0]
+        assert isinstance(first, str)
+        return self.point(Place(first))
+
+    def section(self, port: PortName) -> Array:
+        """Axes of the section at a port, (k, d, d), orthonormal to first order in u."""
+        if isinstance(port, Ground):
+            return np.broadcast_to(np.eye(self._dim), (len(self._motion.times), self._dim, self._dim))
+        axes = [self.arm(Place(port, tuple(e))) for e in np.eye(self._dim)]
+        return np.stack(axes, axis=-1)

@@ -1,0 +1,128 @@
+"""Small motions of a mechanism about rest under load as a linear system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cholesky, eigh
+
+from ...kernels.continuous import input_matrix, spring_operator, strain_operator
+from ...kernels.gradient import columns
+from ...kernels.springs import damping_slopes
+from ...linear.modes.quadratic_spectrum import modal
+from ...numerics.rotations import Array, cross
+from ...systems.inputs import Input
+from ...systems.linear import LinearPHDAE
+from ..model.state import State
+from .small_motion import AtRest, small_motion
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+
+
+def linearize_state(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> LinearPHDAE:
+    """Small motions about rest under load as a :class:`LinearPHDAE` with its constraints eliminated.
+
+    ``E = diag(M, 1)``, ``J = [[0, −L], [Lᵀ, 0]]`` with M, K = L Lᵀ on the null space of G; K holds elasticity, springs
+    and the geometric stiffness of stresses, joint forces and loads. States are the free velocities and ``s = Lᵀη``.
+    Raises ValueError for a steady rotation, a load without potential, and where K has a negative direction.
+    """
+    small = small_motion(mechanism, state, inputs)
+    if np.any(small.steady.spin):
+        raise ValueError("a steady rotation has no LinearPHDAE at rest: use mechanism.spectrum(state)")
+    m = modal(small.motion)
+    if not m.signature.symmetric:
+        raise ValueError("a load that follows a section has no potential: use mechanism.spectrum(state)")
+    if m.signature.negative:
+        raise ValueError("the equilibrium is unstable, its energy has no minimum: use mechanism.spectrum(state)")
+    own = m.vectors[:, : m.squares.size] * m.root
+    mass, back = 0.5 * (small.motion.mass + small.motion.mass.T), own / m.squares  # η of the states s
+    return _linear_system(mechanism, small, mass @ own, back)
+
+
+def _linear_system(mechanism: Mechanism, small: AtRest, root: Array, back: Array) -> LinearPHDAE:
+    """The system with K = root rootᵀ and η = back s."""
+    a, (n, rank) = mechanism.network.arrays, root.shape
+    lift, parts = _lift(mechanism, small, back)
+    B = small.basis.T @ input_matrix(a, small.c, small.d).toarray()
+    mass = 0.5 * (small.motion.mass + small.motion.mass.T)
+    return LinearPHDAE(
+        E=np.block([[mass, np.zeros((n, rank))], [np.zeros((rank, n)), np.eye(rank)]]),
+        J=np.block([[np.zeros((n, n)), -root], [root.T, np.zeros((rank, rank))]]),
+        R=np.block([[_damping(mechanism, small), np.zeros((n, rank))], [np.zeros((rank, n + rank))]]),
+        B=np.vstack([B, np.zeros((rank, B.shape[1]))]),
+        ports=dict(mechanism.network.input_slices),
+        parts=parts,
+        kinetic=np.arange(n + rank) < n,
+        lift=lift,
+    )
+
+
+def _damping(mechanism: Mechanism, small: AtRest) -> Array:
+    """R = FᵀF from the roots of its parts, so that it is semi-definite to the last bit."""
+    a, bent = mechanism.network.arrays, small.basis[columns(mechanism.network.arrays)[2]]
+    roots = [np.zeros((0, small.basis.shape[1]))]
+    slopes = damping_slopes(a.springs, np.zeros(a.springs.damping.size))
+    if slopes.any():
+        S = spring_operator(a, small.c, small.d).toarray() @ small.basis
+        roots.append(np.sqrt(slopes)[:, None] * S)
+    if a.stress_damping.any():  # β is the same for all stresses that C⁻¹ couples
+        stiffness = sparse.csr_array(a.stiffness).toarray()
+        strain = strain_operator(a, small.c.u).toarray() @ bent
+        roots.append(np.sqrt(a.stress_damping)[:, None] * (cholesky(stiffness, lower=True).T @ strain))
+    viscous = sparse.csr_array(a.viscous).toarray()
+    if viscous.any():
+        values, vectors = eigh(viscous)
+        roots.append(np.sqrt(np.maximum(values, 0.0))[:, None] * (vectors.T @ bent))
+    root = np.vstack(roots)
+    made: Array = root.T @ root
+    return made
+
+
+def _lift(mechanism: Mechanism, small: AtRest, back: Array) -> tuple[Array, dict[str, slice]]:
+    """From the free states to the parts that linearizing a pose has: v_P, ω, u̇, σ of each body, and springs."""
+    a = mechanism.network.arrays
+    cv, cw, cu = columns(a)
+    D = strain_operator(a, small.c.u).toarray()
+    P, bent = small.basis, small.basis[cu]
+    stress = sparse.csr_array(a.stiffness) @ (D @ bent @ back)
+    rows: list[Array] = []
+    parts: dict[str, slice] = {}
+    at, m = 0, 0
+    for i, (name, body) in enumerate(mechanism.bodies.items()):
+        own = a.body_u == i
+        R, arm = small.c.R[i], body.inertia.centre + body.inertia.mean_shape @ small.c.u[own]
+        rate = bent[own]
+        moving = R.T @ P[cv[i]] - body.inertia.mean_shape @ rate
+        pieces = {"velocity": moving}
+        if body.turns:
+            spin = P[cw[i]]
+            lever = np.einsum("sij,j->is", cross(a.dim), arm)
+            pieces["velocity"] = moving - lever @ spin
+            pieces["spin"] = spin
+        pieces["deformation_rate"] = rate
+        own_stress = stress[m : m + body.stress_size]
+        m += body.stress_size
+        for kind, piece in pieces.items():
+            at = _append(rows, parts, f"{name}.{kind}", np.hstack([piece, np.zeros((len(piece), back.shape[1]))]), at)
+        pad = np.zeros((len(own_stress), P.shape[1]))
+        at = _append(rows, parts, f"{name}.stress", np.hstack([pad, own_stress]), at)
+    if a.springs.stiffness.size:
+        S = spring_operator(a, small.c, small.d).toarray() @ P @ back
+        names = list(mechanism.layout.parts)
+        stored = np.flatnonzero(a.springs.state >= 0)
+        first = len(names) - mechanism.layout.multipliers - len(stored)
+        for name, spring in zip(names[first:], stored, strict=False):
+            row = np.concatenate([np.zeros(P.shape[1]), a.springs.stiffness[spring] * S[spring]])
+            at = _append(rows, parts, name, row[None], at)
+    return np.vstack(rows), parts
+
+
+def _append(rows: list[Array], parts: dict[str, slice], name: str, piece: Array, at: int) -> int:
+    if len(piece):
+        rows.append(piece)
+        parts[name] = slice(at, at + len(piece))
+    return at + len(piece)

@@ -1,0 +1,161 @@
+"""Small motions about a loaded rest or a steady rotation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...kernels.gradient import columns
+from ...kernels.state import Configuration, Derived, derive
+from ...kernels.stiffness.stiffness_size import stiffness_size
+from ...kernels.stiffness.tangent import tangent
+from ...linear.elimination import null_space
+from ...linear.modes.quadratic_spectrum import Noise, SmallMotion, Solution, solve
+from ...numerics import checks as check
+from ...numerics.rotations import Array
+from ...systems.inputs import Input
+from ..model.state import State, configuration
+from ..poses.assembly import extent
+from ..poses.consistent_start import velocities_of
+from .equilibrium import is_balanced, problem, refuse_nonholonomic
+from .steady_rotation import Steady, steady_motion
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+
+ROUND_OFF = 10.0 * float(np.finfo(float).eps)
+"""Error of an entry of the stiffness over the sum of the sizes of its terms: some ten operations lie on the way."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Small motions ξ(t) = Re(shape e^{st}) about a rest or a steady motion.
+
+    values s (k,) [1/s], by ascending modulus of the imaginary part and then of the real part; shapes (n_v, k), complex:
+    displacements (δr of the centres of mass in world axes, turn θ in body axes, δu) of all bodies, largest entry 1.
+    ``about`` is "rest" or "steady motion", ``message`` says it in a sentence, and whether it is stable.
+    """
+
+    values: Array
+    shapes: Array
+    about: str
+    message: str
+    parts: Mapping[str, slice]
+
+    @property
+    def frequencies(self) -> Array:
+        """Im s > 0, ascending [rad/s]."""
+        return np.sort(self.values.imag[self.values.imag > 0.0])
+
+    def part(self, name: str) -> Array:
+        """Rows of the shapes of one part, e.g. ``beam.deformation``, (n, k)."""
+        return self.shapes[check.lookup("part", name, self.parts)]
+
+
+class AtRest(NamedTuple):
+    """A mechanism at rest or in steady rotation, ξ = P η on the null space of its constraints; all dense."""
+
+    c: Configuration
+    d: Derived
+    basis: Array
+    steady: Steady
+    motion: SmallMotion
+
+
+def small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> AtRest:
+    """M, C, R and K of the small motions about a state. Raises ValueError unless it is in equilibrium."""
+    a, c = mechanism.network.arrays, configuration(mechanism, state.x)
+    d, steady = derive(a, c), steady_motion(mechanism, state)
+    if np.any(velocities_of(mechanism, c)):
+        refuse_nonholonomic(mechanism, "the spectrum of a motion")
+    given = problem(mechanism, state.anchors, state.time, inputs, steady)
+    G = given.constraints(c)
+    basis = null_space(G, mechanism.constraint_names)[0].toarray() if G.shape[0] else np.eye(G.shape[1])
+    left = given.unbalanced(c, state.multipliers)
+    _refuse_unbalanced(mechanism, c, left, G.T @ state.multipliers, steady)
+    forces = given.forces(c, state.multipliers)
+    t = tangent(a, c, d, forces, steady.spin)
+    size = ROUND_OFF * stiffness_size(a, c, d, forces, steady.spin) + _unbalanced_stiffness(mechanism, c, left)
+    size = size + _in_any_direction(mechanism, size)
+    mass, gyroscopic, damping, stiffness = (basis.T @ (matrix @ basis) for matrix in t)
+    return AtRest(c, d, basis, steady, SmallMotion(mass, gyroscopic, damping, stiffness, Noise(size, basis)))
+
+
+def _in_any_direction(mechanism: Mechanism, size: Any) -> Any:
+    """What sizes (n_v, n_v) leave in other directions of the world or of a body: these are known to round-off."""
+    centres, spins, bent = columns(mechanism.network.arrays)
+    groups = [*centres, *(own for own in spins if own[0] >= 0)]
+    rows = np.concatenate([np.repeat(own, own.size) for own in groups])
+    places = np.concatenate([np.tile(own, own.size) for own in groups])
+    every = sparse.coo_array((np.ones(rows.size), (rows, places)), shape=size.shape)
+    every = sparse.csr_array(every) + sparse.diags_array(np.isin(np.arange(size.shape[0]), bent).astype(float))
+    return np.finfo(float).eps * (every @ size @ every)
+
+
+def _refuse_unbalanced(mechanism: Mechanism, c: Configuration, left: Array, joints: Array, steady: Steady) -> None:
+    if not is_balanced(mechanism, c, left, np.maximum(np.abs(joints), np.abs(left + joints)), steady.spin):
+        raise ValueError(
+            "the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...), and needs "
+            f"the inputs= with which it was found: a force of {np.abs(left).max():.2g} is not balanced"
+        )
+
+
+def _unbalanced_stiffness(mechanism: Mechanism, c: Configuration, left: Array) -> Any:
+    """What unbalanced forces add to the stiffness of motions that the energy does not see, sparse diagonal (n_v, n_v).
+
+    Turning the whole mechanism moves the force f on a centre of mass at r by f·(θ × (θ × r)).
+    """
+    centres, spins, _ = columns(mechanism.network.arrays)
+    size = np.zeros(left.size)
+    size[centres] = np.abs(left[centres]) / extent(mechanism, c.r, c.R)
+    turning = spins[spins >= 0]
+    size[turning] = np.abs(left[turning])
+    return sparse.diags_array(size)
+
+
+def spectrum(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> Spectrum:
+    """See :meth:`flexph.Mechanism.spectrum`."""
+    small = small_motion(mechanism, state, inputs)
+    solution = solve(small.motion)
+    order = np.lexsort((np.abs(solution.values.real), np.abs(solution.values.imag).round(12)))
+    shapes = small.basis @ solution.shapes[:, order]
+    top = np.take_along_axis(shapes, np.abs(shapes).argmax(axis=0)[None], axis=0)
+    return Spectrum(
+        values=solution.values[order],
+        shapes=shapes / np.where(top == 0.0, 1.0, top),
+        about="steady motion" if np.any(small.steady.spin) else "rest",
+        message=_message(small.steady, solution),
+        parts=_shape_parts(mechanism),
+    )
+
+
+def _message(steady: Steady, solution: Solution) -> str:
+    verdict = "no growing motion" + (f" above {solution.untold:.1g} 1/s" if solution.untold else "")
+    if solution.growth:
+        verdict = f"unstable: grows with {solution.growth:.4g} 1/s"
+    if not np.any(steady.spin):
+        return f"small motions about rest ({verdict})"
+    turn = float(np.linalg.norm(steady.spin))
+    return (
+        f"small motions about a steady rotation with {turn:.6g} rad/s, in the frame that turns with it: complex "
+        f"spectrum of a gyroscopic system, not of a LinearPHDAE at rest ({verdict})"
+    )
+
+
+def _shape_parts(mechanism: Mechanism) -> dict[str, slice]:
+    """Names of the rows of the shapes: centre, turn and deformation of each body."""
+    cv, cw, cu = columns(mechanism.network.arrays)
+    parts: dict[str, slice] = {}
+    at = int(cu[0]) if cu.size else 0
+    for i, (name, body) in enumerate(mechanism.bodies.items()):
+        parts[f"{name}.centre"] = slice(int(cv[i, 0]), int(cv[i, -1]) + 1)
+        if body.turns:
+            parts[f"{name}.turn"] = slice(int(cw[i, 0]), int(cw[i, -1]) + 1)
+        if body.size:
+            parts[f"{name}.deformation"] = slice(at, at + body.size)
+            at += body.size
+    return parts

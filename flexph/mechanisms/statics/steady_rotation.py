@@ -1,0 +1,109 @@
+"""Steady rotation of a whole mechanism about an axis of the world."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...joints.rows.vectors import Ground
+from ...kernels.constraint_sizes import constraint_sizes
+from ...kernels.state import Configuration, derive
+from ...numerics import checks as check
+from ...numerics.rotations import Array, cross, skew, spin_map, spins
+from ..model.state import State, configuration
+from ..poses.consistent_start import velocities_of
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+
+ALONG = 1e-9
+"""Sine of the angle between gravity and the axis of a steady rotation up to which it is along the axis."""
+STEADY = 1e-6
+"""Velocity against a steady rotation, over that of the mechanism, up to which it counts as none."""
+
+
+class Steady(NamedTuple):
+    """A steady motion: world spin (s,) [rad/s] and the velocity field v₀ + Ω × r."""
+
+    spin: Array
+    velocity: Array
+
+    def field(self, r: Array) -> Array:
+        """Velocities of points (b, d)."""
+        return self.velocity + r @ skew(self.spin, r.shape[1]).T
+
+    def centripetal(self, r: Array) -> Array:
+        """Accelerations Ω × (v₀ + Ω × r) of points (b, d)."""
+        return self.field(r) @ skew(self.spin, r.shape[1]).T
+
+
+def steady_rotation(mechanism: Mechanism, spin: Any, about: Any) -> Steady:
+    """A rotation with a spin about a point; raises ValueError where gravity is not along its axis."""
+    dim = mechanism.layout.dim
+    turning = np.zeros(spins(dim)) if spin is None else check.array("spin", np.atleast_1d(spin), (spins(dim),))
+    centre = np.zeros(dim) if about is None else check.array("about", about, (dim,))
+    aside = np.linalg.norm(skew(turning, dim) @ mechanism.gravity)
+    if aside > ALONG * np.linalg.norm(turning) * np.linalg.norm(mechanism.gravity):
+        raise ValueError(
+            f"a steady rotation needs gravity along its axis, got spin {turning} and gravity {mechanism.gravity}"
+        )
+    return Steady(turning, -skew(turning, dim) @ centre)
+
+
+def refuse_supports(mechanism: Mechanism, G: Any, c: Configuration, spin: Array) -> None:
+    """Raise ValueError, naming it, where a joint holds a body to the ground so that it cannot turn.
+
+    G v are the rates of the constraints (g,) at the velocities v of the rotation, those of the configuration.
+    """
+    if not np.any(spin):
+        return
+    a, v = mechanism.network.arrays, velocities_of(mechanism, c)
+    turning = np.linalg.norm(spin) * constraint_sizes(a, derive(a, c).vector)
+    still = np.abs(G @ v) > STEADY * np.maximum(abs(G) @ np.abs(v), turning)
+    row = 0
+    for connection in mechanism.connections:
+        own = still[row : row + len(connection.rows)]
+        row += own.size
+        if own.any() and not connection.is_driven and any(isinstance(port, Ground) for port in connection.ports):
+            raise ValueError(
+                f"{connection.name} does not turn with the spin {spin} rad/s, but in a steady rotation "
+                "the whole mechanism turns: hold it by a revolute joint about that axis and a drive of that rate. A "
+                "rotor on a support that stands still, such as a flexible tower, is not supported: it has no Campbell "
+                "diagram here"
+            )
+
+
+def steady_motion(mechanism: Mechanism, state: State) -> Steady:
+    """The steady motion v₀ + Ω × r of a state; raises ValueError where bodies move against each other or deform."""
+    c = configuration(mechanism, state.x)
+    dim = mechanism.layout.dim
+    s = spins(dim)
+    rows, values = [], []
+    for i, body in enumerate(mechanism.bodies.values()):
+        rows.append(np.hstack([np.eye(dim), np.einsum("sij,j->is", cross(dim), c.r[i])]))
+        values.append(c.v[i])
+        if body.turns:
+            rows.append(np.hstack([np.zeros((s, dim)), np.eye(s)]))
+            values.append(spin_map(c.R[[i]])[0] @ c.omega[i])
+    matrix, given = np.vstack(rows), np.concatenate(values)
+    found, _, rank, _ = np.linalg.lstsq(matrix, given, rcond=None)
+    if rank < dim + s and np.any(np.abs(given) > 0.0):  # of point masses the spin along their line is not seen
+        found = _about_gravity(mechanism, matrix, given)
+    defect = max(np.abs(matrix @ found - given).max(initial=0.0), np.abs(c.du).max(initial=0.0))
+    if defect > STEADY * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
+        raise ValueError(
+            f"the state must be at rest or in one steady rotation: parts move against it by {defect:.2g} (m/s, rad/s); "
+            "small motions of a rotor on a support that stands still, such as a flexible tower, are not supported"
+        )
+    return Steady(found[dim:], found[:dim])
+
+
+def _about_gravity(mechanism: Mechanism, matrix: Array, given: Array) -> Array:
+    """The steady motion without v₀ whose spin is along gravity; refused without gravity."""
+    dim, g = mechanism.layout.dim, mechanism.gravity
+    if dim == 3 and np.any(g):
+        axis = np.concatenate([np.zeros(3), g / np.linalg.norm(g)])
+        image = matrix @ axis
+        return axis * float(image @ given) / max(float(image @ image), 1e-300)
+    raise ValueError("the spin of a steady motion cannot be told from these point masses: give one of them inertia")

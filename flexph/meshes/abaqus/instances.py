@@ -1,0 +1,87 @@
+"""Instances of parts in the assembly of an Abaqus input file, and the sets that the assembly names."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...numerics.rotations import Array, finite_rotation
+from .keywords import Block
+from .parts import Part
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A part at its place, x → R x + t, and the sets of the assembly that lie in it."""
+
+    name: str
+    part: Part
+    outer: Part
+    shift: Array = field(default_factory=lambda: np.zeros(3))
+    turn: Array = field(default_factory=lambda: np.eye(3))
+
+
+def instance(block: Block, parts: dict[str, Part]) -> Instance:
+    """An instance with a copy of its part, which may have nodes and sets of its own."""
+    own = parts.get(block.name("PART").upper())
+    if own is None:
+        raise ValueError(f"line {block.line}: *INSTANCE of part {block.name('PART')!r}, which is not defined")
+    part = deepcopy(own)
+    return Instance(block.name("NAME"), part, Part("", part.nodes, part.elements), *_placement(block))
+
+
+def _placement(block: Block) -> tuple[Array, Array]:
+    """Translation and rotation: first the shift, then the turn by degrees about the line from a to b."""
+    try:
+        rows = [[float(x) for x in row if x] for row in block.data]
+        shift = np.array(rows[0]) if rows else np.zeros(3)
+        line = np.array(rows[1]) if len(rows) > 1 else np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
+        a, b, angle = line[:3], line[3:6], line[6]
+        turn = finite_rotation(np.deg2rad(angle) * (b - a) / np.linalg.norm(b - a), 3)
+        return turn @ (shift - a) + a, turn
+    except (ValueError, IndexError):
+        raise ValueError(
+            f"line {block.line}: *INSTANCE must have lines of three components of its translation and seven numbers of "
+            f"its rotation, got {block.data}"
+        ) from None
+
+
+def take_assembly_set(block: Block, instances: list[Instance]) -> None:
+    """Take a set of the assembly into the instances where its members are."""
+    known = {one.name.upper(): one for one in instances}
+    of = block.parameters.get("INSTANCE")
+    if of is not None:
+        _known(known, of, block).outer.take(block)
+        return
+    nodes = block.keyword == "NSET"
+    name = block.name(block.keyword)
+    for member in (x for row in block.data for x in row if x):
+        owner, dot, rest = member.rpartition(".")
+        if dot:
+            one = _known(known, owner, block)
+            _extend(one.outer, name, one.part.node_numbers(rest) if nodes else one.part.element_numbers(rest), nodes)
+            continue
+        owners = [one for one in instances if _has(one.outer, member, nodes)]
+        if not owners:
+            raise ValueError(f"line {block.line}: set {member!r} must be defined in the assembly before it is used")
+        for one in owners:
+            _extend(
+                one.outer, name, one.outer.node_numbers(member) if nodes else one.outer.element_numbers(member), nodes
+            )
+
+
+def _known(known: dict[str, Instance], name: str, block: Block) -> Instance:
+    if name.upper() not in known:
+        listed = ", ".join(repr(one.name) for one in known.values()) or "none"
+        raise ValueError(f"line {block.line}: instance {name!r} must be defined, there are {listed}")
+    return known[name.upper()]
+
+
+def _has(part: Part, name: str, nodes: bool) -> bool:
+    return name.upper() in {key.upper() for key in (part.node_sets if nodes else part.element_sets)}
+
+
+def _extend(part: Part, name: str, numbers: Array, nodes: bool) -> None:
+    (part.node_sets if nodes else part.element_sets).setdefault(name, []).extend(str(n) for n in numbers.tolist())

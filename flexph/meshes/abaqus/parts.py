@@ -1,0 +1,150 @@
+"""Parts of Abaqus input files: nodes, elements, sets, surfaces and section assignments, as numbers of the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.rotations import Array
+from .elements import cell_type
+from .keywords import Block
+
+GENERATING = ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM", "ELEMENT COPY")
+"""Keywords that make or move nodes and elements."""
+NODES_OF = {"tetra": 4, "triangle": 3, "line": 2, "quad": 4, "pyramid": 5, "wedge": 6, "hexahedron": 8}
+
+
+class Elements(NamedTuple):
+    """Elements of one type: their numbers (k,) and nodes (k, n), by numbers."""
+
+    kind: str
+    cell: str
+    numbers: Array
+    nodes: Array
+
+
+class Surface(NamedTuple):
+    """A surface: pairs of an element set or number and a face label (S1, …, or "" for all free faces), or of nodes."""
+
+    kind: str
+    members: list[tuple[str, str]]
+    line: int
+
+    @property
+    def on_nodes(self) -> bool:
+        """Whether it is made of nodes."""
+        return self.kind == "NODE"
+
+
+@dataclass
+class Part:
+    """What lies between *PART and *END PART, or in a file without parts.
+
+    Sets are lists of numbers and names of other sets, as they come; names are looked up in capitals.
+    """
+
+    name: str
+    nodes: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    elements: list[Elements] = field(default_factory=list)
+    node_sets: dict[str, list[str]] = field(default_factory=dict)
+    element_sets: dict[str, list[str]] = field(default_factory=dict)
+    surfaces: dict[str, Surface] = field(default_factory=dict)
+    sections: list[tuple[str, str]] = field(default_factory=list)
+    internal: set[str] = field(default_factory=set)
+
+    def take(self, block: Block) -> None:
+        """Take a block into the part. Raises ValueError, with the line, for what it cannot read."""
+        if block.keyword in GENERATING:
+            raise ValueError(f"line {block.line}: *{block.keyword} makes nodes or elements, write them out in full")
+        if block.keyword == "NODE":
+            self._take_nodes(block)
+        elif block.keyword == "ELEMENT":
+            self._take_elements(block)
+        elif block.keyword in ("NSET", "ELSET"):
+            self._take_set(block)
+        elif block.keyword == "SURFACE":
+            kind = "COMBINE" if "COMBINE" in block.parameters else block.parameters.get("TYPE", "ELEMENT").upper()
+            members = [(row[0], row[1].upper() if len(row) > 1 else "") for row in block.data]
+            self.surfaces[block.name("NAME")] = Surface(kind, members, block.line)
+        elif block.keyword == "SOLID SECTION":
+            self.sections.append((block.name("ELSET"), block.name("MATERIAL")))
+
+    def _take_nodes(self, block: Block) -> None:
+        for line, row in zip(block.lines, block.data, strict=True):
+            try:
+                at = tuple(float(x) for x in row[1:4] if x)
+                self.nodes[int(row[0])] = (*at, *(0.0,) * (3 - len(at)))
+            except ValueError:
+                raise ValueError(f"line {line}: {', '.join(row)!r} must be a node number and its coordinates") from None
+        if "NSET" in block.parameters:
+            self.node_sets.setdefault(block.name("NSET"), []).extend(row[0] for row in block.data)
+
+    def _take_elements(self, block: Block) -> None:
+        kind = block.name("TYPE").upper()
+        cell = cell_type(kind)
+        if cell is None:
+            raise ValueError(f"line {block.line}: elements of type {kind} are not supported")
+        shape = cell.rstrip("0123456789")
+        width = 1 + int(cell[len(shape) :] or NODES_OF[shape])
+        try:
+            flat = np.array([int(x) for row in block.data for x in row if x])
+            rows = flat.reshape(-1, width)
+        except ValueError:
+            raise ValueError(
+                f"line {block.line}: elements of type {kind} must have a number and {width - 1} nodes each"
+            ) from None
+        if not len(rows):
+            return
+        self.elements.append(Elements(kind, cell, rows[:, 0], rows[:, 1:]))
+        if "ELSET" in block.parameters:
+            self.element_sets.setdefault(block.name("ELSET"), []).extend(str(n) for n in rows[:, 0])
+
+    def _take_set(self, block: Block) -> None:
+        sets = self.node_sets if block.keyword == "NSET" else self.element_sets
+        name = block.name(block.keyword)
+        members = sets.setdefault(name, [])
+        if block.keyword == "NSET" and "ELSET" in block.parameters:
+            members.extend(str(n) for n in self.nodes_of(self.element_numbers(block.name("ELSET"))))
+        listed = [x for row in block.data for x in row if x]
+        members.extend(_generated(block) if "GENERATE" in block.parameters else listed)
+        if "INTERNAL" in block.parameters:
+            self.internal.add(name)
+
+    def node_numbers(self, name: str) -> Array:
+        """Numbers of the nodes of a set (or a number), (k,)."""
+        return _resolved(name, self.node_sets, "node")
+
+    def element_numbers(self, name: str) -> Array:
+        """Numbers of the elements of a set (or a number), (k,)."""
+        return _resolved(name, self.element_sets, "element")
+
+    def nodes_of(self, elements: Array) -> Array:
+        """Numbers of the nodes of elements."""
+        found = [e.nodes[np.isin(e.numbers, elements)].ravel() for e in self.elements]
+        return np.unique(np.concatenate([np.zeros(0, dtype=int), *found]))
+
+
+def _generated(block: Block) -> list[str]:
+    """Numbers of lines 'first, last, step'."""
+    made: list[str] = []
+    for line, row in zip(block.lines, block.data, strict=True):
+        if not all(x.isdigit() for x in row) or len(row) not in (2, 3):
+            raise ValueError(f"line {line}: {', '.join(row)!r} must be first, last and step of numbers to generate")
+        first, last, *step = (int(x) for x in row)
+        made += [str(n) for n in range(first, last + 1, step[0] if step else 1)]
+    return made
+
+
+def _resolved(name: str, sets: dict[str, list[str]], kind: str, above: tuple[str, ...] = ()) -> Array:
+    """Numbers of a set, whose members may be names of sets."""
+    if name.isdigit():
+        return np.array([int(name)])
+    known = {key.upper(): key for key in sets}
+    key = known.get(name.upper())
+    if key is None or key in above:
+        raise ValueError(f"{kind} set {name!r} must be defined, there are {', '.join(map(repr, sets)) or 'none'}")
+    numbers = [int(x) for x in sets[key] if x.isdigit()]
+    others = [_resolved(x, sets, kind, (*above, key)) for x in sets[key] if not x.isdigit()]
+    return np.unique(np.concatenate([np.array(numbers, dtype=int), *others]))

@@ -1,0 +1,227 @@
+"""Checks at the door: each names the argument, what was given and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+ROUND_OFF = 1e-12
+"""Relative defect up to which an assembled matrix counts as symmetric, skew or positive: assembly sums
+thousands of products in double precision, each with a relative error of 1e-16."""
+
+LISTED = 8
+"""Numbers that an error lists of many."""
+
+LARGE = 20000
+"""Rows from which on a sparse matrix is factored by the solver of large ones, which announces it."""
+
+
+def real(name: str, value: Any) -> None:
+    """No complex numbers, whose imaginary parts numpy would drop: an array, a sparse matrix or a number."""
+    if isinstance(value, complex) or (hasattr(value, "dtype") and np.iscomplexobj(value)):
+        raise ValueError(f"{name} must be real, got complex numbers")
+
+
+def number(name: str, value: Any) -> float:
+    """A finite number; neither a text nor a truth value."""
+    real(name, value)
+    try:
+        if isinstance(value, str | bytes | bool):
+            raise TypeError
+        result = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {value!r}") from None
+    if not np.isfinite(result):
+        raise ValueError(f"{name} must be finite, got {value}")
+    return result
+
+
+def positive(name: str, value: float, unit: str = "") -> float:
+    """A finite number > 0."""
+    result = number(name, value)
+    if result <= 0.0:
+        raise ValueError(f"{name} must be positive, got {value}{' ' + unit if unit else ''}")
+    return result
+
+
+def asked(name: str, function: Callable[[Any], Any], at: Any) -> Any:
+    """function(at); what it raises is a ValueError that says whose function it was, and at which time (a number)."""
+    try:
+        return function(at)
+    except ValueError:
+        raise
+    except Exception as error:
+        when = f" at t = {at} s" if isinstance(at, float | int) else ""
+        raise ValueError(f"{name}{when} raised {type(error).__name__}: {error}") from error
+
+
+def not_negative(name: str, value: float, unit: str = "") -> float:
+    """A finite number >= 0."""
+    result = number(name, value)
+    if result < 0.0:
+        raise ValueError(f"{name} must not be negative, got {value}{' ' + unit if unit else ''}")
+    return result
+
+
+def count(name: str, value: int, least: int = 1) -> int:
+    """A whole number >= least."""
+    try:
+        whole = not isinstance(value, bool) and int(value) == value
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return int(value)
+
+
+def choice(name: str, value: str, known: Iterable[str]) -> str:
+    """One of the known words."""
+    names = list(known)
+    if value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}")
+    return value
+
+
+def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> Any:
+    """known[name], or an error that lists the names that exist."""
+    if name in known:
+        return known[name]
+    names = ", ".join(repr(k) for k in known) or "none"
+    raise ValueError(f"no {kind} {name!r}: {owner + ' has' if owner else 'there are'} {names}")
+
+
+def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+    """A finite float array of the given shape (None is any length), read only."""
+    try:
+        given = np.asarray(value)
+        result = np.array(given, dtype=given.dtype if np.iscomplexobj(given) else float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, got {value!r}") from None
+    real(name, result)
+    if result.ndim != len(shape) or any(
+        want is not None and want != have for want, have in zip(shape, result.shape, strict=False)
+    ):
+        wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ")"
+        raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
+    if not np.all(np.isfinite(result)):
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    result.setflags(write=False)
+    return result
+
+
+def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
+    """A finite matrix of the given shape: a read-only float array, or a scipy CSR array if it came sparse."""
+    if not sparse.issparse(value):
+        return array(name, value, shape)
+    real(name, value)
+    result = sparse.csr_array(value, dtype=float, copy=True)
+    if result.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {result.shape}")
+    if not np.all(np.isfinite(result.data)):
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    return result
+
+
+def two_dimensional(name: str, value: Any) -> tuple[int, int]:
+    """Shape of a matrix, dense or sparse."""
+    try:
+        shape = value.shape if sparse.issparse(value) else np.shape(value)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"{name} must be a matrix, got {value!r}") from None
+    if len(shape) != 2:
+        raise ValueError(f"{name} must have shape (any, any), got {shape}")
+    return shape
+
+
+def spans(name: str, value: Any, of: str) -> None:
+    """Names with a slice start:stop each, of things such as "columns of B"."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} must be a dict of names with slices, got {value!r}")
+    for key, span in value.items():
+        whole = isinstance(span, slice) and all(isinstance(i, int | np.integer) for i in (span.start or 0, span.stop))
+        if not whole or span.step not in (None, 1) or not 0 <= (span.start or 0) <= span.stop:
+            raise ValueError(f"{name}[{key!r}] must be a slice(start, stop) of the {of}, got {span!r}")
+
+
+def covering(ports: Mapping[str, slice], inputs: int) -> None:
+    """Ports take every column of B once."""
+    covered = sorted(i for s in ports.values() for i in range(s.start or 0, s.stop))
+    if covered != list(range(inputs)):
+        raise ValueError(f"ports must cover the {inputs} columns of B once each, got columns {covered}")
+
+
+def listed(numbers: Any) -> str:
+    """The first of many numbers, as words."""
+    shown = ", ".join(str(int(n)) for n in numbers[:LISTED])
+    return shown + (f", … ({len(numbers)} in all)" if len(numbers) > LISTED else "")
+
+
+def norm(a: Any) -> float:
+    """Frobenius norm of a dense or sparse matrix."""
+    return float(np.linalg.norm(a.data)) if sparse.issparse(a) else float(np.linalg.norm(a))
+
+
+def symmetric(name: str, a: Any) -> None:
+    """A = Aᵀ up to round-off."""
+    _defect(name, "symmetric", "−", norm(a - a.T), norm(a))
+
+
+def skew(name: str, a: Any) -> None:
+    """A = −Aᵀ up to round-off."""
+    _defect(name, "skew-symmetric", "+", norm(a + a.T), norm(a))
+
+
+def _defect(name: str, what: str, sign: str, defect: float, size: float) -> None:
+    if defect > ROUND_OFF * size:
+        raise ValueError(f"{name} must be {what}: ‖{name} {sign} {name}ᵀ‖/‖{name}‖ = {defect / size:.0e}")
+
+
+def semi_definite(name: str, a: Any) -> None:
+    """A ⪰ 0 up to round-off; A is symmetric.
+
+    Rows are scaled to a unit diagonal first, so that the tolerance means the same for metres and for pascals.
+    """
+    diagonal = a.diagonal()
+    if np.any(diagonal < 0.0):
+        raise ValueError(f"{name} must be positive semi-definite: smallest diagonal entry {diagonal.min():.3e}")
+    used = np.flatnonzero(diagonal > 0.0)
+    if norm(a) > norm(a[used][:, used]) * (1.0 + ROUND_OFF):
+        raise ValueError(f"{name} must be positive semi-definite: a zero on the diagonal of a row that is not zero")
+    if not used.size:
+        return
+    scale = 1.0 / np.sqrt(diagonal[used])
+    if sparse.issparse(a):
+        unit = sparse.diags_array(scale) @ a[used][:, used] @ sparse.diags_array(scale)
+        _sparse_semi_definite(name, unit, used.size)
+        return
+    unit = scale[:, None] * a[np.ix_(used, used)] * scale
+    shift = ROUND_OFF * used.size
+    try:
+        np.linalg.cholesky(unit + shift * np.eye(used.size))
+    except np.linalg.LinAlgError:
+        lowest = np.linalg.eigvalsh(unit)[0]
+        raise ValueError(
+            f"{name} must be positive semi-definite: lowest eigenvalue {lowest:.3e} (unit diagonal)"
+        ) from None
+
+
+def _sparse_semi_definite(name: str, unit: Any, size: int) -> None:
+    """Signs of the pivots of a symmetric factorisation (Sylvester's law of inertia)."""
+    from .factors.positive_definite import positive_solver  # which has checks of its own
+    from .factors.symmetric_factor import SymmetricFactor
+
+    shifted = unit + ROUND_OFF * size * sparse.eye_array(size)
+    try:
+        if size > LARGE:
+            positive_solver(shifted)
+            return
+        lowest = SymmetricFactor(shifted).pivots.min()
+    except ValueError:
+        raise ValueError(f"{name} must be positive semi-definite: a pivot is negative") from None
+    if lowest <= 0.0:
+        raise ValueError(f"{name} must be positive semi-definite: lowest pivot {lowest:.3e} (unit diagonal)")

@@ -1,0 +1,82 @@
+"""Sparse matrices with a product of low rank beside them, which would fill them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..rotations import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Bordered:
+    """``A + left right``, (m, n): A sparse, left (m, r) and right (r, n) dense, r small. Immutable.
+
+    Products with vectors and matrices, sums, multiples and the transpose keep the parts apart; :meth:`filled` does not.
+    """
+
+    sparse: Any
+    left: Array
+    right: Array
+
+    __array_ufunc__ = None  # numpy leaves products to this class
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, n)."""
+        rows, columns = self.sparse.shape
+        return int(rows), int(columns)
+
+    @property
+    def T(self) -> Bordered:
+        """The transpose."""
+        return Bordered(self.sparse.T.tocsr(), self.right.T, self.left.T)
+
+    def __matmul__(self, x: Any) -> Array:
+        dense = x.toarray() if sparse.issparse(x) else x
+        made: Array = self.sparse @ dense + self.left @ (self.right @ dense)
+        return made
+
+    def __mul__(self, factor: float) -> Bordered:
+        return Bordered(self.sparse * factor, self.left * factor, self.right)
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Bordered:
+        if not isinstance(other, Bordered):
+            return Bordered(self.sparse + other, self.left, self.right)
+        summed = self.sparse + other.sparse
+        if other.right is self.right:  # the forms of one body share their rows
+            return Bordered(summed, self.left + other.left, self.right)
+        return Bordered(summed, np.hstack([self.left, other.left]), np.vstack([self.right, other.right]))
+
+    __radd__ = __add__
+
+    def diagonal(self) -> Array:
+        """Its diagonal."""
+        made: Array = self.sparse.diagonal() + np.einsum("kr,rk->k", self.left, self.right)
+        return made
+
+    def filled(self) -> Any:
+        """The matrix in the sparse format, full as it may be."""
+        return sparse.csr_array(self.sparse.toarray() + self.left @ self.right)
+
+    def toarray(self) -> Array:
+        """The matrix, dense."""
+        made: Array = self.sparse.toarray() + self.left @ self.right
+        return made
+
+
+def filled(matrix: Any) -> Any:
+    """A sparse matrix; that of a bordered one is filled."""
+    return matrix.filled() if isinstance(matrix, Bordered) else sparse.csr_array(matrix)
+
+
+def placed(block: Array, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
+    """A dense block in a sparse matrix, its first entry at a corner."""
+    entries = sparse.coo_array(block)
+    row, column = entries.row + corner[0], entries.col + corner[1]
+    return sparse.coo_array((entries.data, (row, column)), shape=shape).tocsr()

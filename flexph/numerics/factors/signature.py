@@ -1,0 +1,57 @@
+"""Signature of a stiffness matrix: its negative, neutral and positive directions (Sylvester's law of inertia).
+
+The number of negative directions does not depend on coordinates or masses, and so not on the frequencies of a mesh.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigvalsh, svd
+
+from ..rotations import Array
+
+BALANCINGS = 30
+"""Scalings of rows and columns: each halves the logarithms of their largest entries."""
+
+
+class Signature(NamedTuple):
+    """Number of negative directions of ½(K + Kᵀ), a basis of the null space of K (n, k), and whether K = Kᵀ."""
+
+    negative: int
+    neutral: Array
+    symmetric: bool
+
+
+def signature(matrix: Array, noise: Array) -> Signature:
+    """Signature of a matrix (n, n) known up to errors |δ_ij| ≤ noise_ij (n, n), noise symmetric.
+
+    Rows and columns are scaled so that the largest noise in each is 1. Eigenvalues further from zero than the norm of
+    the scaled noise have a certain sign (Weyl); directions below are neutral as far as can be told.
+    """
+    if not matrix.size:
+        return Signature(0, np.zeros((len(matrix), 0)), True)
+    scale = balance(noise)
+    scaled = matrix * np.outer(scale, scale)
+    certain = float(np.linalg.norm(noise * np.outer(scale, scale), 2))
+    _, values, right = svd(scaled)
+    certain += len(values) * np.finfo(float).eps * float(values[0])  # of the decompositions themselves
+    neutral = values <= certain
+    return Signature(
+        negative=int(np.sum(eigvalsh(0.5 * (scaled + scaled.T)) < -certain)),
+        neutral=scale[:, None] * right[neutral].T,
+        symmetric=bool(np.linalg.norm(scaled - scaled.T, 2) <= 2.0 * certain),
+    )
+
+
+def balance(size: Array) -> Array:
+    """Positive d (n,) with which the largest entry of each row of diag(d) size diag(d) is 1 (Ruiz), size ≥ 0 symmetric.
+
+    Rows of zeros keep d = 1.
+    """
+    scale = np.ones(len(size))
+    for _ in range(BALANCINGS):
+        largest = (size * scale).max(axis=1, initial=0.0) * scale
+        scale = scale / np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    return scale

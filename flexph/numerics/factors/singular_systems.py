@@ -1,0 +1,111 @@
+"""Linear systems that may be singular: freedoms or multipliers that the equations leave open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ..rotations import Array
+from .positive_definite import FEW, PARDISO, pardiso
+
+NOISE = 1e-15
+"""Entry over the largest one below which a row or column is round-off and not brought to scale."""
+LOOSE = 1e8
+"""Growth of a solution over its right-hand side, both scaled, beyond which a system counts as singular."""
+DENSE = 8000
+"""Unknowns up to which a least-norm solution is made (0.5 GB for each copy of the matrix)."""
+LOOSEST = 1e13
+"""The same where nothing but round-off is to be told from a pivot: 1/eps and three digits."""
+
+
+def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
+    """Solve a square sparse system by LU, brought to one scale; the least-norm solution where it is singular.
+
+    ``meshed``: most unknowns are those of solids or plates, not of chains: another ordering, or PARDISO where the extra
+    is installed. Raises ArithmeticError where a singular system is too large for a least-norm solution, which is dense.
+    """
+    row, column = scales(abs(sparse.csr_array(matrix)))
+    scaled = sparse.csc_array(sparse.diags_array(row) @ matrix @ sparse.diags_array(column))
+    right = row * rhs
+    try:
+        if meshed and PARDISO and scaled.shape[0] > FEW:
+            found = _by_pardiso(scaled, right)
+        else:
+            found = splu(scaled, permc_spec="MMD_AT_PLUS_A" if meshed else "COLAMD").solve(right)
+    except RuntimeError:  # exactly singular
+        return _dense_least_norm(matrix, rhs)
+    defect = np.abs(scaled @ found - right).max(initial=0.0)
+    top = np.abs(right).max(initial=0.0)
+    if not np.all(np.isfinite(found)) or np.abs(found).max(initial=0.0) > LOOSE * top or defect > 1e-10 * top:
+        return _dense_least_norm(matrix, rhs)
+    solved: Array = column * found
+    return solved
+
+
+def _by_pardiso(scaled: Any, right: Array) -> Array:
+    from pypardiso.pardiso_wrapper import PyPardisoError
+
+    solver = pardiso(11)
+    try:
+        found: Array = solver.solve(sparse.csr_matrix(scaled), right)
+    except PyPardisoError as error:
+        raise RuntimeError(str(error)) from None
+    finally:
+        solver.free_memory(everything=True)
+    return found.reshape(right.shape)
+
+
+def _dense_least_norm(matrix: Any, rhs: Array) -> Array:
+    if matrix.shape[0] > DENSE:
+        raise ArithmeticError(
+            f"a system of {matrix.shape[0]} unknowns is singular: a freedom is left that nothing resists, or joints "
+            f"are redundant; least-norm solutions are for up to {DENSE} unknowns"
+        )
+    return least_norm(matrix.toarray(), rhs)
+
+
+def solve_regular(matrix: Any, rhs: Array) -> Array | None:
+    """Solve a square sparse system with one or many right-hand sides; None where it is singular.
+
+    By LU after rows and columns are brought to one scale, refined once. Singular is what grows by more than
+    ``LOOSEST``, which needs a right-hand side that meets the null space, or leaves a residual.
+    """
+    row, column = scales(abs(sparse.csr_array(matrix)))
+    scaled = sparse.csc_array(sparse.diags_array(row) @ matrix @ sparse.diags_array(column))
+    right = (rhs.T * row).T
+    try:
+        factor = splu(scaled, permc_spec="COLAMD")
+    except RuntimeError:  # exactly singular
+        return None
+    found = factor.solve(right)
+    found = found + factor.solve(right - scaled @ found)
+    top, defect = np.abs(right).max(initial=0.0), np.abs(scaled @ found - right).max(initial=0.0)
+    terms = (abs(scaled) @ np.abs(found)).max(initial=0.0)
+    if not np.all(np.isfinite(found)) or defect > 1e-12 * terms or np.abs(found).max(initial=0.0) > LOOSEST * top:
+        return None
+    solved: Array = (found.T * column).T
+    return solved
+
+
+def scales(size: Any) -> tuple[Array, Array]:
+    """Row and column factors that bring the largest entries to one, roughly; round-off is not blown up."""
+    largest = float(size.max()) if size.nnz else 1.0
+    whole = 1.0 / np.sqrt(largest) if largest > 0.0 else 1.0  # round-off keeps its share of the largest in any units
+    row, column = np.full(size.shape[0], whole), np.full(size.shape[1], whole)
+    rows, columns = (size.max(axis=axis).toarray().ravel() > NOISE * largest for axis in (1, 0))
+    for _ in range(4):
+        scaled = sparse.diags_array(row) @ size @ sparse.diags_array(column)
+        for scale, axis, seen in ((row, 1, rows), (column, 0, columns)):
+            top = scaled.max(axis=axis).toarray().ravel()
+            scale /= np.sqrt(np.where(seen, top, 1.0))
+    return row, column
+
+
+def least_norm(matrix: Array, rhs: Array) -> Array:
+    """Least-norm solution after rows and columns are brought to one scale (units differ by many orders)."""
+    row, column = scales(abs(sparse.csr_array(matrix)))
+    found: Array = column * np.linalg.lstsq(row[:, None] * matrix * column, row * rhs, rcond=1e-12)[0]
+    return found

@@ -1,0 +1,46 @@
+"""Numbers of negative eigenvalues of symmetric matrices, by Sylvester's law of inertia."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import ldl
+
+from ..rotations import Array
+from . import positive_definite as positive
+from .symmetric_factor import SymmetricFactor
+
+
+class Inertia(NamedTuple):
+    """Number of negative eigenvalues of a matrix A, and ``defect`` = Xᵀ(A − Ã)X of the matrix Ã that was factored.
+
+    To first order the eigenvalues of the pencil (A, W) to the eigenvectors X, XᵀWX = 1, are those of (Ã, W) up to the
+    norm of the defect: an eigenvalue nearer to zero than that has no certain sign.
+    """
+
+    negative: int
+    defect: Array
+
+
+def inertia(matrix: Any, vectors: Array) -> Inertia:
+    """Inertia of a symmetric matrix, sparse or dense, with the defect of its factor on vectors X (n, k).
+
+    By the signs of the pivots of LDLᵀ: of dense matrices by LAPACK, with the pivots of Bunch and Kaufman; of sparse
+    ones by PARDISO where it is installed and the matrix is large (as backward stable, the defect taken for zero), or by
+    SuperLU without pivoting, whose factors may be off: the defect says so. Raises ArithmeticError where there is no
+    such factor.
+    """
+    if not sparse.issparse(matrix):
+        lower, blocks, _ = ldl(matrix)
+        values = np.linalg.eigvalsh(blocks) if np.any(np.diag(blocks, 1)) else np.diag(blocks)
+        defect = vectors.T @ (matrix @ vectors) - (lower.T @ vectors).T @ blocks @ (lower.T @ vectors)
+        return Inertia(int(np.sum(values < 0.0)), defect)
+    if positive.PARDISO and matrix.shape[0] > positive.FEW:
+        return Inertia(positive.pardiso_negative_pivots(matrix), np.zeros((vectors.shape[1],) * 2))
+    try:
+        factor = SymmetricFactor(matrix)
+    except ValueError:
+        raise ArithmeticError("a pivot of the matrix is zero: eigenvalues cannot be counted by their signs") from None
+    return Inertia(int(np.sum(factor.pivots < 0.0)), vectors.T @ factor.defect(vectors))

@@ -1,0 +1,157 @@
+"""Ranks, ranges and null spaces of matrices, decided independently of the units of their rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr
+from scipy.sparse.csgraph import connected_components
+
+from .rotations import Array
+
+RANK = 1e-12
+"""Singular value of an equilibrated matrix, over its largest one, up to which it counts as zero.
+
+Products of a few hundred terms leave 1e-14 of a zero. Inertia matrices of slender beams, scaled in this way, have a
+condition of 1e7 with 32 elements and 1e9 with 100.
+"""
+SWEEPS = 12
+"""Largest number of passes over rows and columns of an equilibration; two are usual."""
+EVEN = 2.0
+"""Ratio of the longest row to the shortest one at which rows count as equally long."""
+
+
+def equilibrated(matrix: Array) -> tuple[Array, Array, Array]:
+    """A (m, n), r (m,) and c (n,) of ``M = diag(r) A diag(c)``: A with rows, and columns, of about equal length.
+
+    Rows and columns are divided by their lengths in turn (R. Sinkhorn, P. Knopp, Pacific J. Math. 21, 1967): the rank
+    of A is that of M, and does not depend on the units of the rows and columns of M. Zero rows and columns stay.
+    """
+    A = np.array(matrix, dtype=float)
+    r, c = _sizes(np.abs(A).max(axis=1, initial=0.0)), np.ones(A.shape[1])
+    A /= r[:, None]  # squares of lengths neither overflow nor underflow from here on
+    for _ in range(SWEEPS):
+        columns = _sizes(np.linalg.norm(A, axis=0))
+        A, c = A / columns, c * columns
+        lengths = np.linalg.norm(A, axis=1)
+        rows = _sizes(lengths)
+        A, r = A / rows[:, None], r * rows
+        if lengths.max(initial=0.0) <= EVEN * lengths[lengths > 0.0].min(initial=np.inf):
+            break
+    return A, r, c
+
+
+def rank_of(matrix: Array, *, tolerance: float = RANK) -> int:
+    """Rank of a matrix (m, n): singular values above ``tolerance`` of those blocks that it is made of.
+
+    Rows and columns that share an entry belong to one block, which is equilibrated. ``tolerance`` is at least the
+    round-off of the decomposition.
+    """
+    matrix, rank = np.asarray(matrix, dtype=float), 0
+    for rows, columns in _blocks(matrix):
+        A = equilibrated(matrix[np.ix_(rows, columns)])[0]
+        rank += _rank(np.linalg.svd(A, compute_uv=False), A.shape, tolerance)
+    return rank
+
+
+@dataclass(frozen=True)
+class Subspaces:
+    """The four subspaces of a matrix M (m, n) of rank r, by orthonormal columns.
+
+    ``range`` (m, r) and ``left_null`` (m, m − r) with ``left_nullᵀ M = 0``, ``rows`` (n, r), the range of Mᵀ, and
+    ``null`` (n, n − r) with ``M null = 0``. Rows and columns of blocks of full rank are columns of the unit matrix:
+    what M does not couple is not mixed.
+    """
+
+    range: Array
+    left_null: Array
+    rows: Array
+    null: Array
+
+
+def subspaces(matrix: Array, *, tolerance: float = RANK) -> Subspaces:
+    """The four subspaces of a matrix (m, n), with the rank of :func:`rank_of`."""
+    matrix = np.asarray(matrix, dtype=float)
+    m, n = matrix.shape
+    left, right = _Basis(m), _Basis(n)
+    for i, j in _blocks(matrix):
+        A, r, c = equilibrated(matrix[np.ix_(i, j)])
+        u, values, vt = np.linalg.svd(A)
+        rank = _rank(values, A.shape, tolerance)
+        left.add(i, u[:, rank:] / r[:, None])
+        right.add(j, vt[rank:].T / c[:, None])
+    return Subspaces(*left.columns(), *right.columns())
+
+
+class _Basis:
+    """Orthonormal columns of a subspace of ℝⁿ and of its complement, block by block."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._spanned: list[Array] = []
+        self._null: list[Array] = []
+        self._left = np.ones(n, dtype=bool)
+
+    def add(self, place: Array, null: Array) -> None:
+        """A block whose null space has the columns ``null`` in the entries ``place``."""
+        self._left[place] = False
+        own = np.eye(self._n)[:, place]
+        if null.shape[1]:
+            q = _complete(null)
+            self._null.append(own @ q[:, : null.shape[1]])
+            own = own @ q[:, null.shape[1] :]
+        self._spanned.append(own)
+
+    def columns(self) -> tuple[Array, Array]:
+        """Of the subspace (n, r) and of its complement (n, n − r), in the order of their largest entries."""
+        empty = np.zeros((self._n, 0))
+        null = [*self._null, np.eye(self._n)[:, self._left]]
+        return _ordered(np.hstack([empty, *self._spanned])), _ordered(np.hstack(null))
+
+
+def _complete(columns: Array) -> Array:
+    """An orthogonal matrix whose first columns span the same as those given, independent ones of rows of any unit.
+
+    With pivoting and rows in descending order, small rows keep their digits (A. J. Cox, N. J. Higham, Stability of
+    Householder QR factorization for weighted least squares problems, 1998).
+    """
+    order = np.argsort(-np.abs(columns).max(axis=1), kind="stable")
+    made = np.empty((len(columns),) * 2)
+    made[order] = qr(columns[order], pivoting=True)[0]
+    return made
+
+
+def _ordered(columns: Array) -> Array:
+    if not columns.size:
+        return columns
+    return columns[:, np.argsort(np.abs(columns).argmax(axis=0), kind="stable")]
+
+
+def _sizes(lengths: Array) -> Array:
+    return np.where(lengths > 0.0, lengths, 1.0)
+
+
+def _rank(values: Array, shape: tuple[int, ...], tolerance: float) -> int:
+    """How many singular values, in descending order, are not zero."""
+    least = max(tolerance, 10.0 * max(shape) * float(np.finfo(float).eps))
+    return int(np.sum(values > least * values[0])) if values.size else 0
+
+
+def _blocks(matrix: Array) -> Iterator[tuple[Array, Array]]:
+    """Rows and columns of each block that shares no entry with the others; zero rows and columns are in none."""
+    m = matrix.shape[0]
+    row, column = np.nonzero(matrix)
+    if row.size == matrix.size > 0:
+        yield np.arange(m), np.arange(matrix.shape[1])
+        return
+    size = sum(matrix.shape)
+    link = sparse.coo_array((np.ones(row.size), (row, m + column)), shape=(size, size))
+    _, label = connected_components(link, directed=False)
+    order = np.argsort(label, kind="stable")  # within a block: its rows before its columns, both ascending
+    for block in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
+        own = block[block < m], block[block >= m] - m
+        if own[0].size and own[1].size:
+            yield own

@@ -1,0 +1,92 @@
+"""Rows, ranks and angles of the subspaces that Dirac structures and Lagrangian subspaces are."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import subspace_angles
+
+from . import ranks
+from .rotations import Array
+
+RANK = 1e-10
+"""Singular value over the largest one, of equilibrated rows, below which a row depends on others: structures are made
+by several eliminations, which leave more than round-off."""
+MEMBER = 1e-10
+"""Relative residual of the equations up to which a vector counts as a member of a subspace."""
+
+
+def unit_rows(matrix: Array) -> Array:
+    """Rows of length 1; zero rows stay."""
+    size = np.linalg.norm(matrix, axis=1, keepdims=True)
+    made: Array = matrix / np.where(size > 0.0, size, 1.0)
+    return made
+
+
+def unit_columns(matrix: Array) -> Array:
+    """Columns of length 1; zero columns stay."""
+    return unit_rows(matrix.T).T
+
+
+def rank_of(rows: Array) -> int:
+    """Rank of a matrix, whatever the units of its rows and columns, as far as structures are known."""
+    return ranks.rank_of(rows, tolerance=RANK)
+
+
+def left_null(matrix: Array) -> Array:
+    """Independent rows N, as many as there are, with N M = 0, by elimination with complete pivoting.
+
+    M has entries of size one; what is below RANK counts as zero. Rows of zero give rows of the unit matrix, and N is as
+    sparse as the elimination leaves it: rows of different units are not mixed where M does not mix them.
+    """
+    work, rows = np.array(matrix, dtype=float), np.eye(len(matrix))
+    for k in range(min(work.shape)):
+        left = np.abs(work[k:])
+        i, j = map(int, np.unravel_index(int(np.argmax(left)), left.shape))
+        if left[i, j] <= RANK:
+            return rows[k:]
+        exchanged = np.array([k + i, k])
+        work[[k, k + i]], rows[[k, k + i]] = work[exchanged], rows[exchanged]
+        factor = work[k + 1 :, j] / work[k, j]
+        work[k + 1 :] -= np.outer(factor, work[k])
+        rows[k + 1 :] -= np.outer(factor, rows[k])
+        work[k + 1 :, j] = 0.0
+    return rows[min(work.shape) :]
+
+
+def null_space(rows: Array) -> Array:
+    """Orthonormal columns of ``{x : A x = 0}``, with the rank of :func:`rank_of`."""
+    return ranks.subspaces(rows, tolerance=RANK).null
+
+
+def echelon(columns: Array) -> tuple[Array, Array]:
+    """A basis (n, k) of the span of independent columns with a unit matrix in k pivot rows, and those rows.
+
+    Pivots are the largest entries in turn, so that no entry is far above one; those of round-off are zero.
+    """
+    made = np.array(columns, dtype=float)
+    pivots: list[int] = []
+    for k in range(made.shape[1]):
+        left = np.abs(made[:, k:])
+        left[pivots] = 0.0
+        i, j = map(int, np.unravel_index(int(np.argmax(left)), left.shape))
+        made[:, [k, k + j]] = made[:, np.array([k + j, k])]
+        made[:, k] /= made[i, k]
+        others = np.arange(made.shape[1]) != k
+        made[:, others] -= np.outer(made[:, k], made[i, others])
+        pivots.append(i)
+    made[np.abs(made) < 1e-13 * max(1, len(made))] = 0.0
+    made[pivots] = np.eye(made.shape[1])
+    order = np.argsort(pivots)
+    return made[:, order], np.array(pivots, dtype=int)[order]
+
+
+def principal_angles(one: Array, other: Array) -> Array:
+    """Principal angles [rad] of two column spaces of the same shape, largest first."""
+    if one.shape != other.shape:
+        raise ValueError(f"subspaces to compare must have the same size: n is {one.shape[1]} and {other.shape[1]}")
+    return np.asarray(subspace_angles(one, other)) if one.size else np.zeros(0)
+
+
+def relative(residual: Array, scale: Array) -> float:
+    """The largest residual over its scale."""
+    return float(np.max(np.abs(residual) / np.where(scale > 0.0, scale, 1.0), initial=0.0))

@@ -1,1 +1,0 @@
-"""Responses of linear systems: frequency, step and impulse responses, zeros, damping ratios, sweeps."""

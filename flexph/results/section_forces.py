@@ -1,0 +1,79 @@
+"""Forces and moments that go through named surfaces of bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ..bodies.body import SectionMap
+from ..bodies.ports import split_port
+from ..numerics import checks as check
+from ..numerics.rotations import Array, cross, spin_map
+from .solution import Solution
+
+
+@dataclass(frozen=True)
+class SectionForces:
+    """Force (k, d) [N] and moment (k, s) [N m] through a surface at the saved times (k,) [s].
+
+    They are those that the side to which the normal points exerts on the other one; on the boundary those on the body.
+    The moment is about the point X of the body, ``about`` (d,) [m]; ``frame``: the axes of both, ``body`` or ``world``.
+    """
+
+    times: Array
+    force: Array
+    moment: Array
+    about: Array
+    frame: str
+
+
+def section_forces(
+    solution: Solution,
+    section: str,
+    *,
+    route: Literal["nodal", "traction"] = "nodal",
+    frame: Literal["body", "world"] = "body",
+    about: Any = None,
+) -> SectionForces:
+    """The resultant of the stresses through a section ``body.name`` at the saved times.
+
+        nodal:     F·v + M·ω = ∫_A σ:∇w,  w = v + ω × (x − x̄) at the nodes of the surface, 0 at all others
+        traction:  F = ∫ σn,  M = ∫ (x − x̄) × σn
+
+    ``nodal``, virtual power: what the cells A along the surface transmit to its nodes, the mean of both sides inside a
+    body. It is the equilibrium of the equations that are solved: in statics, to round-off, the sum of all loads beyond
+    the surface, on any mesh. Loads and inertia in the cells A count by the functions of the nodes; inside a body both
+    sides cancel to order h² on cells of like size h; on the boundary the resultant is that of joints and loads there
+    but for these functions' share of the inertia, of order h. ``traction`` integrates the discontinuous stresses, the
+    mean of both sides, of the order of the stresses: h of linear cells (h² where both sides are alike), h² of quadratic
+    ones. Plates have none.
+
+    The lever is that of the undeformed body, x̄ the centroid of the surface, or ``about``, a point in body axes: exact
+    to first order in u, as linear strain is. A reduced body has the stresses of its vectors: loads that they hold
+    statically (``static`` ports) have their exact resultant. Plates of von Kármán strain have N·∇w in their force.
+
+    Raises ValueError for a body or section that is not there.
+    """
+    check.choice("route", route, ("nodal", "traction"))
+    check.choice("frame", frame, ("body", "world"))
+    _, body, name = split_port(section, solution.mechanism.bodies)
+    owner = str(section).partition(".")[0]
+    found: SectionMap = check.lookup("section", name, body.sections, f"body {owner!r}")
+    d = body.dim
+    sigma = solution[f"{owner}.stress"]
+    if route == "nodal":
+        both = found.forces(sigma, solution.deformation(owner))
+    elif found.traction is None:
+        raise ValueError(f"route of section {section!r} must be 'nodal': a plate has no tractions")
+    else:
+        both = np.asarray((found.traction @ sigma.T).T)
+    force, moment, at = both[:, :d], both[:, d:], found.position
+    if about is not None:
+        at = check.array("about", about, (d,))
+        moment = moment + np.einsum("aij,j,ti->ta", cross(d), found.position - at, force)
+    if frame == "world":
+        R = solution.rotations(owner)
+        force, moment = np.einsum("tij,tj->ti", R, force), np.einsum("tij,tj->ti", spin_map(R), moment)
+    return SectionForces(solution.times, force, moment, at, frame)

@@ -1,0 +1,54 @@
+"""Single states, such as equilibria, as solutions: for their stresses, section forces and files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..kernels.state import derive
+from ..mechanisms.model.state import State, configuration
+from ..mechanisms.poses.resolution import resolution
+from .ledger import make_ledger
+from .solution import Solution
+from .validity import warn_of_range
+
+if TYPE_CHECKING:
+    from ..mechanisms.mechanism import Mechanism
+
+
+def still(mechanism: Mechanism, state: State) -> Solution:
+    """A state of a mechanism as a solution of one instant, without a step.
+
+    What is made of the saved instants of a run can be made of it: ``solution["rod.stress"][0]``, positions,
+    :func:`section_forces`, ``export.stress_envelope`` and ``export.write_series``, whose displacements then are those
+    of the deformation. The ledger has the energies; of joint forces there is ``mechanism.reaction(state, joint)``.
+
+    Warns (:class:`flexph.ValidityWarning`) where a body leaves the range of its model.
+    Raises ValueError for what is no state of this mechanism.
+    """
+    if not isinstance(state, State):
+        raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
+    size, constraints = mechanism.layout.size, mechanism.layout.multipliers
+    if state.x.shape != (size,):
+        raise ValueError(f"state must have the {size} entries of this mechanism, got {state.x.size}")
+    accounts = mechanism.accounts
+    arrays, c = mechanism.network.arrays, configuration(mechanism, state.x)
+    flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
+    none, energy = np.zeros((0, constraints)), accounts.energies(c, derive(arrays, c))
+    resolved = resolution(mechanism, state.x[None, :], np.zeros(0))
+    warn_of_range(mechanism, np.array([state.time]), state.x[None], level=2)
+    return Solution(
+        mechanism=mechanism,
+        times=np.array([state.time]),
+        states=state.x[None, :],
+        multiplier_times=np.zeros(0),
+        multipliers=none,
+        stage_multipliers=none,
+        ledger=make_ledger(accounts, energy[None, :], np.zeros((0, flows)), _NO_STEPS, resolution=resolved),
+        anchors=state.anchors,
+        memory=state.memory,
+    )
+
+
+_NO_STEPS = np.zeros((0, 7))

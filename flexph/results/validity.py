@@ -1,0 +1,152 @@
+"""Warnings of runs and equilibria that leave the range in which their models or their steps are valid."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..bodies.body import Body
+from ..joints.rows.laws import Angle
+from ..kernels.state import derive
+from ..mechanisms.model.state import configuration, law_products, laws
+from ..mechanisms.poses.assembly import extent
+from ..numerics.rotations import Array
+
+if TYPE_CHECKING:
+    from ..mechanisms.mechanism import Mechanism
+    from .solution import Solution
+
+SMALL_ROTATION = 0.3
+"""Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
+BUCKLING_SHARE = 0.5
+"""Load over the buckling load that a model leaves out above which it is said: the stiffness then lacks half."""
+UNBALANCED = 1e-9
+"""Balance residual over the energy above which a run warns: far above round-off, nothing should reach it."""
+RESTING = 1e-9
+"""Way over the size of the mechanism, at the largest speed of a run, up to which it counts as a run at rest."""
+LONG_TURN = 1.0
+"""Turn of a body in a (sub)step [rad] beyond which a run warns: the phase of ``exact`` is then off by 8 %."""
+SAMPLES = 50
+HELD = 0.9
+"""s² + c² of a driven angle below which its axis is not held: a tilt of 0.3 rad, as flexible sections may have."""
+JUMP = 0.1
+"""Velocity defect over the largest speed above which a run warns: a resolved motion leaves the square of hω."""
+
+
+class ValidityWarning(UserWarning):
+    """A result has left the range in which the model is valid."""
+
+
+def warn_of_doubts(solution: Solution, h: float, level: int) -> None:
+    """Look a run over, h its longest step [s]; ``level`` counts the callers up to the user's, from this one on."""
+    warn_of_range(solution.mechanism, solution.times, solution.states, level + 1)
+    for found in (_defects(solution), _long_steps(solution, h), _axes(solution)):
+        for doubt in found:
+            warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
+
+
+def warn_of_range(mechanism: Mechanism, times: Array, states: Array, level: int) -> None:
+    """Warn where states (k, size) at times (k,) leave the range of the models of bodies; ``level`` as above."""
+    for name, body in mechanism.bodies.items():
+        if not body.size:
+            continue
+        u, sigma = (states[:, mechanism.layout.parts[f"{name}.{part}"]] for part in ("deformation", "stress"))
+        for doubt in (*_rotation(name, body, times, u), *_buckling(name, body, times, sigma)):
+            warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
+
+
+def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:
+    if body.section_rotation is None:
+        return []
+    turned = np.abs(body.section_rotation @ u.T).max(axis=0, initial=0.0)
+    if turned.max() <= SMALL_ROTATION:
+        return []
+    parts = int(np.ceil(turned.max() / SMALL_ROTATION))
+    return [
+        f"a section of {name!r} turns by {turned.max():.2f} rad, more than {SMALL_ROTATION} rad"
+        f"{_since(times, turned > SMALL_ROTATION)}: a floating frame is for moderate deflections; split the body into "
+        f"{parts} or more" + (", or take strain='von_karman' if it spins" if len(times) > 1 else "")
+    ]
+
+
+def _since(times: Array, beyond: Array) -> str:
+    """From which time on a range was left; of a single state nothing."""
+    return f" from t = {times[np.argmax(beyond)]:.4g} s on" if len(times) > 1 else ""
+
+
+def _buckling(name: str, body: Body, times: Array, sigma: Array) -> list[str]:
+    found = []
+    for load in body.buckling:
+        share = load.share(sigma)
+        if share.max() <= BUCKLING_SHARE:
+            continue
+        most = share.max() * load.critical
+        found.append(
+            f"{name!r} carries a mean {load.load} of {most:.3g} {load.unit}, more than half of the "
+            f"{load.critical:.3g} {load.unit} at which it may buckle in a way that its model leaves out ({load.mode})"
+            f"{_since(times, share > BUCKLING_SHARE)}: {load.remedy}"
+        )
+    return found
+
+
+def _long_steps(solution: Solution, h: float) -> list[str]:
+    """The structure is kept at any step, the accuracy is not.
+
+    A step of ``exact`` turns by 2 atan(½ωh), those of ``exact4`` by six such, of which h is the longest, and those of
+    ``exact_gauss`` as the Padé approximation (3, 3) of the exponential.
+    """
+    spins = {n: np.abs(solution[f"{n}.spin"]).max() for n, b in solution.mechanism.bodies.items() if b.turns}
+    name = max(spins, key=lambda n: spins[n], default=None)
+    if name is None or h * spins[name] <= LONG_TURN:
+        return []
+    return [
+        f"{name!r} turns by up to {h * spins[name]:.2g} rad in a step of {h:.3g} s: energy and constraints are "
+        "kept, but the phase is not accurate: it is off by (ωh)²/12, with method 'exact4' by (ωh)⁴/127, with "
+        "'exact_gauss' by (ωh)⁶/100800; take shorter steps"
+    ]
+
+
+def _axes(solution: Solution) -> list[str]:
+    """Driven angles are about an axis that a joint must hold: then s² + c² = 1."""
+    m = solution.mechanism
+    angles = [i for i, law in enumerate(laws(m)) if isinstance(law, Angle)]
+    if m.layout.dim == 2 or not angles:
+        return []
+    pairs = np.array([law_products(m)[i] for i in angles])
+    pick = np.unique(np.linspace(0, len(solution.states) - 1, SAMPLES).round().astype(int))
+    found = [derive(m.network.arrays, configuration(m, x)).product[pairs] for x in solution.states[pick]]
+    short = (np.array(found) ** 2).sum(axis=2).min(axis=0)
+    worst = int(np.argmin(short))
+    if short[worst] >= HELD:
+        return []
+    tilt = np.arccos(np.sqrt(max(short[worst], 0.0)))
+    return [
+        f"{m.constraint_names[angles[worst]]}: no joint holds its axis, which tilted by up to {tilt:.2g} rad: the "
+        "angle has no meaning there; add a revolute joint"
+    ]
+
+
+def _defects(solution: Solution) -> list[str]:
+    """What the ledger says about the run itself."""
+    ledger, motion = solution.ledger, solution.states[:, solution.mechanism.layout.parts_of_motion]
+    balanced, jump = ledger.largest_residual <= UNBALANCED, float(ledger.velocity_residual.max(initial=0.0))
+    if balanced and jump <= JUMP * np.abs(motion[-SAMPLES:]).max(initial=0.0):  # of long runs the last states will do
+        return []
+    speed = float(np.abs(motion).max(initial=0.0))
+    c = configuration(solution.mechanism, solution.states[0])
+    if speed * (solution.times[-1] - solution.times[0]) <= RESTING * extent(solution.mechanism, c.r, c.R):
+        return []
+    found = []
+    if not balanced:
+        found.append(f"the energy balance is off by {ledger.largest_residual:.0e}")
+    if jump > JUMP * speed:
+        cause = "a drive changes its rate abruptly, or steps are too long; smooth the drive or take shorter steps"
+        if not any(c.is_driven for c in solution.mechanism.connections):
+            cause = "steps are too long, or forces change abruptly; take shorter steps"
+        found.append(
+            f"velocities leave the constraints by up to {jump:.2g} at the ends of steps, of speeds up to {speed:.2g}: "
+            f"{cause}"
+        )
+    return found

@@ -1,0 +1,92 @@
+"""Derivatives that a user may give with a system, so that iterations need no differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+
+STEP = 1e-3
+"""Step of the fourth-order differences of the check, relative to the size of a state: exact up to degree four, to
+round-off of 1e-13 of the function."""
+TOLERANCE = 1e-5
+"""Defect of an entry over the largest of its row (each by what a state of its size would do) that is a mistake."""
+ROUND_OFF = 1e-9
+"""The same over the function itself, or a thousandth of what it may change by: below, differences see nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Derivatives:
+    """``∂z/∂x``, ``∂(E w)/∂x``, ``∂((J − R) w)/∂x``, ``∂((B − P) u)/∂x`` of a :class:`flexph.PHDAE`, each (n, n).
+
+    ``costate(x)``; ``descriptor(x, w)``, ``structure(x, w)`` with a fixed vector w (n,), and ``inputs(x, u)`` with
+    fixed inputs u (m,). Leave out the last three where E, or J and R, or B and P do not depend on x. Row i, column j is
+    the derivative of entry i by state j. They speed iterations up and decide nothing: a result never depends on them.
+    """
+
+    costate: Callable[[Array], Any]
+    descriptor: Callable[[Array, Array], Any] | None = None
+    structure: Callable[[Array, Array], Any] | None = None
+    inputs: Callable[[Array, Array], Any] | None = None
+
+    def of_descriptor(self, x: Array, w: Array) -> Array:
+        """∂(E w)/∂x."""
+        return _full(self.descriptor, x, w)
+
+    def of_flow(self, x: Array, z: Array, flow: Any, u: Array) -> Array:
+        """``∂((J − R)z + (B − P)u)/∂x = ∂((J − R)w)/∂x + (J − R) ∂z/∂x + ∂((B − P)u)/∂x``, w = z; ``flow`` is J − R."""
+        made: Array = _full(self.structure, x, z) + flow @ dense(self.costate(x))
+        return made + _full(self.inputs, x, u) if u.size else made
+
+    def of_terms(self, x: Array, z: Array, u: Array) -> Array:
+        """``∂((J − R)w)/∂x + ∂((B − P)u)/∂x`` at w = z: what the matrices add beside z."""
+        made = _full(self.structure, x, z)
+        return made + _full(self.inputs, x, u) if u.size else made
+
+    def check(self, system: Any, x: Array) -> None:
+        """Raise ValueError, naming the derivative and its defect, unless they agree with differences at x."""
+        rng = np.random.default_rng(0)
+        w, u = rng.uniform(0.5, 1.5, system.size), rng.uniform(0.5, 1.5, system.inputs_size)
+        _compare("∂z/∂x", lambda s: system.z(s), self.costate(x), x)
+        _compare("∂(E w)/∂x", lambda s: system.E(s) @ w, self.of_descriptor(x, w), x)
+        _compare("∂((J − R) w)/∂x", lambda s: system.J(s) @ w - system.R(s) @ w, _full(self.structure, x, w), x)
+        if u.size:
+            name = "∂((B − P) u)/∂x" if system.has_feedthrough else "∂(B u)/∂x"
+            _compare(name, lambda s: system.port_matrices(s).flow(u), _full(self.inputs, x, u), x)
+
+
+def dense(matrix: Any) -> Array:
+    """A dense matrix of a dense or sparse one."""
+    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix, dtype=float)
+
+
+def _full(function: Callable[[Array, Array], Any] | None, x: Array, w: Array) -> Array:
+    return np.zeros((x.size, x.size)) if function is None else dense(function(x, w))
+
+
+def _compare(name: str, function: Callable[[Array], Any], given: Any, x: Array) -> None:
+    """The given Jacobian against central differences, entry by entry, each by what a state of its size would do."""
+    given = check.array(name, dense(given), (x.size, x.size))
+    size = np.maximum(np.abs(x), 1e-3 * np.abs(x).max(initial=0.0))
+    size = np.where(size > 0.0, size, 1.0)
+    numeric, largest = np.empty((x.size, x.size)), np.zeros(x.size)
+    for j in range(x.size):
+        moved = np.tile(x, (4, 1))
+        moved[:, j] += STEP * size[j] * np.array([1.0, -1.0, 2.0, -2.0])
+        values = np.array([np.asarray(function(row), dtype=float) for row in moved])
+        largest = np.maximum(largest, np.abs(values).max(axis=0))
+        near, far = values[0] - values[1], values[2] - values[3]
+        numeric[:, j] = (8.0 * near - far) / (12.0 * STEP * size[j])
+    wrong = np.abs(given - numeric) * size
+    scale = (np.maximum(np.abs(given), np.abs(numeric)) * size).max(axis=1, initial=0.0)
+    allowed = TOLERANCE * scale + ROUND_OFF * (largest + STEP * scale.max(initial=0.0))
+    if np.any(wrong > allowed[:, None]):
+        i, j = map(int, np.unravel_index(np.argmax(wrong - allowed[:, None]), wrong.shape))
+        raise ValueError(
+            f"derivatives: {name} is {given[i, j]:.6g} in row {i}, column {j}; differences give {numeric[i, j]:.6g}"
+        )

@@ -1,0 +1,150 @@
+"""Discrete gradients: ∇̄H(x₀, x₁)·(x₁ − x₀) = H(x₁) − H(x₀) and ∇̄H(x, x) = ∇H(x) ([dg] definition 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array, dense
+
+ROUND_OFF = 4.0 * np.finfo(float).eps
+"""A difference of H below this times |H| is round-off: correcting a gradient by it would only add noise."""
+
+TOLERANCE = 1e-9
+"""Defect of a discrete gradient over its terms that is no round-off: of sums of some thousand terms."""
+MADE_UP = 1e-9
+"""Part of what a function may change by in a step up to which a step makes up for the errors of those before."""
+MEAN_POINTS = 4
+"""Gauss points of the mean value gradient: exact for Hamiltonians of degree 8."""
+
+
+@dataclass(frozen=True)
+class Invariants:
+    """A Hamiltonian through quadratic invariants: H(x) = energy(π(x)).
+
+    values π (k,) and their jacobian Dπ (k, n) as functions of x; energy and its gradient (k,) as functions of π. With
+    quadratic π, ``Dπ((x₀ + x₁)/2)ᵀ ∇̄energy(π₀, π₁)`` is a discrete gradient that keeps every linear or quadratic
+    momentum that leaves the invariants unchanged ([dg] remark 13).
+    """
+
+    values: Callable[[Array], Array]
+    jacobian: Callable[[Array], Array]
+    energy: Callable[[Array], float]
+    gradient: Callable[[Array], Array]
+
+
+def padded(given: Invariants, n: int, extra: int) -> Invariants:
+    """The invariants as functions of n states and some more on which they do not depend."""
+
+    def jacobian(x: Array) -> Array:
+        own = dense(given.jacobian(x[:n]))
+        return np.hstack([own, np.zeros((len(own), extra))])
+
+    return Invariants(lambda x: given.values(x[:n]), jacobian, given.energy, given.gradient)
+
+
+def correction(along: float, step: Array, before: float, after: float) -> float:
+    """``(ΔH − ∇H(m)·Δx)/(Δx·Δx)`` of [dg] eq. (12) from ∇H(m)·Δx, Δx, H(x₀), H(x₁); zero where it is round-off."""
+    missing, size = (after - before) - along, float(step @ step)
+    if abs(missing) <= ROUND_OFF * max(abs(before), abs(after)) or size == 0.0:
+        return 0.0
+    return missing / size
+
+
+def gonzalez(middle: Array, step: Array, before: float, after: float) -> Array:
+    """``∇H(m) + (ΔH − ∇H(m)·Δx)/(Δx·Δx) Δx`` ([dg] eq. (12)) from ∇H(m), Δx, H(x₀) and H(x₁).
+
+    Δx may be the part of x₁ − x₀ on which H depends.
+    """
+    return middle + correction(float(middle @ step), step, before, after) * step
+
+
+def check_discrete_gradient(
+    discrete: Callable[[Array, Array], Any],
+    function: Callable[[Array], float],
+    gradient: Callable[[Array], Array],
+    pairs: Sequence[tuple[Any, Any]],
+) -> None:
+    """Raise ValueError with the defect unless ``discrete(x0, x1)`` is a discrete gradient at the pairs of states.
+
+    ``∇̄f·Δx = Δf`` and ``∇̄f(x, x) = ∇f(x)``, relative to their largest terms and the round-off of f.
+    """
+    for first, last in pairs:
+        x0 = check.array("x0", first, (None,))
+        x1 = check.array("x1", last, x0.shape)
+        found, step = check.array("the discrete gradient", discrete(x0, x1), x0.shape), x1 - x0
+        before, after = float(function(x0)), float(function(x1))
+        along, scale = float(found @ step), float(np.abs(found) @ np.abs(step))
+        noise = ROUND_OFF * max(abs(before), abs(after))
+        change = after - before
+        if abs(along - change) > TOLERANCE * scale + noise:
+            raise ValueError(
+                f"no discrete gradient: ∇̄f·(x₁ − x₀) must be f(x₁) − f(x₀) = {change:.9g}, got {along:.9g}"
+            )
+        for x in (x0, x1):
+            same, exact = check.array("the discrete gradient", discrete(x, x), x.shape), gradient(x)
+            defect = float(np.abs(same - exact).max(initial=0.0))
+            if defect > TOLERANCE * float(np.abs(exact).max(initial=0.0)):
+                raise ValueError(f"no discrete gradient: ∇̄f(x, x) must be ∇f(x), it is off by {defect:.2g}")
+
+
+def line_mean(gradient: Callable[[Array], Array], x0: Array, x1: Array, points: int) -> Array:
+    """∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points: exact for polynomials of degree 2·points ([dg] definition 5)."""
+    nodes, weights = gauss_points(points)
+    along = [gradient(x0 + 0.5 * (s + 1.0) * (x1 - x0)) for s in nodes]
+    made: Array = 0.5 * weights @ np.array(along)
+    return made
+
+
+@cache
+def gauss_points(points: int) -> tuple[Array, Array]:
+    """Nodes in [-1, 1] and weights."""
+    nodes, weights = np.polynomial.legendre.leggauss(points)
+    return nodes, weights
+
+
+def discrete_jacobian(
+    function: Callable[[Array], Array],
+    jacobian: Callable[[Array], Array],
+    x0: Array,
+    x1: Array,
+    *,
+    kept: bool = False,
+) -> Array:
+    """``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) and its jacobian (k, n) ([dg] definition 6, Gonzalez).
+
+    What is missing is left out where it is round-off: over a short step, it would only add noise. ``kept`` says that F
+    is to stay zero: where F(x₀) is not, by the round-off of the steps before, this step makes up for it.
+    Of a diffeomorphism it may be singular where Dφ is not ([dg] example 9): it is not for solving with.
+    """
+    step = x1 - x0
+    middle, size = jacobian(0.5 * (x0 + x1)), float(step @ step)
+    if size == 0.0:
+        return middle
+    first, last, slope = function(x0), function(x1), np.abs(middle)
+    noise = ROUND_OFF * (np.maximum(np.abs(first), np.abs(last)) + slope @ np.maximum(np.abs(x0), np.abs(x1)))
+    if kept:
+        first = np.where(np.abs(first) <= MADE_UP * (slope @ np.abs(step)), 0.0, first)
+    missing = last - first - middle @ step
+    missing = np.where(np.abs(missing) <= noise, 0.0, missing)
+    made: Array = middle + np.outer(missing, step / size) if missing.any() else middle
+    return made
+
+
+def through_invariants(invariants: Invariants, x0: Array, before: float) -> Callable[[Array], Array]:
+    """x₁ to ``Dπ(m)ᵀ ∇̄energy(π₀, π₁)`` with Gonzalez' gradient in the invariants; ``before`` is H(x₀)."""
+    first = invariants.values(x0)
+
+    def at(x1: Array) -> Array:
+        last = invariants.values(x1)
+        middle = invariants.gradient(0.5 * (first + last))
+        inner = gonzalez(middle, last - first, before, invariants.energy(last))
+        made: Array = invariants.jacobian(0.5 * (x0 + x1)).T @ inner
+        return made
+
+    return at

@@ -1,0 +1,89 @@
+"""External inputs as users give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+
+Input = Callable[[float], Any] | Sequence[float] | float | tuple[Sequence[float], Any]
+
+
+class Table:
+    """``u(t)`` between the rows of a table, linear in between: times (k,) ascending [s], values (k,) or (k, m).
+
+    ``inputs={"motor": (times, values)}`` makes one, as does ``Table(times, values)``. A time outside raises ValueError.
+    """
+
+    def __init__(self, times: Any, values: Any, name: str = "table") -> None:
+        self.times = check.array(f"times of {name}", times, (None,))
+        self.values = check.array(f"values of {name}", values, (None,) * max(np.ndim(values), 1))
+        if self.times.size < 2 or np.any(np.diff(self.times) <= 0.0):
+            raise ValueError(f"times of {name} must be at least two and ascend")
+        if len(self.values) != self.times.size:
+            raise ValueError(f"{name} must have a row of values for each of its {self.times.size} times")
+        self.name = name
+
+    def __call__(self, time: float) -> Array:
+        """The values at a time [s]."""
+        first, last = self.times[0], self.times[-1]
+        if not first <= time <= last:
+            raise ValueError(f"{self.name} covers {first:.6g} to {last:.6g} s, asked for t = {time:.6g} s")
+        k = min(int(np.searchsorted(self.times, time, side="right")), self.times.size - 1)
+        share = (time - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
+        made: Array = (1.0 - share) * self.values[k - 1] + share * self.values[k]
+        return made
+
+
+def _is_table(given: Any) -> bool:
+    """A pair whose first entry is a list of times; a pair of numbers is a constant vector."""
+    return isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1
+
+
+class Forcing:
+    """External inputs as one vector; raises ValueError for a port that does not exist."""
+
+    def __init__(self, slices: Mapping[str, slice], inputs: Mapping[str, Input], dim: int | None = None) -> None:
+        self._slices = slices
+        for name in inputs:
+            check.lookup("external port", name, self._slices)
+        self._given: dict[str, Any] = {
+            name: Table(given[0], given[1], f"input {name!r}") if _is_table(given) else given  # type: ignore[index]
+            for name, given in inputs.items()
+        }
+        self._dim = dim
+        self._size = sum(s.stop - s.start for s in self._slices.values())
+
+    def over(self, times: Array) -> Array:
+        """The inputs at many times, (times, m); one row where none of them is a function of time."""
+        if not any(callable(given) for given in self._given.values()):
+            times = times[:1]
+        return np.array([self.at(float(t)) for t in times]).reshape(len(times), self._size)
+
+    def at(self, time: float) -> Array:
+        """The inputs at a time [s], zero where none is given."""
+        u = np.zeros(self._size)
+        for name, given in self._given.items():
+            part = self._slices[name]
+            size = part.stop - part.start
+            value = _numbers(name, check.asked(f"input {name!r}", given, time) if callable(given) else given)
+            dim = self._dim or size
+            if size > dim and value.shape == (dim,):
+                value = np.tile(value, size // dim)  # one force per length for all elements of a load port
+            if value.size != size or (value.ndim == 2 and value.shape != (size // dim, dim)):
+                raise ValueError(f"input {name!r} must have {size} entries, got shape {value.shape}")
+            if not np.all(np.isfinite(value)):
+                raise ValueError(f"input {name!r} at t = {time} s must be finite, got {value}")
+            u[part] = value.ravel()
+        return u
+
+
+def _numbers(name: str, given: Any) -> Array:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"input {name!r} must be numbers, got {given!r}") from None

@@ -1,0 +1,132 @@
+"""Linear constant port-Hamiltonian descriptor systems with constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+
+
+@dataclass(frozen=True, repr=False)
+class LinearPHDAE:
+    """``E ẋ = (J − R) x + B u + Gᵀλ``, ``0 = G x``, ``y = Bᵀx``, with H = ½ xᵀE x ([flex] eq. (45), (47)).
+
+    Conditions, enforced here: E = Eᵀ ⪰ 0, J = −Jᵀ, R = Rᵀ ⪰ 0, matching shapes, finite entries. Then
+    dH/dt = yᵀu − xᵀR x. Matrices are all dense or all sparse; x (n,), u (m,), λ (g,).
+
+    ports
+        name to the columns of B (a slice): ``yᵀu`` is the power into the system.
+    causality
+        which ports take a "velocity" and return a force; all others take a "force" and return a velocity.
+    parts
+        name to a slice of the states *before* any elimination or reduction; see :meth:`expand`.
+    constraints
+        a name for every row of G.
+    kinetic
+        which states are velocities (the others are stresses), or None where the states have no such split.
+    lift
+        maps x back to the states that ``parts`` names; None stands for the identity.
+    """
+
+    E: Any
+    J: Any
+    R: Any = None
+    B: Any = None
+    G: Any = None
+    ports: Mapping[str, slice] = field(default_factory=dict)
+    causality: Mapping[str, Literal["force", "velocity"]] = field(default_factory=dict)
+    parts: Mapping[str, slice] = field(default_factory=dict)
+    constraints: tuple[str, ...] = ()
+    kinetic: Array | None = None
+    lift: Any = None
+
+    def __post_init__(self) -> None:
+        n = check.two_dimensional("E", self.E)[0]
+        make = sparse.csr_array if sparse.issparse(self.E) else np.zeros
+        for name, default in (("R", (n, n)), ("B", (n, 0)), ("G", (0, n))):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, make(default))
+        inputs, rows = check.two_dimensional("B", self.B)[1], check.two_dimensional("G", self.G)[0]
+        shapes = {"E": (n, n), "J": (n, n), "R": (n, n), "B": (n, inputs), "G": (rows, n)}
+        for name, shape in shapes.items():
+            value = getattr(self, name)
+            if sparse.issparse(value) != sparse.issparse(self.E):
+                raise ValueError(f"{name} must be {'sparse' if sparse.issparse(self.E) else 'dense'} as E is")
+            object.__setattr__(self, name, check.matrix(name, value, shape))
+        check.symmetric("E", self.E)
+        check.semi_definite("E", self.E)
+        check.skew("J", self.J)
+        check.symmetric("R", self.R)
+        check.semi_definite("R", self.R)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        inputs = self.B.shape[1]
+        ports = self.ports or ({"u": slice(0, inputs)} if inputs else {})
+        check.spans("ports", ports, f"{inputs} columns of B")
+        check.covering(ports, inputs)
+        check.spans("parts", self.parts, "states")
+        if not isinstance(self.causality, Mapping):
+            raise ValueError(f"causality must be a dict of ports with 'force' or 'velocity', got {self.causality!r}")
+        for name, kind in self.causality.items():
+            check.lookup("port", name, ports)
+            check.choice(f"causality of port {name!r}", kind, ("force", "velocity"))
+        names = self.constraints or tuple(f"constraint {i}" for i in range(self.G.shape[0]))
+        if len(names) != self.G.shape[0]:
+            raise ValueError(f"constraints must name the {self.G.shape[0]} rows of G, got {len(names)} names")
+        if self.kinetic is not None and np.shape(self.kinetic) != (self.size,):
+            raise ValueError(f"kinetic must have shape ({self.size},), got {np.shape(self.kinetic)}")
+        if self.kinetic is not None:
+            object.__setattr__(self, "kinetic", np.array(self.kinetic, dtype=bool))
+        object.__setattr__(self, "ports", MappingProxyType(dict(ports)))
+        others = {name: kind for name, kind in self.causality.items() if kind != "force"}
+        object.__setattr__(self, "causality", MappingProxyType(others))
+        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+        object.__setattr__(self, "constraints", tuple(names))
+
+    def __repr__(self) -> str:
+        kind = "sparse" if self.is_sparse else "dense"
+        return (
+            f"LinearPHDAE({self.size} states, {self.G.shape[0]} constraints, {self.B.shape[1]} inputs, "
+            f"ports {list(self.ports)}, {kind})"
+        )
+
+    @property
+    def size(self) -> int:
+        """Number n of states."""
+        return int(self.E.shape[0])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the matrices are sparse."""
+        return sparse.issparse(self.E)
+
+    def energy(self, x: Array) -> float:
+        """H = ½ xᵀE x [J]."""
+        return 0.5 * float(x @ (self.E @ x))
+
+    def inputs(self, port: str) -> Any:
+        """The columns of B that belong to a port, (n, m_port)."""
+        return self.B[:, check.lookup("port", port, self.ports)]
+
+    def expand(self, x: Array) -> Array:
+        """The states that ``parts`` names, from x (n,) or (n, k)."""
+        return x if self.lift is None else self.lift @ x
+
+    def part(self, name: str, x: Array) -> Array:
+        """The named part of a state."""
+        return self.expand(x)[check.lookup("part", name, self.parts)]
+
+
+def linear_system(system: Any, name: str = "system") -> LinearPHDAE:
+    """The same, after a check at the door that it is a :class:`LinearPHDAE`."""
+    if not isinstance(system, LinearPHDAE):
+        raise ValueError(f"{name} must be a LinearPHDAE, see mechanism.linearize(pose), got {type(system).__name__}")
+    return system

@@ -1,0 +1,318 @@
+"""Nonlinear port-Hamiltonian descriptor systems ([dg] definition 2) and their transformations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array, dense
+from .derivatives import Derivatives
+from .discrete_gradients import Invariants
+from .linear import LinearPHDAE
+from .port_matrices import PortMatrices
+
+MatrixFunction = Callable[[Array], Any]
+FEEDTHROUGH = ("P", "S", "N")
+"""The matrices of feed-through."""
+MEANS = ("E", "J", "R", "B", "z", *FEEDTHROUGH)
+"""What may be discretised over a step by a function of its own."""
+NEAR = 1e-2
+"""How far from the sample a discrete gradient pair is checked, relative to the size of each state."""
+ROUND_OFF = np.finfo(float).eps
+GRADIENT_TOLERANCE = 1e-6
+"""Central differences with steps near eps^(1/3) resolve a gradient to about eps^(2/3) = 4e-11 times the curvature;
+four digits are left for steep Hamiltonians."""
+
+
+class Constant:
+    """A matrix function that does not depend on the state."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+
+    def __call__(self, x: Array) -> Any:
+        """The matrix."""
+        return self.matrix
+
+
+@dataclass(frozen=True, kw_only=True)
+class PHDAE:
+    """``E(x) ẋ = (J(x) − R(x)) z(x) + B(x) u``, ``y = B(x)ᵀ z(x)``, H(x), ``E(x)ᵀ z(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
+
+    E, J, R, B, z, H are functions of the state x (n,) that return (n, n), (n, n), (n, n), (n, m), (n,) and a float.
+    Those of E, J, R, B that are constant may be given as matrices; R and B may be left out: no dissipation, no inputs.
+    ``sample`` is a state at which the conditions are checked here: shapes, finite, J = −Jᵀ, R = Rᵀ ⪰ 0, and
+    Eᵀz = ∇H against central differences. Then dH/dt = yᵀu − zᵀR z.
+
+    P (n, m), S = Sᵀ and N = −Nᵀ (m, m) are feed-through ([dg] remark 2), given and checked alike, zero where left out:
+    ``E ẋ = (J − R) z + (B − P) u``, ``y = (B + P)ᵀz + (S − N) u`` with Z = [[R, P], [Pᵀ, S]] ⪰ 0, so that
+    dH/dt = yᵀu − (z, u)ᵀ Z (z, u). :func:`flexph.systems.feedthrough.without_feedthrough` takes it into algebraic
+    states.
+
+    For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B, P, S, N
+    over a step, functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a
+    discrete Jacobian of constraints in J keeps them. One of z makes with that of E a discrete gradient pair,
+    ``z̄ᵀĒ (x₁ − x₀) = ΔH`` ([dg] definition 7, checked near the sample), which method ``pair`` takes; the other methods
+    make z̄ themselves.
+    :func:`flexph.with_pair` turns theirs into means.
+    ``invariants`` give H through quadratic ones (:class:`flexph.Invariants`). ``derivatives`` of the functions
+    (:class:`flexph.Derivatives`), checked at the sample against differences, spare the iterations theirs.
+    ``compiled=True`` promises that all these functions are written in what numba compiles: they take and return float
+    arrays, and refer to numbers, arrays, and functions of that kind, which are compiled with them. Where numba is
+    installed (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.
+    ``ports`` are names of columns of B, ``parts`` names of states. ``cautions`` are functions of x that say where the
+    coordinates or the model are near their limits, or None: runs ask them along the way and warn
+    (:class:`flexph.ValidityWarning`) the first time that each speaks. ``start_defects`` are functions of a start x and
+    of the first step h [s] of a run that say what it does not meet of what the equations do not contain, such as
+    positions behind constraints on velocities, or None: runs raise ValueError with what they say.
+    """
+
+    E: MatrixFunction | Any
+    J: MatrixFunction | Any
+    R: MatrixFunction | Any = None
+    B: MatrixFunction | Any = None
+    P: MatrixFunction | Any = None
+    S: MatrixFunction | Any = None
+    N: MatrixFunction | Any = None
+    z: Callable[[Array], Array]
+    H: Callable[[Array], float]
+    sample: Array
+    ports: Mapping[str, slice] = field(default_factory=dict)
+    parts: Mapping[str, slice] = field(default_factory=dict)
+    means: Mapping[str, Callable[[Array, Array], Any]] = field(default_factory=dict)
+    invariants: Invariants | None = None
+    derivatives: Derivatives | None = None
+    compiled: bool = False
+    cautions: tuple[Callable[[Array], str | None], ...] = ()
+    start_defects: tuple[Callable[[Array, float], str | None], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
+        n = len(self.sample)
+        for name, shape in (("E", (n, n)), ("J", (n, n)), ("R", (n, n)), ("B", None)):
+            self._set_matrix(name, shape or (n, self._columns_of_b()))
+        if self.has_feedthrough:
+            m = self.inputs_size
+            for name, shape in (("P", (n, m)), ("S", (m, m)), ("N", (m, m))):
+                self._set_matrix(name, shape)
+        if not isinstance(self.compiled, bool):
+            raise ValueError(f"compiled must be True or False, got {self.compiled!r}")
+        for name in self.means:
+            check.choice("a mean", name, MEANS)
+        object.__setattr__(self, "means", MappingProxyType(dict(self.means)))
+        object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
+        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+        object.__setattr__(self, "cautions", tuple(self.cautions))
+        object.__setattr__(self, "start_defects", tuple(self.start_defects))
+        self.check(self.sample)
+        if self.derivatives is not None:
+            self.derivatives.check(self, self.sample)
+        if "z" in self.means:
+            self._check_pair(self.sample, self.sample + NEAR * np.maximum(np.abs(self.sample), self.floor(self.sample)))
+
+    def _columns_of_b(self) -> int:
+        if self.B is None:
+            return 0
+        return 0 if callable(self.B) else check.two_dimensional("B", self.B)[1]
+
+    def _set_matrix(self, name: str, shape: tuple[int, int]) -> None:
+        """A matrix as a function: zero where it was left out, :class:`Constant` where it was no function."""
+        given = getattr(self, name)
+        if given is None:
+            object.__setattr__(self, name, Constant(np.zeros(shape)))
+        elif not callable(given):
+            object.__setattr__(self, name, Constant(check.matrix(name, given, shape)))
+
+    @property
+    def size(self) -> int:
+        """Number n of states."""
+        return len(self.sample)
+
+    @property
+    def has_feedthrough(self) -> bool:
+        """Whether P, S or N was given."""
+        return any(getattr(self, name) is not None for name in FEEDTHROUGH)
+
+    @property
+    def inputs_size(self) -> int:
+        """Number m of inputs."""
+        return int(self.B(self.sample).shape[1])
+
+    def check(self, x: Array) -> None:
+        """Raise ValueError, naming the defect, unless the conditions of a pHDAE hold at the state x."""
+        n = self.size
+        for name, function in (("E", self.E), ("J", self.J), ("R", self.R)):
+            check.matrix(name, function(x), (n, n))
+        check.skew("J", self.J(x))
+        check.symmetric("R", self.R(x))
+        check.semi_definite("R", self.R(x))
+        inputs = check.two_dimensional("B", self.B(x))[1]
+        check.matrix("B", self.B(x), (n, inputs))
+        self._check_feedthrough(x, inputs)
+        check.covering(self.ports, inputs)
+        check.array("z", self.z(x), (n,))
+        check.number("H", self.H(x))
+        defect = self.gradient_defect(x)
+        if defect > GRADIENT_TOLERANCE:
+            raise ValueError(f"(E, z) must be a gradient pair of H: ‖Eᵀz − ∇H‖/‖∇H‖ = {defect:.0e}")
+
+    def _check_feedthrough(self, x: Array, inputs: int) -> None:
+        if not self.has_feedthrough:
+            return
+        R, P, S, N = (dense(getattr(self, name)(x)) for name in ("R", *FEEDTHROUGH))
+        for name, matrix, rows in (("P", P, self.size), ("S", S, inputs), ("N", N, inputs)):
+            check.matrix(name, matrix, (rows, inputs))
+        check.symmetric("S", S)
+        check.skew("N", N)
+        check.semi_definite("[[R, P], [Pᵀ, S]]", np.block([[R, P], [P.T, S]]))
+
+    def check_start(self, x: Array, step: float) -> None:
+        """Raise ValueError unless a run can start at the state x with a step [s]."""
+        self.check(x)
+        for defect in self.start_defects:
+            found = defect(x, step)
+            if found is not None:
+                raise ValueError(f"inconsistent start: {found}")
+
+    def floor(self, x: Array) -> Array:
+        """What counts as small of each state: 1e-3 of its part, whose entries share a unit; of all where that rests.
+
+        A part rests too that is round-off of all others, or of a part named before it that it belongs to: it says
+        nothing about its own size.
+        """
+        largest = float(np.abs(x).max(initial=0.0))
+        made, around = np.full(x.size, 1e-3 * largest), np.zeros(x.size)
+        rest = ROUND_OFF * largest
+        for part in self.parts.values():
+            own = float(np.abs(x[part]).max(initial=0.0))
+            if own > max(rest, check.ROUND_OFF * float(around[part].max(initial=0.0))):
+                made[part], around[part] = 1e-3 * own, own
+        return made
+
+    def gradient_defect(self, x: Array) -> float:
+        """‖E(x)ᵀz(x) − ∇H(x)‖ / ‖∇H(x)‖ with ∇H by central differences, relative to the larger of both.
+
+        In an equilibrium both are round-off: there it is relative to the gradient at a distance of 1 %.
+        """
+        analytic = self.E(x).T @ self.z(x)
+        size = np.maximum(np.abs(x), self.floor(x))
+        # a state that carries energy is moved on its own scale: units differ from entry to entry
+        size = np.where(np.abs(x * analytic) > 1e-3 * abs(self.H(x)), np.abs(x), size)
+        step = np.cbrt(np.finfo(float).eps) * np.where(size > 0.0, size, 1.0)
+        numeric = np.empty(self.size)
+        for i in range(self.size):
+            up, down = x.copy(), x.copy()
+            up[i], down[i] = x[i] + step[i], x[i] - step[i]
+            numeric[i] = (self.H(up) - self.H(down)) / (up[i] - down[i])
+        # and so entries are compared by the energy they stand for
+        scale = np.abs(step * numeric).max(initial=0.0) + np.abs(step * analytic).max(initial=0.0)
+        noise = np.finfo(float).eps * abs(self.H(x))
+        defect = float(np.abs(step * (analytic - numeric)).max(initial=0.0))
+        if defect > GRADIENT_TOLERANCE * scale:
+            aside = x + NEAR * size
+            scale = max(scale, float(np.abs(step * (self.E(aside).T @ self.z(aside))).max()))
+        return defect / max(scale, noise, 1e-300)
+
+    def _check_pair(self, x0: Array, x1: Array) -> None:
+        middle = 0.5 * (x0 + x1)
+        moved = (self.means["E"](x0, x1) if "E" in self.means else self.E(middle)) @ (x1 - x0)
+        z = check.array("the mean of z", self.means["z"](x0, x1), (self.size,))
+        change, found = self.H(x1) - self.H(x0), float(z @ moved)
+        scale = float(np.abs(z) @ np.abs(moved)) + 1e-6 * abs(self.H(x0))
+        if abs(found - change) > GRADIENT_TOLERANCE * scale:
+            raise ValueError(
+                "the means of E and z must be a discrete gradient pair of H: z̄ᵀĒ(x₁ − x₀) is "
+                f"{found:.6g} near the sample, H(x₁) − H(x₀) is {change:.6g}"
+            )
+
+    def inputs(self, x: Array, port: str) -> Any:
+        """The columns of B(x) that belong to a port."""
+        return self.B(x)[:, check.lookup("port", port, self.ports)]
+
+    def port_matrices(self, x: Array) -> PortMatrices:
+        """B and, with feed-through, P, S, N at a state."""
+        names = ("B", *FEEDTHROUGH) if self.has_feedthrough else ("B",)
+        return PortMatrices(*(getattr(self, name)(x) for name in names))
+
+    def output(self, x: Array, u: Array) -> Array:
+        """``y = (B + P)ᵀz + (S − N) u`` (m,)."""
+        return self.port_matrices(x).output(self.z(x), u)
+
+    def power_balance(self, x: Array, u: Array) -> tuple[float, float]:
+        """zᵀ(E ẋ) = dH/dt from the right-hand side, and yᵀu − (z, u)ᵀZ(z, u) [W]: equal for a pHDAE."""
+        z, ports = self.z(x), self.port_matrices(x)
+        rate = (self.J(x) - self.R(x)) @ z + ports.flow(u)
+        return float(z @ rate), float(ports.output(z, u) @ u) - ports.dissipated(self.R(x), z, u)
+
+
+def from_linear(system: LinearPHDAE) -> PHDAE:
+    """A linear system as a :class:`PHDAE`; its multipliers become states (part ``multipliers``)."""
+    whole = with_multipliers(system)
+    parts = {**whole.parts, "multipliers": slice(system.size, whole.size)} if system.lift is None else {}
+    identity = np.eye(whole.size)
+    return PHDAE(
+        E=whole.E,
+        J=whole.J,
+        R=whole.R,
+        B=whole.B,
+        z=lambda x: x,
+        H=whole.energy,
+        sample=np.ones(whole.size),
+        ports=whole.ports,
+        parts=parts,
+        derivatives=Derivatives(costate=lambda x: identity),
+    )
+
+
+def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
+    """The same system with (x, λ) as states and without G: E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]]."""
+    rows = system.G.shape[0]
+    if not rows:
+        return system
+    n = system.size
+    as_matrix = sparse.csr_array if system.is_sparse else (lambda a: a.toarray())
+    return LinearPHDAE(
+        E=as_matrix(sparse.block_diag([sparse.csr_array(system.E), sparse.csr_array((rows, rows))]).tocsr()),
+        J=as_matrix(sparse.block_array([[system.J, system.G.T], [-system.G, None]]).tocsr()),
+        R=as_matrix(sparse.block_diag([sparse.csr_array(system.R), sparse.csr_array((rows, rows))]).tocsr()),
+        B=as_matrix(sparse.vstack([sparse.csr_array(system.B), sparse.csr_array((rows, system.B.shape[1]))]).tocsr()),
+        ports=system.ports,
+        causality=system.causality,
+        parts=system.parts,
+        kinetic=None if system.kinetic is None else np.append(system.kinetic, np.zeros(rows, dtype=bool)),
+        lift=None
+        if system.lift is None
+        else sparse.hstack([system.lift, sparse.csr_array((len(system.expand(np.zeros(n))), rows))]),
+    )
+
+
+def transform(
+    system: PHDAE,
+    phi: Callable[[Array], Array],
+    jacobian: MatrixFunction | Any,
+    frame: MatrixFunction | Any,
+    *,
+    sample: Array,
+    parts: Mapping[str, slice] | None = None,
+) -> PHDAE:
+    """The system in coordinates x̃ with x = φ(x̃), rows multiplied by Uᵀ ([dg] eq. (32)-(33)).
+
+    ``Ẽ = Uᵀ(E∘φ)Dφ, J̃ = Uᵀ(J∘φ)U, R̃ = Uᵀ(R∘φ)U, B̃ = Uᵀ(B∘φ), z̃ = U⁻¹(z∘φ), H̃ = H∘φ``, with ``jacobian`` = Dφ and
+    ``frame`` = U functions of x̃ or, where they are constant, matrices; both invertible. ``sample`` is a state x̃ for
+    the check, ``parts`` are names of the new states.
+
+    The means go along ([dg] theorems 6 and 9), with Ū that in the middle and D̄φ Gonzalez' discrete Jacobian:
+    ``Ê = Ūᵀ(Ē∘φ)D̄φ, ẑ = Ū⁻¹(z̄∘φ), Ĵ = Ūᵀ(J̄∘φ)Ū, …``. Steps by the pair of :func:`flexph.with_pair` are those of the
+    original, seen through φ; a method such as ``gonzalez`` makes another gradient in other coordinates ([dg] example
+    10). Where both matrices are constant, E, J, R, B that are stay so, and derivatives, invariants, and those parts
+    whose states are combinations of the new states in the same places are carried too.
+    """
+    from .transformation import transformed  # which imports this module
+
+    return transformed(system, phi, jacobian, frame, sample=sample, parts=parts or {})

@@ -1,0 +1,44 @@
+"""The matrices that tie inputs and outputs of a system to its costates, at a state or over a step."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..numerics.rotations import Array
+
+
+class PortMatrices(NamedTuple):
+    """``(B − P) u`` in the equations and ``y = (B + P)ᵀz + (S − N) u``; P, S, N are None without feed-through.
+
+    B, P (n, m), S = Sᵀ, N = −Nᵀ (m, m). With [[R, P], [Pᵀ, S]] ⪰ 0 the power yᵀu is
+    ``zᵀ(B − P)u + 2 zᵀP u + uᵀS u`` ([dg] remark 2).
+    """
+
+    B: Any
+    P: Any = None
+    S: Any = None
+    N: Any = None
+
+    @property
+    def of_inputs(self) -> Any:
+        """B − P (n, m), which multiplies the inputs."""
+        return self.B if self.P is None else self.B - self.P
+
+    def flow(self, u: Array) -> Array:
+        """``(B − P) u`` (n,)."""
+        made: Array = self.of_inputs @ u
+        return made
+
+    def output(self, z: Array, u: Array) -> Array:
+        """``y = (B + P)ᵀz + (S − N) u`` (m,)."""
+        if self.P is None:
+            made: Array = self.B.T @ z
+            return made
+        return np.asarray((self.B + self.P).T @ z + (self.S - self.N) @ u)
+
+    def dissipated(self, R: Any, z: Array, u: Array) -> float:
+        """``(z, u)ᵀ [[R, P], [Pᵀ, S]] (z, u)`` [W]."""
+        own = float(z @ (R @ z))
+        return own if self.P is None else own + float(2.0 * (z @ (self.P @ u)) + u @ (self.S @ u))

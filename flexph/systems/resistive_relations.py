@@ -1,0 +1,204 @@
+"""Resistive relations: what a damper or a friction does against a rate ([rigid] definition 6 and eq. (8))."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.rotations import Array
+
+PROBES = np.concatenate([-np.logspace(2, -6, 41), [0.0], np.logspace(-6, 2, 41)])
+"""Rates at which the sign of a relation is checked, in its own unit [m/s] or [rad/s]."""
+SMALL = 1e-6
+"""Rate up to which the quotient of force and rate is the slope at zero."""
+NEAR = 1e-4
+"""The same for the derivative of that quotient, where differences of both lose more digits."""
+DIFFERENCE = 1e-6
+"""Step of central differences, relative to a rate or to one."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """``f = ρ(s)`` between a rate s [m/s or rad/s] and the force or torque f against it [N or N m], ``s ρ(s) ≥ 0``.
+
+    The dissipated power s ρ(s) is then not negative at any rate, and with it R ⪰ 0. Made by :func:`viscous`,
+    :func:`quadratic`, :func:`coulomb` and :func:`resistive`; ``parameters`` are those of the kind.
+    """
+
+    kind: Literal["viscous", "quadratic", "coulomb", "general"]
+    parameters: tuple[float, ...] = ()
+    function: Callable[[float], float] | None = None
+    derivative: Callable[[float], float] | None = None
+
+    def force(self, rate: Any) -> Any:
+        """ρ(s), of one rate or of many."""
+        s = np.asarray(rate, dtype=float)
+        if self.kind == "viscous":
+            return self.parameters[0] * s
+        if self.kind == "quadratic":
+            return self.parameters[0] * np.abs(s) * s
+        if self.kind == "coulomb":
+            level, _ = self._level(s)
+            return level * np.tanh(s / self.parameters[1]) + self.parameters[4] * s
+        assert self.function is not None
+        return _each(self.function, s)
+
+    def slope(self, rate: Any) -> Any:
+        """ρ'(s), of one rate or of many; of a general relation without derivative by central differences."""
+        s = np.asarray(rate, dtype=float)
+        if self.kind == "viscous":
+            return np.full_like(s, self.parameters[0])
+        if self.kind == "quadratic":
+            return 2.0 * self.parameters[0] * np.abs(s)
+        if self.kind == "coulomb":
+            level, change = self._level(s)
+            smooth = np.tanh(s / self.parameters[1])
+            return change * smooth + level * (1.0 - smooth**2) / self.parameters[1] + self.parameters[4]
+        if self.derivative is not None:
+            return _each(self.derivative, s)
+        step = DIFFERENCE * np.maximum(np.abs(s), 1.0)
+        return (self.force(s + step) - self.force(s - step)) / (2.0 * step)
+
+    def resistance(self, rate: Any) -> Any:
+        """ρ(s)/s ≥ 0, what R has of it ([dg] definition 2); at rest its limit ρ'(0)."""
+        s = np.asarray(rate, dtype=float)
+        unit = self._unit
+        moving = np.abs(s) > SMALL * unit
+        safe = np.where(moving, s, unit)
+        return np.where(moving, self.force(safe) / safe, self.slope(s))
+
+    def resistance_slope(self, rate: Any) -> Any:
+        """Derivative of ρ(s)/s; at rest zero, as of every relation that is odd and smooth there."""
+        s = np.asarray(rate, dtype=float)
+        unit = self._unit
+        moving = np.abs(s) > NEAR * unit
+        safe = np.where(moving, s, unit)
+        near = 2.0 * self._curvature() * s
+        return np.where(moving, (self.slope(safe) - self.force(safe) / safe) / safe, near)
+
+    @property
+    def _unit(self) -> float:
+        """A rate over which the relation may bend."""
+        return min(self.parameters[1], self.parameters[3]) if self.kind == "coulomb" else 1.0
+
+    def _curvature(self) -> float:
+        """Half the second derivative of ρ(s)/s at rest, where it is known."""
+        if self.kind != "coulomb":
+            return 0.0
+        sliding, width, static, stribeck, _ = self.parameters
+        return -static / (3.0 * width**3) - (static - sliding) / (width * stribeck**2)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it never resists."""
+        if self.kind == "coulomb":
+            sliding, _, static, _, rest = self.parameters
+            return sliding == static == rest == 0.0
+        return self.kind in ("viscous", "quadratic") and self.parameters[0] == 0.0
+
+    def __str__(self) -> str:
+        if self.kind == "general":
+            return f"resistive({getattr(self.function, '__name__', 'function')})"
+        if self.kind != "coulomb":
+            return f"{self.kind}({self.parameters[0]:.9g})"
+        names = ("speed", "static", "stribeck", "viscous")
+        rest = ", ".join(f"{n}={p:.9g}" for n, p in zip(names, self.parameters[1:], strict=True))
+        return f"coulomb({self.parameters[0]:.9g}, {rest})"
+
+    def _level(self, s: Array) -> tuple[Array, Array]:
+        """Level of Coulomb friction, which falls from static to sliding, and its derivative."""
+        sliding, _, static, stribeck, _ = self.parameters
+        drop = (static - sliding) * np.exp(-((s / stribeck) ** 2))
+        return sliding + drop, -2.0 * s / stribeck**2 * drop
+
+
+def _each(function: Callable[[float], float], s: Array) -> Array:
+    return np.array([_asked(function, value) for value in s.ravel().tolist()]).reshape(s.shape)
+
+
+def _asked(function: Callable[[float], float], rate: float) -> float:
+    """One value; what the function raises is a ValueError that says at which rate."""
+    try:
+        return float(function(rate))
+    except Exception as error:
+        raise ValueError(
+            f"a resistive relation at the rate {rate:.3g} raised {type(error).__name__}: {error}"
+        ) from error
+
+
+def viscous(coefficient: float) -> Relation:
+    """``ρ(s) = c s``, c ≥ 0 [N s/m or N m s/rad]."""
+    return Relation("viscous", (check.not_negative("coefficient", coefficient),))
+
+
+def quadratic(coefficient: float) -> Relation:
+    """``ρ(s) = c |s| s``, c ≥ 0 [N s²/m² or N m s²/rad²]: drag of a fluid."""
+    return Relation("quadratic", (check.not_negative("coefficient", coefficient),))
+
+
+def coulomb(
+    force: float,
+    *,
+    speed: float,
+    static: float | None = None,
+    stribeck: float | None = None,
+    viscous: float = 0.0,
+) -> Relation:
+    """Dry friction made smooth: ``ρ(s) = (F + (F₀ − F) e^{−(s/v_s)²}) tanh(s/v) + c s``.
+
+    ``force`` F ≥ 0 when sliding [N or N m], ``speed`` v > 0 [m/s or rad/s] below which it sticks by creeping: the
+    smaller, the nearer to dry friction and the stiffer (docs/friction.md says which steps resolve it). ``static``
+    F₀ ≥ 0 (F if None) near rest, which falls to F beyond the Stribeck speed v_s (10 v if None); ``viscous`` c ≥ 0 is
+    added.
+    """
+    sliding, width = check.not_negative("force", force), check.positive("speed", speed)
+    at_rest = sliding if static is None else check.not_negative("static", static)
+    falling = 10.0 * width if stribeck is None else check.positive("stribeck", stribeck)
+    return Relation("coulomb", (sliding, width, at_rest, falling, check.not_negative("viscous", viscous)))
+
+
+def resistive(function: Callable[[float], float], derivative: Callable[[float], float] | None = None) -> Relation:
+    """Any function ρ of the rate with ``s ρ(s) ≥ 0``; its derivative spares the iterations differences.
+
+    Raises ValueError, naming a rate, where it generates energy at one of 83 rates up to 100 of both signs, or pushes
+    at rest; runs check it at the rates they meet.
+    """
+    if not callable(function) or not (derivative is None or callable(derivative)):
+        wrong = derivative if callable(function) else function
+        raise ValueError(f"a resistive relation and its derivative must be functions of the rate, got {wrong!r}")
+    made = Relation("general", (), function, derivative)
+    for s in PROBES.tolist():
+        check_dissipates(made, s)
+    return made
+
+
+def resisting(name: str, given: Any) -> float | Relation:
+    """What an argument says that may be a coefficient or a relation: a number wherever one is enough."""
+    if isinstance(given, Relation):
+        return given.parameters[0] if given.kind == "viscous" else 0.0 if given.is_nothing else given
+    if callable(given):
+        raise ValueError(f"{name} must be a number or a Relation, got a function: see resistive(function)")
+    return check.not_negative(name, given)
+
+
+def friction_of(name: str, given: Any) -> float | Relation:
+    """The friction of a joint: a relation, or none."""
+    if given is not None and not isinstance(given, Relation):
+        raise ValueError(f"{name} must be a Relation, e.g. coulomb(force, speed=...) or viscous(c), got {given!r}")
+    return 0.0 if given is None else resisting(name, given)
+
+
+def check_dissipates(relation: Relation, rate: float, name: str = "a resistive relation") -> None:
+    """Raise ValueError unless ρ is finite and ``s ρ(s) ≥ 0`` at a rate."""
+    force = float(relation.force(rate))
+    if not np.isfinite(force):
+        raise ValueError(f"{name} must be finite, got {force} at the rate {rate:.3g}")
+    if rate * force < 0.0 or (rate == 0.0 and abs(force) > 0.0):
+        raise ValueError(
+            f"{name} must not generate energy, s ρ(s) >= 0: got ρ({rate:.3g}) = {force:.3g}, a power of "
+            f"{rate * force:.3g} W"
+        )

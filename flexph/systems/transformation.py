@@ -1,0 +1,186 @@
+"""Systems in other coordinates, with all that belongs to them ([dg] sec. 5.1 and appendix D.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.factors.ldl import semi_definite_product
+from ..numerics.rotations import Array, dense
+from .derivatives import Derivatives
+from .discrete_gradients import Invariants, discrete_jacobian
+from .nonlinear import PHDAE, Constant, MatrixFunction
+
+
+def transformed(
+    system: PHDAE,
+    phi: Callable[[Array], Array],
+    jacobian: MatrixFunction | Any,
+    frame: MatrixFunction | Any,
+    *,
+    sample: Array,
+    parts: Mapping[str, slice],
+) -> PHDAE:
+    """See :func:`flexph.transform`."""
+    shape = (system.size, system.size)
+    D, U = (
+        given if callable(given) else Constant(check.matrix(name, given, shape))
+        for name, given in (("jacobian", jacobian), ("frame", frame))
+    )
+    if isinstance(D, Constant) and isinstance(U, Constant):
+        return LinearTransformation(system, phi, D, U).made(sample, parts)
+    return Transformation(system, phi, D, U).made(sample, parts)
+
+
+class Transformation:
+    """(φ, U) of a system: what becomes of its functions, all of x̃."""
+
+    def __init__(
+        self, system: PHDAE, phi: Callable[[Array], Array], jacobian: MatrixFunction, frame: MatrixFunction
+    ) -> None:
+        self.system, self.phi, self.jacobian, self.frame = system, phi, jacobian, frame
+
+    def made(self, sample: Array, parts: Mapping[str, slice]) -> PHDAE:
+        """The transformed system."""
+        system = self.system
+        losses: dict[str, Any] = {"R": self.matrix("R", system.R)} | self.feedthrough()
+        return PHDAE(
+            E=self.matrix("E", system.E),
+            J=self.matrix("J", system.J),
+            B=self.matrix("B", system.B),
+            **losses,
+            z=self.costate,
+            H=lambda x: system.H(self.phi(x)),
+            sample=sample,
+            ports=system.ports,
+            parts={**self.parts(), **parts},
+            means={name: partial(self.mean, name, mean) for name, mean in system.means.items()},
+            derivatives=self.derivatives(),
+            invariants=self.invariants(),
+            cautions=tuple(partial(self.caution, caution) for caution in system.cautions),
+            start_defects=tuple(partial(self.start_defect, defect) for defect in system.start_defects),
+        )
+
+    def feedthrough(self) -> dict[str, Any]:
+        """R̃ = UᵀRU, P̃ = UᵀP, S̃ = S, Ñ = N of a system with feed-through."""
+        system = self.system
+        if not system.has_feedthrough:
+            return {}
+        of = {name: getattr(system, name) for name in ("R", "P", "S")}
+        if isinstance(self.frame, Constant) and all(isinstance(matrix, Constant) for matrix in of.values()):
+            made: dict[str, Any] = {name: self._loss(name, self.frame.matrix, system.sample) for name in of}
+        else:
+            made = {name: partial(self._loss_at, name) for name in of}
+        return made | {"N": self.matrix("N", system.N)}
+
+    def _loss_at(self, name: str, x: Array) -> Array:
+        return self._loss(name, self.frame(x), self.phi(x))
+
+    def _loss(self, name: str, U: Array, x: Array) -> Array:
+        """A block of ``diag(U, 1)ᵀ [[R, P], [Pᵀ, S]] diag(U, 1)``, semi-definite to the last digit as a whole."""
+        n, m = self.system.size, self.system.inputs_size
+        R, P, S = (dense(getattr(self.system, block)(x)) for block in ("R", "P", "S"))
+        basis = np.eye(n + m)
+        basis[:n, :n] = dense(U)
+        whole = semi_definite_product("[[R, P], [Pᵀ, S]]", np.block([[R, P], [P.T, S]]), basis)
+        blocks = {"R": whole[:n, :n], "P": whole[:n, n:], "S": whole[n:, n:]}
+        return np.asarray(blocks[name])
+
+    def caution(self, of: Callable[[Array], str | None], x: Array) -> str | None:
+        """What a caution of the system says at φ(x̃)."""
+        return of(self.phi(x))
+
+    def start_defect(self, of: Callable[[Array, float], str | None], x: Array, step: float) -> str | None:
+        """What the system says of a start φ(x̃)."""
+        return of(self.phi(x), step)
+
+    def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:
+        """Ẽ, J̃, R̃, B̃, P̃, S̃ or Ñ."""
+        return lambda x: self.carried(name, matrix(self.phi(x)), self.frame(x), self.jacobian(x))
+
+    def carried(self, name: str, matrix: Any, U: Any, D: Any) -> Any:
+        """``UᵀED, UᵀJU, UᵀRU``, ``UᵀB, UᵀP``, or S and N as they are."""
+        if name == "R":
+            return semi_definite_product("R", matrix, U)
+        if name in ("S", "N"):
+            return matrix
+        left = U.T @ matrix
+        return left if name in ("B", "P") else left @ (D if name == "E" else U)
+
+    def costate(self, x: Array) -> Array:
+        """z̃."""
+        made: Array = np.linalg.solve(self.frame(x), self.system.z(self.phi(x)))
+        return made
+
+    def mean(self, name: str, mean: Callable[[Array, Array], Any], x0: Array, x1: Array) -> Any:
+        """Ê, Ĵ, R̂, B̂, P̂, Ŝ, N̂ or ẑ over a step."""
+        U, given = self.frame(0.5 * (x0 + x1)), mean(self.phi(x0), self.phi(x1))
+        if name == "z":
+            return np.linalg.solve(U, given)
+        D = discrete_jacobian(self.phi, self.jacobian, x0, x1) if name == "E" else None
+        return self.carried(name, given, U, D)
+
+    def parts(self) -> dict[str, slice]:
+        """Parts that keep their places; of a function φ none is known to."""
+        return {}
+
+    def derivatives(self) -> Derivatives | None:
+        """Those of a function φ would need its second derivatives."""
+        return None
+
+    def invariants(self) -> Invariants | None:
+        """Those of a function φ are not quadratic."""
+        return None
+
+
+class LinearTransformation(Transformation):
+    """(φ, U) with constant Dφ and U."""
+
+    jacobian: Constant
+    frame: Constant
+
+    def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:
+        """Constant ones stay constant."""
+        if isinstance(matrix, Constant):
+            return self.carried(name, matrix.matrix, self.frame.matrix, self.jacobian.matrix)
+        return super().matrix(name, matrix)
+
+    def parts(self) -> dict[str, slice]:
+        """Parts that φ makes of the new states in the same places."""
+        D, kept = self.jacobian.matrix != 0.0, {}
+        for name, part in self.system.parts.items():
+            others = np.ones(self.system.size, dtype=bool)
+            others[part] = False
+            if not D[part][:, others].any():
+                kept[name] = part
+        return kept
+
+    def derivatives(self) -> Derivatives | None:
+        """``U⁻¹ ∂z Dφ, Uᵀ ∂(E w̃) Dφ, …`` at φ(x̃), with w̃ = Dφ w or U w."""
+        given, phi, D, U = self.system.derivatives, self.phi, self.jacobian.matrix, self.frame.matrix
+        if given is None:
+            return None
+
+        def of(function: Callable[[Array, Array], Any] | None, onto: Any) -> Callable[[Array, Array], Any] | None:
+            return None if function is None else lambda x, w: U.T @ function(phi(x), onto @ w) @ D
+
+        one = np.eye(self.system.inputs_size)
+        return Derivatives(
+            costate=lambda x: np.linalg.solve(U, given.costate(phi(x)) @ D),
+            descriptor=of(given.descriptor, D),
+            structure=of(given.structure, U),
+            inputs=of(given.inputs, one),
+        )
+
+    def invariants(self) -> Invariants | None:
+        """π∘φ, quadratic as π is."""
+        given, phi, D = self.system.invariants, self.phi, self.jacobian.matrix
+        if given is None:
+            return None
+        return Invariants(
+            lambda x: given.values(phi(x)), lambda x: given.jacobian(phi(x)) @ D, given.energy, given.gradient
+        )

@@ -1,0 +1,139 @@
+"""Rigid bodies of given mass and inertia, in the plane and in space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from flexph import Body, Port, View, rigid_inertia
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array, spins
+
+Point = Sequence[float]
+
+
+def body(
+    mass: float,
+    *,
+    inertia: ArrayLike,
+    ports: Mapping[str, Point],
+    centre: Point | None = None,
+    about: Point | None = None,
+) -> Body:
+    """A rigid body of mass m [kg] with named ports, points of the body axes [m].
+
+    Kinetic energy ``½ m |ṙ|² + ½ ωᵀJω`` with r the centre of mass ([flex] remark 3). ``inertia`` [kg m²] decides the
+    space: a number J makes a planar body with points (2,); a symmetric (3, 3) matrix J, with −∫ρxy off its diagonal, or
+    the three principal moments (J_x, J_y, J_z) make a spatial one with points (3,), ω in body axes.
+
+    ``centre``: centre of mass in body axes [m], the origin if None. ``about``: the point of the body axes about which
+    ``inertia`` is stated, the centre of mass if None; ``J = J_centre + m (|d|²1 − ddᵀ)``, d = about − centre.
+
+    Raises ValueError for a mass that is not positive, an inertia that no body has about its centre of mass (not
+    symmetric, not positive definite, J₁ + J₂ < J₃ for its principal moments), or points of another dimension.
+    """
+    mass = check.positive("mass", mass, "kg")
+    dim = _dimension(inertia)
+    c = _place("centre", np.zeros(dim) if centre is None else centre, dim)
+    lever = np.zeros(dim) if about is None else _place("about", about, dim) - c
+    name = "inertia" if about is None else "inertia, moved from about to the centre of mass,"
+    if dim == 3:
+        return spatial(mass, c, _second(name, inertia, mass, lever), ports)
+    given = check.positive("inertia", inertia, "kg m²")  # type: ignore[arg-type]
+    moment = check.positive(name, given - mass * float(lever @ lever), "kg m²")
+    made = rigid_inertia(mass, mass * c, mass * np.outer(c, c), np.array([[moment]]))
+    return Body(made, _ports(ports, 2), view=_spokes(c, ports))
+
+
+def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
+    """A planar rigid bar along the body x axis from port ``root`` (the origin) over ``middle`` to ``tip``.
+
+    Uniform unless the inertia about the centre [kg m²] is given: J = m L²/12. Raises ValueError for a length [m], a
+    mass [kg] or an inertia that is not positive. In space: :func:`rigid.cylinder`.
+    """
+    length, mass = check.positive("length", length, "m"), check.positive("mass", mass, "kg")
+    j = mass * length**2 / 12.0 if inertia is None else check.positive("inertia", inertia, "kg m²")
+    ports = {"root": (0.0, 0.0), "middle": (0.5 * length, 0.0), "tip": (length, 0.0)}
+    return body(mass, inertia=j, ports=ports, centre=(0.5 * length, 0.0))
+
+
+def point(mass: float, dim: int = 2) -> Body:
+    """A point mass [kg] of the plane (dim = 2) or of space (3) with the one port ``point``; it has no rotation.
+
+    Raises ValueError for a mass that is not positive or another dimension.
+    """
+    mass, s = check.positive("mass", mass, "kg"), spins(dim)
+    made = rigid_inertia(mass, np.zeros(dim), np.zeros((dim, dim)), np.zeros((s, s)))
+    port = Port(check.array("port 'point'", np.zeros(dim), (dim,)), sparse.csr_array((dim, 0)), None)
+    return Body(made, {"point": port}, turns=False)
+
+
+def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point], view: View | None = None) -> Body:
+    """A spatial rigid body of its mass [kg], centre (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²]."""
+    made = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
+    return Body(made, _ports(ports, 3), view=view or _spokes(centre, ports))
+
+
+def no_shape(points: Array) -> sparse.csr_array:
+    """Displacement rows of points that do not deform."""
+    return sparse.csr_array((points.size, 0))
+
+
+def _dimension(inertia: ArrayLike) -> int:
+    try:
+        shape = np.shape(inertia)
+    except ValueError:  # rows of different lengths
+        shape = (-1,)
+    if shape not in ((), (3,), (3, 3)):
+        got = "rows of different lengths" if shape == (-1,) else f"shape {shape}"
+        raise ValueError(
+            f"inertia must be a number (plane), or three principal moments or a (3, 3) matrix (space), got {got}"
+        )
+    return 3 if shape else 2
+
+
+def _place(name: str, value: Point | Array, dim: int) -> Array:
+    """A point of the plane or of space; another dimension is answered with what decides it."""
+    shape = np.shape(value)
+    if len(shape) == 1 and shape != (dim,):
+        kind = "a scalar inertia makes a planar body" if dim == 2 else "the body is spatial"
+        raise ValueError(f"{name} must have shape ({dim}), got ({shape[0]}): {kind}")
+    return check.array(name, value, (dim,))
+
+
+def _second(name: str, inertia: ArrayLike, mass: float, lever: Array) -> Array:
+    """∫ρXXᵀ = ½tr(J)1 − J about the centre of mass, of a J stated ``lever`` away from it; refused if no body has it."""
+    given = check.array("inertia", inertia, (3,) * np.ndim(inertia))
+    J = np.diag(given) if given.ndim == 1 else given
+    check.symmetric("inertia", J)
+    noise = check.ROUND_OFF * abs(np.trace(J))
+    J = 0.5 * (J + J.T) - mass * (lever @ lever * np.eye(3) - np.outer(lever, lever))
+    moments = np.linalg.eigvalsh(J)
+    listed = ", ".join(f"{j:.6g}" for j in moments)
+    if moments[0] <= noise:
+        raise ValueError(f"{name} must be positive definite, got the principal moments {listed} kg m²")
+    short = moments[0] + moments[1] - moments[2]
+    if short < -noise:
+        raise ValueError(
+            f"{name} must have J1 + J2 >= J3 (∫ρXXᵀ positive semi-definite), got the principal moments {listed} kg m²: "
+            f"J1 + J2 - J3 = {short:.3g}"
+        )
+    return 0.5 * np.trace(J) * np.eye(3) - J
+
+
+def _ports(ports: Mapping[str, Point], dim: int) -> dict[str, Port]:
+    s, none = spins(dim), sparse.csr_array
+    return {name: Port(_place(f"port {name!r}", x, dim), none((dim, 0)), none((s, 0))) for name, x in ports.items()}
+
+
+def _spokes(centre: Array, ports: Mapping[str, Point]) -> View | None:
+    """Lines from the centre of mass to the ports."""
+    ends = [np.array(x, dtype=float) for x in ports.values() if np.any(np.array(x) != centre)]
+    if not ends:
+        return None
+    points = np.vstack([centre, *ends])
+    cells = np.column_stack([np.zeros(len(ends), dtype=int), np.arange(1, len(ends) + 1)])
+    return View(points, cells, "line", no_shape(points))

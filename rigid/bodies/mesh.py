@@ -1,0 +1,91 @@
+"""Meshes that rigid bodies are integrated over: chosen, merged and checked."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import meshio
+import numpy as np
+
+from flexph.meshes.files import TYPE, nodes_of
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+
+from .moments import SURFACE, VOLUME
+
+Cells = dict[str, Array]
+CORNERS = {name: 1 + max(i for face in faces for i in face) for name, faces in {**SURFACE, **VOLUME}.items()}
+
+
+def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
+    """Points (p, 3) in use and the corners of all volume cells, or else of all surface cells, (k, corners) by type."""
+    points = check.array("points of the mesh", mesh.points, (None, 3))
+    found: dict[str, list[Array]] = {}
+    types: dict[str, set[str]] = {}
+    for block in (b for b in mesh.cells if len(b.data)):
+        match = TYPE.fullmatch(block.type)
+        if not match:
+            known = ", ".join(CORNERS)
+            raise ValueError(f"mesh must have cells of type {known} only, got cells of type {block.type!r}")
+        if match[1] in CORNERS:
+            found.setdefault(match[1], []).append(_corners(block, CORNERS[match[1]], len(points)))
+            types.setdefault(match[1], set()).add(block.type)
+    kinds = [name for name in VOLUME if name in found] or [name for name in SURFACE if name in found]
+    if not kinds:
+        held = ", ".join(b.type for b in mesh.cells if len(b.data)) or "no cells"
+        raise ValueError(f"mesh must have volume or surface cells, got {held}")
+    curved = sorted(name for kind in kinds for name in types[kind] - {kind})
+    if curved:
+        text = f"cells of type {', '.join(curved)} are taken by their corners: curved edges become straight"
+        warnings.warn(text, stacklevel=3)
+    return _used(points, {kind: np.vstack(found[kind]) for kind in kinds})
+
+
+def _corners(block: Any, count: int, points: int) -> Array:
+    data = np.asarray(block.data)
+    if data.ndim != 2 or data.shape[1] < count:
+        raise ValueError(f"cells of type {block.type!r} must have {count} points or more, got shape {data.shape}")
+    return nodes_of(block.type, data, points)[:, :count]
+
+
+def _used(points: Array, cells: Cells) -> tuple[Array, Cells]:
+    """The points that cells refer to."""
+    used = np.unique(np.concatenate([c.ravel() for c in cells.values()]))
+    return points[used], {name: np.searchsorted(used, c) for name, c in cells.items()}
+
+
+def merged(points: Array, cells: Cells) -> tuple[Array, Cells]:
+    """Points at the same place made one (some formats repeat them); faces that lose their area by that left out."""
+    order = np.lexsort(points.T)
+    fresh = np.append(True, np.any(np.diff(points[order], axis=0) != 0.0, axis=1))
+    label = np.empty(len(points), dtype=np.int64)
+    label[order] = np.cumsum(fresh) - 1
+    same = {name: label[c] for name, c in cells.items()}
+    corners = {name: 1 + (np.diff(np.sort(c, axis=1), axis=1) > 0).sum(axis=1) for name, c in same.items()}
+    return points[order[fresh]], {name: c[corners[name] >= 3] for name, c in same.items()}
+
+
+def refuse_twins(cells: Cells) -> None:
+    """ValueError with their number if cells occur twice."""
+    for name, c in cells.items():
+        twins = len(c) - len(np.unique(np.sort(c, axis=1), axis=0))
+        if twins:
+            raise ValueError(f"mesh must have every cell once, got {twins} of {len(c)} cells of type {name!r} again")
+
+
+def refuse_open(cells: Cells) -> None:
+    """ValueError with their number unless every edge belongs to exactly two faces, in opposite directions."""
+    ends = [(c[:, i], c[:, (i + 1) % c.shape[1]]) for c in cells.values() for i in range(c.shape[1])]
+    tail, head = (np.concatenate([pair[k] for pair in ends]) for k in range(2))
+    tail, head = tail[tail != head], head[tail != head]
+    key = np.minimum(tail, head) * (1 + max(tail.max(initial=0), head.max(initial=0))) + np.maximum(tail, head)
+    _, inverse, faces = np.unique(key, return_inverse=True, return_counts=True)
+    directions = np.bincount(inverse, np.where(tail < head, 1, -1), minlength=len(faces))
+    for defect, text in (
+        (faces == 1, "be a closed surface or a volume mesh: {} of {} edges are open"),
+        (faces > 2, "have two faces at every edge: {} of {} edges have more"),
+        (directions != 0, "be oriented consistently: at {} of {} edges the two faces have opposite normals"),
+    ):
+        if defect.any():
+            raise ValueError(f"mesh must {text.format(int(defect.sum()), len(faces))}")

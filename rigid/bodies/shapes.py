@@ -1,0 +1,125 @@
+"""Homogeneous spatial bodies of simple shape: box, cylinder, sphere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from flexph import Body, View
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+
+from .bodies import Point, no_shape, spatial
+
+SEGMENTS = 24  # straight pieces a circle is drawn with
+LEVELS = 2  # halvings of the octahedron that a sphere is drawn with
+
+
+def box(size: Sequence[float], *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
+    """A homogeneous box with edges (l_x, l_y, l_z) [m] along the body axes, its centre at the origin.
+
+    ``m = ρ l_x l_y l_z`` with the density ρ [kg/m³], ``J_x = m (l_y² + l_z²)/12`` and so on. Ports: ``centre`` and the
+    given ones, points (3,) [m]. Raises ValueError for an edge or a density that is not positive.
+    """
+    edges = check.array("size", size, (3,))
+    for axis, length in zip("xyz", edges, strict=True):
+        check.positive(f"size along {axis}", float(length), "m")
+    density = check.positive("density", density, "kg/m³")
+    corners = 0.5 * np.array([[x, y, z] for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]) * edges
+    mass = density * float(np.prod(edges))
+    view = View(corners, np.arange(8)[None, :], "hexahedron", no_shape(corners))
+    own = {"centre": (0.0, 0.0, 0.0)}
+    return spatial(mass, np.zeros(3), np.diag(mass * edges**2 / 12.0), _joined(own, ports), view)
+
+
+def cylinder(
+    length: float,
+    radius: float,
+    *,
+    density: float,
+    inner_radius: float = 0.0,
+    ports: Mapping[str, Point] | None = None,
+) -> Body:
+    """A homogeneous circular cylinder along the body x axis, a tube where ``inner_radius`` is positive.
+
+    ``m = ρπ(R² − r²)L``, ``J_x = m (R² + r²)/2``, ``J_y = J_z = m (3(R² + r²) + L²)/12`` about the centre; lengths in
+    [m], density in [kg/m³]. Ports on the axis: ``root`` (the origin), ``middle`` and ``tip`` (L, 0, 0); and the given
+    ones, points (3,) [m]. Raises ValueError for a length, a radius or a density that is not positive, and for an inner
+    radius that is negative or not below the radius.
+    """
+    length, radius = check.positive("length", length, "m"), check.positive("radius", radius, "m")
+    density = check.positive("density", density, "kg/m³")
+    inner = check.not_negative("inner_radius", inner_radius, "m")
+    if inner >= radius:
+        raise ValueError(f"inner_radius must be smaller than the radius {radius} m, got {inner} m")
+    mass = density * np.pi * (radius - inner) * (radius + inner) * length
+    across = mass * (radius**2 + inner**2) / 4.0
+    middle = np.array([0.5 * length, 0.0, 0.0])
+    own = {"root": (0.0, 0.0, 0.0), "middle": tuple(middle), "tip": (length, 0.0, 0.0)}
+    second = np.diag([mass * length**2 / 12.0, across, across])
+    return spatial(mass, middle, second, _joined(own, ports), _tube(length, radius, inner))
+
+
+def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
+    """A homogeneous sphere about the origin of the body axes: ``m = 4/3 ρπr³``, ``J = 2/5 m r²`` about every axis.
+
+    Radius in [m], density in [kg/m³]. Ports: ``centre`` and the given ones, points (3,) [m]. Raises ValueError for a
+    radius or a density that is not positive.
+    """
+    radius, density = check.positive("radius", radius, "m"), check.positive("density", density, "kg/m³")
+    mass = density * 4.0 / 3.0 * np.pi * radius**3
+    points, cells = _octasphere(LEVELS)
+    view = View(radius * points, cells, "triangle", no_shape(points))
+    own = {"centre": (0.0, 0.0, 0.0)}
+    return spatial(mass, np.zeros(3), mass * radius**2 / 5.0 * np.eye(3), _joined(own, ports), view)
+
+
+def _joined(own: Mapping[str, Point], given: Mapping[str, Point] | None) -> dict[str, Point]:
+    """The ports a shape always has and the given ones."""
+    twice = sorted(set(own) & set(given or {}))
+    if twice:
+        raise ValueError(f"ports must not be named {', '.join(map(repr, own))}: these exist, got {twice}")
+    return {**own, **(given or {})}
+
+
+def _tube(length: float, radius: float, inner: float) -> View:
+    """Triangles of a closed surface, normals out: rings at both ends outside and inside (the axis, if it is solid)."""
+    angle = 2.0 * np.pi * np.arange(SEGMENTS) / SEGMENTS
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    ring = lambda x, r: np.column_stack([np.full(SEGMENTS, x), r * circle])  # noqa: E731
+    profile = [(0.0, inner), (0.0, radius), (length, radius), (length, inner)]
+    points = np.vstack([ring(x, r) for x, r in profile])
+    first = np.arange(SEGMENTS)
+    second, cells = (first + 1) % SEGMENTS, []
+    for side in range(4 if inner else 3):
+        a, b = SEGMENTS * side, SEGMENTS * ((side + 1) % 4)
+        cells += [
+            np.column_stack([first + a, second + b, first + b]),
+            np.column_stack([first + a, second + a, second + b]),
+        ]
+    return _tidy(points, np.vstack(cells))
+
+
+def _octasphere(levels: int) -> tuple[Array, Array]:
+    """Unit sphere: an octahedron whose triangles are halved along their edges and pushed outwards."""
+    points = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], dtype=float)
+    cells = np.array([[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]])
+    for _ in range(levels):
+        edges = np.sort(cells[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+        unique, inverse = np.unique(edges, axis=0, return_inverse=True)
+        middle = points[unique].sum(axis=1)
+        ab, bc, ca = len(points) + inverse.reshape(-1, 3).T
+        points = np.vstack([points, middle / np.linalg.norm(middle, axis=1)[:, None]])
+        a, b, c = cells.T
+        cells = np.vstack([np.column_stack(t) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
+    return points, cells
+
+
+def _tidy(points: Array, cells: Array) -> View:
+    """Equal points made one, triangles without area left out."""
+    unique, inverse = np.unique(points, axis=0, return_inverse=True)
+    cells = inverse.reshape(-1)[cells]
+    a, b, c = cells.T
+    cells = cells[(a != b) & (b != c) & (c != a)]
+    return View(unique, cells, "triangle", no_shape(unique))

@@ -1,0 +1,81 @@
+"""Rigid bodies that fill a mesh of their surface or volume."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from flexph import Body, View
+from flexph.meshes.files import Source, read
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+
+from .bodies import Point, no_shape, spatial
+from .mesh import Cells, chosen, merged, refuse_open, refuse_twins
+from .moments import SPLIT, SURFACE, VOLUME, Moments, of_cells, of_surface
+
+
+def solid(mesh: Source, *, density: float, ports: Mapping[str, Point]) -> Body:
+    """A homogeneous spatial body that fills a mesh; the axes of the mesh are the body axes, lengths in [m].
+
+    ``mesh`` is a ``meshio.Mesh`` or the path of a file that meshio reads. Its volume cells (tetra, hexahedron, wedge,
+    pyramid) are taken, points, lines and surfaces beside them left out. Without any, its surface cells (triangle, quad)
+    are taken; these must be closed and consistently oriented: every edge belongs to two faces that run along it in
+    opposite directions, where points at the same place are one. All normals may point in or out; those of a cavity
+    point into it. Cells of higher order are taken by their corners, with a warning: curved edges become straight.
+
+    Mass, centre and ∫ρXXᵀ are exact integrals over signed tetrahedra (the divergence theorem for a surface); a warped
+    quadrilateral is four triangles around its mean. density ρ [kg/m³]; ports: points (3,) in the axes of the mesh.
+
+    Raises ValueError for a file that cannot be read, a mesh without such cells or with others, a surface that is open
+    or not consistently oriented, volume cells that are turned inside out or occur twice, and a mesh without volume.
+    """
+    density = check.positive("density", density, "kg/m³")
+    points, cells = chosen(read(mesh))
+    if next(iter(cells)) in VOLUME:
+        refuse_twins(cells)
+    else:
+        points, cells = merged(points, cells)
+        refuse_open(cells)
+    volume, centre, second = _integral(points, cells)
+    return spatial(density * volume, centre, density * second, ports, _view(points, cells))
+
+
+def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
+    """∫1, the centre c and ∫(X − c)(X − c)ᵀ."""
+    origin = 0.5 * (points.min(axis=0) + points.max(axis=0))  # near the body: sums do not cancel
+    near = points - origin
+    parts = [
+        _signed(name, near, c) if name in VOLUME else of_surface(near, c, SURFACE[name]) for name, c in cells.items()
+    ]
+    volume = float(sum(m.volumes.sum() for m in parts))
+    if abs(volume) <= check.ROUND_OFF * sum(m.magnitude for m in parts):
+        raise ValueError("mesh must enclose a volume, got flat cells")
+    centre = sum(m.first for m in parts) / volume
+    second = sum(m.second for m in parts) - volume * np.outer(centre, centre)
+    return abs(volume), origin + centre, np.sign(volume) * second
+
+
+def _signed(name: str, points: Array, cells: Array) -> Moments:
+    """Moments of volume cells of one type, made positive: programs number wedges either way, but all of them alike."""
+    found = of_cells(points, cells, VOLUME[name])
+    sign = 1.0 if found.volumes.sum() >= 0.0 else -1.0
+    size = np.ptp(points[cells], axis=1).max(axis=1) ** 3  # flat cells are of neither sign
+    inverted = int((sign * found.volumes < -check.ROUND_OFF * size).sum())
+    if inverted:
+        raise ValueError(
+            f"mesh must have no cells turned inside out, got {inverted} of {len(cells)} cells of type {name!r} with a "
+            "volume of the other sign"
+        )
+    return Moments(sign * found.volumes, found.magnitude, sign * found.first, sign * found.second)
+
+
+def _view(points: Array, cells: Cells) -> View:
+    """The cells of the mesh; simplices where it mixes types."""
+    if len(cells) == 1:
+        name, drawn = next(iter(cells.items()))
+    else:
+        name = "tetra" if next(iter(cells)) in VOLUME else "triangle"
+        drawn = np.vstack([c[:, piece] for kind, c in cells.items() for piece in SPLIT[kind]])
+    return View(points, drawn, name, no_shape(points))

@@ -1,0 +1,136 @@
+"""Rotations kept by three angles about the coordinate axes: Euler, Cardan and Tait-Bryan angles."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from flexph.numerics.rotations import Array, cross
+
+from .orientation import Orientation
+
+NEAR_LOCK = 0.1
+"""|cos β|, or |sin β| of proper Euler angles, below which runs are warned: 6° from the lock, rates tenfold."""
+LOCK = 1e-12
+"""The same below which there are no rates."""
+
+
+@dataclass(frozen=True)
+class Angles(Orientation):
+    """ζ of three angles [rad] in the order of the letters of ``sequence``. Made by :func:`angles`."""
+
+    sequence: str
+
+    dim = 3
+    size = 3
+    polynomial = False
+
+    def __post_init__(self) -> None:
+        given = self.sequence
+        letters = given.lower() if isinstance(given, str) and given in (given.lower(), given.upper()) else ""
+        if len(letters) != 3 or set(letters) - set("xyz") or letters[0] == letters[1] or letters[1] == letters[2]:
+            raise ValueError(
+                "sequence must be three axes, neighbours different, as 'xyz' (about fixed axes) or 'ZXZ' (about "
+                f"turning axes), got {given!r}"
+            )
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What made it."""
+        return f"angles({self.sequence!r})"
+
+    @property
+    def proper(self) -> bool:
+        """First and last axis are the same."""
+        return self.sequence[0] == self.sequence[2]
+
+    @property
+    def axes(self) -> tuple[int, int, int]:
+        """Axes i, j, k in ``R = R_i R_j R_k``: the letters, for fixed axes in reverse."""
+        i, j, k = ("xyz".index(letter) for letter in self.sequence.lower())
+        return (i, j, k) if self.sequence.isupper() else (k, j, i)
+
+    def rotation(self, zeta: Array) -> Array:
+        """The product of three elementary rotations."""
+        a, b, c = self._factors(zeta)
+        return a @ b @ c
+
+    def slopes(self, zeta: Array) -> Array:
+        """∂R/∂ζ: the derivative of an elementary rotation about e_i is itself times [e_i]×."""
+        (a, b, c), (i, j, k), s = self._factors(zeta), self.axes, cross(3)
+        return self._ordered(np.stack([a @ s[i] @ b @ c, a @ b @ s[j] @ c, a @ b @ c @ s[k]]))
+
+    def spin_axes(self, zeta: Array) -> Array:
+        """W (3, 3), ``ω = W(ζ) ζ̇``: its columns are the axes of the angles in body axes."""
+        (_, b, c), (i, j, k) = self._factors(zeta), self.axes
+        one = np.eye(3)
+        made: Array = self._ordered(np.stack([(b @ c).T @ one[i], c.T @ one[j], one[k]])).T
+        return made
+
+    def Z(self, zeta: Array) -> Array:
+        """W⁻¹; ValueError at gimbal lock, where two axes are one ([rigid] eq. (16a) and (18))."""
+        first, second, third = self.spin_axes(zeta).T
+        sides = np.stack([np.cross(second, third), np.cross(third, first), np.cross(first, second)])
+        volume = float(first @ sides[0])
+        if abs(volume) < LOCK:
+            raise ValueError(
+                f"{self.name} has no rates at gimbal lock, {self._lock(zeta)}: take quaternion() or rotation_matrix()"
+            )
+        return sides / volume
+
+    def defect(self, zeta: Array) -> float:
+        """Zero: every three angles are a rotation."""
+        return 0.0
+
+    def caution(self, zeta: Array) -> str | None:
+        """How near gimbal lock is, and what to take instead."""
+        distance = self._distance(zeta)
+        if distance >= NEAR_LOCK:
+            return None
+        return (
+            f"{self.name} is near gimbal lock, {self._lock(zeta)}: rates of the angles are 1/{distance:.2g} times "
+            "those of the body; quaternion() and rotation_matrix() have no such limit"
+        )
+
+    def _distance(self, zeta: Array) -> float:
+        return float(abs(np.sin(zeta[1]) if self.proper else np.cos(zeta[1])))
+
+    def _lock(self, zeta: Array) -> str:
+        what = "|sin β|" if self.proper else "|cos β|"
+        return f"{what} = {self._distance(zeta):.2g} at β = {np.degrees(zeta[1]):.4g}°"
+
+    def _ordered(self, stack: Array) -> Array:
+        """What belongs to the factors, in the order of ζ."""
+        return stack if self.sequence.isupper() else stack[::-1]
+
+    def _factors(self, zeta: Array) -> list[Array]:
+        """The elementary rotations ``1 + sin ζ [e]× + (1 − cos ζ) [e]×²``, from the left."""
+        given = np.asarray(zeta, dtype=float)
+        order = range(3) if self.sequence.isupper() else range(2, -1, -1)
+        made = []
+        for axis, k in zip(self.axes, order, strict=True):
+            s, by = cross(3)[axis], given[..., k, None, None]
+            made.append(np.eye(3) + np.sin(by) * s + (1.0 - np.cos(by)) * (s @ s))
+        return made
+
+    def _kept(self, rotation: Array) -> Array:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Gimbal lock")  # ours says it, with what to take instead
+            flat = Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_euler(self.sequence)
+        return flat.reshape(*rotation.shape[:-2], 3)
+
+
+def angles(sequence: str = "xyz") -> Angles:
+    """Orientation by three angles [rad], written as ``scipy.spatial.transform.Rotation.from_euler`` writes them.
+
+    Small letters turn about fixed axes: ``"xyz"`` with ζ = (α, β, γ) is ``R = R_z(γ) R_y(β) R_x(α)`` of [rigid] sec. 5
+    and eq. (16)-(18). Capital letters turn about the axes as they have been turned: ``"ZYX"`` with ζ = (γ, β, α) is the
+    same rotation, ``"ZXZ"`` are Euler's angles. Limit: gimbal lock, where the rates have a pole, at cos β = 0, of
+    proper Euler angles at sin β = 0. Runs near it warn.
+
+    Raises ValueError for anything but three axes, neighbours different, of one case.
+    """
+    return Angles(sequence)

@@ -1,0 +1,249 @@
+"""Rotations kept by the entries of their matrix, by a unit quaternion, or in the plane by an angle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from flexph.numerics.rotations import Array, cross, from_entries, planar_angle, skew
+
+from ..system.terms import PositionConstraint, PositionMap
+from .orientation import Orientation
+
+_COLUMNS = np.zeros((9, 3, 9))
+"""Z of the columns of R stacked, per coordinate: Z = _COLUMNS · ζ; column k of R [e_a]× is R (e_a × e_k)."""
+for _k in range(3):
+    for _i in range(3):
+        for _j in range(3):
+            _COLUMNS[3 * _k + _i, :, 3 * _j + _i] = cross(3)[:, _j, _k]
+_COLUMNS.setflags(write=False)
+_STACKED = np.eye(9).reshape(9, 3, 3).transpose(0, 2, 1)
+_STACKED.setflags(write=False)
+_PAIRS = np.array([[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+_UNIT = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+
+
+@dataclass(frozen=True)
+class RotationMatrix(Orientation):
+    """ζ = (R₁, R₂, R₃), the columns of R stacked ([rigid] eq. (11)). Made by :func:`rotation_matrix`."""
+
+    name = "rotation_matrix()"
+    dim = 3
+    size = 9
+    polynomial = True
+
+    def rotation(self, zeta: Array) -> Array:
+        """R, linear in ζ."""
+        return np.swapaxes(np.reshape(zeta, (*np.shape(zeta)[:-1], 3, 3)), -1, -2)
+
+    def slopes(self, zeta: Array) -> Array:
+        """∂R/∂ζ_k: unit matrices of one entry."""
+        return _STACKED
+
+    def Z(self, zeta: Array) -> Array:
+        """[rigid] eq. (11): [[0, −R₃, R₂], [R₃, 0, −R₁], [−R₂, R₁, 0]]."""
+        made: Array = _COLUMNS @ zeta
+        return made
+
+    @property
+    def conditions(self) -> tuple[PositionConstraint, ...]:
+        """Unit columns, right angles between them ([rigid] sec. 5), and no reflection, det R = 1."""
+        return (
+            PositionConstraint("rotation matrix, RᵀR = 1", PositionMap(_products, _product_slopes)),
+            PositionConstraint("rotation matrix, det R = 1", PositionMap(_volume, _volume_slope)),
+        )
+
+    def defect(self, zeta: Array) -> float:
+        """|RᵀR − 1|, the largest entry; 2 for a reflection."""
+        R = self.rotation(zeta)
+        return 2.0 if np.linalg.det(R) < 0.0 else float(np.abs(R.T @ R - np.eye(3)).max())
+
+    def _kept(self, rotation: Array) -> Array:
+        return np.swapaxes(rotation, -1, -2).reshape(*rotation.shape[:-2], 9)
+
+    def _meaning(self, zeta: Array) -> str:
+        R = self.rotation(zeta)
+        turned = float(np.linalg.det(R))
+        if turned < 0.0:
+            return f"the columns of a rotation matrix: its determinant is {turned:.3g}, a reflection"
+        return f"the columns of a rotation matrix: |RᵀR − 1| = {self.defect(zeta):.0e}"
+
+
+@dataclass(frozen=True)
+class Quaternion(Orientation):
+    """ζ = (x, y, z, w) = (u, w), a unit quaternion, SCALAR LAST. Made by :func:`quaternion`."""
+
+    name = "quaternion()"
+    dim = 3
+    size = 4
+    polynomial = True
+
+    def rotation(self, zeta: Array) -> Array:
+        """``R = (w² − |u|²)1 + 2uuᵀ + 2w[u]×``, |ζ|² times a rotation.
+
+        Quadratic also off |ζ| = 1, so that steps see its exact change.
+        """
+        u, w = np.asarray(zeta)[..., :3], np.asarray(zeta)[..., 3]
+        level = w * w - np.einsum("...i,...i->...", u, u)
+        turned = u[..., :, None] * u[..., None, :] + w[..., None, None] * skew(u, 3)
+        made: Array = level[..., None, None] * np.eye(3) + 2.0 * turned
+        return made
+
+    def slopes(self, zeta: Array) -> Array:
+        """∂R/∂u_k = 2(e_k uᵀ + u e_kᵀ − u_k 1 + w[e_k]×), ∂R/∂w = 2(w 1 + [u]×)."""
+        u, w, one = zeta[:3], zeta[3], np.eye(3)
+        outer = one[:, :, None] * u[None, None, :]
+        along = outer + outer.transpose(0, 2, 1) - u[:, None, None] * one + w * cross(3)
+        return 2.0 * np.concatenate([along, (w * one + skew(u, 3))[None]])
+
+    def Z(self, zeta: Array) -> Array:
+        """``½ [[w 1 + [u]×], [−uᵀ]]``: half the quaternion times (ω, 0)."""
+        u, w = zeta[:3], zeta[3]
+        return 0.5 * np.vstack([w * np.eye(3) + skew(u, 3), -u])
+
+    @property
+    def conditions(self) -> tuple[PositionConstraint, ...]:
+        """|ζ|² = 1."""
+        return (PositionConstraint("unit quaternion (x, y, z, w), |q|² = 1", PositionMap(_square, _square_slope)),)
+
+    def defect(self, zeta: Array) -> float:
+        """| |ζ| − 1 |."""
+        return float(abs(np.linalg.norm(zeta) - 1.0))
+
+    def _kept(self, rotation: Array) -> Array:
+        flat = Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_quat()
+        return flat.reshape(*rotation.shape[:-2], 4)
+
+    def _meaning(self, zeta: Array) -> str:
+        return f"a unit quaternion (x, y, z, w): its norm is {np.linalg.norm(zeta):.10g}"
+
+
+@dataclass(frozen=True)
+class Angle(Orientation):
+    """ζ = (φ,) [rad] in the plane. Made by :func:`angle`."""
+
+    name = "angle()"
+    dim = 2
+    size = 1
+    polynomial = False
+
+    def rotation(self, zeta: Array) -> Array:
+        """[[cos φ, −sin φ], [sin φ, cos φ]]."""
+        phi = np.asarray(zeta)[..., 0]
+        return from_entries(np.stack([np.cos(phi), np.sin(phi)], axis=-1), 2)
+
+    def slopes(self, zeta: Array) -> Array:
+        """∂R/∂φ, (1, 2, 2)."""
+        return from_entries(np.array([[-np.sin(zeta[0]), np.cos(zeta[0])]]), 2)
+
+    def Z(self, zeta: Array) -> Array:
+        """[[1]]."""
+        return np.ones((1, 1))
+
+    def defect(self, zeta: Array) -> float:
+        """Zero: every angle is one."""
+        return 0.0
+
+    def _kept(self, rotation: Array) -> Array:
+        return planar_angle(rotation)[..., None]
+
+    def coordinates(self, rotation: Array | float) -> Array:
+        """φ of angles as they are given, of matrices (..., 2, 2) in (−π, π]."""
+        kept = super().coordinates(rotation)
+        return np.array(rotation, dtype=float)[..., None] if np.ndim(rotation) < 2 else kept
+
+
+@dataclass(frozen=True)
+class PlanarMatrix(Orientation):
+    """ζ = (c, s), the first column of R. Made by :func:`planar_matrix`."""
+
+    name = "planar_matrix()"
+    dim = 2
+    size = 2
+    polynomial = True
+
+    def rotation(self, zeta: Array) -> Array:
+        """[[c, −s], [s, c]]."""
+        return from_entries(np.asarray(zeta, dtype=float), 2)
+
+    def slopes(self, zeta: Array) -> Array:
+        """∂R/∂c = 1 and ∂R/∂s, a quarter turn."""
+        return from_entries(np.eye(2), 2)
+
+    def Z(self, zeta: Array) -> Array:
+        """[[−s], [c]]."""
+        return np.array([[-zeta[1]], [zeta[0]]])
+
+    @property
+    def conditions(self) -> tuple[PositionConstraint, ...]:
+        """c² + s² = 1."""
+        return (PositionConstraint("(cos φ, sin φ), c² + s² = 1", PositionMap(_square, _square_slope)),)
+
+    def defect(self, zeta: Array) -> float:
+        """|c² + s² − 1|."""
+        return float(abs(zeta @ zeta - 1.0))
+
+    def _kept(self, rotation: Array) -> Array:
+        return np.array(rotation[..., :, 0])
+
+    def _meaning(self, zeta: Array) -> str:
+        return f"(cos φ, sin φ): |c² + s² − 1| = {self.defect(zeta):.0e}"
+
+
+def _square(zeta: Array) -> Array:
+    return np.array([zeta @ zeta - 1.0])
+
+
+def _square_slope(zeta: Array) -> Array:
+    return 2.0 * zeta[None]
+
+
+def _products(zeta: Array) -> Array:
+    """R_i·R_i − 1, then R₁·R₂, R₁·R₃, R₂·R₃."""
+    R = zeta.reshape(3, 3)
+    return np.einsum("ki,ki->k", R[_PAIRS[0]], R[_PAIRS[1]]) - _UNIT
+
+
+def _product_slopes(zeta: Array) -> Array:
+    R, made, (i, j), k = zeta.reshape(3, 3), np.zeros((6, 3, 3)), _PAIRS, np.arange(6)
+    made[k, i] += R[j]
+    made[k, j] += R[i]
+    return made.reshape(6, 9)
+
+
+def _volume(zeta: Array) -> Array:
+    return np.array([np.linalg.det(zeta.reshape(3, 3)) - 1.0])
+
+
+def _volume_slope(zeta: Array) -> Array:
+    a, b, c = zeta.reshape(3, 3)
+    return np.concatenate([np.cross(b, c), np.cross(c, a), np.cross(a, b)])[None]
+
+
+def rotation_matrix() -> RotationMatrix:
+    """Orientation by the nine entries of R, its columns stacked ([rigid] eq. (11)): without limits, linear in ζ.
+
+    The steps of :meth:`MultibodySystem.phdae` then keep the momentum of a free body and the angular momentum of one
+    that turns about a fixed point; the angular momentum of a free body to second order.
+    """
+    return RotationMatrix()
+
+
+def quaternion() -> Quaternion:
+    """Orientation by a unit quaternion (x, y, z, w), SCALAR LAST as ``scipy.spatial.transform.Rotation`` has it.
+
+    Without limits; ζ and −ζ are the same rotation.
+    """
+    return Quaternion()
+
+
+def angle() -> Angle:
+    """Orientation in the plane by the angle φ [rad] from world to body axes: counts turns, no redundancy."""
+    return Angle()
+
+
+def planar_matrix() -> PlanarMatrix:
+    """Orientation in the plane by (c, s) = (cos φ, sin φ): linear in ζ."""
+    return PlanarMatrix()

@@ -1,0 +1,140 @@
+"""How the rotation of a body is kept among the positions: what every way of keeping it can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import ORTHOGONAL, Array, spins
+
+from ..system.terms import PositionConstraint
+
+DRIFT = 1e-3
+"""Defect from which a run is told that lengths are wrong by as much: methods that keep the manifold stay at 1e-14."""
+
+ORDINARY = (0.9, 0.1, 0.8)
+"""Rotation vector [rad] of the rotation at which conditions are checked: 40° from every gimbal lock."""
+
+
+class Orientation(ABC):
+    """Coordinates ζ (size,) of a rotation R(ζ), which takes body axes to world axes, and their rates ``ζ̇ = Z(ζ) ω``.
+
+    ω (spins,) is the spin in body axes [rad/s], a number in the plane, so that ``Ṙ = R [ω]×``. Made by
+    :func:`rigid.rotation_matrix`, :func:`rigid.quaternion` and :func:`rigid.angles` in space, by :func:`rigid.angle`
+    and :func:`rigid.planar_matrix` in the plane. From one to another: ``to.coordinates(given.rotation(zeta))``.
+    """
+
+    name: str
+    """What made it, for messages."""
+    dim: int
+    """2 in the plane, 3 in space."""
+    size: int
+    """Number of coordinates."""
+    polynomial: bool
+    """R is a polynomial of ζ of degree 2 at most, Z is linear, and the middle of a step keeps the manifold."""
+
+    @abstractmethod
+    def rotation(self, zeta: Array) -> Array:
+        """R (dim, dim) of coordinates (size,); of many (..., size) all at once, (..., dim, dim)."""
+
+    @abstractmethod
+    def slopes(self, zeta: Array) -> Array:
+        """∂R/∂ζ_k, stacked: (size, dim, dim)."""
+
+    @abstractmethod
+    def Z(self, zeta: Array) -> Array:
+        """Kinematic matrix (size, spins), ``ζ̇ = Z(ζ) ω`` with ω in body axes."""
+
+    @abstractmethod
+    def defect(self, zeta: Array) -> float:
+        """How far ζ is from a rotation: zero for angles, which all are one."""
+
+    @abstractmethod
+    def _kept(self, rotation: Array) -> Array:
+        """Coordinates (..., size) of rotation matrices (..., dim, dim)."""
+
+    @property
+    def spins(self) -> int:
+        """Number of components of ω: 1 in the plane, 3 in space."""
+        return spins(self.dim)
+
+    @property
+    def conditions(self) -> tuple[PositionConstraint, ...]:
+        """What redundant coordinates meet, 0 = g(ζ); Z keeps it by itself, ``g'Z = 0``, without multipliers."""
+        return ()
+
+    @property
+    def sample(self) -> Array:
+        """Coordinates of a rotation like any other, far from the gimbal locks of all angles."""
+        return self.coordinates(0.5 if self.dim == 2 else Rotation.from_rotvec(ORDINARY))
+
+    def coordinates(self, rotation: Any) -> Array:
+        """ζ (size,) of a rotation, (..., size) of many.
+
+        In space a ``scipy.spatial.transform.Rotation`` or matrices (..., 3, 3); in the plane angles [rad], a number or
+        (n,), or matrices (..., 2, 2). Raises ValueError for a matrix that is no rotation, such as a reflection.
+        """
+        return self._kept(_rotations("rotation", rotation, self.dim))
+
+    def jacobian(self, zeta: Array, vector: Array) -> Array:
+        """∂(R(ζ)X)/∂ζ (dim, size) of a vector X (dim,) of the body axes."""
+        made: Array = (self.slopes(zeta) @ vector).T
+        return made
+
+    def check(self, name: str, zeta: Any) -> Array:
+        """ζ (size,) as an array, or ValueError that says how far it is from a rotation."""
+        given = check.array(name, zeta, (self.size,))
+        defect = self.defect(given)
+        if defect > ORTHOGONAL:
+            raise ValueError(f"{name} must be {self._meaning(given)}, allowed {ORTHOGONAL:.0e}")
+        return given
+
+    def caution(self, zeta: Array) -> str | None:
+        """What to say where the coordinates are near their limits, or None."""
+        return f"{self.name}: the coordinates must be {self._meaning(zeta)}" if self.defect(zeta) > DRIFT else None
+
+    def pose(self, position: Any, rotation: Any) -> Array:
+        """ζ = (r, orientation) of a free body from its position r (dim,) [m] and its rotation.
+
+        ``rotation`` is what :meth:`coordinates` takes, or in space coordinates (size,) of this kind, checked.
+        """
+        r = check.array("position", position, (self.dim,))
+        own = self.dim == 3 and not isinstance(rotation, Rotation) and np.shape(rotation) == (self.size,)
+        return np.concatenate([r, self.check("rotation", rotation) if own else self.coordinates(rotation)])
+
+    def placement(self, zeta: Any) -> tuple[Array, Array]:
+        """Position (dim,) and rotation matrix (dim, dim) of a free body's ζ = (r, orientation); of many at once."""
+        given = np.asarray(zeta, dtype=float)
+        if given.shape[-1:] != (self.dim + self.size,):
+            raise ValueError(f"zeta must have shape (..., {self.dim + self.size}), got {given.shape}")
+        return given[..., : self.dim], self.rotation(given[..., self.dim :])
+
+    def _meaning(self, zeta: Array) -> str:
+        """What ζ must be, and by how much it is not."""
+        return f"coordinates of {self.name}, defect {self.defect(zeta):.0e}"
+
+
+def _rotations(name: str, given: Any, dim: int) -> Array:
+    """Rotation matrices (..., dim, dim), checked."""
+    wanted = "angles [rad] or matrices (..., 2, 2)" if dim == 2 else "a scipy Rotation or matrices (..., 3, 3)"
+    try:
+        matrix = given.as_matrix() if dim == 3 and isinstance(given, Rotation) else np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {wanted}, got {given!r}") from None
+    if not np.all(np.isfinite(matrix)):
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    if dim == 2 and matrix.ndim < 2:
+        c, s = np.cos(matrix), np.sin(matrix)
+        matrix = np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
+    if matrix.shape[-2:] != (dim, dim):
+        raise ValueError(f"{name} must be {wanted}, got shape {matrix.shape}")
+    defect = float(np.abs(np.swapaxes(matrix, -1, -2) @ matrix - np.eye(dim)).max(initial=0.0))
+    if not defect <= ORTHOGONAL:
+        raise ValueError(f"{name} must be orthogonal: |RᵀR − 1| = {defect:.0e}, allowed {ORTHOGONAL:.0e}")
+    if np.any(np.linalg.det(matrix) < 0.0):
+        raise ValueError(f"{name} must be a rotation: its determinant is −1, a reflection")
+    return matrix

@@ -1,0 +1,149 @@
+"""The body axes of one rigid body: where its points are in ζ, and how they move with ϖ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array, unit_sweeps
+
+from ..rotations.orientation import Orientation
+from ..system.terms import PositionConstraint, PositionMap
+
+Vector = Sequence[float] | Array
+
+
+@dataclass(frozen=True)
+class BodyAxes:
+    """Origin P and rotation R of one body: free, ``ζ = (r_P, orientation)`` and ``ϖ = (v_P, ω)`` in body axes; or
+    turning about a fixed point P, ``ζ = orientation`` and ``ϖ = ω``.
+
+    ``pivot``: the fixed point P in world axes (dim,) [m], None of a free body.
+    """
+
+    orientation: Orientation
+    pivot: Array | None = None
+
+    @property
+    def dim(self) -> int:
+        """2 in the plane, 3 in space."""
+        return self.orientation.dim
+
+    @property
+    def free(self) -> bool:
+        """The origin moves."""
+        return self.pivot is None
+
+    @cached_property
+    def parts(self) -> dict[str, slice]:
+        """Names of positions."""
+        start = self.dim if self.free else 0
+        place = {"position": slice(0, start)} if self.free else {}
+        return {**place, "orientation": slice(start, start + self.orientation.size)}
+
+    @cached_property
+    def velocity_parts(self) -> dict[str, slice]:
+        """Names of velocities."""
+        start = self.dim if self.free else 0
+        place = {"velocity": slice(0, start)} if self.free else {}
+        return {**place, "spin": slice(start, start + self.orientation.spins)}
+
+    @property
+    def spin(self) -> Array:
+        """S (spins, n_kin), ``ω = Sϖ``."""
+        s = self.orientation.spins
+        return np.eye(s, self.velocities, self.velocities - s)
+
+    @property
+    def velocities(self) -> int:
+        """n_kin."""
+        return self.velocity_parts["spin"].stop
+
+    @property
+    def conditions(self) -> tuple[PositionConstraint, ...]:
+        """Those of the orientation, as functions of ζ."""
+        return tuple(self._of_body(condition) for condition in self.orientation.conditions)
+
+    def _of_body(self, given: PositionConstraint) -> PositionConstraint:
+        span, zero = self.parts["orientation"], np.zeros((1, self.parts["orientation"].start))
+
+        def jacobian(zeta: Array) -> Array:
+            slope = given.map.jacobian(zeta[span])
+            return np.hstack([np.repeat(zero, len(slope), axis=0), slope])
+
+        return PositionConstraint(given.name, PositionMap(lambda zeta: given.map.value(zeta[span]), jacobian))
+
+    def turned(self, zeta: Array) -> Array:
+        """The coordinates of the orientation."""
+        return zeta[self.parts["orientation"]]
+
+    def rotation(self, zeta: Array) -> Array:
+        """R (dim, dim)."""
+        return self.orientation.rotation(self.turned(zeta))
+
+    def Z(self, zeta: Array) -> Array:
+        """``blkdiag(R, Z_rot)``; of a pivoted body Z_rot."""
+        rates = self.orientation.Z(self.turned(zeta))
+        if not self.free:
+            return rates
+        made = np.zeros((self.parts["orientation"].stop, self.velocities))
+        made[: self.dim, : self.dim] = self.rotation(zeta)
+        made[self.dim :, self.dim :] = rates
+        return made
+
+    def lever(self, point: Array) -> Array:
+        """K (dim, n_kin): ``Kϖ = v + ω × X``, the velocity of a point X in body axes, without v of a pivoted body."""
+        turning = unit_sweeps(point[None])[0].T
+        return np.hstack([np.eye(self.dim), turning]) if self.free else turning
+
+    def directions(self, point: Array) -> Callable[[Array], Array]:
+        """ζ to ``B = Kᵀ Rᵀ`` (n_kin, dim): a force at a point, in world axes."""
+        lever = self.lever(point).T
+        return lambda zeta: lever @ self.rotation(zeta).T
+
+    def place(self, point: Array) -> PositionMap:
+        """``p(ζ) = r + R X`` in world axes and its Jacobian; ``p' Z = R K`` at every ζ."""
+        origin = np.eye(self.dim) if self.free else np.zeros((self.dim, 0))
+
+        def value(zeta: Array) -> Array:
+            at = zeta[: self.dim] if self.pivot is None else self.pivot
+            made: Array = at + self.rotation(zeta) @ point
+            return made
+
+        def jacobian(zeta: Array) -> Array:
+            return np.hstack([origin, self.orientation.jacobian(self.turned(zeta), point)])
+
+        return PositionMap(value, jacobian)
+
+
+def combined(rows: Array, place: PositionMap, offset: Array) -> PositionMap:
+    """``N (p(ζ) − o)``."""
+    return PositionMap(lambda zeta: rows @ (place.value(zeta) - offset), lambda zeta: rows @ place.jacobian(zeta))
+
+
+def vector(name: str, given: Any, dim: int) -> Array:
+    """A vector of the plane or of space."""
+    return check.array(name, given, (dim,))
+
+
+def unit(name: str, given: Any, dim: int) -> Array:
+    """A direction, made one long."""
+    v = vector(name, given, dim)
+    length = float(np.linalg.norm(v))
+    if length == 0.0:
+        raise ValueError(f"{name} must not be zero, it is a direction")
+    return v / length
+
+
+def normals(direction: Array) -> Array:
+    """Directions orthogonal to one (dim,), as rows (dim − 1, dim): a quarter turn ahead in the plane."""
+    if direction.size == 2:
+        return np.array([[-direction[1], direction[0]]])
+    first = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(direction, first)])

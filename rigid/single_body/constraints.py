@@ -1,0 +1,231 @@
+"""How a single body may be guided: on points, lines and planes, along edges, and rolling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexph.discretisation.broyden import StepFailed
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array, skew
+
+from ..system.terms import PositionConstraint, PositionMap, VelocityConstraint
+from .axes import BodyAxes, Vector, combined, normals, unit, vector
+from .ports import turning
+
+Made = PositionConstraint | VelocityConstraint
+LOW = 0.05
+"""Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""
+FLAT = 1e-6
+"""The same below which a disc lies flat: round-off in its square is a part of 1e-4 then."""
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """``p = to``: the point ``at`` of the body axes stays at a point of the world, both (dim,) [m]."""
+
+    at: Vector
+    to: Vector
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+        """c (dim,)."""
+        return (_kept(name, body, self.at, np.eye(body.dim), self.to),)
+
+
+@dataclass(frozen=True)
+class OnLine:
+    """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a line along a direction of the world.
+
+    In the plane n is the direction turned by a quarter; in space there are two.
+    """
+
+    at: Vector
+    along: Vector
+    through: Vector | None = None
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+        """c (dim − 1,)."""
+        rows = normals(unit(f"constraint {name!r}: along", self.along, body.dim))
+        return (_kept(name, body, self.at, rows, self.through),)
+
+
+@dataclass(frozen=True)
+class OnPlane:
+    """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a plane of space with the normal n."""
+
+    at: Vector
+    normal: Vector
+    through: Vector | None = None
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+        """c (1,)."""
+        if body.dim == 2:
+            raise ValueError(f"constraint {name!r}: OnPlane is for bodies of space, in the plane take OnLine")
+        row = unit(f"constraint {name!r}: normal", self.normal, body.dim)[None]
+        return (_kept(name, body, self.at, row, self.through),)
+
+
+@dataclass(frozen=True)
+class KnifeEdge:
+    """The velocity of the point ``at`` along the direction ``across``, both of the body axes, is zero: not holonomic.
+
+    A skate, or a wheel whose roll is not followed ([rigid] sec. 7.1); A is constant.
+    """
+
+    at: Vector
+    across: Vector
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+        """A (1, n_kin)."""
+        point = vector(f"constraint {name!r}: at", self.at, body.dim)
+        row = unit(f"constraint {name!r}: across", self.across, body.dim)[None]
+        return (VelocityConstraint(name, row @ body.lever(point)),)
+
+
+@dataclass(frozen=True)
+class Rolling:
+    """A disc of a radius ρ [m] about the point ``at`` of the body axes rolls on the ground without slipping.
+
+    The ground is the plane (in the plane: the line) through ``through`` with the normal n of the world. In space
+    ``axis`` a is that of the disc, of the body axes; its lowest point is at −ρe of its centre p,
+    ``e = (n − (n·a)a)/|…|``. It stays on the ground, ``n·(p − through) = ρ √(1 − (n·a)²)``, which is kept without
+    drift, and its material point does not slip, ``t·(ṗ − ρ Ω × e) = 0`` along the ground: not holonomic in space; in
+    the plane the rate of ``t·p + ρφ``. Where the disc lies flat it has no point of contact: ValueError at a start, a
+    run ends; near that, runs warn.
+    """
+
+    radius: float
+    at: Vector
+    normal: Vector
+    axis: Vector | None = None
+    through: Vector | None = None
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+        """c (1,) of the height and A (dim − 1, n_kin) of the slip."""
+        radius = check.positive(f"constraint {name!r}: radius", self.radius, "m")
+        point = vector(f"constraint {name!r}: at", self.at, body.dim)
+        n = unit(f"constraint {name!r}: normal", self.normal, body.dim)
+        ground = _through(name, self.through, body.dim)
+        if body.dim == 2:
+            if self.axis is not None:
+                raise ValueError(f"constraint {name!r}: axis must be None in the plane, got {self.axis!r}")
+            return _rolling_in_plane(name, body, point, n, radius, ground)
+        if self.axis is None:
+            raise ValueError(f"constraint {name!r}: axis of the disc must be given in space")
+        disc = _Disc(name, body, point, unit(f"constraint {name!r}: axis", self.axis, 3), n, radius, ground)
+        return (
+            PositionConstraint(f"{name}.height", disc.height),
+            VelocityConstraint(f"{name}.slip", disc.slip),
+        )
+
+    def caution(self, name: str, body: BodyAxes) -> Callable[[Array], str | None] | None:
+        """What says where the disc nearly lies flat; None in the plane."""
+        if body.dim == 2 or self.axis is None:
+            return None
+        axis, n = unit("axis", self.axis, 3), unit("normal", self.normal, 3)
+
+        def said(zeta: Array) -> str | None:
+            s = float(np.linalg.norm(np.cross(n, body.rotation(zeta) @ axis)))
+            if s >= LOW:
+                return None
+            return f"the disc of {name!r} nearly lies flat on the ground ({np.degrees(np.arcsin(s)):.2g}° over it)"
+
+        return said
+
+
+class LyingFlat(StepFailed, ValueError):
+    """A disc without a point of contact: no start, and no end of a step."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the disc of {name!r} comes to lie flat on the ground, where it has no point of contact", 0, np.inf
+        )
+
+
+BodyConstraint = Pinned | OnLine | OnPlane | KnifeEdge | Rolling
+
+
+@dataclass(frozen=True)
+class _Disc:
+    """A disc of space on its ground."""
+
+    name: str
+    body: BodyAxes
+    point: Array
+    axis: Array
+    normal: Array
+    radius: float
+    ground: Array
+
+    @property
+    def height(self) -> PositionMap:
+        """c (1,): what is linear in r, and a function of the orientation alone.
+
+        The discrete Jacobian of a sum closes each term in its own positions: lengths and turns are not mixed, and steps
+        do not depend on the unit of length.
+        """
+        span, of = self.body.parts["orientation"], PositionMap(self._turned_height, self._turned_slope)
+        terms: list[tuple[slice, PositionMap]] = [(span, of)]
+        if self.body.free:
+            row = self.normal[None]
+            terms.append((self.body.parts["position"], PositionMap(lambda r: row @ r, lambda r: row)))
+        return PositionMap.of_terms(span.stop, tuple(terms))
+
+    def _turned_height(self, turned: Array) -> Array:
+        """``n·(R X − through) − ρ √(1 − (n·a)²)``; of a pivoted body above its pivot."""
+        R, pivot = self.body.orientation.rotation(turned), self.body.pivot
+        tilt = self.normal @ R @ self.axis
+        over = self.normal @ (R @ self.point + (0.0 if pivot is None else pivot) - self.ground)
+        return np.array([over - self.radius * self._sine(1.0 - tilt * tilt)])
+
+    def _turned_slope(self, turned: Array) -> Array:
+        """Its derivatives by the coordinates of the orientation (1, size)."""
+        of, n = self.body.orientation, self.normal
+        tilt = n @ of.rotation(turned) @ self.axis
+        made: Array = n @ of.jacobian(turned, self.point)
+        made = made + self.radius * tilt / self._sine(1.0 - tilt * tilt) * (n @ of.jacobian(turned, self.axis))
+        return made[None]
+
+    def slip(self, zeta: Array) -> Array:
+        """A (2, n_kin): velocity of the lowest material point along the ground."""
+        R, along = self.body.rotation(zeta), normals(self.normal)
+        a = R @ self.axis
+        e = self.normal - (self.normal @ a) / (a @ a) * a
+        spin = R @ self.body.spin
+        made: Array = along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
+        return made
+
+    def _sine(self, squared: float) -> float:
+        """s = |n × a|; raises LyingFlat where it is zero, or would be imaginary in an iteration."""
+        if not squared > FLAT * FLAT:
+            raise LyingFlat(self.name)
+        return float(np.sqrt(squared))
+
+
+def _rolling_in_plane(
+    name: str, body: BodyAxes, point: Array, n: Array, radius: float, ground: Array
+) -> tuple[Made, ...]:
+    along = np.array([[n[1], -n[0]]])
+    place, directions = body.place(point), body.directions(point)
+    over, path, angle = combined(n[None], place, ground + radius * n), combined(along, place, ground), turning(body)
+
+    def slip(zeta: Array) -> Array:
+        return along @ directions(zeta).T + radius * body.spin
+
+    rolled = angle and PositionMap(
+        lambda zeta: path.value(zeta) + radius * angle.value(zeta),
+        lambda zeta: path.jacobian(zeta) + radius * angle.jacobian(zeta),
+    )
+    return (PositionConstraint(f"{name}.height", over), VelocityConstraint(f"{name}.slip", slip, rolled))
+
+
+def _kept(name: str, body: BodyAxes, at: Vector, rows: Array, through: Vector | None) -> PositionConstraint:
+    point = vector(f"constraint {name!r}: at", at, body.dim)
+    return PositionConstraint(name, combined(rows, body.place(point), _through(name, through, body.dim)))
+
+
+def _through(name: str, given: Vector | None, dim: int) -> Array:
+    """A point of the world, the origin if None."""
+    return np.zeros(dim) if given is None else vector(f"constraint {name!r}: a point of the world", given, dim)

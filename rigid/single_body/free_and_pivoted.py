@@ -1,0 +1,226 @@
+"""One rigid body as a multibody system in redundant coordinates: free, or turning about a fixed point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flexph import Invariants, Relation
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array, cross, skew
+
+from ..bodies.bodies import body as checked_body
+from ..rotations.entries import angle, rotation_matrix
+from ..rotations.orientation import Orientation
+from ..system.members import named
+from ..system.system import MultibodySystem
+from ..system.terms import Damper, ExternalPort, PositionConstraint, Potential, VelocityConstraint
+from .axes import BodyAxes, Vector, combined, vector
+from .constraints import BodyConstraint, Rolling
+from .ports import BodyPort, Force
+
+GivenPort = BodyPort | ExternalPort | Vector
+GivenDamper = tuple[GivenPort, Relation]
+
+
+def free_body(
+    mass: float,
+    *,
+    inertia: ArrayLike,
+    centre: Vector | None = None,
+    about: Vector | None = None,
+    orientation: Orientation | None = None,
+    gravity: Vector | None = None,
+    ports: Mapping[str, GivenPort] | None = None,
+    constraints: Mapping[str, BodyConstraint] | None = None,
+    dampers: Mapping[str, GivenDamper] | None = None,
+    sample: Vector | None = None,
+) -> MultibodySystem:
+    """A free rigid body: ``ζ = (r_P, orientation)``, ``ϖ = (v_P, ω)`` in body axes at their origin P.
+
+    ``Z = blkdiag(R, Z_rot)`` and, with the centre of mass c and J_P the inertia about P, constant
+
+        plane  M = [[m 1, m (−c_y, c_x)ᵀ], [·, J_P]],   −G = [[0, 0, p_y], [0, 0, −p_x], [−p_y, p_x, 0]]
+        space  M = [[m 1, −m[c]×], [m[c]×, J_P]],       −G = [[0, [p]×], [[p]×, [L]×]],   Γ = (p, L) = Mϖ
+
+    ([rigid] eq. (10), sec. 7.1; Newton's and Euler's equations in turning axes.)
+
+    ``mass`` [kg], ``inertia`` [kg m²], ``centre`` and ``about`` as :func:`rigid.body` takes them: about the centre of
+    mass where ``about`` is None; a number makes a planar body. Without mass and inertia, 0 and 0 or (0, 0, 0), the body
+    is a massless link. ``orientation``: :func:`rigid.angle` in the plane and :func:`rigid.rotation_matrix` in space if
+    None. ``gravity`` (dim,) [m/s²]. ``ports`` by name: a point (dim,) of the body axes for a force in world axes there,
+    or :class:`rigid.Force`, :class:`rigid.Torque`, :class:`rigid.Gimbal`, :class:`rigid.Frame`, :class:`ExternalPort`.
+    ``constraints`` by name: :class:`rigid.OnLine`, :class:`rigid.OnPlane`, :class:`rigid.Pinned`,
+    :class:`rigid.KnifeEdge`, :class:`rigid.Rolling`. ``dampers`` by name: a port and a relation of :mod:`flexph`, as
+    ``(rigid.Torque(), flexph.viscous(0.1))``, against the ground. ``sample``: positions ζ at which the conditions
+    of a system are checked, at the origin and turned somehow if None; another where the constraints are singular there.
+    ζ of a pose: :meth:`Orientation.pose`.
+    """
+    m, first, J = _inertia(mass, inertia, centre, about)
+    body = BodyAxes(_orientation(orientation, len(first)))
+    turning = body.lever(first)[:, body.dim :]
+    M = np.block([[m * np.eye(body.dim), turning], [turning.T, J]])
+    weight = None if gravity is None else _weight(body, m, first, gravity)
+    return _system(body, M, weight, _Added(ports, constraints, dampers, sample))
+
+
+def pivoted_body(
+    inertia: ArrayLike,
+    *,
+    mass: float | None = None,
+    centre: Vector | None = None,
+    pivot: Vector | None = None,
+    orientation: Orientation | None = None,
+    gravity: Vector | None = None,
+    ports: Mapping[str, GivenPort] | None = None,
+    constraints: Mapping[str, BodyConstraint] | None = None,
+    dampers: Mapping[str, GivenDamper] | None = None,
+    sample: Vector | None = None,
+) -> MultibodySystem:
+    """A rigid body that turns about a fixed point, the origin of its body axes: ``ζ = orientation``, ``ϖ = ω``.
+
+    ``Z = Z_rot``, ``M = J_P``, and in space ``−G = [L]×``, L = Mω ([rigid] eq. (16b); crank and gyroscope of sec. 7).
+    ``inertia`` [kg m²] ABOUT THE PIVOT: a number in the plane, three principal moments or (3, 3) in space. ``pivot``:
+    where it is in world axes [m], the origin if None. With ``gravity`` (dim,) [m/s²], ``mass`` [kg] and ``centre`` of
+    mass in body axes must be given. Other arguments as :func:`free_body` takes them.
+    """
+    dim = checked_body(1.0, inertia=inertia, ports={}).dim
+    zero = np.zeros(dim)
+    c = zero if centre is None else vector("centre", centre, dim)
+    m = 1.0 if mass is None else check.positive("mass", mass, "kg")
+    known = mass is not None and centre is not None  # else any inertia is that of a body about its centre of mass
+    _, first, J = _inertia(m, inertia, c if known else zero, zero)
+    body = BodyAxes(_orientation(orientation, dim), zero if pivot is None else vector("pivot", pivot, dim))
+    if gravity is not None and not known:
+        raise ValueError("gravity acts on a centre of mass: mass and centre must be given with it")
+    weight = None if gravity is None else _weight(body, m, first, gravity)
+    return _system(body, J, weight, _Added(ports, constraints, dampers, sample))
+
+
+def _inertia(
+    mass: float, inertia: ArrayLike, centre: Vector | None, about: Vector | None
+) -> tuple[float, Array, Array]:
+    """Mass, m c and J about the origin; checked as those of :func:`rigid.body`."""
+    mass = check.not_negative("mass", mass, "kg")
+    if mass == 0.0 and np.shape(inertia) in ((), (3,), (3, 3)) and not np.any(inertia):
+        dim, s = (3, 3) if np.ndim(inertia) else (2, 1)
+        return 0.0, np.zeros(dim), np.zeros((s, s))
+    known = checked_body(mass, inertia=inertia, centre=centre, about=about, ports={}).inertia  # type: ignore[arg-type]
+    second = known.second
+    spread = np.trace(second) * np.eye(len(known.spin))
+    return known.mass, np.array(known.first), known.spin + (spread - second if len(second) == 3 else spread)
+
+
+def _orientation(given: Orientation | None, dim: int) -> Orientation:
+    """That of a planar or spatial body."""
+    if given is None:
+        return angle() if dim == 2 else rotation_matrix()
+    if not isinstance(given, Orientation):
+        raise ValueError(f"orientation must be one, such as rigid.quaternion(), got {given!r}")
+    if given.dim != dim:
+        kind = "a scalar inertia makes a planar body" if dim == 2 else "this inertia makes a spatial body"
+        wanted = "angle() or planar_matrix()" if dim == 2 else "rotation_matrix(), quaternion() or angles()"
+        raise ValueError(f"orientation must be {wanted}, got {given.name}: {kind}")
+    return given
+
+
+@dataclass(frozen=True)
+class _Added:
+    """What acts on a body, as it was given."""
+
+    ports: Mapping[str, GivenPort] | None
+    constraints: Mapping[str, BodyConstraint] | None
+    dampers: Mapping[str, GivenDamper] | None
+    sample: Vector | None
+
+
+def _system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: _Added) -> MultibodySystem:
+    bound = named("constraints", added.constraints or {})
+    constraints = [c for name, how in bound.items() for c in _constraints(name, how, body)]
+    given = [how.caution(name, body) for name, how in bound.items() if isinstance(how, Rolling)]
+    rolling = [caution for caution in given if caution is not None]
+    start = np.concatenate([np.zeros(body.dim if body.free else 0), body.orientation.sample])
+    return MultibodySystem(
+        mass=M,
+        sample=start if added.sample is None else added.sample,  # type: ignore[arg-type]
+        kinematics=body.Z,
+        gyroscopic=_gyroscopic(body),
+        potential=weight,
+        constraints=tuple(c for c in constraints if isinstance(c, PositionConstraint)),
+        velocity_constraints=tuple(c for c in constraints if isinstance(c, VelocityConstraint)),
+        dissipation=tuple(
+            d for name, given in named("dampers", added.dampers or {}).items() for d in _dampers(name, given, body)
+        ),
+        ports=_ports(named("ports", added.ports or {}), body),
+        parts=body.parts,
+        velocity_parts=body.velocity_parts,
+        coordinates=body.conditions,
+        cautions=(lambda zeta: body.orientation.caution(body.turned(zeta)), *rolling),
+    )
+
+
+def _gyroscopic(body: BodyAxes) -> Callable[[Array, Array], Array] | None:
+    """G(ζ, Γ), the negative of what Newton's and Euler's equations have on the right."""
+    if body.dim == 2:
+        return _planar_gyroscopic if body.free else None
+    return _spatial_gyroscopic if body.free else lambda zeta, momenta: -skew(momenta, 3)
+
+
+def _planar_gyroscopic(zeta: Array, momenta: Array) -> Array:
+    made = np.zeros((3, 3))
+    made[:2, 2] = cross(2)[0] @ momenta[:2]
+    made[2, :2] = -made[:2, 2]
+    return made
+
+
+def _spatial_gyroscopic(zeta: Array, momenta: Array) -> Array:
+    made = np.zeros((6, 6))
+    made[:3, 3:] = made[3:, :3] = -skew(momenta[:3], 3)
+    made[3:, 3:] = -skew(momenta[3:], 3)
+    return made
+
+
+def _weight(body: BodyAxes, mass: float, first: Array, gravity: Vector) -> Potential | Invariants:
+    """``V = −g·(m r + R m c)``: where R is a polynomial, V is itself a quadratic invariant."""
+    g = vector("gravity", gravity, body.dim)
+    place = body.place(first / mass if mass else first)
+    height = combined(-mass * g[None], place, np.zeros(body.dim))
+    if body.orientation.polynomial:
+        return Invariants(height.value, height.jacobian, lambda pi: float(pi[0]), lambda pi: np.ones(1))
+    return Potential(lambda zeta: float(height.value(zeta)[0]), lambda zeta: height.jacobian(zeta)[0])
+
+
+def _ports(given: Mapping[str, GivenPort], body: BodyAxes) -> dict[str, ExternalPort]:
+    made: dict[str, ExternalPort] = {}
+    for name, port in given.items():
+        added = _port(name, port, body)
+        twice = sorted(set(added) & set(made))
+        if twice:
+            raise ValueError(f"ports must have different names, got {', '.join(map(repr, twice))} twice")
+        made.update(added)
+    return made
+
+
+def _port(name: str, given: GivenPort, body: BodyAxes) -> dict[str, ExternalPort]:
+    if isinstance(given, ExternalPort):
+        return {name: given}
+    return (given if isinstance(given, BodyPort) else Force(given)).ports(name, body)
+
+
+def _dampers(name: str, given: Any, body: BodyAxes) -> list[Damper]:
+    """Between the body and the ground, one for each port of the description."""
+    if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Relation)):
+        raise ValueError(f"damper {name!r} must be a port and a relation, as (Torque(), viscous(0.1)), got {given!r}")
+    return [Damper(key, port.matrix, given[1]) for key, port in _port(name, given[0], body).items()]
+
+
+def _constraints(name: str, how: Any, body: BodyAxes) -> tuple[PositionConstraint | VelocityConstraint, ...]:
+    if not isinstance(how, BodyConstraint):
+        raise ValueError(
+            f"constraint {name!r} must be Pinned, OnLine, OnPlane, KnifeEdge or Rolling of rigid, got {how!r}"
+        )
+    return how.constraints(name, body)

@@ -1,0 +1,208 @@
+"""What a multibody system must meet ([rigid] sec. 4), with a message for each defect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexph import Invariants
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+
+from .dissipation import force_of
+from .members import RATE, check_members, check_names, check_shapes, energy_of, potential_name
+from .probes import Independence, listed, probes, sizes
+from .terms import (
+    PositionMap,
+    at,
+)
+
+if TYPE_CHECKING:
+    from .system import MultibodySystem
+
+STEP = 1e-3
+"""Step of the fourth-order differences, relative to the size of a position."""
+SLOPE = 1e-6
+"""Defect of a derivative over the largest of its row (by what positions of their size change) that is a mistake."""
+NOISE = 1e-9
+"""The same over the function itself: below, differences see nothing."""
+SPEEDS = (1e-2, 1.0, 1e2)
+"""Sizes of the velocities at which the sign of a dissipation is checked."""
+
+
+def check_system(system: MultibodySystem) -> None:
+    """What is given, and the conditions of [rigid] sec. 4 at the sample and beside it."""
+    check_members(system)
+    check_names(system)
+    _check_mass(system)
+    check_shapes(system)
+    rng = np.random.default_rng(0)
+    places = probes(system, rng)
+    for zeta in places[:2]:  # differences by every position are dear
+        _check_functions(system, zeta, rng)
+    for zeta in places:
+        _check_rates(system, zeta)
+        _check_velocity_functions(system, zeta, rng)
+    _check_rank(system, places)
+
+
+def refuse_dependent(system: MultibodySystem) -> None:
+    """Raise ValueError, naming them, where constraints follow from others."""
+    rank, names = system.independence.dependent(system.sample)
+    rows = len(system.constraint_names)
+    if rank < rows:
+        raise ValueError(
+            f"{rows - rank} of {rows} constraints follow from others or from the kinematics, their multipliers are not "
+            f"determined: leave as many out of {listed(names)}"
+        )
+
+
+def _check_mass(system: MultibodySystem) -> None:
+    """M symmetric and positive semi-definite."""
+    check.symmetric("mass", system.mass)
+    diagonal = np.diag(system.mass)
+    unit = np.sqrt(np.where(diagonal != 0.0, np.abs(diagonal), np.abs(system.mass).max(initial=0.0) or 1.0))
+    lowest = np.linalg.eigvalsh(system.mass / unit / unit[:, None]).min(initial=0.0)
+    if lowest < -check.ROUND_OFF * len(unit):
+        values, vectors = np.linalg.eigh(system.mass)
+        shares = np.abs(vectors[:, 0])
+        names = [system.velocity_name(int(i)) for i in np.flatnonzero(shares > 0.1 * shares.max())]
+        raise ValueError(
+            f"mass must be positive semi-definite, got the eigenvalue {values[0]:.6g} of "
+            f"{listed(names)}: kinetic energy would be negative"
+        )
+
+
+# --- derivatives ------------------------------------------------------------------------------------------------------
+
+
+def _check_functions(system: MultibodySystem, zeta: Array, rng: np.random.Generator) -> None:
+    """c' and p' against differences of c and p, ∇V against those of V; invariants are quadratic."""
+    size = sizes(system, zeta)
+    maps: Mapping[str, PositionMap] = dict(
+        chain(
+            ((f"constraint {c.name!r}", c.map) for c in (*system.constraints, *system.coordinates)),
+            ((f"the position of {c.name!r}", c.position) for c in system.velocity_constraints if c.position),
+            ((f"the position of port {name!r}", p.position) for name, p in system.ports.items() if p.position),
+        )
+    )
+    for name, of in maps.items():
+        _compare(f"the jacobian of {name}", of.value, of.jacobian(zeta), zeta, size)
+    for i, potential in enumerate(system.potentials):
+        name, energy = potential_name(system, i), energy_of(potential)
+        if isinstance(potential, Invariants):
+            _compare(f"the jacobian of the {name}", potential.values, potential.jacobian(zeta), zeta, size)
+            _check_quadratic(name, potential, zeta, zeta + 0.1 * size * rng.standard_normal(zeta.size))
+            pi = potential.values(zeta)
+            gradient = potential.jacobian(zeta).T @ potential.gradient(pi)
+        else:
+            gradient = np.asarray(potential.gradient(zeta), dtype=float)
+        _compare(f"the gradient of the {name}", partial(_listed_energy, energy), gradient[None], zeta, size)
+
+
+def _compare(name: str, function: Callable[[Array], Any], given: Array, zeta: Array, size: Array) -> None:
+    numeric = np.empty(given.shape)
+    here = np.abs(np.asarray(function(zeta), dtype=float))
+    for j in range(zeta.size):
+        moved = np.tile(zeta, (4, 1))
+        moved[:, j] += STEP * size[j] * np.array([1.0, -1.0, 2.0, -2.0])
+        up, down, far, back = (np.asarray(function(row), dtype=float) for row in moved)
+        here = np.maximum(here, np.abs(up))
+        numeric[:, j] = (8.0 * (up - down) - (far - back)) / (12.0 * STEP * size[j])
+    wrong = np.abs(given - numeric) * size
+    scale = (np.maximum(np.abs(given), np.abs(numeric)) * size).max(axis=1, initial=0.0)
+    over = wrong - (SLOPE * scale + NOISE * here)[:, None]
+    if np.any(over > 0.0) or not np.all(np.isfinite(wrong)):
+        i, j = map(int, np.unravel_index(np.argmax(np.where(np.isfinite(over), over, np.inf)), over.shape))
+        raise ValueError(f"{name} is {given[i, j]:.6g} in row {i}, column {j}; differences give {numeric[i, j]:.6g}")
+
+
+def _listed_energy(energy: Callable[[Array], float], zeta: Array) -> Array:
+    return np.array([energy(zeta)])
+
+
+def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> None:
+    """Δπ = Dπ(m) Δζ."""
+    change, step = of.values(zeta1) - of.values(zeta0), zeta1 - zeta0
+    slope = of.jacobian(0.5 * (zeta0 + zeta1))
+    scale = np.abs(of.values(zeta1)) + np.abs(of.values(zeta0)) + np.abs(slope) @ np.abs(step)
+    defect = np.abs(change - slope @ step) / np.maximum(scale, 1e-300)
+    if defect.max(initial=0.0) > NOISE:
+        raise ValueError(
+            f"the invariants of the {name} must be quadratic, Δπ = Dπ(m) Δζ with m in the middle: invariant "
+            f"{int(np.argmax(defect))} is not (defect {defect.max():.0e}); give a Potential(energy, gradient) of ζ"
+        )
+
+
+# --- structure --------------------------------------------------------------------------------------------------------
+
+
+def _check_rates(system: MultibodySystem, zeta: Array) -> None:
+    """p'Z = A or Bᵀ; g'Z = 0 of conditions of the coordinates."""
+    Z = system.Z(zeta)
+    for of in system.velocity_constraints:
+        if of.position is not None:
+            name = f"velocity constraint {of.name!r} must be the rate of its position, p'Z = A"
+            _compare_rates(name, of.position.jacobian(zeta) @ Z, at(of.matrix, zeta))
+    for port, entry in system.ports.items():
+        if entry.position is not None:
+            name = f"port {port!r} must move with its position, p'Z = Bᵀ"
+            _compare_rates(name, entry.position.jacobian(zeta) @ Z, at(entry.matrix, zeta).T)
+    for condition in system.coordinates:
+        slope = condition.map.jacobian(zeta)
+        defect, scale = np.abs(slope @ Z), (np.abs(slope) @ np.abs(Z)).max(initial=0.0)
+        if defect.max(initial=0.0) > RATE * scale:
+            raise ValueError(
+                f"condition {condition.name!r} of the coordinates must be kept by the kinematics, g'Z = 0 where it "
+                f"holds: got {defect.max():.3g} (terms of {scale:.3g}); else it is one of the constraints"
+            )
+
+
+def _compare_rates(name: str, found: Array, given: Array) -> None:
+    defect = np.abs(found - given)
+    if defect.max(initial=0.0) > RATE * max(np.abs(given).max(initial=0.0), np.abs(found).max(initial=0.0)):
+        i, j = map(int, np.unravel_index(np.argmax(defect), defect.shape))
+        raise ValueError(f"{name}: p'Z is {found[i, j]:.6g}, {given[i, j]:.6g} is given for row {i}, velocity {j}")
+
+
+def _check_velocity_functions(system: MultibodySystem, zeta: Array, rng: np.random.Generator) -> None:
+    """G skew; ϖᵀτ_d ≥ 0, and no force at rest."""
+    v = system.velocities
+    G = check.array("gyroscopic G(ζ, Γ)", system.G(zeta, system.mass @ rng.standard_normal(v)), (v, v))
+    check.skew("gyroscopic G(ζ, Γ)", G)
+    for term in system.dissipation:
+        rest, name = force_of(term, zeta, np.zeros(v)), f"dissipation {term.name!r}"
+        for speed in SPEEDS:
+            force = check.array(name, force_of(term, zeta, speed * rng.standard_normal(v)), (v,))
+        if np.abs(rest).max(initial=0.0) > check.ROUND_OFF * np.abs(force).max(initial=0.0):
+            raise ValueError(f"{name} must vanish at rest, got {np.abs(rest).max():.3g}: it would generate energy")
+
+
+def _check_rank(system: MultibodySystem, places: list[Array]) -> None:
+    """(c'Z, A) of one rank."""
+    if not system.constraint_names:
+        return
+    _refuse_empty(system, places)
+    of = Independence(system, places)
+    found = [of.dependent(zeta) for zeta in places]
+    ranks = [rank for rank, _ in found]
+    if min(ranks) != max(ranks):
+        names = found[ranks.index(min(ranks))][1]
+        raise ValueError(
+            f"velocity constraints c'Z and A must have one rank around the sample: of {len(of.rows)} rows {ranks[0]} "
+            f"are independent at the sample, {min(ranks[1:])} to {max(ranks[1:])} beside it; where they lose rank, "
+            f"{listed(names)} depend on each other"
+        )
+
+
+def _refuse_empty(system: MultibodySystem, places: list[Array]) -> None:
+    """Raise ValueError for a row of A that is zero everywhere."""
+    most = np.max([np.abs(system.A(zeta)).max(axis=1, initial=0.0) for zeta in places], axis=0)
+    names = system.constraint_names[len(system.constraint_names) - len(most) :]
+    empty = [name for name, size in zip(names, most, strict=True) if size == 0.0]
+    if empty:
+        raise ValueError(f"velocity constraints must hold something: all entries of A are zero in {listed(empty)}")

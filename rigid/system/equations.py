@@ -1,0 +1,187 @@
+"""The equations of a multibody system as a :class:`flexph.PHDAE` with a discrete gradient pair of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from flexph import PHDAE, Invariants
+from flexph.numerics.rotations import Array
+from flexph.systems.discrete_gradients import gonzalez, through_invariants
+
+from .dissipation import resistance
+from .start import gross_defect
+from .terms import ExternalPort, Potential, VelocityConstraint, at
+
+if TYPE_CHECKING:
+    from .system import MultibodySystem
+
+
+class Blocks(NamedTuple):
+    """What J and R are made of, at a state or over a step: Z, G, c'Z, A, R and the skew part S of τ_d."""
+
+    Z: Array
+    G: Array
+    C: Array
+    A: Array
+    R: Array
+    S: Array | None
+
+
+class Equations:
+    """E, J, R, B, z, H of x = (ζ, ϖ, λ, μ) and their means over a step ([rigid] eq. (10), [dg] definitions 7 and 8)."""
+
+    def __init__(self, system: MultibodySystem) -> None:
+        self.system, self.layout = system, system.layout
+        self.massless = system.massless @ system.massless.T if system.massless.size else None
+        self._over: Callable[[bytes, bytes], Blocks] = lru_cache(maxsize=1)(self._means)
+        self._at: Callable[[bytes], Blocks] = lru_cache(maxsize=1)(self._blocks)
+        self._gradient: Callable[[bytes], list[Callable[[Array], Array]]] = lru_cache(maxsize=1)(self._gradients)
+
+    def phdae(self, sample: Array) -> PHDAE:
+        """The system with the means that make method ``pair``."""
+        s, f = self.system, self.layout
+        E = np.zeros((f.size, f.size))
+        E[f.positions, f.positions] = np.eye(s.positions)
+        E[f.velocities, f.velocities] = s.mass
+        return PHDAE(
+            E=E,
+            J=lambda x: self.structure(self.at(x)),
+            R=lambda x: self.dissipation(self.at(x)),
+            B=lambda x: self.inputs(s.B(x[f.positions])),
+            z=self.costate,
+            H=lambda x: s.energy(x[f.positions], x[f.velocities]),
+            sample=sample,
+            ports=s.port_slices,
+            parts=f.parts,
+            means={
+                "J": lambda x0, x1: self.structure(self.over(x0, x1)),
+                "R": lambda x0, x1: self.dissipation(self.over(x0, x1)),
+                "B": self.mean_inputs,
+                "z": self.mean_costate,
+            },
+            cautions=tuple(partial(self._caution, caution) for caution in s.all_cautions),
+            start_defects=(self._start_defect,),
+        )
+
+    def _caution(self, caution: Callable[[Array], str | None], x: Array) -> str | None:
+        return caution(x[self.layout.positions])
+
+    def _start_defect(self, x: Array, step: float) -> str | None:
+        return gross_defect(self.system, x[self.layout.positions], x[self.layout.velocities], step)
+
+    # --- at a state ---------------------------------------------------------------------------------------------------
+
+    def at(self, x: Array) -> Blocks:
+        """The blocks at a state."""
+        return self._at(np.ascontiguousarray(x[: self.layout.velocities.stop], dtype=float).tobytes())
+
+    def _blocks(self, key: bytes) -> Blocks:
+        s, x = self.system, np.frombuffer(key)
+        zeta, omega = x[: s.positions], x[s.positions :]
+        Z = s.Z(zeta)
+        G = s.G(zeta, s.mass @ omega)
+        return Blocks(Z, G, s.c_jacobian(zeta) @ Z, s.A(zeta), *resistance(s, zeta, omega))
+
+    def costate(self, x: Array) -> Array:
+        """z = (∇V, ϖ, λ, μ)."""
+        return np.concatenate([self.system.V_gradient(x[self.layout.positions]), x[self.layout.positions.stop :]])
+
+    # --- over a step --------------------------------------------------------------------------------------------------
+
+    def over(self, x0: Array, x1: Array) -> Blocks:
+        """The blocks over a step."""
+        end = self.layout.velocities.stop
+        return self._over(*(np.ascontiguousarray(x[:end], dtype=float).tobytes() for x in (x0, x1)))
+
+    def _means(self, key0: bytes, key1: bytes) -> Blocks:
+        """Z in the middle, where it is exact for rotation matrices and quaternions; discrete Jacobians of positions."""
+        s, x0, x1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
+        zeta0, zeta1 = x0[: s.positions], x1[: s.positions]
+        zeta, omega = 0.5 * (zeta0 + zeta1), self.mean_velocity(x0[s.positions :], x1[s.positions :])
+        Z = s.Z_mean(zeta0, zeta1)
+        C = [c.map.discrete(zeta0, zeta1, kept=True) @ Z for c in s.constraints]
+        A = [_rows(a, zeta0, zeta1, Z) for a in s.velocity_constraints]
+        none = np.zeros((0, s.velocities))
+        return Blocks(
+            Z,
+            s.G(zeta, s.mass @ omega),
+            np.vstack(C) if C else none,
+            np.vstack(A) if A else none,
+            *resistance(s, zeta, omega),
+        )
+
+    def mean_inputs(self, x0: Array, x1: Array) -> Array:
+        """B̄: work is that along the way where a port has a position, ``B̄ᵀϖ̄ = Δp/h``."""
+        s, f = self.system, self.layout
+        zeta0, zeta1 = x0[f.positions], x1[f.positions]
+        Z = s.Z_mean(zeta0, zeta1)
+        rows = [_rows(port, zeta0, zeta1, Z) for port in s.ports.values()]
+        return self.inputs(np.vstack(rows).T if rows else np.zeros((s.velocities, 0)))
+
+    def mean_velocity(self, omega0: Array, omega1: Array) -> Array:
+        """ϖ̄; massless velocities, which nothing differentiates, are stage values as multipliers are."""
+        if self.massless is None:
+            return 0.5 * (omega0 + omega1)
+        return 0.5 * (omega0 + omega1 + self.massless @ (omega1 - omega0))
+
+    def mean_costate(self, x0: Array, x1: Array) -> Array:
+        """z̄ = (∇̄V, ϖ̄, λ₁, μ₁): ``z̄ᵀE (x₁ − x₀) = ΔH``, since ``ϖ̄ᵀM Δϖ`` is the change of kinetic energy."""
+        f, made = self.layout, np.array(x1, dtype=float)
+        made[f.positions] = 0.0
+        for gradient in self._gradient(np.ascontiguousarray(x0[f.positions], dtype=float).tobytes()):
+            made[f.positions] += gradient(x1[f.positions])
+        made[f.velocities] = self.mean_velocity(x0[f.velocities], x1[f.velocities])
+        return made
+
+    def _gradients(self, key: bytes) -> list[Callable[[Array], Array]]:
+        """ζ₁ to ∇̄V(ζ₀, ζ₁) of each potential."""
+        zeta0 = np.frombuffer(key)
+        return [_discrete_gradient(potential, zeta0) for potential in self.system.potentials]
+
+    # --- matrices -----------------------------------------------------------------------------------------------------
+
+    def structure(self, b: Blocks) -> Array:
+        """``J = [[0, Z, 0, 0], [−Zᵀ, −G − S, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``."""
+        f, made = self.layout, np.zeros((self.layout.size, self.layout.size))
+        made[f.positions, f.velocities], made[f.velocities, f.positions] = b.Z, -b.Z.T
+        made[f.lam, f.velocities], made[f.velocities, f.lam] = b.C, -b.C.T
+        made[f.mu, f.velocities], made[f.velocities, f.mu] = b.A, -b.A.T
+        made[f.velocities, f.velocities] = -b.G if b.S is None else -b.G - b.S
+        return made
+
+    def dissipation(self, b: Blocks) -> Array:
+        """R of the velocities."""
+        made = np.zeros((self.layout.size, self.layout.size))
+        made[self.layout.velocities, self.layout.velocities] = b.R
+        return made
+
+    def inputs(self, B: Array) -> Array:
+        """B of the velocities."""
+        made = np.zeros((self.layout.size, B.shape[1]))
+        made[self.layout.velocities] = B
+        return made
+
+
+def _rows(of: VelocityConstraint | ExternalPort, zeta0: Array, zeta1: Array, Z: Array) -> Array:
+    """A or Bᵀ over a step: p̄'Z̄ with Δp = p̄'Δζ where there is a position, else that in the middle."""
+    if of.position is not None:
+        kept = isinstance(of, VelocityConstraint) and of.closed
+        return of.position.discrete(zeta0, zeta1, kept=kept) @ Z
+    matrix = at(of.matrix, 0.5 * (zeta0 + zeta1))
+    return matrix.T if isinstance(of, ExternalPort) else matrix
+
+
+def _discrete_gradient(potential: Potential | Invariants, zeta0: Array) -> Callable[[Array], Array]:
+    if isinstance(potential, Invariants):
+        return through_invariants(potential, zeta0, float(potential.energy(potential.values(zeta0))))
+    before = float(potential.energy(zeta0))
+
+    def at_end(zeta1: Array) -> Array:
+        middle = np.asarray(potential.gradient(0.5 * (zeta0 + zeta1)), dtype=float)
+        return gonzalez(middle, zeta1 - zeta0, before, float(potential.energy(zeta1)))
+
+    return at_end

@@ -1,0 +1,82 @@
+"""Massless velocities that nothing determines: neither constraints, nor dampers, nor potentials."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from flexph.numerics.rotations import Array
+
+from .probes import RANK, listed, probes, sizes
+
+if TYPE_CHECKING:
+    from .system import MultibodySystem
+
+STEP = 1e-3
+"""Length of the ways along which forces of potentials are compared, relative to the sizes of positions."""
+ACTS = 1e-10
+"""Change of a force along such a way, over the forces, above which a potential acts: round-off is 1e-16."""
+
+
+def refuse_undetermined(system: MultibodySystem) -> None:
+    """Raise ValueError, naming it, where ker M ∩ ker (c'Z, A) has a velocity that no damper or potential acts on.
+
+    Of its equation ``0 = vᵀ(−Zᵀ∇V − τ_d − Gϖ)`` then nothing is left. A velocity counts as determined if it is so
+    at one of the positions beside the sample: a spring across its own direction acts beside it only.
+    """
+    if not system.massless.size:
+        return
+    found = np.zeros((0, 0))
+    for zeta in probes(system, np.random.default_rng(0)):
+        free = _undetermined(system, zeta)
+        if not free.shape[1]:
+            return
+        found = found if found.size else free
+    share = np.linalg.norm(found, axis=1)
+    names = [system.velocity_name(int(i)) for i in np.flatnonzero(share > 0.1 * share.max())]
+    raise ValueError(
+        "massless velocities must be determined by constraints, dampers or potentials: nothing acts on "
+        f"{listed(names)} ({found.shape[1]} combinations of them); give mass, or a constraint or a damper there"
+    )
+
+
+def _undetermined(system: MultibodySystem, zeta: Array) -> Array:
+    """A basis (n_kin, j) of these velocities, in the units of the columns of the constraints."""
+    unit = system.independence.columns if system.constraint_names else np.ones(system.velocities)
+    rows = system.constraint_rows(zeta) / unit
+    if rows.size:
+        rows = rows / system.independence.rows[:, None]
+    own = np.linalg.qr(unit[:, None] * system.massless)[0]
+    own = own @ _kernel(rows @ own)
+    if not own.shape[1]:
+        return own
+    free = own / unit[:, None]
+    momenta = system.mass @ np.random.default_rng(1).standard_normal(system.velocities)
+    acting = [_change(system, zeta, free), free.T @ system.G(zeta, momenta) @ free]
+    acting.append(np.column_stack([free.T @ system.tau_d(zeta, v) for v in free.T]))
+    sized = [a / np.abs(a).max() for a in acting if a.any()]
+    left: Array = own @ _kernel(np.vstack(sized)) if sized else own
+    return left
+
+
+def _change(system: MultibodySystem, zeta: Array, free: Array) -> Array:
+    """By how much Zᵀ∇V on the free velocities (n_kin, j) changes along them (j, j), zero where by round-off."""
+    made, size = np.zeros((free.shape[1], free.shape[1])), sizes(system, zeta)
+    for k, v in enumerate(free.T):
+        way = system.Z(zeta) @ v
+        length = float(np.abs(way / size).max(initial=0.0))
+        if length > 0.0:
+            ends = [zeta + side * STEP / length * way for side in (1.0, -1.0)]
+            one, other = (system.Z(end).T @ system.V_gradient(end) for end in ends)
+            change = free.T @ (one - other)
+            noise = ACTS * (np.abs(free.T) @ (np.abs(one) + np.abs(other)))
+            made[:, k] = np.where(np.abs(change) > noise, change, 0.0)
+    return made
+
+
+def _kernel(matrix: Array) -> Array:
+    """Orthonormal columns of the kernel of rows of size one."""
+    _, values, right = np.linalg.svd(matrix, full_matrices=True)
+    made: Array = right[int(np.sum(values > RANK)) :].T
+    return made

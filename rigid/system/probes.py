@@ -1,0 +1,133 @@
+"""Positions beside a sample at which the conditions of a multibody system are checked."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from flexph.numerics.rotations import Array
+
+if TYPE_CHECKING:
+    from .system import MultibodySystem
+
+COUNT = 4
+"""Positions beside the sample."""
+SUBSTEPS = 4
+"""Steps of the way to each: of fourth order, so that rotations and constraints are met to about 1e-9 at a spread of
+0.1."""
+RANK = 1e-6
+"""Singular value over the largest one, of scaled rows and columns, below which constraints depend on each other: far
+above what the way to a position leaves, see flexph.mechanisms.model.redundancy."""
+
+LOSING = 1e-3
+"""The smallest singular value over that at the sample below which they are about to: a step or two before."""
+NOTHING = 1e-12
+"""Column over the largest one, of what positions nearby show, below which it is round-off."""
+SHARE = 1e-2
+"""Part of a row in a dependence from which on it is named."""
+
+
+def sizes(system: MultibodySystem, zeta: Array) -> Array:
+    """How large each position is: the largest of its part, whose entries share a unit, of all where that is zero."""
+    whole = float(np.abs(zeta).max(initial=0.0)) or 1.0
+    made = np.full(zeta.size, whole)
+    for part in system.parts.values():
+        made[part] = float(np.abs(zeta[part]).max(initial=0.0)) or whole
+    return made
+
+
+def probes(system: MultibodySystem, rng: np.random.Generator) -> list[Array]:
+    """The sample, and positions that motions which the constraints allow reach from it, ``spread`` times the sizes.
+
+    Rotations stay rotations on the way, and loops closed: conditions need hold there only.
+    """
+    found = [system.sample]
+    if system.spread > 0.0 and system.velocities:
+        found += [_reached(system, rng.standard_normal(system.velocities)) for _ in range(COUNT)]
+    return found
+
+
+def _reached(system: MultibodySystem, direction: Array) -> Array:
+    size, step = sizes(system, system.sample), system.spread / SUBSTEPS
+
+    def rate(zeta: Array) -> Array:
+        along: Array = system.Z(zeta) @ allowed(system.constraint_rows(zeta), direction)
+        return along
+
+    first = float(np.abs(rate(system.sample) / size).max(initial=0.0))
+    if first == 0.0:  # nothing moves
+        return system.sample
+    h, zeta = step / first, system.sample
+    for _ in range(SUBSTEPS):
+        k1 = rate(zeta)
+        k2 = rate(zeta + 0.5 * h * k1)
+        k3 = rate(zeta + 0.5 * h * k2)
+        k4 = rate(zeta + h * k3)
+        zeta = zeta + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+    return zeta
+
+
+def allowed(rows: Array, omega: Array) -> Array:
+    """The part of velocities that constraints leave."""
+    _, values, right = np.linalg.svd(rows, full_matrices=True)
+    rank = int(np.sum(values > RANK * values.max(initial=0.0)))
+    free = right[rank:]
+    made: Array = free.T @ (free @ omega)
+    return made
+
+
+class Independence:
+    """Which rows of K = (c'Z, A) are independent, in units in which no row or column exceeds one at given positions."""
+
+    def __init__(self, system: MultibodySystem, places: list[Array]) -> None:
+        self.system = system
+        k = system.layout.lam.stop - system.layout.lam.start
+        rows = [np.abs(system.constraint_rows(zeta)) for zeta in places]
+        # a row of c'Z that vanishes is a sum that cancels: it counts by its terms
+        terms = [np.abs(system.c_jacobian(zeta)) @ np.abs(system.Z(zeta)) for zeta in places]
+        most = np.max([np.vstack([t, r[k:]]) for t, r in zip(terms, rows, strict=True)], axis=0)
+        columns = most.max(axis=0, initial=0.0)
+        # in units of their own, round-off would count as much as the others
+        self.columns = np.where(columns > NOTHING * columns.max(initial=0.0), columns, 1.0)
+        heights = (most / self.columns).max(axis=1, initial=0.0)
+        self.rows = np.where(heights > 0.0, heights, 1.0)
+
+    def dependent(self, zeta: Array) -> tuple[int, list[str]]:
+        """The rank at a position, and the names of the rows that depend on each other there."""
+        left, values = self._decomposed(zeta)
+        rank = int(np.sum(values > RANK))
+        return rank, self._names(left[:, rank:])
+
+    def caution(self, zeta: Array) -> str | None:
+        """What is to say where constraints lose rank, or are about to."""
+        left, values = self._decomposed(zeta)
+        if values.size == len(self.rows) and values[-1] >= LOSING * self._at_sample:
+            return None
+        return (
+            f"the velocity constraints lose rank: {listed(self._names(left[:, -1:]))} depend on each other, or nearly "
+            "so, and their multipliers are hardly determined (a singular position)"
+        )
+
+    def _decomposed(self, zeta: Array) -> tuple[Array, Array]:
+        """Left singular vectors and singular values of the scaled rows."""
+        scaled = self.system.constraint_rows(zeta) / self.columns / self.rows[:, None]
+        if not scaled.size:
+            return np.eye(len(scaled)), np.zeros(0)
+        left, values, _ = np.linalg.svd(scaled, full_matrices=True)
+        return left, values
+
+    def _names(self, vectors: Array) -> list[str]:
+        share = np.linalg.norm(vectors, axis=1)
+        return [name for name, part in zip(self.system.constraint_names, share, strict=True) if part > SHARE]
+
+    @cached_property
+    def _at_sample(self) -> float:
+        return float(self._decomposed(self.system.sample)[1].min(initial=np.inf))
+
+
+def listed(names: list[str]) -> str:
+    """Names as they are read, the first ones of many."""
+    shown = ", ".join(names[:6])
+    return f"{shown} and {len(names) - 6} more" if len(names) > 6 else shown

@@ -1,0 +1,206 @@
+"""Consistent starts of multibody systems: accelerations and multipliers, checks, and the nearest start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import Array
+from flexph.systems.inputs import Forcing, Input
+
+from .terms import PositionConstraint
+
+if TYPE_CHECKING:
+    from .system import MultibodySystem
+
+CONSISTENT = 1e-8
+"""Defect of a constraint over its largest terms up to which a start meets it: what ten printed digits leave."""
+DRIFTED = 1e-3
+"""The same of positions up to which a run may begin: methods other than the pair let constraints drift, and runs go on
+from their ends."""
+SHAKEN = 0.1
+"""The same of velocities, over those and what forces change in a step: constraints hold in the middles of steps."""
+STEP = 1e-3
+"""Step of the fourth-order differences along the motion, relative to the positions."""
+ITERATIONS = 30
+NOTHING = 1e-12
+"""A multiplier over what the largest of all forces would make it, below which it is round-off of their balance."""
+REMEDY = "system.nearest(positions, velocities) gives a consistent start"
+
+
+class Accelerations(NamedTuple):
+    """ϖ̇ (n_kin,), the multipliers λ (k,) of position constraints and μ (l,) of velocity constraints."""
+
+    velocities: Array
+    lam: Array
+    mu: Array
+
+
+def accelerations(
+    system: MultibodySystem, zeta: Array, omega: Array, inputs: Mapping[str, Input], time: float
+) -> Accelerations:
+    """See :meth:`MultibodySystem.accelerations`."""
+    n, k = system.velocities, system.layout.lam
+    rows = system.constraint_rows(zeta)
+    force = -system.Z(zeta).T @ system.V_gradient(zeta) - system.tau_d(zeta, omega)
+    force = force - system.G(zeta, system.mass @ omega) @ omega
+    force = force + system.B(zeta) @ Forcing(system.port_slices, inputs).at(time)
+    found = _saddle(system.mass, rows, np.concatenate([force, -_rate_of_rows(system, zeta, omega) @ omega]))
+    left = system.mass @ found[:n] + rows.T @ found[n:] - force
+    size = np.abs(system.mass) @ np.abs(found[:n]) + np.abs(rows.T) @ np.abs(found[n:]) + np.abs(force)
+    free = system.massless @ (system.massless.T @ left)
+    if np.abs(free).max(initial=0.0) > CONSISTENT * size.max(initial=0.0):
+        worst = system.velocity_name(int(np.argmax(np.abs(free))))
+        raise ValueError(
+            f"forces on massless velocities must balance at the start: {worst} has {np.abs(free).max():.3g} too much"
+        )
+    width, held = k.stop - k.start, _without_round_off(system.mass, rows, found[n:], size)
+    return Accelerations(found[:n], held[:width], held[width:])
+
+
+def _saddle(mass: Array, rows: Array, right: Array) -> Array:
+    """The solution of [[M, Kᵀ], [K, 0]], of least norm where it is singular; rows and columns are scaled first."""
+    n, k = mass.shape[0], len(rows)
+    matrix = np.block([[mass, rows.T], [rows, np.zeros((k, k))]])
+    unit = _units(mass)
+    sizes = np.abs(rows * unit).max(axis=1, initial=0.0)
+    scale = np.concatenate([unit, 1.0 / np.where(sizes > 0.0, sizes, 1.0)])
+    assert scale.size == n + k
+    found: Array = scale * np.linalg.lstsq(scale[:, None] * matrix * scale, scale * right, rcond=1e-12)[0]
+    return found
+
+
+def _units(mass: Array) -> Array:
+    """Velocities in which M has a unit diagonal."""
+    made: Array = np.where(np.diag(mass) > 0.0, np.diag(mass), np.diag(mass).max(initial=0.0) or 1.0) ** -0.5
+    return made
+
+
+def _without_round_off(mass: Array, rows: Array, multipliers: Array, forces: Array) -> Array:
+    """Multipliers (k + l,), zero where they are round-off of forces (n_kin,): runs take their sizes from the start."""
+    unit = _units(mass)
+    noise = NOTHING * float((forces * unit).max(initial=0.0))
+    return np.where(np.abs(multipliers) * np.abs(rows * unit).max(axis=1, initial=0.0) <= noise, 0.0, multipliers)
+
+
+def _rate_of_rows(system: MultibodySystem, zeta: Array, omega: Array) -> Array:
+    """d/dt of (c'Z, A) along ζ̇ = Zϖ, by differences of fourth order."""
+    along = system.Z(zeta) @ omega
+    speed = np.abs(along).max(initial=0.0)
+    if speed == 0.0:
+        return np.zeros((len(system.constraint_names), system.velocities))
+    step = STEP * (float(np.abs(zeta).max(initial=0.0)) or 1.0) / speed
+    near, far = (
+        system.constraint_rows(zeta + a * step * along) - system.constraint_rows(zeta - a * step * along)
+        for a in (1.0, 2.0)
+    )
+    made: Array = (8.0 * near - far) / (12.0 * step)
+    return made
+
+
+def state(system: MultibodySystem, positions: Any, velocities: Any, inputs: Mapping[str, Input], time: float) -> Array:
+    """See :meth:`MultibodySystem.state`."""
+    zeta = check.array("positions", positions, (system.positions,))
+    omega = check.array("velocities", velocities, (system.velocities,))
+    for condition in (*system.coordinates, *_held(system)):
+        found = start_defect(condition, zeta)
+        if found is not None:
+            raise ValueError(f"inconsistent start: positions do not meet {found}; {REMEDY}")
+    rows = system.constraint_rows(zeta)
+    defect, size = np.abs(rows @ omega), np.abs(rows).max(axis=1, initial=0.0) * np.abs(omega).max(initial=0.0)
+    wrong = np.flatnonzero(defect > CONSISTENT * size)
+    if wrong.size:
+        i = wrong[int(np.argmax(defect[wrong] / size[wrong]))]
+        raise ValueError(
+            f"inconsistent start: velocities do not meet {system.constraint_names[i]}, whose rate is {defect[i]:.3g} "
+            f"(terms of {size[i]:.3g}); {REMEDY}"
+        )
+    made = accelerations(system, zeta, omega, inputs, check.number("time", time))
+    return np.concatenate([zeta, omega, made.lam, made.mu])
+
+
+def gross_defect(system: MultibodySystem, zeta: Array, omega: Array, step: float) -> str | None:
+    """What positions and velocities do not meet, by more than the end of a run with steps [s] does; None if they do."""
+    for condition in (*system.coordinates, *_held(system)):
+        found = start_defect(condition, zeta, DRIFTED)
+        if found is not None:
+            return f"positions do not meet {found}; {REMEDY}"
+    rows = system.constraint_rows(zeta)
+    force = system.Z(zeta).T @ system.V_gradient(zeta) + system.G(zeta, system.mass @ omega) @ omega
+    speed = np.abs(omega) + step * np.abs(np.linalg.solve(system.completed_mass, force))
+    defect, size = np.abs(rows @ omega), np.abs(rows).max(axis=1, initial=0.0) * speed.max(initial=0.0)
+    wrong = np.flatnonzero(defect > SHAKEN * size)
+    if not wrong.size:
+        return None
+    i = wrong[int(np.argmax(defect[wrong] / size[wrong]))]
+    return (
+        f"velocities do not meet {system.constraint_names[i]}, whose rate is {defect[i]:.3g} (terms of {size[i]:.3g}); "
+        f"{REMEDY}"
+    )
+
+
+def start_defect(condition: PositionConstraint, zeta: Array, allowed: float = CONSISTENT) -> str | None:
+    """Which row of a condition positions do not meet, and by how much; None where they meet it."""
+    value = np.abs(np.asarray(condition.map.value(zeta), dtype=float))
+    slope = np.abs(condition.map.jacobian(zeta))
+    terms = slope @ np.abs(zeta)  # a constraint of positions that are zero is compared with the largest of all
+    size = np.maximum(terms, slope.max(axis=1, initial=0.0) * np.abs(zeta).max(initial=0.0))
+    wrong = np.flatnonzero(~(value <= allowed * size))
+    if not wrong.size:
+        return None
+    i = wrong[int(np.argmax(value[wrong]))]
+    row = f"{condition.name!r}[{i}]" if value.size > 1 else repr(condition.name)
+    return f"{row}, which is {value[i]:.3g} there (terms of {size[i]:.3g}) and must be 0"
+
+
+def nearest(system: MultibodySystem, positions: Any, velocities: Any) -> tuple[Array, Array]:
+    """See :meth:`MultibodySystem.nearest`."""
+    zeta = np.array(check.array("positions", positions, (system.positions,)))
+    omega = check.array("velocities", velocities, (system.velocities,))
+    for _ in range(ITERATIONS):
+        zeta = _on_coordinates(system, zeta)
+        value, slope = _stacked(system, _held(system), zeta)
+        move = system.Z(zeta) @ _projection(system, slope @ system.Z(zeta), -value)
+        zeta = zeta + move
+        if np.abs(move).max(initial=0.0) <= 1e-15 * np.abs(zeta).max(initial=0.0):
+            break
+    zeta = _on_coordinates(system, zeta)
+    for condition in (*system.coordinates, *_held(system)):
+        found = start_defect(condition, zeta)
+        if found is not None:
+            raise ArithmeticError(f"no positions were found near the given ones that meet {found}")
+    rows = system.constraint_rows(zeta)
+    for _ in range(2):  # the second takes the round-off of the first away
+        omega = omega + _projection(system, rows, -rows @ omega)
+    return zeta, omega
+
+
+def _projection(system: MultibodySystem, rows: Array, target: Array) -> Array:
+    """The δ of least ½δᵀMδ with Kδ = target."""
+    return _saddle(system.mass, rows, np.concatenate([np.zeros(system.velocities), target]))[: system.velocities]
+
+
+def _on_coordinates(system: MultibodySystem, zeta: Array) -> Array:
+    """Newton's method with steps of least norm to the conditions of the coordinates."""
+    for _ in range(ITERATIONS if system.coordinates else 0):
+        value, slope = _stacked(system, system.coordinates, zeta)
+        move = np.linalg.lstsq(slope, -value, rcond=1e-12)[0]
+        zeta = zeta + move
+        if np.abs(move).max(initial=0.0) <= 1e-15 * np.abs(zeta).max(initial=0.0):
+            break
+    return zeta
+
+
+def _held(system: MultibodySystem) -> tuple[PositionConstraint, ...]:
+    """The conditions of positions that are to be zero: position constraints, and closed velocity constraints."""
+    closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
+    return (*system.constraints, *closed)
+
+
+def _stacked(system: MultibodySystem, conditions: Iterable[PositionConstraint], zeta: Array) -> tuple[Array, Array]:
+    made = [(c.map.value(zeta), c.map.jacobian(zeta)) for c in conditions]
+    value, slope = np.zeros(0), np.zeros((0, system.positions))
+    return np.concatenate([value, *(v for v, _ in made)]), np.vstack([slope, *(j for _, j in made)])

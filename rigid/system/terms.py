@@ -1,0 +1,120 @@
+"""What a multibody system in redundant coordinates is made of ([rigid] sec. 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flexph import Relation
+from flexph.numerics.rotations import Array
+from flexph.systems.discrete_gradients import discrete_jacobian
+
+MatrixFunction = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Potential:
+    """Potential energy V(ζ) [J] and its gradient ∇V (n_pot,)."""
+
+    energy: Callable[[Array], float]
+    gradient: Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class PositionMap:
+    """A function p(ζ) (k,) of the positions and its Jacobian p'(ζ) (k, n_pot).
+
+    ``terms``, where given, are functions of some of the positions each, whose sum p is (:meth:`of_terms`).
+    """
+
+    value: Callable[[Array], Array]
+    jacobian: MatrixFunction
+    terms: tuple[tuple[slice, PositionMap], ...] = ()
+
+    @classmethod
+    def of_terms(cls, size: int, terms: tuple[tuple[slice, PositionMap], ...]) -> PositionMap:
+        """``p(ζ) = Σ pᵢ(ζᵢ)``, ζᵢ a slice of the ``size`` positions."""
+
+        def jacobian(zeta: Array) -> Array:
+            return _spread(size, [(span, term.jacobian(zeta[span])) for span, term in terms])
+
+        return cls(lambda zeta: np.sum([term.value(zeta[span]) for span, term in terms], axis=0), jacobian, terms)
+
+    def discrete(self, zeta0: Array, zeta1: Array, *, kept: bool = False) -> Array:
+        """A discrete Jacobian over a step, ``D̄p Δζ = Δp`` ([dg] definition 6); ``kept`` as there.
+
+        Of a sum it is that of each term, so that what closes it over the step touches none but the positions of the
+        term: its forces stay with them.
+        """
+        if not self.terms:
+            return discrete_jacobian(self.value, self.jacobian, zeta0, zeta1, kept=kept)
+        alone = kept and len(self.terms) == 1
+        own = [(span, term.discrete(zeta0[span], zeta1[span], kept=alone)) for span, term in self.terms]
+        return _spread(zeta0.size, own)
+
+
+def _spread(size: int, blocks: list[tuple[slice, Array]]) -> Array:
+    made = np.zeros((len(blocks[0][1]), size))
+    for span, block in blocks:
+        made[:, span] += block
+    return made
+
+
+@dataclass(frozen=True)
+class PositionConstraint:
+    """``0 = c(ζ)``, c (k,): its multipliers λ act with ``−Zᵀ c'ᵀ λ``. Holonomic; kept without drift."""
+
+    name: str
+    map: PositionMap
+
+
+@dataclass(frozen=True)
+class VelocityConstraint:
+    """``0 = A(ζ) ϖ``, A (l, n_kin), a function of ζ or constant: its multipliers μ act with ``−Aᵀ μ``.
+
+    Where it is the rate of a position map, ``A = p' Z``, and that is given, it is holonomic and kept without drift at
+    the p of the start ([rigid] remark 4); else it holds at the middle of each step. ``closed`` says that p is to be
+    zero, as for couplings of two places: starts are checked against that.
+    """
+
+    name: str
+    matrix: MatrixFunction | Array
+    position: PositionMap | None = None
+    closed: bool = False
+
+
+@dataclass(frozen=True)
+class ExternalPort:
+    """``ϖ_ext = Bᵀ(ζ) ϖ`` and the force ``B(ζ) F`` on the system, F = −τ_ext: the power into it is ϖ_extᵀ F.
+
+    B (n_kin, k) is a function of ζ or constant. ``position`` is p(ζ) with ``p' Z = Bᵀ`` where the port is a place: work
+    is then that along the way, and couplings of two such ports hold at position level.
+    """
+
+    matrix: MatrixFunction | Array
+    position: PositionMap | None = None
+
+
+@dataclass(frozen=True)
+class Damper:
+    """``τ_d = W ρ(Wᵀ ϖ)``: a resistive relation ρ for each of the rates Wᵀϖ (k,); W (n_kin, k), of ζ or constant."""
+
+    name: str
+    directions: MatrixFunction | Array
+    relation: Relation
+
+
+@dataclass(frozen=True)
+class Dissipation:
+    """Any ``τ_d(ζ, ϖ)`` (n_kin,) with ``ϖᵀ τ_d ≥ 0`` ([rigid] eq. (8))."""
+
+    name: str
+    force: Callable[[Array, Array], Array]
+
+
+def at(matrix: Any, zeta: Array) -> Array:
+    """A matrix that is a function of ζ, or constant, at ζ."""
+    return np.asarray(matrix(zeta) if callable(matrix) else matrix, dtype=float)
