@@ -23,12 +23,14 @@ from scipy.interpolate import CubicSpline
 from cases import crank_slider as case
 from flexph import Mechanism, State, integrate
 from flexph.integration.exact.newton import solve_step
-from flexph.kernels.jacobian import Point, factor
+from flexph.kernels.jacobian import factor
 from flexph.kernels.state import derive
-from flexph.kernels.step import Means, residual
-from flexph.mechanisms.model.state import TimeTable, configuration, schedule
-from flexph.numerics.rotations import Array
-from flexph.results.ledger import Accounts
+from flexph.kernels.step import residual
+from flexph.kernels.values import Means, Point
+from flexph.mechanisms.model.accounts import Accounts
+from flexph.mechanisms.model.state import configuration
+from flexph.mechanisms.model.time_table import TimeTable, schedule
+from flexph.numerics.arrays import Array
 
 ELEMENTS, TURNS = 8, 2.0
 END = TURNS * 2.0 * math.pi / case.SPEED  # [s]

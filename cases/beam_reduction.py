@@ -15,7 +15,7 @@ import numpy as np
 import fem
 from flexph import LinearPHDAE, assess, frequency_response, reduce
 from flexph.case import Case, Check, Option
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 BAND = (1.0, 1e4)
 """Frequencies that count [rad/s]; errors are taken at 600 of them, on a logarithmic scale."""

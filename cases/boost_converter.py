@@ -21,7 +21,7 @@ from flexph import SwitchingPHDAE, SwitchingTrajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, Pulse, capacitor, circuit, diode, inductor, resistor, switch, voltage_source
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 VOLTAGE = 12.0  # of the source [V]
 PERIOD = 50e-6  # of the switch [s]

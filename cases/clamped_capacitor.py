@@ -18,7 +18,7 @@ from flexph import PHDAE, integrate
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, Energy, capacitor, circuit, inductor, voltage_source
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 INDUCTANCE = 1e-3  # [H]
 CAPACITANCES = (1e-9, 1e-6, 1e-3, 1.0, math.inf)  # [F]

@@ -17,7 +17,7 @@ from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.export.pictures import ledger_figure
 from flexph.export.tables import write_ledger, write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 CRANK, ROD = 0.15, 0.30  # lengths [m]
 SPEED = 150.0  # of the crank [rad/s]

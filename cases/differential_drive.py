@@ -29,7 +29,7 @@ from flexph.export import write_series
 from flexph.export.pictures import ledger_figure
 from flexph.export.tables import write_ledger, write_table
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 MASS, INERTIA_S, REACH, TRACK = 8.0, 0.3, 0.1, 0.36  # m [kg], I_S [kg m²], ℓ [m], b [m]
 INERTIA = INERTIA_S + MASS * REACH**2  # I_O, eq. (14)

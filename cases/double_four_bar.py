@@ -36,7 +36,7 @@ from flexph.export import write_series
 from flexph.export.pictures import ledger_figure
 from flexph.export.tables import write_ledger, write_table
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 LENGTH, MASS, GRAVITY = 1.0, 1.0, 9.81  # of each link [m], [kg]; [m/s²]
 SPEED = 1.0  # of the tops at the start [m/s]

@@ -26,7 +26,7 @@ from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.export.pictures import ledger_figure
 from flexph.export.tables import write_ledger, write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 LENGTH = 1.0  # [m]
 SECTION = fem.Section(width=0.06, height=0.02)  # [m]

@@ -30,7 +30,7 @@ from flexph import (
 )
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 
 class Data(NamedTuple):

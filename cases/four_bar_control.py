@@ -41,7 +41,7 @@ from flexph.linear.responses import (
     step_response,
     zeros,
 )
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 MOTOR = "motor"
 BAND = (20.0, 3e3)

@@ -19,7 +19,7 @@ from scipy.integrate import solve_ivp
 from flexph import PHDAE, Derivatives, IntegrationError, Invariants, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

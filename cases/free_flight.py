@@ -28,7 +28,7 @@ from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.export.pictures import ledger_figure
 from flexph.export.tables import write_ledger, write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 YOUNG, DENSITY, POISSON = 0.2e9, 920.0, 0.45  # low-density polyethylene
 VELOCITY = (0.3, -0.2, 0.1)  # of the centre of mass [m/s]

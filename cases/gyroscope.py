@@ -36,7 +36,7 @@ from flexph import Trajectory, ValidityWarning, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 MASS, RADIUS, WIDTH = 1.0, 0.1, 0.02  # of the disc [kg], [m], [m]
 INERTIA = MASS / 12.0 * np.array([6.0 * RADIUS**2, *[3.0 * RADIUS**2 + WIDTH**2] * 2])  # (15) [kg m²]

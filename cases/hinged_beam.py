@@ -20,7 +20,7 @@ from flexph.case import Case, Check, Kind, Option
 from flexph.export import write_series
 from flexph.export.pictures import ledger_figure
 from flexph.export.tables import write_ledger, write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 # [flex] table 2, misprints corrected
 LENGTH = 0.14145  # [m]

@@ -14,7 +14,7 @@ import numpy as np
 from flexph import Mechanism, Solution, State, Trajectory, integrate
 from flexph.case import Check
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 Method = Literal["exact", "gonzalez", "mean_value", "midpoint", "dirac", "gauss4", "gauss6", "radau", "bdf", "ida"]
 SAME_STEPS = ("gonzalez", "mean_value", "midpoint", "dirac")

@@ -15,8 +15,8 @@ import numpy as np
 
 from flexph import PHDAE, Invariants, Trajectory, consistent, integrate
 from flexph.case import Case, Check, Option
-from flexph.discretisation.completion import Completion
 from flexph.export.tables import write_table
+from flexph.integration.general.completion import Completion
 
 PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")
 ORDERS = {**dict.fromkeys(PAIRS, 2), "midpoint": 2, "gauss4": 4, "gauss6": 6}

@@ -26,7 +26,7 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.interconnection.substructures import couple, substructure
 from flexph.linear.second_order import split
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 END, FREQUENCY, DEGREE = 1.0, 4.0, 1
 MESHES, STEPS = (1, 2, 4, 8), (25, 50, 100)

@@ -25,7 +25,7 @@ from flexph import LinearPHDAE, clamp, connect, couple, eigenfrequencies, elimin
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.linear.reduction import reduce
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 LENGTH = 1.0  # of a beam [m]
 MATERIAL = fem.Material(young=2.1e11, density=7800.0)

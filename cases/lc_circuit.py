@@ -18,7 +18,7 @@ from flexph import PHDAE, Trajectory, eigenfrequencies, eliminate, integrate
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, Energy, capacitor, circuit, inductor
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 CAPACITY = np.array([1e-6, 2e-6, 1e-3])  # C₁, C₂ [F], L [H]
 VOLTAGE = 5.0  # of both capacitors at the start [V]

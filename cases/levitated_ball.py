@@ -14,7 +14,7 @@ from flexph import PHDAE, Derivatives, Trajectory, integrate
 from flexph.analysis import Analysis, analyze, equilibrium
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 MASS, GRAVITY = 0.1, 9.81  # [kg], [m/s²]
 K1, K2 = 0.05, -0.02  # of the inductance k₁(1 − q/k₂) [H], [m]

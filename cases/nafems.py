@@ -30,7 +30,7 @@ from flexph import GROUND, Body, LinearPHDAE, Modes, Pose, connect, constrain, e
 from flexph.case import Case, Check, Kind, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .plate_series import POISSON, thin_ritz
 

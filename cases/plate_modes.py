@@ -15,7 +15,7 @@ from flexph import GROUND, Body, Mechanism, Modes, Pose, connect, modes, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .plate_series import POISSON, YOUNG, mindlin, navier, thick_ritz, thin_ritz
 

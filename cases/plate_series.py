@@ -10,7 +10,7 @@ from numpy.polynomial import Legendre, Polynomial
 from numpy.polynomial.legendre import leggauss
 from scipy.linalg import eigh
 
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 POISSON = 0.3
 YOUNG = 12.0 * (1.0 - POISSON**2)

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from flexph import PHDAE, Guard, SwitchingPHDAE, SwitchingTrajectory, Transition, integrate
 from flexph.case import Case, Check, Kind, Option
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 MASS, STIFFNESS, DAMPING = 2.0, 2000.0, 12.0  # [kg], [N/m], [N s/m]
 LENGTH, OFFSET, GRAVITY = 0.5, 0.1, 9.81  # x₀ of the spring at rest, y₀ to the centre of mass [m], [m/s²]

@@ -30,7 +30,7 @@ from flexph import PHDAE, Trajectory, integrate, viscous
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 MASSES = {"a": 1.0, "b": 0.5}  # [kg]
 RODS = {"a": 1.0, "b": 0.7}  # from the origin to a, from a to b [m]

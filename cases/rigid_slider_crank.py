@@ -33,7 +33,7 @@ from flexph import GROUND, Mechanism, Solution, Trajectory, connect, force, hing
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 CRANK, ROD = 0.15, 0.4  # ℓ₁, ℓ₂ [m]
 INERTIA_A = 0.01  # of the crank about A [kg m²]

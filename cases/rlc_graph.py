@@ -19,7 +19,7 @@ from flexph import FrequencyResponse, Trajectory, consistent, frequency_response
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, capacitor, circuit, inductor, resistor, terminals, voltage_source
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 CORNER = 1e3  # [Hz]
 RESISTANCE = 50.0  # [Ω]

@@ -10,7 +10,7 @@ import numpy as np
 
 from flexph import Solution, View
 from flexph.bodies.stress_fields import tensors, von_mises
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .connecting_rod import Peaks
 from .crank_slider import ROD

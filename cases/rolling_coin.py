@@ -44,7 +44,7 @@ from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.export.tables import write_ledger, write_table
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 START = np.array([0.0, 0.0, 0.0, -1.2])  # x, y [m], θ, φ [rad]
 RATES = np.array([1.0, 1.0])  # φ̇, θ̇ [rad/s]

@@ -20,7 +20,7 @@ from flexph import GROUND, Body, Mechanism, Modes, Pose, Spectrum, connect, driv
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 REFERENCE: Mapping[float, float] = {
     0: 3.5160,

@@ -19,7 +19,7 @@ from scipy.linalg import eigh
 from flexph import PHDAE, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 MASSES = np.array([2.0, 1.0])  # [kg]
 STIFFNESS = np.array([50.0, 20.0])  # [N/m]

@@ -32,7 +32,7 @@ from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.export.pictures import ledger_figure
 from flexph.export.tables import write_ledger, write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 CRANK, ROD = 0.08, 0.3  # lengths [m]
 AXLE = (0.0, 0.1, 0.12)  # [m]

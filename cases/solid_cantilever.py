@@ -25,7 +25,7 @@ from flexph import GROUND, Body, Mechanism, Modes, Pose, connect, modes, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 LENGTH, SIDE = 1.0, 0.1  # [m]
 MATERIAL = fem.Material(young=2.1e9, density=7800.0, poisson=0.3)

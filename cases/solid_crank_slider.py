@@ -38,7 +38,7 @@ from flexph.export import write_series
 from flexph.export.pictures import ledger_figure
 from flexph.export.tables import write_ledger, write_table
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from . import crank_slider as planar
 from .connecting_rod import (

@@ -32,7 +32,7 @@ from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.export.pictures import ledger_figure
 from flexph.export.tables import write_ledger, write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 LENGTH = 10.0  # [m]
 METAL = fem.Material(young=7e10, density=3000.0, poisson=0.3)  # ν enters torsion only, which nothing excites

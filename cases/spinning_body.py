@@ -15,7 +15,7 @@ from flexph.analysis import Analysis, KinematicSystem, analyze
 from flexph.case import Case, Check, Option
 from flexph.dirac import PortHamiltonian, jacobi_identity
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 INERTIA = np.array([1.0, 2.0, 3.0])  # principal moments of inertia [kg m²]
 AXES = ("x", "y", "z")

@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 from flexph import PHDAE, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 RATING, VOLTAGE, FREQUENCY = 555e6, 24e3, 60.0  # [VA], line to line [V], [Hz]
 OMEGA = 2.0 * math.pi * FREQUENCY  # of two poles also the speed of the shaft [rad/s]

@@ -19,7 +19,7 @@ from scipy.integrate import solve_ivp
 from flexph import PHDAE, Impasse, Reset, SwitchingPHDAE, SwitchingTrajectory, Transition, integrate
 from flexph.case import Case, Check, Kind, Option
 from flexph.export.tables import write_table
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 HALF_PERIOD = 1.5 - math.log(2.0)
 EXCHANGED = 2.25

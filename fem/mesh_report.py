@@ -13,7 +13,7 @@ from flexph.bodies.inertia import contract
 from flexph.meshes.cell_nodes import EDGES
 from flexph.meshes.files import DIMENSION, Source, dimension, read_contents
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .materials.elastic import Elastic
 from .materials.file_materials import element_notes, file_densities

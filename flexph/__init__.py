@@ -8,12 +8,13 @@ from .bodies.elasticity import Elasticity
 from .bodies.floating_body import floating_body
 from .bodies.foreign.from_matrices import body_from_matrices, body_from_modes
 from .bodies.inertia import Inertia, rigid_inertia
+from .bodies.linear_body import linear_body
 from .bodies.reduced_body import reduce_body
+from .consistency.conditions import Inconsistency
+from .consistency.start import consistent, inconsistency
 from .dirac import DiracStructure, LagrangianSubspace
 from .discretisation.own_pair import with_pair
 from .integrate import ValidityWarning, integrate
-from .integration.general.conditions import Inconsistency
-from .integration.general.consistent import consistent, inconsistency
 from .integration.times.events import Event
 from .interconnection.port_control import feedback, inject_damping, passive_observer, port_spring
 from .interconnection.substructures import clamp, couple, substructure, tie
@@ -65,7 +66,6 @@ from .linear.standard_form import StandardForm, standard_form
 from .mechanisms.mechanism import Mechanism, connect
 from .mechanisms.model.state import Pose, State
 from .mechanisms.poses.reactions import Reaction
-from .mechanisms.statics.linearization import linear_body
 from .mechanisms.statics.small_motion import Spectrum
 from .results.ledger import Ledger
 from .results.section_forces import SectionForces, section_forces
@@ -88,8 +88,9 @@ from .switching import (
 from .systems.derivatives import Derivatives
 from .systems.discrete_gradients import Invariants
 from .systems.linear import LinearPHDAE
-from .systems.nonlinear import PHDAE, from_linear, transform, with_multipliers
+from .systems.nonlinear import PHDAE, from_linear, with_multipliers
 from .systems.resistive_relations import Relation, coulomb, quadratic, resistive, viscous
+from .systems.transformation import transform
 
 __all__ = [
     "GROUND",

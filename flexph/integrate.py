@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .discretisation.completion import Completion
 from .integration.exact.run import Options, run_mechanism
+from .integration.general.completion import Completion
 from .integration.general.library import SOLVERS
 from .integration.general.of_mechanisms import integrate_mechanism
 from .integration.general.run import METHODS, integrate_system
 from .integration.times.events import Event
 from .mechanisms.model.state import State
 from .numerics import checks as check
-from .numerics.rotations import Array
+from .numerics.arrays import Array
 from .results.solution import Solution
 from .results.trajectory import Trajectory
-from .results.validity import ValidityWarning
 from .switching.run import integrate_switching
 from .switching.system import SwitchingPHDAE
 from .switching.trajectory import SwitchingTrajectory
 from .systems.inputs import Input
 from .systems.linear import LinearPHDAE
 from .systems.nonlinear import PHDAE, from_linear
+from .systems.validity import ValidityWarning
 
 if TYPE_CHECKING:
     from .mechanisms.mechanism import Mechanism

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from flexph import Invariants
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .system.system import MultibodySystem
 from .system.terms import (

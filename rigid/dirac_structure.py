@@ -9,8 +9,8 @@ import numpy as np
 
 from flexph import DiracStructure, LagrangianSubspace
 from flexph.numerics import checks as check
+from flexph.numerics.arrays import Array
 from flexph.numerics.ranks import rank_of
-from flexph.numerics.rotations import Array
 
 from .system.system import MultibodySystem
 from .system.terms import at

@@ -9,10 +9,10 @@ import numpy as np
 
 from flexph import GROUND, Ground
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .blocks import Block, blocks, terms
-from .system.probes import listed
+from .system.probes import independence, listed
 from .system.system import MultibodySystem
 from .system.terms import PositionMap, VelocityConstraint, at
 
@@ -113,7 +113,7 @@ def _check_once(pairs: Sequence[tuple[_Port, _Port | Ground]]) -> None:
 
 def _check_independent(whole: MultibodySystem, coupled: Sequence[VelocityConstraint]) -> None:
     """Raise ValueError where rows of couplings depend on others: where those have constant rank, all have then."""
-    rank, names = whole.independence.dependent(whole.sample)
+    rank, names = whole.once(independence).dependent(whole.sample)
     if any(name.startswith(repr(c.name)) for name in names for c in coupled):
         raise ValueError(
             f"couplings must be independent of each other and of the constraints ([rigid] eq. (13)): "

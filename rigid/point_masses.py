@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from flexph import Invariants, Relation
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array, spins
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import spins
 
-from .system.members import entries
 from .system.system import MultibodySystem
-from .system.terms import Damper, ExternalPort, PositionConstraint, PositionMap, Potential
+from .system.terms import Damper, ExternalPort, PositionConstraint, PositionMap, Potential, entries
 
 SHORT = 1e-6
 """Length over that of the sample at which a spring without force at no length shows its limit V'(ℓ)/ℓ."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from flexph.numerics import checks as check
+from flexph.numerics.arrays import Array
 from flexph.numerics.ranks import rank_of
-from flexph.numerics.rotations import Array
 
 from .system.probes import probes
 from .system.system import MultibodySystem

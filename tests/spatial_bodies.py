@@ -12,7 +12,8 @@ import rigid
 from flexph import Body, Elasticity, Inertia, Port
 from flexph.kernels.gradient import constraint_matrix
 from flexph.kernels.state import constraint_sums, derive
-from flexph.mechanisms.model.state import TimeTable, configuration
+from flexph.mechanisms.model.state import configuration
+from flexph.mechanisms.model.time_table import TimeTable
 from flexph.numerics.rotations import cross
 
 SOFT = fem.Material(young=2e5, density=200.0, poisson=0.3)

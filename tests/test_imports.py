@@ -16,7 +16,7 @@ FORBIDDEN = {
     "rigid": (*TESTS, "fem", "cases", "skfem", "meshio"),
     "cases": (*TESTS, "skfem"),
 }
-EXCEPTIONS = {("flexph.export", "meshio"), ("flexph.meshes.files", "meshio"), ("rigid.mesh", "meshio")}
+EXCEPTIONS = {("flexph.export", "meshio"), ("flexph.meshes", "meshio"), ("rigid.bodies.mesh", "meshio")}
 
 
 def within(name: str, package: str) -> bool:

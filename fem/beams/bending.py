@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from flexph import LinearPHDAE, modes
-from flexph.bodies.elasticity import inverse_by_blocks
 from flexph.numerics import checks as check
+from flexph.numerics.factors.low_rank import inverse_by_blocks
 
 from ..materials.damping import Damping
 from ..materials.materials import Material, Section

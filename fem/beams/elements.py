@@ -15,7 +15,7 @@ from scipy import sparse
 from skfem.element import ElementLineHermite, ElementLineP0, ElementLineP1, ElementLineP2
 
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 _ELEMENTS = {"P0": ElementLineP0, "P1": ElementLineP1, "P2": ElementLineP2, "Hermite": ElementLineHermite}
 _NODAL = {"P1": 1, "P2": 1, "Hermite": 2}

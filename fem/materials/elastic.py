@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array, rotation_matrix
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import rotation_matrix
 
 VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 """Order of the six components of stress (σ_xx, σ_yy, σ_zz, σ_yz, σ_xz, σ_xy); strains have 2ε_yz, 2ε_xz, 2ε_xy."""

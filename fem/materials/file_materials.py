@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 
-from flexph.meshes.abaqus.elements import differences, lumped
+from flexph.meshes.abaqus_elements import differences, lumped
 from flexph.meshes.contents import FileMaterial, MeshContents
-from flexph.results.validity import ValidityWarning
+from flexph.systems.validity import ValidityWarning
 
 from .materials import Material
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, zeta
 
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .elastic import isotropic_compliance
 

@@ -1,1 +1,4 @@
-"""TODO."""
+"""Meshes of solids: boxes, files, regions, soundness, and the cells on scikit-fem's elements.
+
+Imports: flexph.bodies, flexph.meshes, flexph.numerics.
+"""

@@ -15,7 +15,7 @@ from skfem import element as elements
 from skfem.quadrature import get_quadrature
 
 from flexph.meshes.cell_nodes import NODES, REFERENCE, SHAPE, Corners, facet_nodes
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 DRAWN: dict[str, tuple[Corners, ...]] = {
     "triangle": ((0, 1, 2),),

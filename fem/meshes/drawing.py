@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flexph.bodies.body import NodeValues
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .cells import DRAWN, Cell
 from .solid_mesh import SolidMesh

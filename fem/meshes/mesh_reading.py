@@ -12,7 +12,7 @@ from skfem.io.meshio import to_meshio
 
 from flexph.meshes.files import TYPE, Source, dimension, listed, nodes_of, read
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .cells import CELLS
 from .mesh_soundness import refuse_hanging, refuse_overlaps, refuse_pieces

@@ -8,7 +8,7 @@ from scipy.spatial import KDTree
 
 from flexph.meshes.cell_nodes import FACETS
 from flexph.meshes.files import listed
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .solid_mesh import Block, SolidMesh
 

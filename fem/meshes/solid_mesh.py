@@ -11,7 +11,7 @@ import numpy as np
 
 from flexph.meshes.cell_nodes import FACETS
 from flexph.meshes.files import listed
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexph.meshes.cell_nodes import REFERENCE
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .solid_mesh import SolidMesh
 

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .cells import Cell
 

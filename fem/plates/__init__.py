@@ -1,1 +1,5 @@
-"""TODO."""
+"""Reissner-Mindlin plates in space.
+
+Imports: fem.materials, fem.meshes, fem.solids, flexph, flexph.bodies, flexph.meshes, flexph.numerics,
+flexph.numerics.factors.
+"""

@@ -19,12 +19,12 @@ from flexph.numerics import checks as check
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
 from ..meshes.mesh_reading import solid_mesh
-from ..solids.section_maps import plate_sections
 from ..solids.solid_loads import load_ports
 from ..solids.solid_model import solid_model, watched
 from .plate_inertia import plate_inertia
 from .plate_loads import load_port
 from .plate_model import PlateModel, Theory
+from .plate_sections import plate_sections
 from .plate_setup import plate_model
 from .plate_supports import Support
 from .plate_ties import referred, tied

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.inertia import Inertia
-from flexph.numerics.rotations import Array, spins
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import spins
 
 from .plate_model import MASS, PlateModel
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from skfem.element import ElementTriP1
 from skfem.quadrature import get_quadrature
 
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from ..meshes.solid_mesh import Points, SolidMesh
 from ..meshes.straight_cells import lagrange

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from ..meshes.regions import Region, region
 from .plate_model import MASS, PlateModel

@@ -13,8 +13,8 @@ from flexph import Port
 from flexph.bodies.inertia import Inertia, contract
 from flexph.bodies.mean_axes import FILLED
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
-from flexph.numerics.sparse_null_space import sparse_null_space
+from flexph.numerics.arrays import Array
+from flexph.numerics.factors.sparse_null_space import sparse_null_space
 
 from ..meshes.null_space import null_space
 from ..solids.references import pinned

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from flexph import StressField, TensorField, View
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from ..meshes.drawing import Drawing, drawing, node_values
 from ..meshes.straight_cells import lagrange

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .solid_model import SolidModel
 

@@ -12,7 +12,8 @@ from scipy.sparse.linalg import splu
 
 from flexph.bodies.mean_axes import FILLED
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array, cross, spins
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import cross, spins
 
 from ..meshes.null_space import null_space
 from .solid_model import SolidModel

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph.numerics.rotations import Array, cross, spins
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import cross, spins
 
 from ..meshes.cells import table
 from ..meshes.regions import Region

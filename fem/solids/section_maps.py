@@ -10,13 +10,12 @@ from scipy import sparse
 
 from flexph.bodies.body import SectionMap
 from flexph.meshes.cell_nodes import FACETS, REFERENCE
-from flexph.numerics.rotations import Array, cross, spins
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import cross, spins
 
 from ..meshes.cells import CELLS
 from ..meshes.solid_mesh import SolidMesh
 from ..meshes.stress_shapes import through_points
-from ..plates.plate_model import PlateModel
-from ..plates.plate_ties import rigid_motion
 from .region_samples import facet_samples
 from .section_surfaces import Surface, oriented, surface
 from .solid_model import SolidModel
@@ -30,26 +29,20 @@ def solid_sections(
     model: SolidModel, shapes: Any, sections: Mapping[str, Any], rigid: Mapping[str, Array]
 ) -> dict[str, SectionMap]:
     """The maps of named surfaces; ``rigid``: the nodes of regions that are tied rigidly, by port."""
-    return {name: _solid(model, shapes, surface(model, name, given), rigid) for name, given in _given(sections).items()}
-
-
-def plate_sections(
-    model: PlateModel, shapes: Any, sections: Mapping[str, Any], rigid: Mapping[str, Array], *, quadratic: bool
-) -> dict[str, SectionMap]:
-    """The maps of named lines of a plate; ``quadratic``: with von Kármán strain."""
     return {
-        name: _plate(model, shapes, surface(model.solid, name, given), rigid, quadratic=quadratic)
-        for name, given in _given(sections).items()
+        name: _solid(model, shapes, surface(model, name, given), rigid)
+        for name, given in named_regions(sections).items()
     }
 
 
-def _given(sections: Any) -> Mapping[str, Any]:
+def named_regions(sections: Any) -> Mapping[str, Any]:
+    """Regions by name; ValueError for anything else."""
     if not isinstance(sections, Mapping):
         raise ValueError(f"sections must map names to regions, got {type(sections).__name__}")
     return sections
 
 
-def _shares(mesh: SolidMesh, s: Surface, rigid: Mapping[str, Array]) -> tuple[float, float]:
+def side_weights(mesh: SolidMesh, s: Surface, rigid: Mapping[str, Array]) -> tuple[float, float]:
     """With what weight the cells behind a surface count, and those in front: half each, where both can be used.
 
     Cells can be used where the nodes of the surface move without any other node that they have: not where a rigid
@@ -81,7 +74,7 @@ def _blocks(mesh: SolidMesh) -> list[tuple[int, Any]]:
     return list(enumerate(mesh.blocks))
 
 
-def _signs(mesh: SolidMesh, s: Surface, shares: tuple[float, float]) -> Array:
+def cell_weights(mesh: SolidMesh, s: Surface, shares: tuple[float, float]) -> Array:
     """The weight of each cell: that of the cells in front is negative, whose normal is the other one."""
     made = np.zeros(int(mesh.starts[-1]))
     made[s.behind], made[s.front] = shares[0], -shares[1]
@@ -89,7 +82,7 @@ def _signs(mesh: SolidMesh, s: Surface, shares: tuple[float, float]) -> Array:
 
 
 def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array]) -> SectionMap:
-    shares, at, d = _shares(model.mesh, s, rigid), oriented(model, s.back), model.dim
+    shares, at, d = side_weights(model.mesh, s, rigid), oriented(model, s.back), model.dim
     lever = model.mesh.points[s.nodes] - at.centre
     motion = np.concatenate([np.tile(np.eye(d), (len(lever), 1, 1)), np.einsum("aij,kj->kia", cross(d), lever)], axis=2)
     rows = (d * s.nodes[:, None] + np.arange(d)).ravel()
@@ -97,7 +90,7 @@ def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array
     moved = sparse.csr_array(
         (motion.ravel(), (np.repeat(rows, len(columns)), np.tile(columns, len(rows)))), (model.size, len(columns))
     )
-    sign = np.repeat(_signs(model.mesh, s, shares)[model.cell_of_point], model.components)
+    sign = np.repeat(cell_weights(model.mesh, s, shares)[model.cell_of_point], model.components)
     traction = shares[0] * _traction(model, s.back, at.centre)
     if shares[1]:
         traction = traction - shares[1] * _traction(model, s.face, at.centre)
@@ -145,30 +138,3 @@ def _on_cell(kind: Any, side: int) -> Array:
     shares, _ = CELLS[facet.shape].shapes(points)
     made: Array = shares.T @ REFERENCE[kind.shape][list(FACETS[kind.shape][side])]
     return made
-
-
-def _plate(model: PlateModel, shapes: Any, s: Surface, rigid: Mapping[str, Array], *, quadratic: bool) -> SectionMap:
-    mesh, at = model.mesh, oriented(model.solid, s.back)
-    moved, centre, radius = rigid_motion(model, s.nodes)
-    turn, lever = radius * moved[:, 3:], np.append(at.centre, 0.0) - centre
-    about = sparse.hstack([moved[:, :3], turn - moved[:, :3] @ np.einsum("aij,j->ia", cross(3), lever)]).tocsr()
-    share = _signs(mesh, s, _shares(mesh, s, rigid))
-    cells = [(model.solid.cell_of_point, 3), (model.moment_cells, 3), (model.shear_cells, 2)]
-    sign = np.concatenate([np.repeat(share[cell], count) for cell, count in cells])
-    m, n = model.strain.shape[0], shapes.shape[1]
-    bent, weights, slopes = np.zeros((0, 6)), sparse.csr_array((m, 0)), sparse.csr_array((0, n))
-    if quadratic:
-        own, spread = model.quadratic
-        signed = sparse.csr_array(sparse.diags_array(np.tile(share[model.moment_cells], 3)) @ own @ about)
-        near = np.flatnonzero(np.diff(signed.indptr))
-        bent, weights, slopes = signed[near].toarray(), spread[:, near], own[near] @ shapes
-    return SectionMap(
-        position=np.append(at.centre, 0.0),
-        normal=np.append(at.normal / at.area, 0.0),
-        area=at.area,
-        nodal=sparse.csr_array((sparse.diags_array(sign) @ model.strain @ about).T),
-        lever=bent,
-        weights=sparse.csr_array(weights),
-        slopes=sparse.csr_array(slopes),
-        traction=None,
-    )

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from ..meshes.regions import Region, region
 from ..meshes.solid_mesh import SolidMesh, facet_groups

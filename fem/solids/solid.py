@@ -19,7 +19,7 @@ from flexph.meshes.contents import MeshContents
 from flexph.meshes.files import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.rotations import spins
-from flexph.results.validity import ValidityWarning
+from flexph.systems.validity import ValidityWarning
 
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic

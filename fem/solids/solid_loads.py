@@ -11,7 +11,7 @@ from scipy import sparse
 
 from flexph import LoadPort
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from ..meshes.regions import region
 from .region_samples import facet_samples

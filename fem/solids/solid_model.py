@@ -13,7 +13,8 @@ from scipy import sparse
 from flexph.bodies.inertia import Inertia
 from flexph.meshes.files import listed
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array, spins
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import spins
 
 from ..materials.elastic import Elastic, checked_compliance
 from ..meshes.regions import region

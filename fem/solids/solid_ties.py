@@ -11,7 +11,8 @@ from scipy import sparse
 
 from flexph import Port
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array, cross, spins
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import cross, spins
 
 from ..meshes.regions import Region, region
 from .region_samples import Measured, measured

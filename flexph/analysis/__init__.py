@@ -1,4 +1,8 @@
-"""Analysis of port-Hamiltonian differential-algebraic systems ([survey] sec. 4)."""
+"""Analysis of port-Hamiltonian differential-algebraic systems: index, Casimirs, passivity, stability ([survey] sec. 4).
+
+Imports: consistency, dirac, interconnection, mechanisms, mechanisms.model, mechanisms.poses, numerics,
+numerics.factors, switching, systems.
+"""
 
 from .casimirs import CasimirReport
 from .impasse import Impasse, impasse_points, turning_points

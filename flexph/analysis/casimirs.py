@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..numerics.subspaces import echelon
 from .quadratic import QuadraticCasimir, quadratic_casimirs
 from .structure import codistribution

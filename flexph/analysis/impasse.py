@@ -9,8 +9,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..numerics import checks as check
+from ..numerics.arrays import Array
 from ..numerics.differences import derivative
-from ..numerics.rotations import Array
 from ..systems.inputs import Input
 from .view import System, SystemView, view, with_ports
 

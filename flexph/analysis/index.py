@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..numerics.arrays import Array
 from ..numerics.differences import STEP
-from ..numerics.rotations import Array
 from .view import SystemView
 
 NOISE = 1e-12

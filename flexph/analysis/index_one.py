@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
+from ..numerics.factors.definiteness import check_semi_definite
 from ..numerics.subspaces import left_null, rank_of, unit_columns
 
 
@@ -44,7 +45,7 @@ def eliminate_index_one(J: Any, Q: Any, G: Any, *, R: Any = None, g: Any = None)
     check.skew("J", J)
     check.symmetric("Q", Q)
     check.symmetric("R", R)
-    check.semi_definite("R", R)
+    check_semi_definite("R", R)
     if rank_of(G.T) < k:
         raise ValueError(f"G must have full column rank, got rank {rank_of(G.T)} of {k} columns")
     _check_index(G.T @ Q @ G)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arrays import Array
 from ..numerics.differences import derivative
-from ..numerics.rotations import Array
 from ..numerics.subspaces import echelon, null_space, rank_of
 from ..systems.nonlinear import PHDAE
 

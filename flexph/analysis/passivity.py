@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array, dense
+from ..numerics.arrays import Array, dense
 from ..numerics.subspaces import null_space
 from ..systems.nonlinear import Constant
 from .view import SystemView

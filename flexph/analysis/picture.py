@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ..dirac.structure import DiracStructure
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 NOTHING = 1e-12
 """Entry over the largest of its row that is shown as none."""

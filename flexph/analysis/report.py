@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..consistency.conditions import Conditions, Inconsistency
+from ..consistency.start import consistent
 from ..dirac.structure import DiracStructure
-from ..integration.general.conditions import Conditions, Inconsistency
-from ..integration.general.consistent import consistent
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.inputs import Input
 from .casimirs import CasimirReport, casimir_report
 from .index import IndexReport, index_report

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import eig
 
-from ..numerics.rotations import Array, dense
+from ..numerics.arrays import Array, dense
 from ..numerics.subspaces import echelon, null_space
 from ..systems.inputs import Input
 from ..systems.nonlinear import PHDAE

@@ -11,7 +11,7 @@ from ..dirac.structure import DiracStructure
 from ..dirac.system import PortHamiltonian
 from ..mechanisms.model.state import State
 from ..numerics import checks as check
-from ..numerics.rotations import Array, dense
+from ..numerics.arrays import Array, dense
 from ..numerics.subspaces import null_space
 from .view import System, SystemView, state_names, view
 

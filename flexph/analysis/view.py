@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from ..consistency.equations import Equations
 from ..dirac.system import PortHamiltonian
-from ..integration.general.equations import Equations
-from ..integration.general.of_mechanisms import drive_rates
+from ..interconnection.feedthrough import without_feedthrough
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
+from ..mechanisms.poses.multipliers import drive_rates
 from ..numerics import checks as check
+from ..numerics.arrays import Array, dense
 from ..numerics.differences import derivative, state_sizes
-from ..numerics.rotations import Array, dense
 from ..numerics.subspaces import RANK, echelon
 from ..switching import SwitchingPHDAE
-from ..systems.feedthrough import without_feedthrough
 from ..systems.inputs import Forcing, Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE, Constant, from_linear

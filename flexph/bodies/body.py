@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .buckling_load import BucklingLoad
 from .elasticity import Elasticity
 from .inertia import Inertia, contract

@@ -16,10 +16,10 @@ from ..linear.modes.lowest_modes import complete
 from ..linear.modes.modes import modes as vibrations
 from ..linear.modes.shift_invert import CondensedPencil
 from ..numerics import checks as check
+from ..numerics.arrays import Array
 from ..numerics.factors.low_rank import filled
 from ..numerics.factors.positive_definite import Condensed, condensed, positive_solver
 from ..numerics.orthonormal import DEFLATION, orthonormal
-from ..numerics.rotations import Array
 from ..systems.linear import LinearPHDAE
 from .body import Body, Port
 from .elasticity import Elasticity

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
-from ..numerics.factors.low_rank import Bordered
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
+from ..numerics.factors.definiteness import check_semi_definite
+from ..numerics.factors.low_rank import Bordered, inverse_by_blocks
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Elasticity:
         if self.viscous is not None:
             check.matrix("viscous", self.viscous, (n, n))
             check.symmetric("viscous", self.viscous)
-            check.semi_definite("viscous", self.viscous)
+            check_semi_definite("viscous", self.viscous)
         if self.slopes.shape[1] != n or self.weights.shape != (m, self.slopes.shape[0]):
             raise ValueError(
                 f"slopes and weights must have shapes (g, {n}) and ({m}, g), "
@@ -93,34 +93,3 @@ class Elasticity:
     def stress_of(self, u: Array) -> Array:
         """σ = C⁻¹ ε(u), (m,): the stresses of a body that was undeformed without stress."""
         return self.stiffness_of_stress @ self.strain_of(u)
-
-
-def inverse_by_blocks(matrix: Any) -> Any:
-    """Inverse of a symmetric positive definite sparse matrix, its connected blocks of each size at once."""
-    a = sparse.csr_array(matrix)
-    _, label = sparse.csgraph.connected_components(a, directed=False)
-    sizes = np.bincount(label)
-    order = np.argsort(label, kind="stable")  # entries block by block
-    first = np.cumsum([0, *sizes])
-    place = np.empty(a.shape[0], dtype=np.int64)
-    place[order] = np.arange(a.shape[0]) - first[label[order]]  # of each index in its block
-    coo = a.tocoo()
-    data, rows, columns = [], [], []
-    for size in np.unique(sizes):
-        blocks = np.flatnonzero(sizes == size)
-        index = order[first[blocks][:, None] + np.arange(size)]
-        number = np.full(len(sizes), -1)
-        number[blocks] = np.arange(len(blocks))
-        mine = number[label[coo.row]] >= 0
-        full = np.zeros((len(blocks), size, size))
-        i, j = coo.row[mine], coo.col[mine]
-        np.add.at(full, (number[label[i]], place[i], place[j]), coo.data[mine])
-        data.append(np.linalg.solve(full, np.broadcast_to(np.eye(size), full.shape)).ravel())
-        rows.append(np.repeat(index, size, axis=1).ravel())
-        columns.append(np.tile(index, (1, size)).ravel())
-    if not data:
-        return sparse.csr_array(a.shape)
-    entries = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
-    made = sparse.csr_array(sparse.coo_array(entries, shape=a.shape))
-    made.eliminate_zeros()
-    return made

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array, cross, spins
+from ..numerics.arrays import Array
+from ..numerics.rotations import cross, spins
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..numerics.arrays import Array
 from ..numerics.factors.low_rank import Bordered, placed
-from ..numerics.rotations import Array, cross, spins
+from ..numerics.rotations import cross, spins
 from ..systems.linear import LinearPHDAE
 from .body import Body, LoadPort, Port, View
 from .inertia import Inertia

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .body_basis import Held
 from .inertia import contract
 

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from ..linear.projection import ReductionWarning
 from ..numerics import checks as check
+from ..numerics.arrays import Array
 from ..numerics.factors.ldl import divided, dropped, ldl, semi_definite_product
 from ..numerics.factors.low_rank import Bordered
-from ..numerics.rotations import Array
 from .body import Body, Port, StressField, View
 from .body_basis import Held, body_basis, refuse_others
 from .elasticity import Elasticity

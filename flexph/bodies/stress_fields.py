@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .body import TensorField
 
 _MATRIX = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])

@@ -1,4 +1,7 @@
-"""Circuits from a graph: elements between nodes in, port-Hamiltonian descriptor systems out ([survey] example 2.1)."""
+"""Circuits from a graph: elements between nodes in, port-Hamiltonian descriptor systems out ([survey] example 2.1).
+
+Imports: consistency, dirac, numerics, switching, systems.
+"""
 
 from .circuit import Circuit, circuit
 from .elements import (

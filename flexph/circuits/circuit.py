@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -13,113 +12,27 @@ import numpy as np
 from ..dirac.structure import DiracStructure
 from ..dirac.system import PortHamiltonian
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..switching import SwitchingPHDAE, SwitchingTrajectory
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
 from .dirac_structure import to_port_hamiltonian, to_structure
-from .elements import Element, Resistor, Source, Storage, Switch, TwoPort
-from .equations import Assembly, Constraint
+from .elements import Element, TwoPort
+from .equations import Constraint
+from .model import Model
 from .nodal import check_switches, to_nodal
-from .readings import Readings
 from .start import start, stored
 from .switching import over, switching
 from .systems import to_linear, to_phdae
-from .tree import Edge, Tree, edges_of, incidence, nodes_of, normal_tree, references
-
-KINDS = (Storage, Resistor, Source, Switch, TwoPort)
 
 
 @dataclass(frozen=True, repr=False)
-class Circuit:
+class Circuit(Model):
     """Elements by name between named nodes, with Kirchhoff's laws ([survey] example 2.1); made by :func:`circuit`.
 
     ``positions`` say which switches and diodes are closed; see :meth:`at`. Systems need all of them.
     """
-
-    elements: Mapping[str, Element]
-    ground: str = "gnd"
-    positions: Mapping[str, bool] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.elements, Mapping) or not self.elements:
-            raise ValueError(f"elements must be a dict of names with elements, got {self.elements!r}")
-        for name, element in self.elements.items():
-            if not isinstance(name, str) or not name or any(sign in name for sign in "()."):
-                raise ValueError(f"the name of an element must be a text without '(', ')' and '.', got {name!r}")
-            if not isinstance(element, KINDS):
-                raise ValueError(f"{name!r} must be an element such as capacitor('a', 'b', 1e-6), got {element!r}")
-        for name in self.positions:
-            check.lookup("switch or diode", name, dict.fromkeys(self.switches))
-        object.__setattr__(self, "elements", MappingProxyType(dict(self.elements)))
-        object.__setattr__(self, "positions", MappingProxyType({k: bool(v) for k, v in self.positions.items()}))
-        _ = self.references
-        if len(self.positions) == len(self.switches):
-            _ = self.tree
-
-    def __repr__(self) -> str:
-        at = f", {self.at_text}" if self.positions else ""
-        return f"<Circuit of {len(self.elements)} elements between {len(self.nodes)} nodes{at}>"
-
-    @property
-    def at_text(self) -> str:
-        """Positions in words."""
-        return ", ".join(f"{name} {'closed' if closed else 'open'}" for name, closed in self.positions.items())
-
-    @property
-    def switches(self) -> tuple[str, ...]:
-        """Names of switches and diodes."""
-        return tuple(name for name, element in self.elements.items() if isinstance(element, Switch))
-
-    @property
-    def inputs(self) -> dict[str, Input]:
-        """The values that sources were given, for :func:`flexph.integrate`."""
-        sources = {name: element for name, element in self.elements.items() if isinstance(element, Source)}
-        return {name: source.value for name, source in sources.items() if source.value is not None}
-
-    @cached_property
-    def nodes(self) -> tuple[str, ...]:
-        """Names of nodes, as the elements bring them."""
-        return nodes_of(self.elements)
-
-    @cached_property
-    def references(self) -> tuple[str, ...]:
-        """Nodes against which potentials are: ground, and one of each part behind transformers or gyrators."""
-        return tuple(references(self.elements, self.nodes, check_node(self.ground)))
-
-    @cached_property
-    def edges(self) -> tuple[Edge, ...]:
-        """Pairs of terminals, of two-ports both. Raises ValueError while positions are missing."""
-        missing = [name for name in self.switches if name not in self.positions]
-        if missing:
-            raise ValueError(f"{', '.join(map(repr, missing))} must have positions, see circuit.at({{name: closed}})")
-        return edges_of(self.elements, self.positions)
-
-    @cached_property
-    def incidence(self) -> Array:
-        """A (nodes, edges): 1 where an edge leaves a node, −1 where it ends; A i = 0, v = Aᵀe (eq. (2.24), (2.25))."""
-        return incidence(self.edges, self.nodes)
-
-    @cached_property
-    def reduced_incidence(self) -> Array:
-        """A without the rows of references."""
-        made: Array = self.incidence[[node not in self.references for node in self.nodes]]
-        return made
-
-    @cached_property
-    def tree(self) -> Tree:
-        """The tree whose voltages, with the currents of the links, stand for all."""
-        return normal_tree(self.edges, self.reduced_incidence, self.elements)
-
-    @cached_property
-    def assembly(self) -> Assembly:
-        """States, J and B by name."""
-        return Assembly(self.tree, self.elements)
-
-    @cached_property
-    def _readings(self) -> Readings:
-        return Readings(self.assembly, self.reduced_incidence)
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -153,10 +66,6 @@ class Circuit:
     def port_hamiltonian(self) -> PortHamiltonian:
         """The system on :attr:`structure`: energies, resistive relations and sources as ports ([survey] sec. 2.5)."""
         return to_port_hamiltonian(self.elements, self.structure)
-
-    def at(self, positions: Mapping[str, bool]) -> Circuit:
-        """The circuit with switches and diodes closed (True) or open, beside those that have positions."""
-        return replace(self, positions={**self.positions, **positions})
 
     def phdae(self, form: Literal["tree", "nodal"] = "tree") -> PHDAE:
         """``E ẋ = (J − R) z + B u`` with x = (Q, φ, algebraic states) by the names of the elements.
@@ -231,15 +140,15 @@ class Circuit:
 
     def voltages(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
         """v of each element (of two-ports (..., 2)) at states (..., n), with inputs by source (zero if left out)."""
-        return self._by_element(self._readings.voltages, states, inputs)
+        return self._by_element(self.readings.voltages, states, inputs)
 
     def currents(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
         """i of each element from plus to minus, as :meth:`voltages`."""
-        return self._by_element(self._readings.currents, states, inputs)
+        return self._by_element(self.readings.currents, states, inputs)
 
     def potentials(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
         """e of each node against ground (behind transformers against the first node there)."""
-        found = self._read(self._readings.potentials, states, inputs)
+        found = self._read(self.readings.potentials, states, inputs)
         made = {node: np.zeros(found.shape[:-1]) for node in self.nodes}
         return made | {node: found[..., k] for k, node in enumerate(self.nodal_names)}
 
@@ -259,7 +168,7 @@ class Circuit:
         for name, value in (inputs or {}).items():
             check.lookup("source", name, dict.fromkeys(sources))
             u[..., sources.index(name)] = value
-        return self._readings.of(rows, x, u)
+        return self.readings.of(rows, x, u)
 
     def describe(self) -> str:
         """Elements, tree, states and constraints in words."""
@@ -273,13 +182,6 @@ class Circuit:
         lines.append(f"states: {', '.join(self.assembly.names)}")
         lines += [f"constraint: {constraint}" for constraint in self.constraints] or ["no constraints: index 1 or less"]
         return "\n".join(lines)
-
-
-def check_node(name: Any) -> str:
-    """A name of a node."""
-    if not isinstance(name, str):
-        raise ValueError(f"ground must be the name of a node, got {name!r}")
-    return name
 
 
 def circuit(elements: Mapping[str, Element], ground: str = "gnd") -> Circuit:

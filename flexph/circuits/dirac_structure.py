@@ -14,7 +14,7 @@ from ..dirac.composition import compose
 from ..dirac.elements import gyrator_structure, kirchhoff, transformer_structure
 from ..dirac.structure import DiracStructure
 from ..dirac.system import PortHamiltonian
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .elements import Element, Resistor, Source, Storage, TwoPort
 from .systems import Storing
 from .tree import Edge

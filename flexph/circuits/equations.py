@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..numerics.subspaces import echelon, null_space
 from ..systems.resistive_relations import Relation
 from .elements import Element, Resistor, Source, Storage, TwoPort

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE
 from ..systems.resistive_relations import Relation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .elements import Source, TwoPort
 from .equations import Assembly
 from .systems import Storing, energies

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..integration.general.consistent import consistent
+from ..consistency.start import consistent
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..switching import SwitchingPHDAE
 from ..systems.inputs import Forcing, Input
 from ..systems.nonlinear import PHDAE

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..switching import Every, Mode, SwitchingPHDAE, SwitchingTrajectory, Transition
 from ..systems.inputs import Forcing, Input
 from .elements import Pulse, Switch
 from .equations import Assembly
+from .model import Model
 from .readings import Readings
 from .systems import to_phdae
-
-if TYPE_CHECKING:
-    from .circuit import Circuit
 
 JUST_AFTER = 1e-6
 """How long after an instant a schedule is asked for the positions there, over its shortest pulse or pause."""
@@ -32,7 +30,7 @@ MOST = 12
 class Positioned:
     """The circuit in one mode, its states in the layout that all modes share."""
 
-    def __init__(self, circuit: Circuit, names: Sequence[str]) -> None:
+    def __init__(self, circuit: Model, names: Sequence[str]) -> None:
         self.circuit = circuit
         self.assembly = Assembly(circuit.tree, circuit.elements, names=list(names))
         self.readings = Readings(self.assembly, circuit.reduced_incidence)
@@ -54,7 +52,7 @@ class Positioned:
         return value + float(row[z.size :] @ forcing.at(time)) if row[z.size :].any() else value
 
 
-def positioned(circuit: Circuit, positions: Sequence[Mapping[str, bool]] | None) -> dict[str, Positioned]:
+def positioned(circuit: Model, positions: Sequence[Mapping[str, bool]] | None) -> dict[str, Positioned]:
     """All modes that are possible, by name. Raises ValueError where none is."""
     free = [name for name in circuit.switches if name not in circuit.positions]
     if not free:
@@ -80,7 +78,7 @@ def positioned(circuit: Circuit, positions: Sequence[Mapping[str, bool]] | None)
 
 
 def switching(
-    circuit: Circuit, inputs: Mapping[str, Input], positions: Sequence[Mapping[str, bool]] | None
+    circuit: Model, inputs: Mapping[str, Input], positions: Sequence[Mapping[str, bool]] | None
 ) -> SwitchingPHDAE:
     """See :meth:`flexph.circuits.Circuit.switching`."""
     found = positioned(circuit, positions)
@@ -102,7 +100,7 @@ def _same(one: Positioned, other: Positioned, switches: set[str]) -> bool:
     return all(one.circuit.positions[name] == other.circuit.positions[name] for name in switches)
 
 
-def _transitions(circuit: Circuit, found: Mapping[str, Positioned], free: Sequence[str]) -> list[Transition]:
+def _transitions(circuit: Model, found: Mapping[str, Positioned], free: Sequence[str]) -> list[Transition]:
     """At each instant of a schedule, from whatever mode to those with the positions that schedules then ask for."""
     schedules = _schedules(circuit, free)
     if not schedules:
@@ -141,7 +139,7 @@ def _instants(schedules: Iterable[Pulse]) -> list[tuple[float, float]]:
     return made
 
 
-def _schedules(circuit: Circuit, free: Sequence[str]) -> dict[str, Pulse]:
+def _schedules(circuit: Model, free: Sequence[str]) -> dict[str, Pulse]:
     made = {}
     for name in free:
         element = circuit.elements[name]
@@ -156,7 +154,7 @@ def _as_scheduled(
     return all(schedules[name](time + delay) == closed for name, closed in asked.items())
 
 
-def over(circuit: Circuit, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input]) -> list[dict[str, Any]]:
+def over(circuit: Model, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input]) -> list[dict[str, Any]]:
     """See :meth:`flexph.circuits.Circuit.over`."""
     names = [name for name in trajectory.system.parts if name != "algebraic"]
     free = [name for name in circuit.switches if name not in circuit.positions]
@@ -176,7 +174,7 @@ def over(circuit: Circuit, trajectory: SwitchingTrajectory, inputs: Mapping[str,
     return made
 
 
-def _positions(mode: str, circuit: Circuit, free: Sequence[str]) -> list[bool]:
+def _positions(mode: str, circuit: Model, free: Sequence[str]) -> list[bool]:
     """Positions from the name of a mode."""
     words = dict(text.rsplit(" ", 1) for text in mode.split(", "))
     return [words[name] == "closed" for name in free]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.derivatives import Derivatives
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .elements import Element, Switch, TwoPort, branches
 
 ORDER = (
@@ -196,3 +197,10 @@ def _check_sources(made: Tree) -> None:
 def _listed(edges: Iterable[Edge]) -> str:
     words = {"closed": "closed ", "open": "open "}
     return ", ".join(f"{words.get(edge.role, '')}{edge.name!r}" for edge in edges)
+
+
+def check_node(name: Any) -> str:
+    """A name of a node."""
+    if not isinstance(name, str):
+        raise ValueError(f"ground must be the name of a node, got {name!r}")
+    return name

@@ -1,4 +1,7 @@
-"""Descriptor matrices of constant rank: decompositions, and the form (38) of [dg] (theorems 8 and 11)."""
+"""Descriptor matrices of constant rank: decompositions, and the form (38) of [dg] (theorems 8 and 11).
+
+Imports: discretisation, numerics, systems.
+"""
 
 from ..discretisation.descriptor_split import ParametrizedDescriptor
 from ..discretisation.parametrized import parametrized_system

@@ -12,9 +12,10 @@ from scipy.linalg import qr
 
 from ..discretisation.descriptor_split import ParametrizedDescriptor
 from ..numerics import checks as check
+from ..numerics.arrays import Array, dense
 from ..numerics.ranks import rank_of
-from ..numerics.rotations import Array, dense
-from ..systems.nonlinear import PHDAE, transform
+from ..systems.nonlinear import PHDAE
+from ..systems.transformation import transform
 from .decomposition import Decomposition
 
 OUTSIDE = 1e-8

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.linalg import qr
 
 from ..numerics import checks as check
+from ..numerics.arrays import Array, dense
 from ..numerics.ranks import Subspaces, rank_of, subspaces
-from ..numerics.rotations import Array, dense
 
 LEFT_OVER = 1e-9
 """Schur complement over its terms up to which the rank of E(x) is that at the reference state: round-off of a product

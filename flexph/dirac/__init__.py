@@ -1,4 +1,7 @@
-"""Dirac structures: their forms, composition and modulation ([survey] sec. 2, 3, 6, 7)."""
+"""Dirac structures: their forms, composition and modulation ([survey] sec. 2, 3, 6, 7).
+
+Imports: dirac.relations, numerics, numerics.factors, systems.
+"""
 
 from .composition import compose, product
 from .coordinates import CanonicalCoordinates, holonomic_coordinates

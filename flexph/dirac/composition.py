@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..numerics.subspaces import left_null, unit_rows
 from .graph import Graph
 from .structure import DiracStructure, layout

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.optimize import root
 
 from ..numerics import checks as check
+from ..numerics.arrays import Array
 from ..numerics.differences import derivative
-from ..numerics.rotations import Array
 from ..numerics.subspaces import echelon, null_space, rank_of, unit_rows
 from .equations import of_last
 from .modulated import ModulatedDirac

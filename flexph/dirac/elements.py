@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .structure import DiracStructure
 
 Names = tuple[str, str]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .forms import ConstrainedForm
 from .graph import Graph
 from .partition import partition

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..numerics.subspaces import left_null, unit_columns
 from .structure import DiracStructure
 

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
+from ..numerics.factors.definiteness import check_semi_definite
 from ..systems.nonlinear import PHDAE, Constant
 from .relations.resistance import LinearResistance, ModulatedResistance, Resistance
 from .structure import DiracStructure
@@ -72,7 +73,7 @@ class InputStateOutput:
         check.skew("M", self.M(x))
         for name in "RS":
             check.symmetric(name, getattr(self, name)(x))
-        check.semi_definite("Z = [[R, P], [Pᵀ, S]]", self.Z(x))
+        check_semi_definite("Z = [[R, P], [Pᵀ, S]]", self.Z(x))
 
     def Z(self, x: Array) -> Array:
         """[[R, P], [Pᵀ, S]] (n + m, n + m)."""

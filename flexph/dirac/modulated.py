@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arrays import Array
 from ..numerics.differences import ACCURACY, complex_derivative, derivative
-from ..numerics.rotations import Array
 from .graph import Graph
 from .regularity import check_continuous
 from .structure import DiracStructure

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arrays import Array
 from ..numerics.differences import state_sizes
-from ..numerics.rotations import Array
 from .structure import DiracStructure
 
 DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..numerics.subspaces import RANK
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array, dense
+from ..numerics.arrays import Array, dense
 from ..numerics.subspaces import MEMBER, left_null, principal_angles, relative, unit_rows
 from .graph import LARGEST, Graph, check_power, graph_of
 from .representations import CanonicalForm, canonical_form

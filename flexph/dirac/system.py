@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE, Constant
 from .composition import compose

@@ -1,4 +1,7 @@
-"""Discrete gradients, and systems that are given theirs ([dg] sec. 2.3, remarks 12 and 15)."""
+"""Discrete gradients, and systems that are given theirs ([dg] sec. 2.3, remarks 12 and 15).
+
+Imports: discretisation, numerics, systems.
+"""
 
 from ..discretisation.own_pair import with_pair
 from ..systems.discrete_gradients import check_discrete_gradient

@@ -12,8 +12,8 @@ import numpy as np
 from ..discretisation.descriptor_split import differential_split
 from ..discretisation.over_a_step import AtState, OverStep, View, middle_of
 from ..numerics import checks as check
+from ..numerics.arrays import Array, dense
 from ..numerics.ranks import rank_of
-from ..numerics.rotations import Array, dense
 from ..systems.discrete_gradients import discrete_jacobian, padded
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 SETTLED = 1e-17
 """Expected size of the next correction, relative to the unknowns, at which the iterate is exact to round-off."""

@@ -11,8 +11,8 @@ from scipy.linalg.lapack import dgecon as gecon
 from scipy.linalg.lapack import dgetrf as getrf
 from scipy.linalg.lapack import dgetrs as getrs
 
+from ..numerics.arrays import Array
 from ..numerics.ranks import equilibrated, rank_of, subspaces
-from ..numerics.rotations import Array
 from ..systems.derivatives import dense
 from ..systems.nonlinear import PHDAE, Constant
 from .broyden import StepFailed

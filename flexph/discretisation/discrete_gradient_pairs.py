@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..numerics.arrays import Array
 from ..numerics.ranks import rank_of
-from ..numerics.rotations import Array
 from ..systems.derivatives import Derivatives
 from ..systems.discrete_gradients import MEAN_POINTS, ROUND_OFF, correction, gonzalez, line_mean, through_invariants
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE, Constant

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import polynomial
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.nonlinear import PHDAE
 from .broyden import Newton
 from .descriptor_split import ParametrizedDescriptor, dense, differential_split, selection

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..numerics.rotations import Array, dense
+from ..numerics.arrays import Array, dense
 from ..systems.nonlinear import PHDAE
 from .descriptor_split import differential_split
 from .discrete_gradient_pairs import discretised

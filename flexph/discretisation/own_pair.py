@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.discrete_gradients import check_discrete_gradient
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE
 from .broyden import Newton, StepFailed

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.discrete_gradients import correction
 from ..systems.nonlinear import PHDAE
 from .descriptor_split import ParametrizedDescriptor, dense, selection

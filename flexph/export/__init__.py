@@ -1,4 +1,7 @@
-"""Files for mesh viewers, written by meshio: modes as VTU, runs as series (PVD of VTU, XDMF), envelopes; and back."""
+"""Files for mesh viewers, tables and pictures: modes, series in time, envelopes of stress.
+
+Imports: bodies, kernels, linear.modes, linear.responses, mechanisms, mechanisms.model, meshes, numerics, results.
+"""
 
 from .envelope import StressEnvelope, stress_envelope, write_envelope
 from .modes import write_modes

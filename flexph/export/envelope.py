@@ -13,7 +13,7 @@ import numpy as np
 from ..bodies.body import TensorField
 from ..bodies.stress_fields import first_points, principal_stresses, tensors, von_mises
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..results.solution import Solution
 from .frames import chunks, instants, spatial
 from .tables import write_table

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..bodies.body import Body, TensorField, View
 from ..bodies.stress_fields import at_nodes, peak_von_mises, principal_stresses, stress_error, tensors, von_mises
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..results.solution import Solution
 
 if TYPE_CHECKING:

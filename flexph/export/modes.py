@@ -12,7 +12,8 @@ from ..bodies.body import Body, View
 from ..kernels.state import Configuration
 from ..linear.modes.modes import Modes
 from ..mechanisms.model.state import Pose, State, at_rest, configuration
-from ..numerics.rotations import Array, skew, spins
+from ..numerics.arrays import Array
+from ..numerics.rotations import skew, spins
 from .frames import spatial, viewed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..linear.responses.plot import bode_figure, nyquist_figure, pole_zero_figure
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..results.ledger import Ledger
 from ..results.solution import Solution
 

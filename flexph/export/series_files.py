@@ -14,7 +14,7 @@ import numpy as np
 from meshio.xdmf import TimeSeriesReader, TimeSeriesWriter
 
 from ..meshes import files as mesh_files
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 SUFFIXES = (".pvd", ".xdmf")
 TENSOR6 = [0, 3, 5, 1, 4, 2]

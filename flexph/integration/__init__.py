@@ -1,1 +1,4 @@
-"""TODO."""
+"""Time integration: mechanisms by the exact scheme, general systems by all methods.
+
+Imports: no other room.
+"""

@@ -1,1 +1,4 @@
-"""TODO."""
+"""Systems joined at their ports: wiring, controllers, substructures, feed-through.
+
+Imports: bodies, discretisation, numerics, numerics.factors, systems.
+"""

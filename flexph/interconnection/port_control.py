@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
+from ..numerics.factors.definiteness import check_semi_definite
 from ..systems.linear import LinearPHDAE, linear_system
 from .two_systems import lifted_size, side_by_side
 
@@ -130,7 +131,7 @@ def _square(name: str, value: Any, width: int) -> Array:
         return check.not_negative(name, value) * np.eye(width)
     k = check.array(name, value.toarray() if sparse.issparse(value) else value, (width, width))
     check.symmetric(name, k)
-    check.semi_definite(name, k)
+    check_semi_definite(name, k)
     return k
 
 

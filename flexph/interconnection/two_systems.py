@@ -12,11 +12,11 @@ from scipy import sparse
 
 from ..discretisation.over_a_step import AtState, OverStep, View, all_paired, middle_of
 from ..numerics import checks as check
-from ..numerics.rotations import Array, dense
-from ..systems.feedthrough import PART as FED
-from ..systems.feedthrough import without_feedthrough
+from ..numerics.arrays import Array, dense
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
+from .feedthrough import PART as FED
+from .feedthrough import without_feedthrough
 
 MULTIPLIERS = "multipliers"
 """Part of the states of a :class:`PHDAE` that are multipliers of an interconnection."""
@@ -98,8 +98,8 @@ def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> A
 
     Means of :class:`PHDAE` go along, C in the middle; where one system has a discrete gradient pair of its own and the
     other has none, that takes the one of ``gonzalez`` (:func:`flexph.with_pair`). Inputs and outputs of a system with
-    feed-through become states first (:func:`flexph.systems.feedthrough.without_feedthrough`): each output contains the
-    other's.
+    feed-through become states first (:func:`flexph.interconnection.without_feedthrough`): each output
+    contains the other's.
     """
     if isinstance(first, LinearPHDAE):
         both, b1, b2 = _side_by_side(first, second, ports)

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.linear import LinearPHDAE
 from .links import Couple, Link, Tie
 

@@ -1,4 +1,7 @@
-"""Joints and force elements between named ports; one a file."""
+"""Joints and force elements between named ports; one a file.
+
+Imports: joints.forces, joints.rolling, joints.rows, numerics, systems.
+"""
 
 from .cylindrical import cylindrical
 from .distance import distance

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..numerics.rotations import Array, rotation_matrix
+from ..numerics.arrays import Array
+from ..numerics.rotations import rotation_matrix
 from .rows.connection import GROUND, Connection, Form, PortName, Row, angle_row, planar_or_about, same_rotation
 from .rows.directions import Axes, carried_frame, fitting, frame_about, unit, unit_axes
 from .rows.directions import axis as unit_axis

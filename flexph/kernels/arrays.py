@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.resistive_relations import Relation
 
 Index = np.ndarray

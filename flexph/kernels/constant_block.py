@@ -26,13 +26,13 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, lu_factor, lu_solve
 
+from ..numerics.arrays import Array
 from ..numerics.factors.positive_definite import positive_solver
-from ..numerics.rotations import Array
 from .arrays import Arrays
 from .gradient import is_sparse, translating
-from .jacobian import Point, SingularStep, Solve, add_nodes, flatten, rigid_blocks, sparse_factor, unflatten
+from .jacobian import add_nodes, flatten, rigid_blocks, sparse_factor, unflatten
 from .state import body_spins, body_sum, contracted, inertia_products, over_spins
-from .step import Means
+from .values import Means, Point, SingularStep, Solve
 
 LARGE = 300
 """Flexible coordinates from which on the constant block is factored,"""

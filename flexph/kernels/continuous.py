@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..numerics.rotations import Array, cross, entries, entry_count, from_entries, spin_skew
+from ..numerics.arrays import Array
+from ..numerics.rotations import cross, entries, entry_count, from_entries, spin_skew
 from .arrays import Arrays, Index, Springs
 from .gradient import columns, node_rows, product_matrix, section_rows, velocity_count, world_spin_levers
 from .springs import resistances

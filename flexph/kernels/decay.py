@@ -9,24 +9,18 @@ for constant B = Bᵀ ⪰ 0 and CA = (CA)ᵀ ⪰ 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..numerics.rotations import Array, spin_skew
+from ..numerics.arrays import Array
+from ..numerics.rotations import spin_skew
 from .arrays import Arrays
 from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
+from .values import Decay
 
 if TYPE_CHECKING:
-    from .jacobian import Point
-    from .step import Means
-
-
-class Decay(NamedTuple):
-    """B (w, w) and ½A (m, m)."""
-
-    mobility: Array
-    softening: Array
+    from .values import Means, Point
 
 
 def packed(a: Arrays, omega: Array, du: Array) -> Array:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..numerics.rotations import Array, cross
+from ..numerics.arrays import Array
+from ..numerics.rotations import cross
 from .arrays import Arrays
 from .state import Configuration
 

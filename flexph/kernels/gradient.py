@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..numerics.rotations import Array, spin_map, unit_sweeps
+from ..numerics.arrays import Array
+from ..numerics.rotations import spin_map, unit_sweeps
 from .arrays import Arrays, Columns, total
 from .rolling import spin_rows, weights
 from .state import products

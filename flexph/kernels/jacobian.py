@@ -12,14 +12,15 @@ Small systems form K. Large ones keep the end vectors and the shift φ̄u̇̄ as
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
-from ..numerics.rotations import Array, cross, mean_rotation, spin_skew, turned_back, unit_sweeps
+from ..numerics.arrays import Array
+from ..numerics.rotations import cross, mean_rotation, spin_skew, turned_back, unit_sweeps
 from .arrays import Arrays
 from .decay import correction
 from .gradient import (
@@ -41,32 +42,12 @@ from .gradient import (
 )
 from .rolling import stiffness, weights
 from .springs import tangent
-from .state import Configuration, Derived, body_spins, contracted, rotational_inertia
-from .step import Means, Schedule, Trial, end_momenta, section_torques
+from .state import body_spins, contracted, rotational_inertia
+from .step import end_momenta, section_torques
+from .values import Means, Point, SingularStep, Solve
 
-Solve = Callable[[Means], Means]
 FEW = 30
 """Rank of what is taken away from a sparse matrix up to which solutions with its factors bring it in."""
-
-
-class SingularStep(ArithmeticError):
-    """The Jacobian of a step is singular: redundant constraints or a body without inertia."""
-
-
-class Point(NamedTuple):
-    """Where the Jacobian is taken: the step and a trial of it."""
-
-    start: Configuration
-    known: Derived
-    h: float
-    schedule: Schedule
-    trial: Trial
-
-    @property
-    def spin(self) -> Array:
-        """ω̄ by which the bodies turn, (b, s)."""
-        own = self.trial.spin
-        return 0.5 * (self.start.omega + self.trial.end.omega) if own is None else own
 
 
 def factor(a: Arrays, at: Point) -> Solve:

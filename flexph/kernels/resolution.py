@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .arrays import Arrays, Springs
 
 RESOLUTION = 1e-14

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..numerics.rotations import Array, spin_map, turned_spins
+from ..numerics.arrays import Array
+from ..numerics.rotations import spin_map, turned_spins
 from .arrays import Arrays, Rolling, total
 
 

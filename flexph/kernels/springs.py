@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
+from ..numerics.gauss_tableau import Tableau
 from .arrays import Springs
-from .gauss.tableau import Tableau
 
 _SMALL = 1e-3  # |Y/X| below which κ is taken from its series, whose error is then below 1e-17
 TINY = float(np.finfo(float).tiny)

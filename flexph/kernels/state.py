@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..numerics.rotations import Array, sweep, turned, turned_spins
+from ..numerics.arrays import Array
+from ..numerics.rotations import sweep, turned, turned_spins
 from .arrays import Arrays, total
 
 

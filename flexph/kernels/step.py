@@ -14,13 +14,12 @@ whose increments are exact too. Nonholonomic rows (:mod:`flexph.kernels.rolling`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 import numpy as np
 
-from ..numerics.rotations import Array, moment, spin_map, spin_product, step_rotation, turned, turned_spins
+from ..numerics.arrays import Array
+from ..numerics.rotations import moment, spin_map, spin_product, step_rotation, turned, turned_spins
 from .arrays import Arrays, total
-from .decay import Decay, end_rates, packed, unpacked
+from .decay import end_rates, packed, unpacked
 from .rolling import add_forces as add_rolling
 from .rolling import add_torques, gains, slip, squares
 from .springs import Measured, add_forces, measure, spring_forces
@@ -39,82 +38,7 @@ from .state import (
     products,
     vectors,
 )
-
-if TYPE_CHECKING:
-    from .constant_block import ConstantBlock
-
-
-class Independent(NamedTuple):
-    """Independent combinations of redundant constraints: λ = spread μ, and μ = gather λ of such a λ."""
-
-    spread: Any  # (g, r)
-    gather: Any  # (r, g)
-
-
-class Schedule(NamedTuple):
-    """What holds over a step: term coefficients at both ends and their means, row offsets at both ends, mean inputs.
-
-    Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
-    ``decay`` the step takes energy away. ``stuck`` relations are taken by their tangent at rest, within an
-    iteration. ``block`` is a large part of the Jacobian that steps of this length share.
-    """
-
-    coefficient_0: Array
-    coefficient_1: Array
-    coefficient_mean: Array
-    offset_0: Array
-    offset_1: Array
-    inputs: Array
-    independent: Independent | None = None
-    decay: Decay | None = None
-    stuck: Array | None = None
-    block: ConstantBlock | None = None
-
-    def multipliers(self, lam: Array) -> Array:
-        """Multipliers of all constraints from those of the step."""
-        return lam if self.independent is None else self.independent.spread @ lam
-
-    def combined(self, rows: Any) -> Any:
-        """Rows of all constraints (values or gradients) to those of the step."""
-        return rows if self.independent is None else self.independent.spread.T @ rows
-
-
-class Means(NamedTuple):
-    """The unknowns: mean velocities and multipliers of a step."""
-
-    v: Array
-    omega: Array
-    du: Array
-    lam: Array
-
-
-class Trial(NamedTuple):
-    """Everything computed on the way to a residual, for the Jacobian and for the books."""
-
-    end: Configuration
-    inverse: Array  # R̄⁻¹ (b, d, d)
-    Pu: Array  # inertia products at u₁ and at the mean
-    Pmean: Array
-    Pdu: Array  # of u̇₁
-    slope: Array  # slopes ū
-    stress: Array  # σ̃
-    arm: Array  # R₁x₁ of the nodes
-    lever: Array
-    vector: Array
-    vector_mean: Array
-    product: Array
-    product_force: Array  # (p,), force on each product
-    measured: Measured  # spring-dampers
-    node_force: Array
-    force: Array  # on bodies
-    world_torque: Array
-    torque: Array  # R̄⁻¹ of it, in body axes
-    loads: Array  # external inputs in world axes
-    gap: Array  # constraint residuals
-    rolled: Array  # (g,), what squares and nonholonomic rows add to those of all constraints
-    lam: Array  # multipliers of all constraints
-    gain: Array  # of the terms of constraints on velocities
-    spin: Array | None = None  # ω̄ by which the bodies turn, where it is not the mean of the ends
+from .values import Means, Schedule, Trial
 
 
 def residual(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> tuple[Means, Trial]:

@@ -1,1 +1,4 @@
-"""TODO."""
+"""Linear systems: elimination of constraints, projection, second order, standard forms.
+
+Imports: numerics, numerics.factors, systems.
+"""

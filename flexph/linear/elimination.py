@@ -14,8 +14,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import norm
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
-from ..numerics.sparse_null_space import sparse_null_space
+from ..numerics.arrays import Array
+from ..numerics.factors.sparse_null_space import sparse_null_space
 from ..systems.linear import LinearPHDAE, linear_system
 from .projection import project
 
@@ -35,9 +35,9 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB``: a :class:`LinearPHDAE` of the same kind (dense or sparse), whose
     :meth:`~LinearPHDAE.expand` still gives the named parts. States that no constraint touches stay as they are. P is
     orthonormal on each connected group of up to 16 constraints (QR with column pivoting). On larger ones it is sparse:
-    some states of the group are kept and give the others (:func:`flexph.numerics.sparse_null_space.sparse_null_space`),
-    so that matrices stay as sparse as the constraints are local; its columns are then neither orthogonal nor of unit
-    length.
+    some states of the group are kept and give the others
+    (``sparse_null_space``), so that matrices stay as sparse as the
+    constraints are local; its columns are then neither orthogonal nor of unit length.
 
     Warns with :class:`RedundantConstraintWarning`, naming the constraints, where G has not full rank. Raises
     ArithmeticError if ‖G P‖ exceeds 1e-12 ‖G‖ times the largest column of P.

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
+from ..numerics.arrays import Array
 from ..numerics.factors.ldl import semi_definite_product
-from ..numerics.rotations import Array
 from ..systems.linear import LinearPHDAE
 
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..bodies.elasticity import inverse_by_blocks
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
+from ..numerics.factors.low_rank import inverse_by_blocks
 from ..systems.linear import LinearPHDAE
 
 

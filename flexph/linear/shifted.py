@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array, dense
+from ..numerics.arrays import Array, dense
 from ..systems.linear import LinearPHDAE
 from .second_order import Split, split
 

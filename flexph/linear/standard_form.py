@@ -11,8 +11,9 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ..numerics import checks as check
+from ..numerics.arrays import Array, dense
+from ..numerics.factors.definiteness import check_semi_definite
 from ..numerics.factors.ldl import semi_definite_product
-from ..numerics.rotations import Array, dense
 from ..systems.linear import LinearPHDAE
 from .elimination import eliminate
 
@@ -48,7 +49,7 @@ class StandardForm:
         check.skew("J", self.J)
         for name in ("R", "Q"):
             check.symmetric(name, getattr(self, name))
-            check.semi_definite(name, getattr(self, name))
+            check_semi_definite(name, getattr(self, name))
         check.covering(self.ports, m)
         for name in ("ports", "causality", "parts"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import null_space, solve_triangular
 
-from ..numerics.rotations import Array, dense
+from ..numerics.arrays import Array, dense
 from ..systems.linear import LinearPHDAE
 from .elimination import eliminate
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -12,33 +11,30 @@ import numpy as np
 
 from ..bodies.body import Body
 from ..bodies.ports import find_port
-from ..integration.general.of_mechanisms import consistent_multipliers
-from ..interconnection.two_systems import join
-from ..joints.rows.connection import Connection, measures
+from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
+from ..mechanisms.poses.multipliers import consistent_multipliers
 from ..numerics import checks as check
-from ..numerics.rotations import Array
-from ..results.ledger import Accounts
+from ..numerics.arrays import Array
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
-from .model.layout import Layout, lay_out
-from .model.network import Network, build_network
+from .model.model import Model
+from .model.phdae import as_phdae
 from .model.placement import Motion, Placement
 from .model.state import Pose, State
-from .phdae import as_phdae
 from .poses.assembly import assemble
 from .poses.consistent_start import consistent_state
 from .poses.description import describe
 from .poses.reactions import Reaction, position_of, reaction_of_state
 from .statics.equilibrium import equilibrium
-from .statics.linearization import linear_body, linearize
+from .statics.linearization import linearize
 from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
 
 
 @dataclass(frozen=True, repr=False)
-class Mechanism:
+class Mechanism(Model):
     """Bodies joined at named ports: an index-2 pHDAE ([flex] eq. (42)).
 
         q̇ = Z(q) v,  M(u) ẇ = Γ w − …,  C σ̇ = D(u) u̇,  0 = G(q) v
@@ -46,58 +42,9 @@ class Mechanism:
     made by :func:`connect`. Positions are kept at the centres of mass in world axes, rotations by their entries.
     """
 
-    bodies: Mapping[str, Body]
-    connections: tuple[Connection, ...]
-    gravity: Array
-
     def __repr__(self) -> str:
         space = "plane" if self.layout.dim == 2 else "space"
         return f"<Mechanism of the {space}: {', '.join(self.bodies)}; {len(self.connections)} connections>"
-
-    @cached_property
-    def layout(self) -> Layout:
-        """Where everything is in the flat state, by name."""
-        springs = tuple(name for name, measure in measures(self.connections) if measure.stiffness > 0.0)
-        return lay_out(self.bodies, springs, self.constraint_names)
-
-    @cached_property
-    def network(self) -> Network:
-        """The flat arrays the kernels see."""
-        return build_network(self.bodies, self.connections, self.gravity)
-
-    @cached_property
-    def accounts(self) -> Accounts:
-        """Names and formulas of the energy accounts of its runs."""
-        return Accounts(self)
-
-    @cached_property
-    def flat(self) -> Any:
-        """The constants of the compiled kernels (data.Constants); ImportError without numba."""
-        from ..integration.compiled.build import constants
-
-        return constants(self)
-
-    @cached_property
-    def packed(self) -> Any:
-        """All arrays of the compiled kernels (memory.Packed): every run takes a copy."""
-        from ..integration.compiled.workspace import packed
-
-        return packed(self)
-
-    @cached_property
-    def bodies_at_rest(self) -> LinearPHDAE:
-        """All bodies at rest side by side, not connected: the same at every pose, so assembled once."""
-        return join(*(linear_body(body, name) for name, body in self.bodies.items()))
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        """A name for every scalar constraint, e.g. ``hinge crank.tip–rod.root: x``."""
-        return tuple(f"{c.name}: {row.name}" for c in self.connections for row in c.rows)
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """Names of the external ports."""
-        return tuple(self.network.input_slices)
 
     def assemble(
         self,

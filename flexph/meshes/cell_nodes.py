@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 Corners = tuple[int, ...]
 REFERENCE: dict[str, Array] = {

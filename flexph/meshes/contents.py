@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import meshio
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 
 @dataclass(frozen=True)

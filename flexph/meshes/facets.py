@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .cell_nodes import FACETS, NODES, REFERENCE, SHAPE, facet_nodes
 
 Facets = tuple[str, Array]

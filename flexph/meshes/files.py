@@ -1,4 +1,4 @@
-"""Mesh files of other programs: read by meshio, or, of Abaqus, by :mod:`flexph.meshes.abaqus.mesh`."""
+"""Mesh files of other programs: read by meshio, or, of Abaqus, by :mod:`flexph.meshes.abaqus_mesh`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import meshio
 import numpy as np
 
+from ..numerics.arrays import Array
 from ..numerics.checks import listed
-from ..numerics.rotations import Array
-from .abaqus.mesh import abaqus_contents, is_abaqus
+from .abaqus_mesh import abaqus_contents, is_abaqus
 from .contents import MeshContents
 
 Source: TypeAlias = meshio.Mesh | str | os.PathLike[str]

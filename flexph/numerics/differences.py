@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .rotations import Array
+from .arrays import Array
 
 STEP = 1e-3
 """Step of fourth-order differences, over the size of what is moved: they err by h⁴ = 1e-12 of the fifth derivative and

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .rotations import Array
+from .arrays import Array
 
 DEFLATION = 1e-8
 """What is left of a vector beside the basis, relative to itself, from which it adds nothing: below, its direction is

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.linalg import qr
 from scipy.sparse.csgraph import connected_components
 
-from .rotations import Array
+from .arrays import Array
 
 RANK = 1e-12
 """Singular value of an equilibrated matrix, over its largest one, up to which it counts as zero.

@@ -13,11 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from scipy.spatial.transform import Rotation
 
-Array = NDArray[Any]
+from .arrays import Array
 
 ORTHOGONAL = 2e-9
 """|RᵀR − 1| up to which a given matrix counts as a rotation: nine printed digits leave 2 Σ|R_k| 5e-10 <= √3 · 1e-9."""
@@ -214,9 +212,3 @@ def entry_count(dim: int) -> int:
 def planar_angle(matrix: Array) -> Array:
     """Angle [rad] of planar rotation matrices, in (−π, π]."""
     return np.arctan2(matrix[..., 1, 0], matrix[..., 0, 0])
-
-
-def dense(a: Any) -> Array:
-    """A matrix as a dense array."""
-    made: Array = a.toarray() if sparse.issparse(a) else np.asarray(a)
-    return made

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import subspace_angles
 
 from . import ranks
-from .rotations import Array
+from .arrays import Array
 
 RANK = 1e-10
 """Singular value over the largest one, of equilibrated rows, below which a row depends on others: structures are made

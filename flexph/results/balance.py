@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:

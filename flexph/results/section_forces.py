@@ -10,7 +10,8 @@ import numpy as np
 from ..bodies.body import SectionMap
 from ..bodies.ports import split_port
 from ..numerics import checks as check
-from ..numerics.rotations import Array, cross, spin_map
+from ..numerics.arrays import Array
+from ..numerics.rotations import cross, spin_map
 from .solution import Solution
 
 

@@ -14,13 +14,16 @@ import numpy as np
 from ..bodies.body import Body, Port
 from ..joints.rows.connection import Measure, measures
 from ..joints.rows.laws import Law
-from ..mechanisms.model.state import Anchors, State, TimeTable, angular_momentum, configuration, law_values
+from ..mechanisms.model.accounts import NUMERICAL, Accounts
+from ..mechanisms.model.state import State, angular_momentum, configuration
+from ..mechanisms.model.time_table import Anchors, TimeTable, law_values
 from ..mechanisms.poses.reactions import Motion, Reaction, reaction
 from ..mechanisms.poses.resolution import Resolution, resolution
 from ..numerics import checks as check
-from ..numerics.rotations import Array, cayley, from_entries, skew, spins
+from ..numerics.arrays import Array
+from ..numerics.rotations import cayley, from_entries, skew, spins
 from ..systems.resistive_relations import Relation
-from .ledger import NUMERICAL, Accounts, Ledger, make_ledger
+from .ledger import Ledger, make_ledger
 from .storage import put, texts, write_whole
 from .trajectory import Occurrences
 
@@ -289,7 +292,7 @@ def _both_events(first: Mapping[str, Occurrences], second: Mapping[str, Occurren
 
 def _signature(mechanism: Mechanism) -> list[str]:
     """What a saved run and a mechanism must share: parts and their places, accounts, and the bodies' constants."""
-    accounts = mechanism.accounts
+    accounts = mechanism.once(Accounts)
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
     joints = [f"{c.name}: {row.name} {_digest(_measured(row.law))}" for c in mechanism.connections for row in c.rows]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..kernels.state import derive
+from ..mechanisms.model.accounts import Accounts
+from ..mechanisms.model.range_of_validity import warn_of_range
 from ..mechanisms.model.state import State, configuration
 from ..mechanisms.poses.resolution import resolution
 from .ledger import make_ledger
 from .solution import Solution
-from .validity import warn_of_range
 
 if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
@@ -32,7 +33,7 @@ def still(mechanism: Mechanism, state: State) -> Solution:
     size, constraints = mechanism.layout.size, mechanism.layout.multipliers
     if state.x.shape != (size,):
         raise ValueError(f"state must have the {size} entries of this mechanism, got {state.x.size}")
-    accounts = mechanism.accounts
+    accounts = mechanism.once(Accounts)
     arrays, c = mechanism.network.arrays, configuration(mechanism, state.x)
     flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
     none, energy = np.zeros((0, constraints)), accounts.energies(c, derive(arrays, c))

@@ -8,7 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 
 def write_whole(path: str | Path, write: Callable[[h5py.File], None]) -> None:

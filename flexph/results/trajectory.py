@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE, from_linear
 from .balance import relative_error, sizes

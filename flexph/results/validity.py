@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.body import Body
 from ..joints.rows.laws import Angle
 from ..kernels.state import derive
-from ..mechanisms.model.state import configuration, law_products, laws
-from ..mechanisms.poses.assembly import extent
-from ..numerics.rotations import Array
+from ..mechanisms.model.constraints import extent
+from ..mechanisms.model.range_of_validity import warn_of_range
+from ..mechanisms.model.state import configuration
+from ..mechanisms.model.time_table import law_products, laws
+from ..systems.validity import ValidityWarning
 
 if TYPE_CHECKING:
-    from ..mechanisms.mechanism import Mechanism
     from .solution import Solution
 
-SMALL_ROTATION = 0.3
-"""Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
-BUCKLING_SHARE = 0.5
-"""Load over the buckling load that a model leaves out above which it is said: the stiffness then lacks half."""
 UNBALANCED = 1e-9
 """Balance residual over the energy above which a run warns: far above round-off, nothing should reach it."""
 RESTING = 1e-9
@@ -35,60 +31,12 @@ JUMP = 0.1
 """Velocity defect over the largest speed above which a run warns: a resolved motion leaves the square of hω."""
 
 
-class ValidityWarning(UserWarning):
-    """A result has left the range in which the model is valid."""
-
-
 def warn_of_doubts(solution: Solution, h: float, level: int) -> None:
     """Look a run over, h its longest step [s]; ``level`` counts the callers up to the user's, from this one on."""
     warn_of_range(solution.mechanism, solution.times, solution.states, level + 1)
     for found in (_defects(solution), _long_steps(solution, h), _axes(solution)):
         for doubt in found:
             warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
-
-
-def warn_of_range(mechanism: Mechanism, times: Array, states: Array, level: int) -> None:
-    """Warn where states (k, size) at times (k,) leave the range of the models of bodies; ``level`` as above."""
-    for name, body in mechanism.bodies.items():
-        if not body.size:
-            continue
-        u, sigma = (states[:, mechanism.layout.parts[f"{name}.{part}"]] for part in ("deformation", "stress"))
-        for doubt in (*_rotation(name, body, times, u), *_buckling(name, body, times, sigma)):
-            warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
-
-
-def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:
-    if body.section_rotation is None:
-        return []
-    turned = np.abs(body.section_rotation @ u.T).max(axis=0, initial=0.0)
-    if turned.max() <= SMALL_ROTATION:
-        return []
-    parts = int(np.ceil(turned.max() / SMALL_ROTATION))
-    return [
-        f"a section of {name!r} turns by {turned.max():.2f} rad, more than {SMALL_ROTATION} rad"
-        f"{_since(times, turned > SMALL_ROTATION)}: a floating frame is for moderate deflections; split the body into "
-        f"{parts} or more" + (", or take strain='von_karman' if it spins" if len(times) > 1 else "")
-    ]
-
-
-def _since(times: Array, beyond: Array) -> str:
-    """From which time on a range was left; of a single state nothing."""
-    return f" from t = {times[np.argmax(beyond)]:.4g} s on" if len(times) > 1 else ""
-
-
-def _buckling(name: str, body: Body, times: Array, sigma: Array) -> list[str]:
-    found = []
-    for load in body.buckling:
-        share = load.share(sigma)
-        if share.max() <= BUCKLING_SHARE:
-            continue
-        most = share.max() * load.critical
-        found.append(
-            f"{name!r} carries a mean {load.load} of {most:.3g} {load.unit}, more than half of the "
-            f"{load.critical:.3g} {load.unit} at which it may buckle in a way that its model leaves out ({load.mode})"
-            f"{_since(times, share > BUCKLING_SHARE)}: {load.remedy}"
-        )
-    return found
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..consistency.equations import Equations
 from ..discretisation.broyden import StepFailed
 from ..discretisation.descriptor_split import dense
 from ..discretisation.discrete_gradient_pairs import GradientPair
-from ..integration.general.equations import Equations
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.inputs import Forcing
 from ..systems.nonlinear import PHDAE
 from .branch import Branch, noise

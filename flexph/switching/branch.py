@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..consistency.conditions import Conditions, Inconsistency
+from ..consistency.equations import FORWARD, Equations
 from ..discretisation.broyden import StepFailed
-from ..integration.general.conditions import Conditions, Inconsistency
-from ..integration.general.equations import FORWARD, Equations
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 SINGULAR = 1e-6
 """Smallest singular value of ∂g/∂x₂ over that at the start of the mode, below which a branch ends: at a fold, round-off
@@ -30,7 +30,7 @@ class Branch:
     """x (n,) at t with algebraic states that solve the equations; one-step methods leave stage values there.
 
     Of index 1 by Newton's method, whose derivative is kept; ``careful`` makes it anew each time and follows the states
-    from the last ones in small pieces. Of index 2 by :class:`flexph.integration.general.conditions.Conditions`.
+    from the last ones in small pieces. Of index 2 by :class:`flexph.consistency.conditions.Conditions`.
     """
 
     def __init__(self, equations: Equations, time: float, x: Array, *, careful: bool = False) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..results.trajectory import Balance, Trajectory
 from .arrival import Instant
 from .system import SwitchingPHDAE

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import null_space
 
+from ..consistency.conditions import CONSISTENT
+from ..consistency.equations import Equations, sizes
 from ..discretisation.descriptor_split import dense
-from ..integration.general.conditions import CONSISTENT
-from ..integration.general.equations import Equations, sizes
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 MET = 1e-13
 """Defect of a constraint over its largest terms at which a state needs no impulse."""

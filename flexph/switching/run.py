@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from ..consistency.equations import with_algebraic
 from ..discretisation.broyden import StepFailed
 from ..integration.general.bookkeeping import Book
-from ..integration.general.equations import with_algebraic
-from ..integration.general.run import METHODS, ascending
+from ..integration.general.run import METHODS
+from ..integration.times.events import ascending
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ..systems.inputs import Forcing, Input
 from .arrival import Arrival, Instant, World, switched, violated

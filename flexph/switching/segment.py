@@ -15,7 +15,7 @@ from ..integration.general.pace import Attempt, Taken
 from ..integration.general.run import METHODS
 from ..integration.general.under_way import Run, Stepper
 from ..integration.times.events import PRECISION
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.inputs import Forcing
 from ..systems.nonlinear import PHDAE
 from .branch import NEARLY

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE, from_linear
 from .transition import Transition
@@ -43,7 +43,7 @@ class Mode:
             raise ValueError(f"the system of a mode must be a PHDAE, got {self.system!r}")
         if self.system.has_feedthrough:
             raise ValueError(
-                "a mode with feed-through cannot switch: give flexph.systems.feedthrough.without_feedthrough(system), "
+                "a mode with feed-through cannot switch: give flexph.interconnection.without_feedthrough(system), "
                 "the same equations with inputs and outputs as algebraic states"
             )
         for name, function in self.valid.items():

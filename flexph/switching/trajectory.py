@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from ..results.storage import put, texts, write_whole
 from ..results.trajectory import Balance
 from .system import SwitchingPHDAE

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .triggers import At, Every, Function, Guard, Impasse, Trigger
 
 

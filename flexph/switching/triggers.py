@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 Function = Callable[[float, Array], Any]
 

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from ..integration.times.events import PRECISION
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 from .branch import Branch, noise
 from .system import SwitchingPHDAE
 from .transition import Transition

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 STEP = 1e-3
 """Step of the fourth-order differences of the check, relative to the size of a state: exact up to degree four, to

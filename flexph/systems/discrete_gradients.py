@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array, dense
+from ..numerics.arrays import Array, dense
 
 ROUND_OFF = 4.0 * np.finfo(float).eps
 """A difference of H below this times |H| is round-off: correcting a gradient by it would only add noise."""

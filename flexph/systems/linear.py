@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
+from ..numerics.factors.definiteness import check_semi_definite
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,10 +62,10 @@ class LinearPHDAE:
                 raise ValueError(f"{name} must be {'sparse' if sparse.issparse(self.E) else 'dense'} as E is")
             object.__setattr__(self, name, check.matrix(name, value, shape))
         check.symmetric("E", self.E)
-        check.semi_definite("E", self.E)
+        check_semi_definite("E", self.E)
         check.skew("J", self.J)
         check.symmetric("R", self.R)
-        check.semi_definite("R", self.R)
+        check_semi_definite("R", self.R)
         self._check_names()
 
     def _check_names(self) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array, dense
+from ..numerics.arrays import Array, dense
+from ..numerics.factors.definiteness import check_semi_definite
 from .derivatives import Derivatives
 from .discrete_gradients import Invariants
 from .linear import LinearPHDAE
@@ -52,8 +53,8 @@ class PHDAE:
 
     P (n, m), S = Sᵀ and N = −Nᵀ (m, m) are feed-through ([dg] remark 2), given and checked alike, zero where left out:
     ``E ẋ = (J − R) z + (B − P) u``, ``y = (B + P)ᵀz + (S − N) u`` with Z = [[R, P], [Pᵀ, S]] ⪰ 0, so that
-    dH/dt = yᵀu − (z, u)ᵀ Z (z, u). :func:`flexph.systems.feedthrough.without_feedthrough` takes it into algebraic
-    states.
+    dH/dt = yᵀu − (z, u)ᵀ Z (z, u). :func:`flexph.interconnection.without_feedthrough` takes it into
+    algebraic states.
 
     For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B, P, S, N
     over a step, functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a
@@ -151,7 +152,7 @@ class PHDAE:
             check.matrix(name, function(x), (n, n))
         check.skew("J", self.J(x))
         check.symmetric("R", self.R(x))
-        check.semi_definite("R", self.R(x))
+        check_semi_definite("R", self.R(x))
         inputs = check.two_dimensional("B", self.B(x))[1]
         check.matrix("B", self.B(x), (n, inputs))
         self._check_feedthrough(x, inputs)
@@ -170,7 +171,7 @@ class PHDAE:
             check.matrix(name, matrix, (rows, inputs))
         check.symmetric("S", S)
         check.skew("N", N)
-        check.semi_definite("[[R, P], [Pᵀ, S]]", np.block([[R, P], [P.T, S]]))
+        check_semi_definite("[[R, P], [Pᵀ, S]]", np.block([[R, P], [P.T, S]]))
 
     def check_start(self, x: Array, step: float) -> None:
         """Raise ValueError unless a run can start at the state x with a step [s]."""
@@ -290,29 +291,3 @@ def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
         if system.lift is None
         else sparse.hstack([system.lift, sparse.csr_array((len(system.expand(np.zeros(n))), rows))]),
     )
-
-
-def transform(
-    system: PHDAE,
-    phi: Callable[[Array], Array],
-    jacobian: MatrixFunction | Any,
-    frame: MatrixFunction | Any,
-    *,
-    sample: Array,
-    parts: Mapping[str, slice] | None = None,
-) -> PHDAE:
-    """The system in coordinates x̃ with x = φ(x̃), rows multiplied by Uᵀ ([dg] eq. (32)-(33)).
-
-    ``Ẽ = Uᵀ(E∘φ)Dφ, J̃ = Uᵀ(J∘φ)U, R̃ = Uᵀ(R∘φ)U, B̃ = Uᵀ(B∘φ), z̃ = U⁻¹(z∘φ), H̃ = H∘φ``, with ``jacobian`` = Dφ and
-    ``frame`` = U functions of x̃ or, where they are constant, matrices; both invertible. ``sample`` is a state x̃ for
-    the check, ``parts`` are names of the new states.
-
-    The means go along ([dg] theorems 6 and 9), with Ū that in the middle and D̄φ Gonzalez' discrete Jacobian:
-    ``Ê = Ūᵀ(Ē∘φ)D̄φ, ẑ = Ū⁻¹(z̄∘φ), Ĵ = Ūᵀ(J̄∘φ)Ū, …``. Steps by the pair of :func:`flexph.with_pair` are those of the
-    original, seen through φ; a method such as ``gonzalez`` makes another gradient in other coordinates ([dg] example
-    10). Where both matrices are constant, E, J, R, B that are stay so, and derivatives, invariants, and those parts
-    whose states are combinations of the new states in the same places are carried too.
-    """
-    from .transformation import transformed  # which imports this module
-
-    return transformed(system, phi, jacobian, frame, sample=sample, parts=parts or {})

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 
 class PortMatrices(NamedTuple):

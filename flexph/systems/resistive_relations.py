@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.rotations import Array
+from ..numerics.arrays import Array
 
 PROBES = np.concatenate([-np.logspace(2, -6, 41), [0.0], np.logspace(-6, 2, 41)])
 """Rates at which the sign of a relation is checked, in its own unit [m/s] or [rad/s]."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arrays import Array, dense
 from ..numerics.factors.ldl import semi_definite_product
-from ..numerics.rotations import Array, dense
 from .derivatives import Derivatives
 from .discrete_gradients import Invariants, discrete_jacobian
 from .nonlinear import PHDAE, Constant, MatrixFunction
@@ -184,3 +184,29 @@ class LinearTransformation(Transformation):
         return Invariants(
             lambda x: given.values(phi(x)), lambda x: given.jacobian(phi(x)) @ D, given.energy, given.gradient
         )
+
+
+def transform(
+    system: PHDAE,
+    phi: Callable[[Array], Array],
+    jacobian: MatrixFunction | Any,
+    frame: MatrixFunction | Any,
+    *,
+    sample: Array,
+    parts: Mapping[str, slice] | None = None,
+) -> PHDAE:
+    """The system in coordinates x̃ with x = φ(x̃), rows multiplied by Uᵀ ([dg] eq. (32)-(33)).
+
+    ``Ẽ = Uᵀ(E∘φ)Dφ, J̃ = Uᵀ(J∘φ)U, R̃ = Uᵀ(R∘φ)U, B̃ = Uᵀ(B∘φ), z̃ = U⁻¹(z∘φ), H̃ = H∘φ``, with ``jacobian`` = Dφ and
+    ``frame`` = U functions of x̃ or, where they are constant, matrices; both invertible. ``sample`` is a state x̃ for
+    the check, ``parts`` are names of the new states.
+
+    The means go along ([dg] theorems 6 and 9), with Ū that in the middle and D̄φ Gonzalez' discrete Jacobian:
+    ``Ê = Ūᵀ(Ē∘φ)D̄φ, ẑ = Ū⁻¹(z̄∘φ), Ĵ = Ūᵀ(J̄∘φ)Ū, …``. Steps by the pair of :func:`flexph.with_pair` are those of the
+    original, seen through φ; a method such as ``gonzalez`` makes another gradient in other coordinates ([dg] example
+    10). Where both matrices are constant, E, J, R, B that are stay so, and derivatives, invariants, and those parts
+    whose states are combinations of the new states in the same places are carried too.
+    """
+    pass
+
+    return transformed(system, phi, jacobian, frame, sample=sample, parts=parts or {})

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from flexph import Body, Port, View, rigid_inertia
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array, spins
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import spins
 
 Point = Sequence[float]
 

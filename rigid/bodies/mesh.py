@@ -10,7 +10,7 @@ import numpy as np
 
 from flexph.meshes.files import TYPE, nodes_of
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .moments import SURFACE, VOLUME
 

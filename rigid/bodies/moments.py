@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 Face = tuple[int, ...]
 SURFACE: Mapping[str, tuple[Face, ...]] = {"triangle": ((0, 1, 2),), "quad": ((0, 1, 2, 3),)}

@@ -8,7 +8,7 @@ import numpy as np
 
 from flexph import Body, View
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .bodies import Point, no_shape, spatial
 

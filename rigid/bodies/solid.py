@@ -9,7 +9,7 @@ import numpy as np
 from flexph import Body, View
 from flexph.meshes.files import Source, read
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .bodies import Point, no_shape, spatial
 from .mesh import Cells, chosen, merged, refuse_open, refuse_twins

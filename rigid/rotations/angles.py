@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from flexph.numerics.rotations import Array, cross
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import cross
 
 from .orientation import Orientation
 

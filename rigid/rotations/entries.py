@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from flexph.numerics.rotations import Array, cross, from_entries, planar_angle, skew
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import cross, from_entries, planar_angle, skew
 
 from ..system.terms import PositionConstraint, PositionMap
 from .orientation import Orientation

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import ORTHOGONAL, Array, spins
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import ORTHOGONAL, spins
 
 from ..system.terms import PositionConstraint
 

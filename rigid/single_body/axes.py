@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array, unit_sweeps
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import unit_sweeps
 
 from ..rotations.orientation import Orientation
 from ..system.terms import PositionConstraint, PositionMap

@@ -9,7 +9,8 @@ import numpy as np
 
 from flexph.discretisation.broyden import StepFailed
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array, skew
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import skew
 
 from ..system.terms import PositionConstraint, PositionMap, VelocityConstraint
 from .axes import BodyAxes, Vector, combined, normals, unit, vector

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 
 from flexph import Invariants, Relation
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array, cross, skew
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import cross, skew
 
 from ..bodies.bodies import body as checked_body
 from ..rotations.entries import angle, rotation_matrix
 from ..rotations.orientation import Orientation
-from ..system.members import named
 from ..system.system import MultibodySystem
-from ..system.terms import Damper, ExternalPort, PositionConstraint, Potential, VelocityConstraint
+from ..system.terms import Damper, ExternalPort, PositionConstraint, Potential, VelocityConstraint, named
 from .axes import BodyAxes, Vector, combined, vector
 from .constraints import BodyConstraint, Rolling
 from .ports import BodyPort, Force

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from ..rotations.angles import LOCK, Angles, angles
 from ..rotations.entries import Angle

@@ -1,1 +1,4 @@
-"""TODO."""
+"""Multibody systems in redundant coordinates ([rigid] sec. 4): members, checks, starts, equations.
+
+Imports: flexph, flexph.numerics, flexph.systems.
+"""

@@ -11,18 +11,18 @@ import numpy as np
 
 from flexph import Invariants
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .dissipation import force_of
 from .members import RATE, check_members, check_names, check_shapes, energy_of, potential_name
-from .probes import Independence, listed, probes, sizes
+from .probes import Independence, independence, listed, probes, sizes
 from .terms import (
     PositionMap,
     at,
 )
 
 if TYPE_CHECKING:
-    from .system import MultibodySystem
+    from .model import SystemModel
 
 STEP = 1e-3
 """Step of the fourth-order differences, relative to the size of a position."""
@@ -34,7 +34,7 @@ SPEEDS = (1e-2, 1.0, 1e2)
 """Sizes of the velocities at which the sign of a dissipation is checked."""
 
 
-def check_system(system: MultibodySystem) -> None:
+def check_system(system: SystemModel) -> None:
     """What is given, and the conditions of [rigid] sec. 4 at the sample and beside it."""
     check_members(system)
     check_names(system)
@@ -50,9 +50,9 @@ def check_system(system: MultibodySystem) -> None:
     _check_rank(system, places)
 
 
-def refuse_dependent(system: MultibodySystem) -> None:
+def refuse_dependent(system: SystemModel) -> None:
     """Raise ValueError, naming them, where constraints follow from others."""
-    rank, names = system.independence.dependent(system.sample)
+    rank, names = system.once(independence).dependent(system.sample)
     rows = len(system.constraint_names)
     if rank < rows:
         raise ValueError(
@@ -61,7 +61,7 @@ def refuse_dependent(system: MultibodySystem) -> None:
         )
 
 
-def _check_mass(system: MultibodySystem) -> None:
+def _check_mass(system: SystemModel) -> None:
     """M symmetric and positive semi-definite."""
     check.symmetric("mass", system.mass)
     diagonal = np.diag(system.mass)
@@ -80,7 +80,7 @@ def _check_mass(system: MultibodySystem) -> None:
 # --- derivatives ------------------------------------------------------------------------------------------------------
 
 
-def _check_functions(system: MultibodySystem, zeta: Array, rng: np.random.Generator) -> None:
+def _check_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
     """c' and p' against differences of c and p, ∇V against those of V; invariants are quadratic."""
     size = sizes(system, zeta)
     maps: Mapping[str, PositionMap] = dict(
@@ -141,7 +141,7 @@ def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> N
 # --- structure --------------------------------------------------------------------------------------------------------
 
 
-def _check_rates(system: MultibodySystem, zeta: Array) -> None:
+def _check_rates(system: SystemModel, zeta: Array) -> None:
     """p'Z = A or Bᵀ; g'Z = 0 of conditions of the coordinates."""
     Z = system.Z(zeta)
     for of in system.velocity_constraints:
@@ -169,7 +169,7 @@ def _compare_rates(name: str, found: Array, given: Array) -> None:
         raise ValueError(f"{name}: p'Z is {found[i, j]:.6g}, {given[i, j]:.6g} is given for row {i}, velocity {j}")
 
 
-def _check_velocity_functions(system: MultibodySystem, zeta: Array, rng: np.random.Generator) -> None:
+def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
     """G skew; ϖᵀτ_d ≥ 0, and no force at rest."""
     v = system.velocities
     G = check.array("gyroscopic G(ζ, Γ)", system.G(zeta, system.mass @ rng.standard_normal(v)), (v, v))
@@ -182,7 +182,7 @@ def _check_velocity_functions(system: MultibodySystem, zeta: Array, rng: np.rand
             raise ValueError(f"{name} must vanish at rest, got {np.abs(rest).max():.3g}: it would generate energy")
 
 
-def _check_rank(system: MultibodySystem, places: list[Array]) -> None:
+def _check_rank(system: SystemModel, places: list[Array]) -> None:
     """(c'Z, A) of one rank."""
     if not system.constraint_names:
         return
@@ -199,7 +199,7 @@ def _check_rank(system: MultibodySystem, places: list[Array]) -> None:
         )
 
 
-def _refuse_empty(system: MultibodySystem, places: list[Array]) -> None:
+def _refuse_empty(system: SystemModel, places: list[Array]) -> None:
     """Raise ValueError for a row of A that is zero everywhere."""
     most = np.max([np.abs(system.A(zeta)).max(axis=1, initial=0.0) for zeta in places], axis=0)
     names = system.constraint_names[len(system.constraint_names) - len(most) :]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .terms import Damper, Dissipation, at
-
-if TYPE_CHECKING:
-    from .system import MultibodySystem
 
 GENERATES = 1e-12
 """Power over the largest that forces and velocities of these sizes could have, up to which a sign is round-off."""
@@ -22,33 +19,6 @@ class Resistance(NamedTuple):
 
     R: Array
     S: Array | None
-
-
-def resistance(system: MultibodySystem, zeta: Array, omega: Array) -> Resistance:
-    """``R + S`` with ``(R + S) ϖ = τ_d(ζ, ϖ)``, ``ϖᵀR ϖ`` the dissipated power.
-
-    Of a :class:`Damper`, R = W diag(ρ(s)/s) Wᵀ with the rates s = Wᵀϖ. Of a :class:`Dissipation` with the power
-    P = ϖᵀτ ≥ 0, ``R = P p pᵀ/(ϖᵀp)²`` and ``S = (τ pᵀ − p τᵀ)/(ϖᵀp)``, where p = Wϖ and W is M, completed on its
-    kernel: both are bounded where τ is of the order of ϖ, also at rest and where P = 0 ≠ τ, and go along with a change
-    of velocity coordinates as M does. At rest they are zero.
-
-    Raises ValueError, naming it and its power, where a term generates energy.
-    """
-    n = system.velocities
-    R, S = np.zeros((n, n)), None
-    for term in system.dissipation:
-        if isinstance(term, Damper):
-            W = at(term.directions, zeta)
-            R += _of_damper(term, W, W.T @ omega)
-            continue
-        tau = force_of(term, zeta, omega)
-        p = system.completed_mass @ omega
-        twice = float(omega @ p)
-        if twice > 0.0:
-            R += (float(omega @ tau) / twice) * np.outer(p, p / twice)
-            turn = np.outer(tau, p / twice)
-            S = turn - turn.T if S is None else S + turn - turn.T
-    return Resistance(R, S)
 
 
 def force_of(term: Damper | Dissipation, zeta: Array, omega: Array) -> Array:

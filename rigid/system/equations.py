@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from flexph import PHDAE, Invariants
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import gonzalez, through_invariants
 
-from .dissipation import resistance
+from .probes import cautions_of
+from .resistance import resistance
 from .start import gross_defect
 from .terms import ExternalPort, Potential, VelocityConstraint, at
 
 if TYPE_CHECKING:
-    from .system import MultibodySystem
+    from .model import SystemModel
 
 
 class Blocks(NamedTuple):
@@ -34,7 +35,7 @@ class Blocks(NamedTuple):
 class Equations:
     """E, J, R, B, z, H of x = (ζ, ϖ, λ, μ) and their means over a step ([rigid] eq. (10), [dg] definitions 7 and 8)."""
 
-    def __init__(self, system: MultibodySystem) -> None:
+    def __init__(self, system: SystemModel) -> None:
         self.system, self.layout = system, system.layout
         self.massless = system.massless @ system.massless.T if system.massless.size else None
         self._over: Callable[[bytes, bytes], Blocks] = lru_cache(maxsize=1)(self._means)
@@ -63,7 +64,7 @@ class Equations:
                 "B": self.mean_inputs,
                 "z": self.mean_costate,
             },
-            cautions=tuple(partial(self._caution, caution) for caution in s.all_cautions),
+            cautions=tuple(partial(self._caution, caution) for caution in cautions_of(s)),
             start_defects=(self._start_defect,),
         )
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .terms import PositionConstraint, VelocityConstraint
-
-if TYPE_CHECKING:
-    from .system import MultibodySystem
 
 WHOLE = ("positions", "velocities", "lambda", "mu")
 """Parts that every system has."""
@@ -46,49 +43,39 @@ class Layout:
         return Split(*(x[..., part] for part in (self.positions, self.velocities, self.lam, self.mu)))
 
 
-def layout_of(system: MultibodySystem) -> Layout:
-    """The layout of a system.
+def lay_out(
+    widths: Sequence[int], parts: Mapping[str, slice], velocity_parts: Mapping[str, slice], rows: Mapping[str, int]
+) -> Layout:
+    """The layout of states whose positions, velocities and multipliers λ, μ are ``widths`` long.
 
     Parts are ``positions``, ``velocities``, ``lambda`` and ``mu``, then those of the positions by their names, of the
     velocities by theirs (``velocities of …`` where a part of the positions has the same), and ``multipliers of …`` of
-    constraints by name.
+    constraints by name, of which ``rows`` are the numbers of rows, in the order of (c'Z, A).
     """
-    widths = [system.positions, system.velocities, len(system.c(system.sample)), len(system.A(system.sample))]
     ends = [sum(widths[: i + 1]) for i in range(4)]
     whole = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
-    parts = dict(zip(WHOLE, whole, strict=True)) | dict(system.parts)
-    for name, part in system.velocity_parts.items():
-        fresh = f"velocities of {name}" if name in system.parts else name
-        parts[fresh] = _moved(part, ends[0])
+    names = dict(zip(WHOLE, whole, strict=True)) | dict(parts)
+    for name, part in velocity_parts.items():
+        names[f"velocities of {name}" if name in parts else name] = _moved(part, ends[0])
     at = ends[1]
-    for constraint in all_constraints(system):
-        parts[f"multipliers of {constraint.name}"] = slice(at, at + len(rows_of(system, constraint)))
-        at += len(rows_of(system, constraint))
-    return Layout(whole[0], whole[1], whole[2], whole[3], parts)
+    for name, count in rows.items():
+        names[f"multipliers of {name}"] = slice(at, at + count)
+        at += count
+    return Layout(whole[0], whole[1], whole[2], whole[3], names)
 
 
 def _moved(part: slice, by: int) -> slice:
     return slice((part.start or 0) + by, part.stop + by)
 
 
-def all_constraints(system: MultibodySystem) -> list[PositionConstraint | VelocityConstraint]:
-    """Constraints in the order of (c'Z, A)."""
-    return [*system.constraints, *system.velocity_constraints]
-
-
-def rows_of(system: MultibodySystem, constraint: PositionConstraint | VelocityConstraint) -> list[str]:
-    """Names of the rows of a constraint."""
+def row_labels(constraint: PositionConstraint | VelocityConstraint, sample: Array) -> list[str]:
+    """Names of the rows of a constraint; ``sample``: positions at which it can be asked."""
     if isinstance(constraint, PositionConstraint):
-        count = len(constraint.map.value(system.sample))
+        count = len(constraint.map.value(sample))
     else:
         matrix = constraint.matrix
-        count = len(matrix(system.sample) if callable(matrix) else matrix)
+        count = len(matrix(sample) if callable(matrix) else matrix)
     return [repr(constraint.name)] if count == 1 else [f"{constraint.name!r}[{i}]" for i in range(count)]
-
-
-def row_names(system: MultibodySystem) -> tuple[str, ...]:
-    """Names of the rows of (c'Z, A)."""
-    return tuple(r for c in all_constraints(system) for r in rows_of(system, c))
 
 
 def name_of(parts: Mapping[str, slice], index: int, kind: str) -> str:

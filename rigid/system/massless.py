@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
-from .probes import RANK, listed, probes, sizes
+from .probes import RANK, independence, listed, probes, sizes
 
 if TYPE_CHECKING:
-    from .system import MultibodySystem
+    from .model import SystemModel
 
 STEP = 1e-3
 """Length of the ways along which forces of potentials are compared, relative to the sizes of positions."""
@@ -19,7 +19,7 @@ ACTS = 1e-10
 """Change of a force along such a way, over the forces, above which a potential acts: round-off is 1e-16."""
 
 
-def refuse_undetermined(system: MultibodySystem) -> None:
+def refuse_undetermined(system: SystemModel) -> None:
     """Raise ValueError, naming it, where ker M ∩ ker (c'Z, A) has a velocity that no damper or potential acts on.
 
     Of its equation ``0 = vᵀ(−Zᵀ∇V − τ_d − Gϖ)`` then nothing is left. A velocity counts as determined if it is so
@@ -41,12 +41,12 @@ def refuse_undetermined(system: MultibodySystem) -> None:
     )
 
 
-def _undetermined(system: MultibodySystem, zeta: Array) -> Array:
+def _undetermined(system: SystemModel, zeta: Array) -> Array:
     """A basis (n_kin, j) of these velocities, in the units of the columns of the constraints."""
-    unit = system.independence.columns if system.constraint_names else np.ones(system.velocities)
+    unit = system.once(independence).columns if system.constraint_names else np.ones(system.velocities)
     rows = system.constraint_rows(zeta) / unit
     if rows.size:
-        rows = rows / system.independence.rows[:, None]
+        rows = rows / system.once(independence).rows[:, None]
     own = np.linalg.qr(unit[:, None] * system.massless)[0]
     own = own @ _kernel(rows @ own)
     if not own.shape[1]:
@@ -60,7 +60,7 @@ def _undetermined(system: MultibodySystem, zeta: Array) -> Array:
     return left
 
 
-def _change(system: MultibodySystem, zeta: Array, free: Array) -> Array:
+def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
     """By how much Zᵀ∇V on the free velocities (n_kin, j) changes along them (j, j), zero where by round-off."""
     made, size = np.zeros((free.shape[1], free.shape[1])), sizes(system, zeta)
     for k, v in enumerate(free.T):

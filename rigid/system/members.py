@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexph import Invariants, Relation
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 from .layout import WHOLE
 from .start import start_defect
@@ -25,28 +25,14 @@ from .terms import (
 )
 
 if TYPE_CHECKING:
-    from .system import MultibodySystem
+    from .model import SystemModel
 
 RATE = 1e-7
 """Defect of p'Z against A or Bᵀ, over the largest entry, that is a mistake: positions beside the sample meet rotations
 and constraints to about 1e-9."""
 
 
-def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any, ...]:
-    """Several things of one kind."""
-    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise ValueError(f"{name} must be {wanted}, got {type(given).__name__}")
-    return tuple(given)
-
-
-def named(name: str, given: Any) -> dict[Any, Any]:
-    """Things by name; slices from a number on."""
-    if not isinstance(given, Mapping):
-        raise ValueError(f"{name} must be a dict with names as keys, got {type(given).__name__}")
-    return {key: slice(of.start or 0, of.stop, of.step) if isinstance(of, slice) else of for key, of in given.items()}
-
-
-def check_members(system: MultibodySystem) -> None:
+def check_members(system: SystemModel) -> None:
     """Everything is of its kind."""
     kinds: dict[str, tuple[tuple[Any, ...], Any]] = {
         "constraints": (system.constraints, PositionConstraint),
@@ -75,7 +61,7 @@ def check_members(system: MultibodySystem) -> None:
             raise ValueError(f"the relation of damper {damper.name!r} must be a Relation, got {damper.relation!r}")
 
 
-def check_names(system: MultibodySystem) -> None:
+def check_names(system: SystemModel) -> None:
     """Names differ, parts lie within."""
     check.not_negative("spread", system.spread)
     for kind, names in (
@@ -99,7 +85,7 @@ def check_names(system: MultibodySystem) -> None:
                 raise ValueError(f"{kind}[{name!r}] must end at {count} or before, got {part}")
 
 
-def check_shapes(system: MultibodySystem) -> None:
+def check_shapes(system: SystemModel) -> None:
     """Shapes and finite values at the sample."""
     n, v, zeta = system.positions, system.velocities, system.sample
     if system.kinematics is None and n != v:
@@ -148,7 +134,7 @@ def _check_map(name: str, of: PositionMap, n: int, zeta: Array, rows: int | None
     check.array(f"the jacobian of {name}", of.jacobian(zeta), (count, n))
 
 
-def potential_name(system: MultibodySystem, i: int) -> str:
+def potential_name(system: SystemModel, i: int) -> str:
     """What a potential is called."""
     return "potential" if len(system.potentials) == 1 else f"potential[{i}]"
 

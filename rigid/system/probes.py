@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 
 if TYPE_CHECKING:
-    from .system import MultibodySystem
+    from .model import SystemModel
 
 COUNT = 4
 """Positions beside the sample."""
@@ -29,7 +30,7 @@ SHARE = 1e-2
 """Part of a row in a dependence from which on it is named."""
 
 
-def sizes(system: MultibodySystem, zeta: Array) -> Array:
+def sizes(system: SystemModel, zeta: Array) -> Array:
     """How large each position is: the largest of its part, whose entries share a unit, of all where that is zero."""
     whole = float(np.abs(zeta).max(initial=0.0)) or 1.0
     made = np.full(zeta.size, whole)
@@ -38,7 +39,7 @@ def sizes(system: MultibodySystem, zeta: Array) -> Array:
     return made
 
 
-def probes(system: MultibodySystem, rng: np.random.Generator) -> list[Array]:
+def probes(system: SystemModel, rng: np.random.Generator) -> list[Array]:
     """The sample, and positions that motions which the constraints allow reach from it, ``spread`` times the sizes.
 
     Rotations stay rotations on the way, and loops closed: conditions need hold there only.
@@ -49,7 +50,7 @@ def probes(system: MultibodySystem, rng: np.random.Generator) -> list[Array]:
     return found
 
 
-def _reached(system: MultibodySystem, direction: Array) -> Array:
+def _reached(system: SystemModel, direction: Array) -> Array:
     size, step = sizes(system, system.sample), system.spread / SUBSTEPS
 
     def rate(zeta: Array) -> Array:
@@ -81,7 +82,7 @@ def allowed(rows: Array, omega: Array) -> Array:
 class Independence:
     """Which rows of K = (c'Z, A) are independent, in units in which no row or column exceeds one at given positions."""
 
-    def __init__(self, system: MultibodySystem, places: list[Array]) -> None:
+    def __init__(self, system: SystemModel, places: list[Array]) -> None:
         self.system = system
         k = system.layout.lam.stop - system.layout.lam.start
         rows = [np.abs(system.constraint_rows(zeta)) for zeta in places]
@@ -131,3 +132,13 @@ def listed(names: list[str]) -> str:
     """Names as they are read, the first ones of many."""
     shown = ", ".join(names[:6])
     return f"{shown} and {len(names) - 6} more" if len(names) > 6 else shown
+
+
+def independence(system: SystemModel) -> Independence:
+    """Which constraints of a system are independent, by its probes."""
+    return Independence(system, probes(system, np.random.default_rng(0)))
+
+
+def cautions_of(system: SystemModel) -> tuple[Callable[[Array], str | None], ...]:
+    """The cautions of a system, and that its constraints lose rank."""
+    return (*system.cautions, system.once(independence).caution) if system.constraint_names else system.cautions

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from flexph.numerics import checks as check
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 from flexph.systems.inputs import Forcing, Input
 
 from .terms import PositionConstraint
 
 if TYPE_CHECKING:
-    from .system import MultibodySystem
+    from .model import SystemModel
 
 CONSISTENT = 1e-8
 """Defect of a constraint over its largest terms up to which a start meets it: what ten printed digits leave."""
@@ -40,7 +40,7 @@ class Accelerations(NamedTuple):
 
 
 def accelerations(
-    system: MultibodySystem, zeta: Array, omega: Array, inputs: Mapping[str, Input], time: float
+    system: SystemModel, zeta: Array, omega: Array, inputs: Mapping[str, Input], time: float
 ) -> Accelerations:
     """See :meth:`MultibodySystem.accelerations`."""
     n, k = system.velocities, system.layout.lam
@@ -86,7 +86,7 @@ def _without_round_off(mass: Array, rows: Array, multipliers: Array, forces: Arr
     return np.where(np.abs(multipliers) * np.abs(rows * unit).max(axis=1, initial=0.0) <= noise, 0.0, multipliers)
 
 
-def _rate_of_rows(system: MultibodySystem, zeta: Array, omega: Array) -> Array:
+def _rate_of_rows(system: SystemModel, zeta: Array, omega: Array) -> Array:
     """d/dt of (c'Z, A) along ζ̇ = Zϖ, by differences of fourth order."""
     along = system.Z(zeta) @ omega
     speed = np.abs(along).max(initial=0.0)
@@ -101,7 +101,7 @@ def _rate_of_rows(system: MultibodySystem, zeta: Array, omega: Array) -> Array:
     return made
 
 
-def state(system: MultibodySystem, positions: Any, velocities: Any, inputs: Mapping[str, Input], time: float) -> Array:
+def state(system: SystemModel, positions: Any, velocities: Any, inputs: Mapping[str, Input], time: float) -> Array:
     """See :meth:`MultibodySystem.state`."""
     zeta = check.array("positions", positions, (system.positions,))
     omega = check.array("velocities", velocities, (system.velocities,))
@@ -122,7 +122,7 @@ def state(system: MultibodySystem, positions: Any, velocities: Any, inputs: Mapp
     return np.concatenate([zeta, omega, made.lam, made.mu])
 
 
-def gross_defect(system: MultibodySystem, zeta: Array, omega: Array, step: float) -> str | None:
+def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) -> str | None:
     """What positions and velocities do not meet, by more than the end of a run with steps [s] does; None if they do."""
     for condition in (*system.coordinates, *_held(system)):
         found = start_defect(condition, zeta, DRIFTED)
@@ -156,7 +156,7 @@ def start_defect(condition: PositionConstraint, zeta: Array, allowed: float = CO
     return f"{row}, which is {value[i]:.3g} there (terms of {size[i]:.3g}) and must be 0"
 
 
-def nearest(system: MultibodySystem, positions: Any, velocities: Any) -> tuple[Array, Array]:
+def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array, Array]:
     """See :meth:`MultibodySystem.nearest`."""
     zeta = np.array(check.array("positions", positions, (system.positions,)))
     omega = check.array("velocities", velocities, (system.velocities,))
@@ -178,12 +178,12 @@ def nearest(system: MultibodySystem, positions: Any, velocities: Any) -> tuple[A
     return zeta, omega
 
 
-def _projection(system: MultibodySystem, rows: Array, target: Array) -> Array:
+def _projection(system: SystemModel, rows: Array, target: Array) -> Array:
     """The δ of least ½δᵀMδ with Kδ = target."""
     return _saddle(system.mass, rows, np.concatenate([np.zeros(system.velocities), target]))[: system.velocities]
 
 
-def _on_coordinates(system: MultibodySystem, zeta: Array) -> Array:
+def _on_coordinates(system: SystemModel, zeta: Array) -> Array:
     """Newton's method with steps of least norm to the conditions of the coordinates."""
     for _ in range(ITERATIONS if system.coordinates else 0):
         value, slope = _stacked(system, system.coordinates, zeta)
@@ -194,13 +194,13 @@ def _on_coordinates(system: MultibodySystem, zeta: Array) -> Array:
     return zeta
 
 
-def _held(system: MultibodySystem) -> tuple[PositionConstraint, ...]:
+def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
     """The conditions of positions that are to be zero: position constraints, and closed velocity constraints."""
     closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
     return (*system.constraints, *closed)
 
 
-def _stacked(system: MultibodySystem, conditions: Iterable[PositionConstraint], zeta: Array) -> tuple[Array, Array]:
+def _stacked(system: SystemModel, conditions: Iterable[PositionConstraint], zeta: Array) -> tuple[Array, Array]:
     made = [(c.map.value(zeta), c.map.jacobian(zeta)) for c in conditions]
     value, slope = np.zeros(0), np.zeros((0, system.positions))
     return np.concatenate([value, *(v for v, _ in made)]), np.vstack([slope, *(j for _, j in made)])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from flexph import Relation
-from flexph.numerics.rotations import Array
+from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import discrete_jacobian
 
 MatrixFunction = Callable[[Array], Array]
@@ -118,3 +118,17 @@ class Dissipation:
 def at(matrix: Any, zeta: Array) -> Array:
     """A matrix that is a function of ζ, or constant, at ζ."""
     return np.asarray(matrix(zeta) if callable(matrix) else matrix, dtype=float)
+
+
+def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any, ...]:
+    """Several things of one kind."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise ValueError(f"{name} must be {wanted}, got {type(given).__name__}")
+    return tuple(given)
+
+
+def named(name: str, given: Any) -> dict[Any, Any]:
+    """Things by name; slices from a number on."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{name} must be a dict with names as keys, got {type(given).__name__}")
+    return {key: slice(of.start or 0, of.stop, of.step) if isinstance(of, slice) else of for key, of in given.items()}

@@ -20,7 +20,7 @@ from flexph import connect, hinge, integrate, modes, reduce_body
 from flexph.bodies import mean_axes
 from flexph.bodies.floating_body import floating_body
 from flexph.bodies.inertia import contract
-from flexph.mechanisms.statics.linearization import linear_body
+from flexph.bodies.linear_body import linear_body
 from flexph.meshes.files import read
 from flexph.numerics.checks import norm
 

@@ -24,12 +24,12 @@ from flexph import (
     torque,
     weld,
 )
+from flexph.bodies.linear_body import linear_body
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.export import write_series
 from flexph.mechanisms.poses import quasistatic
-from flexph.mechanisms.statics.linearization import linear_body
 from flexph.numerics import compiling
-from flexph.numerics.rotations import dense
+from flexph.numerics.arrays import dense
 
 RUBBER = fem.Material(young=2e5, density=200.0, poisson=0.3)
 LENGTHS = (1.0, 0.2, 0.15)

@@ -10,7 +10,8 @@ import rigid
 from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper
 from flexph.integration.exact.composition import OUTER, SUBSTEPS, Composed
 from flexph.integration.exact.record import Record
-from flexph.integration.exact.step import WOVEN, Single, foreseen, foreseen_to_and_fro
+from flexph.integration.exact.step import Single, foreseen, foreseen_to_and_fro
+from flexph.kernels.tolerances import WOVEN
 from flexph.mechanisms.model import network
 from flexph.systems.inputs import Forcing
 

@@ -7,7 +7,7 @@ import pytest
 from four_particles import START, constraints, four_particles
 
 from flexph import PHDAE, LinearPHDAE, integrate
-from flexph.integration.general.consistent import consistent, inconsistency
+from flexph.consistency.start import consistent, inconsistency
 
 pytestmark = pytest.mark.processor
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flexph import PHDAE, LinearPHDAE
-from flexph.integration.general.consistent import consistent, inconsistency
+from flexph.consistency.start import consistent, inconsistency
 from flexph.systems.nonlinear import from_linear
 
 pytestmark = pytest.mark.processor

@@ -26,11 +26,13 @@ from flexph import (
 )
 from flexph.integration.exact.decaying import coefficients, free_vibrations
 from flexph.kernels.decay import mass
-from flexph.kernels.jacobian import Point, factor, flatten, unflatten
+from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.state import derive, inertia_products
 from flexph.kernels.step import residual
+from flexph.kernels.values import Point
 from flexph.mechanisms.model import network
-from flexph.mechanisms.model.state import TimeTable, configuration, schedule
+from flexph.mechanisms.model.state import configuration
+from flexph.mechanisms.model.time_table import TimeTable, schedule
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
 MATERIAL = fem.Material(young=2e7, density=200.0)

@@ -23,7 +23,7 @@ from flexph import (
     weld,
 )
 from flexph.linear import elimination as module
-from flexph.numerics.sparse_null_space import sparse_null_space
+from flexph.numerics.factors.sparse_null_space import sparse_null_space
 
 pytestmark = pytest.mark.processor
 

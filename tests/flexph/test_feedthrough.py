@@ -24,7 +24,7 @@ from flexph import (
 )
 from flexph.analysis import equilibrium, impasse_points
 from flexph.dirac import InputStateOutput
-from flexph.systems.feedthrough import without_feedthrough
+from flexph.interconnection.feedthrough import without_feedthrough
 
 PAIRS = ("gonzalez", "mean_value", "dirac")
 PUSH = {"a": lambda t: (math.sin(3.0 * t), 0.4), "b": lambda t: math.cos(5.0 * t)}

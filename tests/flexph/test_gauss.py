@@ -30,11 +30,12 @@ from flexph.integration.exact.step import Single
 from flexph.kernels.gauss.collocation import Collocation
 from flexph.kernels.gauss.stage_jacobian import stage_jacobian
 from flexph.kernels.gauss.stages import Given, onset
-from flexph.kernels.gauss.tableau import gauss
 from flexph.kernels.gradient import velocity_count
 from flexph.kernels.state import constraint_sums, derive
 from flexph.mechanisms.model import network
-from flexph.mechanisms.model.state import TimeTable, configuration
+from flexph.mechanisms.model.state import configuration
+from flexph.mechanisms.model.time_table import TimeTable
+from flexph.numerics.gauss_tableau import gauss
 from flexph.systems.inputs import Forcing
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")

@@ -23,12 +23,14 @@ from flexph import (
     weld,
 )
 from flexph.kernels.arrays import Springs
-from flexph.kernels.jacobian import Point, factor, flatten, unflatten
+from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.springs import add_forces, measure, tangent
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
+from flexph.kernels.values import Point
 from flexph.mechanisms.model import network
-from flexph.mechanisms.model.state import TimeTable, configuration, schedule
+from flexph.mechanisms.model.state import configuration
+from flexph.mechanisms.model.time_table import TimeTable, schedule
 
 SOFT = fem.Material(young=20.0, density=2.0)  # with this section, all entries of the matrices are of order one
 SECTION = fem.Section(width=1.0, height=0.8)

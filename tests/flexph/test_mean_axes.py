@@ -9,11 +9,12 @@ import rigid
 from flexph import GROUND, connect, eigenfrequencies, floating_body, hinge, integrate, modes, reduce_body, spherical
 from flexph.bodies import mean_axes
 from flexph.bodies.inertia import contract
+from flexph.bodies.linear_body import linear_body
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.mechanisms.model import network
-from flexph.mechanisms.statics.linearization import linear_body
+from flexph.numerics.arrays import dense
 from flexph.numerics.factors.low_rank import Bordered
-from flexph.numerics.rotations import cross, dense
+from flexph.numerics.rotations import cross
 
 pytestmark = pytest.mark.processor
 

@@ -29,11 +29,13 @@ from flexph import (
 )
 from flexph.integration.exact.gauss import Gauss
 from flexph.integration.exact.step import Single
-from flexph.kernels.jacobian import Point, factor, flatten, unflatten
+from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
-from flexph.mechanisms.model.state import State, TimeTable, configuration, flat, schedule
-from flexph.mechanisms.poses.consistent_start import constraint_rates, velocities_of, with_velocities
+from flexph.kernels.values import Point
+from flexph.mechanisms.model.constraints import constraint_rates, velocities_of, with_velocities
+from flexph.mechanisms.model.state import State, configuration, flat
+from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.numerics import compiling
 from flexph.systems.inputs import Forcing
 

@@ -12,11 +12,11 @@ from scipy.sparse.linalg import splu
 import fem
 from flexph import modes
 from flexph.bodies.body_basis import Held
-from flexph.bodies.elasticity import inverse_by_blocks
-from flexph.mechanisms.statics.linearization import linear_body
+from flexph.bodies.linear_body import linear_body
 from flexph.numerics.factors import memory_cost as factor_cost
 from flexph.numerics.factors import positive_definite as positive
 from flexph.numerics.factors import symmetric_factor
+from flexph.numerics.factors.low_rank import inverse_by_blocks
 from flexph.numerics.factors.positive_definite import condensed
 
 pytestmark = pytest.mark.processor

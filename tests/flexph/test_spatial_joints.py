@@ -42,7 +42,7 @@ from flexph import (
     universal,
     weld,
 )
-from flexph.integration.exact.newton import SLOW
+from flexph.kernels.tolerances import SLOW
 
 FIRST, SECOND, PLACED = "a.p", "b.q", GROUND.at(0.3, -0.2, 0.4)
 A1, A2 = (0.3, -0.5, 0.8), (0.1, 0.9, -0.2)

@@ -53,11 +53,13 @@ from flexph import (
     weld,
 )
 from flexph.kernels import constant_block
-from flexph.kernels.jacobian import Point, factor, flatten, unflatten
+from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
+from flexph.kernels.values import Point
 from flexph.mechanisms.model import network
-from flexph.mechanisms.model.state import TimeTable, configuration, schedule
+from flexph.mechanisms.model.state import configuration
+from flexph.mechanisms.model.time_table import TimeTable, schedule
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
 GRAVITY = (0.7, -2.0, -9.0)

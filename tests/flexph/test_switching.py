@@ -21,7 +21,7 @@ from flexph import (
     Transition,
     integrate,
 )
-from flexph.integration.general.equations import Equations
+from flexph.consistency.equations import Equations
 from flexph.switching.resets import impulsive
 from flexph.systems.inputs import Forcing
 

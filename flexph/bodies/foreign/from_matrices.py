@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...numerics.factors.ldl import semi_definite_product
 from ...numerics.orthonormal import orthonormal
-from ...numerics.rotations import Array
 from ..body import Body, Port
 from ..body_basis import Held, port_names
 from ..reduced_body import reduce_body

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 
 TYPE = re.compile(r"([RICP])([SUHZR])([AE])\b", re.IGNORECASE)
 FIELD = re.compile(r"(\d*)\s*([IEDFG])\s*(\d+)", re.IGNORECASE)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ...numerics.arrays import Array
 from ...numerics.checks import listed
-from ...numerics.rotations import Array
 from .matrix_text import matrix_market
 
 FREEDOMS = {name: i for i, name in enumerate(("UX", "UY", "UZ", "ROTX", "ROTY", "ROTZ"), 1)}

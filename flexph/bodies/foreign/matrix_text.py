@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import mmread
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 
 COMMENTS = ("**", "%", "#", "!", "//")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?")

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...mechanisms.statics.linearization import linear_body
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...numerics.factors.ldl import divided, dropped, ldl
-from ...numerics.rotations import Array, spins
+from ...numerics.rotations import spins
 from ..body import Body, Port, StressField, TensorField, View
 from ..elasticity import Elasticity
 from ..inertia import Inertia
+from ..linear_body import linear_body
 from .matrix_files import file_value, given_matrix
 from .stresses import PLACES, is_mode_stress, mode_stresses, mode_tensor
 

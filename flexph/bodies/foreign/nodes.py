@@ -13,7 +13,7 @@ import numpy as np
 from ...meshes.cell_nodes import NODES
 from ...meshes.facets import Facets, boundary
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 
 FLAT = 1e-9
 """Spread of z over that of x and y up to which a mesh of surface cells lies in a plane."""

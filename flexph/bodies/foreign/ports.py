@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ...meshes.facets import Facets, samples
-from ...numerics.rotations import Array, cross, spins
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross, spins
 from ..body import Port
 from .nodes import ForeignNodes
 

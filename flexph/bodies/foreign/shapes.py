@@ -10,8 +10,8 @@ from scipy import sparse
 from scipy.linalg import eigh, qr
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import positive_solver
-from ...numerics.rotations import Array
 
 DENSE_LIMIT = 400
 """Degrees of freedom up to which modes are computed densely."""

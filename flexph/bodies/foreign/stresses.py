@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ..body import NodeValues, TensorField
 
 COMPONENTS = 6

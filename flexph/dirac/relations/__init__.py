@@ -1,1 +1,5 @@
-"""TODO."""
+"""Relations at the ports of a Dirac structure: storage and resistance.
+
+Lagrangian subspaces and submanifolds, resistive relations in implicit and characteristic form.
+Imports: numerics, numerics.factors, systems.
+"""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.resistive_relations import Relation
 from .resistance import Control, LinearResistance, ModulatedResistance, Resistance
 

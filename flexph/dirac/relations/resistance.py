@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
+from ...numerics.factors.definiteness import check_semi_definite
 from ...numerics.subspaces import RANK, rank_of, unit_rows
 
 Control = Literal["effort", "flow"]
@@ -84,7 +85,7 @@ class LinearResistance(Resistance):
         object.__setattr__(self, "effort", rows[:, m:])
         product = self.flow @ self.effort.T
         check.symmetric("R_f R_eᵀ", product)
-        check.semi_definite("R_f R_eᵀ", 0.5 * (product + product.T))
+        check_semi_definite("R_f R_eᵀ", 0.5 * (product + product.T))
         if rank_of(rows) < m:
             raise ValueError(f"a resistive relation has as many equations as ports: rank [R_f R_e] = {rank_of(rows)}, "
                              f"it must be {m}")  # fmt: skip

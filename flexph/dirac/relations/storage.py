@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...numerics.differences import derivative, state_sizes
-from ...numerics.rotations import Array
 from ...systems.nonlinear import Constant
 from .lagrangian import LagrangianSubspace, check_lagrangian
 

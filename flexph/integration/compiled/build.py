@@ -10,18 +10,20 @@ from scipy import sparse
 from ...bodies.inertia import square_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
+from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.network import build_network
-from ...numerics.rotations import Array, cross
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross
 from .border import make_border
 from .loops.relations import resisting
 from .memory.data import Books, Constants, Elastic, Index, Inertia, Joints, Loads, Nodes, Rolling, Stiffness
 from .memory.simd import kinds
 
 if TYPE_CHECKING:
-    from ...mechanisms.mechanism import Mechanism
+    from ...mechanisms.model.model import Model
 
 
-def constants(mechanism: Mechanism) -> Constants:
+def constants(mechanism: Model) -> Constants:
     """All constant arrays of a mechanism; the shift to the centre of mass is never folded in."""
     a = mechanism.network.arrays
     resolution = a.resolution
@@ -148,7 +150,7 @@ def _inertia(a: Arrays, pattern: _Pattern, forms: Array, resolution: Array) -> I
     )
 
 
-def _forms(mechanism: Mechanism) -> Array:
+def _forms(mechanism: Model) -> Array:
     """How the shift φ̄ enters M, N_a and K_ab of each body (see gather.inertia_arrays): (b, K d, d)."""
     basis = cross(mechanism.layout.dim)
     square, dim = square_of(basis), mechanism.layout.dim
@@ -280,9 +282,9 @@ def _loads(a: Arrays) -> Loads:
     )
 
 
-def _books(mechanism: Mechanism, a: Arrays) -> Books:
+def _books(mechanism: Model, a: Arrays) -> Books:
     """Where the accounts of the ledger stand: works of ports and drives, of ideal joints, dissipation."""
-    accounts, joints = mechanism.accounts, [c for c in mechanism.connections if c.rows]
+    accounts, joints = mechanism.once(Accounts), [c for c in mechanism.connections if c.rows]
     works, ideal = len(accounts.work), len(accounts.joint_work)
     column = {name: i for i, name in enumerate(accounts.work)}
     inputs = np.zeros(sum(s.stop - s.start for s in mechanism.network.input_slices.values()), dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from .loops.steps import Rows
 
 LARGEST = 4_000_000

@@ -4,39 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...mechanisms.model.accounts import Accounts
+from ...numerics.arrays import Array
 from ...numerics.compiling import announced
-from ...numerics.rotations import Array
-from ...results.ledger import Accounts
 from .loops.steps import Parts, Rows, Table, run, settle
 from .memory.data import Index
 from .memory.memory import copied
+from .workspace import packed
 
 if TYPE_CHECKING:
-    from ...mechanisms.mechanism import Mechanism
-    from ..exact.step import Station
+    from ...kernels.state import Configuration
+    from ...mechanisms.model.model import Model
 
 
 class Stepper:
     """The compiled steps of one mechanism: its memory, and the state between blocks."""
 
-    def __init__(self, mechanism: Mechanism, accounts: Accounts, parts: Parts) -> None:
+    def __init__(self, mechanism: Model, accounts: Accounts, parts: Parts) -> None:
         layout = mechanism.layout
         self.axes, self.parts = (0,) * layout.dim, parts
         flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
         self.widths = (layout.size, len(accounts.energy), layout.multipliers, layout.multipliers, flows, 7)
-        self.memory, self.held, self.at, self.carried = copied(mechanism.packed)
+        self.memory, self.held, self.at, self.carried = copied(mechanism.once(packed))
         self.known = 0
 
-    def put(self, station: Station) -> None:
-        """Set where the next step starts."""
+    def put(self, c: Configuration, history: Array, defect: Array) -> None:
+        """Set where the next step starts: positions and speeds, the last steps, and the velocity defect."""
         carried = self.carried
-        for mine, value in zip(self.at, station.place.c, strict=False):
+        for mine, value in zip(self.at, c, strict=False):
             mine[...] = value
         with announced():
             settle(self.memory, self.axes)
-        self.known = len(station.memory)
-        carried.memory[len(carried.memory) - self.known :] = station.memory
-        carried.defect[:] = station.place.defect
+        self.known = len(history)
+        carried.memory[len(carried.memory) - self.known :] = history
+        carried.defect[:] = defect
 
     def remembered(self) -> Array:
         """The rows of memory that are filled."""

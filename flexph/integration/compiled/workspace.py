@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exact.step import WOVEN
+from ...kernels.tolerances import WOVEN
+from ...mechanisms.model.accounts import Accounts
+from .build import constants
 from .loops.band import stored
 from .memory.data import Carried, Constants, Motion, System, Trial, Unknowns, Workspace
 from .memory.memory import Packed, pack
 from .memory.simd import kinds
 
 if TYPE_CHECKING:
-    from ...mechanisms.mechanism import Mechanism
+    from ...mechanisms.model.model import Model
 
 
-def packed(mechanism: Mechanism) -> Packed:
+def packed(mechanism: Model) -> Packed:
     """All arrays of a mechanism, before a run."""
-    made, accounts = mechanism.flat, mechanism.accounts
+    made, accounts = mechanism.once(constants), mechanism.once(Accounts)
     flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
     return pack(made, _workspace(made, len(accounts.energy), flows))
 

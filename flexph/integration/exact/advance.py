@@ -7,13 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.arrays import Arrays
-from ...kernels.jacobian import Solve
 from ...kernels.rolling import state_rates
 from ...kernels.state import Configuration, Derived, constraint_sums, derive_at, node_velocities, product_changes
-from ...kernels.step import Means, Schedule
+from ...kernels.values import Means, Schedule, Solve
+from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import flat
-from ...numerics.rotations import Array
-from ...results.ledger import Accounts
+from ...numerics.arrays import Array
 from .newton import Converged, solve_step
 
 Rates = tuple[Array, Array]

@@ -14,7 +14,7 @@ from ...bodies.body import Body
 from ...kernels.state import derive
 from ...mechanisms.model.state import State, configuration
 from ...mechanisms.poses.resolution import resolution
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...results.ledger import make_ledger
 from ...results.solution import Solution
 from ..compiled.loops.steps import Parts, Rows, Table
@@ -43,7 +43,9 @@ def is_wide(mechanism: Mechanism) -> bool:
     """Whether the bands are too wide: many bodies that meet in one, a full matrix of a large body, or a large solid."""
     if any(_is_solid(body) for body in mechanism.bodies.values()):
         return True
-    border = mechanism.flat.border
+    from ..compiled.build import constants
+
+    border = mechanism.once(constants).border
     unknowns, width = (float(i) for i in border.size)
     return unknowns * width**2 + float(border.inners @ border.width.astype(float) ** 2) > WIDE
 
@@ -70,7 +72,7 @@ class CompiledRun:
         self.parts = Parts(np.array(shares, dtype=float), np.array(weights, dtype=float), self.single.depth)
         self.start = method.first(start)
         self.stepper = Stepper(mechanism, method.accounts, self.parts)
-        self.stepper.put(self.start)
+        self.stepper.put(self.start.place.c, self.start.memory, self.start.place.defect)
         self.start = self.start._replace(energy=self.stepper.carried.energy.copy())  # to the bits of the rows
         self.rows = Kept(self.stepper.widths, self.start.x, self.start.energy)
         self.times, self.middles = [np.array([start.time])], [np.zeros(0)]
@@ -173,7 +175,7 @@ class CompiledRun:
         step = self.method.to(self._station(), time)
         _merge(step, self._following(1))
         self._keep(np.array([self.time, time]))
-        self.stepper.put(step.end)
+        self.stepper.put(step.end.place.c, step.end.memory, step.end.place.defect)
         return 1
 
     def longest(self, grid: Array) -> float:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import State
-from ...numerics.rotations import Array
-from ...results.ledger import Accounts
+from ...numerics.arrays import Array
 from .step import Single, Station, Step
 
 OUTER = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))

@@ -22,18 +22,18 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ...kernels.arrays import Arrays
-from ...kernels.decay import Decay, mass, spin_columns
+from ...kernels.decay import mass, spin_columns
 from ...kernels.gradient import is_sparse
 from ...kernels.state import inertia_products
-from ...kernels.step import Schedule
+from ...kernels.values import Decay, Schedule
 from ...mechanisms.model.state import State
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.inputs import Forcing
 from .impulse import struck
 from .step import Single, Solved, Station
 
 if TYPE_CHECKING:
-    from ...mechanisms.mechanism import Mechanism
+    from ...mechanisms.model.model import Model
 
 DIGITS = 6
 """Digits of h that B and A depend on: steps that differ by round-off share them, and any constant ones will do."""
@@ -81,7 +81,7 @@ class Decaying(Single):
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: Model,
         start: State,
         forcing: Forcing,
         *,

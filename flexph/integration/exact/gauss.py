@@ -13,16 +13,18 @@ from ...kernels.arrays import total
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gauss.collocation import Collocation
 from ...kernels.gauss.stages import Given, Rates, Stages, onset
-from ...kernels.gauss.tableau import gauss
 from ...kernels.gradient import is_sparse
 from ...kernels.state import derive
+from ...kernels.tolerances import CLOSED, FORGOTTEN
+from ...mechanisms.model.constraints import gap_of
 from ...mechanisms.model.network import DENSE_LIMIT
 from ...mechanisms.model.state import State, flat
-from ...mechanisms.poses.consistent_start import gap_of
-from ...numerics.rotations import Array, cayley, turned_spins
+from ...numerics.arrays import Array
+from ...numerics.gauss_tableau import gauss
+from ...numerics.rotations import cayley, turned_spins
 from .advance import Place, velocity_defect
 from .gauss_newton import Problem, solve
-from .newton import CLOSED, FORGOTTEN, NoConvergence
+from .newton import NoConvergence
 from .step import Single, Station, Step, check_contacts
 
 STAGES = 3

@@ -12,19 +12,9 @@ from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gauss.collocation import Collocation
 from ...kernels.gauss.stage_jacobian import stage_jacobian
 from ...kernels.gauss.stages import Given, Onset, Stages
-from ...numerics.rotations import Array
-from .newton import (
-    BALANCED,
-    BETTER,
-    LEAST,
-    MAX_ITERATIONS,
-    NOISE,
-    SETTLED,
-    STAGNATED,
-    TINY,
-    NoConvergence,
-    settled_at,
-)
+from ...kernels.tolerances import BALANCED, BETTER, LEAST, MAX_ITERATIONS, NOISE, SETTLED, STAGNATED, TINY, settled_at
+from ...numerics.arrays import Array
+from .newton import NoConvergence
 
 SLOW, MANY = 0.2, 5.0
 """Reduction by one iteration above which a Jacobian is made anew, and iterations to come above which it is: it costs as

@@ -20,12 +20,12 @@ from ...kernels.arrays import Arrays
 from ...kernels.continuous import mass_matrix
 from ...kernels.gradient import constraint_matrix, is_sparse, velocity_slices
 from ...kernels.state import derive
-from ...kernels.step import Schedule
+from ...kernels.values import Schedule
+from ...mechanisms.model.accounts import Accounts
+from ...mechanisms.model.constraints import velocities_of, with_velocities
 from ...mechanisms.model.state import configuration, flat
-from ...mechanisms.poses.consistent_start import velocities_of, with_velocities
+from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import positive_solver
-from ...numerics.rotations import Array
-from ...results.ledger import Accounts
 from .advance import Place, prescribed_rate, velocity_defect
 from .newton import NoConvergence
 from .step import Solved, Step

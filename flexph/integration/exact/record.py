@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.poses.resolution import resolution
-from ...numerics.rotations import Array
-from ...results.ledger import Accounts, make_ledger
+from ...numerics.arrays import Array
+from ...results.ledger import make_ledger
 from ...results.solution import Solution
 from ...results.trajectory import Occurrences
 from .step import Station, Step

@@ -10,24 +10,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tqdm import tqdm
 
-from ...mechanisms.model.state import State, TimeTable
-from ...mechanisms.poses.consistent_start import Checked, check_consistent, refuse_redundant, start_table
+from ...kernels.tolerances import WOVEN
+from ...mechanisms.model.constraints import Checked, check_consistent, refuse_redundant, start_table
+from ...mechanisms.model.state import State
+from ...mechanisms.model.time_table import TimeTable
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
-from ...numerics.rotations import Array
 from ...results.solution import Solution
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...results.validity import warn_of_doubts
 from ...systems.inputs import Forcing, Input
 from ..general.run import ascending_from
 from ..times.events import Event, Watch
+from ..times.step_size import NoPace, read_tolerance
 from .composition import Composed, fourth_order
 from .decaying import Decaying
 from .gauss import STAGES, Gauss
 from .newton import NoConvergence
-from .pairs_of_steps import NoPace, Pace, Pairs, read_tolerance
+from .pairs_of_steps import Pace, Pairs
 from .record import Record
-from .step import WOVEN, Method, Single, Station, Step
+from .step import Method, Single, Station, Step
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism

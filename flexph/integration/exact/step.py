@@ -11,25 +11,19 @@ from ...kernels.constant_block import constant_blocks
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gradient import constraint_matrix
 from ...kernels.state import Configuration, Derived, derive
-from ...kernels.step import Means, Schedule
+from ...kernels.tolerances import APART, CLOSED, WILD, WOVEN
+from ...kernels.values import Means, Schedule
+from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.redundancy import independent
-from ...mechanisms.model.state import State, TimeTable, configuration, schedule
-from ...numerics.rotations import Array
-from ...results.ledger import Accounts
+from ...mechanisms.model.state import State, configuration
+from ...mechanisms.model.time_table import TimeTable, schedule
+from ...numerics.arrays import Array
 from ...systems.inputs import Forcing
 from .advance import Place, Rates, Taken, take_step, velocity_defect
-from .newton import CLOSED, NoConvergence
+from .newton import NoConvergence
 
 if TYPE_CHECKING:
-    from ...mechanisms.mechanism import Mechanism
-
-APART = 0.2
-"""Distance of two middles, over the step to come, from which on a line through their velocities says where it leads."""
-
-WOVEN = 5
-"""Rows of memory from which steps that go to and fro are foreseen,"""
-WILD = 1e3
-"""and their largest weight: above, two of them are too alike."""
+    from ...mechanisms.model.model import Model
 
 
 class Station(NamedTuple):
@@ -97,7 +91,7 @@ class Single:
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: Model,
         start: State,
         forcing: Forcing,
         *,
@@ -109,7 +103,7 @@ class Single:
     ) -> None:
         self.mechanism, self.arrays, self.forcing = mechanism, mechanism.network.arrays, forcing
         self.least_norm, self.depth = least_norm, depth
-        self.accounts = Accounts(mechanism, decaying=True) if decaying else mechanism.accounts
+        self.accounts = Accounts(mechanism, decaying=True) if decaying else mechanism.once(Accounts)
         self.table = table or TimeTable(mechanism, start.anchors)
         self._start, self._known = start, known
         self.rows_of_g, self._block = mechanism.layout.multipliers, constant_blocks(self.arrays)
@@ -206,7 +200,7 @@ class Single:
         return row[:i].reshape(a.weight.shape), row[i:j].reshape(a.columns.omega.shape), row[j:k]
 
 
-def check_contacts(mechanism: Mechanism, product: Array, iterations: int) -> None:
+def check_contacts(mechanism: Model, product: Array, iterations: int) -> None:
     """Discs that roll must stand at the end of a step: where they lie flat, they have no point of contact."""
     t = mechanism.network.arrays.rolling
     fallen = np.flatnonzero(product[t.positive] <= t.least)

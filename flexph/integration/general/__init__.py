@@ -1,1 +1,4 @@
-"""Integration methods for general port-Hamiltonian descriptor systems."""
+"""Runs of general systems: discrete gradients, collocation, and the solvers of libraries.
+
+Imports: consistency, discretisation, integration.times, mechanisms.model, mechanisms.poses, numerics, results, systems.
+"""

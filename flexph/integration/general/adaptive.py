@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from ...consistency.equations import Equations
+from ...consistency.start import start_of
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...results.trajectory import Balance, Trajectory, exchanged_energy
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
 from ..times.events import Event, Watch
 from .cautions import Cautions
-from .consistent import start_of
-from .equations import Equations
 from .library import SOLVERS, Problem, Solver, SolverFailed, require
 
 RELATIVE = 1e-6

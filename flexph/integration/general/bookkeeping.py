@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...results.trajectory import Balance, Occurrences, Trajectory, exchanged_energy
 from ...systems.nonlinear import PHDAE
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 
-from ...numerics.rotations import Array
-from ...results.validity import ValidityWarning
+from ...numerics.arrays import Array
 from ...systems.nonlinear import PHDAE
+from ...systems.validity import ValidityWarning
 
 
 class Cautions:

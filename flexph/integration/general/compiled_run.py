@@ -10,9 +10,9 @@ import numpy as np
 from ...discretisation.broyden import REASONS, StepFailed
 from ...discretisation.descriptor_split import dense, differential_split
 from ...discretisation.discrete_gradient_pairs import GradientPair, Reached
+from ...numerics.arrays import Array
 from ...numerics.compiled_functions import compiled_function
 from ...numerics.compiling import announced
-from ...numerics.rotations import Array
 from ...systems.discrete_gradients import MEAN_POINTS, gauss_points
 from ...systems.nonlinear import PHDAE, Constant
 from .compiled_steps import (

@@ -28,8 +28,8 @@ from ...discretisation.broyden import (
     UNSETTLED,
 )
 from ...discretisation.discrete_gradient_pairs import FED_BACK, PARTS
+from ...numerics.arrays import Array
 from ...numerics.compiling import compiled
-from ...numerics.rotations import Array
 from ...systems.discrete_gradients import ROUND_OFF
 
 CONSTANT, OF_STATE, OF_STEP = 0, 1, 2  # where a matrix comes from

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...numerics.rotations import Array
-from .conditions import Conditions
+from ...consistency.conditions import Conditions
+from ...numerics.arrays import Array
 
 EXTRAS = {"radau": ("scipy_dae", "dae"), "bdf": ("scipy_dae", "dae"), "ida": ("sksundae", "ida")}
 """Module and extra of each method."""

@@ -1,34 +1,30 @@
-"""Mechanisms as general systems in time: drives by their rates, multipliers of index 2."""
+"""Runs of mechanisms as general systems: drives by their rates, multipliers of index 2."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache, partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...joints.rows.laws import Alignment, Angle, Law
-from ...mechanisms.model.state import State, laws
-from ...mechanisms.poses.consistent_start import check_consistent, refuse_redundant
+from ...mechanisms.model.constraints import check_consistent, refuse_redundant
+from ...mechanisms.model.phdae import as_phdae
+from ...mechanisms.model.range_of_validity import warn_of_range
+from ...mechanisms.model.state import State
+from ...mechanisms.poses.multipliers import drive_rates, start_with_multipliers
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...results.trajectory import Trajectory
-from ...results.validity import warn_of_range
-from ...systems.inputs import Forcing, Input
-from ...systems.nonlinear import PHDAE
-from .consistent import start_of
-from .equations import Equations, slope
+from ...systems.inputs import Input
 from .library import SOLVERS
 from .run import ascending_from, integrate_system
 
 if TYPE_CHECKING:
-    from ...mechanisms.mechanism import Mechanism
+    from ...mechanisms.model.model import Model
 
 
 def integrate_mechanism(
-    mechanism: Mechanism,
+    mechanism: Model,
     start: State,
     times: Sequence[float] | Array,
     *,
@@ -36,7 +32,7 @@ def integrate_mechanism(
     inputs: Mapping[str, Input],
     **options: Any,
 ) -> Trajectory:
-    """``mechanism.phdae(start)`` in time (see :func:`flexph.integrate`).
+    """``as_phdae(mechanism, start)`` in time (see :func:`flexph.integrate`).
 
     Drives are inputs of their constraint rows: the prescribed rate, taken from differences of the drive within the
     times. Multipliers of the start are replaced by those that keep the constraints (index 2).
@@ -48,70 +44,12 @@ def integrate_mechanism(
         check.lookup("external port", name, mechanism.network.input_slices)
     refuse_redundant(mechanism, check_consistent(mechanism, start).matrix)
     span = (float(grid[0]), float(grid[-1]))
-    system, everything = mechanism.phdae(start), {**inputs, **drive_rates(mechanism, span)}
+    system, everything = as_phdae(mechanism, start), {**inputs, **drive_rates(mechanism, span)}
     x0 = np.concatenate([start.x, start.multipliers])
     if method not in SOLVERS:  # those do so themselves
-        x0 = _start(mechanism, system, everything, span)
+        x0 = start_with_multipliers(mechanism, system, everything, span)
     trajectory = integrate_system(
         system, x0, grid, method=method, inputs=everything, dim=mechanism.layout.dim, **options
     )
     warn_of_range(mechanism, trajectory.times, trajectory.states, level=3)
     return trajectory
-
-
-def consistent_multipliers(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> State:
-    """See :meth:`flexph.Mechanism.consistent_multipliers`."""
-    if not isinstance(state, State):
-        raise ValueError(f"state must be a State, see mechanism.consistent_state(pose), got {type(state).__name__}")
-    for name in inputs:
-        check.lookup("external port", name, mechanism.network.input_slices)
-    refuse_redundant(mechanism, check_consistent(mechanism, state).matrix)
-    span = (state.time, np.inf)
-    x = _start(mechanism, mechanism.phdae(state), {**inputs, **drive_rates(mechanism, span)}, span)
-    return replace(state, multipliers=x[state.x.size :])
-
-
-def _start(mechanism: Mechanism, system: PHDAE, inputs: Mapping[str, Input], span: tuple[float, float]) -> Array:
-    """The sample of the system with multipliers that keep the rates of the constraints (index 2)."""
-    equations = Equations(system, Forcing(system.ports, inputs, mechanism.layout.dim), span)
-    return start_of(equations, span[0], system.sample)[0]
-
-
-def drive_rates(mechanism: Mechanism, span: tuple[float, float]) -> dict[str, Callable[[float], float]]:
-    """The prescribed rate of each driven constraint row as a function of time, by the name of the row."""
-    made = {}
-    for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
-        if callable(law.value):
-            made[name] = _rate_function(law, law.value, name, span)
-    return made
-
-
-def _rate_function(
-    law: Law, value: Callable[[float], Any], name: str, span: tuple[float, float]
-) -> Callable[[float], float]:
-    @lru_cache(maxsize=64)
-    def rate(time: float) -> float:
-        now = np.ravel(np.asarray(value(time), dtype=float))
-        try:
-            moving = [slope(partial(_entry, value, k), time, span) for k in range(now.size)]
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-        coefficient, offset = law.rates(now, np.array(moving))
-        return float(offset - coefficient @ _products(law, now))
-
-    return rate
-
-
-def _entry(value: Callable[[float], Any], k: int, time: float) -> float:
-    given = value(time)
-    return given if isinstance(given, float) else float(np.ravel(given)[k])
-
-
-def _products(law: Law, value: Array) -> Array:
-    """The products of a row where its law holds."""
-    if isinstance(law, Angle):
-        return np.array([np.sin(value[0]), np.cos(value[0])])
-    if isinstance(law, Alignment):
-        matrix = value.reshape(3, 3)
-        return np.concatenate([matrix[(law.component + 1) % 3], matrix[(law.component + 2) % 3]])
-    return np.zeros(len(law.products))  # the rates of an offset do not depend on the pose

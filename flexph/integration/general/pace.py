@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...consistency.equations import sizes
 from ...discretisation.broyden import StepFailed
 from ...discretisation.descriptor_split import Split, differential_split
 from ...discretisation.discrete_gradient_pairs import Advance
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.nonlinear import PHDAE
-from ..exact.pairs_of_steps import FIRST, FITS, LEFT, RESOLVED, SMALLEST, NoPace
-from ..times.step_size import Controller
+from ..times.step_size import FIRST, FITS, LEFT, RESOLVED, SMALLEST, Controller, NoPace
 from .adaptive import tolerances
-from .equations import sizes
 
 START = 3
 """Pairs of the first block: their ends and the start make the third difference of the estimate."""
@@ -53,7 +52,7 @@ class Pace:
     Where it is larger, ε is rms(a/size)/(10 rtol), a the half of what a state changes by to and fro from step to step,
     as velocities do that a constraint does not allow: the ends of pairs do not see it.
     The size is |x| + atol/rtol; without an atol it is |x| and that of
-    :func:`flexph.integration.general.equations.sizes`. The first three pairs, and those after a rejection, are of equal
+    :func:`flexph.consistency.equations.sizes`. The first three pairs, and those after a rejection, are of equal
     length and accepted or rejected as one.
     """
 

@@ -13,22 +13,22 @@ import numpy as np
 from tqdm import tqdm
 
 from ...discretisation.broyden import StepFailed
-from ...discretisation.completion import checked_completion, completed, refuse_inconsistent
 from ...discretisation.descriptor_split import ParametrizedDescriptor
 from ...discretisation.gauss_collocation import Gauss
 from ...discretisation.own_pair import OwnPair
 from ...discretisation.parametrized import dirac_form, gradient_pair
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
-from ...numerics.rotations import Array
 from ...results.trajectory import Trajectory
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...systems.inputs import Forcing, Input
 from ...systems.nonlinear import PHDAE
-from ..exact.pairs_of_steps import NoPace
-from ..times.events import Event, Watch
+from ..times.events import Event, Watch, ascending
+from ..times.step_size import NoPace
 from .adaptive import integrate_adaptively
 from .bookkeeping import Book
+from .completion import checked_completion, completed, refuse_inconsistent
 from .library import SOLVERS
 from .pace import Pace
 from .under_way import Run as _Run
@@ -203,19 +203,6 @@ def _listed(names: Iterable[str]) -> str:
 
 SAME_TIME = 1e-9
 """Difference of two times over the step that begins with them up to which they are the same: it changes nothing."""
-
-
-def ascending(times: Sequence[float] | Array) -> Array:
-    """At least two ascending times."""
-    grid = check.array("times", times, (None,))
-    if grid.size < 2:
-        raise ValueError(f"times must have at least two entries, got {grid.size}")
-    if np.any(np.diff(grid) <= 0.0):
-        k = int(np.argmax(np.diff(grid) <= 0.0))
-        raise ValueError(
-            f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"
-        )
-    return grid
 
 
 def ascending_from(start: float, times: Sequence[float] | Array) -> Array:

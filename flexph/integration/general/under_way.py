@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ...consistency.equations import with_algebraic
 from ...discretisation.descriptor_split import dense
 from ...discretisation.discrete_gradient_pairs import Advance
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
 from ..times.events import Watch
 from .bookkeeping import Book, Steps
 from .cautions import Cautions
-from .equations import with_algebraic
 from .pace import Attempt, Pace, Taken
 
 if TYPE_CHECKING:

@@ -1,1 +1,4 @@
-"""TODO."""
+"""What sets or ends a step: step size control and events.
+
+Imports: numerics, results.
+"""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...numerics import checks as check
 
@@ -52,3 +55,43 @@ class Controller:
         if proposed < self.smallest and not accepted:
             raise StepTooSmall(proposed, self.smallest)
         return max(proposed, self.smallest), accepted
+
+
+FIRST = 1.0 / 400.0
+"""The first step over the span of a run, unless its saved times are closer."""
+
+SMALLEST = 1e-10
+"""The smallest step over the span of a run."""
+
+RESOLVED = 1e3
+"""The smallest step over the distance of neighbouring numbers at the largest time."""
+
+LEFT = 10.0
+"""Velocity defect that a pair may add over the error of its motion: it is at the ends of steps only."""
+
+FITS = 1e-6
+"""How much longer than proposed a step may be, relatively, to meet a saved time."""
+
+
+class Tolerance(NamedTuple):
+    """Error of the motion allowed per time, relative to its largest kinetic energy or ``floor`` [J] (see Pairs)."""
+
+    relative: float
+    floor: float
+
+
+def read_tolerance(given: Any) -> Tolerance:
+    """``rtol`` or ``(rtol, atol)``."""
+    pair = isinstance(given, tuple | list) and len(given) == 2
+    if not pair and np.ndim(given) > 0:
+        raise ValueError(f"tolerance must be rtol or (rtol, atol), got {given!r}")
+    relative, floor = given if pair else (given, 0.0)
+    return Tolerance(check.positive("rtol", relative), check.not_negative("atol", floor, "J"))
+
+
+class NoPace(ArithmeticError):
+    """Step control fell below the smallest step; ``time`` is where."""
+
+    def __init__(self, reason: str, time: float) -> None:
+        super().__init__(reason)
+        self.time = time

@@ -1,1 +1,4 @@
-"""TODO."""
+"""Force elements between ports: springs, dampers, bushings, loads.
+
+Imports: joints.rows, numerics, systems.
+"""

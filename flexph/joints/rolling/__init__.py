@@ -1,1 +1,4 @@
-"""TODO."""
+"""Joints of rolling: wheels, discs and knife edges on a plane.
+
+Imports: joints.rows, numerics.
+"""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from .vectors import Product, Turn, Weighed
 
 TimeFunction = Callable[[float], Any]

@@ -1,1 +1,4 @@
-"""TODO."""
+"""The same equations at the nodes of Gauss collocation.
+
+Imports: kernels, numerics.
+"""

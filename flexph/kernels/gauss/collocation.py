@@ -1,7 +1,7 @@
 """Residual of Gauss collocation that is as exact as the step of :mod:`flexph.kernels.step`, which it is with one stage.
 
 At the nodes c_i of a step h the unknowns are ṙ, the world spins Ω, u̇ and the multipliers. With y = ∫ẏ the collocated
-value of any ẏ (:mod:`flexph.kernels.gauss.tableau`), all that the equations of a mechanism are polynomials of is
+value of any ẏ (:mod:`flexph.numerics.gauss_tableau`), all that the equations of a mechanism are polynomials of is
 collocated by the rate that it has as a product of two others, so that it is exact at the end of the step:
 
     Ṙ = Ω × R,  ȧ = Ω × a + R⁻ᵀφu̇ (arms),  Π̇ = V̇·W + V·Ẇ (products),  Cσ̇ = D(u)u̇,  J̇ = 2(s + Ku)·u̇,  p of w by M(u)
@@ -24,14 +24,15 @@ from typing import Any
 
 import numpy as np
 
-from ...numerics.rotations import Array, entries, from_entries, moment, skew, spin_product, sweep, turned, turned_spins
+from ...numerics.arrays import Array
+from ...numerics.gauss_tableau import Tableau
+from ...numerics.rotations import entries, from_entries, moment, skew, spin_product, sweep, turned, turned_spins
 from ..arrays import Arrays
 from ..gradient import velocity_slices
 from ..springs import StageSprings, stage_springs
 from ..state import Configuration, contracted, product_changes
 from ..step import section_torques, world_loads
 from .stages import Given, Onset, Rates, Stages
-from .tableau import Tableau
 
 
 @dataclass(frozen=True)

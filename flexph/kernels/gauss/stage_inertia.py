@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...numerics.rotations import Array, skew, turned_spins, unit_sweeps
+from ...numerics.arrays import Array
+from ...numerics.rotations import skew, turned_spins, unit_sweeps
 from ..arrays import Arrays
 from ..gradient import columns, velocity_slices
 from ..state import contracted

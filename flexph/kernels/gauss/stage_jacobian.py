@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...numerics.rotations import Array, skew, sweep, unit_sweeps
+from ...numerics.arrays import Array
+from ...numerics.rotations import skew, sweep, unit_sweeps
 from ..arrays import Arrays
 from ..gradient import node_rows, product_gradient, pull, scale_rows, section_rows, velocity_count, velocity_slices
 from ..jacobian import load_changes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...numerics.rotations import Array, turned_spins
+from ...numerics.arrays import Array
+from ...numerics.rotations import turned_spins
 from ..arrays import Arrays
 from ..springs import StageSprings
 from ..state import Configuration, Derived, rotational_inertia

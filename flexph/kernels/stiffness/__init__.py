@@ -1,1 +1,4 @@
-"""TODO."""
+"""The tangent stiffness of a mechanism, and the size of the terms that it sums.
+
+Imports: kernels, numerics.
+"""

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...numerics.rotations import Array, cross, spin_map
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
 from ..gradient import placed, product_gradient, section_rows, translating
 from ..rolling import stiffness as rolling_stiffness

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...numerics.rotations import Array, cross, skew, spin_map, spin_skew
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross, skew, spin_map, spin_skew
 from ..arrays import Arrays
 from ..continuous import (
     damping_matrix,

@@ -1,4 +1,7 @@
-"""Linear systems to and from other packages and files."""
+"""Linear systems to and from other packages and files.
+
+Imports: linear, linear.responses, numerics, numerics.factors, systems.
+"""
 
 from .general import from_general
 from .mat import read_mat, write_mat

@@ -14,7 +14,7 @@ from scipy.linalg import (
     solve_sylvester,
 )
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ..state_space import StateSpace
 
 ACCURACY = 1e-8

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from ...numerics import checks as check
+from ...numerics.arrays import Array, dense
+from ...numerics.factors.definiteness import check_semi_definite
 from ...numerics.ranks import rank_of
-from ...numerics.rotations import Array, dense
 from ...systems.linear import LinearPHDAE
 
 ALGEBRAIC = "feedthrough"
@@ -52,7 +53,7 @@ def from_general(
 
 
 def _with_rank(E: Any, J: Any, R: Any, B: Any, *, S: Array, names: dict[str, Any]) -> LinearPHDAE:
-    check.semi_definite("S", S)
+    check_semi_definite("S", S)
     values, vectors = np.linalg.eigh(S)
     kept = values > check.ROUND_OFF * values[-1]
     root = vectors[:, kept] * np.sqrt(values[kept])

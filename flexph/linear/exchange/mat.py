@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat, savemat
 
-from ...numerics.rotations import dense
+from ...numerics.arrays import dense
 from ...systems.linear import LinearPHDAE, linear_system
 from ...systems.nonlinear import with_multipliers
 from .general import from_general

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigvals
 from scipy.optimize import minimize_scalar
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ..state_space import StateSpace
 
 TOLERANCE = 1e-9

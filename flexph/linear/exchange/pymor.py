@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array, dense
+from ...numerics.arrays import Array, dense
 from ...systems.linear import LinearPHDAE
 from ..elimination import eliminate
 from ..state_space import state_space

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE, linear_system
 from ..responses.channels import channel_columns
 from ..state_space import StateSpace, state_space

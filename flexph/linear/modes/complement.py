@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 
 
 class Complement:

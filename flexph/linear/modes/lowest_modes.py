@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import Condensed, condensed
-from ...numerics.rotations import Array
-from ...numerics.sparse_null_space import sparse_null_space
+from ...numerics.factors.sparse_null_space import sparse_null_space
 from .complement import Complement
 from .shift_invert import CondensedPencil, MixedPencil, Pencil, lanczos, ritz, stresses
 from .strain_free import STRAIN_FREE, strain_free_motions

@@ -10,8 +10,8 @@ from scipy import sparse
 from scipy.linalg import cholesky, eig, solve_triangular, svd, svdvals
 
 from ...numerics import checks as check
+from ...numerics.arrays import Array, dense
 from ...numerics.ranks import rank_of
-from ...numerics.rotations import Array, dense
 from ...systems.linear import LinearPHDAE, linear_system
 from ..elimination import eliminate
 from .lowest_modes import lowest_modes

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cholesky, eig, eigh, null_space, solve_triangular
 
+from ...numerics.arrays import Array
 from ...numerics.factors.signature import Signature, signature
-from ...numerics.rotations import Array
 
 SPREAD = 1e-4
 """Squares of frequencies over the largest ones below which they are found again among themselves."""

@@ -9,10 +9,10 @@ from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
+from ...numerics.arrays import Array
 from ...numerics.factors.low_rank import Bordered
 from ...numerics.factors.positive_definite import Condensed, Solve, positive_solver
 from ...numerics.factors.sylvester import Inertia, inertia
-from ...numerics.rotations import Array
 from .complement import Complement
 
 RESTARTS = 300

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from .shift_invert import CondensedPencil, ritz
 
 STRAIN_FREE = 1e-10

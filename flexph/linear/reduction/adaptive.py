@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from ...numerics.arrays import Array, dense
 from ...numerics.orthonormal import extend
-from ...numerics.rotations import Array, dense
 from ...systems.linear import LinearPHDAE
 from ..projection import ReductionWarning
 from ..shifted import Shifted

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array, dense
+from ...numerics.arrays import Array, dense
 from ...systems.linear import LinearPHDAE
 from ..elimination import independent
 from ..responses.frequency import frequency_response

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from ...numerics.arrays import Array
+from ...numerics.factors.sparse_null_space import sparse_null_space
 from ...numerics.orthonormal import orthonormal
-from ...numerics.rotations import Array
-from ...numerics.sparse_null_space import sparse_null_space
 from ...systems.linear import LinearPHDAE
 from ..elimination import analysed
 from ..projection import project

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...numerics.factors.singular_systems import solve_regular
-from ...numerics.rotations import Array
 from ...systems.linear import LinearPHDAE
 from ..elimination import analysed, eliminate
 from ..modes import modes as spectrum

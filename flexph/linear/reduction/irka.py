@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...numerics.arrays import Array, dense
 from ...numerics.orthonormal import extend
-from ...numerics.rotations import Array, dense
 from ...systems.linear import LinearPHDAE
 from ..shifted import Shifted
 from .bases import projected, rigid_motions

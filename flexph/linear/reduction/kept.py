@@ -11,8 +11,8 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...numerics.orthonormal import orthonormal
-from ...numerics.rotations import Array
 from ...systems.linear import LinearPHDAE
 from ..elimination import analysed
 from ..second_order import Split

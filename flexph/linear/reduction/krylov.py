@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...numerics.orthonormal import extend
-from ...numerics.rotations import Array
 from ...systems.linear import LinearPHDAE
 from ..shifted import Shifted, Solver
 from .bases import projected

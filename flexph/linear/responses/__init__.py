@@ -1,4 +1,7 @@
-"""Responses of linear systems: in frequency and time, zeros, damping ratios, and sweeps over a pose or parameter."""
+"""Responses of linear systems: in frequency and time, zeros, damping ratios, and sweeps over a pose or parameter.
+
+Imports: linear, linear.modes, numerics, systems.
+"""
 
 from .frequency import FrequencyResponse, frequency_response
 from .sweep import Sweep, sweep

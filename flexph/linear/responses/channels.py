@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array, dense
+from ...numerics.arrays import Array, dense
 from ...systems.linear import LinearPHDAE, linear_system
 
 Names = str | Sequence[str] | None

@@ -10,7 +10,7 @@ from scipy.linalg import schur, solve_triangular
 from tqdm import tqdm
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..shifted import Pole, Shifted
 from ..state_space import Improper, StateSpace, state_space

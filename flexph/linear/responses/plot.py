@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..modes.modes import poles
 from .frequency import FrequencyResponse

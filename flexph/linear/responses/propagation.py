@@ -11,7 +11,7 @@ from scipy.linalg import expm
 from scipy.sparse.linalg import splu
 from tqdm import tqdm
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..shifted import Pole, Shifted
 from ..state_space import state_space

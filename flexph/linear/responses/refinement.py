@@ -6,7 +6,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 from tqdm import tqdm
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..shifted import Shifted
 from .channels import Channels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ...numerics.rotations import Array, dense
+from ...numerics.arrays import Array, dense
 from ...systems.linear import LinearPHDAE
 from ..elimination import eliminate
 from ..shifted import Pole, Shifted

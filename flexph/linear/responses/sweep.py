@@ -15,7 +15,7 @@ from scipy.sparse.linalg import splu
 from tqdm import tqdm
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE, linear_system
 from ..elimination import eliminate
 from ..modes.modes import modes

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..elimination import independent
 from ..modes.modes import poles

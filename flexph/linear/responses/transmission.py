@@ -11,7 +11,7 @@ from scipy.linalg import eig, qr, svdvals
 from scipy.sparse.csgraph import connected_components
 from tqdm import tqdm
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..state_space import StateSpace
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import eig, eigvals, qr, svd
 
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...numerics.ranks import rank_of
-from ...numerics.rotations import Array
 from ...systems.linear import LinearPHDAE
 from ..elimination import eliminate
 from ..modes.modes import poles

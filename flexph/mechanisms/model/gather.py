@@ -10,8 +10,9 @@ from scipy import sparse
 
 from ...bodies.body import Body
 from ...bodies.inertia import Contractions, contract, square_of
+from ...numerics.arrays import Array
 from ...numerics.factors.low_rank import Bordered, placed
-from ...numerics.rotations import Array, cross
+from ...numerics.rotations import cross
 
 
 def mean_shapes(bodies: Mapping[str, Body]) -> Any:

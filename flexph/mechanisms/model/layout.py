@@ -9,7 +9,8 @@ from itertools import accumulate, pairwise
 from types import MappingProxyType
 
 from ...bodies.body import Body
-from ...numerics.rotations import Array, entry_count, spins
+from ...numerics.arrays import Array
+from ...numerics.rotations import entry_count, spins
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from ...kernels.arrays import Arrays, Rolling, Springs, prepared
 from ...kernels.constraint_sizes import constraint_measures
 from ...kernels.resolution import resolution_terms
 from ...numerics import checks as check
-from ...numerics.rotations import Array, cross, spins
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross, spins
 from ...systems.resistive_relations import Relation
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
 from .loads import load_arrays, number_loads

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ...numerics import checks as check
-from ...numerics.rotations import Array, rotation, rotation_matrix, spins
+from ...numerics.arrays import Array
+from ...numerics.rotations import rotation, rotation_matrix, spins
 
 Placement = Any
 """In the plane an angle [rad] or (x, y, angle) of the origin P; in space a rotation (a matrix (3, 3) or a

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 
 SAMPLES = 9
 """Times at which a function asked for all times at once is asked one by one too."""

@@ -9,18 +9,18 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ...kernels.constraint_sizes import displacement_sizes, lever
-from ...kernels.step import Independent
-from ...numerics.rotations import Array
+from ...kernels.values import Independent
+from ...numerics.arrays import Array
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from .model import Model
 
 RANK = 1e-6
 """Singular value over the largest one below which a constraint depends on others. Where loops close to round-off, those
 that do leave 1e-15, or its square root where they move only because they are singular (Bennett's linkage)."""
 
 
-def independent(mechanism: Mechanism, G: Any) -> Independent | None:
+def independent(mechanism: Model, G: Any) -> Independent | None:
     """The independent combinations of the constraints G v = b, None where G has full rank.
 
     λ = W U μ with W G = U Σ Vᵀ (rank columns) is the solution of least norm ‖W⁻¹λ‖, W the unit of each multiplier:
@@ -61,7 +61,7 @@ def _placed(block: Array, rows: Array, height: int) -> Any:
     return sparse.coo_array((coo.data, (rows[coo.row], coo.col)), shape=(height, block.shape[1]))
 
 
-def _weights(mechanism: Mechanism) -> Array:
+def _weights(mechanism: Model) -> Array:
     """1 for forces, and for torques the largest distance of a joint from a centre of mass [m]."""
     size = lever(mechanism.network.arrays)
     units = [row.unit for c in mechanism.connections for row in c.rows]

@@ -1,1 +1,4 @@
-"""TODO."""
+"""Poses and starts: closing loops, consistent states and multipliers, reactions, description.
+
+Imports: bodies, consistency, joints.rows, kernels, linear, mechanisms.model, numerics, numerics.factors, systems.
+"""

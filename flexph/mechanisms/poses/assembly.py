@@ -15,12 +15,14 @@ from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import columns, constraint_matrix
 from ...kernels.state import constraint_sums, node_arms, vectors
 from ...numerics import checks as check
-from ...numerics.rotations import Array, finite_rotation
+from ...numerics.arrays import Array
+from ..model.constraints import extent, move
 from ..model.placement import Placement, read_placement
-from ..model.state import Pose, TimeTable, anchor, laws, product_values
+from ..model.state import Pose, product_values
+from ..model.time_table import TimeTable, anchor, laws
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..model.model import Model
 
 MAX_ITERATIONS = 100
 ASIDE = (0.36, 0.48, 0.8)
@@ -41,7 +43,7 @@ CLOSED = 1e-15
 in the energy balance of the first step."""
 
 
-def assemble(mechanism: Mechanism, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
+def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
     """See :meth:`flexph.Mechanism.assemble`."""
     check.number("time", time)
     centres, rotations, free = _start(mechanism, fixed, guess)
@@ -64,7 +66,7 @@ def assemble(mechanism: Mechanism, fixed: Mapping[str, Placement], guess: Mappin
 
 
 def _start(
-    mechanism: Mechanism, fixed: Mapping[str, Placement], guess: Mapping[str, Placement]
+    mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement]
 ) -> tuple[Array, Array, Array]:
     """Centres of mass and rotations to start with, and which velocities may change them."""
     twice = set(fixed) & set(guess)
@@ -90,7 +92,7 @@ def _start(
 
 
 def _close(
-    mechanism: Mechanism,
+    mechanism: Model,
     centres: Array,
     rotations: Array,
     active: Array,
@@ -132,7 +134,7 @@ def _close(
     return centres, rotations, _gap(mechanism, centres, rotations, time)[0][stated]
 
 
-def _units(mechanism: Mechanism, size: float) -> Array:
+def _units(mechanism: Model, size: float) -> Array:
     """What each constraint is measured by: a length [m], or one."""
     return np.where(mechanism.network.arrays.holds_points > 0.0, size, 1.0)
 
@@ -141,7 +143,7 @@ Guide = tuple[int, Array, int | None, Array]
 """Body of the one and of the other (None: the ground), each with a direction in its axes, or with a frame (3, 3)."""
 
 
-def _guides(mechanism: Mechanism, time: float) -> list[Guide]:
+def _guides(mechanism: Model, time: float) -> list[Guide]:
     """Directions that are to be parallel, frames that are to coincide."""
     numbers = {name: i for i, name in enumerate(mechanism.bodies)}
     made: list[Guide] = []
@@ -157,7 +159,7 @@ def _guides(mechanism: Mechanism, time: float) -> list[Guide]:
     return made
 
 
-def _unguided(mechanism: Mechanism) -> Array:
+def _unguided(mechanism: Model) -> Array:
     """Which constraints are not about the directions of a joint that has guides."""
     return np.array([not (c.form.parallel and r.unit == "N m") for c in mechanism.connections for r in c.rows], bool)
 
@@ -190,7 +192,7 @@ def _apart(rotations: Array, spins: Array, guides: list[Guide], size: int) -> tu
     return apart, wanted, turning
 
 
-def _gap(mechanism: Mechanism, centres: Array, rotations: Array, time: float) -> tuple[Array, Array]:
+def _gap(mechanism: Model, centres: Array, rotations: Array, time: float) -> tuple[Array, Array]:
     """Constraint values g and their matrix G at an undeformed pose; rows without a stated value are left at zero."""
     a = mechanism.network.arrays
     arms = node_arms(a, rotations, np.zeros(mechanism.layout.flexible))
@@ -223,30 +225,7 @@ def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, A
     return rows, heights, by
 
 
-def move(mechanism: Mechanism, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
-    """Centres and rotations moved by rigid increments (translations [m], turns [rad])."""
-    a = mechanism.network.arrays
-    cv, cw, _ = columns(a)
-    largest = max((abs(step[k]) for k in cw[cw >= 0]), default=0.0)
-    step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step  # at most half a radian at a time
-    moved = centres + step[cv]
-    turned = np.array(
-        [R @ finite_rotation(step[k], a.dim) if k[0] >= 0 else R for R, k in zip(rotations, cw, strict=True)]
-    )
-    return moved, turned
-
-
-def extent(mechanism: Mechanism, centres: Array, rotations: Array) -> float:
-    """A length of the size of the mechanism [m]: of its bodies, their distances, and the vectors of its joints."""
-    a = mechanism.network.arrays
-    vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
-    points, between = a.node_moves > 0.0, abs(a.incidence) @ a.node_moves > 0.0  # the others are unit directions
-    lengths = (centres - centres[0], a.node_position[points], a.vector_fixed[between], vector[between])
-    size = float(max(np.abs(part).max(initial=0.0) for part in lengths))
-    return size if size > 0.0 else 1.0  # where there is no length, any will do
-
-
-def _explain(mechanism: Mechanism, stated: Array, gap: Array, units: Array) -> str:
+def _explain(mechanism: Model, stated: Array, gap: Array, units: Array) -> str:
     rows = [(c.name, row.unit) for c in mechanism.connections for row in c.rows]
     gap = np.where(np.abs(gap) > OPEN * units, gap, 0.0)
     open_by: dict[str, float] = {}

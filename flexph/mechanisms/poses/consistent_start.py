@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
-from ...joints.rows.connection import measures
-from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
-from ...kernels.continuous import mass_matrix, rigid_mass
-from ...kernels.gradient import columns, constraint_matrix, velocity_count
-from ...kernels.jacobian import flatten, unflatten
-from ...kernels.rolling import squares
-from ...kernels.state import Configuration, Derived, constraint_sums, derive
-from ...kernels.step import Means
-from ...linear.elimination import explain_redundant, null_space
 from ...numerics import checks as check
-from ...numerics.rotations import Array, dense, skew, spin_map
-from ..model.placement import Motion, read_motion
-from ..model.state import Anchors, Pose, State, TimeTable, at_rest, configuration, flat, spring_values
+from ..model.constraints import check_consistent, move_with, spring_forces
+from ..model.placement import Motion
+from ..model.state import Pose, State, at_rest, flat
+from ..model.time_table import TimeTable
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
-
-AT_REST = 1e-13
-"""Velocity over the wanted ones that counts as zero: what projection leaves of bodies that cannot move."""
-CONSISTENT = 1e-9
-"""Relative defect up to which a projected velocity counts as consistent: rates of drives are known to about this."""
-FEW = 400
-"""Rows of a sparse G up to which their products are looked at densely."""
-REGULAR = 1e-4
-"""Singular value of constraint rows of length 1 above which they are independent: its square is far above round-off."""
+    from ..model.model import Model
 
 
 def consistent_state(
-    mechanism: Mechanism, pose: Pose, velocities: Mapping[str, Motion], elastic: str, time: float
+    mechanism: Model, pose: Pose, velocities: Mapping[str, Motion], elastic: str, time: float
 ) -> State:
     """See :meth:`flexph.Mechanism.consistent_state`."""
-    from ...results.validity import warn_of_range
+    from ..model.range_of_validity import warn_of_range
     from .quasistatic import deform
 
     check.choice("elastic", elastic, ("undeformed", "quasi_static"))
@@ -57,253 +37,3 @@ def consistent_state(
     if elastic == "quasi_static":
         warn_of_range(mechanism, np.array([time]), state.x[None], level=3)
     return state
-
-
-def move_with(
-    mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, velocities: Mapping[str, Motion]
-) -> Configuration:
-    """The configuration with the admissible velocities nearest to those given by body."""
-    wanted, given = _wanted(mechanism, c, velocities)
-    return with_velocities(mechanism, c, project(mechanism, c, table, time, wanted, given))
-
-
-def _wanted(mechanism: Mechanism, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
-    """Velocities before projection, those given at P carried to the centre of mass, and the numbers of those given."""
-    cv, cw, _ = columns(mechanism.network.arrays)
-    wanted, given = np.zeros(velocity_count(mechanism.network.arrays)), []
-    for name, motion in velocities.items():
-        body = check.lookup("body", name, mechanism.bodies)
-        i = list(mechanism.bodies).index(name)
-        velocity, spin = read_motion(name, motion, body.dim, body.turns)
-        arm = c.R[i] @ (body.inertia.centre + body.inertia.mean_shape @ c.u[mechanism.network.arrays.body_u == i])
-        wanted[cv[i]] = (0.0 if velocity is None else velocity) + skew(spin, body.dim) @ arm
-        given += [] if velocity is None else list(cv[i])
-        if body.turns:
-            wanted[cw[i]] = spin_map(c.R[[i]])[0].T @ spin
-            given += list(cw[i])
-    return wanted, np.array(given, dtype=int)
-
-
-def velocities_of(mechanism: Mechanism, c: Configuration) -> Array:
-    """(ṙ, ω, u̇) of a configuration as one vector."""
-    return flatten(mechanism.network.arrays, Means(c.v, c.omega, c.du, np.zeros(0)))
-
-
-def with_velocities(mechanism: Mechanism, c: Configuration, v: Array) -> Configuration:
-    """The configuration with other velocities."""
-    means = unflatten(mechanism.network.arrays, v, np.zeros(0))
-    return c._replace(v=means.v, omega=means.omega, du=means.du)
-
-
-def spring_forces(mechanism: Mechanism, c: Configuration, anchors: Anchors) -> Array:
-    """k (measure − free measure) of every spring-damper."""
-    a = mechanism.network.arrays
-    return a.springs.stiffness * (spring_values(mechanism, derive(a, c).product) - anchors.springs)
-
-
-def constraint_rates(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> tuple[Any, Array]:
-    """G and b of the velocity constraints G v = b, b from the drives."""
-    G, b = _rates_at(mechanism, (c, derive(mechanism.network.arrays, c)), table, time)
-    return sparse.csr_array(G), b
-
-
-def _rates_at(
-    mechanism: Mechanism, place: tuple[Configuration, Derived], table: TimeTable, time: float
-) -> tuple[Any, Array]:
-    """The same where what follows from the configuration is at hand; G may be dense."""
-    a, (c, d) = mechanism.network.arrays, place
-    coefficient, offset = table.at(time)
-    rate_c, rate_o = table.rates(time)
-    G = constraint_matrix(a, c.R, d.arm, d.vector, coefficient, offset.size)
-    return G, -constraint_sums(a, d.product, rate_c, rate_o)
-
-
-def constraint_gap(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
-    """g(q, t) of all constraints, (g,); zero for nonholonomic rows, which no position breaks."""
-    a = mechanism.network.arrays
-    return gap_of(a, derive(a, c).product, *table.at(time))
-
-
-def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
-    """The same from the products."""
-    return constraint_sums(a, product, coefficient, offset) + squares(a, product, offset.size)
-
-
-def project(
-    mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, wanted: Array, given: Array
-) -> Array:
-    """Velocities nearest to the wanted ones in kinetic energy with G v = b; deformation rates only if need be.
-
-    Those ``given`` are kept where the constraints allow it, and otherwise take part like the others.
-    """
-    a = mechanism.network.arrays
-    d = derive(a, c)
-    G, b = _rates_at(mechanism, (c, d), table, time)
-    G = sparse.csr_array(G)
-    if not b.size:
-        return wanted
-    sizes = constraint_sizes(a, d.vector)
-    sizes = np.concatenate([sizes, np.where(np.isin(given, columns(a)[0]), lever(a), 1.0)])
-    keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
-    held = sparse.csr_array(sparse.vstack([G, keep])), np.concatenate([b, wanted[given]])
-    found = wanted
-    tries = itertools.product((rigid_mass, mass_matrix), (held, (G, b)))  # of large bodies the latter mass is full
-    for mass, (rows, rates) in tries:
-        M = mass(a, c.u).toarray()
-        found = _nearest(M, rows, rates, wanted)
-        defect = np.abs(rows @ found - rates) / sizes[: rates.size]
-        scale = max(_rate_scale(a, rows, v, rates, sizes[: rates.size]) for v in (found, wanted))
-        if defect.max() <= CONSISTENT * scale:
-            moves = _energy(M, found) > AT_REST**2 * _energy(M, wanted) or np.any(b)
-            return found if moves else np.zeros_like(found)
-    worst = int(np.argmax(defect))
-    raise ValueError(
-        f"no velocity satisfies all constraints: {mechanism.constraint_names[worst]} is violated by "
-        f"{defect[worst] * sizes[worst]:.3g}; the drives contradict the joints"
-    )
-
-
-def _energy(M: Array, v: Array) -> float:
-    """Kinetic energy of the leading velocities, those of M [J]."""
-    return 0.5 * float(v[: len(M)] @ M @ v[: len(M)])
-
-
-def _nearest(M: Array, rows: Any, rates: Array, wanted: Array) -> Array:
-    """Change the leading velocities, those of M, least in kinetic energy to meet rows v = rates as nearly as can be."""
-    active = slice(0, len(M))
-    root = np.linalg.cholesky(M)  # scaled, nearest is least-norm
-    scaled = np.linalg.solve(root, rows[:, active].toarray().T).T
-    length = np.linalg.norm(scaled, axis=1)
-    length = np.where(length > 0.0, length, 1.0)  # rows have different units
-    found = wanted.copy()
-    change = np.linalg.lstsq(scaled / length[:, None], (rates - rows @ wanted) / length, rcond=1e-11)[0]
-    found[active] += np.linalg.solve(root.T, change)
-    return found
-
-
-def _rate_scale(a: Arrays, G: Any, v: Array, b: Array, sizes: Array) -> float:
-    """Largest rate of what constraints measure, and of displacements, over their sizes [1/s]."""
-    moves = np.abs(v) / displacement_sizes(a, lever(a))
-    rates = np.maximum(abs(G) @ np.abs(v), np.abs(b)) / sizes
-    return float(max(rates.max(initial=1e-300), moves.max(initial=0.0)))
-
-
-class Checked(NamedTuple):
-    """The constraint matrix of a consistent state (g, n_v), its arrays, and what follows from them."""
-
-    matrix: Any
-    c: Configuration
-    d: Derived
-
-
-def check_consistent(
-    mechanism: Mechanism, state: State, *, velocities: bool = True, table: TimeTable | None = None
-) -> Checked:
-    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold; what it found.
-
-    ``table`` is that of :func:`start_table`, where it is at hand.
-    """
-    a = mechanism.network.arrays
-    table = table or start_table(mechanism, state)
-    rows = mechanism.layout.multipliers
-    c = configuration(mechanism, state.x)
-    _check_rotations(mechanism, c.R)
-    d = derive(a, c)
-    _check_lengths(mechanism, d.product)
-    _check_contacts(mechanism, d.product)
-    if not rows:
-        return Checked(sparse.csr_array((0, mechanism.layout.velocities)), c, d)
-    coefficient, offset = table.at(state.time)
-    gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
-    _report(mechanism, "position", gap, sizes, state.time, "m")
-    G, b = _rates_at(mechanism, (c, d), table, state.time)
-    v = velocities_of(mechanism, c)
-    if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
-        _report(mechanism, "velocity", G @ v - b, _rate_scale(a, G, v, b, sizes) * sizes, state.time, "m/s")
-    return Checked(G, c, d)
-
-
-def start_table(mechanism: Mechanism, state: State) -> TimeTable:
-    """What time prescribes from a state on; raises ValueError where the state is none of the mechanism."""
-    if state.x.shape != (mechanism.layout.size,):
-        raise ValueError(f"the state must have {mechanism.layout.size} entries, got {state.x.size}")
-    rows = mechanism.layout.multipliers
-    if state.multipliers.shape != (rows,):
-        raise ValueError(f"the multipliers of the state must have {rows} entries, got {state.multipliers.size}")
-    return TimeTable(mechanism, state.anchors)
-
-
-def _check_lengths(mechanism: Mechanism, product: Array) -> None:
-    squares = product[mechanism.network.arrays.springs.length_product]
-    for (name, _), square in zip(measures(mechanism.connections), squares, strict=False):
-        if square <= 0.0:
-            raise ValueError(f"{name} has no length at this pose, and so no direction")
-
-
-def _check_contacts(mechanism: Mechanism, product: Array) -> None:
-    t = mechanism.network.arrays.rolling
-    for row, height, least in zip(t.positive_row, product[t.positive], t.least, strict=True):
-        if height <= least:
-            raise ValueError(
-                f"{mechanism.constraint_names[row]}: the disc must stand on the ground, its centre above it, got a "
-                f"height of {height:.3g} m: a disc that lies flat has no point of contact; guess its height in "
-                "mechanism.assemble(...)"
-            )
-
-
-def _check_rotations(mechanism: Mechanism, R: Array) -> None:
-    defect = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(mechanism.layout.dim)).max(axis=(1, 2))
-    worst = int(np.argmax(defect))
-    if defect[worst] > CONSISTENT:
-        name = list(mechanism.bodies)[worst]
-        raise ValueError(f"the rotation of {name!r} must be a rotation: |RᵀR − 1| = {defect[worst]:.0e}")
-    mirrored = np.flatnonzero(np.linalg.det(R) < 0.0)
-    if mirrored.size:
-        name = list(mechanism.bodies)[mirrored[0]]
-        raise ValueError(f"the rotation of {name!r} must be a rotation: its determinant is −1, a reflection")
-
-
-def refuse_redundant(mechanism: Mechanism, G: Any) -> None:
-    """Raise ValueError, naming the constraints, unless G has full rank: the multipliers would not be unique."""
-    listed = explain_redundancy(mechanism, G)
-    if listed:
-        raise ValueError(
-            f"{listed}. The joint forces would not be unique at this pose: remove a constraint, free one direction, or "
-            "allow redundant='least_norm'"
-        )
-
-
-def explain_redundancy(mechanism: Mechanism, G: Any) -> str:
-    """The redundant constraints and what they follow from, in words; empty where G has full rank."""
-    if _is_regular(G):
-        return ""
-    _, redundant = null_space(G, mechanism.constraint_names)
-    return "; ".join(explain_redundant(names) for names in redundant)
-
-
-def _is_regular(G: Any) -> bool:
-    """Whether G, dense or of few rows, has full rank by far: then no diagonal entry of a pivoted QR is small.
-
-    They are at least the smallest singular value of the rows over their lengths, whose square is an eigenvalue here.
-    """
-    if not G.shape[0] or not G.shape[1] or (sparse.issparse(G) and G.shape[0] > FEW):
-        return False
-    gram = dense(G @ G.T)
-    size = np.sqrt(np.where(gram.diagonal() > 0.0, gram.diagonal(), 1.0))
-    return bool(np.linalg.eigvalsh(gram / np.outer(size, size))[0] > REGULAR**2)
-
-
-def _unit_of(mechanism: Mechanism, row: int, unit: str) -> str:
-    rows = [r for c in mechanism.connections for r in c.rows]
-    return unit.replace("m", "rad", 1) if rows[row].unit == "N m" else unit
-
-
-def _report(mechanism: Mechanism, what: str, defect: Array, size: Array, time: float, unit: str) -> None:
-    excess = np.abs(defect) - 1e2 * CONSISTENT * size
-    worst = int(np.argmax(excess))
-    if excess[worst] > 0.0:
-        raise ValueError(
-            f"inconsistent initial {what} at t = {time} s: {mechanism.constraint_names[worst]} is violated by "
-            f"{abs(defect[worst]):.3g} {_unit_of(mechanism, worst, unit)}; use mechanism.assemble(...) and "
-            "mechanism.consistent_state(...)"
-        )

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from ...joints.rows.connection import Measure
 from ...linear.elimination import explain_redundant, null_space
 from ...systems.resistive_relations import Relation
-from ..model.state import Pose, TimeTable, at_rest, laws
-from .consistent_start import constraint_rates
+from ..model.constraints import constraint_rates
+from ..model.state import Pose, at_rest
+from ..model.time_table import TimeTable, laws
+from .assembly import assemble
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..model.model import Model
 
 
-def describe(mechanism: Mechanism, pose: Pose | None = None) -> str:
+def describe(mechanism: Model, pose: Pose | None = None) -> str:
     """Bodies, connections, degrees of freedom, redundancies at a pose and the state layout, as plain text."""
     layout = mechanism.layout
     lines = [f"{'plane' if layout.dim == 2 else 'space'}, {len(mechanism.bodies)} bodies"]
@@ -39,14 +41,14 @@ def _damping(measure: Measure) -> str:
     return str(given) if isinstance(given, Relation) else f"viscous({given:.9g})" if given else ""
 
 
-def _freedoms(mechanism: Mechanism, pose: Pose | None) -> list[str]:
+def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
     velocities, rows = mechanism.layout.velocities, mechanism.layout.multipliers
     free = sum(not law.holonomic for law in laws(mechanism))
     count = f"velocities {velocities}, constraints {rows}" + (f" ({free} nonholonomic)" if free else "")
     where = "at the given pose"
     if pose is None:
         try:
-            pose, where = mechanism.assemble(), "at the pose assembled without a guess"
+            pose, where = assemble(mechanism, {}, {}, 0.0), "at the pose assembled without a guess"
         except ValueError:
             return [f"{count}, freedoms at least {max(velocities - rows, 0)}; redundancies: give describe(pose) a pose"]
     c = at_rest(mechanism, pose.centres, pose.rotations)

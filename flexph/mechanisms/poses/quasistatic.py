@@ -20,15 +20,14 @@ from ...kernels.continuous import (
 )
 from ...kernels.springs import resistances
 from ...kernels.state import Configuration, derive
+from ...numerics.arrays import Array
 from ...numerics.factors.singular_systems import least_norm, solve_saddle
-from ...numerics.rotations import Array
+from ..model.constraints import constraint_gap, constraint_rates, move, move_with, spring_forces, velocities_of
 from ..model.placement import Motion
-from ..model.state import TimeTable
-from .assembly import move
-from .consistent_start import constraint_gap, constraint_rates, move_with, spring_forces, velocities_of
+from ..model.time_table import TimeTable
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..model.model import Model
 
 PASSES = 60
 FEW = 400
@@ -40,7 +39,7 @@ SETTLED = 1e-10
 
 
 def deform(
-    mechanism: Mechanism, c: Configuration, table: TimeTable, time: float, velocities: Mapping[str, Motion]
+    mechanism: Model, c: Configuration, table: TimeTable, time: float, velocities: Mapping[str, Motion]
 ) -> Configuration:
     """The nearest pose with u, σ that balance the inertia forces at u̇ = ü = 0 and keep the joints closed.
 
@@ -72,7 +71,7 @@ def deform(
     )
 
 
-def _correction(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> tuple[Array, Array]:
+def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> tuple[Array, Array]:
     """Newton corrections of the rigid position and of u; least-norm where freedoms or multipliers are left open."""
     a = mechanism.network.arrays
     n = a.body_u.size
@@ -111,7 +110,7 @@ def _regular(system: Any, rhs: Array, rigid: Array) -> Array:
     return solve_saddle(whole, np.append(rhs, np.zeros(open_ways.shape[1])))
 
 
-def _close(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Configuration:
+def _close(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Configuration:
     """Close the joints to round-off by the least change of the position and, where it takes that, of u."""
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     for columns in (rigid, rigid, mechanism.layout.velocities):
@@ -125,12 +124,12 @@ def _close(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float
     return c
 
 
-def _elastic_force(mechanism: Mechanism, c: Configuration) -> Array:
+def _elastic_force(mechanism: Model, c: Configuration) -> Array:
     a = mechanism.network.arrays
     return strain_operator(a, c.u).T @ elastic_stress(a, c.u)
 
 
-def _stiffness(mechanism: Mechanism, c: Configuration) -> tuple[Any, Any]:
+def _stiffness(mechanism: Model, c: Configuration) -> tuple[Any, Any]:
     """DᵀC⁻¹D, the geometric stiffness of the stresses, and the centrifugal softening −ω²K, as K₀ + S mean.
 
     The shifts of the mass integrals to centre of mass and mean axes are kept apart as S where they would fill them.
@@ -147,13 +146,13 @@ def _stiffness(mechanism: Mechanism, c: Configuration) -> tuple[Any, Any]:
     return made, shift
 
 
-def _mean(mechanism: Mechanism) -> Any:
+def _mean(mechanism: Model) -> Any:
     """Mean motions of the bodies (k, n) where the shifts to them are kept apart; none where they are folded in."""
     a = mechanism.network.arrays
     return sparse.csr_array((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.border)
 
 
-def _curvature(mechanism: Mechanism, c: Configuration, table: TimeTable, time: float) -> Array:
+def _curvature(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
     """d/dt (b − G v) at constant velocities, by a second-order difference along the motion."""
     v = velocities_of(mechanism, c)[: -mechanism.layout.flexible or None]
     fastest = float(np.abs(v).max(initial=0.0)) or 1.0
@@ -166,7 +165,7 @@ def _curvature(mechanism: Mechanism, c: Configuration, table: TimeTable, time: f
     return (-3.0 * values[0] + 4.0 * values[1] - values[2]) / (2.0 * step)
 
 
-def _applied(mechanism: Mechanism, c: Configuration, table: TimeTable) -> Array:
+def _applied(mechanism: Model, c: Configuration, table: TimeTable) -> Array:
     """Gravity, centrifugal and gyroscopic forces, springs and dampers on (ṙ, ω, u̇)."""
     a = mechanism.network.arrays
     v = velocities_of(mechanism, c)

@@ -11,11 +11,13 @@ from ...bodies.ports import find_port
 from ...joints.rows.connection import Connection
 from ...joints.rows.vectors import Ground, Place, PortName, Product, Turn, Vector
 from ...numerics import checks as check
-from ...numerics.rotations import Array, cross, moment, spin_map
-from ..model.state import State, TimeTable, configuration
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross, moment, spin_map
+from ..model.state import State, configuration
+from ..model.time_table import TimeTable
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..model.model import Model
 
 
 @dataclass(frozen=True)
@@ -42,14 +44,14 @@ class Motion(NamedTuple):
     u: Array
 
 
-def reaction_of_state(mechanism: Mechanism, state: State, joint: str, on: str, frame: str) -> Reaction:
+def reaction_of_state(mechanism: Model, state: State, joint: str, on: str, frame: str) -> Reaction:
     """See :meth:`flexph.Mechanism.reaction`."""
     c = configuration(mechanism, state.x)
     motion = Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
     return reaction(mechanism, motion, state.multipliers[None], TimeTable(mechanism, state.anchors), joint, on, frame)
 
 
-def position_of(mechanism: Mechanism, state: State, port: str) -> Array:
+def position_of(mechanism: Model, state: State, port: str) -> Array:
     """See :meth:`flexph.Mechanism.position`."""
     c = configuration(mechanism, state.x)
     motion = Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
@@ -58,7 +60,7 @@ def position_of(mechanism: Mechanism, state: State, port: str) -> Array:
 
 
 def reaction(
-    mechanism: Mechanism, motion: Motion, multipliers: Array, table: TimeTable, joint: str, on: str, frame: str
+    mechanism: Model, motion: Motion, multipliers: Array, table: TimeTable, joint: str, on: str, frame: str
 ) -> Reaction:
     """The wrench of a joint along a motion.
 
@@ -98,20 +100,20 @@ def reaction(
     return Reaction(motion.times, force, torque, str(port), frame)
 
 
-def _first_row(mechanism: Mechanism, connection: Connection) -> tuple[int, int]:
+def _first_row(mechanism: Model, connection: Connection) -> tuple[int, int]:
     """Numbers of a connection and of its first row."""
     first = [c.name for c in mechanism.connections].index(connection.name)
     return first, sum(len(c.rows) for c in mechanism.connections[:first])
 
 
-def _turns(mechanism: Mechanism, connection: Connection) -> list[tuple[int, Turn]]:
+def _turns(mechanism: Model, connection: Connection) -> list[tuple[int, Turn]]:
     """The spins in the rows of a joint, with the numbers of the rows."""
     _, row = _first_row(mechanism, connection)
     return [(row + k, turn) for k, r in enumerate(connection.rows) for turn in r.law.turns]
 
 
 def _forces(
-    mechanism: Mechanism, connection: Connection, multipliers: Array, table: TimeTable, points: _Places
+    mechanism: Model, connection: Connection, multipliers: Array, table: TimeTable, points: _Places
 ) -> list[tuple[Product, Array]]:
     """The products of a joint and the force on each of them, (k,)."""
     first, row = _first_row(mechanism, connection)
@@ -133,7 +135,7 @@ def _forces(
 class _Places:
     """World points and directions along a motion."""
 
-    def __init__(self, mechanism: Mechanism, motion: Motion) -> None:
+    def __init__(self, mechanism: Model, motion: Motion) -> None:
         self._m, self._motion, self._dim = mechanism, motion, mechanism.layout.dim
         sizes = [b.size for b in mechanism.bodies.values()]
         self._start = np.cumsum([0, *sizes])

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...kernels.resolution import coordinate_size, unresolved_energy
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
+from ..model.constraints import extent
 from ..model.state import configuration
-from .assembly import extent
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..model.model import Model
 
 
 class Resolution(NamedTuple):
@@ -27,7 +27,7 @@ class Resolution(NamedTuple):
     weight: float
 
 
-def resolution(mechanism: Mechanism, states: Array, lengths: Array) -> Resolution:
+def resolution(mechanism: Model, states: Array, lengths: Array) -> Resolution:
     """The resolution of a run from its states (k + 1, n) and the lengths of its steps (k,) [s]."""
     a, first = mechanism.network.arrays, configuration(mechanism, states[0])
     size = coordinate_size(a, states[:, : mechanism.layout.position_sizes[0]])

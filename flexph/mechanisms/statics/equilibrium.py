@@ -17,25 +17,28 @@ from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import MANY
 from ...numerics.factors.singular_systems import solve_saddle
-from ...numerics.rotations import Array, spin_map
-from ...results.validity import warn_of_range
+from ...numerics.rotations import spin_map
 from ...systems.inputs import Forcing, Input
-from ..model.redundancy import independent
-from ..model.state import Anchors, Pose, State, TimeTable, at_rest, flat, laws
-from ..poses.assembly import extent, move
-from ..poses.consistent_start import (
+from ..model.constraints import (
     check_consistent,
     constraint_gap,
     constraint_rates,
     explain_redundancy,
+    extent,
+    move,
     spring_forces,
 )
+from ..model.range_of_validity import warn_of_range
+from ..model.redundancy import independent
+from ..model.state import Pose, State, at_rest, flat
+from ..model.time_table import Anchors, TimeTable, laws
 from .steady_rotation import Steady, refuse_supports, steady_rotation
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..model.model import Model
 
 ITERATIONS = 100
 SETTLED = 1e-13
@@ -55,7 +58,7 @@ BALANCED = 1e-6
 class Problem(NamedTuple):
     """What is to balance: a mechanism under inputs at a time, in a steady motion."""
 
-    mechanism: Mechanism
+    mechanism: Model
     table: TimeTable
     time: float
     applied: Array
@@ -82,16 +85,14 @@ class Problem(NamedTuple):
         return constraint_rates(self.mechanism, c, self.table, self.time)[0]
 
 
-def problem(
-    mechanism: Mechanism, anchors: Anchors, time: float, inputs: Mapping[str, Input], steady: Steady
-) -> Problem:
+def problem(mechanism: Model, anchors: Anchors, time: float, inputs: Mapping[str, Input], steady: Steady) -> Problem:
     """The problem of a mechanism with the anchors of a pose."""
     applied = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(time)
     return Problem(mechanism, TimeTable(mechanism, anchors), time, applied, steady)
 
 
 def equilibrium(
-    mechanism: Mechanism,
+    mechanism: Model,
     pose: Pose,
     inputs: Mapping[str, Input],
     spin: Any,
@@ -129,14 +130,14 @@ def equilibrium(
     )
 
 
-def refuse_nonholonomic(mechanism: Mechanism, what: str) -> None:
+def refuse_nonholonomic(mechanism: Model, what: str) -> None:
     """Raise ValueError where a constraint on velocities fixes no position."""
     for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
         if not law.holonomic:
             raise ValueError(f"{what} is not known of mechanisms with nonholonomic joints, and {name!r} is one")
 
 
-def _turning(mechanism: Mechanism, c: Configuration, steady: Steady) -> Configuration:
+def _turning(mechanism: Model, c: Configuration, steady: Steady) -> Configuration:
     """The configuration with the velocities of the steady motion."""
     own = np.einsum("bji,j->bi", spin_map(c.R), steady.spin)
     turns = np.array([b.turns for b in mechanism.bodies.values()])
@@ -220,7 +221,7 @@ def _saddle(a: Arrays, block: Any, G: Any, rhs: Array) -> Array:
     return found
 
 
-def _moved(mechanism: Mechanism, c: Configuration, correction: Array, steady: Steady) -> Configuration:
+def _moved(mechanism: Model, c: Configuration, correction: Array, steady: Steady) -> Configuration:
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     largest = float(np.abs(correction[columns(mechanism.network.arrays)[1].ravel()]).max(initial=0.0))
     correction = correction * min(1.0, 0.5 / largest) if largest > 0.0 else correction
@@ -262,7 +263,7 @@ def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     return state
 
 
-def is_balanced(mechanism: Mechanism, c: Configuration, left: Array, forces: Array, spin: Array) -> bool:
+def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, spin: Array) -> bool:
     """Whether forces that are left on (ṙ, ω, u̇) are round-off beside these forces and the weights.
 
     All are compared by their work along displacements of the size of the mechanism: forces, torques and what acts on

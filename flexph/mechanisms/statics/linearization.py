@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from ...bodies.body import Body
-from ...bodies.inertia import contract
+from ...bodies.linear_body import DENSE_LIMIT, linear_body, to_dense
 from ...bodies.mean_axes import unshifted
-from ...interconnection.two_systems import constrain
+from ...interconnection.two_systems import constrain, join
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...kernels.continuous import spring_rates
@@ -20,74 +20,21 @@ from ...kernels.rolling import gains, weights
 from ...kernels.springs import damping_slopes
 from ...kernels.state import node_arms, vectors
 from ...kernels.step import world_loads
-from ...numerics.rotations import Array, cross, spin_map, spins
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross, spin_map, spins
 from ...systems.linear import LinearPHDAE
-from ..model.state import Pose, TimeTable, product_values, spring_values
+from ..model.state import Pose, product_values
+from ..model.time_table import TimeTable, spring_values
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..model.model import Model
 
 UNLOADED = 1e-9
 """Stretch of a spring, over the size of bodies and the distances between them, or turn [rad] up to which it carries
 nothing."""
 
-DENSE_LIMIT = 500
-"""States up to which dense matrices are made: below, dense algebra is faster."""
 
-
-def linear_body(body: Body, name: str) -> LinearPHDAE:
-    """A body at rest ([flex] eq. (45)): velocities of P in body axes (v_P, ω, u̇) and stresses σ, sparse.
-
-    ``E = diag([[M_rr, M_rf], [M_fr, M_ff]], C)``, ``J = [[0, −Dᵀ], [D, 0]]`` with D at u = 0; M is eq. (33).
-    """
-    if body.unshifted is not None:
-        return unshifted(linear_body(body.unshifted, name), {name: body})
-    c, d = contract(body.inertia, about_centre=False), body.dim
-    basis, n, s = cross(d), body.size, spins(d) if body.turns else 0
-    lever = np.einsum("aij,j->ia", basis, body.inertia.first)[:, :s]
-    mass = sparse.block_array(
-        [
-            [
-                body.mass * sparse.eye_array(d),
-                sparse.csr_array(lever),
-                sparse.csr_array(body.inertia.shape_first),
-            ],
-            [sparse.csr_array(lever.T), sparse.csr_array(c.J[:s, :s]), sparse.csr_array(c.n[:s])],
-            [sparse.csr_array(body.inertia.shape_first.T), sparse.csr_array(c.n[:s].T), c.M],
-        ]
-    )
-    elastic = body.elasticity
-    C = sparse.csr_array((0, 0)) if elastic is None else sparse.csr_array(elastic.compliance)
-    D = sparse.csr_array((0, n)) if elastic is None else sparse.csr_array(elastic.strain)
-    before = sparse.csr_array((D.shape[0], d + s))
-    strain = sparse.hstack([before, D])
-    J = sparse.block_array([[None, -strain.T], [strain, None]])
-    kinetic = np.arange(d + s + n + D.shape[0]) < d + s + n
-    parts = {f"{name}.{part}": sl for part, sl in _parts(d, s, n, D.shape[0]).items()}
-    return LinearPHDAE(
-        E=sparse.block_diag([mass, C]).tocsr(),
-        J=sparse.csr_array(J),
-        R=_damping(body, c.M, d + s),
-        parts=parts,
-        kinetic=kinetic,
-    )
-
-
-def _parts(d: int, s: int, n: int, m: int) -> dict[str, slice]:
-    edges = np.cumsum([0, d, s, n, m])
-    names = ("velocity", "spin", "deformation_rate", "stress")
-    return {k: slice(int(edges[i]), int(edges[i + 1])) for i, k in enumerate(names) if edges[i + 1] > edges[i]}
-
-
-def _damping(body: Body, M: Any, rigid: int) -> Any:
-    e, n = body.elasticity, body.size
-    if e is None:
-        return sparse.csr_array((rigid + n,) * 2)
-    blocks = [sparse.csr_array((rigid,) * 2), e.damping(M, np.zeros(n)), sparse.csr_array((e.size,) * 2)]
-    return sparse.block_diag(blocks).tocsr()
-
-
-def linearize(mechanism: Mechanism, pose: Pose) -> LinearPHDAE:
+def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     """Small motions about rest at an unloaded pose: bodies joined, springs and dampers added, 0 = G x for the joints.
 
     Drives are locked. The matrices are sparse above 500 states, dense below. Raises ValueError where gravity or a
@@ -97,7 +44,7 @@ def linearize(mechanism: Mechanism, pose: Pose) -> LinearPHDAE:
     if any(body.unshifted for body in mechanism.bodies.values()):
         bodies = {name: body.unshifted or body for name, body in mechanism.bodies.items()}
         return unshifted(linearize(replace(mechanism, bodies=bodies), pose), mechanism.bodies)
-    system = mechanism.bodies_at_rest
+    system = mechanism.once(bodies_at_rest)
     nodes = _node_rows(mechanism, pose)
     gradient = _product_rows(mechanism, pose, nodes)
     coefficient, offset = TimeTable(mechanism, pose.anchors).at(0.0)
@@ -109,13 +56,12 @@ def linearize(mechanism: Mechanism, pose: Pose) -> LinearPHDAE:
     return system if system.size > DENSE_LIMIT else to_dense(system)
 
 
-def to_dense(system: LinearPHDAE) -> LinearPHDAE:
-    """The same system with dense matrices."""
-    full = lambda a: a.toarray() if sparse.issparse(a) else a  # noqa: E731
-    return replace(system, **{name: full(getattr(system, name)) for name in ("E", "J", "R", "B", "G")})
+def bodies_at_rest(model: Model) -> LinearPHDAE:
+    """All bodies at rest side by side, not connected: the same at every pose."""
+    return join(*(linear_body(body, name) for name, body in model.bodies.items()))
 
 
-def _refuse_loads(mechanism: Mechanism, pose: Pose) -> None:
+def _refuse_loads(mechanism: Model, pose: Pose) -> None:
     if np.any(mechanism.gravity):
         raise ValueError(
             "linearize needs an unloaded pose: gravity must be zero, since the geometric stiffness of the joint forces "
@@ -132,7 +78,7 @@ def _refuse_loads(mechanism: Mechanism, pose: Pose) -> None:
             raise ValueError(f"linearize needs an unloaded pose: {name} is stretched in it")
 
 
-def _node_rows(mechanism: Mechanism, pose: Pose) -> Any:
+def _node_rows(mechanism: Model, pose: Pose) -> Any:
     """World velocities R(χ v_P + ω × X + φ u̇) of all nodes over the states of all bodies: sparse (k·d, n)."""
     start = np.cumsum([0, *(b.size for b in mechanism.bodies.values())])
     shapes = (mechanism.network.raw_shape[:, start[i] : start[i + 1]] for i in range(len(mechanism.bodies)))
@@ -157,7 +103,7 @@ def _body_rows(a: Arrays, body: Body, index: int, R: Array, shape: Any) -> Any:
     return sparse.csr_array((local.data, (rows[local.row], local.col)), shape=(shape.shape[0], local.shape[1]))
 
 
-def _product_rows(mechanism: Mechanism, pose: Pose, nodes: Any) -> Any:
+def _product_rows(mechanism: Model, pose: Pose, nodes: Any) -> Any:
     """Rates of all products at the pose: sparse (p, n)."""
     a = mechanism.network.arrays
     vector = vectors(a, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
@@ -165,7 +111,7 @@ def _product_rows(mechanism: Mechanism, pose: Pose, nodes: Any) -> Any:
     return sparse.csr_array(sparse.csr_array(product_gradient(a, vector)) @ pulled)
 
 
-def _constraint_rows(mechanism: Mechanism, pose: Pose, coefficient: Array, rows: int, gradient: Any) -> Any:
+def _constraint_rows(mechanism: Model, pose: Pose, coefficient: Array, rows: int, gradient: Any) -> Any:
     """G over the states of all bodies, sparse (g, n); of nonholonomic rows what they ask of velocities at the pose."""
     a = mechanism.network.arrays
     made = sparse.csr_array(row_weights(a, coefficient, rows))
@@ -176,12 +122,12 @@ def _constraint_rows(mechanism: Mechanism, pose: Pose, coefficient: Array, rows:
     G = (made + sparse.csr_array(weights(a, gains(a, product, product), t.product, rows))) @ gradient
     spins = sparse.lil_array(G.shape)
     for row, body, axis in zip(t.spin_row, t.spin_body, t.spin_axis, strict=True):
-        at = mechanism.bodies_at_rest.parts[f"{list(mechanism.bodies)[body]}.spin"]
+        at = mechanism.once(bodies_at_rest).parts[f"{list(mechanism.bodies)[body]}.spin"]
         spins[row, at.start : at.stop] = axis @ spin_map(pose.rotations[[body]])[0]
     return G + spins.tocsr()
 
 
-def _with_inputs(mechanism: Mechanism, pose: Pose, system: LinearPHDAE, nodes: Any) -> LinearPHDAE:
+def _with_inputs(mechanism: Model, pose: Pose, system: LinearPHDAE, nodes: Any) -> LinearPHDAE:
     """External ports: forces on nodes, torques on sections; those that follow a section in its axes."""
     a = mechanism.network.arrays
     start = np.cumsum([0, *(b.size for b in mechanism.bodies.values())])
@@ -203,7 +149,7 @@ def _with_inputs(mechanism: Mechanism, pose: Pose, system: LinearPHDAE, nodes: A
     return replace(system, B=sparse.csr_array(B), ports=dict(mechanism.network.input_slices))
 
 
-def _with_springs(mechanism: Mechanism, pose: Pose, system: LinearPHDAE, gradient: Any) -> LinearPHDAE:
+def _with_springs(mechanism: Model, pose: Pose, system: LinearPHDAE, gradient: Any) -> LinearPHDAE:
     """Spring forces as states with compliance 1/k, dampers in R."""
     springs, elements = mechanism.network.arrays.springs, list(measures(mechanism.connections))
     if not elements:

@@ -13,17 +13,18 @@ from ...kernels.continuous import input_matrix, spring_operator, strain_operator
 from ...kernels.gradient import columns
 from ...kernels.springs import damping_slopes
 from ...linear.modes.quadratic_spectrum import modal
-from ...numerics.rotations import Array, cross
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross
 from ...systems.inputs import Input
 from ...systems.linear import LinearPHDAE
 from ..model.state import State
 from .small_motion import AtRest, small_motion
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..model.model import Model
 
 
-def linearize_state(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> LinearPHDAE:
+def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> LinearPHDAE:
     """Small motions about rest under load as a :class:`LinearPHDAE` with its constraints eliminated.
 
     ``E = diag(M, 1)``, ``J = [[0, −L], [Lᵀ, 0]]`` with M, K = L Lᵀ on the null space of G; K holds elasticity, springs
@@ -43,7 +44,7 @@ def linearize_state(mechanism: Mechanism, state: State, inputs: Mapping[str, Inp
     return _linear_system(mechanism, small, mass @ own, back)
 
 
-def _linear_system(mechanism: Mechanism, small: AtRest, root: Array, back: Array) -> LinearPHDAE:
+def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) -> LinearPHDAE:
     """The system with K = root rootᵀ and η = back s."""
     a, (n, rank) = mechanism.network.arrays, root.shape
     lift, parts = _lift(mechanism, small, back)
@@ -61,7 +62,7 @@ def _linear_system(mechanism: Mechanism, small: AtRest, root: Array, back: Array
     )
 
 
-def _damping(mechanism: Mechanism, small: AtRest) -> Array:
+def _damping(mechanism: Model, small: AtRest) -> Array:
     """R = FᵀF from the roots of its parts, so that it is semi-definite to the last bit."""
     a, bent = mechanism.network.arrays, small.basis[columns(mechanism.network.arrays)[2]]
     roots = [np.zeros((0, small.basis.shape[1]))]
@@ -82,7 +83,7 @@ def _damping(mechanism: Mechanism, small: AtRest) -> Array:
     return made
 
 
-def _lift(mechanism: Mechanism, small: AtRest, back: Array) -> tuple[Array, dict[str, slice]]:
+def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str, slice]]:
     """From the free states to the parts that linearizing a pose has: v_P, ω, u̇, σ of each body, and springs."""
     a = mechanism.network.arrays
     cv, cw, cu = columns(a)

@@ -16,16 +16,15 @@ from ...kernels.stiffness.tangent import tangent
 from ...linear.elimination import null_space
 from ...linear.modes.quadratic_spectrum import Noise, SmallMotion, Solution, solve
 from ...numerics import checks as check
-from ...numerics.rotations import Array
+from ...numerics.arrays import Array
 from ...systems.inputs import Input
+from ..model.constraints import extent, velocities_of
 from ..model.state import State, configuration
-from ..poses.assembly import extent
-from ..poses.consistent_start import velocities_of
 from .equilibrium import is_balanced, problem, refuse_nonholonomic
 from .steady_rotation import Steady, steady_motion
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..model.model import Model
 
 ROUND_OFF = 10.0 * float(np.finfo(float).eps)
 """Error of an entry of the stiffness over the sum of the sizes of its terms: some ten operations lie on the way."""
@@ -66,7 +65,7 @@ class AtRest(NamedTuple):
     motion: SmallMotion
 
 
-def small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> AtRest:
+def small_motion(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> AtRest:
     """M, C, R and K of the small motions about a state. Raises ValueError unless it is in equilibrium."""
     a, c = mechanism.network.arrays, configuration(mechanism, state.x)
     d, steady = derive(a, c), steady_motion(mechanism, state)
@@ -85,7 +84,7 @@ def small_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]
     return AtRest(c, d, basis, steady, SmallMotion(mass, gyroscopic, damping, stiffness, Noise(size, basis)))
 
 
-def _in_any_direction(mechanism: Mechanism, size: Any) -> Any:
+def _in_any_direction(mechanism: Model, size: Any) -> Any:
     """What sizes (n_v, n_v) leave in other directions of the world or of a body: these are known to round-off."""
     centres, spins, bent = columns(mechanism.network.arrays)
     groups = [*centres, *(own for own in spins if own[0] >= 0)]
@@ -96,7 +95,7 @@ def _in_any_direction(mechanism: Mechanism, size: Any) -> Any:
     return np.finfo(float).eps * (every @ size @ every)
 
 
-def _refuse_unbalanced(mechanism: Mechanism, c: Configuration, left: Array, joints: Array, steady: Steady) -> None:
+def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: Array, steady: Steady) -> None:
     if not is_balanced(mechanism, c, left, np.maximum(np.abs(joints), np.abs(left + joints)), steady.spin):
         raise ValueError(
             "the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...), and needs "
@@ -104,7 +103,7 @@ def _refuse_unbalanced(mechanism: Mechanism, c: Configuration, left: Array, join
         )
 
 
-def _unbalanced_stiffness(mechanism: Mechanism, c: Configuration, left: Array) -> Any:
+def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> Any:
     """What unbalanced forces add to the stiffness of motions that the energy does not see, sparse diagonal (n_v, n_v).
 
     Turning the whole mechanism moves the force f on a centre of mass at r by f·(θ × (θ × r)).
@@ -117,7 +116,7 @@ def _unbalanced_stiffness(mechanism: Mechanism, c: Configuration, left: Array) -
     return sparse.diags_array(size)
 
 
-def spectrum(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> Spectrum:
+def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """See :meth:`flexph.Mechanism.spectrum`."""
     small = small_motion(mechanism, state, inputs)
     solution = solve(small.motion)
@@ -146,7 +145,7 @@ def _message(steady: Steady, solution: Solution) -> str:
     )
 
 
-def _shape_parts(mechanism: Mechanism) -> dict[str, slice]:
+def _shape_parts(mechanism: Model) -> dict[str, slice]:
     """Names of the rows of the shapes: centre, turn and deformation of each body."""
     cv, cw, cu = columns(mechanism.network.arrays)
     parts: dict[str, slice] = {}

@@ -10,12 +10,13 @@ from ...joints.rows.vectors import Ground
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.state import Configuration, derive
 from ...numerics import checks as check
-from ...numerics.rotations import Array, cross, skew, spin_map, spins
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross, skew, spin_map, spins
+from ..model.constraints import velocities_of
 from ..model.state import State, configuration
-from ..poses.consistent_start import velocities_of
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
+    from ..model.model import Model
 
 ALONG = 1e-9
 """Sine of the angle between gravity and the axis of a steady rotation up to which it is along the axis."""
@@ -38,7 +39,7 @@ class Steady(NamedTuple):
         return self.field(r) @ skew(self.spin, r.shape[1]).T
 
 
-def steady_rotation(mechanism: Mechanism, spin: Any, about: Any) -> Steady:
+def steady_rotation(mechanism: Model, spin: Any, about: Any) -> Steady:
     """A rotation with a spin about a point; raises ValueError where gravity is not along its axis."""
     dim = mechanism.layout.dim
     turning = np.zeros(spins(dim)) if spin is None else check.array("spin", np.atleast_1d(spin), (spins(dim),))
@@ -51,7 +52,7 @@ def steady_rotation(mechanism: Mechanism, spin: Any, about: Any) -> Steady:
     return Steady(turning, -skew(turning, dim) @ centre)
 
 
-def refuse_supports(mechanism: Mechanism, G: Any, c: Configuration, spin: Array) -> None:
+def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> None:
     """Raise ValueError, naming it, where a joint holds a body to the ground so that it cannot turn.
 
     G v are the rates of the constraints (g,) at the velocities v of the rotation, those of the configuration.
@@ -74,7 +75,7 @@ def refuse_supports(mechanism: Mechanism, G: Any, c: Configuration, spin: Array)
             )
 
 
-def steady_motion(mechanism: Mechanism, state: State) -> Steady:
+def steady_motion(mechanism: Model, state: State) -> Steady:
     """The steady motion v₀ + Ω × r of a state; raises ValueError where bodies move against each other or deform."""
     c = configuration(mechanism, state.x)
     dim = mechanism.layout.dim
@@ -99,7 +100,7 @@ def steady_motion(mechanism: Mechanism, state: State) -> Steady:
     return Steady(found[dim:], found[:dim])
 
 
-def _about_gravity(mechanism: Mechanism, matrix: Array, given: Array) -> Array:
+def _about_gravity(mechanism: Model, matrix: Array, given: Array) -> Array:
     """The steady motion without v₀ whose spin is along gravity; refused without gravity."""
     dim, g = mechanism.layout.dim, mechanism.gravity
     if dim == 3 and np.any(g):

@@ -1,1 +1,5 @@
-"""TODO."""
+"""Factors of sparse matrices: definite, symmetric, bordered and singular ones.
+
+Signs of pivots, memory that a factor takes, null spaces; PARDISO where it is installed.
+Imports: numerics.
+"""

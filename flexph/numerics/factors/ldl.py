@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 
 from .. import checks as check
-from ..rotations import Array
+from ..arrays import Array
 
 
 def ldl(name: str, matrix: Array) -> tuple[Array, Array]:

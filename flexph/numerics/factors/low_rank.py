@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..rotations import Array
+from ..arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,3 +80,34 @@ def placed(block: Array, corner: tuple[int, int], shape: tuple[int, int]) -> Any
     entries = sparse.coo_array(block)
     row, column = entries.row + corner[0], entries.col + corner[1]
     return sparse.coo_array((entries.data, (row, column)), shape=shape).tocsr()
+
+
+def inverse_by_blocks(matrix: Any) -> Any:
+    """Inverse of a symmetric positive definite sparse matrix, its connected blocks of each size at once."""
+    a = sparse.csr_array(matrix)
+    _, label = sparse.csgraph.connected_components(a, directed=False)
+    sizes = np.bincount(label)
+    order = np.argsort(label, kind="stable")  # entries block by block
+    first = np.cumsum([0, *sizes])
+    place = np.empty(a.shape[0], dtype=np.int64)
+    place[order] = np.arange(a.shape[0]) - first[label[order]]  # of each index in its block
+    coo = a.tocoo()
+    data, rows, columns = [], [], []
+    for size in np.unique(sizes):
+        blocks = np.flatnonzero(sizes == size)
+        index = order[first[blocks][:, None] + np.arange(size)]
+        number = np.full(len(sizes), -1)
+        number[blocks] = np.arange(len(blocks))
+        mine = number[label[coo.row]] >= 0
+        full = np.zeros((len(blocks), size, size))
+        i, j = coo.row[mine], coo.col[mine]
+        np.add.at(full, (number[label[i]], place[i], place[j]), coo.data[mine])
+        data.append(np.linalg.solve(full, np.broadcast_to(np.eye(size), full.shape)).ravel())
+        rows.append(np.repeat(index, size, axis=1).ravel())
+        columns.append(np.tile(index, (1, size)).ravel())
+    if not data:
+        return sparse.csr_array(a.shape)
+    entries = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
+    made = sparse.csr_array(sparse.coo_array(entries, shape=a.shape))
+    made.eliminate_zeros()
+    return made

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...bodies.elasticity import inverse_by_blocks
-from ..rotations import Array
+from ..arrays import Array
+from .low_rank import inverse_by_blocks
 from .memory_cost import Cost, announced
 from .symmetric_factor import SymmetricFactor
 

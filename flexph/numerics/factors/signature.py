@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigvalsh, svd
 
-from ..rotations import Array
+from ..arrays import Array
 
 BALANCINGS = 30
 """Scalings of rows and columns: each halves the logarithms of their largest entries."""

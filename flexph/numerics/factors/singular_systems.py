@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from ..rotations import Array
+from ..arrays import Array
 from .positive_definite import FEW, PARDISO, pardiso
 
 NOISE = 1e-15

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import ldl
 
-from ..rotations import Array
+from ..arrays import Array
 from . import positive_definite as positive
 from .symmetric_factor import SymmetricFactor
 

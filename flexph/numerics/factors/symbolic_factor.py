@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.sparse.linalg import spilu
 
-from ..rotations import Array
+from ..arrays import Array
 
 DENSE_ROW = 10.0
 """Entries over √n from which on a row is ordered last, as in AMD (Amestoy, Davis, Duff, ACM Trans. Math. Softw. 30

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from ..rotations import Array
+from ..arrays import Array
 from .memory_cost import Cost, announced
 from .symbolic_factor import column_counts, minimum_degree_order
 

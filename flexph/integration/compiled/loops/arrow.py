@@ -7,8 +7,8 @@ through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄: 
 
 from __future__ import annotations
 
+from ....numerics.arrays import Array
 from ....numerics.compiling import in_place
-from ....numerics.rotations import Array
 from ..memory.data import Index
 from ..memory.memory import REAL, WHOLE, Memory, block, index_matrix, indices, matrix, places, span, tensor, vector
 from ..memory.simd import brief, get, put, take

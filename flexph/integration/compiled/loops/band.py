@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....numerics.arrays import Array
 from ....numerics.compiling import in_place
-from ....numerics.rotations import Array
 from ..memory.data import Index
 from ..memory.simd import LANE, brief, get, mix, padded, put, take
 

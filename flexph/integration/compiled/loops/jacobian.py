@@ -6,8 +6,8 @@ All are entries of the flexible matrices, of their columns and rows, or of the b
 
 from __future__ import annotations
 
+from ....numerics.arrays import Array
 from ....numerics.compiling import in_place
-from ....numerics.rotations import Array
 from ..memory.memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, places, span, tensor, vector
 from ..memory.simd import get, put
 from .motion import copy, cross_product

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ....numerics.arrays import Array
 from ....numerics.compiling import in_place
-from ....numerics.rotations import Array
 from ..memory.memory import REAL, WHOLE, Memory, indices, matrix, number, places, tensor, vector
 from .motion import mean_shapes
 from .relations import force

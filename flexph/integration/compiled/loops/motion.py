@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ....numerics.arrays import Array
 from ....numerics.compiling import in_place
-from ....numerics.rotations import Array
 from ..memory.memory import REAL, WHOLE, Memory, indices, matrix, places, tensor, vector
 from ..memory.simd import brief, combine
 

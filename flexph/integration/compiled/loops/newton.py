@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 
-from ....kernels import resolution
+from ....kernels import resolution, tolerances
 from ....kernels.resolution import RESOLUTION
+from ....kernels.tolerances import CLOSED, LEAST, MAX_ITERATIONS, NOISE, SETTLED, STAGNATED
+from ....numerics.arrays import Array
 from ....numerics.compiling import in_place
-from ....numerics.rotations import Array
-from ...exact import newton as plain
-from ...exact.newton import CLOSED, LEAST, MAX_ITERATIONS, NOISE, SETTLED, STAGNATED
 from ..memory.memory import REAL, WHOLE, Memory, indices, matrix, places, span, tensor, vector
 from .arrow import factor, solve
 from .relations import keep_rates, stick
 from .residual import residual, trial
 from .rolling import has_fallen
 
-is_slow, settled_at = in_place(plain.is_slow), in_place(plain.settled_at)
+is_slow, settled_at = in_place(tolerances.is_slow), in_place(tolerances.settled_at)
 unresolved_energy = in_place(resolution.unresolved_energy)
 
 

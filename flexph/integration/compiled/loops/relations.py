@@ -15,14 +15,14 @@ from numba.extending import intrinsic
 
 from ....joints.rows.connection import measures
 from ....kernels.arrays import Springs
+from ....numerics.arrays import Array
 from ....numerics.compiling import in_place
-from ....numerics.rotations import Array
 from ....systems.resistive_relations import DIFFERENCE, Relation
 from ..memory.data import Index
 from ..memory.memory import REAL, WHOLE, Memory, indices, matrix, vector
 
 if TYPE_CHECKING:
-    from ....mechanisms.mechanism import Mechanism
+    from ....mechanisms.model.model import Model
 
 QUADRATIC, COULOMB, GENERAL = 1, 2, 3
 """Kinds of relations; 0 where there is none."""
@@ -54,7 +54,7 @@ def resisting(springs: Springs, names: list[str]) -> Resisting:
     return Resisting(kind, parameter, function, derivative, steepness, springs.resisting)
 
 
-def compile_relations(mechanism: Mechanism) -> None:
+def compile_relations(mechanism: Model) -> None:
     """Compile the functions of all general relations; ValueError, with name, where numba cannot."""
     springs = mechanism.network.arrays.springs
     if any(relation.kind == "general" for relation in springs.relations):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ....numerics.arrays import Array
 from ....numerics.compiling import in_place
-from ....numerics.rotations import Array
 from ..memory.memory import REAL, WHOLE, Memory, index_matrix, indices, matrix, number, places, span, tensor, vector
 from ..memory.simd import mix
 from .motion import copy, inertia_products, mean_shapes, momenta, node_arms, vectors

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ....numerics.arrays import Array
 from ....numerics.compiling import in_place
-from ....numerics.rotations import Array
 from ..memory.memory import REAL, WHOLE, Memory, indices, vector
 from .relations import force, slope
 

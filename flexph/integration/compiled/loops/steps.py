@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ....kernels.tolerances import APART, WILD, WOVEN
+from ....numerics.arrays import Array
 from ....numerics.compiling import in_place
-from ....numerics.rotations import Array
-from ...exact.step import APART, WILD, WOVEN
 from ..memory.data import Index
 from ..memory.memory import REAL, WHOLE, Memory, indices, matrix, number, places, span, tensor, vector
 from .arrow import solve_border

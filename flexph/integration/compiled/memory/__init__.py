@@ -1,1 +1,4 @@
-"""TODO."""
+"""How the arrays of the compiled kernels lie in memory, and loops over vector registers.
+
+Imports: numerics.
+"""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....numerics.rotations import Array
+from ....numerics.arrays import Array
 
 Index = np.ndarray
 

@@ -16,7 +16,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from ....numerics.rotations import Array
+from ....numerics.arrays import Array
 from .data import Carried, Constants, Index, Motion, Workspace
 
 
@@ -40,12 +40,11 @@ class Held(NamedTuple):
 
 # numba keeps compiled functions by the file of the caller: it does not see that a callee or a constant has changed. All
 # functions here take a Memory, so its name tells the sources apart.
-_HERE = Path(__file__).parent
-_OTHERS = (
-    _HERE.parent / name for name in ("newton.py", "single.py", "compiling.py", "relations.py", "kernels/resolution.py")
-)
-_SOURCES = b"".join(path.read_bytes() for path in (*sorted(_HERE.glob("*.py")), *_OTHERS))
-Memory.__name__ = Memory.__qualname__ = f"Memory_{hashlib.sha256(_SOURCES).hexdigest()[:16]}"
+_PACKAGE = Path(__file__).parents[3]
+_SHARED = ("kernels/tolerances.py", "kernels/resolution.py", "numerics/compiling.py", "systems/resistive_relations.py")
+_SOURCES = (*sorted((_PACKAGE / "integration" / "compiled").rglob("*.py")), *(_PACKAGE / name for name in _SHARED))
+_DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:16]
+Memory.__name__ = Memory.__qualname__ = f"Memory_{_DIGEST}"
 globals()[Memory.__name__] = Memory
 
 

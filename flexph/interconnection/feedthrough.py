@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..discretisation.over_a_step import AtState, OverStep, View, middle_of
-from ..numerics.rotations import Array
-from .discrete_gradients import padded
-from .nonlinear import FEEDTHROUGH, PHDAE
+from ..numerics.arrays import Array
+from ..systems.discrete_gradients import padded
+from ..systems.nonlinear import FEEDTHROUGH, PHDAE
 
 PART = "feedthrough"
 """Part of the states that are inputs w = u and their multipliers λ = y."""

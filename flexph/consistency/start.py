@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...numerics import checks as check
-from ...numerics.rotations import Array
-from ...systems.inputs import Forcing, Input
-from ...systems.linear import LinearPHDAE
-from ...systems.nonlinear import PHDAE, from_linear
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..systems.inputs import Forcing, Input
+from ..systems.linear import LinearPHDAE
+from ..systems.nonlinear import PHDAE, from_linear
 from .conditions import Conditions, Inconsistency
 from .equations import Equations
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial import Legendre
 from numpy.polynomial.legendre import leggauss
 
-from ...numerics.rotations import Array
+from .arrays import Array
 
 
 class Tableau(NamedTuple):

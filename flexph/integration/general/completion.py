@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from ..numerics import checks as check
-from ..numerics.ranks import rank_of, subspaces
-from ..numerics.rotations import Array
-from ..systems.nonlinear import PHDAE
-from .descriptor_split import ParametrizedDescriptor, dense, differential_projection
-from .discrete_gradient_pairs import Advance
+from ...discretisation.descriptor_split import ParametrizedDescriptor, dense, differential_projection
+from ...discretisation.discrete_gradient_pairs import Advance
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+from ...numerics.ranks import rank_of, subspaces
+from ...systems.nonlinear import PHDAE
 
 if TYPE_CHECKING:
-    from ..integration.general.under_way import Stepper
+    from .under_way import Stepper
 
 Completion = Literal["new", "old", "mean"]
 COMPLETIONS: tuple[Completion, ...] = get_args(Completion)

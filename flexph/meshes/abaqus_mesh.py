@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
-from ..contents import FileMaterial, MeshContents
-from .assembly import Builder
-from .instances import Instance, instance, take_assembly_set
-from .keywords import Block, keyword_blocks
-from .parts import Part
+from .abaqus_assembly import Builder
+from .abaqus_instances import Instance, instance, take_assembly_set
+from .abaqus_keywords import Block, keyword_blocks
+from .abaqus_parts import Part
+from .contents import FileMaterial, MeshContents
 
 
 def is_abaqus(path: Path) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .factors.singular_systems import scales
-from .rotations import Array
+from ..arrays import Array
+from .singular_systems import scales
 
 THRESHOLD = 0.1
 """Least pivot over the largest entry of its row: bounds the entries of the basis, and with them its condition."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...discretisation.descriptor_split import differential_split
-from ...numerics import checks as check
-from ...numerics.rotations import Array
-from ...systems.derivatives import dense
-from ...systems.inputs import Forcing
-from ...systems.nonlinear import PHDAE, ROUND_OFF
+from ..discretisation.descriptor_split import differential_split
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..systems.derivatives import dense
+from ..systems.inputs import Forcing
+from ..systems.nonlinear import PHDAE, ROUND_OFF
 
 FORWARD = np.sqrt(np.finfo(float).eps)
 """Step of a forward difference relative to the size of what is moved."""

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from ..joints.rows.laws import Alignment, Angle
-from ..kernels import continuous
-from ..kernels.continuous import Rows
-from ..kernels.gradient import constraint_matrix, is_sparse, section_rows, with_spins
-from ..kernels.springs import resistances
-from ..kernels.state import (
+from ...joints.rows.laws import Alignment, Angle
+from ...kernels import continuous
+from ...kernels.continuous import Rows
+from ...kernels.gradient import constraint_matrix, is_sparse, section_rows, with_spins
+from ...kernels.springs import resistances
+from ...kernels.state import (
     Configuration,
     Derived,
     body_sum,
@@ -27,20 +27,22 @@ from ..kernels.state import (
     rotational_inertia,
     vectors,
 )
-from ..kernels.step import section_torques, world_loads
-from ..numerics.rotations import Array, cross, entries, entry_count, spin_skew
-from ..systems.derivatives import Derivatives
-from ..systems.nonlinear import PHDAE
-from .model.state import Anchors, State, TimeTable, configuration, law_products, law_values, laws
+from ...kernels.step import section_torques, world_loads
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross, entries, entry_count, spin_skew
+from ...systems.derivatives import Derivatives
+from ...systems.nonlinear import PHDAE
+from .state import State, configuration
+from .time_table import Anchors, TimeTable, law_products, law_values, laws
 
 if TYPE_CHECKING:
-    from .mechanism import Mechanism
+    from .model import Model
 
 KEPT = 3
 """Latest states whose matrices are kept: the stages of the methods of order 6."""
 
 
-def as_phdae(mechanism: Mechanism, state: State) -> PHDAE:
+def as_phdae(mechanism: Model, state: State) -> PHDAE:
     """``E ẋ = (J − R) z + B u`` with x = (q, v, σ, e, λ):
 
         E = diag(1, diag(m, M(u)), C, 1/k, 0),   z = (∂_q H, v, σ, e, λ)
@@ -66,7 +68,7 @@ def as_phdae(mechanism: Mechanism, state: State) -> PHDAE:
     )
 
 
-def _ports(mechanism: Mechanism) -> tuple[list[int], dict[str, slice]]:
+def _ports(mechanism: Model) -> tuple[list[int], dict[str, slice]]:
     """The driven constraint rows, and the inputs: external ports, then the rate of each of these rows."""
     driven = [i for i, law in enumerate(laws(mechanism)) if callable(law.value)]
     ports = dict(mechanism.network.input_slices)
@@ -89,7 +91,7 @@ class _Derivatives(Derivatives):
 class _Dense:
     """Dense matrix functions of one mechanism; those of the latest states are kept, since all share their parts."""
 
-    def __init__(self, mechanism: Mechanism, anchors: Anchors) -> None:
+    def __init__(self, mechanism: Model, anchors: Anchors) -> None:
         driven, self.ports = _ports(mechanism)
         fixed = _Fixed(mechanism, anchors, driven)
         self._point: Callable[[bytes], _Point] = lru_cache(maxsize=KEPT)(lambda key: _Point(fixed, np.frombuffer(key)))
@@ -126,7 +128,7 @@ class _Dense:
 class _Fixed:
     """What does not depend on the state: where everything is in x = (q, v, σ, e, λ), and all constant blocks."""
 
-    def __init__(self, mechanism: Mechanism, anchors: Anchors, driven: list[int]) -> None:
+    def __init__(self, mechanism: Model, anchors: Anchors, driven: list[int]) -> None:
         layout, a = mechanism.layout, mechanism.network.arrays
         self.a, self.k = a, continuous.coordinates(a)
         self.rows = _rows(mechanism, anchors)
@@ -166,7 +168,7 @@ class _Fixed:
         return made
 
 
-def _rows(mechanism: Mechanism, anchors: Anchors) -> Rows:
+def _rows(mechanism: Model, anchors: Anchors) -> Rows:
     """Constraint rows, then spring-dampers; drives take their coefficients from the present pose."""
     a, count = mechanism.network.arrays, mechanism.layout.multipliers
     springs, terms, owned = a.springs, list(zip(a.term_row, a.term_product, strict=True)), laws(mechanism)
@@ -606,7 +608,7 @@ class _Sparse:
 
     derivatives = None
 
-    def __init__(self, mechanism: Mechanism, anchors: Anchors) -> None:
+    def __init__(self, mechanism: Model, anchors: Anchors) -> None:
         self.mechanism, self.layout, self.a = mechanism, mechanism.layout, mechanism.network.arrays
         self.table = TimeTable(mechanism, anchors)
         self.driven, self.ports = _ports(mechanism)

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ...numerics.ranks import equilibrated
-from ...numerics.rotations import Array
-from ...systems.nonlinear import ROUND_OFF
+from ..numerics.arrays import Array
+from ..numerics.ranks import equilibrated
+from ..systems.nonlinear import ROUND_OFF
 from .equations import FORWARD, LOST, OF_BALANCE, Equations, balances, balancing, sizes
 
 DEPENDENT = 1e-6

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...numerics.rotations import Array, finite_rotation
-from .keywords import Block
-from .parts import Part
+from ..numerics.arrays import Array
+from ..numerics.rotations import finite_rotation
+from .abaqus_keywords import Block
+from .abaqus_parts import Part
 
 
 @dataclass(frozen=True)

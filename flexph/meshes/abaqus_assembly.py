@@ -9,11 +9,11 @@ from functools import partial
 import meshio
 import numpy as np
 
-from ...numerics.rotations import Array
-from ..contents import FileMaterial, MeshContents
-from .elements import FACES
-from .instances import Instance
-from .parts import Elements, Part, Surface
+from ..numerics.arrays import Array
+from .abaqus_elements import FACES
+from .abaqus_instances import Instance
+from .abaqus_parts import Elements, Part, Surface
+from .contents import FileMaterial, MeshContents
 
 SHELL_FACES = ("SPOS", "SNEG")
 FACET = {2: "line", 3: "triangle", 4: "quad"}

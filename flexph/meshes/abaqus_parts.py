@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...numerics.rotations import Array
-from .elements import cell_type
-from .keywords import Block
+from ..numerics.arrays import Array
+from .abaqus_elements import cell_type
+from .abaqus_keywords import Block
 
 GENERATING = ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM", "ELEMENT COPY")
 """Keywords that make or move nodes and elements."""

@@ -1,0 +1,149 @@
+"""Accounts of the energy of a mechanism: by part, port, joint and dissipating element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...joints.rows.connection import measures
+from ...kernels.arrays import total
+from ...kernels.decay import lost
+from ...kernels.rolling import rates
+from ...kernels.springs import lost as lost_by
+from ...kernels.state import Configuration, Derived, constraint_sums, energies, node_velocities, product_changes
+from ...kernels.values import Means, Schedule, Trial
+from ...numerics.arrays import Array
+from ...numerics.rotations import turned_back, turned_spins
+from ...systems.resistive_relations import check_dissipates
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+_NOTHING = np.zeros(0)
+
+NUMERICAL = "numerical"
+"""The account of what the method ``decaying`` takes away."""
+
+
+class Accounts:
+    """Names and formulas of the accounts of one mechanism; rows are flat arrays in the order of the names."""
+
+    def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
+        self.decaying = decaying
+        self.mechanism, self.arrays = mechanism, mechanism.network.arrays
+        a, bodies = self.arrays, list(mechanism.bodies)
+        springs = list(measures(mechanism.connections))
+        self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
+        self._row_joint = np.repeat(self._ordered_joints(), [n for _, _, n in self._joints])
+        self._elastic = _places(b.elasticity is not None for b in mechanism.bodies.values())
+        self._heavy = np.flatnonzero(a.weight.any(axis=1))
+        self._damped = _places(b.elasticity and b.elasticity.is_damped for b in mechanism.bodies.values())
+        resists = np.isin(np.arange(len(springs)), a.springs.resisting)
+        self._dampers = np.flatnonzero((a.springs.damping != 0.0) | resists)
+        self._general = [
+            (i, springs[i][0], r)
+            for i, r in zip(a.springs.resisting, a.springs.relations, strict=True)
+            if r.kind == "general"
+        ]
+        self._inputs = list(mechanism.network.input_slices.values())
+        self.energy = (
+            *(f"kinetic {n}" for n in bodies),
+            *(f"elastic {bodies[i]}" for i in self._elastic),
+            *(f"potential {bodies[i]}" for i in self._heavy),
+            *(f"stored {name}" for name, measure in springs if measure.stiffness > 0.0),
+        )
+        self.work = (*mechanism.network.input_slices, *(n for n, driven, _ in self._joints if driven))
+        self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
+        losses = (*(bodies[i] for i in self._damped), *(springs[i][0] for i in self._dampers))
+        self.dissipation = (*losses, NUMERICAL) if decaying else losses
+        counts = (len(self.work), len(self.joint_work), len(self.dissipation))
+        self._signs = np.repeat([-1.0, 0.0, 1.0], counts)
+
+    def energies(self, c: Configuration, d: Derived) -> Array:
+        """Energy by part."""
+        e = energies(self.arrays, c, d)
+        parts = (e["kinetic"], e["elastic"].take(self._elastic), e["potential"].take(self._heavy), e["spring"])
+        return np.concatenate(parts)
+
+    def step(self, start: Configuration, h: float, x: Means, t: Trial, s: Schedule) -> Array:
+        """Work by port and drive, work by ideal joint, dissipation of one step, over each other."""
+        moved = self._node_increments(h, x, t)
+        done = product_changes(self.arrays, self.arrays.incidence @ moved, t.vector_mean)
+        by_row = self._row_work(x.lam, s, done)
+        if t.gain.size:
+            turned = h * turned_spins(start.R, x.omega)
+            by_row = by_row + x.lam * rates(self.arrays.rolling, t.gain, done, turned, x.lam.size)
+        by_input = self._input_work(h, x, t, moved) if self._inputs else _NOTHING
+        by_loss = self._dissipation(start, h, x, t) if self.loses else _NOTHING
+        if s.decay is not None:
+            by_loss = np.append(by_loss, lost(self.arrays, start, t.end, x, s.decay))
+        return self.flows(by_row, by_input, by_loss)
+
+    @property
+    def loses(self) -> bool:
+        """Whether a body or a damper dissipates."""
+        return bool(self._damped.size or self._dampers.size)
+
+    def flows(self, by_row: Array, by_input: Array, by_loss: Array) -> Array:
+        """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account."""
+        by_port = [by_input[part].sum() for part in self._inputs]
+        return np.concatenate([by_port, total(self._row_joint, by_row, len(self._joints)), by_loss])
+
+    def losses(self, by_body: Array, by_damper: Array) -> Array:
+        """Dissipation by account from that of all bodies and spring-dampers."""
+        return np.concatenate([by_body[self._damped], by_damper[self._dampers]])
+
+    def _ordered_joints(self) -> Array:
+        """Places of the works of the joints: those that are driven come first."""
+        ideal = [not driven for _, driven, _ in self._joints]
+        return np.argsort(np.argsort(ideal, kind="stable"))
+
+    def impulse(self, by_row: Array, lost: float) -> Array:
+        """The same of an impulse of the joints, from its work by constraint row and its loss."""
+        made = np.zeros(len(self.work) + len(self.joint_work) + len(self.dissipation))
+        inputs = len(self._inputs)
+        made[inputs : inputs + len(self._joints)] = total(self._row_joint, by_row, len(self._joints))
+        if self.decaying:
+            made[-1] = lost
+        return made
+
+    def balance(self, before: Array, after: Array, row: Array) -> float:
+        """ΔH − work of ports and drives + dissipation of one step [J]."""
+        return float((after - before).sum() + row @ self._signs)
+
+    def _node_increments(self, h: float, x: Means, t: Trial) -> Array:
+        """Exact increments h B v̄ of the nodes."""
+        return h * node_velocities(self.arrays, x.v, x.omega, x.du, t.inverse.transpose(0, 2, 1), t.lever)
+
+    def _row_work(self, lam: Array, s: Schedule, done: Array) -> Array:
+        return lam * constraint_sums(self.arrays, done, s.coefficient_mean, np.zeros(lam.size))
+
+    def _input_work(self, h: float, x: Means, t: Trial, moved: Array) -> Array:
+        """Of each input, from the increments of the nodes."""
+        a = self.arrays
+        output = a.input_node.T @ moved.ravel()
+        if a.torque_body.size:
+            spins = x.omega[a.torque_body] + (a.torque_shape @ x.du).reshape(-1, x.omega.shape[1])
+            world = spins if a.dim == 2 else turned_back(t.inverse[a.torque_body], spins)
+            output = output + h * (a.input_torque.T @ world.ravel())
+        made: Array = output * t.loads
+        return made
+
+    def _dissipation(self, start: Configuration, h: float, x: Means, t: Trial) -> Array:
+        a = self.arrays
+        jump = t.end.sigma - start.sigma
+        by_stress = a.stress_damping / h * jump * (a.compliance @ jump)
+        by_body = total(a.body_stress, by_stress, len(a.mass))
+        by_body += total(a.body_u, h * x.du * (a.viscous @ x.du), len(a.mass))
+        rate = t.measured.extension / h
+        for i, name, relation in self._general:
+            check_dissipates(relation, float(rate[i]), name)
+        return self.losses(by_body, h * lost_by(a.springs, rate))
+
+
+def _places(flags: Iterable[Any]) -> Array:
+    """Where they hold."""
+    return np.flatnonzero(np.array([bool(flag) for flag in flags], dtype=bool))

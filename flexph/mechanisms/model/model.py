@@ -1,0 +1,56 @@
+"""The data of a mechanism: bodies, connections and gravity, and what is made of them once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from ...bodies.body import Body
+from ...joints.rows.connection import Connection, measures
+from ...numerics.arrays import Array
+from ...numerics.memo import Memo
+from .layout import Layout, lay_out
+from .network import Network, build_network
+
+
+@dataclass(frozen=True, repr=False)
+class Model(Memo):
+    """Bodies joined at named ports, as data: what the verbs of a mechanism work with.
+
+    ``bodies`` by name, ``connections`` formed for the dimension of the bodies, ``gravity`` (d,) [m/s²].
+    """
+
+    bodies: Mapping[str, Body]
+    connections: tuple[Connection, ...]
+    gravity: Array
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled and copied: the data alone, bodies as a plain dict."""
+        return {"bodies": dict(self.bodies), "connections": self.connections, "gravity": self.gravity}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state | {"bodies": MappingProxyType(state["bodies"])})
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where everything is in the flat state, by name."""
+        springs = tuple(name for name, measure in measures(self.connections) if measure.stiffness > 0.0)
+        return lay_out(self.bodies, springs, self.constraint_names)
+
+    @cached_property
+    def network(self) -> Network:
+        """The flat arrays the kernels see."""
+        return build_network(self.bodies, self.connections, self.gravity)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """A name for every scalar constraint, e.g. ``hinge crank.tip–rod.root: x``."""
+        return tuple(f"{c.name}: {row.name}" for c in self.connections for row in c.rows)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the external ports."""
+        return tuple(self.network.input_slices)

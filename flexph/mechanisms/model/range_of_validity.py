@@ -1,0 +1,65 @@
+"""Range of validity of the models of bodies."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ...bodies.body import Body
+from ...numerics.arrays import Array
+from ...systems.validity import ValidityWarning
+from .model import Model
+
+SMALL_ROTATION = 0.3
+"""Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
+
+BUCKLING_SHARE = 0.5
+"""Load over the buckling load that a model leaves out above which it is said: the stiffness then lacks half."""
+
+
+def warn_of_range(mechanism: Model, times: Array, states: Array, level: int) -> None:
+    """Warn where states (k, size) at times (k,) leave the range of the models of bodies.
+
+    ``level`` counts the callers up to the user's, from this one on.
+    """
+    for name, body in mechanism.bodies.items():
+        if not body.size:
+            continue
+        u, sigma = (states[:, mechanism.layout.parts[f"{name}.{part}"]] for part in ("deformation", "stress"))
+        for doubt in (*_rotation(name, body, times, u), *_buckling(name, body, times, sigma)):
+            warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
+
+
+def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:
+    if body.section_rotation is None:
+        return []
+    turned = np.abs(body.section_rotation @ u.T).max(axis=0, initial=0.0)
+    if turned.max() <= SMALL_ROTATION:
+        return []
+    parts = int(np.ceil(turned.max() / SMALL_ROTATION))
+    return [
+        f"a section of {name!r} turns by {turned.max():.2f} rad, more than {SMALL_ROTATION} rad"
+        f"{_since(times, turned > SMALL_ROTATION)}: a floating frame is for moderate deflections; split the body into "
+        f"{parts} or more" + (", or take strain='von_karman' if it spins" if len(times) > 1 else "")
+    ]
+
+
+def _since(times: Array, beyond: Array) -> str:
+    """From which time on a range was left; of a single state nothing."""
+    return f" from t = {times[np.argmax(beyond)]:.4g} s on" if len(times) > 1 else ""
+
+
+def _buckling(name: str, body: Body, times: Array, sigma: Array) -> list[str]:
+    found = []
+    for load in body.buckling:
+        share = load.share(sigma)
+        if share.max() <= BUCKLING_SHARE:
+            continue
+        most = share.max() * load.critical
+        found.append(
+            f"{name!r} carries a mean {load.load} of {most:.3g} {load.unit}, more than half of the "
+            f"{load.critical:.3g} {load.unit} at which it may buckle in a way that its model leaves out ({load.mode})"
+            f"{_since(times, share > BUCKLING_SHARE)}: {load.remedy}"
+        )
+    return found

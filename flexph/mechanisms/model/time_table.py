@@ -1,0 +1,200 @@
+"""What time prescribes: term coefficients and row offsets of joints, drives and loads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...joints.rows.connection import measures
+from ...joints.rows.laws import Law, TimeFunction
+from ...kernels.values import Schedule
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+from .prescribed import rate_after, rate_before, values_at
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """What the assembled pose fixed: the value of each law (NaN where it is driven), free spring measures."""
+
+    rows: Array
+    springs: Array
+
+
+def laws(mechanism: Model) -> list[Law]:
+    """The law of each constraint row."""
+    return [row.law for c in mechanism.connections for row in c.rows]
+
+
+def law_products(mechanism: Model) -> list[list[int]]:
+    """The products of each constraint row."""
+    found: list[list[int]] = [[] for _ in laws(mechanism)]
+    for term in mechanism.network.terms:
+        found[term.row].append(term.product)
+    return found
+
+
+def law_values(mechanism: Model) -> list[slice]:
+    """Where the value of each law is in the anchors."""
+    edges = np.cumsum([0, *(math.prod(law.shape) for law in laws(mechanism))])
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+
+def row_values(mechanism: Model, product: Array) -> Array:
+    """What each constraint measures at a pose, by law one after the other."""
+    pairs = zip(laws(mechanism), law_products(mechanism), strict=True)
+    return np.concatenate([np.zeros(0), *(law.measure(product[own]) for law, own in pairs)])
+
+
+def anchor(mechanism: Model, product: Array) -> Anchors:
+    """Anchors of a pose: stated values, and what the pose measures where none is stated."""
+    rows = row_values(mechanism, product)
+    for law, own in zip(laws(mechanism), law_values(mechanism), strict=True):
+        if callable(law.value):
+            rows[own] = np.nan
+        elif law.value is not None:
+            rows[own] = np.ravel(law.value)
+    return Anchors(rows, _free_measures(mechanism, product))
+
+
+def spring_values(mechanism: Model, product: Array) -> Array:
+    """Length, component or angle of each spring-damper."""
+    s = mechanism.network.arrays.springs
+    angles = np.arctan2(product[s.sine_product], product[s.cosine_product])
+    return np.concatenate([np.sqrt(product[s.length_product]), product[s.component_product], angles])
+
+
+def _free_measures(mechanism: Model, product: Array) -> Array:
+    values = spring_values(mechanism, product)
+    for i, (_, measure) in enumerate(measures(mechanism.connections)):
+        if measure.free is not None:
+            values[i] = measure.free
+    return values
+
+
+class TimeTable:
+    """Term coefficients and row offsets as functions of time; only those of drives are computed again."""
+
+    def __init__(self, mechanism: Model, anchors: Anchors) -> None:
+        self.anchors = anchors
+        self._laws, self._names = laws(mechanism), mechanism.constraint_names
+        self._own = law_values(mechanism)
+        edges = np.cumsum([0, *(len(law.products) for law in self._laws)])
+        self._terms = [slice(int(a), int(b)) for a, b in pairwise(edges)]
+        self._driven = [i for i, law in enumerate(self._laws) if callable(law.value)]
+        blank = np.zeros(int(edges[-1])), np.zeros(len(self._laws))
+        self._fixed = self._fill(blank, anchors.rows, range(len(self._laws)))
+        self._still = np.zeros(int(edges[-1])), np.zeros(len(self._laws))
+        self._last = lru_cache(maxsize=2)(lambda time: self.evaluate(self.values(time)))
+        self._first = lru_cache(maxsize=1)(lambda time: self._rates(time, None))  # a run asks twice for its start
+
+    def at(self, time: float) -> tuple[Array, Array]:
+        """(coefficients of the terms, offsets of the rows) at a time [s], not to be written to."""
+        return self._last(time) if self._driven else self._fixed
+
+    def values(self, time: float) -> Array:
+        """Value of each constraint at a time."""
+        values = self.anchors.rows.copy()
+        for i in self._driven:
+            given = check.asked(f"{self._names[i]}: the prescribed motion", self._prescribed(i), time)
+            where = f"{self._names[i]}: the prescribed value at t = {time} s"
+            try:
+                values[self._own[i]] = np.asarray(given, dtype=float)
+            except (TypeError, ValueError):
+                raise ValueError(f"{where} must be a number, got {given!r}") from None
+            if not np.isfinite(values[self._own[i]]).all():
+                raise ValueError(f"{where} must be finite, got {given}")
+        return values
+
+    def evaluate(self, values: Array) -> tuple[Array, Array]:
+        """(coefficients, offsets) for given values of the driven constraints; the others are as anchored."""
+        return self._fill(self._fixed, values, self._driven)
+
+    def rates(self, time: float, step: float | None = None) -> tuple[Array, Array]:
+        """Time derivatives of coefficients and offsets.
+
+        From an adaptive eighth-order difference of the drives to the right of the time, or, with a step [s], from a
+        fourth-order one within the step that ends at the time: drives are never asked for times outside the run.
+        Not to be written to.
+        """
+        if not self._driven:
+            return self._still
+        return self._first(time) if step is None else self._rates(time, step)
+
+    def _rates(self, time: float, step: float | None) -> tuple[Array, Array]:
+        coefficient, offset = (part.copy() for part in self._still)
+        values = self.values(time)
+        for i in self._driven:
+            law, size = self._laws[i], self._own[i].stop - self._own[i].start
+            function, name = self._prescribed(i), self._names[i]
+            rate = rate_after(function, size, time, name) if step is None else rate_before(function, size, time, step)
+            coefficient[self._terms[i]], offset[i] = law.rates(values[self._own[i]], rate)
+        return coefficient, offset
+
+    def over(self, times: Array) -> tuple[Array, Array, Array, Array]:
+        """Coefficients and offsets at the times, (k + 1, …), and their rates at the ends of the steps, (k, …).
+
+        One row of each where nothing is driven. The rates are those of :meth:`rates` with the steps between the times.
+        """
+        if not self._driven:
+            coefficient, offset = self._fixed
+            return coefficient[None], offset[None], np.zeros((1, coefficient.size)), np.zeros((1, offset.size))
+        steps = len(times) - 1
+        coefficient, offset = (np.repeat(part[None], steps + 1, axis=0) for part in self._fixed)
+        of_coefficient, of_offset = np.zeros((steps, coefficient.shape[1])), np.zeros((steps, offset.shape[1]))
+        # four points in every step, the first time at the end
+        length = np.diff(times)
+        points = np.append(times[1:, None] - 0.25 * length[:, None] * np.arange(4), times[0])
+        for i in self._driven:
+            law, own = self._laws[i], self._terms[i]
+            sampled = self._sampled(i, points)
+            at_ends = sampled[:, :-1].reshape(-1, steps, 4)
+            values = np.concatenate([sampled[:, -1:], at_ends[:, :, 0]], axis=1)
+            rate = 25.0 * at_ends[:, :, 0] - 48.0 * at_ends[:, :, 1] + 36.0 * at_ends[:, :, 2] - 16.0 * at_ends[:, :, 3]
+            rate = (rate + 3.0 * values[:, :-1]) / (3.0 * length)
+            coefficient[:, own], offset[:, i] = law.coefficients(values).T, law.offset(values)
+            made = law.rates(values[:, 1:], rate)
+            of_coefficient[:, own], of_offset[:, i] = made[0].T, made[1]
+        return coefficient, offset, of_coefficient, of_offset
+
+    def _sampled(self, row: int, times: Array) -> Array:
+        """Values of a driven law at many times, (entries, times)."""
+        name, function = f"{self._names[row]}: the prescribed motion", self._prescribed(row)
+        size = self._own[row].stop - self._own[row].start
+        try:
+            made = values_at(function, times, size)
+        except Exception:
+            made = np.full((size, times.size), np.nan)  # asked one by one below, which says what is wrong, and when
+        if not np.all(np.isfinite(made)):
+            for t in times.tolist():
+                self.values(t)
+            raise ValueError(f"{name} must be numbers, the same many at all times")
+        return made
+
+    def _prescribed(self, row: int) -> TimeFunction:
+        value = self._laws[row].value
+        assert callable(value)
+        return value
+
+    def _fill(self, base: tuple[Array, Array], values: Array, rows: Iterable[int]) -> tuple[Array, Array]:
+        coefficient, offset = base[0].copy(), base[1].copy()
+        for i in rows:
+            law, value = self._laws[i], values[self._own[i]]
+            if np.isfinite(value).all():  # the values of drives are not anchored
+                coefficient[self._terms[i]], offset[i] = law.coefficients(value), law.offset(value)
+        return coefficient, offset
+
+
+def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:
+    """What time prescribes over a step."""
+    (before, offset_0), (after, offset_1) = table.at(t0), table.at(t1)
+    return Schedule(before, after, 0.5 * (before + after), offset_0, offset_1, inputs)

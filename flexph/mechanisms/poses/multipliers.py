@@ -1,0 +1,85 @@
+"""Consistent multipliers of mechanisms: drives as inputs of their constraint rows, index reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...consistency.equations import Equations, slope
+from ...consistency.start import start_of
+from ...joints.rows.laws import Alignment, Angle, Law
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+from ...systems.inputs import Forcing, Input
+from ...systems.nonlinear import PHDAE
+from ..model.constraints import check_consistent, refuse_redundant
+from ..model.phdae import as_phdae
+from ..model.state import State
+from ..model.time_table import laws
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+
+def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> State:
+    """See :meth:`flexph.Mechanism.consistent_multipliers`."""
+    if not isinstance(state, State):
+        raise ValueError(f"state must be a State, see mechanism.consistent_state(pose), got {type(state).__name__}")
+    for name in inputs:
+        check.lookup("external port", name, mechanism.network.input_slices)
+    refuse_redundant(mechanism, check_consistent(mechanism, state).matrix)
+    span = (state.time, np.inf)
+    x = start_with_multipliers(mechanism, as_phdae(mechanism, state), {**inputs, **drive_rates(mechanism, span)}, span)
+    return replace(state, multipliers=x[state.x.size :])
+
+
+def start_with_multipliers(
+    mechanism: Model, system: PHDAE, inputs: Mapping[str, Input], span: tuple[float, float]
+) -> Array:
+    """The sample of the system with multipliers that keep the rates of the constraints (index 2)."""
+    equations = Equations(system, Forcing(system.ports, inputs, mechanism.layout.dim), span)
+    return start_of(equations, span[0], system.sample)[0]
+
+
+def drive_rates(mechanism: Model, span: tuple[float, float]) -> dict[str, Callable[[float], float]]:
+    """The prescribed rate of each driven constraint row as a function of time, by the name of the row."""
+    made = {}
+    for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
+        if callable(law.value):
+            made[name] = _rate_function(law, law.value, name, span)
+    return made
+
+
+def _rate_function(
+    law: Law, value: Callable[[float], Any], name: str, span: tuple[float, float]
+) -> Callable[[float], float]:
+    @lru_cache(maxsize=64)
+    def rate(time: float) -> float:
+        now = np.ravel(np.asarray(value(time), dtype=float))
+        try:
+            moving = [slope(partial(_entry, value, k), time, span) for k in range(now.size)]
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        coefficient, offset = law.rates(now, np.array(moving))
+        return float(offset - coefficient @ _products(law, now))
+
+    return rate
+
+
+def _entry(value: Callable[[float], Any], k: int, time: float) -> float:
+    given = value(time)
+    return given if isinstance(given, float) else float(np.ravel(given)[k])
+
+
+def _products(law: Law, value: Array) -> Array:
+    """The products of a row where its law holds."""
+    if isinstance(law, Angle):
+        return np.array([np.sin(value[0]), np.cos(value[0])])
+    if isinstance(law, Alignment):
+        matrix = value.reshape(3, 3)
+        return np.concatenate([matrix[(law.component + 1) % 3], matrix[(law.component + 2) % 3]])
+    return np.zeros(len(law.products))  # the rates of an offset do not depend on the pose

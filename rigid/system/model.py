@@ -1,0 +1,198 @@
+"""The data of a multibody system in redundant coordinates ([rigid] sec. 4): what its verbs work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from flexph import Invariants
+from flexph.numerics import checks as check
+from flexph.numerics.arrays import Array, dense
+from flexph.numerics.memo import Memo
+
+from .dissipation import force_of
+from .layout import Layout, lay_out, name_of, row_labels
+from .terms import (
+    Damper,
+    Dissipation,
+    ExternalPort,
+    MatrixFunction,
+    PositionConstraint,
+    Potential,
+    VelocityConstraint,
+    at,
+    entries,
+    named,
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SystemModel(Memo):
+    """The members of a multibody system, its sizes and names, and its functions at positions and velocities.
+
+    The symbols are those of :class:`rigid.MultibodySystem`, which says what the members are.
+    """
+
+    mass: Array
+    sample: Array
+    kinematics: MatrixFunction | Array | None = None
+    gyroscopic: Callable[[Array, Array], Array] | Array | None = None
+    potential: Potential | Invariants | Sequence[Potential | Invariants] | None = None
+    constraints: tuple[PositionConstraint, ...] = ()
+    velocity_constraints: tuple[VelocityConstraint, ...] = ()
+    dissipation: tuple[Damper | Dissipation, ...] = ()
+    ports: Mapping[str, ExternalPort] = field(default_factory=dict)
+    parts: Mapping[str, slice] = field(default_factory=dict)
+    velocity_parts: Mapping[str, slice] = field(default_factory=dict)
+    cautions: tuple[Callable[[Array], str | None], ...] = ()
+    coordinates: tuple[PositionConstraint, ...] = ()
+    kinematics_mean: Callable[[Array, Array], Array] | None = None
+    spread: float = 0.1
+
+    def __post_init__(self) -> None:
+        n = check.two_dimensional("mass", self.mass)[0]
+        object.__setattr__(self, "mass", check.array("mass", dense(self.mass), (n, n)))
+        object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
+        if self.gyroscopic is not None and not callable(self.gyroscopic):
+            object.__setattr__(self, "gyroscopic", check.array("gyroscopic", self.gyroscopic, (n, n)))
+        for name in ("ports", "parts", "velocity_parts"):
+            object.__setattr__(self, name, MappingProxyType(named(name, getattr(self, name))))
+        for name in ("constraints", "velocity_constraints", "dissipation", "cautions", "coordinates"):
+            object.__setattr__(self, name, entries(name, getattr(self, name)))
+
+    # --- sizes and names ----------------------------------------------------------------------------------------------
+
+    @property
+    def positions(self) -> int:
+        """n_pot."""
+        return len(self.sample)
+
+    @property
+    def velocities(self) -> int:
+        """n_kin."""
+        return len(self.mass)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where ζ, ϖ, λ and μ stand in x."""
+        rows = {c.name: len(row_labels(c, self.sample)) for c in self._rowed}
+        widths = (self.positions, self.velocities, len(self.c(self.sample)), len(self.A(self.sample)))
+        return lay_out(widths, self.parts, self.velocity_parts, rows)
+
+    @cached_property
+    def port_slices(self) -> dict[str, slice]:
+        """The columns of B by port."""
+        widths = [at(p.matrix, self.sample).shape[1] for p in self.ports.values()]
+        ends = np.cumsum(widths).tolist()
+        return {name: slice(end - w, end) for name, end, w in zip(self.ports, ends, widths, strict=True)}
+
+    @cached_property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the rows of (c'Z, A)."""
+        return tuple(row for c in self._rowed for row in row_labels(c, self.sample))
+
+    @property
+    def _rowed(self) -> list[PositionConstraint | VelocityConstraint]:
+        """Constraints in the order of (c'Z, A)."""
+        return [*self.constraints, *self.velocity_constraints]
+
+    def velocity_name(self, index: int) -> str:
+        """What a velocity is called."""
+        return name_of(self.velocity_parts, index, "velocity")
+
+    @cached_property
+    def potentials(self) -> tuple[Potential | Invariants, ...]:
+        """The potentials whose sum V is."""
+        given = self.potential
+        if given is None:
+            return ()
+        wanted = "a Potential(energy, gradient), Invariants, or a tuple or list of them"
+        return (given,) if isinstance(given, Potential | Invariants) else entries("potential", given, wanted)
+
+    @cached_property
+    def massless(self) -> Array:
+        """An orthonormal basis of ker M (n_kin, j)."""
+        unit, kernel = self._scaled_mass
+        return np.linalg.qr(kernel / unit[:, None])[0]
+
+    @cached_property
+    def completed_mass(self) -> Array:
+        """M, made positive definite by a mass of its own size along its kernel."""
+        unit, kernel = self._scaled_mass
+        sized = unit[:, None] * kernel
+        made: Array = self.mass + sized @ sized.T
+        return made
+
+    @cached_property
+    def _scaled_mass(self) -> tuple[Array, Array]:
+        """Units in which M has a unit diagonal, and its kernel in them."""
+        diagonal = np.diag(self.mass)
+        unit = np.sqrt(np.where(diagonal > 0.0, diagonal, diagonal.max(initial=0.0) or 1.0))
+        values, vectors = np.linalg.eigh(self.mass / unit / unit[:, None])
+        return unit, vectors[:, values <= check.ROUND_OFF * len(values)]
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+
+    def Z(self, zeta: Array) -> Array:
+        """Kinematic matrix (n_pot, n_kin)."""
+        return np.eye(self.velocities) if self.kinematics is None else at(self.kinematics, zeta)
+
+    def Z_mean(self, zeta0: Array, zeta1: Array) -> Array:
+        """Z̄ over a step: its own mean, or Z in the middle."""
+        if self.kinematics_mean is None:
+            return self.Z(0.5 * (zeta0 + zeta1))
+        return np.asarray(self.kinematics_mean(zeta0, zeta1), dtype=float)
+
+    def G(self, zeta: Array, momenta: Array) -> Array:
+        """Gyroscopic matrix (n_kin, n_kin), skew."""
+        if callable(self.gyroscopic):
+            return self.gyroscopic(zeta, momenta)
+        return np.zeros_like(self.mass) if self.gyroscopic is None else self.gyroscopic
+
+    def c(self, zeta: Array) -> Array:
+        """Position constraints (k,)."""
+        return np.concatenate([np.zeros(0), *(c.map.value(zeta) for c in self.constraints)])
+
+    def c_jacobian(self, zeta: Array) -> Array:
+        """c'(ζ) (k, n_pot)."""
+        return np.vstack([np.zeros((0, self.positions)), *(c.map.jacobian(zeta) for c in self.constraints)])
+
+    def A(self, zeta: Array) -> Array:
+        """Velocity constraints (l, n_kin)."""
+        return np.vstack([np.zeros((0, self.velocities)), *(at(a.matrix, zeta) for a in self.velocity_constraints)])
+
+    def constraint_rows(self, zeta: Array) -> Array:
+        """The joint velocity constraints (c'Z, A) (k + l, n_kin)."""
+        return np.vstack([self.c_jacobian(zeta) @ self.Z(zeta), self.A(zeta)])
+
+    def B(self, zeta: Array) -> Array:
+        """Directions of all ports side by side (n_kin, m)."""
+        return np.hstack([np.zeros((self.velocities, 0)), *(at(p.matrix, zeta) for p in self.ports.values())])
+
+    def V(self, zeta: Array) -> float:
+        """Potential energy [J]."""
+        return sum(
+            (float(p.energy(p.values(zeta) if isinstance(p, Invariants) else zeta)) for p in self.potentials), 0.0
+        )
+
+    def V_gradient(self, zeta: Array) -> Array:
+        """∇V (n_pot,)."""
+        made = np.zeros(self.positions)
+        for p in self.potentials:
+            made += p.jacobian(zeta).T @ p.gradient(p.values(zeta)) if isinstance(p, Invariants) else p.gradient(zeta)
+        return made
+
+    def tau_d(self, zeta: Array, omega: Array) -> Array:
+        """Dissipative forces τ_d (n_kin,) with ϖᵀτ_d ≥ 0; raises ValueError, naming a term that generates energy."""
+        made = np.zeros(self.velocities)
+        for term in self.dissipation:
+            made += force_of(term, zeta, omega)
+        return made
+
+    def energy(self, zeta: Array, omega: Array) -> float:
+        """½ϖᵀMϖ + V(ζ) [J]."""
+        return 0.5 * float(omega @ self.mass @ omega) + self.V(zeta)

@@ -1,0 +1,42 @@
+"""The dissipation matrix of a multibody system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from flexph.numerics.arrays import Array
+
+from .terms import Damper, at
+
+if TYPE_CHECKING:
+    from .model import SystemModel
+from .dissipation import Resistance, _of_damper, force_of
+
+
+def resistance(system: SystemModel, zeta: Array, omega: Array) -> Resistance:
+    """``R + S`` with ``(R + S) ϖ = τ_d(ζ, ϖ)``, ``ϖᵀR ϖ`` the dissipated power.
+
+    Of a :class:`Damper`, R = W diag(ρ(s)/s) Wᵀ with the rates s = Wᵀϖ. Of a :class:`Dissipation` with the power
+    P = ϖᵀτ ≥ 0, ``R = P p pᵀ/(ϖᵀp)²`` and ``S = (τ pᵀ − p τᵀ)/(ϖᵀp)``, where p = Wϖ and W is M, completed on its
+    kernel: both are bounded where τ is of the order of ϖ, also at rest and where P = 0 ≠ τ, and go along with a change
+    of velocity coordinates as M does. At rest they are zero.
+
+    Raises ValueError, naming it and its power, where a term generates energy.
+    """
+    n = system.velocities
+    R, S = np.zeros((n, n)), None
+    for term in system.dissipation:
+        if isinstance(term, Damper):
+            W = at(term.directions, zeta)
+            R += _of_damper(term, W, W.T @ omega)
+            continue
+        tau = force_of(term, zeta, omega)
+        p = system.completed_mass @ omega
+        twice = float(omega @ p)
+        if twice > 0.0:
+            R += (float(omega @ tau) / twice) * np.outer(p, p / twice)
+            turn = np.outer(tau, p / twice)
+            S = turn - turn.T if S is None else S + turn - turn.T
+    return Resistance(R, S)
