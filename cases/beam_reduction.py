@@ -79,7 +79,7 @@ def phirka(system: LinearPHDAE, order: int) -> LinearPHDAE:
     from pymor.core.logger import set_log_levels
     from pymor.reductors.ph.ph_irka import PHIRKAReductor
 
-    from flexph.linear.exchange import from_pymor, to_pymor
+    from flexph.exchange import from_pymor, to_pymor
 
     set_log_levels({"pymor": "ERROR"})
     return from_pymor(PHIRKAReductor(to_pymor(system)).reduce(order), ports=system.ports)

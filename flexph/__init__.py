@@ -1,22 +1,22 @@
 """flexph: flexible multibody dynamics in port-Hamiltonian form."""
 
 from .analysis import analyze
+from .bodies.basis import body_basis
 from .bodies.body import Body, LoadPort, Port, SectionMap, StressField, TensorField, View
-from .bodies.body_basis import body_basis
 from .bodies.buckling_load import BucklingLoad
 from .bodies.elasticity import Elasticity
-from .bodies.floating_body import floating_body
+from .bodies.floating_frame import floating_body
 from .bodies.foreign.from_matrices import body_from_matrices, body_from_modes
 from .bodies.inertia import Inertia, rigid_inertia
-from .bodies.linear_body import linear_body
+from .bodies.linear_system import linear_body
 from .bodies.reduced_body import reduce_body
 from .consistency.conditions import Inconsistency
 from .consistency.start import consistent, inconsistency
+from .control.port_control import feedback, inject_damping, passive_observer, port_spring
 from .dirac import DiracStructure, LagrangianSubspace
 from .discretisation.own_pair import with_pair
 from .integrate import ValidityWarning, integrate
 from .integration.times.events import Event
-from .interconnection.port_control import feedback, inject_damping, passive_observer, port_spring
 from .interconnection.substructures import clamp, couple, substructure, tie
 from .interconnection.two_systems import constrain, gyrator, interchange, join, transformer
 from .joints import (
@@ -62,15 +62,15 @@ from .linear.responses import (
     sweep,
     zeros,
 )
-from .linear.standard_form import StandardForm, standard_form
+from .linear.standard_forms import StandardForm, standard_form
 from .mechanisms.mechanism import Mechanism, connect
 from .mechanisms.model.state import Pose, State
 from .mechanisms.poses.reactions import Reaction
 from .mechanisms.statics.small_motion import Spectrum
 from .results.ledger import Ledger
-from .results.section_forces import SectionForces, section_forces
+from .results.sections import SectionForces, section_forces
 from .results.solution import Solution
-from .results.static_solution import still
+from .results.statics import static_solution
 from .results.trajectory import Balance, Occurrences, Trajectory
 from .results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .switching import (
@@ -205,8 +205,8 @@ __all__ = [
     "spherical",
     "spring_damper",
     "standard_form",
+    "static_solution",
     "step_response",
-    "still",
     "substructure",
     "sweep",
     "tie",

@@ -87,7 +87,7 @@ def plate(
     ``strain="von_karman"`` adds ½∇w ⊗ ∇w, its mean over each cell, to ε(u). ``loads``: regions of cells (force per area
     [N/m²]) or of edges (force per length [N/m]) or :class:`Load` of these by name; the inputs of
     ``flexph.distributed_load``, normals those of the upper face. ``sections``: lines of edges, inside or on the rim, or
-    :class:`Cut` by name, for :func:`flexph.results.section_forces`. ``momenta``, ``damping``: see :class:`flexph.Body`,
+    :class:`Cut` by name, for :func:`flexph.results.sections`. ``momenta``, ``damping``: see :class:`flexph.Body`,
     :class:`Damping`.
 
     Raises ValueError for what :func:`fem.solid` refuses; curved edges and quadrilaterals that are not convex; a

@@ -80,7 +80,7 @@ def solid(
 
     ``loads``: regions of facets (traction [N/m²]), of cells (force per volume [N/m³]) or :class:`Load` by name; the
     inputs of ``flexph.distributed_load``. ``sections``: surfaces of facets, inside or on the boundary, or :class:`Cut`
-    by name, for :func:`flexph.results.section_forces`. ``momenta``, ``damping``: see :class:`flexph.Body`,
+    by name, for :func:`flexph.results.sections`. ``momenta``, ``damping``: see :class:`flexph.Body`,
     :class:`Damping`.
 
     Near incompressibility degree 1 locks: a short cantilever is half as soft as it should be at ν = 0.49, and a warning

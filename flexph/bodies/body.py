@@ -165,7 +165,7 @@ class Body:
     ``momenta="full"`` lets the momenta depend on the deformation ([flex] eq. (9)); ``"constant"`` keeps them at
     u = 0 about the centre of mass ([flex] sec. 4.3): no Coriolis or centrifugal coupling with u.
     ``section_rotation``, sparse (k, n), are rotations that must stay small (range of validity of the frame).
-    ``sections``: named surfaces through the body, see :func:`flexph.results.section_forces`.
+    ``sections``: named surfaces through the body, see :func:`flexph.results.sections`.
     ``buckling``: loads at which it would buckle in a way that its strain leaves out.
     ``unshifted`` is the body before it was brought about mean axes, where that would have filled its matrices
     (:func:`flexph.bodies.mean_axes.about_mean_axes`).

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from ..numerics.arrays import Array
-from .body_basis import Held
+from .basis import Held
 from .inertia import contract
 
 ROUND_OFF = 1e-13

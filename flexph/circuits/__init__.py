@@ -3,7 +3,6 @@
 Imports: consistency, dirac, numerics, switching, systems.
 """
 
-from .circuit import Circuit, circuit
 from .elements import (
     Energy,
     Pulse,
@@ -25,6 +24,7 @@ from .elements import (
     voltage_source,
 )
 from .equations import Constraint
+from .network import Circuit, circuit
 
 __all__ = [
     "Circuit",

@@ -28,7 +28,7 @@ def write_series(
     ``.xdmf``, one file with its arrays in HDF5 beside it, whose points are those of the first frame (ParaView moves
     them: *Warp By Vector* of ``displacement``); bodies of several types of cells make a file each, NAME_TYPE.xdmf.
 
-    Point data ``displacement`` (from the first frame; of a single state, :func:`flexph.results.static_solution`, its
+    Point data ``displacement`` (from the first frame; of a single state, :func:`flexph.results.statics`, its
     deformation) and ``velocity``; cell data ``body`` and the stress quantities of the bodies (NaN where a body has
     none). Of a stress tensor, such as ``stress`` of a solid, in body axes: the means of the cells (xx, yy, zz, xy, yz,
     xz), their ``_principal`` stresses and ``_von_mises``; ``_peak_von_mises``, the largest at the points of the

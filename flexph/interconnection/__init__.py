@@ -1,4 +1,4 @@
 """Systems joined at their ports: wiring, controllers, substructures, feed-through.
 
-Imports: bodies, discretisation, numerics, numerics.factors, systems.
+Imports: bodies, discretisation, numerics, systems.
 """

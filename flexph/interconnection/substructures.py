@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..bodies.linear_body import DENSE_LIMIT
+from ..bodies.linear_system import DENSE_LIMIT
 from ..systems.linear import LinearPHDAE
 from .links import Clamp, Couple, Link, Tie, clamp, couple, tie
 from .two_systems import lifted_size, side_by_side

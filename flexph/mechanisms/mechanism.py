@@ -13,7 +13,6 @@ from ..bodies.body import Body
 from ..bodies.ports import find_port
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
-from ..mechanisms.poses.multipliers import consistent_multipliers
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
@@ -26,6 +25,7 @@ from .model.state import Pose, State
 from .poses.assembly import assemble
 from .poses.consistent_start import consistent_state
 from .poses.description import describe
+from .poses.multipliers import consistent_multipliers
 from .poses.reactions import Reaction, position_of, reaction_of_state
 from .statics.equilibrium import equilibrium
 from .statics.linearization import linearize

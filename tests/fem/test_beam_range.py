@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fem
-from flexph import GROUND, ValidityWarning, connect, force, integrate, reduce_body, still, torque, weld
+from flexph import GROUND, ValidityWarning, connect, force, integrate, reduce_body, static_solution, torque, weld
 
 L = 0.24
 BLADE = fem.Section(width=0.6e-3, height=30e-3)
@@ -35,7 +35,7 @@ def rest(mechanism, **inputs):
 
 
 def test_an_equilibrium_warns_of_sections_that_turn_far():
-    """The Princeton beam (Dowell and Traybar 1975) under 13.3 N in its soft plane; `still` and a run say it as well."""
+    """The Princeton beam (Dowell and Traybar 1975) under 13.3 N; `static_solution` and a run say it as well."""
     section = fem.Section(width=12.7e-3, height=3.2e-3)
     mechanism = cantilever(length=0.508, section=section, strain="von_karman")
     with pytest.warns(
@@ -44,7 +44,7 @@ def test_an_equilibrium_warns_of_sections_that_turn_far():
     ):
         state = rest(mechanism, push=(0.0, 13.3, 0.0))
     with pytest.warns(ValidityWarning, match=r"a section of 'b0' turns by"):
-        still(mechanism, state)
+        static_solution(mechanism, state)
     with pytest.warns(ValidityWarning, match=r"a section of 'b0' turns by"):
         integrate(mechanism, state, [0.0, 1e-4], inputs={"push": (0.0, 13.3, 0.0)})
 

@@ -5,7 +5,7 @@ import pytest
 from solid_meshes import box
 
 import fem
-from flexph import GROUND, connect, distributed_load, force, hinge, spherical, spring_damper, still
+from flexph import GROUND, connect, distributed_load, force, hinge, spherical, spring_damper, static_solution
 from flexph.bodies import mean_axes
 from flexph.mechanisms.statics import equilibrium
 from flexph.numerics.factors import singular_systems as saddle
@@ -86,7 +86,7 @@ def test_sparse_equilibria_are_those_of_the_filled_equations(make, share, monkey
         monkeypatch.setattr(equilibrium, "is_parted", is_parted)
         found.append(mechanism.equilibrium(pose, inputs=inputs))
     sparse, filled = found
-    places = [still(mechanism, state).position("b.tip")[0] for state in found]
+    places = [static_solution(mechanism, state).position("b.tip")[0] for state in found]
     # stagnation at 1e-13 of the size, by systems of condition 1e6 and more
     assert places[0] == pytest.approx(places[1], abs=1e-12)
     assert sparse.multipliers == pytest.approx(filled.multipliers, abs=1e-9 * np.abs(filled.multipliers).max())

@@ -10,7 +10,7 @@ import fem
 from fem.plates.plate_inertia import plate_inertia
 from fem.plates.plate_macro import macro
 from flexph import GROUND, connect, eigenfrequencies, eliminate, modes, weld
-from flexph.bodies.linear_body import linear_body
+from flexph.bodies.linear_system import linear_body
 from flexph.bodies.stress_fields import stress_error, tensors, von_mises
 
 all_theories = pytest.mark.parametrize("theory", THEORIES)

@@ -15,7 +15,7 @@ import fem
 import rigid
 from flexph import eigenfrequencies, modes
 from flexph.bodies.inertia import contract
-from flexph.bodies.linear_body import linear_body
+from flexph.bodies.linear_system import linear_body
 from flexph.bodies.stress_fields import energy_norm, principal_stresses, stress_error, tensors, von_mises
 from flexph.numerics.checks import norm
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import fem
-from flexph import GROUND, connect, distributed_load, still, weld
+from flexph import GROUND, connect, distributed_load, static_solution, weld
 from flexph.bodies.stress_fields import energy_norm, peak_von_mises, stress_error, tensors, von_mises
 
 FAR = 20.0  # half a side of the plate over the radius of the hole
@@ -43,7 +43,7 @@ def pulled(around, outwards):
     pose = mechanism.assemble({"p": (0.0, 0.0, 0.0)})
     inputs = {"load p.left": np.array([-1.0, 0.0]), "load p.right": np.array([1.0, 0.0])}
     state = mechanism.equilibrium(pose, inputs=inputs)
-    return body, still(mechanism, state)["p.stress"][0]
+    return body, static_solution(mechanism, state)["p.stress"][0]
 
 
 def kirsch(x):

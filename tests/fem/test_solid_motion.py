@@ -24,7 +24,7 @@ from flexph import (
     torque,
     weld,
 )
-from flexph.bodies.linear_body import linear_body
+from flexph.bodies.linear_system import linear_body
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.export import write_series
 from flexph.mechanisms.poses import quasistatic

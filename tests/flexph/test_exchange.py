@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.io import savemat
 
 from flexph import eliminate, port_spring
-from flexph.linear.exchange import (
+from flexph.exchange import (
     from_control,
     from_general,
     from_pymor,

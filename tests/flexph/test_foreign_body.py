@@ -28,13 +28,13 @@ from flexph import (
     poles,
     revolute,
     spherical,
-    still,
 )
-from flexph.bodies.body_basis import body_basis
+from flexph.bodies.basis import body_basis
 from flexph.bodies.foreign.from_matrices import body_from_matrices, body_from_modes
 from flexph.bodies.reduced_body import reduce_body
 from flexph.bodies.stress_fields import peak_von_mises, stress_error, tensors, von_mises
 from flexph.export import write_series
+from flexph.results.statics import static_solution
 
 DENSITY = 1100.0
 SIZE = (1.0, 0.1, 0.06)
@@ -302,7 +302,7 @@ def test_stresses_of_modes_are_taken_as_they_come(block, axes, place, tmp_path):
     if axes == "rows":
         mechanism = connect({"arm": body}, [])
         start = mechanism.consistent_state(mechanism.assemble({"arm": np.eye(3)}))
-        assert len(write_series(tmp_path / "arm.pvd", still(mechanism, start), discontinuous=True)) == 2
+        assert len(write_series(tmp_path / "arm.pvd", static_solution(mechanism, start), discontinuous=True)) == 2
         with pytest.raises(ValueError, match="energies of stresses need compliances"):
             stress_error(field, sigma)
 

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 
 import fem
 from flexph import GROUND, connect, eliminate, hinge, linear_body, modes, spherical, weld
-from flexph.bodies.body_basis import Held
+from flexph.bodies.basis import Held
 from flexph.linear.modes import lowest_modes
 from flexph.linear.modes import modes as spectrum
 from flexph.linear.modes.shift_invert import CondensedPencil, lanczos, ritz

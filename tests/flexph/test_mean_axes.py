@@ -9,7 +9,7 @@ import rigid
 from flexph import GROUND, connect, eigenfrequencies, floating_body, hinge, integrate, modes, reduce_body, spherical
 from flexph.bodies import mean_axes
 from flexph.bodies.inertia import contract
-from flexph.bodies.linear_body import linear_body
+from flexph.bodies.linear_system import linear_body
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.mechanisms.model import network
 from flexph.numerics.arrays import dense

@@ -29,7 +29,7 @@ from flexph import (
     spherical,
     weld,
 )
-from flexph.bodies.body_basis import Held, body_basis
+from flexph.bodies.basis import Held, body_basis
 from flexph.bodies.inertia import contract
 from flexph.bodies.quadratic_strain import diverging_spins
 from flexph.export import write_modes, write_series

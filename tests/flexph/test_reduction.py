@@ -23,7 +23,7 @@ from flexph import (
     torque,
     weld,
 )
-from flexph.bodies.linear_body import to_dense
+from flexph.bodies.linear_system import to_dense
 
 FORMS = {"dense": lambda a: a, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)

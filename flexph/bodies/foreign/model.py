@@ -17,7 +17,7 @@ from ...numerics.rotations import spins
 from ..body import Body, Port, StressField, TensorField, View
 from ..elasticity import Elasticity
 from ..inertia import Inertia
-from ..linear_body import linear_body
+from ..linear_system import linear_body
 from .matrix_files import file_value, given_matrix
 from .stresses import PLACES, is_mode_stress, mode_stresses, mode_tensor
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...bodies.body import Body
-from ...bodies.linear_body import DENSE_LIMIT, linear_body, to_dense
+from ...bodies.linear_system import DENSE_LIMIT, linear_body, to_dense
 from ...bodies.mean_axes import unshifted
 from ...interconnection.two_systems import constrain, join
 from ...joints.rows.connection import measures

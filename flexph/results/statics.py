@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
 
 
-def still(mechanism: Mechanism, state: State) -> Solution:
+def static_solution(mechanism: Mechanism, state: State) -> Solution:
     """A state of a mechanism as a solution of one instant, without a step.
 
     What is made of the saved instants of a run can be made of it: ``solution["rod.stress"][0]``, positions,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import mmread, mmwrite
 
-from ...systems.linear import LinearPHDAE, linear_system
+from ..systems.linear import LinearPHDAE, linear_system
 from .names import arguments_of, names_of
 
 FORMAT = "flexph linear system 1"

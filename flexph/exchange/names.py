@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE
 
 
 def names_of(system: LinearPHDAE) -> dict[str, Any]:

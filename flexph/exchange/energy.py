@@ -14,8 +14,8 @@ from scipy.linalg import (
     solve_sylvester,
 )
 
-from ...numerics.arrays import Array
-from ..state_space import StateSpace
+from ..linear.state_space import StateSpace
+from ..numerics.arrays import Array
 
 ACCURACY = 1e-8
 """Relative defect that is accepted of a computed energy, and of one that is given: Riccati solutions lose digits."""

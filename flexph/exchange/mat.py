@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat, savemat
 
-from ...numerics.arrays import dense
-from ...systems.linear import LinearPHDAE, linear_system
-from ...systems.nonlinear import with_multipliers
+from ..numerics.arrays import dense
+from ..systems.linear import LinearPHDAE, linear_system
+from ..systems.nonlinear import with_multipliers
 from .general import from_general
 from .names import arguments_of, names_of
 
@@ -51,7 +51,7 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
 def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
     """The system of a file in that convention; what :func:`write_mat` wrote comes back to the bit.
 
-    Q defaults to 1, P, S, N to zero; others than these go through :func:`flexph.linear.exchange.from_general`. A file
+    Q defaults to 1, P, S, N to zero; others than these go through :func:`flexph.exchange.from_general`. A file
     without B whose G has as many rows as E has states is one of those in which G is the input matrix. ``ports`` names
     slices of the inputs where the file does not. Raises ValueError for a file that is not there or lacks fields.
     """

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...numerics import checks as check
-from ...numerics.arrays import Array, dense
-from ...systems.linear import LinearPHDAE
-from ..elimination import eliminate
-from ..state_space import state_space
+from ..linear.elimination import eliminate
+from ..linear.state_space import state_space
+from ..numerics import checks as check
+from ..numerics.arrays import Array, dense
+from ..systems.linear import LinearPHDAE
 from .general import from_general
 
 PROJECTED = 1e-9
@@ -39,7 +39,7 @@ def to_pymor(system: LinearPHDAE) -> Any:
 
 def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
     """A ``PHLTIModel``, reduced or full, as a :class:`LinearPHDAE`; Q, P, S and N as of
-    :func:`flexph.linear.exchange.from_general`. ``ports`` names slices of the inputs, ``u`` by default.
+    :func:`flexph.exchange.from_general`. ``ports`` names slices of the inputs, ``u`` by default.
 
     Raises ValueError for a model of another kind, in discrete time or with parameters.
     """

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...numerics import checks as check
-from ...numerics.arrays import Array, dense
-from ...numerics.factors.definiteness import check_semi_definite
-from ...numerics.ranks import rank_of
-from ...systems.linear import LinearPHDAE
+from ..numerics import checks as check
+from ..numerics.arrays import Array, dense
+from ..numerics.factors.definiteness import check_semi_definite
+from ..numerics.ranks import rank_of
+from ..systems.linear import LinearPHDAE
 
 ALGEBRAIC = "feedthrough"
 """Part of the states that carry the feedthrough."""

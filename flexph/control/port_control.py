@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..interconnection.two_systems import lifted_size, side_by_side
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.factors.definiteness import check_semi_definite
 from ..systems.linear import LinearPHDAE, linear_system
-from .two_systems import lifted_size, side_by_side
 
 
 def inject_damping(system: LinearPHDAE, port: str, gain: Any) -> LinearPHDAE:

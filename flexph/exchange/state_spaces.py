@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...numerics import checks as check
-from ...numerics.arrays import Array
-from ...systems.linear import LinearPHDAE, linear_system
-from ..responses.channels import channel_columns
-from ..state_space import StateSpace, state_space
+from ..linear.responses.channels import channel_columns
+from ..linear.state_space import StateSpace, state_space
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..systems.linear import LinearPHDAE, linear_system
 from .energy import ACCURACY, NoEnergy, defect_of, find_energy
 from .general import from_general
 from .passivity import violation
@@ -38,9 +38,9 @@ def from_scipy(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | N
     """A passive state space as a port-Hamiltonian system with E = Q, H = ½xᵀQx, the states as they are.
 
     ``J = ½(QA − AᵀQ), R = −½(QA + AᵀQ), B = ½(QB + Cᵀ), P = ½(Cᵀ − QB), S − N = D`` in the form of
-    :func:`flexph.linear.exchange.from_general`, conditioned on ``[[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``.
+    :func:`flexph.exchange.from_general`, conditioned on ``[[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``.
     ``energy`` is Q = Qᵀ ≻ 0 (n, n); without it Q = 1 is tried, then one is found
-    (:func:`flexph.linear.exchange.energy.find_energy`) and checked. ``ports`` names slices of the inputs, ``u`` by
+    (:func:`flexph.exchange.energy.find_energy`) and checked. ``ports`` names slices of the inputs, ``u`` by
     default.
 
     Raises ValueError for a discrete-time model, another number of outputs than inputs, a Q that fails (with the

@@ -6,7 +6,7 @@ from solid_meshes import box
 from spatial_bodies import random_rotation
 
 import fem
-from flexph import GROUND, connect, distributed_load, integrate, section_forces, still, weld
+from flexph import GROUND, connect, distributed_load, integrate, section_forces, static_solution, weld
 from flexph.bodies.stress_fields import energy_norm, peak_von_mises
 from flexph.export import read_series, stress_envelope, write_series
 
@@ -36,7 +36,7 @@ def loaded():
 
 def test_sections_and_energies_of_an_equilibrium(loaded):
     mechanism, state, _ = loaded
-    found = still(mechanism, state)
+    found = static_solution(mechanism, state)
     assert found.times.tolist() == [2.0] and "1 times from 2 to 2 s" in repr(found)
     cut = section_forces(found, "bar.middle")
     force = 0.04 * PULL
@@ -54,7 +54,7 @@ def test_sections_and_energies_of_an_equilibrium(loaded):
 def test_a_file_of_an_equilibrium_has_the_deformation(loaded, suffix, tmp_path):
     """Its displacements are those from the undeformed body where it is."""
     mechanism, state, R = loaded
-    found = still(mechanism, state)
+    found = static_solution(mechanism, state)
     write_series(tmp_path / f"bar.{suffix}", found)
     series = read_series(tmp_path / f"bar.{suffix}")
     view = mechanism.bodies["bar"].view
@@ -65,7 +65,7 @@ def test_a_file_of_an_equilibrium_has_the_deformation(loaded, suffix, tmp_path):
 
 def test_it_is_where_a_run_starts(loaded):
     mechanism, state, _ = loaded
-    run, found = integrate(mechanism, state, [2.0, 2.001], inputs={"pull": PULL}), still(mechanism, state)
+    run, found = integrate(mechanism, state, [2.0, 2.001], inputs={"pull": PULL}), static_solution(mechanism, state)
     assert np.array_equal(found.states[0], run.states[0])
     # the compiled loops of the run sum the parts in another order
     assert found.ledger.total_energy[0] == pytest.approx(run.ledger.total_energy[0], rel=1e-15)
@@ -75,6 +75,6 @@ def test_other_states_are_refused(loaded):
     mechanism, state, _ = loaded
     other = connect({"bar": mechanism.bodies["bar"], "more": mechanism.bodies["bar"]}, [])
     with pytest.raises(ValueError, match=r"state must have the \d+ entries of this mechanism, got"):
-        still(other, state)
+        static_solution(other, state)
     with pytest.raises(ValueError, match=r"state must be a State, see mechanism.equilibrium\(pose\), got Pose"):
-        still(other, other.assemble())
+        static_solution(other, other.assemble())

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.linalg import eigvals
 from scipy.optimize import minimize_scalar
 
-from ...numerics.arrays import Array
-from ..state_space import StateSpace
+from ..linear.state_space import StateSpace
+from ..numerics.arrays import Array
 
 TOLERANCE = 1e-9
 """Negative part of the Hermitian part over ‖H‖ that round-off explains."""
