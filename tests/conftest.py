@@ -1,10 +1,11 @@
-"""One thread for linear algebra, and no adaptive methods where the packages that they come from are missing.
+"""One thread for linear algebra, an order in which kernels are compiled once, and only methods that are installed.
 
 On matrices as small as those of the tests more threads only wait for each other.
 """
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -15,13 +16,31 @@ PACKAGES = {"radau": "scipy_dae", "bdf": "scipy_dae", "ida": "sksundae"}
 """What methods of the extras dae and ida need."""
 
 
+TESTS = Path(__file__).parent
+RUNS = ("cases", "test_docs.py", *(f"flexph/{room}" for room in ["bodies", "integration", "joints", "kernels", "mechanisms"]))
+"""Tests that run mechanisms throughout, by compiled kernels."""
+SOME_RUNS = ("fem", "rigid/bodies", "rigid/test_joined_with_mechanisms.py", "flexph/results", "flexph/export")
+"""Tests that do so now and then."""
+
+
 def pytest_collection_modifyitems(items):
-    """Skip tests with a parameter that is a method whose package is missing."""
+    """Order tests by what they compile, and skip those of methods whose package is missing.
+
+    With an empty cache of numba the first process compiles the kernels of mechanisms for two minutes, while others, who
+    begin further down the list, test what needs none of them.
+    """
+    items.sort(key=lambda item: _turn(item.path.relative_to(TESTS)))
     missing = {method: package for method, package in PACKAGES.items() if find_spec(package) is None}
     for item in items:
         values = item.callspec.params.values() if isinstance(item, pytest.Function) and _has_parameters(item) else ()
         for method in (value for value in values if isinstance(value, str) and value in missing):
             item.add_marker(pytest.mark.skip(reason=f"method {method!r} needs {missing[method]}"))
+
+
+def _turn(path):
+    if any(path.is_relative_to(room) for room in RUNS):
+        return 0
+    return 2 if any(path.is_relative_to(room) for room in SOME_RUNS) else 1
 
 
 def _has_parameters(item):

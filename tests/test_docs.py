@@ -1,7 +1,11 @@
 """Every block of code of the README and of docs/ runs, and says what the text says."""
 
 import re
+from contextlib import chdir, redirect_stdout
+from functools import cache
+from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -54,26 +58,36 @@ def test_pendulum_program(run_block, tmp_path):
     np.testing.assert_array_equal(again.states, solution.states)
 
 
-@pytest.fixture
-def run_page(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+class Page(NamedTuple):
+    """What a page leaves: its names, what it printed, and the folder with its files."""
 
-    def run(name: str) -> dict:
-        space: dict = {"__name__": "__main__"}
-        for number, block in enumerate(python_blocks(ROOT / "docs" / name)):  # the blocks of a page follow each other
-            exec(compile(block, f"{name} block {number}", "exec"), space)
-        return space
+    space: dict
+    printed: list[str]
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def run_page(tmp_path_factory):
+    """Pages by name, each of them run once."""
+
+    @cache
+    def run(name: str) -> Page:
+        space, printed, folder = {"__name__": "__main__"}, StringIO(), tmp_path_factory.mktemp("page")
+        with chdir(folder), redirect_stdout(printed):
+            for number, block in enumerate(python_blocks(ROOT / "docs" / name)):  # they follow each other
+                exec(compile(block, f"{name} block {number}", "exec"), space)
+        return Page(space, printed.getvalue().splitlines(), folder)
 
     return run
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_blocks_of_a_page_run(run_page, name):
-    assert run_page(name)
+    assert run_page(name).space
 
 
 def test_spatial_page(run_page):
-    space = run_page("spatial.md")
+    space = run_page("spatial.md").space
     for run in (space["solution"], space["swing"]):
         assert run.ledger.largest_residual < 1e-13  # a few round-offs of the energy
         assert run.ledger.position_residual.max() < 1e-14
@@ -89,8 +103,8 @@ def test_spatial_page(run_page):
     assert "steady rotation with 100 rad/s" in space["spinning"].message
 
 
-def test_rigid_multibody_page(run_page, capsys):
-    space = run_page("rigid-multibody.md")
+def test_rigid_multibody_page(run_page):
+    space, printed, _ = run_page("rigid-multibody.md")
     for name in ("run", "motion", "turning", "stopping", "again"):
         assert space[name].balance.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
     assert np.abs(0.5 * (space["omega"][1:, 1] + space["omega"][:-1, 1])).max() < 1e-12  # no slip in the middle
@@ -100,21 +114,20 @@ def test_rigid_multibody_page(run_page, capsys):
     assert np.abs(space["gap"]).max() < 1e-13
     assert space["ride"].ledger.nonholonomic_residual.max() < 1e-12
     assert 0.01 < np.abs(space["ride"].displacement("boom.tip")[:, 1]).max() < 0.03
-    printed = capsys.readouterr().out.splitlines()
     assert printed[-1] == "11 True True"
     assert any(line.startswith("mass must be positive semi-definite, got the eigenvalue -1") for line in printed)
 
 
 def test_switching_page(run_page):
-    run = run_page("switching.md")["run"]
+    run = run_page("switching.md").space["run"]
     first = np.sqrt(2.0 / 9.81)
     np.testing.assert_allclose([s.time for s in run.switches], first * np.array([1.0, 2.6, 3.88]), rtol=1e-12)
     assert run.lost_at_switches == pytest.approx(9.81 * (1.0 - 0.8**6), rel=1e-12)
     assert run.energy_drift() < 1e-14
 
 
-def test_discrete_gradients_page(run_page, capsys):
-    space = run_page("discrete-gradients.md")
+def test_discrete_gradients_page(run_page):
+    space, printed, _ = run_page("discrete-gradients.md")
     for name in ("charged", "turned", "swung", "slid"):
         assert space[name].balance.largest_residual < 1e-13
     q, v = space["q"], space["v"]
@@ -122,14 +135,14 @@ def test_discrete_gradients_page(run_page, capsys):
     assert np.abs(np.sum(q * v, axis=1)).max() < 1e-12
     assert space["turned"].method == "pair"
     np.testing.assert_allclose(space["form"].phi(space["slid"].final), 0.6603, atol=1e-4)
-    printed = dict(line.split(" ", 1) for line in capsys.readouterr().out.splitlines() if line[:3] in ("new", "old"))
-    np.testing.assert_allclose([float(printed[name]) for name in ("new", "old")], [0.11, 0.09], atol=5e-3)
+    number = dict(line.split(" ", 1) for line in printed if line[:3] in ("new", "old"))
+    np.testing.assert_allclose([float(number[name]) for name in ("new", "old")], [0.11, 0.09], atol=5e-3)
 
 
-def test_solids_page(run_page, capsys, tmp_path):
-    space = run_page("solids.md")
-    assert float(capsys.readouterr().out) < 1e-12
+def test_solids_page(run_page):
+    space, printed, folder = run_page("solids.md")
+    assert float(printed[0]) < 1e-12 and len(printed) == 1
     np.testing.assert_allclose(space["moment"], [0.0, 0.0, -1.0], atol=1e-12)  # 8 N/m beyond the middle
     np.testing.assert_allclose(space["reaction"].force[0], [0.0, 8.0, 0.0], atol=1e-12)
     assert space["peaks"].shape == (251, 48) and space["peaks"].max() > 1e4
-    assert (tmp_path / "door.pvd").exists() and len(list((tmp_path / "door").iterdir())) == 26
+    assert (folder / "door.pvd").exists() and len(list((folder / "door").iterdir())) == 26

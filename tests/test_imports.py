@@ -104,7 +104,7 @@ PASSED_ON = exports(
         ("rigid.bodies", "import meshio"),
         ("rigid.bodies", "from fem import beam"),
         ("cases.four_bar", "import skfem"),
-        ("cases.four_bar", "from tests.exact_beams import frequency"),
+        ("cases.four_bar", "from tests.samples.exact_beams import frequency"),
         ("cases.four_bar", "import test_imports"),
     ],
 )

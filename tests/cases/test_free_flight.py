@@ -149,8 +149,6 @@ def test_files(folder):
     table = np.array(rows, dtype=float)
     np.testing.assert_array_equal(table[:, 4:], run.angular_momentum())
     assert (out / "bodies.pvd").read_text().count("<DataSet ") == 201
-    for picture in ("tumbling.png", "conserved.png", "ledger.png"):
-        assert (out / picture).stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(
@@ -161,10 +159,3 @@ def test_bad_options(options, message, tmp_path):
     result = CliRunner().invoke(main, ["run", "free-flight", "--out", str(tmp_path / "out"), *options])
     assert result.exit_code == 1
     assert message in result.output
-
-
-@pytest.mark.slow
-def test_published_numbers():
-    checks = list(case.checks())
-    assert len(checks) == 41
-    assert [c for c in checks if not c.passed] == []

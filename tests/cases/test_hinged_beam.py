@@ -41,17 +41,6 @@ def solution(out):
     return Solution.load(out / "solution.h5", hinged_beam.hinged_beam(4, "linear"))
 
 
-@pytest.mark.slow
-def test_published_numbers():
-    """Both strains to 30 s as published; tolerances: reading of a figure, 1 and 2 %, theorems at round-off.
-
-    And five methods of general systems against the exact scheme, two numbers each.
-    """
-    checks = list(hinged_beam.checks())
-    assert len(checks) == 14 + 2 * 5
-    assert [c for c in checks if not c.passed] == []
-
-
 def test_history(out):
     """[flex] fig. 10: 30.2e-9 J and 0.0302 rad/s after the torque, 126e-9 J after the impulse."""
     header, table = read_table(out / "history.csv")
@@ -107,8 +96,6 @@ def test_summary_and_files(out):
     assert summary["position_drift_max_m"] <= 1e-14
     assert summary["orthogonality_defect_max"] <= 1e-12
     assert summary["bending_rotation_max_rad"] < 0.1  # moderate deflections: linear strain is admissible
-    for picture in ("history.png", "stresses.png", "ledger.png"):
-        assert (out / picture).stat().st_size > 10_000
     header, table = read_table(out / "ledger.csv")
     column = dict(zip(header, table.T, strict=True))
     energy, work = column["total energy [J]"], column["work of torque [J]"] + column["work of tip force [J]"]

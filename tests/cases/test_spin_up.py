@@ -20,13 +20,6 @@ def run(*words: str, code: int = 0):
     return result
 
 
-@pytest.mark.slow
-def test_published_numbers():
-    checks = list(spin_up.checks())
-    assert len(checks) == 6
-    assert [c for c in checks if not c.passed] == []
-
-
 def test_hub_angle():
     """θ(T) = ω_s T/2; rate and acceleration by central differences, (10⁻³)² and round-off."""
     assert spin_up.hub_angle(0.0) == 0.0
@@ -161,8 +154,6 @@ def test_files(out):
         solution = Solution.load(out / name, spin_up.spin_up(6, strain))
         assert len(solution.times) > 100
     assert len(list((out / "beam").glob("*.vtu"))) == 201
-    for picture in ("tip.png", "ledger.png"):
-        assert (out / picture).stat().st_size > 10_000
     assert (out / "ledger.csv").read_text().count("\n") == 801
 
 

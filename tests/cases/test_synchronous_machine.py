@@ -17,13 +17,6 @@ def run(*words: str, code: int = 0):
     return result
 
 
-@pytest.mark.slow
-def test_published_numbers():
-    checks = list(machine.checks())
-    assert len(checks) == 12
-    assert [c for c in checks if not c.passed] == []
-
-
 def test_data_of_the_stator():
     """Entries as printed in Kundur example 3.1, in mH, beside the zero sequence that is added."""
     theta, zero = 0.7, 1e3 * machine.ZERO_SEQUENCE / 3.0
@@ -162,11 +155,6 @@ def test_ledgers_balance(out):
     # shorted terminals do no work, the network takes power from a generator
     assert np.all(np.genfromtxt(out / "short-circuit-ledger.csv", delimiter=",", names=True)["work_stator_J"] == 0.0)
     assert np.all(table["work_stator_J"] < 0.0)
-
-
-def test_pictures(out):
-    for picture in ("short-circuit.png", "loaded.png", "ledger.png", "convergence.png"):
-        assert (out / picture).stat().st_size > 10_000
 
 
 def test_steady_load_stays():

@@ -1,4 +1,4 @@
-"""Meshes of rectangles for plates, and exact frequencies; shared by tests/fem/test_plate*.py."""
+"""Meshes of rectangles for plates, and exact frequencies; shared by tests/fem/plates."""
 
 import meshio
 import numpy as np

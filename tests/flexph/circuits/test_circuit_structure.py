@@ -20,8 +20,14 @@ from flexph.circuits import (
 )
 from flexph.dirac import PortHamiltonian
 
-SAMPLES = circuits(40)
-each = pytest.mark.parametrize(("seed", "drawn", "made"), SAMPLES, ids=[str(seed) for seed, *_ in SAMPLES])
+FAST = 12
+each = pytest.mark.parametrize(
+    ("seed", "drawn", "made"),
+    [
+        pytest.param(*sample, id=str(place), marks=() if place < FAST else pytest.mark.slow)
+        for place, sample in enumerate(circuits(40))
+    ],
+)
 
 
 def inputs_of(made, seed):

@@ -1,4 +1,4 @@
-"""Boxes and rectangles in every kind of cell, as meshio meshes; shared by tests/fem/test_solid*.py."""
+"""Boxes and rectangles in every kind of cell, as meshio meshes; shared by tests/fem/solids."""
 
 import itertools
 

@@ -1,6 +1,6 @@
 """Small spatial bodies and mechanisms at random, and what is seen of a state by its definitions.
 
-Shared by tests/flexph/test_spatial_*.py; nothing here uses the kernels.
+Shared by the tests of space; nothing here uses the kernels.
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from covering import covering
 from spatial_bodies import block, cloud
 
 import fem
@@ -99,8 +100,7 @@ def spatial(relation):
 
 
 MECHANISMS = {"plane": planar, "space": spatial}
-each_kind = pytest.mark.parametrize("kind", KINDS)
-each_mechanism = pytest.mark.parametrize("where", MECHANISMS)
+each = covering("kind, where", tuple(KINDS), tuple(MECHANISMS))
 
 
 def run(case, end, steps, **options):
@@ -111,9 +111,7 @@ def run(case, end, steps, **options):
 # --- theorems ---------------------------------------------------------------------------------------------------------
 
 
-@each_kind
-@each_mechanism
-@pytest.mark.parametrize("h", [1e-3, 0.01])
+@covering("kind, where, h", tuple(KINDS), tuple(MECHANISMS), (1e-3, 0.01))
 def test_the_balance_closes_and_nothing_is_gained(kind, where, h):
     """At any step that has a solution: the longer one is twice a period of the rod."""
     ledger = run(MECHANISMS[where](KINDS[kind]), 12 * h, 12, compiled=False).ledger
@@ -124,7 +122,7 @@ def test_the_balance_closes_and_nothing_is_gained(kind, where, h):
         assert lost.sum() > 0.0, name
 
 
-@each_mechanism
+@pytest.mark.parametrize("where", MECHANISMS)
 def test_friction_is_booked_under_the_name_of_its_joint(where):
     ledger = run(MECHANISMS[where](KINDS["quadratic"]), 0.01, 5, compiled=False).ledger
     wanted = {
@@ -152,8 +150,7 @@ def test_dense_and_sparse_kernels_make_the_same_run(monkeypatch):
 
 
 @needs_numba
-@each_kind
-@each_mechanism
+@each
 def test_a_compiled_run_is_that_of_the_numpy_kernels(kind, where, monkeypatch):
     from flexph.integration.exact.compiled_run import CompiledRun
 
@@ -191,15 +188,18 @@ def test_a_block_below_its_friction_creeps_as_it_should():
 def test_a_block_above_its_friction_slides_as_it_should():
     """x = ½ a t² with a = g sin α − F/m, but for a start below some v, in which tanh is not one yet."""
     mass, level, speed = 2.0, 5.0, 1e-5
-    solution = run(on_slope(0.5, mass, coulomb(level, speed=speed)), 1.0, 1000, compiled=False)
+    solution = run(on_slope(0.5, mass, coulomb(level, speed=speed)), 1.0, 500, compiled=False)
     a = GRAVITY * math.sin(0.5) - level / mass
     late = level * speed * math.log(2.0) / (mass * a)  # F/m ∫(1 − tanh(at/v)) dt, which steps need not resolve
     assert a - 1e-12 < solution.states[-1, 2] < a + 2.0 * late
     assert 0.5 * a - 1e-12 < solution.states[-1, 0] < 0.5 * a + 2.0 * late
 
 
+@pytest.mark.parametrize(
+    "compiled", [pytest.param(None, marks=needs_numba), pytest.param(False, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("speed", [1e-3, 1e-6])
-def test_dry_friction_takes_four_widths_a_turn(speed):
+def test_dry_friction_takes_four_widths_a_turn(speed, compiled):
     """Amplitudes fall by 2F/k at each half-turn; tanh is short of one for times v/a about each reversal."""
     k, mass, level = 100.0, 1.0, 2.0
     joints = [
@@ -208,7 +208,7 @@ def test_dry_friction_takes_four_widths_a_turn(speed):
     ]
     mechanism = connect({"b": rigid.point(mass)}, joints)
     start = mechanism.consistent_state(mechanism.assemble(guess={"b": (0.31, 0.0, 0.0)}))
-    solution = integrate(mechanism, start, np.arange(0.0, 2.901, 2e-3), compiled=False)
+    solution = integrate(mechanism, start, np.arange(0.0, 2.901, 2e-3), compiled=compiled)
     x = solution.states[:, 0]
     turns = np.flatnonzero((x[1:-1] - x[:-2]) * (x[2:] - x[1:-1]) < 0.0)[:7] + 1
     # the highest of points h apart misses a turn by ½a(h/2)²; friction misses ∫(1 − |tanh|) ds < v²/a·F/kx a turn
@@ -264,7 +264,7 @@ def test_friction_of_a_spinning_disc_stops_it_in_time():
     start = mechanism.consistent_state(mechanism.assemble(), velocities={"disc": (5.0, 0.0, 0.0)})
     moment = 0.5 * disc.mass * 0.1**2
     stop = 5.0 * moment / 0.05
-    solution = integrate(mechanism, start, np.linspace(0.0, 1.2 * stop, 601), compiled=False)
+    solution = integrate(mechanism, start, np.linspace(0.0, 1.2 * stop, 601))
     spin = solution["disc.spin"][:, 0]
     before = solution.times < 0.99 * stop
     turn = 5.0 * 1.2 * stop / 600  # of a step; its torque is τ atan(x)/x with x = ½ turn, by Cayley's rotation
@@ -287,12 +287,11 @@ def test_many_joints_stick_and_slip_at_once():
 # --- the general equations --------------------------------------------------------------------------------------------
 
 
-@each_kind
-@each_mechanism
+@each
 def test_the_equations_and_the_step_agree(kind, where):
     """Gauss' method of order 4 on mechanism.phdae against the exact step, which comes nearer by its order."""
     case, end = MECHANISMS[where](KINDS[kind]), 0.01
-    wanted = run(case, end, 40, method="gauss4").states[-1, : case[0].layout.size]
+    wanted = run(case, end, 10, method="gauss4").states[-1, : case[0].layout.size]
     errors = [np.abs(run(case, end, n, compiled=False).states[-1] - wanted) for n in (40, 80)]
     positions = slice(0, sum(case[0].layout.position_sizes))
     first, second = (error[positions].max() for error in errors)
@@ -300,8 +299,7 @@ def test_the_equations_and_the_step_agree(kind, where):
     assert second < 1e-5  # of a motion of 0.1
 
 
-@each_kind
-@each_mechanism
+@each
 def test_derivatives_are_those_of_differences(kind, where):
     mechanism, start = MECHANISMS[where](KINDS[kind])
     system = mechanism.phdae(start)

@@ -390,26 +390,6 @@ def test_where_power_is_generated_the_certificate_says_no():
     assert found.passivity.lowest_resistance < -0.5
 
 
-def test_mechanisms():
-    """Four-bar, crank-slider and four particles: index two, velocity constraints that are holonomic, named."""
-    from cases import crank_slider, four_bar, four_particle
-
-    system = four_bar.analysed()
-    report = analyze(system)
-    assert (report.index.index, report.index.constraints, report.index.undetermined) == (2, (9, 0), 0)
-    # 9 joint positions, 3 unit circles, and 18 elastic relations of deformations and stresses
-    assert report.casimirs.flag == (30,)
-    assert "hinge coupler.tip–follower.root: x" in report.equations
-    assert report.stability.verdict == "stable"
-    driven, inputs = crank_slider.case.system()
-    report = analyze(driven, inputs=inputs)
-    assert (report.index.index, report.index.constraints) == (2, (8, 0))
-    assert report.casimirs.count == report.casimirs.dimension
-    particles = analyze(four_particle.four_particles(1.0))
-    assert (particles.index.index, particles.index.constraints, particles.casimirs.flag) == (2, (2, 0), (2,))
-    assert particles.index.freedom == 22
-
-
 def test_co_distribution_is_that_of_the_structure():
     """Scaled covectors against {α : (0, α) ∈ D} of the coin, and the report's derived flag."""
     full = coin().phdae(np.array([0.4, 0.2, 0.3, 0.1]))
