@@ -46,7 +46,7 @@ from .joints import (
     wheel,
 )
 from .linear.elimination import RedundantConstraintWarning, eliminate
-from .linear.modes.modes import Modes, eigenfrequencies, modes, poles
+from .linear.modes.modes import Eigenmodes, eigenfrequencies, modes, poles
 from .linear.multipliers import recover_multipliers
 from .linear.projection import ReductionWarning
 from .linear.reduction import Assessment, Certificate, assess, certify, reduce
@@ -79,8 +79,8 @@ from .switching import (
     Guard,
     Impasse,
     Mode,
+    ModeChange,
     Reset,
-    Switch,
     SwitchingPHDAE,
     SwitchingTrajectory,
     Transition,
@@ -104,6 +104,7 @@ __all__ = [
     "Connection",
     "Derivatives",
     "DiracStructure",
+    "Eigenmodes",
     "Elasticity",
     "Event",
     "Every",
@@ -123,7 +124,7 @@ __all__ = [
     "LoadPort",
     "Mechanism",
     "Mode",
-    "Modes",
+    "ModeChange",
     "Occurrences",
     "Port",
     "Pose",
@@ -140,7 +141,6 @@ __all__ = [
     "State",
     "StressField",
     "Sweep",
-    "Switch",
     "SwitchingPHDAE",
     "SwitchingTrajectory",
     "TensorField",

@@ -139,8 +139,7 @@ def _constraint_slopes(here: SystemView) -> Array:
     along, slopes = whole @ here.V2, whole @ here.V1
     size = np.abs(slopes).max(axis=1, initial=0.0) + np.abs(along).max(axis=1, initial=0.0)
     pure = (np.abs(along).max(axis=1, initial=0.0) <= 1e-9 * size) & (size > 0.0)
-    made: Array = slopes[pure]
-    return made
+    return slopes[pure]
 
 
 def _relations(here: SystemView, index: IndexReport) -> str:

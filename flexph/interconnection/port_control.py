@@ -139,8 +139,7 @@ def _root(d: Array) -> Array:
     """L of D = LLᵀ with as many columns as D has rank."""
     values, vectors = np.linalg.eigh(d)
     kept = values > check.ROUND_OFF * max(float(values[-1]), 0.0)
-    root: Array = vectors[:, kept] * np.sqrt(values[kept])
-    return root
+    return vectors[:, kept] * np.sqrt(values[kept])
 
 
 def _merged(kind: str, first: Mapping[str, slice], second: Mapping[str, slice]) -> dict[str, slice]:

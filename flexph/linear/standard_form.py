@@ -62,14 +62,12 @@ class StandardForm:
     @property
     def A(self) -> Array:
         """(J − R) Q, (n, n)."""
-        made: Array = (self.J - self.R) @ self.Q
-        return made
+        return (self.J - self.R) @ self.Q
 
     @property
     def C(self) -> Array:
         """BᵀQ, (m, n): y = C x."""
-        made: Array = self.B.T @ self.Q
-        return made
+        return self.B.T @ self.Q
 
     def energy(self, x: Array) -> float:
         """H = ½ xᵀQ x [J]."""
@@ -77,8 +75,7 @@ class StandardForm:
 
     def expand(self, x: Array) -> Array:
         """The states that ``parts`` names, from x (n,) or (n, k)."""
-        expanded: Array = self.lift @ x
-        return expanded
+        return self.lift @ x
 
     def part(self, name: str, x: Array) -> Array:
         """The named part of a state."""

@@ -21,7 +21,7 @@ DENSE_LIMIT = 600
 
 
 @dataclass(frozen=True)
-class Modes:
+class Eigenmodes:
     """Undamped free vibrations x(t) = Re(shape e^{iωt}).
 
     frequencies ω > 0, ascending [rad/s], (k,); shapes, complex, (n, k) over the states that ``parts`` names: the
@@ -45,7 +45,7 @@ def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
     return _solve(system, count, shapes=False).frequencies
 
 
-def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
+def modes(system: LinearPHDAE, count: int | None = None) -> Eigenmodes:
     """The lowest ``count`` free vibrations of a system without dissipation, constraints eliminated.
 
     Systems that split into velocities and stresses, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], are solved through
@@ -57,7 +57,7 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     return _solve(system, count, shapes=True)
 
 
-def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
+def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Eigenmodes:
     if check.norm(linear_system(system).R) > 0.0:
         raise ValueError(
             "eigenfrequencies and modes need R = 0: this system dissipates; use poles(system) or damping_ratios(system)"
@@ -72,7 +72,7 @@ def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
         found = _shift_invert(free, blocks, count)
     else:
         found = _dense(free, blocks, count, shapes)
-    return Modes(found.frequencies, free.expand(found.shapes), found.rigid, found.self_stress)
+    return Eigenmodes(found.frequencies, free.expand(found.shapes), found.rigid, found.self_stress)
 
 
 def poles(system: LinearPHDAE) -> Array:
@@ -102,7 +102,7 @@ def _split(system: LinearPHDAE) -> tuple[Any, Any, Any] | None:
     return e[v][:, v], e[s][:, s], j[s][:, v]
 
 
-def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None, shapes: bool) -> Modes:
+def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None, shapes: bool) -> Eigenmodes:
     m, c, d = (dense(b) for b in blocks)
     lm, lc = _root("its part of the velocities", m), _root("its part of the stresses", c)
     scaled = solve_triangular(lc, solve_triangular(lm, d.T, lower=True).T, lower=True)
@@ -110,9 +110,9 @@ def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None,
     pick = np.arange(rank)[::-1][:count]  # singular values descend
     zeros = {"rigid": m.shape[0] - rank, "self_stress": c.shape[0] - rank}
     if not shapes:
-        return Modes(svdvals(scaled)[pick], np.zeros((system.size, 0)), **zeros)
+        return Eigenmodes(svdvals(scaled)[pick], np.zeros((system.size, 0)), **zeros)
     left, values, right = svd(scaled, full_matrices=False)
-    return Modes(
+    return Eigenmodes(
         values[pick],
         _shapes(
             system,
@@ -132,7 +132,7 @@ def _shapes(system: LinearPHDAE, velocity: Array, stress: Array) -> Array:
     return shapes
 
 
-def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
+def _gyroscopic(system: LinearPHDAE, count: int | None) -> Eigenmodes:
     e, j = dense(system.E), dense(system.J)
     lower = _root("it", e)
     half = solve_triangular(lower, j, lower=True)
@@ -141,14 +141,14 @@ def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
     rank = rank_of(j)
     pick = np.arange(system.size - rank // 2, system.size)[:count]  # eigenvalues ascend, ±ω
     shapes = solve_triangular(lower, vectors[:, pick], lower=True, trans=1) * np.sqrt(2.0)
-    return Modes(values[pick], shapes, rigid=system.size - rank, self_stress=0)
+    return Eigenmodes(values[pick], shapes, rigid=system.size - rank, self_stress=0)
 
 
-def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Modes:
+def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Eigenmodes:
     """Lowest modes of DᵀC⁻¹D v = ω²M v; by dense algebra where nearly all of them are wanted."""
     m, c, d = (sparse.csc_array(b) for b in blocks)
     found = lowest_modes(m, c, d, count)
     if found is None:
         return _dense(system, blocks, count, shapes=True)
     shapes = _shapes(system, found.velocity, found.stress)
-    return Modes(found.frequencies, shapes, found.rigid, self_stress=c.shape[0] - m.shape[0] + found.rigid)
+    return Eigenmodes(found.frequencies, shapes, found.rigid, self_stress=c.shape[0] - m.shape[0] + found.rigid)
