@@ -24,7 +24,32 @@ Coupling = Callable[[Array, Array], Any]
 
 
 def join(*systems: LinearPHDAE) -> LinearPHDAE:
-    """Systems side by side, not yet connected: block-diagonal E, J, R, B, G, and lifts of those that were projected."""
+    """Systems side by side, not yet connected.
+
+    Parameters
+    ----------
+    *systems : LinearPHDAE
+        Systems that are all dense or all sparse, with different names of ports and parts.
+
+    Returns
+    -------
+    LinearPHDAE
+        Block-diagonal E, J, R, B and G, and the lifts of those that were projected.
+
+    Raises
+    ------
+    ValueError
+        For dense systems beside sparse ones, and where two have a port or a part of one name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, join
+    >>> cart = LinearPHDAE(E=np.eye(1), J=np.zeros((1, 1)), parts={"cart": slice(0, 1)})
+    >>> wagon = LinearPHDAE(E=2.0 * np.eye(1), J=np.zeros((1, 1)), parts={"wagon": slice(0, 1)})
+    >>> join(cart, wagon).E.diagonal()
+    array([1., 2.])
+    """
     if len({s.is_sparse for s in systems}) != 1:
         raise ValueError("systems to join must be all dense or all sparse, and at least one")
     return LinearPHDAE(
@@ -81,7 +106,35 @@ def _fresh(name: str, taken: Mapping[str, slice]) -> str:
 
 
 def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> LinearPHDAE:
-    """The system with further constraints 0 = rows x; x are its own states, also where it was projected before."""
+    """The system with further constraints 0 = rows x.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system; x are its own states, also where it was projected before.
+    rows : matrix
+        Constraints (k, n), dense or sparse.
+    names : tuple of str, optional
+        Names of the constraints; numbers by default.
+
+    Returns
+    -------
+    LinearPHDAE
+        The system with the rows below its G.
+
+    Raises
+    ------
+    ValueError
+        For rows of another width than the states.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, constrain
+    >>> masses = LinearPHDAE(E=np.eye(2), J=np.zeros((2, 2)))
+    >>> constrain(masses, np.array([[1.0, -1.0]]), ("rod",)).constraints
+    ('rod',)
+    """
     if rows.shape[1:] != (system.size,):
         raise ValueError(f"rows must have shape (any, {system.size}): x has {system.size} states, got {rows.shape}")
     stack = (lambda b: sparse.vstack(b).tocsr()) if system.is_sparse else np.vstack
@@ -93,13 +146,44 @@ def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> Li
 def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> Any:
     """Gyrator interconnection ``u₁ = −C y₂, u₂ = Cᵀ y₁`` of two systems of one kind ([flex] sec. 5.1).
 
-    ``ports`` names the port of the first and of the second system; C (m₁, m₂) is a matrix or, for :class:`PHDAE`, a
-    function C(x₁, x₂). The interconnection keeps the power: the result has J₁₂ = −B₁ C B₂ᵀ and the other ports.
+    The interconnection keeps the power: the result has J₁₂ = −B₁ C B₂ᵀ and the other ports.
 
     Means of :class:`PHDAE` go along, C in the middle; where one system has a discrete gradient pair of its own and the
     other has none, that takes the one of ``gonzalez`` (:func:`flexph.with_pair`). Inputs and outputs of a system with
-    feed-through become states first (:func:`flexph.interconnection.without_feedthrough`): each output
+    feed-through become states first (:func:`flexph.interconnection.feedthrough.without_feedthrough`): each output
     contains the other's.
+
+    Parameters
+    ----------
+    first, second : LinearPHDAE or PHDAE
+        The systems, both of one kind.
+    ports : tuple of str
+        The port of the first and that of the second system.
+    coupling : matrix or function
+        C (m₁, m₂), or, for :class:`PHDAE`, a function C(x₁, x₂).
+
+    Returns
+    -------
+    LinearPHDAE or PHDAE
+        One system with the states of both.
+
+    Raises
+    ------
+    ValueError
+        For unknown ports, for C of another shape, and for a function C of linear systems.
+
+    Examples
+    --------
+    A mass moves a spring; power goes from one to the other:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, eigenfrequencies, gyrator
+    >>> one, none = np.eye(1), np.zeros((1, 1))
+    >>> mass = LinearPHDAE(E=2.0 * one, J=none, B=one, ports={"force": slice(0, 1)})
+    >>> spring = LinearPHDAE(E=one / 8.0, J=none, B=one, ports={"rate": slice(0, 1)}, causality={"rate": "velocity"})
+    >>> oscillator = gyrator(mass, spring, ("force", "rate"), one)
+    >>> eigenfrequencies(oscillator).round(9)  # √(8/2)
+    array([2.])
     """
     if isinstance(first, LinearPHDAE):
         both, b1, b2 = _side_by_side(first, second, ports)
@@ -111,10 +195,44 @@ def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> A
 def transformer(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> Any:
     """Transformer interconnection ``u₁ = −C u₂, y₂ = Cᵀ y₁`` of two systems of one kind ([flex] eq. (41)-(42)).
 
-    The force u₂ = λ is the multiplier of the velocity constraint 0 = Cᵀ y₁ − y₂: a row of G of a
-    :class:`LinearPHDAE`, the states ``multipliers`` of a :class:`PHDAE`. C and means as in :func:`gyrator`: where C is
-    constant and h ȳ are the changes of places, as of external ports of mechanisms and of multibody systems, the places
-    do not drift apart.
+    The force u₂ = λ is the multiplier of the velocity constraint 0 = Cᵀ y₁ − y₂: a row of G of a :class:`LinearPHDAE`,
+    the states ``multipliers`` of a :class:`PHDAE`. Means go along as of :func:`gyrator`: where C is constant and h ȳ
+    are the changes of places, as of external ports of mechanisms and of multibody systems, the places do not drift
+    apart.
+
+    Parameters
+    ----------
+    first, second : LinearPHDAE or PHDAE
+        The systems, both of one kind.
+    ports : tuple of str
+        The port of the first and that of the second system.
+    coupling : matrix or function
+        C (m₁, m₂), or, for :class:`PHDAE`, a function C(x₁, x₂).
+
+    Returns
+    -------
+    LinearPHDAE or PHDAE
+        One system with the states of both and the multipliers.
+
+    Raises
+    ------
+    ValueError
+        For unknown ports, for C of another shape, and for a function C of linear systems.
+
+    Examples
+    --------
+    Two masses on a lever of ratio 3:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, eliminate, transformer
+    >>> one, none = np.eye(1), np.zeros((1, 1))
+    >>> left = LinearPHDAE(E=one, J=none, B=one, ports={"left": slice(0, 1)})
+    >>> right = LinearPHDAE(E=one, J=none, B=one, ports={"right": slice(0, 1)})
+    >>> lever = transformer(left, right, ("left", "right"), 3.0 * one)
+    >>> lever.G
+    array([[-3.,  1.]])
+    >>> eliminate(lever).size
+    1
     """
     if isinstance(first, LinearPHDAE):
         both, b1, b2 = _side_by_side(first, second, ports)

@@ -37,22 +37,78 @@ class Eigenmodes:
 
 
 def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
-    """The lowest ``count`` eigenfrequencies ω > 0 [rad/s], ascending, of ``iω E x = J x``; all without a count.
+    """The lowest eigenfrequencies ω > 0 of ``iω E x = J x``.
 
-    Real by construction: from the singular values of L_C⁻¹ D L_M⁻ᵀ, or from the Hermitian pencil (iJ, E). Zero modes
-    are left out; :func:`modes` counts them. Raises ValueError where R ≠ 0 (see :func:`poles`).
+    They are real by construction: from the singular values of L_C⁻¹ D L_M⁻ᵀ, or from the Hermitian pencil (iJ, E). Zero
+    modes are left out; :func:`modes` counts them.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        A system without dissipation; constraints are eliminated.
+    count : int, optional
+        How many frequencies; all of them by default.
+
+    Returns
+    -------
+    Array
+        Frequencies (count,) [rad/s], ascending.
+
+    Raises
+    ------
+    ValueError
+        Where R ≠ 0; see :func:`poles`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, eigenfrequencies
+    >>> oscillator = LinearPHDAE(E=np.diag([2.0, 0.125]), J=np.array([[0.0, -1.0], [1.0, 0.0]]))
+    >>> eigenfrequencies(oscillator)  # √(8/2)
+    array([2.])
     """
     return _solve(system, count, shapes=False).frequencies
 
 
 def modes(system: LinearPHDAE, count: int | None = None) -> Eigenmodes:
-    """The lowest ``count`` free vibrations of a system without dissipation, constraints eliminated.
+    """The lowest free vibrations of a system without dissipation.
 
-    Systems that split into velocities and stresses, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], are solved through
-    D; systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D
-    (of J); those of large solids are motions whose strains are round-off. Dense up to 600 velocities or where all
-    modes are wanted, above by shift-invert: Sylvester's law of inertia then certifies both the count of rigid motions
-    and that no mode is missed (:func:`flexph.linear.modes.lowest_modes.lowest_modes`). ArithmeticError where it cannot.
+    Systems that split into velocities and stresses, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], are solved through D;
+    systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D (of
+    J); those of large solids are motions whose strains are round-off. Up to 600 velocities, or where all modes are
+    wanted, matrices are dense. Larger systems are solved by shift-invert: Sylvester's law of inertia then certifies
+    both the count of rigid motions and that no mode is missed (:func:`flexph.linear.modes.lowest_modes.lowest_modes`).
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        A system without dissipation; constraints are eliminated.
+    count : int, optional
+        How many modes; all of them by default.
+
+    Returns
+    -------
+    Eigenmodes
+        Frequencies, complex shapes and the numbers of zero modes.
+
+    Raises
+    ------
+    ValueError
+        Where R ≠ 0; see :func:`poles`.
+    ArithmeticError
+        Where it cannot be certified that no mode is missed.
+
+    Examples
+    --------
+    A free pair of masses 1 kg and 2 kg on a spring of 6 N/m:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, modes
+    >>> J = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+    >>> pair = LinearPHDAE(E=np.diag([1.0, 2.0, 1.0 / 6.0]), J=J, kinetic=np.array([True, True, False]))
+    >>> vibrations = modes(pair)
+    >>> vibrations.frequencies.round(9), vibrations.rigid
+    (array([3.]), 1)
     """
     return _solve(system, count, shapes=True)
 
@@ -76,7 +132,27 @@ def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Eigenmode
 
 
 def poles(system: LinearPHDAE) -> Array:
-    """All finite poles s of ``s E x = (J − R) x`` [1/s], by ascending modulus; dense. Re s ≤ 0 up to round-off."""
+    """All finite poles s of ``s E x = (J − R) x``.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system; constraints are eliminated, and matrices are dense.
+
+    Returns
+    -------
+    Array
+        Poles [1/s], complex, by ascending modulus; Re s ≤ 0 up to round-off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, poles
+    >>> E, J = np.diag([1.0, 0.2]), np.array([[0.0, -1.0], [1.0, 0.0]])
+    >>> damped = LinearPHDAE(E=E, J=J, R=np.diag([2.0, 0.0]))  # s² + 2 s + 5 = 0
+    >>> np.sort_complex(poles(damped)).round(9)
+    array([-1.-2.j, -1.+2.j])
+    """
     free = eliminate(system)
     values = eig(dense(free.J) - dense(free.R), dense(free.E), right=False)
     values = values[np.isfinite(values)]
