@@ -16,9 +16,11 @@ from .dirac import DiracStructure, LagrangianSubspace
 from .discretisation.own_pair import with_pair
 from .integrate import ValidityWarning, integrate
 from .integration.times.events import Event
+from .interconnection.causality import interchange
+from .interconnection.couplings import constrain, gyrator, transformer
+from .interconnection.direct_sum import join
 from .interconnection.port_control import feedback, inject_damping, passive_observer, port_spring
 from .interconnection.substructures import clamp, couple, substructure, tie
-from .interconnection.two_systems import constrain, gyrator, interchange, join, transformer
 from .joints import (
     GROUND,
     Connection,

@@ -115,7 +115,7 @@ def test_taken_anew_there_it_is_another_form():
 
 @pytest.mark.parametrize("completion", ["old", "mean"])
 def test_completions_where_rows_vary(completion):
-    """The null space of E(x) is constant: x₃ is the algebraic state, whatever the rows; ``mean`` starts consistently."""
+    """The null space of E(x) is constant: x₃ is algebraic, whatever the rows; ``mean`` starts consistently."""
     times, start = np.linspace(0.0, 1.0, 6), START if completion == "old" else consistent(flat(), START)
     plain = run(system(), start, times)
     found = integrate(system(), start, times, method="dirac", completion=completion, inputs=FORCE, progress=False)
