@@ -17,8 +17,8 @@ from cases.units import deg, inch
 from flexph import (
     GROUND,
     PHDAE,
+    Eigenmodes,
     Mechanism,
-    Modes,
     Pose,
     connect,
     eigenfrequencies,
@@ -74,7 +74,7 @@ class Result:
     frequencies: Array
     mechanism: Mechanism
     pose: Pose
-    modes: Modes
+    modes: Eigenmodes
     mode_angle: float
 
 

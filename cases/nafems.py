@@ -26,7 +26,7 @@ from scipy import sparse
 from tqdm import tqdm
 
 import fem
-from flexph import GROUND, Body, LinearPHDAE, Modes, Pose, connect, constrain, eliminate, linear_body, modes, weld
+from flexph import GROUND, Body, Eigenmodes, LinearPHDAE, Pose, connect, constrain, eliminate, linear_body, modes, weld
 from flexph.case import Case, Check, Kind, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
@@ -65,7 +65,7 @@ class Shown:
     body: Body
     shapes: Array
     hertz: Array
-    found: Modes
+    found: Eigenmodes
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def hertz(frequencies: Array) -> Array:
     return frequencies / (2.0 * np.pi)
 
 
-def moved(body: Body, found: Modes) -> Array:
+def moved(body: Body, found: Eigenmodes) -> Array:
     """Velocities of all drawn points in the modes, v + ω × X + φu̇, (points, d, modes)."""
     assert body.view is not None
     shapes, d = found.shapes.real, body.dim

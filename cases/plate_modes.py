@@ -11,7 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 import fem
-from flexph import GROUND, Body, Mechanism, Modes, Pose, connect, modes, weld
+from flexph import GROUND, Body, Eigenmodes, Mechanism, Pose, connect, modes, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
@@ -43,7 +43,7 @@ def held(body: Body) -> tuple[Mechanism, Pose]:
     return mechanism, mechanism.assemble({"plate": (0.0, 0.0, 0.0)})
 
 
-def found_modes(body: Body) -> Modes:
+def found_modes(body: Body) -> Eigenmodes:
     """The lowest modes of the plate in its rim."""
     mechanism, pose = held(body)
     return modes(mechanism.linearize(pose), COUNT)
@@ -73,7 +73,7 @@ class Result:
     sizes: dict[tuple[str, str], list[int]]
     errors: dict[tuple[str, str], Array]
     thin: dict[str, Array]
-    modes: dict[str, Modes]
+    modes: dict[str, Eigenmodes]
 
 
 def run(
@@ -175,7 +175,7 @@ def draw_errors(result: Result, path: Path) -> None:
     figure.savefig(path, dpi=150)
 
 
-def draw_modes(body: Body, found: Modes, support: str, path: Path) -> None:
+def draw_modes(body: Body, found: Eigenmodes, support: str, path: Path) -> None:
     """Deflection of the first modes."""
     from matplotlib.figure import Figure
 

@@ -16,7 +16,7 @@ from scipy.linalg import qr, svd
 from tqdm import tqdm
 
 import fem
-from flexph import GROUND, Body, Mechanism, Modes, Pose, Spectrum, connect, drive, hinge
+from flexph import GROUND, Body, Eigenmodes, Mechanism, Pose, Spectrum, connect, drive, hinge
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
@@ -244,12 +244,12 @@ def identity_defect(speed: float, found: Frequencies) -> float:
     return float((found.chord[0] ** 2 - expected) / expected)
 
 
-def as_modes(mechanism: Mechanism, found: Frequencies) -> Modes:
+def as_modes(mechanism: Mechanism, found: Frequencies) -> Eigenmodes:
     """Flapwise and then chordwise shapes; the frame at the root turns with the hub, so only the deformation moves."""
     shapes = np.hstack([found.shapes[name] for name in ("flap", "chord")])
     beam = mechanism.bodies["beam"]
     whole = np.vstack([np.zeros((6, shapes.shape[1])), shapes, np.zeros((beam.stress_size, shapes.shape[1]))])
-    return Modes(np.concatenate([found.flap, found.chord]), whole.astype(complex), rigid=0, self_stress=0)
+    return Eigenmodes(np.concatenate([found.flap, found.chord]), whole.astype(complex), rigid=0, self_stress=0)
 
 
 def draw_speeds(result: Result, path: Path) -> None:

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 import fem
 from fem.materials.materials import rectangle_torsion
-from flexph import GROUND, Body, Mechanism, Modes, Pose, connect, modes, weld
+from flexph import GROUND, Body, Eigenmodes, Mechanism, Pose, connect, modes, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
@@ -48,7 +48,7 @@ def clamped(body: Body) -> tuple[Mechanism, Pose]:
     return mechanism, mechanism.assemble({"bar": ((0.0, 0.0, 0.0), np.eye(3))})
 
 
-def families(body: Body, found: Modes) -> dict[str, Array]:
+def families(body: Body, found: Eigenmodes) -> dict[str, Array]:
     """Frequencies [rad/s] by how the end moves: across, along, or about the axis of the bar."""
     deforming = found.shapes[6 : 6 + body.size].real
     tip = body.ports["tip"]
@@ -122,7 +122,7 @@ class Result:
     levels: tuple[Level, ...]
     mechanism: Mechanism
     pose: Pose
-    modes: Modes
+    modes: Eigenmodes
     theory: dict[str, Array]
 
 

@@ -17,8 +17,9 @@ from .dirac import DiracStructure, LagrangianSubspace
 from .discretisation.own_pair import with_pair
 from .integrate import ValidityWarning, integrate
 from .integration.times.events import Event
-from .interconnection.substructures import clamp, couple, substructure, tie
-from .interconnection.two_systems import constrain, gyrator, interchange, join, transformer
+from .interconnection.causality import interchange
+from .interconnection.couplings import constrain, gyrator, transformer
+from .interconnection.direct_sum import join
 from .joints import (
     GROUND,
     Connection,
@@ -46,7 +47,7 @@ from .joints import (
     wheel,
 )
 from .linear.elimination import RedundantConstraintWarning, eliminate
-from .linear.modes.modes import Modes, eigenfrequencies, modes, poles
+from .linear.modes.modes import Eigenmodes, eigenfrequencies, modes, poles
 from .linear.multipliers import recover_multipliers
 from .linear.projection import ReductionWarning
 from .linear.reduction import Assessment, Certificate, assess, certify, reduce
@@ -79,8 +80,8 @@ from .switching import (
     Guard,
     Impasse,
     Mode,
+    ModeChange,
     Reset,
-    Switch,
     SwitchingPHDAE,
     SwitchingTrajectory,
     Transition,
@@ -104,6 +105,7 @@ __all__ = [
     "Connection",
     "Derivatives",
     "DiracStructure",
+    "Eigenmodes",
     "Elasticity",
     "Event",
     "Every",
@@ -123,7 +125,7 @@ __all__ = [
     "LoadPort",
     "Mechanism",
     "Mode",
-    "Modes",
+    "ModeChange",
     "Occurrences",
     "Port",
     "Pose",
@@ -140,7 +142,6 @@ __all__ = [
     "State",
     "StressField",
     "Sweep",
-    "Switch",
     "SwitchingPHDAE",
     "SwitchingTrajectory",
     "TensorField",

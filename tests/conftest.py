@@ -17,7 +17,8 @@ PACKAGES = {"radau": "scipy_dae", "bdf": "scipy_dae", "ida": "sksundae"}
 
 
 TESTS = Path(__file__).parent
-RUNS = ("cases", "test_docs.py", *(f"flexph/{room}" for room in ["bodies", "integration", "joints", "kernels", "mechanisms"]))
+ROOMS = ("bodies", "integration", "joints", "kernels", "mechanisms")
+RUNS = ("cases", "test_docs.py", *(f"flexph/{room}" for room in ROOMS))
 """Tests that run mechanisms throughout, by compiled kernels."""
 SOME_RUNS = ("fem", "rigid/bodies", "rigid/test_joined_with_mechanisms.py", "flexph/results", "flexph/export")
 """Tests that do so now and then."""

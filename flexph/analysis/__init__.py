@@ -5,7 +5,7 @@ numerics.factors, switching, systems.
 """
 
 from .casimirs import CasimirReport
-from .impasse import Impasse, impasse_points, turning_points
+from .impasse import ImpassePoint, impasse_points, turning_points
 from .index import IndexReport
 from .index_one import ReducedLinear, eliminate_index_one
 from .kinematic import KinematicSystem, ReducedKinematics, eliminate_kinematics, hidden_constraints
@@ -18,7 +18,7 @@ from .structure import structure_of
 __all__ = [
     "Analysis",
     "CasimirReport",
-    "Impasse",
+    "ImpassePoint",
     "IndexReport",
     "KinematicSystem",
     "PassivityReport",

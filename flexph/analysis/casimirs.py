@@ -117,8 +117,7 @@ def _readable(basis: Array, scales: Array) -> Array:
         return basis
     made, pivots = echelon(basis)
     made = np.where(np.abs(made) < ROUND_OFF, 0.0, made) / scales[:, None]
-    result: Array = made / made[pivots, np.arange(made.shape[1])]
-    return result
+    return made / made[pivots, np.arange(made.shape[1])]
 
 
 def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
@@ -149,8 +148,7 @@ def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
         basis = codistribution(view, x)
         if basis.shape[1] != dimension:
             return np.full((len(basis), dimension), np.nan)
-        made: Array = basis @ np.linalg.inv(basis[pivots])
-        return made
+        return basis @ np.linalg.inv(basis[pivots])
 
     flag: list[int] = [dimension]
     function: Callable[[Array], Array] = first
@@ -182,8 +180,7 @@ def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array |
         return np.eye(here.shape[1])
     _, values, vt = np.linalg.svd(rows, full_matrices=True)
     full = np.concatenate([values, np.zeros(max(0, vt.shape[0] - values.size))])
-    made: Array = vt[full <= CLOSED].T
-    return made
+    return vt[full <= CLOSED].T
 
 
 def _next(view: SystemView, function: Callable[[Array], Array], kept: Array) -> Callable[[Array], Array]:
@@ -194,7 +191,6 @@ def _next(view: SystemView, function: Callable[[Array], Array], kept: Array) -> 
         inner = closed_part(view, function, x)
         if inner.shape[1] != size:
             return np.full((len(function(x)), size), np.nan)
-        result: Array = function(x) @ (inner @ np.linalg.inv(inner[pivots]))
-        return result
+        return function(x) @ (inner @ np.linalg.inv(inner[pivots]))
 
     return made

@@ -19,7 +19,7 @@ STEEP = 1e-8
 
 
 @dataclass(frozen=True)
-class Impasse:
+class ImpassePoint:
     """A state beyond which algebraic states cannot follow: ∂g/∂x₂ is singular there.
 
     ``position`` is where on the path between 0 and 1, ``direction`` (n − r,) that of the algebraic states which is not
@@ -62,7 +62,7 @@ def impasse_points(
     *,
     inputs: Mapping[str, Input] | None = None,
     time: float = 0.0,
-) -> list[Impasse]:
+) -> list[ImpassePoint]:
     """States on a path (k, n), joined by straight lines, at which ∂g/∂x₂ of the algebraic equations is singular.
 
     Inputs by port are zero unless given, and count as constant, with their values at the ``time`` [s].
@@ -99,5 +99,5 @@ def _determinant(here: SystemView, x: Array) -> float:
     return float(np.linalg.det(_matrix(here, x)))
 
 
-def _impasse(here: SystemView, x: Array, position: float) -> Impasse:
-    return Impasse(position, x, np.linalg.svd(_matrix(here, x))[2][-1])
+def _impasse(here: SystemView, x: Array, position: float) -> ImpassePoint:
+    return ImpassePoint(position, x, np.linalg.svd(_matrix(here, x))[2][-1])

@@ -154,8 +154,7 @@ class _Split:
         moved, rest = (np.abs(way.T) @ self.view.sizes for way in (along, away))
         terms = np.abs(whole) @ np.maximum(np.abs(along.T @ self.view.x), STEP * moved)
         terms = terms + np.abs(others) @ np.maximum(np.abs(away.T @ self.view.x), STEP * rest)
-        made: Array = 1e1 * self.noise * (terms + np.abs(self.c(self.view.x)))[:, None] / moved
-        return made
+        return 1e1 * self.noise * (terms + np.abs(self.c(self.view.x)))[:, None] / moved
 
     def matrix(self, x: Array) -> Array:
         """∂c/∂x₂ at another state, without what is round-off here."""

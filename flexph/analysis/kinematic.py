@@ -141,19 +141,16 @@ class ReducedKinematics:
         """The Lie brackets ``[S_i, S_j]`` (n, n − k, n − k) of the columns of S ([survey] eq. (4.15))."""
         S, dS = self.basis(q), self.basis_rates(q)
         along = np.einsum("ajl,li->aij", dS, S)
-        made: Array = along - along.transpose(0, 2, 1)
-        return made
+        return along - along.transpose(0, 2, 1)
 
     def velocity(self, q: Array, p: Array) -> Array:
         """v (n − k,) with q̇ = S v and p̃ = SᵀMS v."""
         S = self.basis(q)
-        made: Array = np.linalg.solve(S.T @ self.system.mass(q) @ S, p)
-        return made
+        return np.linalg.solve(S.T @ self.system.mass(q) @ S, p)
 
     def momenta(self, q: Array, p: Array) -> Array:
         """p (n,) on the constrained state space, p = M S v."""
-        made: Array = self.system.mass(q) @ (self.basis(q) @ self.velocity(q, p))
-        return made
+        return self.system.mass(q) @ (self.basis(q) @ self.velocity(q, p))
 
     def structure(self, x: Array) -> Array:
         """J_c of [survey] eq. (4.17)."""

@@ -102,5 +102,4 @@ def _quadratic_bound(view: SystemView, hessian: Array, directions: Array) -> boo
 
 def view_terms(view: SystemView, hessian: Array, directions: Array) -> Array:
     """How large the terms of the slope are."""
-    made: Array = np.abs(directions.T) @ (np.abs(view.gradient(view.x)) + np.abs(hessian) @ np.abs(view.V1.T @ view.x))
-    return made
+    return np.abs(directions.T) @ (np.abs(view.gradient(view.x)) + np.abs(hessian) @ np.abs(view.V1.T @ view.x))

@@ -30,8 +30,7 @@ class QuadraticCasimir:
     def __call__(self, states: Array) -> Array:
         """C at states (…, r): (…,)."""
         x = np.asarray(states)
-        made: Array = 0.5 * np.einsum("...i,ij,...j->...", x, self.Q, x) + x @ self.b
-        return made
+        return 0.5 * np.einsum("...i,ij,...j->...", x, self.Q, x) + x @ self.b
 
     def words(self, names: tuple[str, ...]) -> str:
         """C in words."""
@@ -94,8 +93,7 @@ def _conserved(view: SystemView, r: int) -> Array:
         total += r - alpha.shape[1]
     _, values, vt = np.linalg.svd(np.vstack(rows))
     full = np.concatenate([values, np.zeros(m - values.size)]) if values.size < m else values
-    made: Array = vt[full <= ALIKE * max(float(full[0]), 1e-300)].T
-    return made
+    return vt[full <= ALIKE * max(float(full[0]), 1e-300)].T
 
 
 def _products(linear: Array, r: int) -> Array:

@@ -76,13 +76,50 @@ def analyze(
     inputs: Mapping[str, Input] | None = None,
     time: float = 0.0,
 ) -> Analysis:
-    """A report on a :class:`flexph.PHDAE`, a :class:`flexph.LinearPHDAE` or a :class:`PortHamiltonian` at a state.
+    """A report on a system at a state: index, constraints, Casimirs, passivity and stability ([survey] sec. 4).
 
-    The state (n,), the sample by default, is made consistent first. Inputs by port are zero unless given, and count as
-    constant. A mechanism needs a :class:`flexph.State` of its own: its time counts, drives move as they do then, and
-    joint forces that it does not have yet are found. Of a switching system give a mode. What depends on ranks is
-    decided at the state and at four states near it; of constant matrices it holds everywhere. Derivatives are those of
-    the system, or differences of fourth order.
+    What depends on ranks is decided at the state and at four states near it; of constant matrices it holds everywhere.
+    Derivatives are those of the system, or differences of fourth order.
+
+    Parameters
+    ----------
+    system : PHDAE, LinearPHDAE, PortHamiltonian or Mechanism
+        The system. Of a switching system give a mode.
+    state : array_like or State, optional
+        The state (n,), the sample by default; it is made consistent first. A mechanism needs a :class:`flexph.State` of
+        its own: its time counts, drives move as they do then, and joint forces that it does not have yet are found.
+    inputs : mapping, optional
+        Inputs by port; they are zero unless given, and count as constant.
+    time : float
+        The time [s] at which inputs are looked at.
+
+    Returns
+    -------
+    Analysis
+        The parts of the report; ``str()`` makes a text of it.
+
+    Raises
+    ------
+    ValueError
+        For another kind of system, and for a mechanism without a state.
+
+    Examples
+    --------
+    The torque-free rigid body, ẋ = x × ∇H, keeps its angular momentum:
+
+    >>> import numpy as np
+    >>> from flexph import PHDAE, analyze
+    >>> inertia = np.array([1.0, 2.0, 3.0])
+    >>> def cross(x):
+    ...     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+    >>> def energy(x):
+    ...     return 0.5 * x @ (x / inertia)
+    >>> body = PHDAE(E=np.eye(3), J=cross, z=lambda x: x / inertia, H=energy, sample=np.ones(3))
+    >>> report = analyze(body, [1.0, 0.0, 0.0])
+    >>> print(report.casimirs)
+    quadratic: x[0]² + x[1]² + x[2]²
+    >>> report.stability.verdict
+    'stable'
     """
     if isinstance(system, Mechanism) and isinstance(state, State):
         state, inputs = in_motion(system, state, inputs or {})
@@ -139,8 +176,7 @@ def _constraint_slopes(here: SystemView) -> Array:
     along, slopes = whole @ here.V2, whole @ here.V1
     size = np.abs(slopes).max(axis=1, initial=0.0) + np.abs(along).max(axis=1, initial=0.0)
     pure = (np.abs(along).max(axis=1, initial=0.0) <= 1e-9 * size) & (size > 0.0)
-    made: Array = slopes[pure]
-    return made
+    return slopes[pure]
 
 
 def _relations(here: SystemView, index: IndexReport) -> str:

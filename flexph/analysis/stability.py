@@ -136,8 +136,7 @@ def _second_variation(
 
         def smooth(at: Array) -> Array:
             basis = codistribution(view, at)
-            made: Array = basis @ np.linalg.inv(basis[pivots])
-            return made
+            return basis @ np.linalg.inv(basis[pivots])
 
         slopes = view.derivative(smooth, x, view.V1 * scales)
         own = np.linalg.lstsq(smooth(x), gradient, rcond=None)[0]
@@ -174,8 +173,7 @@ def linear_spectrum(view: SystemView, count: int | None = None) -> Array:
     if count is None:
         count = int(np.sum(np.abs(beta) > 1e-7 * np.hypot(np.abs(alpha), np.abs(beta))))
     finite = order[:count]
-    made: Array = rate * alpha[finite] / beta[finite]
-    return made
+    return rate * alpha[finite] / beta[finite]
 
 
 def equilibrium(

@@ -119,8 +119,7 @@ class SystemView:
 
     def gradient(self, x: Array) -> Array:
         """∇H by the differential states, V₁ᵀEᵀz (r,)."""
-        made: Array = self.V1.T @ (dense(self.system.E(x)).T @ self.system.z(x))
-        return made
+        return self.V1.T @ (dense(self.system.E(x)).T @ self.system.z(x))
 
     def hessian(self, x: Array) -> Array:
         """∂²H/∂x₁² (r, r): of ∂z/∂x where it was given and E does not depend on x, else by differences."""
@@ -139,8 +138,7 @@ class SystemView:
 
     def algebraic_slopes(self, x: Array) -> Array:
         """``∂g/∂x`` (n − r, n), as :meth:`flow_slope`."""
-        made: Array = self.equations.split.U2.T @ self.flow_slope(x)
-        return made
+        return self.equations.split.U2.T @ self.flow_slope(x)
 
     def algebraic_slope(self, x: Array) -> Array:
         """``∂g/∂x₂``, as :meth:`flow_slope`."""
@@ -168,16 +166,14 @@ class SystemView:
     def rate_slope(self) -> Array:
         """``∂(V₁ᵀẋ)/∂x`` (r, n) of a system with constant E."""
         s = self.equations.split
-        made: Array = np.linalg.solve(s.U1.T @ dense(self.system.E(self.x)) @ s.V1, s.U1.T @ self.flow_slope(self.x))
-        return made
+        return np.linalg.solve(s.U1.T @ dense(self.system.E(self.x)) @ s.V1, s.U1.T @ self.flow_slope(self.x))
 
     @cached_property
     def scales(self) -> Array:
         """A size of each differential state: what has the energy of 1 J by itself, or that of the state, (r,)."""
         stiff, sizes = np.diag(self.hessian(self.x)), np.abs(self.V1.T) @ self.sizes
         own = stiff * sizes**2 > 1e-9 * float(np.max(stiff * sizes**2, initial=0.0))
-        made: Array = np.where(own, 1.0 / np.sqrt(np.where(own, stiff, 1.0)), sizes)
-        return made
+        return np.where(own, 1.0 / np.sqrt(np.where(own, stiff, 1.0)), sizes)
 
     @cached_property
     def resists(self) -> Array:

@@ -92,8 +92,7 @@ class Model:
     @cached_property
     def reduced_incidence(self) -> Array:
         """A without the rows of references."""
-        made: Array = self.incidence[[node not in self.references for node in self.nodes]]
-        return made
+        return self.incidence[[node not in self.references for node in self.nodes]]
 
     @cached_property
     def tree(self) -> Tree:

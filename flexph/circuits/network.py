@@ -185,11 +185,35 @@ class Circuit(Model):
 
 
 def circuit(elements: Mapping[str, Element], ground: str = "gnd") -> Circuit:
-    """A circuit from its elements by name: ``circuit({"C1": capacitor("a", "gnd", 1e-6), ...})``.
+    """A circuit from its elements by name.
 
-    Raises ValueError, naming elements, for parts that are not connected with the ground, elements that end alone,
-    loops of voltage sources and cutsets of current sources. Loops that contain capacitors and cutsets that contain
-    inductors are allowed and listed as ``constraints``.
+    Loops that contain capacitors and cutsets that contain inductors are allowed; they are listed as ``constraints``.
+
+    Parameters
+    ----------
+    elements : mapping
+        Elements such as :func:`capacitor` by name, each between two named nodes.
+    ground : str
+        The node whose potential is zero.
+
+    Returns
+    -------
+    Circuit
+        The circuit, whose verbs give its systems (``phdae``, ``linear``, ``switching``, …).
+
+    Raises
+    ------
+    ValueError
+        For parts that are not connected with the ground, elements that end alone, loops of voltage sources and cutsets
+        of current sources; the message names the elements.
+
+    Examples
+    --------
+    >>> from flexph import eigenfrequencies
+    >>> from flexph.circuits import capacitor, circuit, inductor
+    >>> resonator = circuit({"C": capacitor("a", "gnd", 0.5), "L": inductor("a", "gnd", 0.5)})
+    >>> eigenfrequencies(resonator.linear()).round(9)  # 1/√(L C)
+    array([2.])
     """
     return Circuit(elements, ground)
 

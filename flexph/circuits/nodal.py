@@ -90,8 +90,7 @@ def _structure(layout: _Layout, A: Array) -> Array:
                 J[layout.current[k - 1], layout.current[k]] += element.ratio
             else:  # one current for both windings, i₂ = −n i₁, whose row is v₁ = n v₂
                 J[layout.current[k - 1], place] -= element.ratio * A[:, k]
-    made: Array = J - J.T
-    return made
+    return J - J.T
 
 
 def _inputs(layout: _Layout, A: Array) -> Array:
@@ -128,14 +127,12 @@ class _Losses:
     def matrix(self, x: Array) -> Array:
         """R(x)."""
         quotients = [float(r.resistance(s)) for r, s in zip(self.relations, self.W.T @ x, strict=True)]
-        made: Array = (self.W * quotients) @ self.W.T
-        return made
+        return (self.W * quotients) @ self.W.T
 
     def structure(self, x: Array, w: Array) -> Array:
         """∂((J − R)w)/∂x."""
         slopes = [quotient_slope(r, float(s)) for r, s in zip(self.relations, self.W.T @ x, strict=True)]
-        made: Array = -(self.W * (np.array(slopes) * (self.W.T @ w))) @ self.W.T
-        return made
+        return -(self.W * (np.array(slopes) * (self.W.T @ w))) @ self.W.T
 
 
 def _has_current(edge: Edge, element: Element) -> bool:

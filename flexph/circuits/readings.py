@@ -72,13 +72,11 @@ class Readings:
         windings = [k for k, edge in enumerate(edges) if edge.role == "winding"]
         currents[windings] = 0.0
         along = np.array(turns).T
-        made: Array = currents - along @ (np.linalg.pinv(self._A @ along) @ (self._A @ currents))
-        return made
+        return currents - along @ (np.linalg.pinv(self._A @ along) @ (self._A @ currents))
 
     def of(self, rows: Array, states: Array, inputs: Array) -> Array:
         """rows (k, n + m) of costates and inputs, for states (..., n) and inputs (..., m)."""
         storing = Storing(self.assembly.size, energies(self.assembly))
         z = np.apply_along_axis(storing.costates, -1, states)
         wide = np.broadcast_to(inputs, (*z.shape[:-1], inputs.shape[-1]))
-        made: Array = np.concatenate([z, wide], axis=-1) @ rows.T
-        return made
+        return np.concatenate([z, wide], axis=-1) @ rows.T

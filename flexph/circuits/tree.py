@@ -151,8 +151,7 @@ def _space(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Element]) -
     kernel = np.zeros((len(free), len(A)))
     kernel[:, free] = np.eye(len(free))
     kernel[:, pivots] = -reduced[:, free].T
-    made: Array = kernel @ A
-    return made
+    return kernel @ A
 
 
 def _reduced(matrix: Array) -> tuple[Array, list[int]]:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..interconnection.two_systems import lifted_size, side_by_side
+from ..interconnection.direct_sum import block_diagonal, lifted_size
 from ..numerics import checks as check
+from ..numerics import spans
 from ..numerics.arrays import Array
 from ..numerics.factors.definiteness import check_semi_definite
 from ..systems.linear import LinearPHDAE, linear_system
@@ -42,22 +43,20 @@ def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_
         raise ValueError(
             f"ports must have one width: {port!r} has {b.shape[1]}, {controller_port!r} of the controller {c.shape[1]}"
         )
-    blocks, n = side_by_side([plant, controller], lean=plant.is_sparse), plant.size
+    blocks, n = block_diagonal([plant, controller], lean=plant.is_sparse), plant.size
     left, right = (sparse.csr_array(m) for m in (b, c))
     across = sparse.block_array([[sparse.csr_array((n, n)), -left @ right.T], [right @ left.T, None]]).tocsr()
     others = {name: s for name, s in controller.ports.items() if name != controller_port}
-    columns = [
-        *range(plant.B.shape[1]),
-        *(plant.B.shape[1] + i for s in others.values() for i in range(s.start, s.stop)),
-    ]
+    inputs = plant.B.shape[1]
+    columns = np.concatenate([np.arange(inputs), inputs + spans.indices(others.values())])
     blocks["J"] = blocks["J"] + (across if plant.is_sparse else across.toarray())
     blocks["B"] = blocks["B"][:, columns]
     kept = {name: kind for name, kind in controller.causality.items() if name in others}
     return LinearPHDAE(
         **blocks,
-        ports=_merged("port", plant.ports, _placed(others, plant.B.shape[1])),
+        ports=_merged("port", plant.ports, spans.consecutive(spans.widths(others), inputs)),
         causality={**plant.causality, **kept},
-        parts=_merged("part", plant.parts, _moved(controller.parts, lifted_size(plant))),
+        parts=_merged("part", plant.parts, spans.moved(controller.parts, lifted_size(plant))),
         constraints=plant.constraints + controller.constraints,
     )
 
@@ -139,8 +138,7 @@ def _root(d: Array) -> Array:
     """L of D = LLᵀ with as many columns as D has rank."""
     values, vectors = np.linalg.eigh(d)
     kept = values > check.ROUND_OFF * max(float(values[-1]), 0.0)
-    root: Array = vectors[:, kept] * np.sqrt(values[kept])
-    return root
+    return vectors[:, kept] * np.sqrt(values[kept])
 
 
 def _merged(kind: str, first: Mapping[str, slice], second: Mapping[str, slice]) -> dict[str, slice]:
@@ -151,16 +149,3 @@ def _merged(kind: str, first: Mapping[str, slice], second: Mapping[str, slice]) 
             "give the controller others, as port_spring(..., name=...) and passive_observer(..., name=...) do"
         )
     return {**first, **second}
-
-
-def _moved(names: Mapping[str, slice], by: int) -> dict[str, slice]:
-    return {name: slice(s.start + by, s.stop + by) for name, s in names.items()}
-
-
-def _placed(ports: Mapping[str, slice], at: int) -> dict[str, slice]:
-    """Ports one after the other from a column on."""
-    made = {}
-    for name, s in ports.items():
-        made[name] = slice(at, at + s.stop - s.start)
-        at += s.stop - s.start
-    return made

@@ -37,15 +37,42 @@ def compose(
     ports: Mapping[str, str] | None = None,
     gyrative: bool = False,
 ) -> DiracStructure:
-    """``D_A ∥ D_B``: connected at shared ports by ``f_A = −f_B, e_A = e_B`` ([survey] eq. (6.1)-(6.2)).
+    """The composition ``D_A ∥ D_B`` of two Dirac structures at shared ports, ``f_A = −f_B, e_A = e_B``.
 
-    Shared are ports of one name, or those that ``ports`` pairs, names of A to names of B. ``gyrative=True`` connects by
-    ``f_A = e_B, f_B = −e_A`` (eq. (6.8)). The rest of the ports, A's before B's, are those of the result. With the
-    equations of both, ``M = [[F₂A, E₂A], [−F₂B, E₂B]]`` and ``L M = 0``, it is (theorem 6.2)
+    [survey] eq. (6.1)-(6.2). With the equations of both, ``M = [[F₂A, E₂A], [−F₂B, E₂B]]`` and ``L M = 0``, it is
+    (theorem 6.2)
 
         F = [L_A F₁, L_B F₃],  E = [L_A E₁, L_B E₃]
 
-    Raises ValueError, naming the ports, where none are shared, or sizes do not match, or other ports share a name.
+    Parameters
+    ----------
+    first, second : DiracStructure
+        The structures A and B, with named ports.
+    ports : mapping, optional
+        Shared ports, names of A to names of B; ports of one name by default.
+    gyrative : bool
+        Connect by ``f_A = e_B, f_B = −e_A`` (eq. (6.8)) instead.
+
+    Returns
+    -------
+    DiracStructure
+        The structure of the other ports, those of A before those of B.
+
+    Raises
+    ------
+    ValueError
+        Where no ports are shared, or sizes do not match, or other ports share a name; the message names them.
+
+    Examples
+    --------
+    Two transformers in a row are one with the product of their ratios:
+
+    >>> from flexph.dirac import compose, transformer_structure
+    >>> first = transformer_structure(("a", "shaft"), [[2.0]])
+    >>> second = transformer_structure(("shaft", "b"), [[3.0]])
+    >>> gears = compose(first, second)
+    >>> list(gears.ports), gears.contains({"a": [-6.0], "b": [1.0]}, {"a": [1.0], "b": [6.0]})
+    (['a', 'b'], True)
     """
     pairs = _pairs(first, second, ports)
     own, other = _entries(first, pairs), _entries(second, pairs.values())

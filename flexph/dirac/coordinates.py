@@ -120,8 +120,7 @@ class CanonicalCoordinates:
 
         def gradient(y: Array) -> Array:
             x = self.inverse(y)
-            made: Array = np.linalg.solve(self.slope(x).T, system.gradient(x))
-            return made
+            return np.linalg.solve(self.slope(x).T, system.gradient(x))
 
         return PortHamiltonian(
             structure=self._structure(self.free),

@@ -223,8 +223,7 @@ class GeneralEquations(_Equations):
 
     def R(self, x: Array) -> Array:
         """D in the rows of a."""
-        made: Array = self.resistance(x)[0].copy()
-        return made
+        return self.resistance(x)[0].copy()
 
     def _resistance(self, x: Array) -> tuple[Array, Array]:
         """D and S of all relations, each in its rows (n + ..., n + ...)."""

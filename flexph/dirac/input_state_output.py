@@ -82,13 +82,11 @@ class InputStateOutput:
 
     def rate(self, x: Array, u: Array) -> Array:
         """ẋ."""
-        made: Array = (self.J(x) - self.R(x)) @ self.gradient(x) + (self.g(x) - self.P(x)) @ u
-        return made
+        return (self.J(x) - self.R(x)) @ self.gradient(x) + (self.g(x) - self.P(x)) @ u
 
     def output(self, x: Array, u: Array) -> Array:
         """y."""
-        made: Array = (self.g(x) + self.P(x)).T @ self.gradient(x) + (self.M(x) + self.S(x)) @ u
-        return made
+        return (self.g(x) + self.P(x)).T @ self.gradient(x) + (self.M(x) + self.S(x)) @ u
 
     def phdae(self) -> PHDAE:
         """As a :class:`flexph.PHDAE` of index 1 with states (x, ν, y), ν = u and the output y as algebraic states.
@@ -179,15 +177,13 @@ def input_state_output(system: PortHamiltonian) -> InputStateOutput:
         keep = np.r_[0:n, n + k : len(J)]
         r = np.arange(n, n + k)
         inner = np.linalg.solve(np.eye(k) + J[np.ix_(r, r)] @ R, J[np.ix_(r, keep)])
-        made: Array = J[np.ix_(keep, keep)] - J[np.ix_(keep, r)] @ R @ inner
-        return made
+        return J[np.ix_(keep, keep)] - J[np.ix_(keep, r)] @ R @ inner
 
     def part(rows: slice, columns: slice, sign: float, *, skew: bool) -> MatrixFunction | Array:
         def made(x: Array) -> Array:
             W = form(x)
             whole = 0.5 * (W - W.T if skew else W + W.T)
-            block: Array = sign * whole[rows, columns]
-            return block
+            return sign * whole[rows, columns]
 
         return made(system.sample) if constant else made
 

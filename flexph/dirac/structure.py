@@ -312,5 +312,4 @@ def layout(ports: Mapping[str, slice], names: Iterable[str]) -> dict[str, slice]
 def unit_columns_of(matrix: Array) -> Array:
     """Columns of length one, but no longer than they were blown up from round-off."""
     size = np.linalg.norm(matrix, axis=0)
-    made: Array = matrix / np.where(size > 1e-14 * max(1.0, len(matrix)), size, 1.0)
-    return made
+    return matrix / np.where(size > 1e-14 * max(1.0, len(matrix)), size, 1.0)

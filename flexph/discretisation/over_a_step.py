@@ -56,9 +56,8 @@ def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
     return (lambda x0, x1: 0.5 * (x0 + x1)) if part is None else (lambda x0, x1: x1 - 0.5 * part(x1 - x0))
 
 
-def all_paired(systems: tuple[PHDAE, PHDAE]) -> tuple[PHDAE, PHDAE]:
-    """The systems, both with a discrete gradient pair where one has its own: the other takes that of ``gonzalez``."""
+def all_paired(systems: tuple[PHDAE, ...]) -> tuple[PHDAE, ...]:
+    """The systems, all with a discrete gradient pair where one has its own: others take that of ``gonzalez``."""
     if not any("z" in s.means for s in systems):
         return systems
-    first, second = (s if "z" in s.means else with_pair(s) for s in systems)
-    return first, second
+    return tuple(s if "z" in s.means else with_pair(s) for s in systems)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..bodies.body import Body, View
 from ..kernels.state import Configuration
-from ..linear.modes.modes import Modes
+from ..linear.modes.modes import Eigenmodes
 from ..mechanisms.model.state import Pose, State, at_rest, configuration
 from ..numerics.arrays import Array
 from ..numerics.rotations import skew, spins
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
 
 
-def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, modes: Modes) -> Path:
+def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, modes: Eigenmodes) -> Path:
     """Write mode shapes on the undeformed pose, or on the equilibrium they are about, as a VTU file; returns its path.
 
     Point data ``mode_1``, …: displacement of each mode, its largest one set to 1 m; cell data ``body``: the index of
@@ -64,7 +64,7 @@ def _placed(mechanism: Mechanism, base: Configuration) -> tuple[Array, list[tupl
     return np.vstack(points), cells, bodies
 
 
-def _mode_displacement(mechanism: Mechanism, base: Configuration, modes: Modes, k: int) -> Array:
+def _mode_displacement(mechanism: Mechanism, base: Configuration, modes: Eigenmodes, k: int) -> Array:
     """World displacement of all points in mode k: velocities R(v_P + ω × (X + φu) + φu̇), largest set to 1."""
     shape, at, moved = modes.shapes[:, k].real, 0, []
     for i, body in enumerate(mechanism.bodies.values()):

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from ..bodies.linear_system import DENSE_LIMIT
 from ..systems.linear import LinearPHDAE
+from .direct_sum import block_diagonal, lifted_size
 from .links import Clamp, Couple, Link, Tie, clamp, couple, tie
-from .two_systems import lifted_size, side_by_side
 from .wiring import Wiring
 
 __all__ = ["Clamp", "Couple", "Tie", "clamp", "couple", "substructure", "tie"]
@@ -46,19 +46,19 @@ def substructure(
         wiring.connect(link)
     if not disconnected:
         wiring.check_connected()
-    made = side_by_side(list(blocks.values()), lean=lean)
-    B = made["B"]
+    matrices = block_diagonal(list(blocks.values()), lean=lean)
+    B = matrices["B"]
     coupling, rows = wiring.coupling(), wiring.rows()
     if coupling.nnz:
-        made["J"] = _as(made["J"] + B @ coupling @ B.T, lean)
+        matrices["J"] = _as(matrices["J"] + B @ coupling @ B.T, lean)
     tied = _as(rows @ B.T, lean)
-    made["G"] = sparse.vstack([made["G"], tied]).tocsr() if lean else np.vstack([made["G"], tied])
+    matrices["G"] = sparse.vstack([matrices["G"], tied]).tocsr() if lean else np.vstack([matrices["G"], tied])
     names = [f"{name}: {c}" for name, b in blocks.items() for c in b.constraints]
     ports, columns = wiring.external(keep)
-    made["B"] = B[:, columns]
+    matrices["B"] = B[:, columns]
     kinds = {full: kind for full, kind in wiring.causality.items() if full in ports}
     return LinearPHDAE(
-        **made, ports=ports, causality=kinds, parts=_parts(blocks), constraints=(*names, *wiring.row_names)
+        **matrices, ports=ports, causality=kinds, parts=_parts(blocks), constraints=(*names, *wiring.row_names)
     )
 
 

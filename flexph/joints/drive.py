@@ -28,14 +28,46 @@ def drive(
     second_axis: Sequence[float] | None = None,
     direction: Sequence[float] | None = None,
 ) -> Connection:
-    """Prescribe one motion as a function of time [s]; its work is the multiplier times the prescribed increment.
+    """One motion prescribed as a function of time; its work is the multiplier times the prescribed increment.
 
-    ``angle``: the angle [rad] of the section at ``port`` relative to that at ``reference``, in space about ``axis``
-    (see :func:`flexph.hinge`), which a joint must hold; it may turn on without bound. The work of a step is its stage
-    multiplier times sin Δθ. ``displacement`` [m]: of the port from the reference port along ``direction``, fixed in the
-    reference's section. ``position``: the world position [m] of the port, the reference must be GROUND ([flex]
-    eq. (49)). ``rotation``, in space: the rotation of the section relative to that at ``reference``, a matrix (3, 3) or
-    a ``scipy.spatial.transform.Rotation``.
+    Parameters
+    ----------
+    port : str
+        The port of the body that is driven.
+    reference : str or Ground
+        The port from which the motion counts.
+    angle : function of time, optional
+        The angle [rad] of the section at ``port`` relative to that at ``reference``, in space about ``axis`` (see
+        :func:`flexph.hinge`), which a joint must hold; it may turn on without bound. The work of a step is its stage
+        multiplier times sin Δθ.
+    displacement : function of time, optional
+        The displacement [m] of the port from the reference port along ``direction``.
+    position : function of time, optional
+        The world position [m] of the port; the reference must be GROUND ([flex] eq. (49)).
+    rotation : function of time, optional
+        In space, the rotation of the section relative to that at ``reference``, a matrix (3, 3) or a
+        ``scipy.spatial.transform.Rotation``.
+    axis, second_axis : sequence of float, optional
+        The axis of an angle in space, in the sections of both ports.
+    direction : sequence of float, optional
+        The direction of a displacement, fixed in the reference's section.
+
+    Returns
+    -------
+    Connection
+        The drive, with a row for each component that is prescribed.
+
+    Raises
+    ------
+    ValueError
+        Unless exactly one motion is given, and for arguments that do not belong to it.
+
+    Examples
+    --------
+    >>> from flexph import drive
+    >>> motor = drive("crank.root", angle=lambda t: 2.0 * t)
+    >>> motor.is_driven, motor.formed(2).is_driven
+    (False, True)
     """
     given = {"angle": angle, "displacement": displacement, "position": position, "rotation": rotation}
     named = [name for name, value in given.items() if value is not None]

@@ -17,9 +17,37 @@ def hinge(
 ) -> Connection:
     """Both ports at one point, free to turn about an axis: ``0 = p₁ − p₂`` ([flex] eq. (41)), in space axes parallel.
 
-    Leaves one relative freedom. In space ``axis`` is the axis in the first port's section, ``second_axis`` that in the
-    second's (in world axes for GROUND), the same components if it is not given; in the plane there is none to give.
-    ``friction`` is the torque [N m] against the relative spin [rad/s] (:class:`flexph.Relation`).
+    Parameters
+    ----------
+    first : str
+        The port of a body, as ``"body.port"``.
+    second : str or Ground
+        The port of another body, or ``GROUND``.
+    axis : sequence of float, optional
+        In space the axis in the first port's section; in the plane there is none to give.
+    second_axis : sequence of float, optional
+        The axis in the second port's section (in world axes for GROUND); the same components by default.
+    friction : Relation, optional
+        The torque [N m] against the relative spin [rad/s] (:class:`flexph.Relation`).
+
+    Returns
+    -------
+    Connection
+        The joint, which leaves one relative freedom.
+
+    Raises
+    ------
+    ValueError
+        For ``GROUND`` as the first port, and, as the mechanism is connected, for an axis in the plane or none in space.
+
+    Examples
+    --------
+    >>> from flexph import GROUND, hinge
+    >>> joint = hinge("rod.root", GROUND)
+    >>> [row.name for row in joint.formed(2).rows]
+    ['x', 'y']
+    >>> [row.name for row in hinge("rod.root", GROUND, axis=(0.0, 0.0, 1.0)).formed(3).rows]
+    ['x', 'y', 'z', 'tilt 1', 'tilt 2']
     """
 
     given, resists = unit_axes(axis, second_axis), friction_of("friction", friction)

@@ -30,17 +30,46 @@ class RedundantConstraintWarning(UserWarning):
 
 
 def eliminate(system: LinearPHDAE) -> LinearPHDAE:
-    """The system without its constraints: x = P x̂ with range P = null G, P̂ᵀ from the left ([flex] sec. 5.3).
+    """The system without its constraints: x = P x̂ with range P = null G ([flex] sec. 5.3).
 
-    ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB``: a :class:`LinearPHDAE` of the same kind (dense or sparse), whose
-    :meth:`~LinearPHDAE.expand` still gives the named parts. States that no constraint touches stay as they are. P is
-    orthonormal on each connected group of up to 16 constraints (QR with column pivoting). On larger ones it is sparse:
-    some states of the group are kept and give the others
-    (``sparse_null_space``), so that matrices stay as sparse as the
-    constraints are local; its columns are then neither orthogonal nor of unit length.
+    ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB``. States that no constraint touches stay as they are. P is orthonormal on
+    each connected group of up to 16 constraints (QR with column pivoting). On larger groups it is sparse
+    (``sparse_null_space``): some states of the group are kept and give the others. Matrices then stay as sparse as the
+    constraints are local, and the columns of P are neither orthogonal nor of unit length.
 
-    Warns with :class:`RedundantConstraintWarning`, naming the constraints, where G has not full rank. Raises
-    ArithmeticError if ‖G P‖ exceeds 1e-12 ‖G‖ times the largest column of P.
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system with constraints 0 = G x.
+
+    Returns
+    -------
+    LinearPHDAE
+        A system of the same kind (dense or sparse) without rows of G. Its :meth:`~LinearPHDAE.expand` gives the named
+        parts of the original states. A system without constraints is returned as it is.
+
+    Raises
+    ------
+    ArithmeticError
+        If ‖G P‖ exceeds 1e-12 ‖G‖ times the largest column of P.
+
+    Warns
+    -----
+    RedundantConstraintWarning
+        Where G has not full rank; the message names the constraints.
+
+    Examples
+    --------
+    Two masses with one velocity are one mass:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, eliminate
+    >>> masses = LinearPHDAE(E=np.diag([1.0, 3.0]), J=np.zeros((2, 2)), G=np.array([[1.0, -1.0]]))
+    >>> together = eliminate(masses)
+    >>> together.size
+    1
+    >>> together.expand(np.array([1.0])).round(3)  # both velocities, of unit length
+    array([0.707, 0.707])
     """
     if not linear_system(system).G.shape[0]:
         return system

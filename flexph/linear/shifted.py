@@ -212,21 +212,18 @@ class Shifted:
 def _unit(squares: Any) -> Array:
     """1/√ of positive numbers, to the next power of two; one of others."""
     squares = np.asarray(squares)
-    made: Array = 2.0 ** -np.round(0.5 * np.log2(np.where(squares > 0.0, squares, 1.0)))
-    return made
+    return 2.0 ** -np.round(0.5 * np.log2(np.where(squares > 0.0, squares, 1.0)))
 
 
 def _squares(a: Any, scale: Array) -> Array:
     """Squares of the norms of the rows of a matrix with scaled columns."""
     entries = sparse.coo_array(a)
-    made: Array = np.bincount(entries.row, (entries.data * scale[entries.col]) ** 2, a.shape[0])
-    return made
+    return np.bincount(entries.row, (entries.data * scale[entries.col]) ** 2, a.shape[0])
 
 
 def _norms(x: Array) -> Array:
     """Norms of the columns."""
-    made: Array = np.sqrt(np.einsum("ij,ij->j", x.conj(), x).real)
-    return made
+    return np.sqrt(np.einsum("ij,ij->j", x.conj(), x).real)
 
 
 def _largest(ratios: Array) -> float:
@@ -244,7 +241,6 @@ def _solver(p: Any) -> Solver:
     def solve(y: Array) -> Array:
         if np.iscomplexobj(y):
             return solve(y.real) + 1j * solve(y.imag)
-        made: Array = factors.solve(np.ascontiguousarray(y))
-        return made
+        return factors.solve(np.ascontiguousarray(y))
 
     return solve

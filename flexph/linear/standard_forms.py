@@ -62,14 +62,12 @@ class StandardForm:
     @property
     def A(self) -> Array:
         """(J − R) Q, (n, n)."""
-        made: Array = (self.J - self.R) @ self.Q
-        return made
+        return (self.J - self.R) @ self.Q
 
     @property
     def C(self) -> Array:
         """BᵀQ, (m, n): y = C x."""
-        made: Array = self.B.T @ self.Q
-        return made
+        return self.B.T @ self.Q
 
     def energy(self, x: Array) -> float:
         """H = ½ xᵀQ x [J]."""
@@ -77,8 +75,7 @@ class StandardForm:
 
     def expand(self, x: Array) -> Array:
         """The states that ``parts`` names, from x (n,) or (n, k)."""
-        expanded: Array = self.lift @ x
-        return expanded
+        return self.lift @ x
 
     def part(self, name: str, x: Array) -> Array:
         """The named part of a state."""
@@ -86,15 +83,38 @@ class StandardForm:
 
 
 def standard_form(system: LinearPHDAE, *, coordinates: Coordinates = "energy") -> StandardForm:
-    """``ẋ = (J − R) Q x + B u, y = BᵀQ x`` of a system without its constraints, which are eliminated first.
+    """The form ``ẋ = (J − R) Q x + B u, y = BᵀQ x`` of a system, whose constraints are eliminated first.
 
     With the states z of the eliminated system, E ż = (J − R) z + B u:
 
     - ``energy``: x = E z (momenta and strains), Q = E⁻¹, and J, R, B as they are;
     - ``scaled``: x = Lᵀz with E = L Lᵀ, Q = 1, and L⁻¹J L⁻ᵀ, L⁻¹R L⁻ᵀ, L⁻¹B.
 
-    Raises ValueError where E is singular or there are more than 5000 states, which dense matrices would fill: reduce
-    such a system first.
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system, dense or sparse.
+    coordinates : {"energy", "scaled"}
+        The states of the form.
+
+    Returns
+    -------
+    StandardForm
+        Dense matrices, with the names of ports and parts.
+
+    Raises
+    ------
+    ValueError
+        Where E is singular, or there are more than 5000 states, which dense matrices would fill: reduce such a system
+        first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, standard_form
+    >>> oscillator = LinearPHDAE(E=np.diag([2.0, 0.125]), J=np.array([[0.0, -1.0], [1.0, 0.0]]))
+    >>> standard_form(oscillator).Q.diagonal()  # 1/mass and stiffness
+    array([0.5, 8. ])
     """
     check.choice("coordinates", coordinates, get_args(Coordinates))
     free = eliminate(system)

@@ -4,7 +4,7 @@ Imports: consistency, discretisation, integration.general, integration.times, nu
 """
 
 from .system import Mode, SwitchingPHDAE
-from .trajectory import Switch, SwitchingTrajectory
+from .trajectory import ModeChange, SwitchingTrajectory
 from .transition import Reset, Transition
 from .triggers import At, Every, Guard, Impasse
 
@@ -14,8 +14,8 @@ __all__ = [
     "Guard",
     "Impasse",
     "Mode",
+    "ModeChange",
     "Reset",
-    "Switch",
     "SwitchingPHDAE",
     "SwitchingTrajectory",
     "Transition",

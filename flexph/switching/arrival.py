@@ -19,7 +19,7 @@ from ..systems.nonlinear import PHDAE
 from .branch import Branch, noise
 from .resets import impulsive
 from .system import SwitchingPHDAE
-from .trajectory import Switch
+from .trajectory import ModeChange
 from .transition import Reset
 from .triggers import Impasse
 from .watch import Leaving, bounds
@@ -72,7 +72,7 @@ class Instant:
 class Arrival(NamedTuple):
     """A switch, and the equations of the new mode from there on."""
 
-    switch: Switch
+    switch: ModeChange
     branch: Branch
 
 
@@ -135,7 +135,7 @@ def arrived(world: World, at: Instant, target: str, cause: str, reset: Reset | N
             f"the reset to mode {target!r} would gain energy: H is {energy[0]:.8g} J before and {energy[1]:.8g} J "
             f"after, {-lost:.3g} J more than sources give"
         )
-    switch = Switch(
+    switch = ModeChange(
         time=at.time,
         source=at.mode,
         target=target,

@@ -98,8 +98,7 @@ class Branch:
     def _slope(self, time: float, x: Array) -> Array:
         """∂g/∂x₂."""
         e = self.equations
-        made: Array = e.split.U2.T @ e.along_algebraic(time, x, np.maximum(np.abs(x), self._conditions.size))
-        return made
+        return e.split.U2.T @ e.along_algebraic(time, x, np.maximum(np.abs(x), self._conditions.size))
 
     def _followed(self, time: float, x: Array) -> Array:
         """From the last state that was kept, along the line to x."""

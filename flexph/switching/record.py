@@ -8,7 +8,7 @@ from ..numerics.arrays import Array
 from ..results.trajectory import Balance, Trajectory
 from .arrival import Instant
 from .system import SwitchingPHDAE
-from .trajectory import Switch, SwitchingTrajectory
+from .trajectory import ModeChange, SwitchingTrajectory
 
 COUNTED = ("dissipation", "residual", "iterations", "steps", "rejected")
 
@@ -24,7 +24,7 @@ class Record:
         self.rows: list[Array] = []  # work by port, then what COUNTED names
         self.output_times: list[Array] = []
         self.outputs: dict[str, list[Array]] = {name: [] for name in system.ports}
-        self.switches: list[Switch] = []
+        self.switches: list[ModeChange] = []
         self.exchanged = 0.0  # the most of a run within a mode
 
     def segment(self, run: Trajectory, mode: str, last: Array) -> None:
@@ -43,7 +43,7 @@ class Record:
         for name, width in self.system.ports.items():
             self.outputs[name].append(run.outputs.get(name, np.full((k, width), np.nan)))
 
-    def switch(self, switch: Switch) -> None:
+    def switch(self, switch: ModeChange) -> None:
         """A switch: one instant after it."""
         self._add(np.array([switch.time]), switch.after[None], switch.target, np.array([switch.energy[1]]))
         work = [switch.work[name] for name in self.system.ports]

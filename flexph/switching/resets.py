@@ -54,8 +54,7 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
     rows = split.U2 @ N
 
     def defect(y: Array) -> Array:
-        made: Array = rows.T @ equations.flow(time, y)
-        return made
+        return rows.T @ equations.flow(time, y)
 
     def directions(y: Array) -> tuple[Array, Array]:
         G = dense(system.J(y) - system.R(y)) @ rows
@@ -84,8 +83,7 @@ def _impulses(inner: Array) -> Array:
     scale = np.where(scale > 0.0, scale, 1.0)
     _, values, right = np.linalg.svd(inner / scale[:, None] / scale[None, :])
     kernel = right[values <= LOOSE * max(values.max(initial=0.0), 1e-300)].T / scale[:, None]
-    made: Array = np.linalg.qr(kernel)[0]
-    return made
+    return np.linalg.qr(kernel)[0]
 
 
 def _terms(equations: Equations, time: float, x: Array, rows: Array) -> Array:

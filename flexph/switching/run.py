@@ -23,7 +23,7 @@ from .branch import Branch
 from .record import Record
 from .segment import Segment
 from .system import SwitchingPHDAE
-from .trajectory import Switch, SwitchingTrajectory
+from .trajectory import ModeChange, SwitchingTrajectory
 from .transition import Transition
 from .triggers import At, Every, Impasse
 from .watch import Bound, Leaving, bounds
@@ -70,7 +70,7 @@ class _Journey:
     def __init__(self, world: World, grid: Array, kept: Array, method: str) -> None:
         self.world, self.system, self.grid, self.kept, self.method = world, world.system, grid, kept, method
         self.close = CLOSE * float(np.spacing(np.abs(grid).max()))
-        self.recent: list[Switch] = []  # within one step of the grid
+        self.recent: list[ModeChange] = []  # within one step of the grid
         self.tried: tuple[float, float] | None = None
 
     def run(self, x0: Array, mode: str | None, progress: bool) -> SwitchingTrajectory:
@@ -221,7 +221,7 @@ class _Journey:
             cause = self._at_once(at, used, branch)
         return at
 
-    def _count(self, switch: Switch) -> None:
+    def _count(self, switch: ModeChange) -> None:
         k = np.searchsorted(self.grid, switch.time, side="right")
         if self.recent and np.searchsorted(self.grid, self.recent[0].time, side="right") != k:
             self.recent = []
@@ -239,9 +239,9 @@ def _allows(transition: Transition, at: Instant) -> bool:
     return transition.condition is None or bool(transition.condition(at.time, at.state))
 
 
-def _nothing(system: SwitchingPHDAE, at: Instant) -> Switch:
+def _nothing(system: SwitchingPHDAE, at: Instant) -> ModeChange:
     """A switch that does nothing, to ask whether the mode is valid."""
     energy, zero = float(system.H(at.state)), np.zeros(system.size)
-    return Switch(
+    return ModeChange(
         at.time, at.mode, at.mode, "", at.state, at.state, (energy, energy), {}, 0.0, zero, zero[None, :0], {}
     )

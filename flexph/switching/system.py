@@ -120,8 +120,7 @@ class SwitchingPHDAE:
 
     def system(self, mode: str) -> PHDAE:
         """The equations of a mode."""
-        made: PHDAE = check.lookup("mode", mode, self.modes).system
-        return made
+        return check.lookup("mode", mode, self.modes).system
 
     def following(self, mode: str) -> tuple[str, ...]:
         """Where a mode goes that is no longer valid."""

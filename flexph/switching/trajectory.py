@@ -20,7 +20,7 @@ FORMAT = "flexph switching trajectory 1"
 
 
 @dataclass(frozen=True)
-class Switch:
+class ModeChange:
     """One switch: when [s], between which modes, by what, and what it did.
 
     ``cause`` is the name of the transition, or ``not valid: NAME``. States ``before`` and ``after`` (n,), each with the
@@ -71,7 +71,7 @@ class SwitchingTrajectory:
     output_times: Array
     outputs: Mapping[str, Array]
     balance: Balance
-    switches: Sequence[Switch]
+    switches: Sequence[ModeChange]
     method: str
 
     def __repr__(self) -> str:
@@ -145,7 +145,7 @@ BALANCE = ("energy", "dissipation", "residual", "iterations", "steps", "rejected
 ARRAYS = ("before", "after", "energy", "impulse", "free")
 
 
-def _write_switch(file: h5py.File, place: str, switch: Switch) -> None:
+def _write_switch(file: h5py.File, place: str, switch: ModeChange) -> None:
     for name in ARRAYS:
         put(file, f"{place}/{name}", np.asarray(getattr(switch, name)))
     put(file, f"{place}/time_and_loss", np.array([switch.time, switch.lost]))
@@ -158,10 +158,10 @@ def _write_switch(file: h5py.File, place: str, switch: Switch) -> None:
     group.attrs["kept"] = texts(switch.kept)
 
 
-def _read_switch(group: Any, system: SwitchingPHDAE) -> Switch:
+def _read_switch(group: Any, system: SwitchingPHDAE) -> ModeChange:
     time, lost = map(float, group["time_and_loss"][()])
     before, after, energy, impulse, free = (group[name][()] for name in ARRAYS)
-    return Switch(
+    return ModeChange(
         time=time,
         lost=lost,
         before=before,

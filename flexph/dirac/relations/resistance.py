@@ -126,8 +126,7 @@ class LinearResistance(Resistance):
     def directions(self) -> Array:
         """Orthonormal columns K (m, r) of im R_f."""
         u, values, _ = np.linalg.svd(self.flow)
-        made: Array = u[:, values > RANK]
-        return made
+        return u[:, values > RANK]
 
     def matrix_of_efforts(self) -> Array:
         """R of ``f = −R e``; raises ValueError where not every effort is possible."""

@@ -20,8 +20,39 @@ def spring_damper(
 ) -> Connection:
     """A massless spring and damper between two points: tension k(ℓ − ℓ₀) + c ℓ̇ with ℓ = |p₁ − p₂|.
 
-    stiffness k [N/m], damping c [N s/m] or a :class:`flexph.Relation` ρ(ℓ̇) in its place, free length ℓ₀ [m] (None: the
-    length at the assembled pose). The spring force is a state with compliance 1/k, so that its energy is ½ e²/k.
+    The spring force is a state with compliance 1/k, so that its energy is ½ e²/k.
+
+    Parameters
+    ----------
+    first : str
+        The port of a body.
+    second : str or Ground
+        The port of another body, or a position of the ground, ``GROUND.at(x, y)``.
+    stiffness : float
+        k [N/m].
+    damping : float or Relation
+        c [N s/m], or a :class:`flexph.Relation` ρ(ℓ̇) in its place.
+    length : float, optional
+        Free length ℓ₀ [m]; that of the assembled pose by default.
+    name : str, optional
+        A name of its own.
+
+    Returns
+    -------
+    Connection
+        The force element.
+
+    Raises
+    ------
+    ValueError
+        Where neither a stiffness nor a damping is positive, and for the bare GROUND.
+
+    Examples
+    --------
+    >>> from flexph import GROUND, spring_damper
+    >>> spring = spring_damper("rod.tip", GROUND.at(0.0, 1.0), stiffness=100.0, length=0.5)
+    >>> spring.name
+    'spring rod.tip–GROUND at (0.0, 1.0)'
     """
     if isinstance(second, Ground) and second.position is None:
         raise ValueError("a spring to the ground needs a position: GROUND.at(x, y)")

@@ -24,5 +24,4 @@ class Complement:
         """The projection of v (n,) or (n, k)."""
         if not self.count:
             return v
-        rest: Array = v - self.motions @ cho_solve(self._gram, self._momenta @ v)
-        return rest
+        return v - self.motions @ cho_solve(self._gram, self._momenta @ v)

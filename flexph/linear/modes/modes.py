@@ -21,7 +21,7 @@ DENSE_LIMIT = 600
 
 
 @dataclass(frozen=True)
-class Modes:
+class Eigenmodes:
     """Undamped free vibrations x(t) = Re(shape e^{iωt}).
 
     frequencies ω > 0, ascending [rad/s], (k,); shapes, complex, (n, k) over the states that ``parts`` names: the
@@ -37,27 +37,83 @@ class Modes:
 
 
 def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
-    """The lowest ``count`` eigenfrequencies ω > 0 [rad/s], ascending, of ``iω E x = J x``; all without a count.
+    """The lowest eigenfrequencies ω > 0 of ``iω E x = J x``.
 
-    Real by construction: from the singular values of L_C⁻¹ D L_M⁻ᵀ, or from the Hermitian pencil (iJ, E). Zero modes
-    are left out; :func:`modes` counts them. Raises ValueError where R ≠ 0 (see :func:`poles`).
+    They are real by construction: from the singular values of L_C⁻¹ D L_M⁻ᵀ, or from the Hermitian pencil (iJ, E). Zero
+    modes are left out; :func:`modes` counts them.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        A system without dissipation; constraints are eliminated.
+    count : int, optional
+        How many frequencies; all of them by default.
+
+    Returns
+    -------
+    Array
+        Frequencies (count,) [rad/s], ascending.
+
+    Raises
+    ------
+    ValueError
+        Where R ≠ 0; see :func:`poles`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, eigenfrequencies
+    >>> oscillator = LinearPHDAE(E=np.diag([2.0, 0.125]), J=np.array([[0.0, -1.0], [1.0, 0.0]]))
+    >>> eigenfrequencies(oscillator)  # √(8/2)
+    array([2.])
     """
     return _solve(system, count, shapes=False).frequencies
 
 
-def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
-    """The lowest ``count`` free vibrations of a system without dissipation, constraints eliminated.
+def modes(system: LinearPHDAE, count: int | None = None) -> Eigenmodes:
+    """The lowest free vibrations of a system without dissipation.
 
-    Systems that split into velocities and stresses, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], are solved through
-    D; systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D
-    (of J); those of large solids are motions whose strains are round-off. Dense up to 600 velocities or where all
-    modes are wanted, above by shift-invert: Sylvester's law of inertia then certifies both the count of rigid motions
-    and that no mode is missed (:func:`flexph.linear.modes.lowest_modes.lowest_modes`). ArithmeticError where it cannot.
+    Systems that split into velocities and stresses, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], are solved through D;
+    systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D (of
+    J); those of large solids are motions whose strains are round-off. Up to 600 velocities, or where all modes are
+    wanted, matrices are dense. Larger systems are solved by shift-invert: Sylvester's law of inertia then certifies
+    both the count of rigid motions and that no mode is missed (:func:`flexph.linear.modes.lowest_modes.lowest_modes`).
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        A system without dissipation; constraints are eliminated.
+    count : int, optional
+        How many modes; all of them by default.
+
+    Returns
+    -------
+    Eigenmodes
+        Frequencies, complex shapes and the numbers of zero modes.
+
+    Raises
+    ------
+    ValueError
+        Where R ≠ 0; see :func:`poles`.
+    ArithmeticError
+        Where it cannot be certified that no mode is missed.
+
+    Examples
+    --------
+    A free pair of masses 1 kg and 2 kg on a spring of 6 N/m:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, modes
+    >>> J = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+    >>> pair = LinearPHDAE(E=np.diag([1.0, 2.0, 1.0 / 6.0]), J=J, kinetic=np.array([True, True, False]))
+    >>> vibrations = modes(pair)
+    >>> vibrations.frequencies.round(9), vibrations.rigid
+    (array([3.]), 1)
     """
     return _solve(system, count, shapes=True)
 
 
-def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
+def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Eigenmodes:
     if check.norm(linear_system(system).R) > 0.0:
         raise ValueError(
             "eigenfrequencies and modes need R = 0: this system dissipates; use poles(system) or damping_ratios(system)"
@@ -72,11 +128,31 @@ def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Modes:
         found = _shift_invert(free, blocks, count)
     else:
         found = _dense(free, blocks, count, shapes)
-    return Modes(found.frequencies, free.expand(found.shapes), found.rigid, found.self_stress)
+    return Eigenmodes(found.frequencies, free.expand(found.shapes), found.rigid, found.self_stress)
 
 
 def poles(system: LinearPHDAE) -> Array:
-    """All finite poles s of ``s E x = (J − R) x`` [1/s], by ascending modulus; dense. Re s ≤ 0 up to round-off."""
+    """All finite poles s of ``s E x = (J − R) x``.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system; constraints are eliminated, and matrices are dense.
+
+    Returns
+    -------
+    Array
+        Poles [1/s], complex, by ascending modulus; Re s ≤ 0 up to round-off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, poles
+    >>> E, J = np.diag([1.0, 0.2]), np.array([[0.0, -1.0], [1.0, 0.0]])
+    >>> damped = LinearPHDAE(E=E, J=J, R=np.diag([2.0, 0.0]))  # s² + 2 s + 5 = 0
+    >>> np.sort_complex(poles(damped)).round(9)
+    array([-1.-2.j, -1.+2.j])
+    """
     free = eliminate(system)
     values = eig(dense(free.J) - dense(free.R), dense(free.E), right=False)
     values = values[np.isfinite(values)]
@@ -102,7 +178,7 @@ def _split(system: LinearPHDAE) -> tuple[Any, Any, Any] | None:
     return e[v][:, v], e[s][:, s], j[s][:, v]
 
 
-def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None, shapes: bool) -> Modes:
+def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None, shapes: bool) -> Eigenmodes:
     m, c, d = (dense(b) for b in blocks)
     lm, lc = _root("its part of the velocities", m), _root("its part of the stresses", c)
     scaled = solve_triangular(lc, solve_triangular(lm, d.T, lower=True).T, lower=True)
@@ -110,9 +186,9 @@ def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None,
     pick = np.arange(rank)[::-1][:count]  # singular values descend
     zeros = {"rigid": m.shape[0] - rank, "self_stress": c.shape[0] - rank}
     if not shapes:
-        return Modes(svdvals(scaled)[pick], np.zeros((system.size, 0)), **zeros)
+        return Eigenmodes(svdvals(scaled)[pick], np.zeros((system.size, 0)), **zeros)
     left, values, right = svd(scaled, full_matrices=False)
-    return Modes(
+    return Eigenmodes(
         values[pick],
         _shapes(
             system,
@@ -132,7 +208,7 @@ def _shapes(system: LinearPHDAE, velocity: Array, stress: Array) -> Array:
     return shapes
 
 
-def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
+def _gyroscopic(system: LinearPHDAE, count: int | None) -> Eigenmodes:
     e, j = dense(system.E), dense(system.J)
     lower = _root("it", e)
     half = solve_triangular(lower, j, lower=True)
@@ -141,14 +217,14 @@ def _gyroscopic(system: LinearPHDAE, count: int | None) -> Modes:
     rank = rank_of(j)
     pick = np.arange(system.size - rank // 2, system.size)[:count]  # eigenvalues ascend, ±ω
     shapes = solve_triangular(lower, vectors[:, pick], lower=True, trans=1) * np.sqrt(2.0)
-    return Modes(values[pick], shapes, rigid=system.size - rank, self_stress=0)
+    return Eigenmodes(values[pick], shapes, rigid=system.size - rank, self_stress=0)
 
 
-def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Modes:
+def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Eigenmodes:
     """Lowest modes of DᵀC⁻¹D v = ω²M v; by dense algebra where nearly all of them are wanted."""
     m, c, d = (sparse.csc_array(b) for b in blocks)
     found = lowest_modes(m, c, d, count)
     if found is None:
         return _dense(system, blocks, count, shapes=True)
     shapes = _shapes(system, found.velocity, found.stress)
-    return Modes(found.frequencies, shapes, found.rigid, self_stress=c.shape[0] - m.shape[0] + found.rigid)
+    return Eigenmodes(found.frequencies, shapes, found.rigid, self_stress=c.shape[0] - m.shape[0] + found.rigid)

@@ -81,8 +81,7 @@ class CondensedPencil:
 
     def flexibility(self, strain: Array) -> Array:
         """C⁻¹ε (m, k)."""
-        stress: Array = self._local.flexibility @ strain
-        return stress
+        return self._local.flexibility @ strain
 
     def solve(self, load: Array) -> tuple[Array, Array]:
         """Velocities and stresses under loads (n,) or (n, k)."""
@@ -149,5 +148,4 @@ def ritz(pencil: Pencil, vectors: Array) -> tuple[Array, Array]:
 def stresses(pencil: Pencil, frequencies: Array, velocity: Array) -> Array:
     """Stress amplitudes C⁻¹D v/ω of modes, in balance with their inertia forces."""
     stress = pencil.solve(pencil.m @ velocity)[1]  # C⁻¹D v/(ω² + s)
-    amplitudes: Array = stress * (frequencies**2 + pencil.shift) / frequencies
-    return amplitudes
+    return stress * (frequencies**2 + pencil.shift) / frequencies

@@ -61,8 +61,7 @@ def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
     kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
     strain = pencil.d @ velocity
     energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))
-    free: Array = kept & (energy <= STRAIN_FREE**2 * pencil.highest)
-    return free
+    return kept & (energy <= STRAIN_FREE**2 * pencil.highest)
 
 
 def _orthonormal(pencil: CondensedPencil, x: Array) -> Array:

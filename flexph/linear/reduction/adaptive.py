@@ -172,8 +172,7 @@ class _Search:
         load = np.broadcast_to(
             (self.basis.T @ self.images[0]).astype(complex), (len(s), a0.shape[0], self.images[0].shape[1])
         )
-        found: Array = np.linalg.solve(a0 + s * a1 + s**2 * a2, load)
-        return found
+        return np.linalg.solve(a0 + s * a1 + s**2 * a2, load)
 
     def _transfer(self, s: Array, solutions: Array) -> Array:
         made: Array = np.einsum("nm,kni->kmi", self.basis.T @ self.images[0], solutions)

@@ -80,8 +80,7 @@ def feasible(g: Any, vectors: Array) -> Array:
     gap = g @ vectors
     if not sparse.issparse(g):
         return vectors - np.linalg.pinv(g) @ gap
-    made: Array = vectors - g.T @ splu(sparse.csc_array(g @ g.T)).solve(gap)
-    return made
+    return vectors - g.T @ splu(sparse.csc_array(g @ g.T)).solve(gap)
 
 
 def projected(

@@ -142,8 +142,7 @@ def _product(shifted: Shifted, first: Array, second: Array) -> Array:
     """Products of pairs in the energy, of the leading unknowns of both halves."""
     n, half = shifted.size, len(first) // 2
     made: Array = first[:n].conj().T @ (shifted.weight @ second[:n])
-    made = made + first[half : half + n].conj().T @ (shifted.weight @ second[half : half + n])
-    return made
+    return made + first[half : half + n].conj().T @ (shifted.weight @ second[half : half + n])
 
 
 def _unit(shifted: Shifted, block: Array) -> Array:
@@ -152,8 +151,7 @@ def _unit(shifted: Shifted, block: Array) -> Array:
     block = block[:, size > 0.0] / size[size > 0.0]
     values, vectors = np.linalg.eigh(_product(shifted, block, block))
     kept = values > 1e-14 * values.max(initial=0.0)
-    made: Array = block @ (vectors[:, kept] / np.sqrt(values[kept]))
-    return made
+    return block @ (vectors[:, kept] / np.sqrt(values[kept]))
 
 
 def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list[Array]:

@@ -29,38 +29,77 @@ def reduce(
     ports: Sequence[str] | None = None,
     keep: Keep = None,
 ) -> LinearPHDAE:
-    """The system with x = V x̂ and its equations times Vᵀ, of at most ``order`` states:
+    """The system on a subspace, x = V x̂ and its equations times Vᵀ, of at most ``order`` states.
 
-        Ê = VᵀEV,  Ĵ = VᵀJV,  R̂ = VᵀRV,  B̂ = VᵀB.
+        Ê = VᵀEV,  Ĵ = VᵀJV,  R̂ = VᵀRV,  B̂ = VᵀB
 
     So Ĵ is skew, R̂ ⪰ 0, the energy is that of V x̂, and the ports, :meth:`LinearPHDAE.expand` and the passivity stay.
     Constraints are kept by every V x̂: V lies in null G ([flex] eq. (46)), and the reduced system has none. A system
     that splits into velocities and stresses keeps that too, V = diag(V_v, orth(C⁻¹D V_v)), but by method ``irka``.
 
-    ``krylov``: V_v spans solutions of ``(sE − J + R) x = B`` and derivatives with respect to s. With ``points``,
-    numbers s [rad/s] (real, imaginary, complex) or pairs (s, multiplicity), that many moments of the transfer function
-    are matched at each, and verified to 1e-8; twice that many where velocities split off without a gyroscopic part.
-    With a ``band`` (ω₁, ω₂) [rad/s]: beside the rigid motions that the ports drive, points iω are sought there, and at
-    each the input directions in which the error is large, until ``order`` is reached or the error of H is below
-    ``tolerance`` times the largest |H|. Without a tolerance an error above a tenth warns (:class:`ReductionWarning`).
-    ``modal``: rigid motions and the lowest undamped modes.
-    ``irka``: points that are the mirrored poles of the reduced system itself, optimal in H2 up to what the structure
-    takes (Gugercin et al. 2012); they are first guessed in the ``band``. For damped systems.
-    ``ports``: those whose responses count; all by default. The others stay, but are not matched.
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The full system.
+    order : int, optional
+        The largest number of states, kept ones included; not given along with ``points``.
+    method : {"krylov", "modal", "irka"}
+        ``krylov``: V_v spans solutions of ``(sE − J + R) x = B`` and derivatives with respect to s, at given ``points``
+        or at points sought in a ``band``. ``modal``: rigid motions and the lowest undamped modes. ``irka``: points that
+        are the mirrored poles of the reduced system itself, optimal in H2 up to what the structure takes (Gugercin et
+        al. 2012); they are first guessed in the ``band``. For damped systems.
+    points : sequence, optional
+        Numbers s [rad/s] (real, imaginary, complex) or pairs (s, multiplicity): that many moments of the transfer
+        function are matched at each, and verified to 1e-8; twice that many where velocities split off without a
+        gyroscopic part.
+    band : tuple of float, optional
+        Frequencies (ω₁, ω₂) [rad/s]: beside the rigid motions that the ports drive, points iω are sought there, and at
+        each the input directions in which the error is large.
+    tolerance : float, optional
+        The search in a band ends where the error of H is below this part of the largest |H|. Without a tolerance an
+        error above a tenth warns (:class:`ReductionWarning`).
+    ports : sequence of str, optional
+        Ports whose responses count; all by default. The others stay, but are not matched.
+    keep : "rigid" or sequence of str, optional
+        Parts that are not reduced, see below.
 
+    Returns
+    -------
+    LinearPHDAE
+        The reduced system, of the same ports.
+
+    Raises
+    ------
+    ValueError
+        For a wrong order, band or point (a pole among the points), a system without ports, motion without energy (E
+        singular).
+    ArithmeticError
+        Where moments are not matched, the tolerance is not reached, or points do not settle.
+
+    Notes
+    -----
     ``keep="rigid"`` reduces the flexible states p_f alone, with V = diag(1, V_f): the rigid velocities p_r (and forces
     of springs) of a linearized mechanism stay unknowns, and its constraints stay, with their names and multipliers,
 
-        M_rr ṗ_r + M_rf V_f p̂̇_f = G_rᵀλ + B_r u,   V_fᵀM_fr ṗ_r + V_fᵀM_ff V_f p̂̇_f = V_fᵀ(J_ff V_f p̂_f + G_fᵀλ + B_f u),
-        0 = G_r p_r + G_f V_f p̂_f
+        M_rr ṗ_r + M_rf V_f p̂̇_f = G_rᵀλ + B_r u,   V_fᵀM_fr ṗ_r + V_fᵀM_ff V_f p̂̇_f = V_fᵀ(J_ff V_f p̂_f + G_fᵀλ +
+        B_f u), 0 = G_r p_r + G_f V_f p̂_f
 
     ([flex] eq. (46)): a system of the same kind that can be constrained further. V_f is made of the flexible parts of
     the same vectors, so that as many moments are matched, those of the multipliers too, and of the static responses to
-    constraint forces that p_r does not feel. A list of names keeps these parts instead. ``order`` counts kept states.
+    constraint forces that p_r does not feel. A list of names keeps these parts instead.
 
-    Raises ValueError for a wrong order, band or point (a pole among the points), a system without ports, motion
-    without energy (E singular); ArithmeticError where moments are not matched, the tolerance is not reached, or points
-    do not settle.
+    Examples
+    --------
+    A chain of eight masses between springs, with the moments at s = 0.1 rad/s:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, reduce
+    >>> D = np.eye(8) - np.eye(8, k=-1)
+    >>> J, B = np.block([[np.zeros((8, 8)), -D.T], [D, np.zeros((8, 8))]]), np.eye(16)[:, [7]]
+    >>> chain = LinearPHDAE(E=np.eye(16), J=J, B=B, ports={"end": slice(0, 1)}, kinetic=np.arange(16) < 8)
+    >>> small = reduce(chain, points=[(0.1, 2)])
+    >>> small.size, list(small.ports)
+    (4, ['end'])
     """
     if not isinstance(system, LinearPHDAE):
         raise ValueError(

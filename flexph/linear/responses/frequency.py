@@ -97,24 +97,52 @@ def frequency_response(
     method: Method = "auto",
     progress: bool = True,
 ) -> FrequencyResponse:
-    """``H(iω) = B_outᵀ (iωE − J + R)⁻¹ B_in`` on the null space of G, at frequencies ω ≥ 0 [rad/s], ascending.
+    """The frequency response ``H(iω) = B_outᵀ (iωE − J + R)⁻¹ B_in`` on the null space of G.
 
-    The constrained system is ``[[iωE − J + R, −Gᵀ], [G, 0]]``. ``inputs`` and ``outputs`` name ports, or one component
-    of a port as ``port[i]``; all by default. A port gives H its unit: (m/s)/N for forces, (rad/s)/(N m) for torques.
+    The constrained system is ``[[iωE − J + R, −Gᵀ], [G, 0]]``. A port gives H its unit: (m/s)/N for forces, (rad/s)/(N
+    m) for torques. At ω = 0 it is the static response (:func:`flexph.linear.responses.static.static_response`).
 
-    through
-        a reduced system with the same ports: it is evaluated at all frequencies, the full one at seven spread over
-        them; the result carries the ``error`` found there.
-    method
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system, with or without constraints.
+    omega : array_like
+        Frequencies ω ≥ 0 [rad/s], ascending.
+    inputs, outputs : str or sequence of str, optional
+        Ports, or components of ports as ``port[i]``; all by default.
+    through : LinearPHDAE, optional
+        A reduced system with the same ports. It is evaluated at all frequencies, the full one at seven spread over
+        them; the result carries the ``error`` at those.
+    method : {"auto", "direct", "batched", "schur"}
         ``direct``: one sparse factorisation for every frequency, of the constrained system as it is, in displacements
-        and stresses where it splits (:class:`flexph.linear.shifted.Shifted`); ``schur``: constraints eliminated, one
-        complex Schur form of L⁻¹(J − R)L⁻ᵀ with E = LLᵀ, one triangular solution for every frequency; ``batched``: the
-        same matrix, solved for many frequencies at once. ``auto`` takes the first for sparse systems and the others for
+        and stresses where it splits (:class:`flexph.linear.shifted.Shifted`). ``schur``: constraints eliminated, one
+        complex Schur form of L⁻¹(J − R)L⁻ᵀ with E = LLᵀ, one triangular solution for every frequency. ``batched``: the
+        same matrix, solved for many frequencies at once. ``auto`` takes the first for sparse systems, the others for
         dense ones.
+    progress : bool
+        Whether long runs show a bar.
 
-    At ω = 0 it is the static response (see :func:`flexph.linear.responses.static.static_response`). Raises ValueError
-    for frequencies that are negative or do not ascend, for a frequency that is an undamped pole up to round-off, for ω
-    = 0 where a rigid motion is driven, and for a reduced system with other ports.
+    Returns
+    -------
+    FrequencyResponse
+        Complex values (k, p, m), with the names of outputs and inputs.
+
+    Raises
+    ------
+    ValueError
+        For frequencies that are negative or do not ascend, for a frequency that is an undamped pole up to round-off,
+        for ω = 0 where a rigid motion is driven, and for a reduced system with other ports.
+
+    Examples
+    --------
+    The velocity of a mass of 2 kg with a damper of 4 N s/m, per force:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, frequency_response
+    >>> one = np.eye(1)
+    >>> mass = LinearPHDAE(E=2.0 * one, J=0.0 * one, R=4.0 * one, B=one, ports={"force": slice(0, 1)})
+    >>> frequency_response(mass, [0.0, 2.0]).between("force", "force").round(9)  # 1/(4 + 2iω)
+    array([0.25 +0.j   , 0.125-0.125j])
     """
     asked, grid = channels(system, outputs, inputs), frequencies(omega)
     system = independent(system)

@@ -82,25 +82,59 @@ def step_response(
     substeps: int | None = None,
     progress: bool = True,
 ) -> TimeResponse:
-    """``E ẋ = (J − R) x + B eⱼ + Gᵀλ, 0 = G x, x(0) = 0``: y = Bᵀx at times t ≥ 0 [s], for each input j.
+    """The response y = Bᵀx to a unit step of each input in turn, from rest.
 
-    through
-        a reduced system with the same ports: it answers in place of the full one, and the result carries the ``error``.
-    method
-        ``exact``: matrix exponentials of the system without constraints, exact to round-off whatever the times, dense;
+    ``E ẋ = (J − R) x + B eⱼ + Gᵀλ, 0 = G x, x(0) = 0`` for each input j.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system, with or without constraints.
+    times : array_like
+        Times t ≥ 0 [s], ascending.
+    inputs, outputs : str or sequence of str, optional
+        Ports, or components of ports as ``port[i]``; all by default.
+    through : LinearPHDAE, optional
+        A reduced system with the same ports: it answers in place of the full one, and the result carries the ``error``.
+    method : {"auto", "exact", "midpoint"}
+        ``exact``: matrix exponentials of the system without constraints, exact to round-off whatever the times, dense.
         ``midpoint``: the implicit midpoint rule on the constrained system, one sparse factorisation for every step
         length, of second order. ``auto`` takes the exact one up to 600 states, and up to 2000 where it takes seconds
         (equal intervals).
-    tolerance
-        of the midpoint rule: the substeps of each interval are doubled until no response changes by more, over its
+    tolerance : float
+        Of the midpoint rule: the substeps of each interval are doubled until no response changes by more, over its
         largest value.
-    substeps
-        only with ``method="midpoint"``: so many equal steps in each interval, with ΔH = work − losses to round-off;
+    substeps : int, optional
+        Only with ``method="midpoint"``: so many equal steps in each interval, with ΔH = work − losses to round-off;
         nothing is checked then.
+    progress : bool
+        Whether long runs show a bar.
 
-    Raises ValueError for times that are negative or do not ascend, and where an input prescribes a velocity of
-    something with inertia; ArithmeticError, with the measured change, where the midpoint rule does not settle: motions
-    faster than the steps take part in the response. A reduced system leaves them out.
+    Returns
+    -------
+    TimeResponse
+        Values (k, p, m), with the names of outputs and inputs.
+
+    Raises
+    ------
+    ValueError
+        For times that are negative or do not ascend, and where an input prescribes a velocity of something with
+        inertia.
+    ArithmeticError
+        With the measured change, where the midpoint rule does not settle: motions faster than the steps take part in
+        the response. A reduced system leaves them out.
+
+    Examples
+    --------
+    A force of 1 N on a mass of 2 kg with a damper of 4 N s/m:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, step_response
+    >>> one = np.eye(1)
+    >>> mass = LinearPHDAE(E=2.0 * one, J=0.0 * one, R=4.0 * one, B=one, ports={"force": slice(0, 1)})
+    >>> velocity = step_response(mass, [0.0, 0.5, 10.0]).between()
+    >>> velocity.round(4)  # (1 − e^(−2t))/4
+    array([0.   , 0.158, 0.25 ])
     """
     how = _How("step", method, tolerance, substeps, progress)
     return _respond(system, times, inputs, outputs, through=through, how=how)

@@ -22,19 +22,47 @@ RANK = 1e-11
 
 
 def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, progress: bool = True) -> Array:
-    """The finite transmission zeros s [1/s] of y = H(s) u, by ascending modulus: H(s) loses rank there.
+    """The finite transmission zeros s of y = H(s) u, at which H(s) loses rank.
 
     They are the finite eigenvalues of the Rosenbrock pencil ``[[A − sE, B], [C, 0]]``. Infinite ones are not filtered
     by their size but taken out before by orthogonal staircase steps (Emami-Naeini and Van Dooren, Automatica 18, 1982),
     constraints and algebraic states before that (:func:`flexph.linear.state_space.state_space`), and before all the
     states that nothing links to these inputs and outputs. Modes that the inputs do not move or the outputs do not see
-    are left out: they are poles and zeros at once, and no transmission. ``output`` and ``input`` name ports or
-    components ``port[i]``; all by default. Inputs and outputs whose response is zero to round-off are left out too.
-    Dense.
+    are left out: they are poles and zeros at once, and no transmission. Inputs and outputs whose response is zero to
+    round-off are left out too. Dense.
 
-    The zeros between one port's force and velocity are the poles of the system with that port held: they lie in
-    Re s ≤ 0, and without dissipation alternate with the poles on the imaginary axis. Raises ValueError where H is
-    identically zero.
+    The zeros between one port's force and velocity are the poles of the system with that port held: they lie in Re s ≤
+    0, and without dissipation alternate with the poles on the imaginary axis.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system; constraints are eliminated.
+    output, input : str or sequence of str, optional
+        Ports, or components of ports as ``port[i]``; all by default.
+    progress : bool
+        Whether long runs show a bar.
+
+    Returns
+    -------
+    Array
+        Zeros [1/s], complex, by ascending modulus.
+
+    Raises
+    ------
+    ValueError
+        Where H is identically zero.
+
+    Examples
+    --------
+    The velocity of a mass on a spring, per force on it, is zero at rest:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, zeros
+    >>> J, B = np.array([[0.0, -1.0], [1.0, 0.0]]), np.array([[1.0], [0.0]])
+    >>> oscillator = LinearPHDAE(E=np.diag([2.0, 0.125]), J=J, B=B, ports={"force": slice(0, 1)})
+    >>> bool(abs(zeros(oscillator)[0]) < 1e-9)
+    True
     """
     asked = channels(system, output, input)
     model = state_space(linked(eliminate(system), asked.rows, asked.columns))
@@ -108,10 +136,32 @@ class Damping(NamedTuple):
 
 
 def damping_ratios(system: LinearPHDAE, count: int | None = None) -> Damping:
-    """``ω = |s|, ζ = −Re s/|s|`` of the lowest ``count`` poles s with Im s ≥ 0; all without a count.
+    """Natural frequencies ``ω = |s|`` and damping ratios ``ζ = −Re s/|s|`` of the lowest poles s with Im s ≥ 0.
 
     A complex pair counts once; a real pole (ζ = 1) is listed for itself; poles at zero, counted by the rank of J − R,
     are left out. Dense.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system; constraints are eliminated.
+    count : int, optional
+        How many poles; all of them by default.
+
+    Returns
+    -------
+    Damping
+        ``omega`` (count,) [rad/s], ascending, and ``ratio`` (count,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, damping_ratios
+    >>> E, J = np.diag([1.0, 0.04]), np.array([[0.0, -1.0], [1.0, 0.0]])
+    >>> damped = LinearPHDAE(E=E, J=J, R=np.diag([6.0, 0.0]))  # s² + 6 s + 25 = 0
+    >>> omega, ratio = damping_ratios(damped)
+    >>> omega.round(9), ratio.round(9)
+    (array([5.]), array([0.6]))
     """
     if count is not None:
         check.count("count", count)

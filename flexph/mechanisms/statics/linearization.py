@@ -11,7 +11,8 @@ from scipy import sparse
 from ...bodies.body import Body
 from ...bodies.linear_system import DENSE_LIMIT, linear_body, to_dense
 from ...bodies.mean_axes import unshifted
-from ...interconnection.two_systems import constrain, join
+from ...interconnection.couplings import constrain
+from ...interconnection.direct_sum import join
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...kernels.continuous import spring_rates

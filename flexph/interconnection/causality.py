@@ -1,0 +1,44 @@
+"""The causality of a port: which of its two variables is the input ([flex] sec. 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..discretisation.over_a_step import View
+from ..numerics import spans
+from ..numerics.arrays import Array
+from ..systems.nonlinear import PHDAE
+from .assembled import Assembled, block_diag, with_structure
+from .feedthrough import without_feedthrough
+
+
+def interchange(system: PHDAE, port: str) -> PHDAE:
+    """The system with input and output of one port exchanged ([flex] eq. (43)).
+
+    The former input becomes the multiplier and the new output; the former output is prescribed by the new input,
+    which enters an algebraic row: the system is improper until it is interconnected, unless it feeds through there.
+    """
+    system = without_feedthrough(system)
+    n, m = system.inputs(system.sample, port).shape
+    own, kept = system.ports[port], {name: span for name, span in system.ports.items() if name != port}
+    others = spans.indices(kept.values())
+
+    def matrix(name: str, views: Sequence[View], multiplier: Array) -> Array:
+        (view,) = views
+        if name == "z":
+            return np.concatenate([view("z"), multiplier])
+        if name == "J":
+            b = view("B")[:, own]
+            return np.block([[view("J"), b], [-b.T, np.zeros((m, m))]])
+        if name == "B":
+            return block_diag(view("B")[:, others], np.eye(m))
+        return block_diag(view(name), np.zeros((m, m)))
+
+    return Assembled((system,), matrix).phdae(
+        np.zeros(m),
+        with_structure(system.means),
+        {**system.parts, f"{port} multiplier": slice(n, n + m)},
+        ports=spans.consecutive({**spans.widths(kept), port: m}),
+    )

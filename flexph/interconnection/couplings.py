@@ -1,0 +1,223 @@
+"""Power-preserving interconnections of two port-Hamiltonian systems ([flex] sec. 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..discretisation.over_a_step import View
+from ..numerics import checks as check
+from ..numerics import spans
+from ..numerics.arrays import Array, dense
+from ..systems.linear import LinearPHDAE
+from ..systems.nonlinear import PHDAE
+from .assembled import Assembled, block_diag, with_structure
+from .direct_sum import MULTIPLIERS, join, merged, numbered
+from .feedthrough import without_feedthrough
+
+Coupling = Callable[[Array, Array], Any]
+
+
+def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> LinearPHDAE:
+    """The system with further constraints 0 = rows x.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system; x are its own states, also where it was projected before.
+    rows : matrix
+        Constraints (k, n), dense or sparse.
+    names : tuple of str, optional
+        Names of the constraints; numbers by default.
+
+    Returns
+    -------
+    LinearPHDAE
+        The system with the rows below its G.
+
+    Raises
+    ------
+    ValueError
+        For rows of another width than the states.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, constrain
+    >>> masses = LinearPHDAE(E=np.eye(2), J=np.zeros((2, 2)))
+    >>> constrain(masses, np.array([[1.0, -1.0]]), ("rod",)).constraints
+    ('rod',)
+    """
+    if rows.shape[1:] != (system.size,):
+        raise ValueError(f"rows must have shape (any, {system.size}): x has {system.size} states, got {rows.shape}")
+    stack = (lambda b: sparse.vstack(b).tocsr()) if system.is_sparse else np.vstack
+    fresh = names or tuple(f"constraint {len(system.constraints) + i}" for i in range(rows.shape[0]))
+    rows = sparse.csr_array(rows) if system.is_sparse else (rows.toarray() if sparse.issparse(rows) else rows)
+    return replace(system, G=stack([system.G, rows]), constraints=system.constraints + tuple(fresh))
+
+
+def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> Any:
+    """Gyrator interconnection ``u₁ = −C y₂, u₂ = Cᵀ y₁`` of two systems of one kind ([flex] sec. 5.1).
+
+    The interconnection keeps the power: the result has J₁₂ = −B₁ C B₂ᵀ and the other ports.
+
+    Means of :class:`PHDAE` go along, C in the middle; where one system has a discrete gradient pair of its own and the
+    other has none, that takes the one of ``gonzalez`` (:func:`flexph.with_pair`). Inputs and outputs of a system with
+    feed-through become states first (:func:`flexph.interconnection.feedthrough.without_feedthrough`): each output
+    contains the other's.
+
+    Parameters
+    ----------
+    first, second : LinearPHDAE or PHDAE
+        The systems, both of one kind.
+    ports : tuple of str
+        The port of the first and that of the second system.
+    coupling : matrix or function
+        C (m₁, m₂), or, for :class:`PHDAE`, a function C(x₁, x₂).
+
+    Returns
+    -------
+    LinearPHDAE or PHDAE
+        One system with the states of both.
+
+    Raises
+    ------
+    ValueError
+        For unknown ports, for C of another shape, and for a function C of linear systems.
+
+    Examples
+    --------
+    A mass moves a spring; power goes from one to the other:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, eigenfrequencies, gyrator
+    >>> one, none = np.eye(1), np.zeros((1, 1))
+    >>> mass = LinearPHDAE(E=2.0 * one, J=none, B=one, ports={"force": slice(0, 1)})
+    >>> spring = LinearPHDAE(E=one / 8.0, J=none, B=one, ports={"rate": slice(0, 1)}, causality={"rate": "velocity"})
+    >>> oscillator = gyrator(mass, spring, ("force", "rate"), one)
+    >>> eigenfrequencies(oscillator).round(9)  # √(8/2)
+    array([2.])
+    """
+    if isinstance(first, LinearPHDAE):
+        both, b1, b2 = _joined(first, second, ports)
+        off = b1 @ _constant(coupling, b1, b2) @ b2.T
+        return _drop_ports(replace(both, J=both.J - off + off.T), ports)
+    return _coupled(first, second, ports, coupling, with_multiplier=False)
+
+
+def transformer(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> Any:
+    """Transformer interconnection ``u₁ = −C u₂, y₂ = Cᵀ y₁`` of two systems of one kind ([flex] eq. (41)-(42)).
+
+    The force u₂ = λ is the multiplier of the velocity constraint 0 = Cᵀ y₁ − y₂: a row of G of a :class:`LinearPHDAE`,
+    the states ``multipliers`` of a :class:`PHDAE`. Means go along as of :func:`gyrator`: where C is constant and h ȳ
+    are the changes of places, as of external ports of mechanisms and of multibody systems, the places do not drift
+    apart.
+
+    Parameters
+    ----------
+    first, second : LinearPHDAE or PHDAE
+        The systems, both of one kind.
+    ports : tuple of str
+        The port of the first and that of the second system.
+    coupling : matrix or function
+        C (m₁, m₂), or, for :class:`PHDAE`, a function C(x₁, x₂).
+
+    Returns
+    -------
+    LinearPHDAE or PHDAE
+        One system with the states of both and the multipliers.
+
+    Raises
+    ------
+    ValueError
+        For unknown ports, for C of another shape, and for a function C of linear systems.
+
+    Examples
+    --------
+    Two masses on a lever of ratio 3:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, eliminate, transformer
+    >>> one, none = np.eye(1), np.zeros((1, 1))
+    >>> left = LinearPHDAE(E=one, J=none, B=one, ports={"left": slice(0, 1)})
+    >>> right = LinearPHDAE(E=one, J=none, B=one, ports={"right": slice(0, 1)})
+    >>> lever = transformer(left, right, ("left", "right"), 3.0 * one)
+    >>> lever.G
+    array([[-3.,  1.]])
+    >>> eliminate(lever).size
+    1
+    """
+    if isinstance(first, LinearPHDAE):
+        both, b1, b2 = _joined(first, second, ports)
+        c = _constant(coupling, b1, b2)
+        named = tuple(f"{ports[0]} = {ports[1]}: {i}" for i in range(b2.shape[1]))
+        return _drop_ports(constrain(both, (b2 - b1 @ c).T, named), ports)
+    return _coupled(first, second, ports, coupling, with_multiplier=True)
+
+
+def _joined(first: LinearPHDAE, second: LinearPHDAE, ports: tuple[str, str]) -> tuple[LinearPHDAE, Any, Any]:
+    """Both systems joined, and the inputs of the port of each; a port is looked up in its own system."""
+    check.lookup("port", ports[0], first.ports)
+    check.lookup("port", ports[1], second.ports)
+    both = join(first, second)
+    return both, both.inputs(ports[0]), both.inputs(ports[1])
+
+
+def _constant(coupling: Any, b1: Any, b2: Any) -> Any:
+    if callable(coupling):
+        raise ValueError("C must be constant for linear systems: a function of the states needs PHDAE")
+    c = check.matrix("C", coupling, (b1.shape[1], b2.shape[1]))
+    if sparse.issparse(b1):
+        return sparse.csr_array(c)
+    return dense(c)
+
+
+def _drop_ports(system: LinearPHDAE, used: tuple[str, str]) -> LinearPHDAE:
+    kept = {name: span for name, span in system.ports.items() if name not in used}
+    causality = {name: kind for name, kind in system.causality.items() if name in kept}
+    B, ports = system.B[:, spans.indices(kept.values())], spans.consecutive(spans.widths(kept))
+    return replace(system, B=B, ports=ports, causality=causality)
+
+
+def _coupled(first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: Any, *, with_multiplier: bool) -> PHDAE:
+    """Two systems coupled at a port of each; C is asked for in the middle of a step."""
+    systems = (without_feedthrough(first), without_feedthrough(second))
+    m1, m2 = (s.inputs(s.sample, port).shape[1] for s, port in zip(systems, ports, strict=True))
+    c: Coupling = coupling if callable(coupling) else (lambda a, b: coupling)
+    check.matrix("C", c(systems[0].sample, systems[1].sample), (m1, m2))
+    m = m2 if with_multiplier else 0
+    kept = [{n: s for n, s in x.ports.items() if n != port} for x, port in zip(systems, ports, strict=True)]
+    others = [spans.indices(own.values()) for own in kept]
+
+    def structure(one: View, two: View) -> Array:
+        b1, b2 = (v("B")[:, s.ports[p]] for v, s, p in zip((one, two), systems, ports, strict=True))
+        b1 = b1 @ dense(c(one.place, two.place))
+        j1, j2 = one("J"), two("J")
+        if not m:
+            return np.block([[j1, -b1 @ b2.T], [b2 @ b1.T, j2]])
+        zero = np.zeros((len(j1), len(j2)))
+        return np.block([[j1, zero, -b1], [zero.T, j2, b2], [b1.T, -b2.T, np.zeros((m, m))]])
+
+    def matrix(name: str, views: Sequence[View], multipliers: Array) -> Any:
+        if name == "z":
+            return np.concatenate([views[0]("z"), views[1]("z"), multipliers])
+        if name == "J":
+            return structure(*views)
+        if name == "B":
+            return block_diag(*(v("B")[:, own] for v, own in zip(views, others, strict=True)), np.zeros((m, 0)))
+        return block_diag(*(v(name) for v in views), np.zeros((m, m)))
+
+    whole = Assembled(systems, matrix)
+    parts = merged("part", [s.parts for s in systems], [s.size for s in systems])
+    if m:
+        parts |= spans.consecutive({numbered(MULTIPLIERS, parts): m}, whole.spans[-1].stop)
+    return whole.phdae(
+        np.zeros(m),
+        with_structure({name for s in whole.paired for name in s.means}),
+        parts,
+        ports=merged("port", [spans.consecutive(spans.widths(own)) for own in kept], [own.size for own in others]),
+    )

@@ -1,0 +1,99 @@
+"""The direct sum of linear systems: block-diagonal matrices, names of ports and parts side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics import spans
+from ..systems.linear import LinearPHDAE
+from .feedthrough import PART as FEEDTHROUGH
+
+MULTIPLIERS = "multipliers"
+"""Part of the states of a :class:`PHDAE` that are multipliers of an interconnection."""
+
+
+def join(*systems: LinearPHDAE) -> LinearPHDAE:
+    """Systems side by side, not yet connected.
+
+    Parameters
+    ----------
+    *systems : LinearPHDAE
+        Systems that are all dense or all sparse, with different names of ports and parts.
+
+    Returns
+    -------
+    LinearPHDAE
+        Block-diagonal E, J, R, B and G, and the lifts of those that were projected.
+
+    Raises
+    ------
+    ValueError
+        For dense systems beside sparse ones, and where two have a port or a part of one name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, join
+    >>> cart = LinearPHDAE(E=np.eye(1), J=np.zeros((1, 1)), parts={"cart": slice(0, 1)})
+    >>> wagon = LinearPHDAE(E=2.0 * np.eye(1), J=np.zeros((1, 1)), parts={"wagon": slice(0, 1)})
+    >>> join(cart, wagon).E.diagonal()
+    array([1., 2.])
+    """
+    if len({s.is_sparse for s in systems}) != 1:
+        raise ValueError("systems to join must be all dense or all sparse, and at least one")
+    return LinearPHDAE(
+        **block_diagonal(systems, lean=systems[0].is_sparse),
+        ports=merged("port", [s.ports for s in systems], [s.B.shape[1] for s in systems]),
+        causality={name: kind for s in systems for name, kind in s.causality.items()},
+        parts=merged("part", [s.parts for s in systems], [lifted_size(s) for s in systems]),
+        constraints=tuple(name for s in systems for name in s.constraints),
+    )
+
+
+def block_diagonal(systems: Sequence[LinearPHDAE], *, lean: bool) -> dict[str, Any]:
+    """E, J, R, B, G, ``kinetic`` and ``lift`` of systems side by side, all sparse or all dense, whatever they were."""
+    matrices = {name: _diagonal([getattr(s, name) for s in systems], lean) for name in "EJRBG"}
+    masks = [s.kinetic for s in systems if s.kinetic is not None]
+    matrices["kinetic"] = np.concatenate(masks) if len(masks) == len(systems) else None
+    if any(s.lift is not None for s in systems):
+        matrices["lift"] = _diagonal([sparse.eye_array(s.size) if s.lift is None else s.lift for s in systems], lean)
+    return matrices
+
+
+def lifted_size(system: LinearPHDAE) -> int:
+    """Number of the states that ``parts`` names."""
+    return int(system.size if system.lift is None else system.lift.shape[0])
+
+
+def merged(kind: str, names: Sequence[Mapping[str, slice]], sizes: Sequence[int]) -> dict[str, slice]:
+    """Names of several systems, each with its spans behind those of the systems before; ValueError for equal names."""
+    together: dict[str, slice] = {}
+    start = 0
+    for own, size in zip(names, sizes, strict=True):
+        own = {numbered(name, together): span for name, span in own.items()}
+        twice = set(own) & set(together)
+        if twice:
+            raise ValueError(f"{kind} names must differ between the systems, several have {sorted(twice)}")
+        together |= spans.moved(own, start)
+        start += size
+    return together
+
+
+def numbered(name: str, taken: Mapping[str, slice]) -> str:
+    """A name that is not taken: multipliers and feed-through of several systems are numbered, others stay."""
+    if not name.startswith((MULTIPLIERS, FEEDTHROUGH)):
+        return name
+    number, base = 1, name
+    while name in taken:
+        number += 1
+        name = f"{base} {number}"
+    return name
+
+
+def _diagonal(blocks: list[Any], lean: bool) -> Any:
+    matrix = sparse.block_diag([sparse.csr_array(b) for b in blocks]).tocsr()
+    return matrix if lean else matrix.toarray()

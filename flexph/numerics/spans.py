@@ -1,0 +1,37 @@
+"""Named spans of a vector: parts of a state, entries of ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from .arrays import Array
+
+
+def width(span: slice) -> int:
+    """Number of entries of a span."""
+    return int(span.stop - (span.start or 0))
+
+
+def widths(spans: Mapping[str, slice]) -> dict[str, int]:
+    """Numbers of entries by name."""
+    return {name: width(span) for name, span in spans.items()}
+
+
+def consecutive(sizes: Mapping[str, int], start: int = 0) -> dict[str, slice]:
+    """Spans of these sizes, one after the other."""
+    spans = {}
+    for name, size in sizes.items():
+        spans[name], start = slice(start, start + size), start + size
+    return spans
+
+
+def moved(spans: Mapping[str, slice], by: int) -> dict[str, slice]:
+    """The spans behind a number of other entries."""
+    return {name: slice((span.start or 0) + by, span.stop + by) for name, span in spans.items()}
+
+
+def indices(spans: Iterable[slice]) -> Array:
+    """Indices of the entries of some spans, in their order."""
+    return np.concatenate([np.zeros(0, dtype=int), *(np.arange(span.start or 0, span.stop) for span in spans)])

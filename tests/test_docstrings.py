@@ -1,0 +1,81 @@
+"""The examples of docstrings: they run, are quick, and sections of parameters name what a function takes."""
+
+import doctest
+import importlib
+import inspect
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("flexph", "fem", "rigid")
+LONGEST = 0.2
+"""Processor time of an example [s], imports aside."""
+
+
+def modules(text: str) -> Iterator[Any]:
+    """The modules of the packages in whose files a text stands."""
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if path.name != "__main__.py" and text in path.read_text(encoding="utf-8"):
+                name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+                yield importlib.import_module(name.removesuffix(".__init__"))
+
+
+def described() -> dict[str, Any]:
+    """Functions with a section of parameters, by their full names."""
+    found = {}
+    for module in modules("Parameters\n"):
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if function.__module__ == module.__name__ and "Parameters\n---" in (inspect.getdoc(function) or ""):
+                found[f"{module.__name__}.{name}"] = function
+    return found
+
+
+EXAMPLES = {
+    test.name: test
+    for module in modules(">>> ")
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module)
+    if test.examples
+}
+DESCRIBED = described()
+VERBS = (
+    *("eliminate", "reduce", "modes", "eigenfrequencies", "poles", "frequency_response", "step_response", "zeros"),
+    *("damping_ratios", "standard_form", "join", "constrain", "transformer", "gyrator", "compose", "circuit"),
+    *("analyze", "hinge", "drive", "spring_damper"),
+)
+"""Main verbs: each has an example and sections."""
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_an_example_runs(name):
+    """What it prints is what the docstring shows; the second run is timed, as the first one may import or compile."""
+    spent = []
+    for _ in range(2):
+        printed: list[str] = []
+        test = EXAMPLES[name]
+        begin = time.thread_time()
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+        failed = runner.run(test, out=printed.append, clear_globs=False).failed
+        spent.append(time.thread_time() - begin)
+        assert not failed, "".join(printed)
+    assert min(spent) < LONGEST
+
+
+@pytest.mark.parametrize("name", sorted(DESCRIBED))
+def test_a_section_of_parameters_names_them_all(name):
+    """The names before the colons are those of the signature, in their order."""
+    section = re.split(r"\n\w+\n---+\n", inspect.getdoc(DESCRIBED[name]).partition("Parameters\n----------\n")[2])[0]
+    heads = [line.partition(" :")[0] for line in section.splitlines() if line and not line.startswith(" ")]
+    listed = [name.strip().lstrip("*") for head in heads for name in head.split(",")]
+    assert listed == list(inspect.signature(DESCRIBED[name]).parameters)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_main_verbs_have_an_example_and_sections(verb):
+    (name,) = [name for name in EXAMPLES if name.rpartition(".")[2] == verb and name in DESCRIBED]
+    assert "\nReturns\n-------\n" in inspect.getdoc(DESCRIBED[name])
