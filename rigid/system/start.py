@@ -40,7 +40,7 @@ class Accelerations(NamedTuple):
 
 
 def accelerations(
-    system: SystemModel, zeta: Array, omega: Array, inputs: Mapping[str, Input], time: float
+    system: SystemModel, zeta: Array, omega: Array, *, inputs: Mapping[str, Input], time: float
 ) -> Accelerations:
     """See :meth:`MultibodySystem.accelerations`."""
     n, k = system.velocities, system.layout.lam
@@ -101,7 +101,7 @@ def _rate_of_rows(system: SystemModel, zeta: Array, omega: Array) -> Array:
     return made
 
 
-def state(system: SystemModel, positions: Any, velocities: Any, inputs: Mapping[str, Input], time: float) -> Array:
+def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mapping[str, Input], time: float) -> Array:
     """See :meth:`MultibodySystem.state`."""
     zeta = check.array("positions", positions, (system.positions,))
     omega = check.array("velocities", velocities, (system.velocities,))
@@ -118,7 +118,7 @@ def state(system: SystemModel, positions: Any, velocities: Any, inputs: Mapping[
             f"inconsistent start: velocities do not meet {system.constraint_names[i]}, whose rate is {defect[i]:.3g} "
             f"(terms of {size[i]:.3g}); {REMEDY}"
         )
-    made = accelerations(system, zeta, omega, inputs, check.number("time", time))
+    made = accelerations(system, zeta, omega, inputs=inputs, time=check.number("time", time))
     return np.concatenate([zeta, omega, made.lam, made.mu])
 
 
