@@ -232,8 +232,7 @@ def checks() -> Iterable[Check]:
 
 def end_forces(solution: Solution) -> Array:
     """Forces of the common point at the end (3, 2) [N], by a parabola through the middles of the last three steps."""
-    found: Array = np.tensordot([0.375, -1.25, 1.875], common_forces(solution)[-3:], axes=1)
-    return found
+    return np.tensordot([0.375, -1.25, 1.875], common_forces(solution)[-3:], axes=1)
 
 
 def order(coarse: Result, fine: Result) -> float:

@@ -128,8 +128,7 @@ class Result:
 
 def output(converter: Converter, found: SwitchingTrajectory) -> Array:
     """Voltage of the capacitor (k,) [V]."""
-    made: Array = found["C"][:, 0] / converter.capacitance
-    return made
+    return found["C"][:, 0] / converter.capacitance
 
 
 def mean(converter: Converter, found: SwitchingTrajectory, begin: float, end: float) -> float:
@@ -147,8 +146,7 @@ def ripple(converter: Converter, found: SwitchingTrajectory) -> float:
 
 def current(converter: Converter, found: SwitchingTrajectory) -> Array:
     """Current of the inductor (k,) [A]."""
-    made: Array = found["L"][:, 0] / converter.inductance
-    return made
+    return found["L"][:, 0] / converter.inductance
 
 
 def swing(converter: Converter) -> float:

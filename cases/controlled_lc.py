@@ -76,8 +76,7 @@ class Result:
 
 def casimir(found: Trajectory) -> Array:
     """φ₁ + φ₂ (k,) [V s]."""
-    made: Array = (found["L1"] + found["L2"])[:, 0]
-    return made
+    return (found["L1"] + found["L2"])[:, 0]
 
 
 def solve(inductors: str, periods: float, steps: int, *, voltage: float, driven: int) -> Trajectory:

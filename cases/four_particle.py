@@ -77,8 +77,7 @@ def four_particles(eta: float) -> PHDAE:
 
     def R(x: Array) -> Array:
         apart = x[6:9] - x[3:6]
-        made: Array = (eta * (1.0 + ALPHA * (apart @ apart))) * dashpot
-        return made
+        return (eta * (1.0 + ALPHA * (apart @ apart))) * dashpot
 
     def z(x: Array) -> Array:
         made, forces = x.copy(), spring_forces(x)
@@ -190,8 +189,7 @@ def invariants_jacobian(x: Array) -> Array:
 
 def energy(pi: Array) -> float:
     """H of the invariants [J], [dg] eq. (47)."""
-    made: float = 0.5 * (K13 * (pi[0] - 1.0) ** 2 + K24 * (pi[1] - 1.0) ** 2 + pi[2])
-    return made
+    return 0.5 * (K13 * (pi[0] - 1.0) ** 2 + K24 * (pi[1] - 1.0) ** 2 + pi[2])
 
 
 def energy_gradient(pi: Array) -> Array:
@@ -252,8 +250,7 @@ def as_far_as_it_goes(step: float, end: float, eta: float, method: str) -> Traje
     try:
         return solve(step, end, eta, method)
     except IntegrationError as error:
-        finished: Trajectory = error.solution
-        return finished
+        return error.solution
 
 
 def run(
@@ -302,14 +299,12 @@ def reference(eta: float, end: float = CONVERGENCE_END) -> Any:
 def multipliers(system: PHDAE, y: Array) -> Array:
     """λ that holds the bars at (q, v): ``Dg M⁻¹Dgᵀ λ = Dg M⁻¹(−∇V − R v) + d(Dg)/dt v`` (2,)."""
     g, moving = constraint_jacobian(y[:12]), constraint_jacobian(y[12:])  # Dg is linear in q
-    held: Array = np.linalg.solve((g / M) @ g.T, (g / M) @ _applied(system, y) + moving @ y[12:])
-    return held
+    return np.linalg.solve((g / M) @ g.T, (g / M) @ _applied(system, y) + moving @ y[12:])
 
 
 def _applied(system: PHDAE, y: Array) -> Array:
     x = np.append(y, [0.0, 0.0])
-    force: Array = -spring_forces(y[:12]) - (system.R(x) @ x)[12:24]
-    return force
+    return -spring_forces(y[:12]) - (system.R(x) @ x)[12:24]
 
 
 def converge(eta: float, methods: Iterable[str], counts: Iterable[int] = CONVERGENCE_STEPS) -> Iterable[dict[str, Any]]:

@@ -135,8 +135,7 @@ def reference(times: Array, torque: float, spin: float) -> Array:
 
     span = (0.0, float(times[-1]))
     found = solve_ivp(rates, span, [0.0, 0.0, 0.0], method="DOP853", rtol=1e-12, atol=1e-14, t_eval=times)
-    made: Array = found.y[[0, 2]].T
-    return made
+    return found.y[[0, 2]].T
 
 
 def rate_table(torque: float, spin: float, steps: int = 24) -> list[dict[str, float]]:
@@ -230,8 +229,7 @@ def apart(runs: dict[str, Trajectory], first: str, second: str) -> Array:
         KEPT[name].rotation(runs[name]["orientation"][:: (len(runs[name].times) - 1) // both])
         for name in (first, second)
     )
-    found: Array = np.abs(one - other).max(axis=(1, 2))
-    return found
+    return np.abs(one - other).max(axis=(1, 2))
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:

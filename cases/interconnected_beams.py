@@ -61,8 +61,7 @@ def beams(elements: int) -> LinearPHDAE:
 
 def load_points(elements: int) -> Array:
     """Distances of the points of the load from the root of a beam [m]."""
-    points: Array = (np.arange(elements)[:, None] + gauss(DEGREE + 1)[0]).ravel() / elements
-    return points
+    return (np.arange(elements)[:, None] + gauss(DEGREE + 1)[0]).ravel() / elements
 
 
 def start(elements: int) -> Array:

@@ -167,8 +167,7 @@ def _end_loads(beta: Array, beams: int) -> Array:
     for i in range(beams * pieces):
         motions, r = np.linalg.qr(beam @ (hinge @ motions if i and i % pieces == 0 else motions))
         sign *= np.sign(r[:, 0, 0] * r[:, 1, 1])
-    found: Array = sign * np.linalg.det(motions[:, 2:])
-    return found
+    return sign * np.linalg.det(motions[:, 2:])
 
 
 def figures(result: Result) -> dict[str, Any]:

@@ -45,13 +45,11 @@ class Laws:
 
     def slopes(self, x: Array) -> Array:
         """∇H (3,)."""
-        made: Array = x / CAPACITY * (1.0 + self.bend * x**2)
-        return made
+        return x / CAPACITY * (1.0 + self.bend * x**2)
 
     def curvatures(self, x: Array) -> Array:
         """Diagonal of ∂²H (3,)."""
-        made: Array = (1.0 + 3.0 * self.bend * x**2) / CAPACITY
-        return made
+        return (1.0 + 3.0 * self.bend * x**2) / CAPACITY
 
     def energy(self, x: Array) -> float:
         """H [J]."""

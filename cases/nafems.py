@@ -88,8 +88,7 @@ def moved(body: Body, found: Modes) -> Array:
     shapes, d = found.shapes.real, body.dim
     rigid = _rigid_rows(body.view.points) @ shapes[: _rigid(body)]
     deforming = body.view.shape @ shapes[_rigid(body) : _rigid(body) + body.size]
-    made: Array = (rigid + deforming).reshape(-1, d, shapes.shape[1])
-    return made
+    return (rigid + deforming).reshape(-1, d, shapes.shape[1])
 
 
 def _rigid(body: Body) -> int:
@@ -163,8 +162,7 @@ def fv32(cells: int) -> tuple[list[Row], Shown]:
 
 def _rest(mechanism: Any) -> Pose:
     d = next(iter(mechanism.bodies.values())).dim
-    made: Pose = mechanism.assemble({"plate": (0.0,) * 3 if d == 3 else (0.0, 0.0, 0.0)})
-    return made
+    return mechanism.assemble({"plate": (0.0,) * 3 if d == 3 else (0.0, 0.0, 0.0)})
 
 
 def fv52(cells: int) -> tuple[list[Row], Shown]:

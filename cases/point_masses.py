@@ -131,8 +131,7 @@ def newton(times: Array, damping: float, cord: Cord = "spring") -> Array:
     half = [0.5 * float(np.linalg.norm(places[1] - TOP))] if knot else []
     first = np.concatenate([places.ravel(), velocities.ravel(), half])
     found = solve_ivp(rates, (0.0, times[-1]), first, method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
-    made: Array = found.y[:6].T.reshape(-1, 2, 3)
-    return made
+    return found.y[:6].T.reshape(-1, 2, 3)
 
 
 def order_table(damping: float, cord: Cord, end: float = 1.0, counts: Sequence[int] = (50, 100, 200)) -> list[Any]:
@@ -163,8 +162,7 @@ def run(
 
 def places(run: Trajectory) -> Array:
     """Positions of a, b and the knot, if there is one (k, 2 or 3, 3) [m]."""
-    made: Array = run["positions"].reshape(len(run.times), -1, 3)
-    return made
+    return run["positions"].reshape(len(run.times), -1, 3)
 
 
 def rod_defects(run: Trajectory) -> Array:
@@ -176,8 +174,7 @@ def rod_defects(run: Trajectory) -> Array:
 def angular_momentum(run: Trajectory) -> Array:
     """About the vertical axis (k,) [N m s]."""
     r, v = places(run)[:, :2], run["velocities"].reshape(len(run.times), -1, 3)[:, :2]
-    made: Array = np.cross(r, v)[:, :, 2] @ np.array([*MASSES.values()])
-    return made
+    return np.cross(r, v)[:, :, 2] @ np.array([*MASSES.values()])
 
 
 def rod_forces(run: Trajectory) -> Array:
@@ -185,8 +182,7 @@ def rod_forces(run: Trajectory) -> Array:
 
     Multipliers belong to the middles of steps, to one side and the other in turn; neighbours are averaged.
     """
-    made: Array = 0.5 * (run["lambda"][1:-1] + run["lambda"][2:])
-    return made
+    return 0.5 * (run["lambda"][1:-1] + run["lambda"][2:])
 
 
 def slope(rows: Sequence[dict[str, float]]) -> float:

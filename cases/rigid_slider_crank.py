@@ -204,8 +204,7 @@ def pin_force(run: Trajectory) -> Array:
     Multipliers belong to the middles of steps, to one side and the other in turn; neighbours are averaged.
     """
     mu = run[f"multipliers of {PIN}"]
-    made: Array = -0.5 * (mu[1:-1] + mu[2:])
-    return made
+    return -0.5 * (mu[1:-1] + mu[2:])
 
 
 def energy_residual(found: Trajectory | Solution) -> float:

@@ -177,15 +177,13 @@ def wobble(steps: int, share: float = SHARE, tilt: float = TILT, turns: float = 
 
 def tilts(solution: Solution) -> Array:
     """Angle of the coin from the ground (k + 1,) [rad]."""
-    found: Array = np.arccos(solution.rotations("coin")[:, 2, 2])
-    return found
+    return np.arccos(solution.rotations("coin")[:, 2, 2])
 
 
 def contacts(solution: Solution) -> Array:
     """The point of contact less the centre (k + 1, 2) [m]: r (e cos α − n)/sin α along the ground."""
     axis, tilt = solution.rotations("coin")[:, :, 2], tilts(solution)[:, None]
-    found: Array = EURO_RADIUS * axis[:, :2] * np.cos(tilt) / np.sin(tilt)
-    return found
+    return EURO_RADIUS * axis[:, :2] * np.cos(tilt) / np.sin(tilt)
 
 
 @dataclass(frozen=True)
@@ -341,8 +339,7 @@ def draw_accounts(result: Result, path: Path) -> None:
 
 def _shown(values: Array) -> Array:
     """What a logarithmic axis can show."""
-    found: Array = np.where(values > 0.0, values, np.nan)
-    return found
+    return np.where(values > 0.0, values, np.nan)
 
 
 def draw_wobble(solution: Solution, path: Path) -> None:

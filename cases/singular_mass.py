@@ -53,8 +53,7 @@ def springs(hardening: float) -> tuple[Any, Any]:
         return float(STIFFNESS @ (0.5 * x**2 + 0.25 * hardening * x**4))
 
     def forces(x: Array) -> Array:
-        made: Array = STIFFNESS * (x + hardening * x**3)
-        return made
+        return STIFFNESS * (x + hardening * x**3)
 
     return potential, forces
 
@@ -127,8 +126,7 @@ def modes(times: Array) -> Array:
     """Elongations (k, 2) of linear springs: superposed modes of K φ = ω² PᵀMP φ, PᵀMP-orthonormal."""
     mass = KEPT.T @ M @ KEPT
     squares, shapes = eigh(np.diag(STIFFNESS), mass)
-    found: Array = (np.cos(np.outer(times, np.sqrt(squares))) * (shapes.T @ mass @ STRETCH)) @ shapes.T
-    return found
+    return (np.cos(np.outer(times, np.sqrt(squares))) * (shapes.T @ mass @ STRETCH)) @ shapes.T
 
 
 def reference(hardening: float, times: Array) -> Array:
@@ -141,8 +139,7 @@ def reference(hardening: float, times: Array) -> Array:
     solved = solve_ivp(
         lambda _, x: inverse @ system.z(x), span, start_minimal(), "DOP853", rtol=1e-12, atol=1e-13, t_eval=times
     )
-    elongations: Array = solved.y[:2].T
-    return elongations
+    return solved.y[:2].T
 
 
 def run(
@@ -203,8 +200,7 @@ def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
 def gap(trajectory: Trajectory) -> Array:
     """g = q₂ − x₁ − l₁₀ − w (k,) [m]."""
     q = trajectory["q"]
-    opened: Array = q[:, 1] - q[:, 0] - LENGTH - WIDTH
-    return opened
+    return q[:, 1] - q[:, 0] - LENGTH - WIDTH
 
 
 def figures(result: Result) -> dict[str, Any]:

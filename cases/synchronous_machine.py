@@ -374,8 +374,7 @@ def textbook_peak() -> float:
 
 def angles(trajectory: Trajectory) -> Array:
     """Load angle δ = θ + π/2 − ωt against the network (k + 1,) [rad]."""
-    found: Array = trajectory["angle"][:, 0] + (0.5 - 2.0 * TURNS) * math.pi - OMEGA * trajectory.times
-    return found
+    return trajectory["angle"][:, 0] + (0.5 - 2.0 * TURNS) * math.pi - OMEGA * trajectory.times
 
 
 def torques(trajectory: Trajectory) -> Array:
@@ -386,8 +385,7 @@ def torques(trajectory: Trajectory) -> Array:
 
 def speeds(trajectory: Trajectory) -> Array:
     """Speed over the synchronous one (k + 1,)."""
-    found: Array = trajectory["momentum"][:, 0] / (INERTIA * OMEGA)
-    return found
+    return trajectory["momentum"][:, 0] / (INERTIA * OMEGA)
 
 
 def apart(runs: Mapping[str, Trajectory]) -> float:

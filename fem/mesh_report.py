@@ -139,8 +139,7 @@ def _quality(mesh: SolidMesh, block: Block) -> Array:
     edges = np.array(EDGES[kind.shape])
     at = mesh.points[block.nodes]
     length = np.sqrt(np.mean(np.sum((at[:, edges[:, 0]] - at[:, edges[:, 1]]) ** 2, axis=2), axis=1))
-    made: Array = volume / (IDEAL[kind.shape] * length**kind.dim)
-    return made
+    return volume / (IDEAL[kind.shape] * length**kind.dim)
 
 
 def _region(model: SolidModel, name: str) -> RegionReport:

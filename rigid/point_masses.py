@@ -192,8 +192,7 @@ class _Lines:
             d = D @ r + d0
             if not d.any():
                 raise ValueError(f"{name} has no length, so that its force has no direction: its ends are at one place")
-            made: Array = (d / np.linalg.norm(d) @ D)[:, None]
-            return made
+            return (d / np.linalg.norm(d) @ D)[:, None]
 
         return Damper(name, directions, dashpot.relation)
 

@@ -240,8 +240,7 @@ def _sorted_corners(facets: Array) -> Array:
     """Corners (k, 4) ascending, with those that are −1 behind."""
     last = np.iinfo(facets.dtype).max
     found = np.sort(np.where(facets < 0, last, facets), axis=1)
-    made: Array = np.where(found == last, -1, found)
-    return made
+    return np.where(found == last, -1, found)
 
 
 def _of_skfem(mesh: skfem.Mesh) -> tuple[meshio.Mesh, dict[str, NamedSet]]:

@@ -148,8 +148,7 @@ def _condensed(
 def _nodes_of(model: PlateModel, motion: Any) -> Array:
     """The nodes of a rigid region from its motion."""
     moved = np.flatnonzero(np.diff(motion.indptr))
-    made: Array = np.unique(moved[moved < model.bending] // 2)
-    return made
+    return np.unique(moved[moved < model.bending] // 2)
 
 
 def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:

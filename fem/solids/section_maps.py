@@ -136,5 +136,4 @@ def _on_cell(kind: Any, side: int) -> Array:
     facet, _ = kind.facet(side)
     points, _ = facet.quadrature(facet.mass)
     shares, _ = CELLS[facet.shape].shapes(points)
-    made: Array = shares.T @ REFERENCE[kind.shape][list(FACETS[kind.shape][side])]
-    return made
+    return shares.T @ REFERENCE[kind.shape][list(FACETS[kind.shape][side])]

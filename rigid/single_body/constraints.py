@@ -195,8 +195,7 @@ class _Disc:
         a = R @ self.axis
         e = self.normal - (self.normal @ a) / (a @ a) * a
         spin = R @ self.body.spin
-        made: Array = along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
-        return made
+        return along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
 
     def _sine(self, squared: float) -> float:
         """s = |n × a|; raises LyingFlat where it is zero, or would be imaginary in an iteration."""

@@ -139,5 +139,4 @@ def _gimbal(known: Angles, which: int, R: Array) -> Array:
         raise ValueError(f"the gimbal of {known.name} is locked: its outer and its inner axis are one")
     second = across / (-length if known.proper else length * float(one[j] @ np.cross(one[k], one[i])))
     side = (np.cross(second, third), across, np.cross(first, second))[which]
-    made: Array = side / float((first, second, third)[which] @ side)
-    return made
+    return side / float((first, second, third)[which] @ side)
