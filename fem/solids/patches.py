@@ -9,7 +9,7 @@ from scipy import sparse
 
 from flexph.numerics.arrays import Array
 
-from .solid_model import SolidModel
+from .model import SolidModel
 
 FLAT = 1e-9
 """Moment of the points around a corner over the largest one below which no slope is taken along its direction."""

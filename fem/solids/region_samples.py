@@ -14,7 +14,7 @@ from flexph.numerics.rotations import cross, spins
 from ..meshes.cells import table
 from ..meshes.regions import Region
 from ..meshes.solid_mesh import facet_groups
-from .solid_model import SolidModel
+from .model import SolidModel
 
 THIN = 1e-8
 """Smallest over largest moment of the nodes of a region below which they lie on a line, or at one point."""

@@ -13,7 +13,7 @@ from ..bodies.body import Body
 from ..bodies.ports import find_port
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
-from ..mechanisms.poses.multipliers import consistent_multipliers
+from .poses.multipliers import consistent_multipliers
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..systems.inputs import Input

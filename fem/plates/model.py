@@ -20,8 +20,8 @@ from flexph.numerics.arrays import Array
 
 from ..meshes.solid_mesh import Points, SolidMesh
 from ..meshes.straight_cells import lagrange
-from ..solids.solid_model import SolidModel
-from .plate_macro import Macro, macro
+from ..solids.model import SolidModel
+from .macro_elements import Macro, macro
 
 Theory = Literal["kirchhoff", "reissner_mindlin"]
 TRANSVERSE = (4, 3)

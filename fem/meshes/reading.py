@@ -15,8 +15,8 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
 from .cells import CELLS
-from .mesh_soundness import refuse_hanging, refuse_overlaps, refuse_pieces
 from .solid_mesh import Block, NamedSet, SolidMesh, righted
+from .soundness import refuse_hanging, refuse_overlaps, refuse_pieces
 
 FLAT = 1e-9
 """Spread of z over that of x and y up to which a mesh lies in a plane."""
