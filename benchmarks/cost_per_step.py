@@ -20,7 +20,7 @@ CLEAR, LONGEST = 0.3, 200
 """Difference of two runs [s] that is enough, and steps of the shorter one that are: chains become whips later."""
 
 
-def per_step(system: Mechanism, warm: State, h: float, count: int, options: dict[str, Any]) -> tuple[float, float]:
+def per_step(system: Mechanism, warm: State, h: float, count: int, *, options: dict[str, Any]) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step, from runs of two lengths: what a run does once does not count."""
 
     def run(steps: int) -> tuple[float, float]:
@@ -48,7 +48,7 @@ def time_per_step(elements: int, limit: int | None, options: dict[str, Any]) -> 
         network.DENSE_LIMIT = default
     h = END / STEPS
     warm = integrate(system, start, h * np.arange(4), progress=False, **options).final
-    return per_step(system, warm, h, max(20, min(100, 3200 // elements)), options)
+    return per_step(system, warm, h, max(20, min(100, 3200 // elements)), options=options)
 
 
 def exponent(sizes: list[int], costs: list[float]) -> float:

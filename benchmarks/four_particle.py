@@ -23,7 +23,7 @@ ETA = 1.0
 EXAMPLE = "four_particle_system_ph_discrete_gradient_dissipative"  # of pydykit
 
 
-def flexph(steps: int, eta: float, compiled: bool, method: str = "gonzalez", save_every: int = 1) -> Trajectory:
+def flexph(steps: int, eta: float, compiled: bool, *, method: str = "gonzalez", save_every: int = 1) -> Trajectory:
     """A run from the start of the case."""
     times = STEP * np.arange(steps + 1)
     options = {"save_every": save_every, "compiled": compiled, "progress": False}
@@ -157,9 +157,9 @@ def compare() -> None:
 def long_runs(steps: int) -> None:
     """What a long run without dissipation keeps, and whether memory grows."""
     for method in ("gonzalez", "invariants"):
-        flexph(2000, 0.0, compiling.AVAILABLE, method)
+        flexph(2000, 0.0, compiling.AVAILABLE, method=method)
         before, clock = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
-        found = flexph(steps, 0.0, compiling.AVAILABLE, method, save_every=1000)
+        found = flexph(steps, 0.0, compiling.AVAILABLE, method=method, save_every=1000)
         clock, grown = time.perf_counter() - clock, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         error = np.abs(found.balance.energy / SPEED - 1.0).max()
         print(f"{method}: {steps} steps at η₀ = 0, {steps / clock:.0f} steps/s, |H/H₀ − 1| ≤ {error:.1e}", end=", ")

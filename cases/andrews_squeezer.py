@@ -22,11 +22,13 @@ import numpy as np
 import rigid
 from flexph import GROUND, PHDAE, Body, Mechanism, Solution, connect, hinge, integrate, spring_damper, torque
 from flexph.case import Case, Check, Option
-from flexph.export import write_series
-from flexph.export.pictures import ledger_figure
-from flexph.export.tables import write_ledger, write_table
+from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+
+from .checks import converges, near, vanishes
+from .files import write_run
+from .pictures import legend_above, new_figure
 
 A, B, C = (-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)  # fixed points [m]
 D_, DA, E_, EA, RR, RA = 0.028, 0.0115, 0.02, 0.01421, 0.007, 0.00092  # the published lengths d, da, e, ea, rr, ra [m]
@@ -130,18 +132,15 @@ def common_forces(solution: Solution) -> Array:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables of the angles and forces, plots, the moving bodies for mesh viewers, and the run itself."""
     solution, ledger = result.solution, result.solution.ledger
-    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    write_run(solution, folder, "bodies.pvd")
     columns = {f"{name}_rad": result.angles[:, k] for k, name in enumerate(ANGLES)}
     columns |= {f"{name}_rad_s": result.rates[:, k] for k, name in enumerate(ANGLES)}
     write_table(folder / "angles.csv", {"t_s": solution.times, **columns})
     forces = common_forces(solution)
     columns = {f"{b}_{'xy'[k]}_N": forces[:, j, k] for j, b in enumerate(HUNG) for k in range(2)}
     write_table(folder / "forces.csv", {"t_s": solution.multiplier_times, **columns})
-    write_ledger(folder / "ledger.csv", solution)
     draw_motion(result, folder / "motion.png")
     draw_angles(result, forces, folder / "angles.png")
-    ledger_figure(solution, folder / "ledger.png")
-    write_series(folder / "bodies.pvd", solution)
     return {
         "angles_end_rad": dict(zip(ANGLES, result.angles[-1], strict=True)),
         "angles_error_max_rad": np.abs(result.angles[-1] - ANGLES_END).max(),
@@ -154,9 +153,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw_motion(result: Result, path: Path, frames: int = 4) -> None:
     """The bodies at a few instants over the last turn, as lines from where they hang to their other ports."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 3.6), layout="constrained")
+    figure = new_figure(11.0, 3.6)
     solution, beta = result.solution, result.angles[:, 0]
     for j, axes in enumerate(figure.subplots(1, frames, sharey=True)):
         k = int(np.argmin(np.abs(beta - (beta[-1] - 2.0 * math.pi * (1.0 - j / frames)))))
@@ -173,14 +170,12 @@ def draw_motion(result: Result, path: Path, frames: int = 4) -> None:
     for label, point in (("O", (0.0, 0.0)), ("A", A), ("B", B), ("C", C)):
         figure.axes[0].annotate(label, point, xytext=(4, -11), textcoords="offset points")
     figure.axes[0].set_ylabel("y [m]")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_angles(result: Result, forces: Array, path: Path) -> None:
     """Angles with the published end values, and the forces of the common point."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 8.0), layout="constrained")
+    figure = new_figure(8.0, 8.0)
     crank, others, force = figure.subplots(3, 1, sharex=True, height_ratios=(2, 3, 2))
     times = 1e3 * result.solution.times
     for k, name in enumerate(ANGLES):
@@ -195,9 +190,9 @@ def draw_angles(result: Result, forces: Array, path: Path) -> None:
     others.set_ylabel("angle [rad]")
     others.plot([], [], "k.", markersize=9, label="published")
     for axes in (crank, others, force):
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=6, fontsize="small", frameon=False)
+        legend_above(axes, 6)
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 _TURNS, _SWINGS = (15.81077119629904, -15.75637105984298), (0.04082224013073101, -0.5347301163226948)
@@ -223,26 +218,21 @@ def checks() -> Iterable[Check]:
         ("rate of {} at 0.03 s [rad/s], h = 5 µs", ANGLES, RATES_END, fine.rates[-1], 0.02),
     ):  # rates: the crank is late by 1.6e-8 s, which makes 0.009 rad/s
         for name, there, here in zip(names, published, computed, strict=True):
-            yield Check(
-                label.format(name), source, float(there), float(here), kind="published", tolerance=bound, relative=False
-            )
+            yield near(label.format(name), there, here, bound, source=source, kind="published")
     for value, runs in ((2.0, second), (4.0, fourth)):
-        yield Check(
-            "order of the angles", "theory", value, order(*runs), kind="theorem", tolerance=0.05, relative=False
-        )
+        yield converges("order of the angles", order(*runs), 0.05, theory=value)
     for bar, there, here in zip(("K3", "K4", "K6"), FORCES_END, end_forces(fine.solution), strict=True):
         for axis, wanted, force in zip("xy", there, here, strict=True):
             name = f"force {axis} of the common point on {bar} at 0.03 s [N]"
-            yield Check(name, source, wanted, float(force), kind="published", tolerance=5e-3, relative=False)
+            yield near(name, wanted, force, 5e-3, source=source, kind="published")
     drift, gap = fine.solution.energy_drift(), float(fine.solution.ledger.position_residual.max())
-    yield Check("relative energy drift", "theorem: zero", 0.0, drift, kind="theorem", tolerance=1e-12, relative=False)
-    yield Check("joint drift [m]", "theorem: zero", 0.0, gap, kind="theorem", tolerance=1e-12, relative=False)
+    yield vanishes("relative energy drift", drift, 1e-12)
+    yield vanishes("joint drift [m]", gap, 1e-12)
 
 
 def end_forces(solution: Solution) -> Array:
     """Forces of the common point at the end (3, 2) [N], by a parabola through the middles of the last three steps."""
-    found: Array = np.tensordot([0.375, -1.25, 1.875], common_forces(solution)[-3:], axes=1)
-    return found
+    return np.tensordot([0.375, -1.25, 1.875], common_forces(solution)[-3:], axes=1)
 
 
 def order(coarse: Result, fine: Result) -> float:

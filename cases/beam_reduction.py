@@ -17,6 +17,8 @@ from flexph import LinearPHDAE, assess, frequency_response, reduce
 from flexph.case import Case, Check, Option
 from flexph.numerics.arrays import Array
 
+from .pictures import new_figure
+
 BAND = (1.0, 1e4)
 """Frequencies that count [rad/s]; errors are taken at 600 of them, on a logarithmic scale."""
 POINTS = 600
@@ -133,9 +135,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw(result: Result, path: Path) -> None:
     """Mobility at the tip, and the error of every method."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 6.5), layout="constrained")
+    figure = new_figure(8.0, 6.5)
     above, below = figure.subplots(2, 1, sharex=True)
     above.loglog(result.omega, np.abs(result.response), "k", linewidth=1.5, label=f"full, {result.states} states")
     largest = np.abs(result.response).max()
@@ -151,7 +151,7 @@ def draw(result: Result, path: Path) -> None:
     for axes in (above, below):
         axes.legend(fontsize="small")
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 PHIRKA = {"hinf": 4.607e-3, "h2": 7.472e-2}

@@ -23,6 +23,9 @@ from flexph.circuits import Circuit, Pulse, capacitor, circuit, diode, inductor,
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .checks import near, vanishes
+from .pictures import new_figure
+
 VOLTAGE = 12.0  # of the source [V]
 PERIOD = 50e-6  # of the switch [s]
 INDUCTANCE, CAPACITANCE = 0.5e-3, 220e-6  # [H], [F]
@@ -125,8 +128,7 @@ class Result:
 
 def output(converter: Converter, found: SwitchingTrajectory) -> Array:
     """Voltage of the capacitor (k,) [V]."""
-    made: Array = found["C"][:, 0] / converter.capacitance
-    return made
+    return found["C"][:, 0] / converter.capacitance
 
 
 def mean(converter: Converter, found: SwitchingTrajectory, begin: float, end: float) -> float:
@@ -144,8 +146,7 @@ def ripple(converter: Converter, found: SwitchingTrajectory) -> float:
 
 def current(converter: Converter, found: SwitchingTrajectory) -> Array:
     """Current of the inductor (k,) [A]."""
-    made: Array = found["L"][:, 0] / converter.inductance
-    return made
+    return found["L"][:, 0] / converter.inductance
 
 
 def swing(converter: Converter) -> float:
@@ -247,9 +248,7 @@ COLORS = dict(zip(MODES, ("C3", "C0", "C1", "C2"), strict=True))
 
 def draw(result: Result, path: Path) -> None:
     """Output and current of the three runs; colours are modes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13.0, 6.0), layout="constrained")
+    figure = new_figure(13.0, 6.0)
     axes = figure.subplots(2, 3, sharex="col")
     titles = {"steady": "continuous conduction", "started": "light load, from rest",
               "discontinuous": "light load, steady"}  # fmt: skip
@@ -268,15 +267,11 @@ def draw(result: Result, path: Path) -> None:
     axes[0, 0].set_ylabel("output [V]")
     axes[1, 0].set_ylabel("current of the inductor [A]")
     axes[0, 1].legend(fontsize="small", loc="lower right")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """The mean output, volt-seconds, both kinds of conduction, complementarity of the diode, and the balance."""
-
-    def zero(quantity: str, source: str, value: float, tolerance: float) -> Check:
-        return Check(quantity, source, 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False)
-
     result = run()
     heavy, light = result.heavy, result.light
     least = VOLTAGE / (heavy.resistance * (1.0 - heavy.duty) ** 2) - 0.5 * swing(heavy)
@@ -285,7 +280,7 @@ def checks() -> Iterable[Check]:
     # where the current reaches zero, it rises from there: a triangle of the same height
     yield Check("largest current in discontinuous conduction [A]", "VDT/L", swing(light),
                 float(current(light, result.discontinuous).max()), kind="closed form", tolerance=1e-2)  # fmt: skip
-    yield zero("ripple of the output", "below 1 %", ripple(heavy, result.steady), 1e-2)
+    yield vanishes("ripple of the output", ripple(heavy, result.steady), 1e-2, source="below 1 %")
     source = "[survey] example 5.1; V/(1 − D)"
     average = mean(heavy, result.steady, 0.0, PERIOD)
     yield Check("mean output over one period [V]", source, heavy.ideal, average, kind="closed form", tolerance=1e-2)
@@ -303,15 +298,21 @@ def checks() -> Iterable[Check]:
         tolerance=2e-2,
     )
     entered = {switch.target for switch in result.started.switches}
-    yield Check("modes that the run from rest switches to", "[survey] example 5.1: all but the first", 3, len(entered),
-                kind="theorem", tolerance=0.5, relative=False)  # fmt: skip
+    yield near(
+        "modes that the run from rest switches to",
+        3,
+        len(entered),
+        0.5,
+        source="[survey] example 5.1: all but the first",
+        kind="theorem",
+    )
     for name, (converter, found) in _pairs(result).items():
         _, forward, backward = complementarity(converter, found)  # v i is zero as one of both is, in every mode
-        yield zero(f"diode v > 0, {name}", "v ≤ 0", forward, 1e-10)
-        yield zero(f"diode i < 0, {name}", "i ≥ 0", backward, 1e-10)
+        yield vanishes(f"diode v > 0, {name}", forward, 1e-10, source="v ≤ 0")
+        yield vanishes(f"diode i < 0, {name}", backward, 1e-10, source="i ≥ 0")
         # from zero, sizes of states grow with every step, and Newton's method stops at 3e-12 instead of round-off
         tolerance = 1e-11 if name == "started" else 1e-13
-        yield zero(f"balance / energy, {name}", "theorem: zero", found.balance.largest_residual, tolerance)
+        yield vanishes(f"balance / energy, {name}", found.balance.largest_residual, tolerance)
 
 
 def analysed() -> tuple[SwitchingPHDAE, Mapping[str, Any]]:

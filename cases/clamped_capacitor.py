@@ -20,6 +20,9 @@ from flexph.circuits import Circuit, Energy, capacitor, circuit, inductor, volta
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .checks import vanishes
+from .pictures import new_figure
+
 INDUCTANCE = 1e-3  # [H]
 CAPACITANCES = (1e-9, 1e-6, 1e-3, 1.0, math.inf)  # [F]
 END = 1e-3  # [s]
@@ -146,9 +149,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw(result: Result, path: Path) -> None:
     """bᵀ∂²H b over C, and two charges that the equations allow where it is zero."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 4.0), layout="constrained")
+    figure = new_figure(11.0, 4.0)
     decides, many = figure.subplots(1, 2)
     finite = result.rows[:-1]
     decides.loglog([row.capacitance for row in finite], [row.decides for row in finite], "o-")
@@ -162,30 +163,30 @@ def draw(result: Result, path: Path) -> None:
     many.legend(fontsize="small")
     for axes in (decides, many):
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """λ = −φ/L for every finite C, a motion that stays where it is, and no unique one for C = ∞."""
-
-    def zero(quantity: str, value: float, tolerance: float) -> Check:
-        return Check(
-            quantity, "[survey] example 4.5", 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False
-        )
-
     result = run()
     for row in result.rows[:-1]:
         name = f"C = {row.capacitance:g} F"
         yield Check(f"λ over −φ/L, {name}", "[survey] example 4.5", 1.0, row.current, kind="theorem", tolerance=1e-12)
-        yield zero(f"change of φ, {name}", row.flux_change, 1e-14)
-        yield zero(f"Q [C], {name}", row.charge, 1e-18)
+        yield vanishes(f"change of φ, {name}", row.flux_change, 1e-14, source="[survey] example 4.5")
+        yield vanishes(f"Q [C], {name}", row.charge, 1e-18, source="[survey] example 4.5")
     last = result.rows[-1]
-    yield zero("solutions called unique, C = ∞", float("undetermined" not in last.report), 0.5)
-    yield zero("residual of two motions from one start, C = ∞", result.residual, 1e-15)
+    yield vanishes(
+        "solutions called unique, C = ∞", "undetermined" not in last.report, 0.5, source="[survey] example 4.5"
+    )
+    yield vanishes(
+        "residual of two motions from one start, C = ∞", result.residual, 1e-15, source="[survey] example 4.5"
+    )
     current = 0.5  # the charge 2Lφ₀ of the swing is a voltage 2LI/C where C is finite: there it is no motion
     yield Check("residual of the same motions, C = 1 F", "2L/C", 2.0 * INDUCTANCE,
                 residual(graph(1.0).phdae(), current, result.times), kind="closed form", tolerance=1e-3)  # fmt: skip
-    yield zero("starts with Q ≠ 0 let through", float("'C', 'P'" not in result.infeasible), 0.5)
+    yield vanishes(
+        "starts with Q ≠ 0 let through", "'C', 'P'" not in result.infeasible, 0.5, source="[survey] example 4.5"
+    )
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: graph(1.0).phdae())

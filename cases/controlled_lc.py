@@ -20,6 +20,9 @@ from flexph.circuits import Circuit, Energy, capacitor, circuit, inductor, volta
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .checks import vanishes
+from .pictures import new_figure
+
 C, L1, L2 = 1e-6, 1e-3, 4e-3  # [F], [H], [H]
 OMEGA = math.sqrt((1.0 / L1 + 1.0 / L2) / C)  # [rad/s]
 PERIOD = 2.0 * math.pi / OMEGA  # [s]
@@ -73,11 +76,10 @@ class Result:
 
 def casimir(found: Trajectory) -> Array:
     """φ₁ + φ₂ (k,) [V s]."""
-    made: Array = (found["L1"] + found["L2"])[:, 0]
-    return made
+    return (found["L1"] + found["L2"])[:, 0]
 
 
-def solve(inductors: str, periods: float, steps: int, voltage: float, driven: int) -> Trajectory:
+def solve(inductors: str, periods: float, steps: int, *, voltage: float, driven: int) -> Trajectory:
     """From rest; the source is on for the first ``driven`` steps."""
     built = graph(inductors)
     times = np.linspace(0.0, periods * PERIOD, round(periods * steps) + 1)
@@ -99,7 +101,7 @@ def run(
     if not math.isfinite(voltage):
         raise ValueError(f"voltage must be finite, got {voltage}")
     driven = round(periods * steps) // 2
-    linear, bent = (solve(kind, periods, steps, voltage, driven) for kind in ("linear", "saturating"))
+    linear, bent = (solve(kind, periods, steps, voltage=voltage, driven=driven) for kind in ("linear", "saturating"))
     return Result(linear, bent, driven)
 
 
@@ -149,9 +151,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw(result: Result, path: Path) -> None:
     """Fluxes and their sum, with linear and with saturating inductors."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 4.4), layout="constrained")
+    figure = new_figure(12.0, 4.4)
     for axes, (name, found) in zip(figure.subplots(1, 2, sharey=True), result.runs.items(), strict=True):
         times = 1e3 * found.times
         for part, label in (("L1", r"$\varphi_1$"), ("L2", r"$\varphi_2$")):
@@ -163,21 +163,19 @@ def draw(result: Result, path: Path) -> None:
         axes.grid(alpha=0.3)
     figure.axes[0].set_ylabel("flux [mV s]")
     figure.axes[0].legend(fontsize="small", loc="upper left")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """The published structure, the Casimir with two Hamiltonians, and the resonance."""
-
-    def zero(quantity: str, source: str, value: float, tolerance: float) -> Check:
-        return Check(quantity, source, 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False)
-
-    yield zero("J and B of the graph", "[survey] example 2.5", structure_defect(), 1e-15)
+    yield vanishes("J and B of the graph", structure_defect(), 1e-15, source="[survey] example 2.5")
     result = run()
     for name, found in result.runs.items():
-        yield zero(f"drift of φ₁ + φ₂ at u = 0, {name}", "[survey] example 4.2", drift(found, result.driven), 1e-13)
-        yield zero(f"φ₁ + φ₂ and ∫u dt, {name}", "its equation", off_input(found, 2.0, result.driven), 1e-12)
-        yield zero(f"balance / energy, {name}", "theorem: zero", found.balance.largest_residual, 1e-13)
+        yield vanishes(
+            f"drift of φ₁ + φ₂ at u = 0, {name}", drift(found, result.driven), 1e-13, source="[survey] example 4.2"
+        )
+        yield vanishes(f"φ₁ + φ₂ and ∫u dt, {name}", off_input(found, 2.0, result.driven), 1e-12, source="its equation")
+        yield vanishes(f"balance / energy, {name}", found.balance.largest_residual, 1e-13)
     resonance = eigenfrequencies(graph().linear())
     yield Check("ω [rad/s]", "√((1/L₁ + 1/L₂)/C)", OMEGA, float(resonance[-1]), kind="closed form", tolerance=1e-12)
 

@@ -16,6 +16,8 @@ from flexph.case import Case, Check, Option
 from flexph.dirac import PortHamiltonian, compose, interconnect, symplectic_gyrator, transformer_structure
 from flexph.export.tables import write_table
 
+from .checks import vanishes
+
 MASSES = (2.0, 3.0)  # [kg]
 STIFFNESS = 50.0  # [N/m]
 SHARED = DiracStructure(
@@ -90,28 +92,12 @@ def checks_spring() -> Iterable[Check]:
     step = 0.01
     result = run_spring(step=step)
     for name, value in result.distances.items():
-        yield Check(
-            f"angle to (3.15), {name} [rad]",
-            "[survey] eq. (3.15)",
-            0.0,
-            value,
-            kind="theorem",
-            tolerance=1e-12,
-            relative=False,
-        )
+        yield vanishes(f"angle to (3.15), {name} [rad]", value, 1e-12, source="[survey] eq. (3.15)")
     omega = math.sqrt(STIFFNESS / MASSES[0])
     turned = 2.0 * math.atan(0.5 * step * omega)  # angle of a step of the midpoint rule
     yield Check("period [s]", "midpoint rule, exact", 2.0 * math.pi * step / turned, period(result.found),
                 kind="closed form", tolerance=2e-5)  # fmt: skip
-    yield Check(
-        "balance residual",
-        "theorem: zero",
-        0.0,
-        result.found.balance.largest_residual,
-        kind="theorem",
-        tolerance=1e-13,
-        relative=False,
-    )
+    yield vanishes("balance residual", result.found.balance.largest_residual, 1e-13)
 
 
 spring_case = Case(run_spring, write_spring, checks_spring, needs=("matplotlib",), system=mass_spring)
@@ -214,14 +200,17 @@ def checks_coupled() -> Iterable[Check]:
         tolerance=1e-12,
     )
     apart = result.found["q1"][:, 0] - result.found["q2"][:, 0]
-    yield Check("drift of q₁ − q₂ [m]", "[survey] remark 3.2", 0.0, float(np.abs(apart - apart[0]).max()),
-                kind="theorem", tolerance=1e-13, relative=False)  # fmt: skip
+    yield vanishes("drift of q₁ − q₂ [m]", np.abs(apart - apart[0]).max(), 1e-13, source="[survey] remark 3.2")
     yield Check("index without multipliers", "[survey] proposition 4.1", 1.0, result.report.index.index_eliminated,
                 kind="theorem", tolerance=1e-9)  # fmt: skip
     yield Check("Casimirs", "[survey] remark 3.2", 1.0, result.report.casimirs.count, kind="theorem", tolerance=1e-9)
     D = coupled(driven=False).at(np.zeros(4)).closed(efforts=["q1", "q2"])
-    yield Check("angle to the kernel form (3.23) [rad]", "[survey] eq. (3.23)", 0.0,
-                DiracStructure(D.F, D.E).distance(SHARED), kind="theorem", tolerance=1e-12, relative=False)  # fmt: skip
+    yield vanishes(
+        "angle to the kernel form (3.23) [rad]",
+        DiracStructure(D.F, D.E).distance(SHARED),
+        1e-12,
+        source="[survey] eq. (3.23)",
+    )
     yield Check("mass of the reduced system [kg]", "[survey] eq. (4.8)", sum(MASSES), result.reduced_mass,
                 kind="closed form", tolerance=1e-12)  # fmt: skip
 

@@ -25,11 +25,13 @@ import numpy as np
 import rigid
 from flexph import Mechanism, Solution, Trajectory, connect, force, integrate, wheel
 from flexph.case import Case, Check, Option
-from flexph.export import write_series
-from flexph.export.pictures import ledger_figure
-from flexph.export.tables import write_ledger, write_table
+from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+
+from .checks import converges, vanishes
+from .files import write_run
+from .pictures import legend_above, new_figure
 
 MASS, INERTIA_S, REACH, TRACK = 8.0, 0.3, 0.1, 0.36  # m [kg], I_S [kg m²], ℓ [m], b [m]
 INERTIA = INERTIA_S + MASS * REACH**2  # I_O, eq. (14)
@@ -190,7 +192,7 @@ def run(
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table of the motion, plots, the moving robot for mesh viewers, and the run of the mechanism itself."""
     solution, times = result.mechanism, result.mechanism.times
-    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    write_run(solution, folder, "robot.pvd")
     columns: dict[str, Any] = {"t_s": times}
     for name, values in {**result.positions, "exact": result.exact.positions}.items():
         columns |= {f"{label}_{name}": values[:, k] for k, label in enumerate(("x_m", "y_m", "heading_rad"))}
@@ -199,11 +201,8 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     columns |= {f"force_{name}_N": result.middle.forces[:, k] for k, name in enumerate(WHEELS)}
     columns |= {f"speed_{name}_m_s": result.constrained.outputs[name][:, 0] for name in WHEELS}
     write_table(folder / "wheels.csv", columns | {"side_force_N": result.side_force})
-    write_ledger(folder / "ledger.csv", solution)
     draw_path(result, folder / "path.png")
     draw_wheels(result, folder / "wheels.png")
-    ledger_figure(solution, folder / "ledger.png")
-    write_series(folder / "robot.pvd", solution)
     found = result.positions
     return {
         "errors_max": dict(result.errors),
@@ -219,9 +218,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw_path(result: Result, path: Path, stations: int = 10) -> None:
     """The path of O', and the robot with its heading at instants that are equally far apart on the path."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 4.8), layout="constrained")
+    figure = new_figure(9.0, 4.8)
     axes = figure.subplots()
     zeta = result.positions["mechanism"]
     axes.plot(*result.exact.positions[:, :2].T, color="0.75", linewidth=4.0, label="planned")
@@ -237,8 +234,8 @@ def draw_path(result: Result, path: Path, stations: int = 10) -> None:
     axes.plot(*zeta[0, :2], "k.", markersize=8, label="start and end, at rest")
     axes.set(aspect="equal", xlabel="x [m]", ylabel="y [m]")
     axes.grid(alpha=0.3)
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, fontsize="small", frameon=False)
-    figure.savefig(path, dpi=150)
+    legend_above(axes, 4)
+    figure.savefig(path)
 
 
 def _draw_robot(axes: Any, zeta: Array) -> None:
@@ -258,9 +255,7 @@ def _draw_robot(axes: Any, zeta: Array) -> None:
 
 def draw_wheels(result: Result, path: Path) -> None:
     """Forces and speeds of the wheels, the side force, and the errors of the models."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 9.0), layout="constrained")
+    figure = new_figure(8.0, 9.0)
     force, speed, side, error = figure.subplots(4, 1, sharex=True)
     run, middles = result.constrained, result.constrained.output_times
     for k, name in enumerate(WHEELS):
@@ -277,48 +272,34 @@ def draw_wheels(result: Result, path: Path) -> None:
         axes.set_ylabel(label)
     error.set(xlabel="t [s]", ylabel="error [m, rad]", xlim=(0.0, run.times[-1]))
     for axes in (force, speed, side, error):
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, fontsize="small", frameon=False)
+        legend_above(axes, 4)
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """The path closes, and at second order; models agree; no slip; the work of the wheels is the energy."""
     runs = [solve(steps) for steps in (200, 400)]
     coarse, fine = runs
-    plan, law = "x = a sin τ, y = c sin 2τ", "theorem: zero"
+    plan = "x = a sin τ, y = c sin 2τ"
     for name in fine.errors:
         value = float(np.hypot(*(fine.positions[name][-1] - fine.positions[name][0])[:2]))
-        yield Check(
-            f"path closes [m], {name}, h = 25 ms", plan, 0.0, value, kind="closed form", tolerance=2e-3, relative=False
-        )
+        yield vanishes(f"path closes [m], {name}, h = 25 ms", value, 2e-3, source=plan, kind="closed form")
         order = math.log2(coarse.errors[name] / fine.errors[name])
-        yield Check(f"order of the path, {name}", "theory", 2.0, order, kind="theorem", tolerance=0.05, relative=False)
+        yield converges(f"order of the path, {name}", order, 0.05)
     gaps = [np.abs(r.positions["mechanism"] - r.positions["constrained"]).max() for r in runs]
     order = float(np.log2(gaps[0] / gaps[1]))
-    yield Check(
-        "order of constrained − mechanism", "theory", 2.0, order, kind="theorem", tolerance=0.05, relative=False
-    )
+    yield converges("order of constrained − mechanism", order, 0.05)
     gap = float(np.abs(fine.positions["constrained"] - fine.positions["reduced"]).max())
-    yield Check("constrained − reduced [m, rad]", law, 0.0, gap, kind="theorem", tolerance=1e-12, relative=False)
+    yield vanishes("constrained − reduced [m, rad]", gap, 1e-12)
     off = [float(np.abs(r.side_force - r.middle.side).max()) for r in runs]
-    yield Check(
-        "error of the side force [N], h = 25 ms", plan, 0.0, off[1], kind="closed form", tolerance=0.05, relative=False
-    )
+    yield vanishes("error of the side force [N], h = 25 ms", off[1], 0.05, source=plan, kind="closed form")
     order = math.log2(off[0] / off[1])
-    yield Check("order of the side force", "theory", 2.0, order, kind="theorem", tolerance=0.1, relative=False)
+    yield converges("order of the side force", order, 0.1)
     for name in fine.errors:
         slip, gone = fine.slip[name], fine.imbalance[name]
-        yield Check(f"sideways velocity [m/s], {name}", law, 0.0, slip, kind="theorem", tolerance=1e-12, relative=False)
-        yield Check(
-            f"(energy − work of the wheels) / energy, {name}",
-            law,
-            0.0,
-            gone,
-            kind="theorem",
-            tolerance=1e-12,
-            relative=False,
-        )
+        yield vanishes(f"sideways velocity [m/s], {name}", slip, 1e-12)
+        yield vanishes(f"(energy − work of the wheels) / energy, {name}", gone, 1e-12)
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: constrained().phdae())

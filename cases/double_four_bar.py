@@ -32,11 +32,13 @@ from scipy.integrate import solve_ivp
 import rigid
 from flexph import GROUND, PHDAE, Mechanism, Solution, State, connect, hinge, integrate
 from flexph.case import Case, Check, Option
-from flexph.export import write_series
-from flexph.export.pictures import ledger_figure
-from flexph.export.tables import write_ledger, write_table
+from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+
+from .checks import converges, near, vanishes
+from .files import write_run
+from .pictures import legend_above, new_figure
 
 LENGTH, MASS, GRAVITY = 1.0, 1.0, 9.81  # of each link [m], [kg]; [m/s²]
 SPEED = 1.0  # of the tops at the start [m/s]
@@ -130,7 +132,7 @@ def run(
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table of the motion, plots, the moving links for mesh viewers, and the run itself."""
     solution, ledger = result.solution, result.solution.ledger
-    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    write_run(solution, folder, "links.pvd")
     write_table(
         folder / "motion.csv",
         {
@@ -143,11 +145,8 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
             "energy_error_rel": result.energy_error,
         },
     )
-    write_ledger(folder / "ledger.csv", solution)
     draw_motion(result, folder / "motion.png")
     draw_singular(result, folder / "singular.png")
-    ledger_figure(solution, folder / "ledger.png")
-    write_series(folder / "links.pvd", solution)
     return {
         "velocity_end": result.velocity[-1],
         "velocity_end_error_m_s": np.abs(result.velocity[-1] - np.array(VELOCITY)),
@@ -168,9 +167,7 @@ def passes(result: Result) -> Array:
 
 def draw_motion(result: Result, path: Path, frames: int = 6) -> None:
     """The mechanism in the first second, about half a turn, and the velocity of the first moving pin."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.0, 5.5), layout="constrained")
+    figure = new_figure(10.0, 5.5)
     grid = figure.add_gridspec(2, frames, height_ratios=(1, 2))
     solution = result.solution
     for column, time in enumerate(np.linspace(0.0, 1.0, frames)):
@@ -192,16 +189,14 @@ def draw_motion(result: Result, path: Path, frames: int = 6) -> None:
     velocity.plot([], [], color="0.7", linewidth=4.0, label="equation of motion")
     velocity.plot([DURATION] * 2, VELOCITY, "k.", clip_on=False, label="reference")
     velocity.set(xlabel="t [s]", ylabel="first moving pin [m/s]", xlim=(0.0, solution.times[-1]))
-    velocity.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, fontsize="small", frameon=False)
+    legend_above(velocity, 4)
     velocity.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_singular(result: Result, path: Path) -> None:
     """Energy error, and how far the bars leave the branch on which they stay level; lines mark singular poses."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 5.5), layout="constrained")
+    figure = new_figure(8.0, 5.5)
     times, least = result.solution.times, np.finfo(float).eps
     energy, branch = figure.subplots(2, 1, sharex=True)
     energy.semilogy(times, np.maximum(result.energy_error, least), linewidth=0.8)
@@ -213,9 +208,9 @@ def draw_singular(result: Result, path: Path) -> None:
         for k, time in enumerate(passes(result)):
             axes.axvline(time, color="C3", alpha=0.4, linewidth=0.8, label=None if k else "singular pose")
         axes.grid(alpha=0.3)
-    energy.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False)
+    legend_above(energy, 2)
     branch.set(xlabel="t [s]", xlim=(times[0], times[-1]))
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 VELOCITY = (1.4230514702, -0.4948688455)
@@ -230,29 +225,15 @@ def checks() -> Iterable[Check]:
     for what, found, bound in (("h = 1 ms", runs[1e-3], 5e-5), ("exact4, 10 ms", fourth[0.01], 2e-6)):
         for axis, published, computed in zip("xy", VELOCITY, found.velocity[-1], strict=True):
             name = f"pin velocity {axis} at 10 s [m/s], {what}"
-            yield Check(
-                name, source, published, float(computed), kind="independent code", tolerance=bound, relative=False
-            )
+            yield near(name, published, computed, bound, source=source, kind="independent code")
     orders = {2.0: order(runs[2e-3], runs[1e-3]), 4.0: order(fourth[0.02], fourth[0.01])}
     for published, computed in orders.items():
-        yield Check(
-            "order of the end velocity", "theory", published, computed, kind="theorem", tolerance=0.05, relative=False
-        )
+        yield converges("order of the end velocity", computed, 0.05, theory=published)
     for step, found in runs.items():
         error = float(found.energy_error.max())
-        yield Check(
-            f"energy error, h = {step:g} s", "theorem: zero", 0.0, error, kind="theorem", tolerance=1e-9, relative=False
-        )
+        yield vanishes(f"energy error, h = {step:g} s", error, 1e-9)
         drift = float(found.solution.ledger.position_residual.max())
-        yield Check(
-            f"joint drift [m], h = {step:g} s",
-            "theorem: zero",
-            0.0,
-            drift,
-            kind="theorem",
-            tolerance=1e-11,
-            relative=False,
-        )
+        yield vanishes(f"joint drift [m], h = {step:g} s", drift, 1e-11)
 
 
 def order(coarse: Result, fine: Result) -> float:

@@ -23,10 +23,12 @@ import numpy as np
 import fem
 from flexph import GROUND, PHDAE, Mechanism, Solution, connect, integrate, spherical
 from flexph.case import Case, Check, Option
-from flexph.export import write_series
-from flexph.export.pictures import ledger_figure
-from flexph.export.tables import write_ledger, write_table
+from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+
+from .checks import vanishes
+from .files import write_run
+from .pictures import legend_above, new_figure
 
 LENGTH = 1.0  # [m]
 SECTION = fem.Section(width=0.06, height=0.02)  # [m]
@@ -53,7 +55,7 @@ def pendulum(elements: int, strain: Strain, young: float = YOUNG) -> Mechanism:
     return connect({"arm": arm}, [spherical("arm.root", GROUND.at(0.0, 0.0, 0.0))], gravity=(0.0, 0.0, -GRAVITY))
 
 
-def solve(elements: int, strain: Strain, steps: int, step_size: float, young: float = YOUNG) -> Solution:
+def solve(elements: int, strain: Strain, steps: int, step_size: float, *, young: float = YOUNG) -> Solution:
     """Run from the horizontal, undeformed, with the push."""
     mechanism = pendulum(elements, strain, young)
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
@@ -111,15 +113,12 @@ def largest_turn(solution: Solution) -> float:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table and plots of the tip, the ledger, the moving strip for mesh viewers, and the run itself."""
     solution = result.solution
-    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    write_run(solution, folder, "arm.pvd")
     momentum = solution.angular_momentum()
     columns = {f"tip_{'xyz'[k]}_m": result.tip[:, k] for k in range(3)}
     columns |= {f"deflection_{'xyz'[k]}_m": result.deflection[:, k] for k in range(3)}
     write_table(folder / "tip.csv", {"t_s": solution.times, **columns, "L_z_N_m_s": momentum[:, 2]})
-    write_ledger(folder / "ledger.csv", solution)
     draw(result, folder / "tip.png")
-    ledger_figure(solution, folder / "ledger.png")
-    write_series(folder / "arm.pvd", solution)
     return {
         **kept(solution),
         "linear_momentum_drift_rel": None,  # gravity and the joint change it
@@ -133,9 +132,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw(result: Result, path: Path) -> None:
     """Path of the tip from above and from the side, height and deflection over time."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 7.0), layout="constrained")
+    figure = new_figure(9.0, 7.0)
     above, side, height, bend = figure.subplots(2, 2).ravel()
     x, y, z = result.tip.T
     times = result.solution.times
@@ -151,13 +148,13 @@ def draw(result: Result, path: Path) -> None:
     for k, label in ((1, "across the thickness"), (2, "across the width")):
         bend.plot(times, 1e3 * result.deflection[:, k], linewidth=0.9, label=label)
     bend.set_ylabel("deflection of the tip [mm]")
-    bend.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False)
+    legend_above(bend, 2)
     for axes in (height, bend):
         axes.set_xlabel("t [s]")
         axes.set_xlim(times[0], times[-1])
     for axes in (above, side, height, bend):
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def lowest_rigid() -> float:
@@ -193,7 +190,7 @@ def zeros(numbers: dict[str, float], what: str) -> Iterable[Check]:
     """Checks that numbers are zero to round-off."""
     for name, value in numbers.items():
         tolerance = ZERO.get(name, 1e-11)
-        yield Check(f"{name}, {what}", "theorem: zero", 0.0, value, kind="theorem", tolerance=tolerance, relative=False)
+        yield vanishes(f"{name}, {what}", value, tolerance)
 
 
 def analysed() -> PHDAE:

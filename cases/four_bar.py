@@ -32,6 +32,9 @@ from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.numerics.arrays import Array
 
+from .checks import near
+from .pictures import new_figure
+
 
 class Data(NamedTuple):
     """Ground, then crank, coupler, follower: lengths [m], areas [m²], second moments [m⁴]; lumped pin mass [kg]."""
@@ -180,10 +183,9 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw_frequencies(result: Result, path: Path) -> None:
     """The three curves in the manner of [flex] fig. 6."""
-    from matplotlib.figure import Figure
     from matplotlib.ticker import MultipleLocator
 
-    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    figure = new_figure(7.0, 4.5)
     axes = figure.subplots()
     for k in range(3):
         axes.plot(result.angles, result.frequencies[:, k], marker="o", markersize=3, label=f"$\\omega_{k + 1}$")
@@ -194,16 +196,15 @@ def draw_frequencies(result: Result, path: Path) -> None:
         axes.xaxis.set_major_locator(MultipleLocator(45.0))
     axes.legend()
     axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_modes(result: Result, path: Path) -> None:
     """The first three mode shapes over the undeformed mechanism."""
     import meshio
-    from matplotlib.figure import Figure
 
     mesh = meshio.read(path.with_suffix(".vtu"))
-    figure = Figure(figsize=(11.0, 3.8), layout="constrained")
+    figure = new_figure(11.0, 3.8)
     scale = 0.15 * np.ptp(mesh.points[:, 0])
     for k, axes in enumerate(figure.subplots(1, 3, sharey=True)):
         moved = mesh.points + scale * mesh.point_data[f"mode_{k + 1}"]
@@ -216,7 +217,7 @@ def draw_modes(result: Result, path: Path) -> None:
         axes.set_xlabel("x [m]")
     figure.axes[0].set_ylabel("y [m]")
     figure.suptitle(f"crank at {result.mode_angle:g}°")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 REFERENCE = {
@@ -253,15 +254,7 @@ def checks() -> Iterable[Check]:
         computed = eigenfrequencies(mechanism.linearize(pose_at(mechanism, data, 0.0)), count=1)
         # half a unit of the last printed digit
         name = f"ω1 at 0°, {elements} elements [rad/s]"
-        yield Check(
-            name,
-            "displacement FE",
-            value,
-            float(computed[0]),
-            kind="independent code",
-            tolerance=5.1e-5,
-            relative=False,
-        )
+        yield near(name, value, computed[0], 5.1e-5, source="displacement FE", kind="independent code")
 
 
 def analysed() -> PHDAE:

@@ -43,6 +43,8 @@ from flexph.linear.responses import (
 )
 from flexph.numerics.arrays import Array
 
+from .pictures import legend_above, new_figure
+
 MOTOR = "motor"
 BAND = (20.0, 3e3)
 SHOWN = 4
@@ -166,19 +168,17 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw_steps(result: Result, path: Path) -> None:
     """The spin of the crank after a torque of 1 N m is switched on."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.5, 6.0), layout="constrained")
+    figure = new_figure(7.5, 6.0)
     above, below = figure.subplots(2, 1, sharex=True)
     for k, (name, step) in enumerate(result.steps.items()):
         axes = above if name == "open" else below
         axes.plot(step.times, step.between(), color=f"C{k}", linewidth=1.2, label=name)
     for axes in (above, below):
         axes.set_ylabel("spin [(rad/s)/(N m)]")
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", ncols=4, frameon=False)
+        legend_above(axes, 4)
         axes.grid(alpha=0.3)
     below.set_xlabel("t [s]")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:

@@ -25,10 +25,11 @@ import rigid
 from cases.flexible_pendulum import Strain, check_steps, drift, kept, largest_turn, zeros
 from flexph import Mechanism, Solution, State, connect, integrate, revolute, spherical, weld
 from flexph.case import Case, Check, Option
-from flexph.export import write_series
-from flexph.export.pictures import ledger_figure
-from flexph.export.tables import write_ledger, write_table
+from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+
+from .files import write_run
+from .pictures import legend_above, new_figure
 
 YOUNG, DENSITY, POISSON = 0.2e9, 920.0, 0.45  # low-density polyethylene
 VELOCITY = (0.3, -0.2, 0.1)  # of the centre of mass [m/s]
@@ -113,7 +114,7 @@ def start(mechanism: Mechanism, bodies: int) -> State:
     return thrown(mechanism, places, 0.5 * at, less * np.array(CHAIN_SPIN))
 
 
-def solve(bodies: int, strain: Strain, steps: int, step_size: float, young: float = YOUNG) -> Solution:
+def solve(bodies: int, strain: Strain, steps: int, step_size: float, *, young: float = YOUNG) -> Solution:
     """Run the handle (one body; ``young`` is that of its bar) or the chain."""
     mechanism = handle(strain, young) if bodies == 1 else chain(bodies, strain)
     return integrate(mechanism, start(mechanism, bodies), step_size * np.arange(steps + 1))
@@ -144,7 +145,7 @@ def conserved(solution: Solution) -> dict[str, float]:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables of momenta and spins, plots, the ledger, the moving bodies for mesh viewers, and the run itself."""
     solution = result.solution
-    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    write_run(solution, folder, "bodies.pvd")
     momenta = {"P": (solution.linear_momentum(), "N_s"), "L": (solution.angular_momentum(), "N_m_s")}
     columns = {f"{n}_{'xyz'[k]}_{unit}": p[:, k] for n, (p, unit) in momenta.items() for k in range(3)}
     write_table(folder / "momenta.csv", {"t_s": solution.times, **columns})
@@ -152,14 +153,11 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         f"{name}_{'xyz'[k]}": solution[f"{name}.spin"][:, k] for name in solution.mechanism.bodies for k in range(3)
     }
     write_table(folder / "spins.csv", {"t_s": solution.times, **spins})
-    write_ledger(folder / "ledger.csv", solution)
     if result.bodies == 1:
         draw_handle(solution, folder / "tumbling.png")
     else:
         draw_chain(solution, folder / "tumbling.png")
     draw_kept(solution, folder / "conserved.png")
-    ledger_figure(solution, folder / "ledger.png")
-    write_series(folder / "bodies.pvd", solution)
     turns = {"reversals": len(reversals(solution))} if result.bodies == 1 else {}
     return {
         **conserved(solution),
@@ -185,9 +183,7 @@ def handle_centre(mechanism: Mechanism) -> Array:
 
 def draw_handle(solution: Solution, path: Path) -> None:
     """Spin of the bar in its own axes, and how its end bends."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 6.0), layout="constrained")
+    figure = new_figure(8.0, 6.0)
     spin, bend = figure.subplots(2, 1, sharex=True)
     own, tip, times = solution["bar.spin"], solution.displacement("bar.tip"), solution.times
     tip = tip - solution.displacement("bar.middle")
@@ -200,16 +196,14 @@ def draw_handle(solution: Solution, path: Path) -> None:
     bend.set_xlabel("t [s]")
     bend.set_xlim(times[0], times[-1])
     for axes in (spin, bend):
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False)
+        legend_above(axes, 3)
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_chain(solution: Solution, path: Path, frames: int = 5) -> None:
     """The chain at a few instants, seen along z from its centre of mass, and how its middle strip bends."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 5.5), layout="constrained")
+    figure = new_figure(9.0, 5.5)
     grid = figure.add_gridspec(2, frames, height_ratios=(4, 5))
     times, bodies = solution.times, solution.mechanism.bodies
     mass = np.array([body.mass for body in bodies.values()])
@@ -236,16 +230,14 @@ def draw_chain(solution: Solution, path: Path, frames: int = 5) -> None:
     bend.set_xlabel("t [s]")
     bend.set_ylabel(f"deflection of {middle} [mm]")
     bend.set_xlim(times[0], times[-1])
-    bend.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False)
+    legend_above(bend, 2)
     bend.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_kept(solution: Solution, path: Path) -> None:
     """Drift of energy and momenta over time, where it is not zero."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 3.8), layout="constrained")
+    figure = new_figure(8.0, 3.8)
     axes = figure.subplots()
     energy = solution.ledger.total_energy
     drifts = {"energy": energy[:, None], "momentum": solution.linear_momentum()}
@@ -258,9 +250,9 @@ def draw_kept(solution: Solution, path: Path) -> None:
     axes.set_xlabel("t [s]")
     axes.set_ylabel("change over size at the start")
     axes.set_xlim(solution.times[0], solution.times[-1])
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, fontsize="small", frameon=False, markerscale=4)
+    legend_above(axes, 4, markerscale=4)
     axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:

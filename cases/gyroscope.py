@@ -38,6 +38,10 @@ from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
+from .checks import converges, vanishes
+from .files import write_rows
+from .pictures import legend_above, new_figure
+
 MASS, RADIUS, WIDTH = 1.0, 0.1, 0.02  # of the disc [kg], [m], [m]
 INERTIA = MASS / 12.0 * np.array([6.0 * RADIUS**2, *[3.0 * RADIUS**2 + WIDTH**2] * 2])  # (15) [kg m²]
 AXIAL, ACROSS = INERTIA[0], INERTIA[1]
@@ -131,8 +135,7 @@ def reference(times: Array, torque: float, spin: float) -> Array:
 
     span = (0.0, float(times[-1]))
     found = solve_ivp(rates, span, [0.0, 0.0, 0.0], method="DOP853", rtol=1e-12, atol=1e-14, t_eval=times)
-    made: Array = found.y[[0, 2]].T
-    return made
+    return found.y[[0, 2]].T
 
 
 def rate_table(torque: float, spin: float, steps: int = 24) -> list[dict[str, float]]:
@@ -226,8 +229,7 @@ def apart(runs: dict[str, Trajectory], first: str, second: str) -> Array:
         KEPT[name].rotation(runs[name]["orientation"][:: (len(runs[name].times) - 1) // both])
         for name in (first, second)
     )
-    found: Array = np.abs(one - other).max(axis=(1, 2))
-    return found
+    return np.abs(one - other).max(axis=(1, 2))
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
@@ -238,7 +240,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         columns = {"t_s": made.times, "beta_rad": beta, "gamma_rad": gamma, "energy_J": made.balance.energy}
         write_table(folder / f"{kept}.csv", columns)
     for name, rows in (("rates", result.rates), ("lock", result.lock)):
-        write_table(folder / f"{name}.csv", {key: [row[key] for row in rows] for key in rows[0]})
+        write_rows(folder / f"{name}.csv", rows)
     draw_motion(result, folder / "motion.png")
     draw_rates(result, folder / "rates.png")
     draw_kept(result, folder / "kept.png")
@@ -280,9 +282,7 @@ LOOK = {"angles": ("C0", 3.5, "angles, gauss6"), "matrix": ("C1", 1.6, "rotation
 
 def draw_motion(result: Result, path: Path) -> None:
     """Where the axle points: on the unit sphere, and β over γ, with the steady precession and the law of the mean."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 4.6), layout="constrained")
+    figure = new_figure(11.0, 4.6)
     grid = figure.add_gridspec(2, 2, width_ratios=(2, 3))
     ball = figure.add_subplot(grid[:, 0], projection="3d")
     path_of, turned = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
@@ -304,7 +304,7 @@ def draw_motion(result: Result, path: Path) -> None:
     ball.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-0.75, 0.75), box_aspect=(1, 1, 0.75))
     ball.set_title("the axle on the unit sphere", fontsize="medium")
     path_of.set(xlabel="γ [deg]", ylabel="β [deg]")
-    path_of.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False)
+    legend_above(path_of, 3)
     turned.set(xlabel="t [s]", ylabel="γ − M t/(Aω cos β₀) [deg]", xlim=(0.0, run.times[-1]))
     if result.start == "rest" and result.tilt == 0.0:
         small = law / (AXIAL * result.spin / ACROSS)
@@ -313,14 +313,12 @@ def draw_motion(result: Result, path: Path) -> None:
         turned.legend(loc="lower left", fontsize="small", frameon=False)
     for axes in (path_of, turned):
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_rates(result: Result, path: Path) -> None:
     """How far mean precession and nutation are from the laws of the fast gyroscope; errors where it passes the lock."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 4.4), layout="constrained")
+    figure = new_figure(11.0, 4.4)
     laws, lock = figure.subplots(1, 2)
     small = np.array([row["epsilon"] for row in result.rates])
     curves = (("precession_short", r"mean precession below $M/(I\omega)$", r"$\frac{5}{4}\varepsilon^2$", "o", 1.25),
@@ -341,14 +339,12 @@ def draw_rates(result: Result, path: Path) -> None:
     for axes in (laws, lock):
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_kept(result: Result, path: Path) -> None:
     """Energy balance of every step, how far R or q are from a rotation, and how far the runs are apart."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 6.5), layout="constrained")
+    figure = new_figure(8.0, 6.5)
     least = np.finfo(float).eps / 16.0
     between = [kept for kept in result.runs if kept != "angles" and "angles" in result.runs]
     balance, manifold, *rest = figure.subplots(2 + bool(between), 1, sharex=True)
@@ -365,11 +361,11 @@ def draw_kept(result: Result, path: Path) -> None:
         rest[0].set_ylabel("R apart from\nthat of the angles")
     balance.set(ylabel="|ΔH − work| / H", ylim=(0.5 * least, 1e-14))
     manifold.set(ylabel="|RᵀR − 1|, ||q| − 1|", ylim=(0.5 * least, 1e-13))
-    balance.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False, markerscale=5)
+    legend_above(balance, 3, markerscale=5)
     for axes in figure.axes:
         axes.grid(alpha=0.3)
     figure.axes[-1].set_xlabel("t [s]")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
@@ -379,33 +375,22 @@ def checks() -> Iterable[Check]:
     for name, theory, what in (("precession_short", "theory_short", "precession below M/(Iω)"),
                                ("nutation_beyond", "theory_beyond", "nutation above Iω/C")):  # fmt: skip
         order = slope([row["epsilon"] for row in rates], rates, name)
-        yield Check(f"{what}: order in ε", "averaging", 2.0, order, kind="theorem", tolerance=0.02, relative=False)
+        yield converges(f"{what}: order in ε", order, 0.02, source="averaging")
         yield Check(f"{what}, ε = {rates[1]['epsilon']:.3f}", "averaging", rates[1][theory], rates[1][name],
                     kind="closed form", tolerance=5e-3)  # fmt: skip
-    zero = "theorem: zero"
     runs = {n: {kept: solve(kept, np.linspace(0.0, 0.2, n + 1), torque, spin) for kept in KEPT} for n in (400, 800)}
     for kept, found in runs[800].items():
         errors = [float(np.abs(suspension(made[kept], kept) - reference(made[kept].times, torque, spin)).max())
                   for made in runs.values()]  # fmt: skip
         bound = 1e-9 if kept == "angles" else 2e-4
-        yield Check(
-            f"β, γ apart [rad], {kept}",
-            "equation of β",
-            0.0,
-            errors[1],
-            kind="independent code",
-            tolerance=bound,
-            relative=False,
-        )
+        yield vanishes(f"β, γ apart [rad], {kept}", errors[1], bound, source="equation of β", kind="independent code")
         if kept != "angles":
             order = math.log2(errors[0] / errors[1])
-            yield Check(f"order of β, γ, {kept}", "theory", 2.0, order, kind="theorem", tolerance=0.05, relative=False)
+            yield converges(f"order of β, γ, {kept}", order, 0.05)
             defect = float(defects(found, kept).max())
-            yield Check(
-                f"defect of the rotation, {kept}", zero, 0.0, defect, kind="theorem", tolerance=1e-13, relative=False
-            )
+            yield vanishes(f"defect of the rotation, {kept}", defect, 1e-13)
         worst = max(found.balance.largest_residual, found.energy_drift())
-        yield Check(f"energy − work, {kept}", zero, 0.0, worst, kind="theorem", tolerance=1e-12, relative=False)
+        yield vanishes(f"energy − work, {kept}", worst, 1e-12)
     for kept, bound in (("angles", 1e-10), ("matrix", 2e-4), ("quaternion", 2e-4)):
         tilt = math.radians(30.0)
         made = solve(kept, np.linspace(0.0, 0.1, 201), torque, spin, tilt=tilt, start="steady")

@@ -17,10 +17,11 @@ from cases.hinged_beam_methods import checks as method_checks
 from cases.hinged_beam_methods import write as write_comparison
 from flexph import GROUND, PHDAE, Mechanism, Solution, State, connect, force, integrate, spherical, torque
 from flexph.case import Case, Check, Kind, Option
-from flexph.export import write_series
-from flexph.export.pictures import ledger_figure
-from flexph.export.tables import write_ledger, write_table
+from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+
+from .files import write_run
+from .pictures import new_figure
 
 # [flex] table 2, misprints corrected
 LENGTH = 0.14145  # [m]
@@ -151,7 +152,7 @@ def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
     if isinstance(result, Comparison):
         return write_comparison(result, folder)
     solution, ledger = result.solution, result.solution.ledger
-    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    write_run(solution, folder, "beam.pvd")
     history = {
         "t_s": solution.times,
         "energy_J": ledger.total_energy,
@@ -159,13 +160,10 @@ def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
         "omega_y_world_rad_s": result.spin[:, 1],
     }
     write_table(folder / "history.csv", history)
-    write_ledger(folder / "ledger.csv", solution)
     middle = {f"axial_stress_{name}_Pa": values[:, values.shape[1] // 2] for name, values in stresses(solution).items()}
     write_table(folder / "stresses.csv", {"t_s": solution.times, **middle})
     draw_history(result, folder / "history.png")
     draw_stresses(result, folder / "stresses.png")
-    ledger_figure(solution, folder / "ledger.png")
-    write_series(folder / "beam.pvd", solution)
     rotation = solution.mechanism.bodies["beam"].section_rotation
     turned = np.abs(rotation @ solution.deformation("beam").T).reshape(-1, 3, len(solution.times)).max(axis=(0, 2))
     return {
@@ -186,10 +184,8 @@ def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
 
 def draw_history(result: Result, path: Path) -> None:
     """Energy and angular velocity about the vertical in the manner of [flex] fig. 10, and the horizontal one."""
-    from matplotlib.figure import Figure
-
     t = result.solution.times
-    figure = Figure(figsize=(11.0, 4.6), layout="constrained")
+    figure = new_figure(11.0, 4.6)
     grid = figure.add_gridspec(2, 2)
     energy, vertical, horizontal = (figure.add_subplot(grid[place]) for place in ((slice(2), 0), (0, 1), (1, 1)))
     energy.plot(t, 1e9 * result.solution.ledger.total_energy, linewidth=1.4)
@@ -210,15 +206,13 @@ def draw_history(result: Result, path: Path) -> None:
     energy.text(0.5 * LOADED[0], 0.97, "torque", transform=energy.get_xaxis_transform(), ha="center", va="top")
     energy.text(FORCE[0][0] - 0.2, 0.5, "tip force", transform=energy.get_xaxis_transform(), ha="right", va="center")
     figure.suptitle(f"beam on a spherical joint, {STRAINS[result.strain]} strain")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_stresses(result: Result, path: Path) -> None:
     """Axial stress of the outer fibres over time and along the beam."""
-    from matplotlib.figure import Figure
-
     t, found = result.solution.times, stresses(result.solution)
-    figure = Figure(figsize=(10.0, 5.6), layout="constrained")
+    figure = new_figure(10.0, 5.6)
     panels = figure.subplots(2, 1, sharex=True)
     names = {
         "y_upper": "bending in the body's x-y plane, fibre y = +1.5 mm",
@@ -232,7 +226,7 @@ def draw_stresses(result: Result, path: Path) -> None:
         axes.set_ylabel("x [mm]")
         figure.colorbar(drawn, ax=axes, label="axial stress [Pa]")
     panels[-1].set_xlabel("t [s]")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def struck() -> float:

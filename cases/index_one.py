@@ -18,6 +18,9 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.integration.general.completion import Completion
 
+from .checks import converges, vanishes
+from .pictures import legend_above, new_figure
+
 PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")
 ORDERS = {**dict.fromkeys(PAIRS, 2), "midpoint": 2, "gauss4": 4, "gauss6": 6}
 COUNTS = (4, 8, 16, 32)
@@ -40,16 +43,20 @@ class Problem:
 
 def quadratic() -> Problem:
     """H = ½x₁², [dg] eq. (16)."""
-    return _problem(lambda x: x, lambda x: 0.5 * x**2, lambda t: np.exp(-t), lambda p: 0.5 * p, lambda p: 0.5)
+    return _problem(
+        lambda x: x, lambda x: 0.5 * x**2, lambda t: np.exp(-t), of_invariant=lambda p: 0.5 * p, its_slope=lambda p: 0.5
+    )
 
 
 def quartic() -> Problem:
     """H = ¼x₁⁴: ẋ₁ = −x₁³."""
     exact = lambda t: (1.0 + 2.0 * t) ** -0.5  # noqa: E731
-    return _problem(lambda x: x**3, lambda x: 0.25 * x**4, exact, lambda p: 0.25 * p**2, lambda p: 0.5 * p)
+    return _problem(
+        lambda x: x**3, lambda x: 0.25 * x**4, exact, of_invariant=lambda p: 0.25 * p**2, its_slope=lambda p: 0.5 * p
+    )
 
 
-def _problem(slope: Any, energy: Any, exact: Any, of_invariant: Any, its_slope: Any) -> Problem:
+def _problem(slope: Any, energy: Any, exact: Any, *, of_invariant: Any, its_slope: Any) -> Problem:
     """E = diag(1, 0), z = (H′(x₁), x₂); the invariant is x₁²."""
     system = PHDAE(
         E=np.diag([1.0, 0.0]),
@@ -72,7 +79,7 @@ def _problem(slope: Any, energy: Any, exact: Any, of_invariant: Any, its_slope: 
 PROBLEMS = {"quadratic": quadratic, "quartic": quartic}
 
 
-def solve(problem: Problem, count: int, end: float, method: str, completion: Completion | None = None) -> Trajectory:
+def solve(problem: Problem, count: int, end: float, *, method: str, completion: Completion | None = None) -> Trajectory:
     """Equal steps from the consistent start (1, −1)."""
     times = np.linspace(0.0, end, count + 1)
     return integrate(problem.system, (1.0, -1.0), times, method=method, completion=completion)
@@ -87,7 +94,7 @@ def completions(problem: Problem, count: int, end: float, method: str = "dirac")
 
     The equations of the step leave x₂ open ([dg] eq. (28)) and none of these choices touches x₁ or the energy.
     """
-    runs = {name: solve(problem, count, end, method, option) for name, option in NODAL.items()}
+    runs = {name: solve(problem, count, end, method=method, completion=option) for name, option in NODAL.items()}
     first = runs["new state"]
     states = np.array([consistent(problem.system, x) for x in first.states])
     return runs | {"algebraic equation": replace(first, states=states)}
@@ -102,7 +109,7 @@ def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, An
             errors: dict[str, list[float]] = {"x1": [], "x2": [], "x2_in_mid_step": []}
             balance, steps = 0.0, []
             for count in counts:
-                found = solve(problem, count, end, method)
+                found = solve(problem, count, end, method=method)
                 steps.append(end / count)
                 errors["x1"].append(abs(float(found["x1"][-1, 0] - problem.x1(end))))
                 errors["x2"].append(abs(float(found["x2"][-1, 0] - problem.x2(end))))
@@ -160,7 +167,7 @@ def run(
     count = round(end / step)
     if abs(count * step - end) > 1e-9 * end:
         raise ValueError(f"end must be a whole number of steps: {end:g} s are {end / step:.6g} steps of {step:g} s")
-    pair, dirac = solve(quadratic(), count, end, "gonzalez"), completions(quadratic(), count, end)
+    pair, dirac = solve(quadratic(), count, end, method="gonzalez"), completions(quadratic(), count, end)
     return Result(pair, dirac, order_table(end), completion_table(end))
 
 
@@ -206,9 +213,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw_example(result: Result, path: Path) -> None:
     """The published example against its solution, and the errors of x₂ by completion."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 4.8), layout="constrained")
+    figure = new_figure(12.0, 4.8)
     motion, errors = figure.subplots(1, 2)
     found, exact = result.dirac["new state"], quadratic()
     fine = np.linspace(0.0, found.times[-1], 200)
@@ -220,7 +225,7 @@ def draw_example(result: Result, path: Path) -> None:
     motion.plot(found.output_times, found["x2"][1:, 0], "+", color="C4", markersize=7, label="$f_2$ in mid-step")
     motion.set_xlabel("t [s]")
     motion.set_ylabel("$x_1$ and $x_2$")
-    motion.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, frameon=False)
+    legend_above(motion, 4)
     steps = np.array([row["step_s"] for row in result.completions])
     styles = ("v-", "^--", "s-", "x--", "+-")
     for (name, style), k in zip(zip(list(result.completions[0])[1:], styles, strict=True), range(5), strict=True):
@@ -234,7 +239,7 @@ def draw_example(result: Result, path: Path) -> None:
     errors.legend(fontsize="small", loc="lower right")
     for axes in (motion, errors):
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 STYLES = {"gonzalez": "o-", "mean_value": "s-", "invariants": "^-", "dirac": "x--", "midpoint": "+:", "gauss4": "D-",
@@ -243,9 +248,7 @@ STYLES = {"gonzalez": "o-", "mean_value": "s-", "invariants": "^-", "dirac": "x-
 
 def draw_orders(result: Result, path: Path) -> None:
     """Errors of x₁ at the end over the step, all methods, both problems."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 4.8), layout="constrained")
+    figure = new_figure(12.0, 4.8)
     titles = {"quadratic": r"$H = x_1^2/2$", "quartic": r"$H = x_1^4/4$"}
     for axes, (name, title) in zip(figure.subplots(1, 2, sharey=True), titles.items(), strict=True):
         for row in (row for row in result.orders if row["problem"] == name):
@@ -258,40 +261,31 @@ def draw_orders(result: Result, path: Path) -> None:
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small", loc="lower right")
     figure.axes[0].set_ylabel("error of $x_1$ at the end")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """[dg] eq. (28) step by step, exact solutions, the energy balance, and the orders."""
     end = 2.0
-    pair, dirac = (solve(quadratic(), 8, end, method) for method in ("gonzalez", "dirac"))
+    pair, dirac = (solve(quadratic(), 8, end, method=method) for method in ("gonzalez", "dirac"))
 
-    def zero(quantity: str, source: str, value: float, tolerance: float = 1e-14) -> Check:
-        return Check(quantity, source, 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False)
-
-    yield zero("pair: departure from the published step", "[dg] eq. (28)", off_published(pair))
-    yield zero("pair and Dirac form apart", "[dg] theorem 5", np.abs(pair.states - dirac.states).max())
+    yield vanishes("pair: departure from the published step", off_published(pair), 1e-14, source="[dg] eq. (28)")
+    yield vanishes(
+        "pair and Dirac form apart", np.abs(pair.states - dirac.states).max(), 1e-14, source="[dg] theorem 5"
+    )
     for name, make in PROBLEMS.items():
         problem = make()
-        found = float(solve(problem, 32, end, "gauss6").final[0])
+        found = float(solve(problem, 32, end, method="gauss6").final[0])
         yield Check(
             f"x₁(2), {name}", "exact solution", float(problem.x1(end)), found, kind="closed form", tolerance=1e-9
         )
     for row in order_table(end):
         problem, method = row["problem"], row["method"]
         found, theory = row["order_x1"], float(row["theory"])
-        yield Check(
-            f"order, {problem}, {method}",
-            "[dg] prop. 1; Gauss: 2s",
-            theory,
-            found,
-            kind="theorem",
-            tolerance=0.1,
-            relative=False,
-        )
+        yield converges(f"order, {problem}, {method}", found, 0.1, theory=theory, source="[dg] prop. 1; Gauss: 2s")
         if method in PAIRS:
             # the Dirac form settles where the next correction is expected to be round-off, at 2e-13 in its worst step
-            yield zero(f"balance / energy, {problem}, {method}", "theorem: zero", row["balance_residual"], 1e-12)
+            yield vanishes(f"balance / energy, {problem}, {method}", row["balance_residual"], 1e-12)
     table = completion_table(end)
     steps = [row["step_s"] for row in table]
     expected = {
@@ -303,9 +297,7 @@ def checks() -> Iterable[Check]:
     }
     for name, order in expected.items():
         found = slope_of(steps, [row[name] for row in table])
-        yield Check(
-            f"order of x₂, {name}", "[dg] example 6", order, found, kind="theorem", tolerance=0.1, relative=False
-        )
+        yield converges(f"order of x₂, {name}", found, 0.1, theory=order, source="[dg] example 6")
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: quadratic().system)

@@ -28,6 +28,9 @@ from flexph.interconnection.substructures import couple, substructure
 from flexph.linear.second_order import split
 from flexph.numerics.arrays import Array
 
+from .checks import converges, near, vanishes
+from .pictures import new_figure
+
 END, FREQUENCY, DEGREE = 1.0, 4.0, 1
 MESHES, STEPS = (1, 2, 4, 8), (25, 50, 100)
 MATERIAL = fem.Material(young=1.0, density=1.0)
@@ -58,8 +61,7 @@ def beams(elements: int) -> LinearPHDAE:
 
 def load_points(elements: int) -> Array:
     """Distances of the points of the load from the root of a beam [m]."""
-    points: Array = (np.arange(elements)[:, None] + gauss(DEGREE + 1)[0]).ravel() / elements
-    return points
+    return (np.arange(elements)[:, None] + gauss(DEGREE + 1)[0]).ravel() / elements
 
 
 def start(elements: int) -> Array:
@@ -164,9 +166,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw(result: Result, path: Path) -> None:
     """The tip against sin 4t, its error, and the errors over mesh and step."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 4.2), layout="constrained")
+    figure = new_figure(12.0, 4.2)
     motion, away, orders = figure.subplots(1, 3)
     t, fine = result.motion.times, np.linspace(0.0, END, 200)
     motion.plot(fine, np.sin(FREQUENCY * fine), "k-", linewidth=0.8, label="sin 4t")
@@ -185,7 +185,7 @@ def draw(result: Result, path: Path) -> None:
         axes.legend(fontsize="small")
     for axes in (motion, away, orders):
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
@@ -193,34 +193,12 @@ def checks() -> Iterable[Check]:
     found = solve(6, 100)
     exact = "manufactured solution"
     # the midpoint rule is late by a share (4h)²/12 of the phase of 4 rad, 5.3e-4 rad at h = 0.01
-    yield Check(
-        "tip displacement, largest error [m]",
-        exact,
-        0.0,
-        error(found),
-        kind="closed form",
-        tolerance=6e-4,
-        relative=False,
-    )
-    yield Check(
-        "tip displacement at 1 s [m]",
-        exact,
-        math.sin(4.0),
-        float(tip(found)[-1]),
-        kind="closed form",
-        tolerance=6e-4,
-        relative=False,
-    )
+    yield vanishes("tip displacement, largest error [m]", error(found), 6e-4, source=exact, kind="closed form")
+    yield near("tip displacement at 1 s [m]", math.sin(4.0), tip(found)[-1], 6e-4, source=exact)
     residual = found.balance.largest_residual
-    yield Check(
-        "balance residual / energy", "theorem: zero", 0.0, residual, kind="theorem", tolerance=1e-13, relative=False
-    )
-    yield Check(
-        "order in time", "midpoint rule: 2", 2.0, slope(step_errors()), kind="theorem", tolerance=0.05, relative=False
-    )
-    yield Check(
-        "order in h", "cubic elements: 4", 4.0, slope(mesh_errors()), kind="theorem", tolerance=0.1, relative=False
-    )
+    yield vanishes("balance residual / energy", residual, 1e-13)
+    yield converges("order in time", slope(step_errors()), 0.05, source="midpoint rule: 2")
+    yield converges("order in h", slope(mesh_errors()), 0.1, theory=4.0, source="cubic elements: 4")
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: beams(4))

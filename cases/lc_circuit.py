@@ -20,6 +20,9 @@ from flexph.circuits import Circuit, Energy, capacitor, circuit, inductor
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .checks import vanishes
+from .pictures import new_figure
+
 CAPACITY = np.array([1e-6, 2e-6, 1e-3])  # C₁, C₂ [F], L [H]
 VOLTAGE = 5.0  # of both capacitors at the start [V]
 CHARGES = CAPACITY[:2] * VOLTAGE  # Q₀ of linear ones [C]
@@ -42,13 +45,11 @@ class Laws:
 
     def slopes(self, x: Array) -> Array:
         """∇H (3,)."""
-        made: Array = x / CAPACITY * (1.0 + self.bend * x**2)
-        return made
+        return x / CAPACITY * (1.0 + self.bend * x**2)
 
     def curvatures(self, x: Array) -> Array:
         """Diagonal of ∂²H (3,)."""
-        made: Array = (1.0 + 3.0 * self.bend * x**2) / CAPACITY
-        return made
+        return (1.0 + 3.0 * self.bend * x**2) / CAPACITY
 
     def energy(self, x: Array) -> float:
         """H [J]."""
@@ -214,9 +215,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw(result: Result, path: Path) -> None:
     """Charges and flux by all routes, how far the routes are apart, and the multiplier."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 4.4), layout="constrained")
+    figure = new_figure(12.0, 4.4)
     motion, apart = figure.subplots(1, 2)
     times, size = 1e3 * result.graph.times, CAPACITY * VOLTAGE
     labels = (r"$Q_1/C_1V_0$", r"$Q_2/C_2V_0$", r"$\varphi/LV_0$")
@@ -235,26 +234,21 @@ def draw(result: Result, path: Path) -> None:
         axes.set_xlabel("t [ms]")
         axes.grid(alpha=0.3)
         axes.legend(fontsize="x-small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """Routes against each other, the linear circuit against its closed form, and the Dirac structure."""
-
-    def zero(quantity: str, source: str, value: float, tolerance: float) -> Check:
-        return Check(quantity, source, 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False)
-
     for hardening in (0.0, 0.5):
         found = solve(hardening, 3.0, 64)
         name = f"β = {hardening:g}"
-        yield zero(f"routes apart, {name}", "[survey] eq. (1.5), (1.6), (1.10)", found.apart, 1e-12)
-        yield zero(f"balance / energy, {name}", "theorem: zero", found.graph.balance.largest_residual, 1e-14)
-    yield zero("graph and eq. (1.7), sine of the angle", "[survey] eq. (1.7)", kernel_defect(), 1e-14)
+        yield vanishes(f"routes apart, {name}", found.apart, 1e-12, source="[survey] eq. (1.5), (1.6), (1.10)")
+        yield vanishes(f"balance / energy, {name}", found.graph.balance.largest_residual, 1e-14)
+    yield vanishes("graph and eq. (1.7), sine of the angle", kernel_defect(), 1e-14, source="[survey] eq. (1.7)")
     frequency = float(eigenfrequencies(eliminate(graph(0.0).linear()))[0])
     yield Check("ω [rad/s]", "1/√(L(C₁ + C₂))", OMEGA, frequency, kind="closed form", tolerance=1e-12)
     exact = solve(0.0, 1.25, 64, "gauss6").states["graph"][-1]
-    yield Check("Q₁/C₁V₀ after 1.25 periods", "cos ωt", 0.0, float(exact[0] / CHARGES[0]), kind="closed form",
-                tolerance=1e-8, relative=False)  # fmt: skip
+    yield vanishes("Q₁/C₁V₀ after 1.25 periods", exact[0] / CHARGES[0], 1e-8, source="cos ωt", kind="closed form")
     yield Check(
         "flux after 1.25 periods [V s]",
         "V₀ sin(ωt)/ω",

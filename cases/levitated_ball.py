@@ -16,6 +16,9 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .checks import vanishes
+from .pictures import new_figure
+
 MASS, GRAVITY = 0.1, 9.81  # [kg], [m/s²]
 K1, K2 = 0.05, -0.02  # of the inductance k₁(1 − q/k₂) [H], [m]
 RESISTANCE = 2.0  # [Ω]
@@ -116,9 +119,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw(found: Trajectory, current: Array, path: Path) -> None:
     """Height and current."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 4.6), layout="constrained")
+    figure = new_figure(7.0, 4.6)
     height, coil = figure.subplots(2, 1, sharex=True)
     height.plot(found.times, 1e3 * found["q"][:, 0], linewidth=1.0)
     height.set_ylabel("height [mm]")
@@ -128,7 +129,7 @@ def draw(found: Trajectory, current: Array, path: Path) -> None:
     coil.set_xlabel("t [s]")
     for axes in (height, coil):
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
@@ -139,18 +140,8 @@ def checks() -> Iterable[Check]:
     exact = linear_rates(float(result.floating[0]))
     found = np.array(result.report.stability.eigenvalues)
     away = max(float(np.abs(found - value).min()) for value in exact)
-    yield Check(
-        "eigenvalues apart [1/s]", "linearised by hand", 0.0, away, kind="closed form", tolerance=1e-6, relative=False
-    )
-    yield Check(
-        "balance residual",
-        "theorem: zero",
-        0.0,
-        result.found.balance.largest_residual,
-        kind="theorem",
-        tolerance=1e-11,
-        relative=False,
-    )
+    yield vanishes("eigenvalues apart [1/s]", away, 1e-6, source="linearised by hand", kind="closed form")
+    yield vanishes("balance residual", result.found.balance.largest_residual, 1e-11)
     rate = float(np.max(exact.real[np.abs(exact) > 1e-9]))
     q = result.found["q"][:, 0]
     late = np.abs(q - q[-1])[len(q) // 2 :].max() / np.abs(q - q[-1]).max()

@@ -32,6 +32,7 @@ from flexph.export import write_modes
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .pictures import new_figure
 from .plate_series import POISSON, thin_ritz
 
 STEEL = fem.Material(young=200e9, density=8000.0, poisson=POISSON)
@@ -87,8 +88,7 @@ def moved(body: Body, found: Eigenmodes) -> Array:
     shapes, d = found.shapes.real, body.dim
     rigid = _rigid_rows(body.view.points) @ shapes[: _rigid(body)]
     deforming = body.view.shape @ shapes[_rigid(body) : _rigid(body) + body.size]
-    made: Array = (rigid + deforming).reshape(-1, d, shapes.shape[1])
-    return made
+    return (rigid + deforming).reshape(-1, d, shapes.shape[1])
 
 
 def _rigid(body: Body) -> int:
@@ -162,8 +162,7 @@ def fv32(cells: int) -> tuple[list[Row], Shown]:
 
 def _rest(mechanism: Any) -> Pose:
     d = next(iter(mechanism.bodies.values())).dim
-    made: Pose = mechanism.assemble({"plate": (0.0,) * 3 if d == 3 else (0.0, 0.0, 0.0)})
-    return made
+    return mechanism.assemble({"plate": (0.0,) * 3 if d == 3 else (0.0, 0.0, 0.0)})
 
 
 def fv52(cells: int) -> tuple[list[Row], Shown]:
@@ -254,13 +253,11 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw(shown: Shown, name: str, path: Path) -> None:
     """The first six modes: the middle or upper surface by its deflection, or the membrane moved."""
-    from matplotlib.figure import Figure
-
     view = shown.body.view
     assert view is not None
     X = view.points
     wide = bool(np.ptp(X[:, 1]) < 0.8 * np.ptp(X[:, 0]))
-    figure = Figure(figsize=(9.6, 4.2 if wide else 6.2), layout="constrained")
+    figure = new_figure(9.6, 4.2 if wide else 6.2)
     top = np.flatnonzero(X[:, 2] > X[:, 2].max() - 1e-9) if X.shape[1] == 3 else np.arange(len(X))
     for k, axes in enumerate(figure.subplots(2, 3).ravel()):
         shape = shown.shapes[:, :, k] / np.abs(shown.shapes[:, :, k]).max()
@@ -278,7 +275,7 @@ def draw(shown: Shown, name: str, path: Path) -> None:
         axes.set_yticks([])
         axes.set_title(f"{shown.hertz[k]:.4g} Hz", fontsize="medium")
     figure.suptitle(f"NAFEMS {name.upper()}")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:

@@ -17,6 +17,7 @@ from flexph.export import write_modes
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .pictures import new_figure
 from .plate_series import POISSON, YOUNG, mindlin, navier, thick_ritz, thin_ritz
 
 MATERIAL = fem.Material(young=YOUNG, density=1.0, poisson=POISSON)
@@ -142,9 +143,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw_errors(result: Result, path: Path) -> None:
     """Errors of the first four frequencies over the mesh and over the thickness."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 4.4), layout="constrained")
+    figure = new_figure(11.0, 4.4)
     left, right = figure.subplots(1, 2)
     h = 1.0 / np.array(result.counts)
     for k, ((support, theory), values) in enumerate(result.errors.items()):
@@ -172,14 +171,12 @@ def draw_errors(result: Result, path: Path) -> None:
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_modes(body: Body, found: Eigenmodes, support: str, path: Path) -> None:
     """Deflection of the first modes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 6.2), layout="constrained")
+    figure = new_figure(9.0, 6.2)
     assert body.view is not None
     shapes = body.view.shape @ found.shapes[6 : 6 + body.size].real
     x, y = body.view.points[:, 0], body.view.points[:, 1]
@@ -193,7 +190,7 @@ def draw_modes(body: Body, found: Eigenmodes, support: str, path: Path) -> None:
         axes.set_yticks([])
         axes.set_title(f"ωa²√(ρt/D) = {values[k]:.3f}", fontsize="medium")
     figure.suptitle(f"thin square plate, {SUPPORTS[support]}")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:

@@ -17,9 +17,13 @@ import numpy as np
 from scipy.optimize import brentq
 
 from flexph import PHDAE, Guard, SwitchingPHDAE, SwitchingTrajectory, Transition, integrate
-from flexph.case import Case, Check, Kind, Option
+from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+
+from .checks import converges, near, vanishes
+from .files import write_rows
+from .pictures import legend_above, new_figure
 
 MASS, STIFFNESS, DAMPING = 2.0, 2000.0, 12.0  # [kg], [N/m], [N s/m]
 LENGTH, OFFSET, GRAVITY = 0.5, 0.1, 9.81  # x₀ of the spring at rest, y₀ to the centre of mass [m], [m/s²]
@@ -236,16 +240,14 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     exact = [t for t, _, _ in result.exact]
     events = {"t_s": [s.time for s in run.switches], "closed_form_s": exact, "lost_J": [s.lost for s in run.switches]}
     write_table(folder / "events.csv", events)
-    write_table(folder / "convergence.csv", {n: [r[n] for r in result.convergence] for n in result.convergence[0]})
+    write_rows(folder / "convergence.csv", result.convergence)
     draw(result, folder / "pogo-stick.png")
     return figures(result)
 
 
 def draw(result: Result, path: Path) -> None:
     """Heights with contact shaded, energies, and errors of event times over the step."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13.0, 4.4), layout="constrained")
+    figure = new_figure(13.0, 4.4)
     motion, energy, errors = figure.subplots(1, 3)
     run = result.run
     motion.plot(run.times, run["height"][:, 0], label="bottom of the mass, y")
@@ -268,10 +270,10 @@ def draw(result: Result, path: Path) -> None:
     errors.xaxis.set_minor_formatter("")
     errors.set_ylabel("largest error of event times [s]")
     for axes, word in ((motion, "t [s]"), (energy, "t [s]"), (errors, "h [s]")):
-        axes.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        legend_above(axes, 2)
         axes.set_xlabel(word)
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
@@ -279,34 +281,30 @@ def checks() -> Iterable[Check]:
     result = Result(solve(0.4, 2e-3, 3.0), tuple(exact_switches(0.4, 3.0)), ())
     run, source = result.run, "[survey] ex. 5.2, closed form"
 
-    def zero(quantity: str, value: float, tolerance: float, *, where: str = source, kind: Kind = "theorem") -> Check:
-        return Check(quantity, where, 0.0, float(value), kind=kind, tolerance=tolerance, relative=False)
-
-    yield Check(
-        "number of events",
-        source,
-        len(result.exact),
-        len(run.switches),
-        kind="closed form",
-        tolerance=0.5,
-        relative=False,
-    )
-    yield zero("event times [s]", np.abs(event_errors(result)).max(), 1e-9, kind="closed form")
+    yield near("number of events", len(result.exact), len(run.switches), 0.5, source=source)
+    yield vanishes("event times [s]", np.abs(event_errors(result)).max(), 1e-9, source=source, kind="closed form")
     states = [np.abs(s.after - x).max() for s, (_, _, x) in zip(run.switches, result.exact, strict=True)]
-    yield zero("states at events [m, kg m/s]", max(states), 1e-7, kind="closed form")  # forces up to 200 N for 1e-9 s
+    yield vanishes(
+        "states at events [m, kg m/s]", max(states), 1e-7, source=source, kind="closed form"
+    )  # forces up to 200 N for 1e-9 s
     last = run.system.system(FLIGHT).H(result.exact[-1][2])
     yield Check("energy at the last event [J]", source, last, run.switches[-1].energy[1], kind="closed form",
                 tolerance=1e-8)  # fmt: skip
     law = "theorem: only the damper dissipates"
-    yield zero("balance over the run / energy", run.energy_drift(), 1e-13, where=law)
+    yield vanishes("balance over the run / energy", run.energy_drift(), 1e-13, source=law)
     rest = LENGTH - MASS * GRAVITY / STIFFNESS
     late = solve(0.4, 2e-3, 6.0)
     # what oscillates about it decays with d/2m = 3 /s after the last touch-down
     yield Check("length at rest [m]", "x₀ − mg/k", rest, late["length"][-1, 0], kind="closed form", tolerance=1e-4)
     table = tuple(converge(0.4))
     for name, order in orders(table, 0, 1).items():
-        yield Check(f"order of event times, {name}", "Gauss: 2s", {"midpoint": 2.0, "gauss4": 4.0, "gauss6": 6.0}[name],
-                    order, kind="theorem", tolerance=0.2, relative=False)  # fmt: skip
+        yield converges(
+            f"order of event times, {name}",
+            order,
+            0.2,
+            theory={"midpoint": 2.0, "gauss4": 4.0, "gauss6": 6.0}[name],
+            source="Gauss: 2s",
+        )
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=pogo_stick)

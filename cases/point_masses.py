@@ -32,6 +32,10 @@ from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
+from .checks import converges, vanishes
+from .files import write_rows
+from .pictures import legend_above, new_figure
+
 MASSES = {"a": 1.0, "b": 0.5}  # [kg]
 RODS = {"a": 1.0, "b": 0.7}  # from the origin to a, from a to b [m]
 TOP = np.array([0.0, 0.0, 0.5])  # where spring and damper hang [m]
@@ -127,8 +131,7 @@ def newton(times: Array, damping: float, cord: Cord = "spring") -> Array:
     half = [0.5 * float(np.linalg.norm(places[1] - TOP))] if knot else []
     first = np.concatenate([places.ravel(), velocities.ravel(), half])
     found = solve_ivp(rates, (0.0, times[-1]), first, method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
-    made: Array = found.y[:6].T.reshape(-1, 2, 3)
-    return made
+    return found.y[:6].T.reshape(-1, 2, 3)
 
 
 def order_table(damping: float, cord: Cord, end: float = 1.0, counts: Sequence[int] = (50, 100, 200)) -> list[Any]:
@@ -159,8 +162,7 @@ def run(
 
 def places(run: Trajectory) -> Array:
     """Positions of a, b and the knot, if there is one (k, 2 or 3, 3) [m]."""
-    made: Array = run["positions"].reshape(len(run.times), -1, 3)
-    return made
+    return run["positions"].reshape(len(run.times), -1, 3)
 
 
 def rod_defects(run: Trajectory) -> Array:
@@ -172,8 +174,7 @@ def rod_defects(run: Trajectory) -> Array:
 def angular_momentum(run: Trajectory) -> Array:
     """About the vertical axis (k,) [N m s]."""
     r, v = places(run)[:, :2], run["velocities"].reshape(len(run.times), -1, 3)[:, :2]
-    made: Array = np.cross(r, v)[:, :, 2] @ np.array([*MASSES.values()])
-    return made
+    return np.cross(r, v)[:, :, 2] @ np.array([*MASSES.values()])
 
 
 def rod_forces(run: Trajectory) -> Array:
@@ -181,8 +182,7 @@ def rod_forces(run: Trajectory) -> Array:
 
     Multipliers belong to the middles of steps, to one side and the other in turn; neighbours are averaged.
     """
-    made: Array = 0.5 * (run["lambda"][1:-1] + run["lambda"][2:])
-    return made
+    return 0.5 * (run["lambda"][1:-1] + run["lambda"][2:])
 
 
 def slope(rows: Sequence[dict[str, float]]) -> float:
@@ -213,7 +213,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     balance = run.balance
     columns = {"energy_J": balance.energy[1:], "dissipated_J": balance.dissipation, "residual_J": balance.residual}
     write_table(folder / "balance.csv", {"t_s": run.times[1:], **columns})
-    write_table(folder / "orders.csv", {key: [row[key] for row in result.orders] for key in result.orders[0]})
+    write_rows(folder / "orders.csv", result.orders)
     draw_motion(result, folder / "motion.png")
     draw_kept(result, folder / "kept.png")
     return {
@@ -229,9 +229,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw_motion(result: Result, path: Path) -> None:
     """The paths of both masses in space and from above, with the pendulum at the start and the end."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 5.0), layout="constrained")
+    figure = new_figure(11.0, 5.0)
     grid = figure.add_gridspec(1, 2, width_ratios=(5, 4))
     space, above = figure.add_subplot(grid[0, 0], projection="3d"), figure.add_subplot(grid[0, 1])
     r = places(result.run)
@@ -255,16 +253,14 @@ def draw_motion(result: Result, path: Path) -> None:
     space.set_box_aspect((1, 1, 0.93), zoom=1.12)
     space.view_init(elev=18.0, azim=-60.0)
     above.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
-    above.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False)
+    legend_above(above, 3)
     above.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_kept(result: Result, path: Path) -> None:
     """Energies, the balance of every step, rods and momentum, and the order."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 7.0), layout="constrained")
+    figure = new_figure(11.0, 7.0)
     grid = figure.add_gridspec(3, 2, width_ratios=(3, 2))
     energy, balance, drift = (figure.add_subplot(grid[row, 0]) for row in range(3))
     force, order = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1:, 1])
@@ -296,16 +292,15 @@ def draw_kept(result: Result, path: Path) -> None:
     order.set_xticks(steps, [f"{h:g}" for h in steps])
     order.xaxis.set_minor_formatter("")
     for axes in figure.axes:
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, fontsize="small", frameon=False)
+        legend_above(axes, 4)
         axes.grid(alpha=0.3)
     for axes in (energy, balance, drift, force):
         axes.set_xlim(0.0, run.times[-1])
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """Over 10 s at two steps, with and without the damper, and with the knot; orders; general integrators."""
-    zero, theory = "theorem: zero", "theory"
     for cord, damping, count in (
         ("spring", 0.3, 1000),
         ("spring", 0.3, 2000),
@@ -316,29 +311,24 @@ def checks() -> Iterable[Check]:
         at = f"{cord}, {damping:g} N s/m, h = {1e3 * DURATION / count:g} ms"
         for name, bound in (("rod_drift_max_m", 1e-11), ("angular_momentum_drift_rel", 1e-12),
                             ("energy_residual_max_rel", 1e-12)):  # fmt: skip
-            yield Check(f"{name}, {at}", zero, 0.0, found[name], kind="theorem", tolerance=bound, relative=False)
+            yield vanishes(f"{name}, {at}", found[name], bound)
         negative = min(0.0, found["dissipation_min_J"])
-        yield Check(
-            f"negative dissipation [J], {at}", zero, 0.0, negative, kind="theorem", tolerance=1e-18, relative=False
-        )
+        yield vanishes(f"negative dissipation [J], {at}", negative, 1e-18)
     for cord in ("spring", "knot"):
         rows = order_table(0.3, cord)  # type: ignore[arg-type]
-        yield Check(f"order, {cord}", theory, 2.0, slope(rows), kind="theorem", tolerance=0.1, relative=False)
-        yield Check(f"error of places [m], {cord}, h = 5 ms", "Newton's equations", 0.0, rows[-1]["error_m"],
-                    kind="independent code", tolerance=1e-3, relative=False)  # fmt: skip
+        yield converges(f"order, {cord}", slope(rows), 0.1)
+        yield vanishes(
+            f"error of places [m], {cord}, h = 5 ms",
+            rows[-1]["error_m"],
+            1e-3,
+            source="Newton's equations",
+            kind="independent code",
+        )
     times = np.linspace(0.0, 1.0, 51)
     for cord, method in (("spring", "gauss6"), ("spring", "radau"), ("knot", "gauss6")):
         made = places(solve(times, 0.3, cord, method))[:, :2]  # type: ignore[arg-type]
         apart = float(np.abs(made - newton(times, 0.3, cord)).max())  # type: ignore[arg-type]
-        yield Check(
-            f"{method}, {cord} [m]",
-            "Newton's equations",
-            0.0,
-            apart,
-            kind="independent code",
-            tolerance=1e-7,
-            relative=False,
-        )
+        yield vanishes(f"{method}, {cord} [m]", apart, 1e-7, source="Newton's equations", kind="independent code")
 
 
 def analysed() -> PHDAE:

@@ -35,6 +35,9 @@ from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
+from .checks import converges, vanishes
+from .pictures import legend_above, new_figure
+
 CRANK, ROD = 0.15, 0.4  # ℓ₁, ℓ₂ [m]
 INERTIA_A = 0.01  # of the crank about A [kg m²]
 MASS, CENTRE, INERTIA_B = 0.8, 0.1, 0.03  # of rod and slider: m₂ [kg], r₂ from B [m], about B [kg m²]
@@ -201,8 +204,7 @@ def pin_force(run: Trajectory) -> Array:
     Multipliers belong to the middles of steps, to one side and the other in turn; neighbours are averaged.
     """
     mu = run[f"multipliers of {PIN}"]
-    made: Array = -0.5 * (mu[1:-1] + mu[2:])
-    return made
+    return -0.5 * (mu[1:-1] + mu[2:])
 
 
 def energy_residual(found: Trajectory | Solution) -> float:
@@ -248,9 +250,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> None:
     """The linkage over one turn, speed of the crank and position of the slider, and the errors of both routes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.0, 7.5), layout="constrained")
+    figure = new_figure(10.0, 7.5)
     grid = figure.add_gridspec(4, frames, height_ratios=(2, 3, 3, 3))
     run, times, found = result.coupled, result.coupled.times, motion(result.coupled)
     turning = np.flatnonzero(found[:, 0] - found[0, 0] >= 2.0 * math.pi)
@@ -273,7 +273,7 @@ def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> No
     speed.plot(times, exact[:, 1], color="0.75", linewidth=4.0, label="one freedom, solve_ivp")
     speed.plot(times, found[:, 1], color="C0", linewidth=1.0, label="coupled systems")
     speed.set_ylabel("speed of the\ncrank [rad/s]")
-    speed.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False)
+    legend_above(speed, 2)
     place.plot(times, exact[:, 3], color="0.75", linewidth=4.0)
     place.plot(times, found[:, 3], color="C1", linewidth=1.0)
     place.set_ylabel("slider [m]")
@@ -286,14 +286,12 @@ def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> No
         axes.set_xlim(times[0], times[-1])
         axes.grid(alpha=0.3)
         axes.tick_params(labelbottom=axes is error)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_pin(result: Result, path: Path) -> None:
     """How far the coupled points are apart, with places and with velocities only; the energy; the force in the pin."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 7.5), layout="constrained")
+    figure = new_figure(9.0, 7.5)
     apart, energy, pin = figure.subplots(3, 1, sharex=True)
     times, least = result.coupled.times, np.finfo(float).eps / 16.0
     for run, color, label in (
@@ -305,7 +303,7 @@ def draw_pin(result: Result, path: Path) -> None:
         energy.semilogy(times[1:], residual, ".", markersize=2, color=color, label=label)
     apart.axhline(1e-11, color="0.5", linestyle=":", label="required")
     apart.set_ylabel("gap at C [m]")
-    apart.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False)
+    legend_above(apart, 3)
     energy.set(ylabel="|ΔH − work| / H", ylim=(0.5 * least, 1e-12))
     hinge_force = result.hinged.reaction(f"hinge {PIN.replace(' = ', '–')}")
     for k, axis in enumerate("xy"):
@@ -313,68 +311,33 @@ def draw_pin(result: Result, path: Path) -> None:
         pin.plot(times[1:-1], pin_force(result.coupled)[:, k], color=f"C{k + 1}", linewidth=0.9, label=f"along {axis}")
     pin.plot([], [], color="0.6", linewidth=3.0, label="bodies with joints")
     pin.set(xlabel="t [s]", ylabel="force on the crank [N]", xlim=(times[0], times[-1]))
-    pin.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False)
+    legend_above(pin, 3)
     for axes in figure.axes:
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """Both couplings and the mechanism of joints over 10 s: pin, energy, and motion against one freedom."""
     results = {step: run(step=step) for step in (8e-3, 4e-3)}
-    zero, theory = "theorem: zero", "theory"
     for step, found in results.items():
         at = f"h = {step:g} s"
         drift = float(max(gap(found.coupled).max(), np.abs(found.coupled["rod.position"][:, 1]).max()))
-        yield Check(
-            f"drift of pin and bearing [m], {at}", zero, 0.0, drift, kind="theorem", tolerance=1e-11, relative=False
-        )
+        yield vanishes(f"drift of pin and bearing [m], {at}", drift, 1e-11)
         for name, made in (("coupled", found.coupled), ("velocities", found.loose), ("hinged", found.hinged)):
-            yield Check(
-                f"energy − work, {name}, {at}",
-                zero,
-                0.0,
-                energy_residual(made),
-                kind="theorem",
-                tolerance=1e-12,
-                relative=False,
-            )
+            yield vanishes(f"energy − work, {name}, {at}", energy_residual(made), 1e-12)
     coarse, fine = results.values()
     exact = of_one_freedom(coarse.coupled.times, coarse.torque, coarse.load)
     errors = [np.abs(motion(r.coupled)[::every] - exact).max(axis=0) for r, every in ((coarse, 1), (fine, 2))]
     for k, (name, bound) in enumerate((("φ [rad]", 3e-3), ("φ̇ [rad/s]", 3e-2), ("φ₂ [rad]", 1e-3), ("x_B [m]", 3e-4))):
         source = "one freedom"
-        yield Check(
-            f"error of {name}, h = 4 ms",
-            source,
-            0.0,
-            float(errors[1][k]),
-            kind="independent code",
-            tolerance=bound,
-            relative=False,
-        )
+        yield vanishes(f"error of {name}, h = 4 ms", errors[1][k], bound, source=source, kind="independent code")
         order = math.log2(errors[0][k] / errors[1][k])
-        yield Check(f"order of {name}", theory, 2.0, order, kind="theorem", tolerance=0.1, relative=False)
+        yield converges(f"order of {name}", order, 0.1)
     apart = [np.abs(motion(r.coupled)[:, 3] - r.hinged.position("rod.B")[:, 0]).max() for r in (coarse, fine)]
-    yield Check(
-        "order of the distance of both routes",
-        theory,
-        2.0,
-        math.log2(apart[0] / apart[1]),
-        kind="theorem",
-        tolerance=0.1,
-        relative=False,
-    )
+    yield converges("order of the distance of both routes", math.log2(apart[0] / apart[1]), 0.1)
     drifts = [float(gap(r.loose).max()) for r in (coarse, fine)]
-    yield Check(
-        "order of the drift of velocities only",
-        theory,
-        2.0,
-        math.log2(drifts[0] / drifts[1]),
-        kind="theorem",
-        tolerance=0.1,
-        relative=False,
-    )
+    yield converges("order of the drift of velocities only", math.log2(drifts[0] / drifts[1]), 0.1)
     yield Check(
         "work of the force is that along x_B [J]",
         "∫ F dx",

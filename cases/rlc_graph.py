@@ -21,6 +21,9 @@ from flexph.circuits import Circuit, capacitor, circuit, inductor, resistor, ter
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .checks import near, vanishes
+from .pictures import new_figure
+
 CORNER = 1e3  # [Hz]
 RESISTANCE = 50.0  # [Ω]
 OMEGA = 2.0 * math.pi * CORNER  # [rad/s]
@@ -144,9 +147,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw(result: Result, output: Array, path: Path) -> None:
     """Bode curve and step response against their closed forms."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 4.2), layout="constrained")
+    figure = new_figure(12.0, 4.2)
     gain, phase, step = figure.subplots(1, 3)
     omega, values = result.response.omega, result.response.values[:, 0, 0]
     hertz, exact = omega / (2.0 * math.pi), transfer(omega)
@@ -167,28 +168,24 @@ def draw(result: Result, output: Array, path: Path) -> None:
     for axes in (gain, phase, step):
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """Both forms, Tellegen's theorem, poles, and closed forms of the responses."""
-
-    def zero(quantity: str, source: str, value: float, tolerance: float) -> Check:
-        return Check(quantity, source, 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False)
-
     result = run()
-    yield zero("forms apart", "[survey] eq. (2.26), (2.27)", apart(result.steps), 1e-12)
-    yield zero("v(t)·i(t′) / Σ|v||i|", "Tellegen's theorem", tellegen(result), 1e-14)
-    yield Check("frequency response", "½/((s + 1)(s² + s + 1))", 0.0, float(response_defect(result)),
-                kind="closed form", tolerance=1e-10, relative=False)  # fmt: skip
+    yield vanishes("forms apart", apart(result.steps), 1e-12, source="[survey] eq. (2.26), (2.27)")
+    yield vanishes("v(t)·i(t′) / Σ|v||i|", tellegen(result), 1e-14, source="Tellegen's theorem")
+    yield vanishes(
+        "frequency response", response_defect(result), 1e-10, source="½/((s + 1)(s² + s + 1))", kind="closed form"
+    )
     for form, found in result.steps.items():
-        yield zero(f"balance / energy, {form}", "theorem: zero", found.balance.largest_residual, 1e-13)
+        yield vanishes(f"balance / energy, {form}", found.balance.largest_residual, 1e-13)
     roots = poles(result.circuit.linear())
     wanted = OMEGA * np.array([-1.0, -0.5 + 0.5j * math.sqrt(3.0), -0.5 - 0.5j * math.sqrt(3.0)])
     off = max(float(np.abs(roots - pole).min()) for pole in wanted) / OMEGA
-    yield Check("number of poles", "Butterworth", 3, len(roots), kind="closed form", tolerance=0.5, relative=False)
-    yield Check("poles off the circle", "Butterworth: on a circle", 0.0, float(off), kind="closed form",
-                tolerance=1e-10, relative=False)  # fmt: skip
+    yield near("number of poles", 3, len(roots), 0.5, source="Butterworth")
+    yield vanishes("poles off the circle", off, 1e-10, source="Butterworth: on a circle", kind="closed form")
     exact = respond(result.circuit, np.linspace(0.0, 6.0 / OMEGA, 61), "gauss6")["tree"]
     value = exact["C2"][-1, 0] * OMEGA * RESISTANCE
     yield Check(

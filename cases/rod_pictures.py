@@ -14,6 +14,7 @@ from flexph.numerics.arrays import Array
 
 from .connecting_rod import Peaks
 from .crank_slider import ROD
+from .pictures import legend_above, new_figure
 
 CORNERS = {"tetra10": 4, "hexahedron27": 8}
 EDGES = [{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}]
@@ -26,14 +27,12 @@ EYE = 15.0
 
 def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
     """Deflections of the middle over the length, and below their difference."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
+    figure = new_figure(9.0, 5.6)
     both, apart = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     both.plot(times, 100.0 * solid, linewidth=1.2, label="solid")
     both.plot(times, 100.0 * beam, "k--", linewidth=1.0, label="Euler-Bernoulli beam, linear strain")
     both.set_ylabel("deflection of the middle\n[% of the length]")
-    both.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", ncols=2, frameon=False)
+    legend_above(both, 2)
     apart.plot(times, 100.0 * (solid - beam) / np.abs(beam).max(), linewidth=1.0)
     apart.set_ylabel("difference\n[% of the largest]")
     apart.set_xlabel("t [s]")
@@ -42,15 +41,13 @@ def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
 
 def draw_peaks(times: Array, peaks: Peaks, beam: Array, path: Path) -> None:
     """Largest von Mises stress over time beside the beam's |N/A − M y/I| there, and where it is along the rod."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
+    figure = new_figure(9.0, 5.6)
     stress, where = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     stress.plot(times, 1e-6 * peaks.stress, linewidth=1.2, label="solid: largest von Mises stress at its points")
     stress.plot(times, 1e-6 * beam, "k--", linewidth=0.9, label="beam: |N/A − M y/I| at the same place")
     stress.set_ylabel("stress [MPa]")
     stress.set_ylim(bottom=0.0)
-    stress.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", ncols=2, frameon=False)
+    legend_above(stress, 2)
     where.plot(times, peaks.places[:, 0], ".", markersize=2.5)
     where.set_ylim(0.0, ROD)
     where.set_ylabel("from the crank pin\n[m]")
@@ -62,17 +59,16 @@ def _save(figure: Any, times: Array, path: Path) -> None:
     for axes in figure.axes:
         axes.set_xlim(times[0], times[-1])
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_rod(solution: Solution, instant: int, path: Path) -> None:
     """Von Mises stress on the flat side of the rod, bent as it is, and both ends on a scale of their own."""
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure
     from matplotlib.tri import Triangulation
 
     side = flat_side(solution, instant)
-    figure = Figure(figsize=(10.0, 4.8), layout="constrained")
+    figure = new_figure(10.0, 4.8)
     frame = figure.subplot_mosaic([["rod", "rod"], ["crank", "slider"]], height_ratios=(1.0, 2.2))
     mesh = Triangulation(side.x, side.y, side.triangles)
     ends = {"crank": 0.0, "slider": 1e3 * ROD}
@@ -92,7 +88,7 @@ def draw_rod(solution: Solution, instant: int, path: Path) -> None:
     for name in ("rod", "crank"):
         frame[name].set_ylabel("y [mm]")
     figure.suptitle(f"t = {1e3 * solution.times[instant]:.2f} ms, deflection to scale")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 class Side(NamedTuple):

@@ -46,6 +46,9 @@ from flexph.export.tables import write_ledger, write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
+from .checks import converges, vanishes
+from .pictures import legend_above, new_figure
+
 START = np.array([0.0, 0.0, 0.0, -1.2])  # x, y [m], θ, φ [rad]
 RATES = np.array([1.0, 1.0])  # φ̇, θ̇ [rad/s]
 DURATION = 12.0  # [s]
@@ -174,15 +177,13 @@ def wobble(steps: int, share: float = SHARE, tilt: float = TILT, turns: float = 
 
 def tilts(solution: Solution) -> Array:
     """Angle of the coin from the ground (k + 1,) [rad]."""
-    found: Array = np.arccos(solution.rotations("coin")[:, 2, 2])
-    return found
+    return np.arccos(solution.rotations("coin")[:, 2, 2])
 
 
 def contacts(solution: Solution) -> Array:
     """The point of contact less the centre (k + 1, 2) [m]: r (e cos α − n)/sin α along the ground."""
     axis, tilt = solution.rotations("coin")[:, :, 2], tilts(solution)[:, None]
-    found: Array = EURO_RADIUS * axis[:, :2] * np.cos(tilt) / np.sin(tilt)
-    return found
+    return EURO_RADIUS * axis[:, :2] * np.cos(tilt) / np.sin(tilt)
 
 
 @dataclass(frozen=True)
@@ -289,9 +290,7 @@ TITLES = {"none": "no torque", "u1": "$u_1$ rolls", "u2": "$u_2$ turns", "both":
 
 def draw_paths(result: Result, path: Path, coins: int = 9) -> None:
     """Paths of the point of contact from above, and the coin there."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 7.0), layout="constrained")
+    figure = new_figure(9.0, 7.0)
     for axes, (name, motion) in zip(
         figure.subplots(2, 2, height_ratios=(3, 2)).flat, result.motions.items(), strict=True
     ):
@@ -310,14 +309,12 @@ def draw_paths(result: Result, path: Path, coins: int = 9) -> None:
         axes.grid(alpha=0.3)
     lines, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(lines, labels, loc="outside upper center", ncols=4, fontsize="small", frameon=False)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_accounts(result: Result, path: Path) -> None:
     """Under both torques: the energy and the work of the torques, errors, slip and balance."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 7.5), layout="constrained")
+    figure = new_figure(8.0, 7.5)
     energy, error, kept = figure.subplots(3, 1, sharex=True)
     motion = result.motions["both"]
     times, book = motion.reduced.times, motion.constrained.balance
@@ -334,23 +331,20 @@ def draw_accounts(result: Result, path: Path) -> None:
     kept.semilogy(times[1:], _shown(slip), ".", markersize=2, label="slip of the mechanism")
     for axes, label in ((energy, "energy"), (error, "error of x, y"), (kept, "residual of a step")):
         axes.set_ylabel(label)
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, fontsize="small", frameon=False)
+        legend_above(axes, 4)
         axes.grid(alpha=0.3)
     kept.set(xlabel="t", xlim=(times[0], times[-1]))
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def _shown(values: Array) -> Array:
     """What a logarithmic axis can show."""
-    found: Array = np.where(values > 0.0, values, np.nan)
-    return found
+    return np.where(values > 0.0, values, np.nan)
 
 
 def draw_wobble(solution: Solution, path: Path) -> None:
     """The euro let go: paths on the ground, tilt, energies, and what drifts."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 5.5), layout="constrained")
+    figure = new_figure(11.0, 5.5)
     grid = figure.add_gridspec(3, 2, width_ratios=(5, 6))
     ground, ledger, times = figure.add_subplot(grid[:, 0]), solution.ledger, 1e3 * solution.times
     centre = solution.position("coin.centre")[:, :2]
@@ -367,50 +361,30 @@ def draw_wobble(solution: Solution, path: Path) -> None:
         drift.semilogy(times[1:], _shown(values), ".", markersize=2, label=label)
     drift.set_xlabel("t [ms]")
     for axes in (ground, tilt, energy, drift):
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False)
+        legend_above(axes, 3)
         axes.grid(alpha=0.3)
     for axes in (tilt, energy):
         axes.tick_params(labelbottom=False)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """Closed forms and their order, what is exact at any step, (7.1), Moffatt's rate, energy, slip and height."""
-    law, source = "theorem: zero", "[survey] ex. 4.1"
+    source = "[survey] ex. 4.1"
     coarse, fine = run(steps=240), run(steps=480)
     for name, motion in fine.motions.items():
         for model, error in motion.errors.items():
             value = math.log2(coarse.motions[name].errors[model] / error)
-            yield Check(
-                f"order, torque {name}, {model}",
-                "closed form",
-                2.0,
-                value,
-                kind="theorem",
-                tolerance=0.1,
-                relative=False,
-            )
-            yield Check(
-                f"error, torque {name}, {model}",
-                "closed form",
-                0.0,
-                error,
-                kind="closed form",
-                tolerance=2e-3,
-                relative=False,
-            )
+            yield converges(f"order, torque {name}, {model}", value, 0.1, source="closed form")
+            yield vanishes(f"error, torque {name}, {model}", error, 2e-3, source="closed form", kind="closed form")
         angles = float(np.abs(motion.reduced["angles"] - motion.exact[:, 2:]).max())
-        yield Check(
-            f"error of θ, φ, {name}, reduced", "ṗ = u", 0.0, angles, kind="closed form", tolerance=1e-11, relative=False
-        )
+        yield vanishes(f"error of θ, φ, {name}, reduced", angles, 1e-11, source="ṗ = u", kind="closed form")
         drift = max(motion.constrained.energy_drift(), motion.reduced.energy_drift())
         # the iteration of general systems may end with a correction of 3e-12 (flexph.discretisation.broyden.NOISE)
-        yield Check(
-            f"(energy − work) / energy, {name}", law, 0.0, drift, kind="theorem", tolerance=1e-11, relative=False
-        )
-        yield Check(f"slip in mid-step, {name}", law, 0.0, motion.slip, kind="theorem", tolerance=1e-12, relative=False)
+        yield vanishes(f"(energy − work) / energy, {name}", drift, 1e-11)
+        yield vanishes(f"slip in mid-step, {name}", motion.slip, 1e-12)
     value = math.log2(coarse.mechanism_error / fine.mechanism_error)
-    yield Check("order, mechanism", "closed form", 2.0, value, kind="theorem", tolerance=0.1, relative=False)
+    yield converges("order, mechanism", value, 0.1, source="closed form")
     x = np.append(START, RATES)
     yield Check("norm of the Jacobi sum (7.1)", f"{source}, not 0", 1.0, jacobi_sum(reduced().phdae(x).J, x),
                 kind="closed form", tolerance=1e-9)  # fmt: skip
@@ -429,7 +403,7 @@ def checks() -> Iterable[Check]:
             ("slip [m/s]", float(ledger.nonholonomic_residual.max())),
             ("height [m]", float(ledger.position_residual.max())),
         ):
-            yield Check(f"{quantity}, {what}", law, 0.0, value, kind="theorem", tolerance=1e-12, relative=False)
+            yield vanishes(f"{quantity}, {what}", value, 1e-12)
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: constrained().phdae())

@@ -22,6 +22,8 @@ from flexph.export import write_modes
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .pictures import new_figure
+
 REFERENCE: Mapping[float, float] = {
     0: 3.5160,
     1: 3.6816,
@@ -254,9 +256,7 @@ def as_modes(mechanism: Mechanism, found: Frequencies) -> Eigenmodes:
 
 def draw_speeds(result: Result, path: Path) -> None:
     """The first frequencies against the reference, and the first three of each family."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 4.8), layout="constrained")
+    figure = new_figure(11.0, 4.8)
     first, all_of_them = figure.subplots(1, 2)
     for axes, count in ((first, 1), (all_of_them, COUNT)):
         for name, colour in (("flap", "C0"), ("chord", "C1")):
@@ -278,17 +278,15 @@ def draw_speeds(result: Result, path: Path) -> None:
     first.set_ylabel(r"first frequency $\omega\,\sqrt{\rho A L^4/EI}$")
     first.legend(fontsize="small")
     all_of_them.set_ylabel(r"first three frequencies $\omega\,\sqrt{\rho A L^4/EI}$")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_modes(result: Result, path: Path) -> None:
     """Deflections along the beam at the speed asked for."""
-    from matplotlib.figure import Figure
-
     found, body = result.at_speed["von_karman"], result.mechanism.bodies["beam"]
     assert body.view is not None
     x = body.view.points[:, 0]
-    figure = Figure(figsize=(9.0, 3.8), layout="constrained")
+    figure = new_figure(9.0, 3.8)
     for axes, (name, across, values) in zip(
         figure.subplots(1, 2, sharey=True), (("flap", 2, found.flap), ("chord", 1, found.chord)), strict=True
     ):
@@ -300,7 +298,7 @@ def draw_modes(result: Result, path: Path) -> None:
         axes.legend(fontsize="small")
         axes.grid(alpha=0.3)
     figure.suptitle(f"mode shapes at the speed {result.speed:g}, von Kármán strain")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:

@@ -21,6 +21,10 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .checks import vanishes
+from .files import write_rows
+from .pictures import legend_above, new_figure
+
 MASSES = np.array([2.0, 1.0])  # [kg]
 STIFFNESS = np.array([50.0, 20.0])  # [N/m]
 LENGTH, WIDTH = 1.0, 0.2  # l₁₀ of the first spring at rest, w of the first mass [m]
@@ -49,8 +53,7 @@ def springs(hardening: float) -> tuple[Any, Any]:
         return float(STIFFNESS @ (0.5 * x**2 + 0.25 * hardening * x**4))
 
     def forces(x: Array) -> Array:
-        made: Array = STIFFNESS * (x + hardening * x**3)
-        return made
+        return STIFFNESS * (x + hardening * x**3)
 
     return potential, forces
 
@@ -123,8 +126,7 @@ def modes(times: Array) -> Array:
     """Elongations (k, 2) of linear springs: superposed modes of K φ = ω² PᵀMP φ, PᵀMP-orthonormal."""
     mass = KEPT.T @ M @ KEPT
     squares, shapes = eigh(np.diag(STIFFNESS), mass)
-    found: Array = (np.cos(np.outer(times, np.sqrt(squares))) * (shapes.T @ mass @ STRETCH)) @ shapes.T
-    return found
+    return (np.cos(np.outer(times, np.sqrt(squares))) * (shapes.T @ mass @ STRETCH)) @ shapes.T
 
 
 def reference(hardening: float, times: Array) -> Array:
@@ -137,8 +139,7 @@ def reference(hardening: float, times: Array) -> Array:
     solved = solve_ivp(
         lambda _, x: inverse @ system.z(x), span, start_minimal(), "DOP853", rtol=1e-12, atol=1e-13, t_eval=times
     )
-    elongations: Array = solved.y[:2].T
-    return elongations
+    return solved.y[:2].T
 
 
 def run(
@@ -199,8 +200,7 @@ def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
 def gap(trajectory: Trajectory) -> Array:
     """g = q₂ − x₁ − l₁₀ − w (k,) [m]."""
     q = trajectory["q"]
-    opened: Array = q[:, 1] - q[:, 0] - LENGTH - WIDTH
-    return opened
+    return q[:, 1] - q[:, 0] - LENGTH - WIDTH
 
 
 def figures(result: Result) -> dict[str, Any]:
@@ -223,8 +223,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     columns |= {f"x{i + 1}_minimal_m": elongations(result.minimal["gonzalez"])[:, i] for i in (0, 1)}
     write_table(folder / "motion.csv", columns)
     write_table(folder / "lambda.csv", {"t_middle_s": found.output_times, "lambda_N": found["lam"][1:, 0]})
-    refined = {name: [row[name] for row in result.convergence] for name in result.convergence[0]}
-    write_table(folder / "convergence.csv", refined)
+    write_rows(folder / "convergence.csv", result.convergence)
     draw(result, folder / "routes.png")
     return figures(result)
 
@@ -236,9 +235,7 @@ SHOWN = 4.0  # of the motion [s]
 
 def draw(result: Result, path: Path) -> None:
     """The motion by both routes, how far they are apart by method, and the errors over the step."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13.0, 4.6), layout="constrained")
+    figure = new_figure(13.0, 4.6)
     motion, difference, errors = figure.subplots(1, 3)
     split, eliminated = result.redundant["mean_value"], result.minimal["mean_value"]
     shown = split.times <= SHOWN
@@ -263,10 +260,10 @@ def draw(result: Result, path: Path) -> None:
     errors.xaxis.set_minor_formatter("")
     errors.set_ylabel("largest error within 1 s, Gonzalez")
     for axes, word in ((motion, "t [s]"), (difference, "t [s]"), (errors, "h [s]")):
-        axes.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        legend_above(axes, 2)
         axes.set_xlabel(word)
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
@@ -275,18 +272,19 @@ def checks() -> Iterable[Check]:
     Gonzalez' gradient does not commute with changes of coordinates ([dg] example 10), its routes meet at second order.
     """
 
-    def zero(quantity: str, source: str, value: float, tolerance: float) -> Check:
-        return Check(quantity, source, 0.0, float(value), kind="theorem", tolerance=tolerance, relative=False)
-
     for hardening, methods in ((0.0, METHODS), (10.0, ("mean_value",))):
         for method in methods:
             pair = solve(hardening, 0.02, 5.0, method)
             name = f"routes apart, {LABELS[method]}, β = {hardening:g}"
-            yield zero(name, "[dg] theorem 9", apart(*pair), 1e-11)  # 250 steps of round-off
+            yield vanishes(name, apart(*pair), 1e-11, source="[dg] theorem 9")  # 250 steps of round-off
             worst = max(found.balance.residual.max() for found in pair)
-            yield zero(f"balance residual [J], {LABELS[method]}, β = {hardening:g}", "theorem: zero", worst, 1e-13)
-            yield zero(f"position drift [m], {LABELS[method]}, β = {hardening:g}", "[dg] eq. (45)",
-                       np.abs(gap(pair[0])).max(), 1e-13)  # fmt: skip
+            yield vanishes(f"balance residual [J], {LABELS[method]}, β = {hardening:g}", worst, 1e-13)
+            yield vanishes(
+                f"position drift [m], {LABELS[method]}, β = {hardening:g}",
+                np.abs(gap(pair[0])).max(),
+                1e-13,
+                source="[dg] eq. (45)",
+            )
     for hardening in (0.0, 10.0):
         for name, order in orders(tuple(converge(hardening))).items():
             words = name.replace("_", " ")

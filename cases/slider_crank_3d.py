@@ -29,10 +29,12 @@ import numpy as np
 import rigid
 from flexph import GROUND, Mechanism, Solution, State, connect, integrate, prismatic, revolute, spherical, universal
 from flexph.case import Case, Check, Option
-from flexph.export import write_series
-from flexph.export.pictures import ledger_figure
-from flexph.export.tables import write_ledger, write_table
+from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+
+from .checks import near, vanishes
+from .files import write_run
+from .pictures import legend_above, new_figure
 
 CRANK, ROD = 0.08, 0.3  # lengths [m]
 AXLE = (0.0, 0.1, 0.12)  # [m]
@@ -119,7 +121,7 @@ def run(
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables of the motion and the reactions, plots, the moving bodies for mesh viewers, and the run itself."""
     solution, ledger = result.solution, result.solution.ledger
-    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    write_run(solution, folder, "bodies.pvd")
     write_table(
         folder / "motion.csv",
         {
@@ -130,14 +132,11 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
             "crank_rad_s": solution.spin("crank")[:, 0],
         },
     )
-    write_ledger(folder / "ledger.csv", solution)
     forces = reactions(solution)
     columns = {f"{name}_{'xyz'[k]}_N": force[:, k] for name, force in forces.items() for k in range(3)}
     write_table(folder / "reactions.csv", {"t_s": solution.multiplier_times, **columns})
     draw_motion(result, folder / "motion.png")
     draw_reactions(solution, forces, folder / "reactions.png")
-    ledger_figure(solution, folder / "ledger.png")
-    write_series(folder / "bodies.pvd", solution)
     return {
         "slider_end_m": result.position[-1],
         "slider_max_m": result.position.max(),
@@ -164,9 +163,7 @@ def reactions(solution: Solution) -> dict[str, Array]:
 
 def draw_motion(result: Result, path: Path) -> None:
     """Position and velocity of the slider, angle of the crank, with the curve submitted for this rod."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 7.5), layout="constrained")
+    figure = new_figure(8.0, 7.5)
     position, velocity, angle = figure.subplots(3, 1, sharex=True)
     times = result.solution.times
     for axes, values, label in (
@@ -179,18 +176,16 @@ def draw_motion(result: Result, path: Path) -> None:
         axes.grid(alpha=0.3)
     given = SUBMITTED[result.rod]
     position.plot(given.times, given.positions, "k.", clip_on=False, label=f"solution submitted by {given.author}")
-    position.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", frameon=False)
+    legend_above(position)
     angle.set_xlabel("t [s]")
     angle.set_xlim(times[0], times[-1])
     figure.align_ylabels()
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_reactions(solution: Solution, forces: dict[str, Array], path: Path) -> None:
     """Sizes of the joint forces over the first turns."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 3.8), layout="constrained")
+    figure = new_figure(8.0, 3.8)
     axes = figure.subplots()
     shown = solution.multiplier_times <= 1.2  # two turns: the rest repeats
     for name, force in forces.items():
@@ -200,9 +195,9 @@ def draw_reactions(solution: Solution, forces: dict[str, Array], path: Path) -> 
     axes.set_ylabel("joint force [N]")
     axes.set_xlim(0.0, solution.multiplier_times[shown][-1])
     axes.set_ylim(bottom=0.0)
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, fontsize="small", frameon=False)
+    legend_above(axes, 4)
     axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 class Submitted(NamedTuple):
@@ -257,27 +252,15 @@ def checks() -> Iterable[Check]:
         nodes = np.rint(given.times / DURATION * given.steps).astype(int)
         for time, published, computed in zip(given.times, given.positions, positions[nodes], strict=True):
             name, source = f"slider at {time:.4g} s [m], {rod}", f"solution of {given.author}"
-            yield Check(
-                name, source, published, float(computed), kind="independent code", tolerance=ACCURACY, relative=False
-            )
+            yield near(name, published, computed, ACCURACY, source=source, kind="independent code")
         ends = float(positions[-1]), float(extrapolated(coarse.angle, fine.angle)[-1])
         units = ("slider at 5 s [m]", "crank at 5 s [rad]")
         for name, published, computed, tolerance in zip(units, EXACT[rod], ends, (1e-6, 2e-5), strict=True):
             # what fourth-order terms leave
             source = "equation of motion"
-            yield Check(
-                f"{name}, {rod}",
-                source,
-                published,
-                computed,
-                kind="independent code",
-                tolerance=tolerance,
-                relative=False,
-            )
+            yield near(f"{name}, {rod}", published, computed, tolerance, source=source, kind="independent code")
         drift = max(fine.solution.energy_drift(), fine.solution.ledger.largest_residual)
-        yield Check(
-            f"energy residual, {rod}", "theorem: zero", 0.0, drift, kind="theorem", tolerance=1e-11, relative=False
-        )
+        yield vanishes(f"energy residual, {rod}", drift, 1e-11)
 
 
 def extrapolated(coarse: Array, fine: Array) -> Array:

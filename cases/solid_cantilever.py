@@ -27,6 +27,8 @@ from flexph.export import write_modes
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .pictures import new_figure
+
 LENGTH, SIDE = 1.0, 0.1  # [m]
 MATERIAL = fem.Material(young=2.1e9, density=7800.0, poisson=0.3)
 FAMILIES = {"bending": 3, "torsion": 1, "axial": 1}
@@ -186,9 +188,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 def draw(result: Result, path: Path) -> None:
     """Deviation of each frequency from beam theory over the mesh."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    figure = new_figure(7.0, 4.5)
     axes = figure.subplots()
     across = [level.across for level in result.levels]
     for name, count in FAMILIES.items():
@@ -202,7 +202,7 @@ def draw(result: Result, path: Path) -> None:
     axes.set_title(f"{result.cells}, degree {result.degree}", fontsize="medium")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:

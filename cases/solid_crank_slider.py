@@ -34,13 +34,12 @@ from flexph import (
     universal,
 )
 from flexph.case import Case, Check, Option
-from flexph.export import write_series
-from flexph.export.pictures import ledger_figure
-from flexph.export.tables import write_ledger, write_table
+from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
 from . import crank_slider as planar
+from .checks import vanishes
 from .connecting_rod import (
     Peaks,
     Rod,
@@ -55,6 +54,7 @@ from .connecting_rod import (
     timoshenko,
 )
 from .crank_slider import CRANK, CRANK_MASS, ROD, SLIDER, SPEED
+from .files import write_run
 from .rod_pictures import draw_midpoint, draw_peaks, draw_rod
 
 Kind = Literal["reduced", "full"]
@@ -172,7 +172,7 @@ def compare(solid: Body, moving: Body, plan: Plan) -> Result:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables, pictures, the moving rod with its stresses, and the run itself."""
     solution, ledger = result.solution, result.solution.ledger
-    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    write_run(solution, folder, "rod.pvd", bodies=["rod"])
     beam = beam_stress(result.beam, result.peaks.places)
     places = {f"at_{'xyz'[k]}_m": result.peaks.places[:, k] for k in range(3)}
     columns = {
@@ -181,12 +181,9 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         "von_mises_max_Pa": result.peaks.stress,
     }
     write_table(folder / "rod.csv", {"t_s": solution.times, **columns, **places, "beam_there_Pa": beam})
-    write_ledger(folder / "ledger.csv", solution)
     draw_midpoint(solution.times, result.midpoint, result.beam_midpoint, folder / "midpoint.png")
     draw_peaks(solution.times, result.peaks, np.abs(beam), folder / "peaks.png")
     draw_rod(solution, result.peaks.worst, folder / "rod.png")
-    ledger_figure(solution, folder / "ledger.png")
-    write_series(folder / "rod.pvd", solution, bodies=["rod"])
     worst, body = result.peaks.worst, solution.mechanism.bodies["rod"]
     return {
         "energy_residual_max_rel": ledger.largest_residual,
@@ -203,9 +200,6 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         "bending_beam_hz": (result.beam_frequencies / (2.0 * math.pi)).tolist(),
         "newton_iterations_mean": ledger.iterations.mean(),
     }
-
-
-ZERO = "theorem: zero"
 
 
 def apart(found: Array, wanted: Array) -> float:
@@ -226,12 +220,18 @@ def checks() -> Iterable[Check]:
     ):
         yield Check(name, "Euler-Bernoulli beam", float(wanted), float(found), kind="closed form", tolerance=tolerance)
     # what a frequency off by 0.05 % shifts in two turns: that is how the bar and its beam differ
-    yield zero("deflection, eyes: off the beam", apart(rod.midpoint, rod.beam_midpoint), 0.01, "Euler-Bernoulli beam")
+    yield vanishes(
+        "deflection, eyes: off the beam",
+        apart(rod.midpoint, rod.beam_midpoint),
+        0.01,
+        source="Euler-Bernoulli beam",
+        kind="independent code",
+    )
     yield from reduction_checks(eyes)
     for kind, result in results.items():
         ledger = result.solution.ledger
-        yield zero(f"energy residual of a step, {kind}", ledger.largest_residual, 1e-12)
-        yield zero(f"drift of the joints [m], {kind}", ledger.position_residual.max(), 1e-13)
+        yield vanishes(f"energy residual of a step, {kind}", ledger.largest_residual, 1e-12)
+        yield vanishes(f"drift of the joints [m], {kind}", ledger.position_residual.max(), 1e-13)
 
 
 def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
@@ -257,8 +257,12 @@ def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
         kind="independent code",
         tolerance=0.15,
     )
-    yield zero(
-        "deflection, bar: off the corrected beam", apart(result.midpoint, soft), 0.15 * theories, "corrected beam"
+    yield vanishes(
+        "deflection, bar: off the corrected beam",
+        apart(result.midpoint, soft),
+        0.15 * theories,
+        source="corrected beam",
+        kind="independent code",
     )
 
 
@@ -266,23 +270,16 @@ def reduction_checks(rod: Body) -> Iterable[Check]:
     """Reduced against full over the first and largest swing."""
     plan = Plan(steps=75, turns=0.15)
     small, full = (solve(body, plan) for body in (reduced(rod, 6), rod))
-    yield zero("deflection, reduced", apart(deflection(small), deflection(full)), 1e-5, "full body")
-    peaks = [stress_peaks(solution).stress for solution in (small, full)]
-    yield zero("largest stresses, reduced", apart(*peaks), 2e-4, "full body")
-    yield zero("energy residual of a step, full", full.ledger.largest_residual, 1e-12)
-
-
-def zero(name: str, found: float, tolerance: float, source: str = ZERO) -> Check:
-    """A check of what is to vanish."""
-    return Check(
-        name,
-        source,
-        0.0,
-        float(found),
-        kind="theorem" if source == ZERO else "independent code",
-        tolerance=tolerance,
-        relative=False,
+    yield vanishes(
+        "deflection, reduced",
+        apart(deflection(small), deflection(full)),
+        1e-5,
+        source="full body",
+        kind="independent code",
     )
+    peaks = [stress_peaks(solution).stress for solution in (small, full)]
+    yield vanishes("largest stresses, reduced", apart(*peaks), 2e-4, source="full body", kind="independent code")
+    yield vanishes("energy residual of a step, full", full.ledger.largest_residual, 1e-12)
 
 
 def at_peak(result: Result) -> tuple[float, float]:

@@ -17,6 +17,9 @@ from flexph.dirac import PortHamiltonian, jacobi_identity
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .checks import near, vanishes
+from .pictures import legend_above, new_figure
+
 INERTIA = np.array([1.0, 2.0, 3.0])  # principal moments of inertia [kg m²]
 AXES = ("x", "y", "z")
 START = np.array([0.02, 3.0, 0.01])  # near the axis in the middle [N m s]
@@ -84,9 +87,7 @@ def write(result: Spin, folder: Path) -> dict[str, Any]:
 
 def draw(result: Spin, path: Path) -> None:
     """The momenta over time, and their path on the sphere |p| = constant with lines of equal energy."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 4.6), layout="constrained")
+    figure = new_figure(10.5, 4.6)
     over_time = figure.add_subplot(1, 2, 1)
     p = result.found.states
     for i, axis in enumerate(AXES):
@@ -94,7 +95,7 @@ def draw(result: Spin, path: Path) -> None:
     over_time.plot(result.found.times, np.linalg.norm(p, axis=1), "k:", label="|p|, the Casimir", linewidth=1.0)
     over_time.set_xlabel("t [s]")
     over_time.set_ylabel("momentum [N m s]")
-    over_time.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False)
+    legend_above(over_time, 4)
     over_time.grid(alpha=0.3)
     ball: Any = figure.add_subplot(1, 2, 2, projection="3d")
     size = float(np.linalg.norm(START))
@@ -108,7 +109,7 @@ def draw(result: Spin, path: Path) -> None:
     ball.set_box_aspect((1, 1, 1))
     for axis, name in zip(AXES, ("set_xlabel", "set_ylabel", "set_zlabel"), strict=True):
         getattr(ball, name)(f"$p_{axis}$")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def level(size: float, axis: int, part: float) -> Array:
@@ -146,24 +147,8 @@ def checks() -> Iterable[Check]:
     found = integrate(other, START, np.linspace(0.0, 1.0, 401), progress=False)
     for name, run_of in (("free body", result.found), ("another Hamiltonian", found)):
         value = drift((run_of.states**2).sum(axis=1))
-        yield Check(
-            f"drift of |p|², {name}",
-            "[survey] example 4.2",
-            0.0,
-            value,
-            kind="theorem",
-            tolerance=1e-12,
-            relative=False,
-        )
-    yield Check(
-        "defect of the Jacobi identity",
-        "[survey] eq. (7.1)",
-        0.0,
-        result.integrable,
-        kind="theorem",
-        tolerance=1e-9,
-        relative=False,
-    )
+        yield vanishes(f"drift of |p|², {name}", value, 1e-12, source="[survey] example 4.2")
+    yield vanishes("defect of the Jacobi identity", result.integrable, 1e-9, source="[survey] eq. (7.1)")
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: spinning(3.0 * np.eye(3)[2]))
@@ -242,8 +227,6 @@ def run_casimirs(
 
 def write_casimirs(result: Found, folder: Path) -> dict[str, Any]:
     """A table of the co-distributions, the reports as text, and the total flux of another circuit."""
-    from matplotlib.figure import Figure
-
     columns: dict[str, Any] = {"system": list(result.reports)}
     columns["codistribution"] = [r.casimirs.dimension for r in result.reports.values()]
     columns["casimirs"] = [r.casimirs.count for r in result.reports.values()]
@@ -251,13 +234,13 @@ def write_casimirs(result: Found, folder: Path) -> dict[str, Any]:
     write_table(folder / "casimirs.csv", columns)
     texts = [f"{name}\n{report}\n" for name, report in result.reports.items()]
     (folder / "reports.txt").write_text("\n".join(texts), encoding="utf-8")
-    figure = Figure(figsize=(7.0, 3.4), layout="constrained")
+    figure = new_figure(7.0, 3.4)
     axes = figure.subplots()
     axes.plot(result.times, result.flux - result.flux[0], ".-", markersize=3, linewidth=0.6)
     axes.set_xlabel("t [s]")
     axes.set_ylabel("change of φ₁ + φ₂ [Wb]")
     axes.grid(alpha=0.3)
-    figure.savefig(folder / "flux.png", dpi=150)
+    figure.savefig(folder / "flux.png")
     return {
         "flags": {name: list(r.casimirs.flag) for name, r in result.reports.items()},
         "linear": {name: list(r.casimirs.expressions) for name, r in result.reports.items()},
@@ -275,25 +258,9 @@ def checks_casimirs() -> Iterable[Check]:
             ("co-distribution", dimension, casimirs.dimension),
             ("Casimirs", count, casimirs.count),
         ):
-            yield Check(
-                f"{word}, {name}",
-                "[survey] examples 4.2, 4.3",
-                wanted,
-                got,
-                kind="theorem",
-                tolerance=1e-9,
-                relative=False,
-            )
+            yield near(f"{word}, {name}", wanted, got, 1e-9, source="[survey] examples 4.2, 4.3", kind="theorem")
     change = float(np.abs(result.flux - result.flux[0]).max())
-    yield Check(
-        "change of φ₁ + φ₂, other elements",
-        "[survey] example 4.2",
-        0.0,
-        change,
-        kind="theorem",
-        tolerance=1e-13,
-        relative=False,
-    )
+    yield vanishes("change of φ₁ + φ₂, other elements", change, 1e-13, source="[survey] example 4.2")
 
 
 casimirs_case = Case(run_casimirs, write_casimirs, checks_casimirs, needs=("matplotlib",), system=lambda: coin().phdae(

@@ -23,6 +23,10 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 
+from .checks import converges, vanishes
+from .files import write_rows
+from .pictures import new_figure
+
 RATING, VOLTAGE, FREQUENCY = 555e6, 24e3, 60.0  # [VA], line to line [V], [Hz]
 OMEGA = 2.0 * math.pi * FREQUENCY  # of two poles also the speed of the shaft [rad/s]
 PEAK = VOLTAGE * math.sqrt(2.0 / 3.0)  # of a phase [V]
@@ -239,7 +243,7 @@ def short_circuit_inputs() -> Inputs:
 
 
 def solve(
-    coordinates: str, start: Array, inputs: Inputs, steps_per_cycle: int, end: float, method: str = METHOD
+    coordinates: str, start: Array, inputs: Inputs, *, steps_per_cycle: int, end: float, method: str = METHOD
 ) -> Trajectory:
     """From a state in currents, in either coordinates."""
     times = np.arange(round(end * FREQUENCY * steps_per_cycle) + 1) / (FREQUENCY * steps_per_cycle)
@@ -275,8 +279,11 @@ def run(
     full = rated(power, power * math.tan(math.acos(0.9)))
     half, inputs = load_step(full)
     return Result(
-        short={c: solve(c, start_open(), short_circuit_inputs(), steps_per_cycle, short_circuit) for c in COORDINATES},
-        loaded={c: solve(c, half.state, inputs, steps_per_cycle, loaded) for c in COORDINATES},
+        short={
+            c: solve(c, start_open(), short_circuit_inputs(), steps_per_cycle=steps_per_cycle, end=short_circuit)
+            for c in COORDINATES
+        },
+        loaded={c: solve(c, half.state, inputs, steps_per_cycle=steps_per_cycle, end=loaded) for c in COORDINATES},
         target=full,
         convergence=tuple(converge()),
     )
@@ -307,7 +314,7 @@ def converge(cycles: float = CYCLES_SHORT, counts: Iterable[int] = REFINED) -> I
         row: dict[str, float] = {"steps_per_cycle": count}
         last = {}
         for coordinates in SYSTEMS:
-            found = solve(coordinates, start_open(), short_circuit_inputs(), count, end)
+            found = solve(coordinates, start_open(), short_circuit_inputs(), steps_per_cycle=count, end=end)
             last[coordinates] = currents(found)[-1]
             row[f"{coordinates}: currents"] = float(np.abs(last[coordinates] - exact[:6]).max() / size)
             row[f"{coordinates}: speed"] = abs(float(found.states[-1, 6] / exact[6] - 1.0))
@@ -367,8 +374,7 @@ def textbook_peak() -> float:
 
 def angles(trajectory: Trajectory) -> Array:
     """Load angle δ = θ + π/2 − ωt against the network (k + 1,) [rad]."""
-    found: Array = trajectory["angle"][:, 0] + (0.5 - 2.0 * TURNS) * math.pi - OMEGA * trajectory.times
-    return found
+    return trajectory["angle"][:, 0] + (0.5 - 2.0 * TURNS) * math.pi - OMEGA * trajectory.times
 
 
 def torques(trajectory: Trajectory) -> Array:
@@ -379,8 +385,7 @@ def torques(trajectory: Trajectory) -> Array:
 
 def speeds(trajectory: Trajectory) -> Array:
     """Speed over the synchronous one (k + 1,)."""
-    found: Array = trajectory["momentum"][:, 0] / (INERTIA * OMEGA)
-    return found
+    return trajectory["momentum"][:, 0] / (INERTIA * OMEGA)
 
 
 def apart(runs: Mapping[str, Trajectory]) -> float:
@@ -422,8 +427,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         columns |= {f"i_{w.replace(' ', '_')}_A": i for w, i in zip(WINDINGS, currents(found).T, strict=True)}
         write_table(folder / f"{name}.csv", columns | {"electric_torque_Nm": torques(found)})
         write_table(folder / f"{name}-ledger.csv", ledger(found))
-    refined = {name: [row[name] for row in result.convergence] for name in result.convergence[0]}
-    write_table(folder / "convergence.csv", refined)
+    write_rows(folder / "convergence.csv", result.convergence)
     draw_short(result, folder / "short-circuit.png")
     draw_loaded(result, folder / "loaded.png")
     draw_ledgers(result, folder / "ledger.png")
@@ -443,9 +447,7 @@ def ledger(trajectory: Trajectory) -> dict[str, Array]:
 
 def draw_short(result: Result, path: Path) -> None:
     """Phase currents, rotor currents, electric torque and speed after the short circuit."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 7.2), layout="constrained")
+    figure = new_figure(12.0, 7.2)
     phases, rotor, pull, speed = figure.subplots(2, 2, sharex=True).ravel()
     found, other = result.short["fluxes"], result.short["currents"]
     for k, i in enumerate(currents(found).T):
@@ -464,14 +466,12 @@ def draw_short(result: Result, path: Path) -> None:
         axes.grid(alpha=0.3)
     for axes in (pull, speed):
         axes.set_xlabel("t [s]")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_loaded(result: Result, path: Path) -> None:
     """Load angle, electric torque, speed and the size of the stator current on the way to full load."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 7.2), layout="constrained")
+    figure = new_figure(12.0, 7.2)
     angle, pull, speed, current = figure.subplots(2, 2, sharex=True).ravel()
     target = result.target
     for name, style in (("fluxes", "-"), ("currents", "--")):
@@ -497,14 +497,12 @@ def draw_loaded(result: Result, path: Path) -> None:
     current.set_ylabel("amplitude of the stator current [kA]")
     for axes in (speed, current):
         axes.set_xlabel("t [s]")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_ledgers(result: Result, path: Path) -> None:
     """Both runs: where the energy is, what came in and went out, and the balance residual of every step."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 9.6), layout="constrained")
+    figure = new_figure(12.0, 9.6)
     panels = figure.subplots(3, 2, height_ratios=(3, 3, 2), sharex="col")
     for column, (title, runs) in enumerate((("short circuit", result.short), ("loaded", result.loaded))):
         stored, moved, audit = panels[:, column]
@@ -534,14 +532,12 @@ def draw_ledgers(result: Result, path: Path) -> None:
         audit.legend(fontsize="small", markerscale=4, **above)
         for axes in (stored, moved, audit):
             axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def draw_convergence(result: Result, path: Path) -> None:
     """Errors of the currents after three cycles of the short circuit over the step."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+    figure = new_figure(6.4, 4.8)
     axes = figure.subplots()
     counts = np.array([row["steps_per_cycle"] for row in result.convergence])
     curves = {name: f"{name}: currents" for name in SYSTEMS} | {"fluxes and currents apart": "apart"}
@@ -554,7 +550,7 @@ def draw_convergence(result: Result, path: Path) -> None:
     axes.set_ylabel("error of the currents / largest current")
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3, which="both")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
@@ -570,7 +566,9 @@ def checks() -> Iterable[Check]:
         tolerance=1e-3,
     )
     cycle = 1.0 / FREQUENCY
-    short = {c: solve(c, start_open(), short_circuit_inputs(), 100, 3.0 * cycle) for c in COORDINATES}
+    short = {
+        c: solve(c, start_open(), short_circuit_inputs(), steps_per_cycle=100, end=3.0 * cycle) for c in COORDINATES
+    }
     peak = float(np.abs(currents(short["fluxes"])[:, 0]).max())
     # the textbook's formula neglects resistances beside reactances: some per cent in the first half cycle
     yield Check(
@@ -583,39 +581,24 @@ def checks() -> Iterable[Check]:
     )
     exact, heavy = constant_speed(cycle), reference(cycle, 1e6 * INERTIA)[:6]  # which turns on at the same speed
     off = float(np.abs(heavy - exact).max() / np.abs(exact).max())
-    yield Check(
-        "currents at constant speed",
-        "matrix exponential",
-        0.0,
-        off,
-        kind="independent code",
-        tolerance=1e-6,
-        relative=False,
-    )
+    yield vanishes("currents at constant speed", off, 1e-6, source="matrix exponential", kind="independent code")
     half, inputs = load_step(rated())
-    loaded = {c: solve(c, half.state, inputs, 50, 0.2) for c in COORDINATES}
+    loaded = {c: solve(c, half.state, inputs, steps_per_cycle=50, end=0.2) for c in COORDINATES}
     held = rated()
     still: Inputs = {"stator": network, "field": held.field_voltage, "shaft": held.shaft_torque}
-    angle = angles(solve("fluxes", held.state, still, 50, 0.5))  # (hω)² of the step, 4e-3 of 0.7 rad, at most
-    yield Check(
-        "steady load: drift of the load angle [rad]",
-        "phasors",
-        0.0,
-        float(np.ptp(angle)),
-        kind="closed form",
-        tolerance=2e-4,
-        relative=False,
+    angle = angles(
+        solve("fluxes", held.state, still, steps_per_cycle=50, end=0.5)
+    )  # (hω)² of the step, 4e-3 of 0.7 rad, at most
+    yield vanishes(
+        "steady load: drift of the load angle [rad]", np.ptp(angle), 2e-4, source="phasors", kind="closed form"
     )
     for name, order in orders(tuple(converge(counts=(100, 200)))).items():
         if "speed" not in name:
-            yield Check(
-                f"order, {name}", "[dg] proposition 1", 2.0, order, kind="theorem", tolerance=0.1, relative=False
-            )
+            yield converges(f"order, {name}", order, 0.1, source="[dg] proposition 1")
     for name, runs in (("short circuit", short), ("load", loaded)):
         for coordinates, trajectory in runs.items():
             worst = trajectory.balance.largest_residual
-            yield Check(f"balance residual over energy, {name}, {coordinates}", "theorem: zero", 0.0, worst,
-                        kind="theorem", tolerance=1e-13, relative=False)  # fmt: skip
+            yield vanishes(f"balance residual over energy, {name}, {coordinates}", worst, 1e-13)
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=in_currents)

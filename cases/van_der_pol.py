@@ -17,9 +17,13 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from flexph import PHDAE, Impasse, Reset, SwitchingPHDAE, SwitchingTrajectory, Transition, integrate
-from flexph.case import Case, Check, Kind, Option
+from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+
+from .checks import converges, near, vanishes
+from .files import write_rows
+from .pictures import legend_above, new_figure
 
 HALF_PERIOD = 1.5 - math.log(2.0)
 EXCHANGED = 2.25
@@ -167,16 +171,14 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     before, after = (np.array([getattr(s, name) for s in run.switches]).reshape(-1, 2) for name in ("before", "after"))
     jumps = {"t_s": [s.time for s in run.switches], "Q_before": before[:, 0], "I_before": before[:, 1]}
     write_table(folder / "jumps.csv", jumps | {"Q_after": after[:, 0], "I_after": after[:, 1]})
-    write_table(folder / "convergence.csv", {n: [r[n] for r in result.convergence] for n in result.convergence[0]})
+    write_rows(folder / "convergence.csv", result.convergence)
     draw(result, folder / "van-der-pol.png")
     return figures(result)
 
 
 def draw(result: Result, path: Path) -> None:
     """The limit cycle on the characteristic, both states over time, and the error of the switch over the step."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13.0, 4.4), layout="constrained")
+    figure = new_figure(13.0, 4.4)
     cycle, motion, errors = figure.subplots(1, 3)
     run, currents = result.run, np.linspace(-2.4, 2.4, 200)
     cycle.plot(currents, characteristic(currents), color="0.7", label="V = I − I³/3")
@@ -198,36 +200,31 @@ def draw(result: Result, path: Path) -> None:
     errors.set_xlabel("h [s]")
     errors.set_ylabel("error [s]")
     for axes in (cycle, motion, errors):
-        axes.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        legend_above(axes, 2)
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
     """Jumps (4.43), the period, and the energy of a period against integrals."""
     found, source = solve(2e-3, 2.5), "[survey] eq. (4.43)"
 
-    def near(
-        quantity: str, where: str, reference: float, computed: float, tolerance: float, kind: Kind = "closed form"
-    ) -> Check:
-        return Check(quantity, where, reference, float(computed), kind=kind, tolerance=tolerance, relative=False)
-
     first, second, third = found.switches[:3]
     for name, switch, side in (("left", first, -1.0), ("right", second, 1.0)):
         # at a fold I + 1 goes with the root of what is missing in Q
-        yield near(f"impasse point, I, {name}", source, side, switch.before[1], 1e-5)
-        yield near(f"impasse point, V, {name}", source, side * CORNER, switch.before[0], 1e-9)
+        yield near(f"impasse point, I, {name}", side, switch.before[1], 1e-5, source=source)
+        yield near(f"impasse point, V, {name}", side * CORNER, switch.before[0], 1e-9, source=source)
     # the jump rule is a formula of this case: a small inductance has the jump without it, late by its 2/3 power
     for name, value, computed in zip("IV", landing(1e-6), first.after[::-1], strict=True):
         source = "Radau, L = 1 µH"
-        yield near(f"landing, {name}, right", source, value, computed, 1e-3, "independent code")
-    yield near("period [s]", "3 − 2 ln 2", 2.0 * HALF_PERIOD, third.time - first.time, 5e-5)
+        yield near(f"landing, {name}, right", value, computed, 1e-3, source=source, kind="independent code")
+    yield near("period [s]", 2.0 * HALF_PERIOD, third.time - first.time, 5e-5, source="3 − 2 ln 2")
     cycle = slice(*(int(np.searchsorted(found.times, s.time, side="left")) for s in (first, third)))
     for name, values in (("supplied", found.balance.work["supply"]), ("dissipated", found.balance.dissipation)):
-        yield near(f"{name} in a period [J]", "∫I² dt = ∫⅓I⁴ dt", 2.0 * EXCHANGED, values[cycle].sum(), 1e-3)
-    yield near("balance over the run / energy", "theorem: zero", 0.0, found.energy_drift(), 1e-12, "theorem")
+        yield near(f"{name} in a period [J]", 2.0 * EXCHANGED, values[cycle].sum(), 1e-3, source="∫I² dt = ∫⅓I⁴ dt")
+    yield vanishes("balance over the run / energy", found.energy_drift(), 1e-12)
     # İ goes with the root of the time that is left: the last steps have errors of h^(3/2)
-    yield near("order of the time of a jump", "square root at the fold", 1.5, slope(converge()), 0.1, "theorem")
+    yield converges("order of the time of a jump", slope(converge()), 0.1, theory=1.5, source="square root at the fold")
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: (oscillator(), {"supply": 1.0}))

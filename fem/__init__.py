@@ -8,11 +8,11 @@ from .materials.elastic import Anisotropic, Orthotropic
 from .materials.materials import Material, Section
 from .meshes.box_mesh import box_mesh
 from .plates.plate import plate
-from .plates.plate_supports import Support
+from .plates.supports import Support
+from .solids.loads import Load
 from .solids.section_surfaces import Cut
 from .solids.solid import solid
-from .solids.solid_loads import Load
-from .solids.solid_ties import Tie
+from .solids.ties import Tie
 
 __all__ = [
     "PAIRS",

@@ -19,11 +19,11 @@ from .materials.elastic import Elastic
 from .materials.file_materials import element_notes, file_densities
 from .materials.materials import Material
 from .meshes.cells import corner_slopes, table
-from .meshes.mesh_reading import solid_mesh
+from .meshes.reading import solid_mesh
 from .meshes.regions import region
 from .meshes.solid_mesh import Block, SolidMesh, jacobians
+from .solids.model import SolidModel, solid_model
 from .solids.region_samples import facet_samples
-from .solids.solid_model import SolidModel, solid_model
 
 IDEAL = {"triangle": np.sqrt(0.75), "quad": 1.0, "tetra": np.sqrt(0.5), "hexahedron": 1.0}
 """Jacobian of a cell with edges of length one."""
@@ -139,8 +139,7 @@ def _quality(mesh: SolidMesh, block: Block) -> Array:
     edges = np.array(EDGES[kind.shape])
     at = mesh.points[block.nodes]
     length = np.sqrt(np.mean(np.sum((at[:, edges[:, 0]] - at[:, edges[:, 1]]) ** 2, axis=2), axis=1))
-    made: Array = volume / (IDEAL[kind.shape] * length**kind.dim)
-    return made
+    return volume / (IDEAL[kind.shape] * length**kind.dim)
 
 
 def _region(model: SolidModel, name: str) -> RegionReport:

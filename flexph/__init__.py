@@ -20,6 +20,7 @@ from .integration.times.events import Event
 from .interconnection.causality import interchange
 from .interconnection.couplings import constrain, gyrator, transformer
 from .interconnection.direct_sum import join
+from .interconnection.substructures import clamp, couple, substructure, tie
 from .joints import (
     GROUND,
     Connection,

@@ -74,8 +74,7 @@ class LagrangianSubmanifold:
         """λ (k,) of τ = ∇V + c'ᵀλ in the sense of least squares."""
         zeta, tau = self._checked(zeta=zeta, tau=tau)
         slope = self.system.c_jacobian(zeta)
-        made: Array = np.linalg.lstsq(slope.T, tau - self.system.V_gradient(zeta), rcond=None)[0]
-        return made
+        return np.linalg.lstsq(slope.T, tau - self.system.V_gradient(zeta), rcond=None)[0]
 
     def defect(self, zeta: Array, momenta: Array, tau: Array, omega: Array) -> float:
         """Largest residual of the three equations, each relative to the largest entry of what is compared.
@@ -128,8 +127,7 @@ class LagrangianSubmanifold:
         s = self.system
 
         def force(at_zeta: Array) -> Array:
-            made: Array = s.V_gradient(at_zeta) + s.c_jacobian(at_zeta).T @ lam
-            return made
+            return s.V_gradient(at_zeta) + s.c_jacobian(at_zeta).T @ lam
 
         largest = float(np.abs(zeta).max(initial=0.0)) or 1.0
         steps = DIFFERENCE * np.where(zeta != 0.0, np.abs(zeta), largest)
@@ -203,5 +201,4 @@ def _inverse(mass: Array) -> tuple[Array, Array]:
 
 def _kernel(rows: Array) -> Array:
     """Orthonormal columns of ker of rows that are independent."""
-    made: Array = np.linalg.svd(rows)[2][len(rows) :].T
-    return made
+    return np.linalg.svd(rows)[2][len(rows) :].T

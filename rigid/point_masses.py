@@ -50,7 +50,7 @@ class Spring:
     name: str | None = None
 
     @classmethod
-    def linear(cls, first: End, second: End, stiffness: float, length: float, name: str | None = None) -> Spring:
+    def linear(cls, first: End, second: End, *, stiffness: float, length: float, name: str | None = None) -> Spring:
         """``V = ½ k (ℓ − ℓ₀)²``, k [N/m], ℓ₀ [m]."""
         k, rest = check.positive("stiffness", stiffness, "N/m"), check.not_negative("length", length, "m")
         return cls(first, second, lambda at: 0.5 * k * (at - rest) ** 2, lambda at: k * (at - rest), name)
@@ -192,8 +192,7 @@ class _Lines:
             d = D @ r + d0
             if not d.any():
                 raise ValueError(f"{name} has no length, so that its force has no direction: its ends are at one place")
-            made: Array = (d / np.linalg.norm(d) @ D)[:, None]
-            return made
+            return (d / np.linalg.norm(d) @ D)[:, None]
 
         return Damper(name, directions, dashpot.relation)
 

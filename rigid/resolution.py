@@ -105,8 +105,7 @@ def _resolved(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> l
 def _size(rows: Array, S: Array) -> Array:
     """|A S| of each row over the sizes of its terms."""
     scale = (np.abs(rows) @ np.abs(S)).max(axis=1, initial=0.0)
-    made: Array = np.abs(rows @ S).max(axis=1, initial=0.0) / np.where(scale > 0.0, scale, 1.0)
-    return made
+    return np.abs(rows @ S).max(axis=1, initial=0.0) / np.where(scale > 0.0, scale, 1.0)
 
 
 def _rank(matrix: Array) -> int:
@@ -211,7 +210,6 @@ def _dissipation(given: Damper | Dissipation, basis: Any) -> Damper | Dissipatio
 
     def force(zeta: Array, nu: Array) -> Array:
         S = at(basis, zeta)
-        made: Array = S.T @ given.force(zeta, S @ nu)
-        return made
+        return S.T @ given.force(zeta, S @ nu)
 
     return Dissipation(given.name, force)

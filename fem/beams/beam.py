@@ -90,7 +90,7 @@ def beam(
     spins(dim)  # raises unless 2 or 3
     check.choice("reference", reference, REFERENCES)
     check.choice("strain", strain, ("linear", "von_karman"))
-    mesh = line_mesh(length, elements, dim, reference, _pair(pair, strain))
+    mesh = line_mesh(length, elements, dim, reference=reference, pair=_pair(pair, strain))
     ports = {"root": 0.0, **(stations or {}), "tip": length}
     if len(ports) != 2 + len(stations or {}):
         raise ValueError("stations must not be named 'root' or 'tip': these ports exist")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from flexph import BucklingLoad
 
@@ -25,6 +26,20 @@ LATERAL = 0.5 * math.pi
 (Michell 1899). Mean moments are larger under others: 2.006 of a force at the tip (4.0126 at the root, Prandtl 1899),
 2.14 of a uniform load."""
 
+COLUMN: Mapping[str, Any] = {
+    "load": "axial compression",
+    "mode": "Euler buckling",
+    "unit": "N",
+    "remedy": "take strain='von_karman', or split the body in several",
+    "compression": True,
+}
+ASIDE: Mapping[str, Any] = {
+    "load": "bending moment",
+    "mode": "lateral-torsional buckling",
+    "unit": "N m",
+    "remedy": "split the body in several, between which bending and torsion are coupled",
+}
+
 
 def buckling_loads(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
@@ -34,35 +49,15 @@ def buckling_loads(
     Linear strain leaves out the buckling of a column; in space both strains leave out that of a beam which bends in its
     stiff plane and turns aside: bending and torsion are coupled between bodies only.
     """
-    column = (_column(mesh, rigidities, EULER[reference]),) if strain == "linear" else ()
-    planes = (("y", "z"), ("z", "y")) if mesh.dim == 3 else ()
-    # in its soft plane a beam bends, and stays there
-    aside = (_aside(mesh, rigidities, stiff, soft) for stiff, soft in planes if rigidities[soft] < rigidities[stiff])
-    return (*column, *aside)
-
-
-def _column(mesh: LineMesh, rigidities: Mapping[str, float], factor: float) -> BucklingLoad:
     local, weight = mesh.quadrature()
-    return BucklingLoad(
-        load="axial compression",
-        mode="Euler buckling",
-        unit="N",
-        remedy="take strain='von_karman', or split the body in several",
-        rows=mesh.stresses(local)["x"],
-        weights=weight / mesh.length,
-        critical=factor * min(rigidities[name] for name in mesh.transverse) / mesh.length**2,
-        compression=True,
-    )
-
-
-def _aside(mesh: LineMesh, rigidities: Mapping[str, float], stiff: str, soft: str) -> BucklingLoad:
-    local, weight = mesh.quadrature()
-    return BucklingLoad(
-        load="bending moment",
-        mode="lateral-torsional buckling",
-        unit="N m",
-        remedy="split the body in several, between which bending and torsion are coupled",
-        rows=mesh.stresses(local)[stiff],
-        weights=weight / mesh.length,
-        critical=LATERAL * math.sqrt(rigidities[soft] * rigidities["turn"]) / mesh.length,
-    )
+    stresses, means = mesh.stresses(local), weight / mesh.length
+    loads = []
+    if strain == "linear":
+        softest = min(rigidities[name] for name in mesh.transverse)
+        critical = EULER[reference] * softest / mesh.length**2
+        loads.append(BucklingLoad(**COLUMN, rows=stresses["x"], weights=means, critical=critical))
+    for stiff, soft in (("y", "z"), ("z", "y")) if mesh.dim == 3 else ():
+        if rigidities[soft] < rigidities[stiff]:  # in its soft plane a beam bends, and does not turn aside
+            critical = LATERAL * math.sqrt(rigidities[soft] * rigidities["turn"]) / mesh.length
+            loads.append(BucklingLoad(**ASIDE, rows=stresses[stiff], weights=means, critical=critical))
+    return tuple(loads)

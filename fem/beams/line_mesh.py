@@ -140,7 +140,7 @@ class LineMesh:
         return element, np.array([x / self.step - element])
 
 
-def line_mesh(length: float, elements: int, dim: int, reference: Reference, pair: Pair) -> LineMesh:
+def line_mesh(length: float, elements: int, dim: int, *, reference: Reference, pair: Pair) -> LineMesh:
     """The mesh of a beam whose deformation meets a reference condition; see :func:`fem.beam`."""
     node = _NODE[dim]
     last = len(node) * elements

@@ -127,16 +127,14 @@ def plane_compliance(compliance: Array, plane: str) -> Array:
     others = (2,)
     inner = compliance[np.ix_(IN_PLANE, IN_PLANE)]
     across = compliance[np.ix_(IN_PLANE, others)]
-    made: Array = inner - across @ across.T / compliance[2, 2]
-    return made
+    return inner - across @ across.T / compliance[2, 2]
 
 
 def normal_stress(compliance: Array, plane: str) -> Array:
     """σ_zz over (σ_xx, σ_yy, σ_xy), (3,): zero in plane stress, that of ε_zz = 0 in plane strain."""
     if plane == "stress":
         return np.zeros(3)
-    made: Array = -compliance[2, IN_PLANE] / compliance[2, 2]
-    return made
+    return -compliance[2, IN_PLANE] / compliance[2, 2]
 
 
 def checked_compliance(name: str, material: Elastic, plane: str | None) -> Array:

@@ -85,8 +85,7 @@ class Cell:
         """The node at the mirror image of each node (first two axes exchanged): turns a cell inside out."""
         swapped = self.positions.copy()
         swapped[:, [0, 1]] = swapped[:, [1, 0]]
-        found: list[int] = np.abs(swapped[:, None] - self.positions[None]).max(axis=2).argmin(axis=1).tolist()
-        return found
+        return np.abs(swapped[:, None] - self.positions[None]).max(axis=2).argmin(axis=1).tolist()
 
     def facet(self, number: int) -> tuple[Cell, list[int]]:
         """The kind of a facet, and its nodes among those of the cell."""

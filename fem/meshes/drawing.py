@@ -44,7 +44,7 @@ def drawing(mesh: SolidMesh) -> Drawing:
     return Drawing(name, used, np.searchsorted(used, cells), drawn, tuple(pieces))
 
 
-def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], firsts: Array, corners: list[Array]) -> tuple:
+def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Array, corners: list[Array]) -> tuple:
     """Stresses at the nodes of all drawn cells.
 
     By blocks: ``own`` (nodes, q) or (k, nodes, q), the polynomials through the points of a cell at all its nodes; the

@@ -29,8 +29,7 @@ def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
             f"{name} must have node numbers from {mesh.numbers[0]} to {mesh.numbers[-1]}, got {listed(lost)}, which no "
             "cell has"
         )
-    made: Array = np.searchsorted(mesh.numbers, numbers)
-    return made
+    return np.searchsorted(mesh.numbers, numbers)
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,7 @@ class SolidMesh:
 
     def numbered(self, cells: Array) -> Array:
         """Numbers of cells (block, cell), all cells counted through."""
-        made: Array = self.starts[cells[:, 0]] + cells[:, 1]
-        return made
+        return self.starts[cells[:, 0]] + cells[:, 1]
 
     def at(self, block: int, order: int) -> Points:
         """The points of a quadrature rule in the cells of a block."""
@@ -122,8 +121,7 @@ class Facets(NamedTuple):
     @property
     def boundary(self) -> Array:
         """Which of all facets have one cell only."""
-        made: Array = self.cells[self.label] == 1
-        return made
+        return self.cells[self.label] == 1
 
 
 def _padded(rows: Array, width: int) -> Array:
@@ -153,8 +151,7 @@ def points_in(points: Array, block: Block, order: int) -> Points:
 
 def jacobians(points: Array, block: Block, slopes: Array) -> Array:
     """∂x/∂ξ, (k, q, d, d)."""
-    made: Array = np.einsum("kni,njq->kqij", points[block.nodes], slopes, optimize=True)
-    return made
+    return np.einsum("kni,njq->kqij", points[block.nodes], slopes, optimize=True)
 
 
 def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:

@@ -18,8 +18,7 @@ def through_points(kind: Cell, at: Array) -> Array:
     coefficients as there are points.
     """
     own = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
-    made: Array = _monomials(at, len(own)) @ np.linalg.inv(_monomials(own, len(own)))
-    return made
+    return _monomials(at, len(own)) @ np.linalg.inv(_monomials(own, len(own)))
 
 
 def _monomials(x: Array, count: int) -> Array:

@@ -18,17 +18,17 @@ from flexph.numerics import checks as check
 
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
-from ..meshes.mesh_reading import solid_mesh
-from ..solids.solid_loads import load_ports
-from ..solids.solid_model import solid_model, watched
-from .plate_inertia import plate_inertia
-from .plate_loads import load_port
-from .plate_model import PlateModel, Theory
-from .plate_sections import plate_sections
-from .plate_setup import plate_model
-from .plate_supports import Support
-from .plate_ties import referred, tied
-from .plate_view import plate_view
+from ..meshes.reading import solid_mesh
+from ..solids.loads import load_ports
+from ..solids.model import solid_model, watched
+from .inertia import plate_inertia
+from .loads import load_port
+from .model import PlateModel, Theory
+from .sections import plate_sections
+from .setup import plate_model
+from .supports import Support
+from .ties import referred, tied
+from .view import plate_view
 
 Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
@@ -62,7 +62,7 @@ def plate(
     is Kirchhoff's plate at every thickness and nothing locks (L. Beirão da Veiga et al., Math. Models Methods Appl.
     Sci. 25 (2015)).
 
-    u, γ are Lagrange functions of degree 2; w are C¹ cubic macro elements (:mod:`fem.plate_macro`). N, M, Q live at
+    u, γ are Lagrange functions of degree 2; w are C¹ cubic macro elements (:mod:`.macro_elements`). N, M, Q live at
     points of each cell, M at three points of each of its pieces (six in quadrilaterals with shear): all pairs are
     conforming, local and algebraically the displacement elements. Frequencies come from above, at order 4 where the
     motion is smooth, and none is spurious; rigid motions alone have no stress.

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from flexph.numerics.arrays import Array
 
-from .solid_model import SolidModel
+from .model import SolidModel
 
 FLAT = 1e-9
 """Moment of the points around a corner over the largest one below which no slope is taken along its direction."""
@@ -55,5 +55,4 @@ def _fitted(at: Array, positions: Array, weights: Array, *, points: Array, corne
     moments = np.stack([np.stack([summed(w * lever[:, i] * lever[:, j]) for j in range(d)], 1) for i in range(d)], 1)
     slope = np.einsum("gij,gj->gi", np.linalg.pinv(moments, rcond=FLAT, hermitian=True), at - middle)
     slope[np.einsum("gi,gi->g", slope, at - middle) > FAR] = 0.0
-    made: Array = w * (1.0 + np.einsum("ki,ki->k", slope[corners], lever))
-    return made
+    return w * (1.0 + np.einsum("ki,ki->k", slope[corners], lever))

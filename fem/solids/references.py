@@ -16,8 +16,8 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import cross, spins
 
 from ..meshes.null_space import null_space
-from .solid_model import SolidModel
-from .solid_ties import Tied
+from .model import SolidModel
+from .ties import Tied
 
 
 def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:

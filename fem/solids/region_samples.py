@@ -14,7 +14,7 @@ from flexph.numerics.rotations import cross, spins
 from ..meshes.cells import table
 from ..meshes.regions import Region
 from ..meshes.solid_mesh import facet_groups
-from .solid_model import SolidModel
+from .model import SolidModel
 
 THIN = 1e-8
 """Smallest over largest moment of the nodes of a region below which they lie on a line, or at one point."""
@@ -32,8 +32,7 @@ class Measured:
     @property
     def centre(self) -> Array:
         """Weighted mean of the positions, (d,) [m]."""
-        made: Array = self.weights @ self.at
-        return made
+        return self.weights @ self.at
 
     @property
     def dim(self) -> int:
@@ -43,14 +42,12 @@ class Measured:
     @property
     def levers(self) -> Array:
         """e_a × (x − x̄), (s, k, d)."""
-        made: Array = np.einsum("aij,kj->aki", cross(self.dim), self.at - self.centre)
-        return made
+        return np.einsum("aij,kj->aki", cross(self.dim), self.at - self.centre)
 
     @property
     def gram(self) -> Array:
         """Second moments, (s, s)."""
-        made: Array = np.einsum("aki,bki,k->ab", self.levers, self.levers, self.weights)
-        return made
+        return np.einsum("aki,bki,k->ab", self.levers, self.levers, self.weights)
 
     @property
     def spans(self) -> bool:

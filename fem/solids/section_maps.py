@@ -16,10 +16,10 @@ from flexph.numerics.rotations import cross, spins
 from ..meshes.cells import CELLS
 from ..meshes.solid_mesh import SolidMesh
 from ..meshes.stress_shapes import through_points
+from .model import SolidModel
 from .region_samples import facet_samples
 from .section_surfaces import Surface, oriented, surface
-from .solid_model import SolidModel
-from .solid_view import tensor_rows
+from .view import tensor_rows
 
 COMPONENT = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
 """Places of (xx, yy, zz, xy, yz, xz) in the symmetric tensor."""
@@ -136,5 +136,4 @@ def _on_cell(kind: Any, side: int) -> Array:
     facet, _ = kind.facet(side)
     points, _ = facet.quadrature(facet.mass)
     shares, _ = CELLS[facet.shape].shapes(points)
-    made: Array = shares.T @ REFERENCE[kind.shape][list(FACETS[kind.shape][side])]
-    return made
+    return shares.T @ REFERENCE[kind.shape][list(FACETS[kind.shape][side])]

@@ -13,9 +13,9 @@ from flexph.numerics.arrays import Array
 
 from ..meshes.regions import Region, region
 from ..meshes.solid_mesh import SolidMesh, facet_groups
+from .model import SolidModel
 from .region_samples import facet_samples
-from .solid_model import SolidModel
-from .solid_ties import Where
+from .ties import Where
 
 CLOSED = 1e-6
 """Length of the mean normal below which a surface is closed."""

@@ -24,13 +24,13 @@ from flexph.systems.validity import ValidityWarning
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
 from ..materials.file_materials import file_materials, warn_of_elements
-from ..meshes.mesh_reading import solid_mesh
+from ..meshes.reading import solid_mesh
+from .loads import load_port, load_ports
+from .model import SolidModel, solid_model, watched
 from .references import referred
 from .section_maps import solid_sections
-from .solid_loads import load_port, load_ports
-from .solid_model import SolidModel, solid_model, watched
-from .solid_ties import tied
-from .solid_view import solid_view
+from .ties import tied
+from .view import solid_view
 
 Plane = Literal["stress", "strain"]
 UNDAMPED = Damping()

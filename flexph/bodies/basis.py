@@ -97,8 +97,7 @@ class Held:
         found = factor.solve(right)
         if not np.all(np.isfinite(found)):
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular")
-        moved: Array = found[: length.size] / length[:, None]
-        return moved
+        return found[: length.size] / length[:, None]
 
     def static(self, ports: Sequence[str]) -> Array:
         """Responses to a unit force along each axis and a unit torque about each at the ports, (n, k).
@@ -141,8 +140,7 @@ class Held:
         found = vibrations(system, count)
         if found.rigid:
             raise ValueError(f"body must not deform without stress: it has {found.rigid} modes of frequency zero")
-        shapes: Array = found.shapes[:n].real
-        return shapes
+        return found.shapes[:n].real
 
     def derivatives(self, vectors: Array, count: int) -> Array:
         """Modal derivatives: static responses ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)`` to the quadratic strains of pairs.
@@ -158,8 +156,7 @@ class Held:
         if count > found:
             raise ValueError(f"derivatives must be at most {found}, as many as are independent here, got {count}")
         leading = slice(None, -count - 1, -1)
-        picked: Array = moved @ weights[:, leading] / np.sqrt(energy[leading])
-        return picked
+        return moved @ weights[:, leading] / np.sqrt(energy[leading])
 
     def pair_strains(self, vectors: Array) -> Array:
         """Quadratic strains W(s_i ∘ s_j) of all pairs i ≤ j of vectors, (m, pairs).
@@ -172,8 +169,7 @@ class Held:
         mass = np.sqrt(np.einsum("nk,nk->k", vectors, self.mass @ vectors))
         slopes = self.elastic.slopes @ (vectors * mass / energy)
         i, j = np.triu_indices(slopes.shape[1])
-        found: Array = self.elastic.weights @ (np.where(i == j, 1.0, np.sqrt(2.0)) * slopes[:, i] * slopes[:, j])
-        return found
+        return self.elastic.weights @ (np.where(i == j, 1.0, np.sqrt(2.0)) * slopes[:, i] * slopes[:, j])
 
     def ritz(self, vectors: Array) -> Array:
         """Vectors of the same span with TᵀMT = m and TᵀKT diagonal, ascending; m is the mass of the body.
@@ -191,8 +187,7 @@ class Held:
         largest = np.abs(basis).max(axis=0, initial=0.0)
         basis = np.where(np.abs(basis) > SILENT * largest, basis, 0.0)
         signs = np.sign(basis[np.argmax(np.abs(basis), axis=0), np.arange(basis.shape[1])])
-        made: Array = signs * np.sqrt(self.body.mass) * basis
-        return made
+        return signs * np.sqrt(self.body.mass) * basis
 
 
 def inertia_forces(body: Body) -> tuple[Array, Array]:

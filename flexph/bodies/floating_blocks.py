@@ -194,8 +194,7 @@ class FloatingBlocks:
         lever = load.positions + (load.shapes @ u).reshape(load.positions.shape)
         turning = np.einsum("aij,kj->kia", self.basis, lever).reshape(-1, self.spins)
         means = np.hstack([np.tile(np.eye(self.d), (len(lever), 1)), turning, load.shapes.toarray()])
-        rows: Array = np.repeat(load.measures, self.d)[:, None] * means
-        return rows
+        return np.repeat(load.measures, self.d)[:, None] * means
 
     # --- H and z
 

@@ -112,8 +112,7 @@ class _Shift:
     @cached_property
     def motion(self) -> Array:
         """A (d + s, n)."""
-        made: Array = self.weights @ self.rows
-        return made
+        return self.weights @ self.rows
 
     def inertia(self) -> Inertia:
         """The mass integrals of φ̃."""
@@ -139,8 +138,7 @@ class _Shift:
         first, second = self._with(i, j), self._with(j, i)
         both = np.einsum("kl,lm,qm->kq", self.fields[:, i], self.second, self.fields[:, j])  # ∫ρ R_ki R_qj
         a = self.weights
-        made: Array = a.T @ both @ a - first.T @ a - a.T @ second
-        return made
+        return a.T @ both @ a - first.T @ a - a.T @ second
 
     def _with(self, i: int, j: int) -> Array:
         """∫ρφ_i R_kj over the rows L, (d + s, r)."""

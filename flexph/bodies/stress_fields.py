@@ -16,22 +16,19 @@ _MATRIX = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
 def tensors(rows: Any, sigma: Array) -> Array:
     """Tensors (..., k, 6) of stress coordinates σ (..., m), by rows (k·6, m) of a :class:`flexph.TensorField`."""
     flat = np.asarray(sigma).reshape(-1, np.shape(sigma)[-1])
-    made: Array = (rows @ flat.T).T.reshape(*np.shape(sigma)[:-1], -1, 6)
-    return made
+    return (rows @ flat.T).T.reshape(*np.shape(sigma)[:-1], -1, 6)
 
 
 def principal_stresses(stress: Array) -> Array:
     """σ₁ ≥ σ₂ ≥ σ₃ of tensors (..., 6): (..., 3) [Pa]."""
-    made: Array = np.linalg.eigvalsh(stress[..., _MATRIX])[..., ::-1]
-    return made
+    return np.linalg.eigvalsh(stress[..., _MATRIX])[..., ::-1]
 
 
 def von_mises(stress: Array) -> Array:
     """√(3/2 s:s), s the deviator of tensors (..., 6): (...) [Pa]."""
     normal, shear = stress[..., :3], stress[..., 3:]
     apart = (normal - normal[..., [1, 2, 0]]) ** 2
-    made: Array = np.sqrt(0.5 * apart.sum(axis=-1) + 3.0 * (shear**2).sum(axis=-1))
-    return made
+    return np.sqrt(0.5 * apart.sum(axis=-1) + 3.0 * (shear**2).sum(axis=-1))
 
 
 def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Array:
@@ -65,15 +62,13 @@ def stress_error(field: TensorField, sigma: Array) -> Array:
 
 def energy_norm(field: TensorField, sigma: Array) -> Array:
     """√(∫σ:Sσ) of the whole body [√J], (...): its square is twice the elastic energy."""
-    made: Array = np.sqrt(_by_cells(field, tensors(field.at, sigma)).sum(axis=-1))
-    return made
+    return np.sqrt(_by_cells(field, tensors(field.at, sigma)).sum(axis=-1))
 
 
 def peak_von_mises(field: TensorField, sigma: Array) -> Array:
     """Largest von Mises stress among the points of each cell of the mesh [Pa], (..., cells)."""
     values = von_mises(tensors(field.at, sigma))
-    made: Array = np.maximum.reduceat(values, first_points(field), axis=-1)
-    return made
+    return np.maximum.reduceat(values, first_points(field), axis=-1)
 
 
 def first_points(field: TensorField) -> Array:
@@ -89,5 +84,4 @@ def _by_cells(field: TensorField, stress: Array) -> Array:
     for k, compliance in enumerate(field.compliances):
         mine = field.material == k
         density[..., mine] = np.einsum("...i,ij,...j->...", stress[..., mine, :], compliance, stress[..., mine, :])
-    made: Array = np.add.reduceat(density * field.weights, first_points(field), axis=-1)
-    return made
+    return np.add.reduceat(density * field.weights, first_points(field), axis=-1)

@@ -156,8 +156,7 @@ def shape_of(kind: str) -> str:
 
 
 def _points(one: Instance) -> Array:
-    made: Array = np.array(list(one.part.nodes.values())).reshape(-1, 3) @ one.turn.T + one.shift
-    return made
+    return np.array(list(one.part.nodes.values())).reshape(-1, 3) @ one.turn.T + one.shift
 
 
 def _has(part: Part, member: str) -> bool:

@@ -72,7 +72,7 @@ def point(mass: float, dim: int = 2) -> Body:
     return Body(made, {"point": port}, turns=False)
 
 
-def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point], view: View | None = None) -> Body:
+def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point], *, view: View | None = None) -> Body:
     """A spatial rigid body of its mass [kg], centre (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²]."""
     made = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
     return Body(made, _ports(ports, 3), view=view or _spokes(centre, ports))

@@ -30,7 +30,7 @@ def box(size: Sequence[float], *, density: float, ports: Mapping[str, Point] | N
     mass = density * float(np.prod(edges))
     view = View(corners, np.arange(8)[None, :], "hexahedron", no_shape(corners))
     own = {"centre": (0.0, 0.0, 0.0)}
-    return spatial(mass, np.zeros(3), np.diag(mass * edges**2 / 12.0), _joined(own, ports), view)
+    return spatial(mass, np.zeros(3), np.diag(mass * edges**2 / 12.0), _joined(own, ports), view=view)
 
 
 def cylinder(
@@ -58,7 +58,7 @@ def cylinder(
     middle = np.array([0.5 * length, 0.0, 0.0])
     own = {"root": (0.0, 0.0, 0.0), "middle": tuple(middle), "tip": (length, 0.0, 0.0)}
     second = np.diag([mass * length**2 / 12.0, across, across])
-    return spatial(mass, middle, second, _joined(own, ports), _tube(length, radius, inner))
+    return spatial(mass, middle, second, _joined(own, ports), view=_tube(length, radius, inner))
 
 
 def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
@@ -72,7 +72,7 @@ def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None =
     points, cells = _octasphere(LEVELS)
     view = View(radius * points, cells, "triangle", no_shape(points))
     own = {"centre": (0.0, 0.0, 0.0)}
-    return spatial(mass, np.zeros(3), mass * radius**2 / 5.0 * np.eye(3), _joined(own, ports), view)
+    return spatial(mass, np.zeros(3), mass * radius**2 / 5.0 * np.eye(3), _joined(own, ports), view=view)
 
 
 def _joined(own: Mapping[str, Point], given: Mapping[str, Point] | None) -> dict[str, Point]:

@@ -39,7 +39,7 @@ def solid(mesh: Source, *, density: float, ports: Mapping[str, Point]) -> Body:
         points, cells = merged(points, cells)
         refuse_open(cells)
     volume, centre, second = _integral(points, cells)
-    return spatial(density * volume, centre, density * second, ports, _view(points, cells))
+    return spatial(density * volume, centre, density * second, ports, view=_view(points, cells))
 
 
 def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:

@@ -68,8 +68,7 @@ class Angles(Orientation):
         """W (3, 3), ``ω = W(ζ) ζ̇``: its columns are the axes of the angles in body axes."""
         (_, b, c), (i, j, k) = self._factors(zeta), self.axes
         one = np.eye(3)
-        made: Array = self._ordered(np.stack([(b @ c).T @ one[i], c.T @ one[j], one[k]])).T
-        return made
+        return self._ordered(np.stack([(b @ c).T @ one[i], c.T @ one[j], one[k]])).T
 
     def Z(self, zeta: Array) -> Array:
         """W⁻¹; ValueError at gimbal lock, where two axes are one ([rigid] eq. (16a) and (18))."""

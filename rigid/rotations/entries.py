@@ -45,8 +45,7 @@ class RotationMatrix(Orientation):
 
     def Z(self, zeta: Array) -> Array:
         """[rigid] eq. (11): [[0, −R₃, R₂], [R₃, 0, −R₁], [−R₂, R₁, 0]]."""
-        made: Array = _COLUMNS @ zeta
-        return made
+        return _COLUMNS @ zeta
 
     @property
     def conditions(self) -> tuple[PositionConstraint, ...]:
@@ -89,8 +88,7 @@ class Quaternion(Orientation):
         u, w = np.asarray(zeta)[..., :3], np.asarray(zeta)[..., 3]
         level = w * w - np.einsum("...i,...i->...", u, u)
         turned = u[..., :, None] * u[..., None, :] + w[..., None, None] * skew(u, 3)
-        made: Array = level[..., None, None] * np.eye(3) + 2.0 * turned
-        return made
+        return level[..., None, None] * np.eye(3) + 2.0 * turned
 
     def slopes(self, zeta: Array) -> Array:
         """∂R/∂u_k = 2(e_k uᵀ + u e_kᵀ − u_k 1 + w[e_k]×), ∂R/∂w = 2(w 1 + [u]×)."""

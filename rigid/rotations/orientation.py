@@ -83,8 +83,7 @@ class Orientation(ABC):
 
     def jacobian(self, zeta: Array, vector: Array) -> Array:
         """∂(R(ζ)X)/∂ζ (dim, size) of a vector X (dim,) of the body axes."""
-        made: Array = (self.slopes(zeta) @ vector).T
-        return made
+        return (self.slopes(zeta) @ vector).T
 
     def check(self, name: str, zeta: Any) -> Array:
         """ζ (size,) as an array, or ValueError that says how far it is from a rotation."""

@@ -113,8 +113,7 @@ class BodyAxes:
 
         def value(zeta: Array) -> Array:
             at = zeta[: self.dim] if self.pivot is None else self.pivot
-            made: Array = at + self.rotation(zeta) @ point
-            return made
+            return at + self.rotation(zeta) @ point
 
         def jacobian(zeta: Array) -> Array:
             return np.hstack([origin, self.orientation.jacobian(self.turned(zeta), point)])

@@ -32,7 +32,7 @@ class Pinned:
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
         """c (dim,)."""
-        return (_kept(name, body, self.at, np.eye(body.dim), self.to),)
+        return (_kept(name, body, self.at, rows=np.eye(body.dim), through=self.to),)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class OnLine:
     def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
         """c (dim − 1,)."""
         rows = normals(unit(f"constraint {name!r}: along", self.along, body.dim))
-        return (_kept(name, body, self.at, rows, self.through),)
+        return (_kept(name, body, self.at, rows=rows, through=self.through),)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class OnPlane:
         if body.dim == 2:
             raise ValueError(f"constraint {name!r}: OnPlane is for bodies of space, in the plane take OnLine")
         row = unit(f"constraint {name!r}: normal", self.normal, body.dim)[None]
-        return (_kept(name, body, self.at, row, self.through),)
+        return (_kept(name, body, self.at, rows=row, through=self.through),)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Rolling:
         if body.dim == 2:
             if self.axis is not None:
                 raise ValueError(f"constraint {name!r}: axis must be None in the plane, got {self.axis!r}")
-            return _rolling_in_plane(name, body, point, n, radius, ground)
+            return _rolling_in_plane(name, body, point, n, radius=radius, ground=ground)
         if self.axis is None:
             raise ValueError(f"constraint {name!r}: axis of the disc must be given in space")
         disc = _Disc(name, body, point, unit(f"constraint {name!r}: axis", self.axis, 3), n, radius, ground)
@@ -195,8 +195,7 @@ class _Disc:
         a = R @ self.axis
         e = self.normal - (self.normal @ a) / (a @ a) * a
         spin = R @ self.body.spin
-        made: Array = along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
-        return made
+        return along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
 
     def _sine(self, squared: float) -> float:
         """s = |n × a|; raises LyingFlat where it is zero, or would be imaginary in an iteration."""
@@ -206,7 +205,7 @@ class _Disc:
 
 
 def _rolling_in_plane(
-    name: str, body: BodyAxes, point: Array, n: Array, radius: float, ground: Array
+    name: str, body: BodyAxes, point: Array, n: Array, *, radius: float, ground: Array
 ) -> tuple[Made, ...]:
     along = np.array([[n[1], -n[0]]])
     place, directions = body.place(point), body.directions(point)
@@ -222,7 +221,7 @@ def _rolling_in_plane(
     return (PositionConstraint(f"{name}.height", over), VelocityConstraint(f"{name}.slip", slip, rolled))
 
 
-def _kept(name: str, body: BodyAxes, at: Vector, rows: Array, through: Vector | None) -> PositionConstraint:
+def _kept(name: str, body: BodyAxes, at: Vector, *, rows: Array, through: Vector | None) -> PositionConstraint:
     point = vector(f"constraint {name!r}: at", at, body.dim)
     return PositionConstraint(name, combined(rows, body.place(point), _through(name, through, body.dim)))
 

@@ -31,7 +31,7 @@ class Force:
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
         """B (n_kin, 1 or dim)."""
         point = vector(f"port {name!r}: at", self.at, body.dim)
-        rows = _rows(name, self.along, self.axes, body.dim)
+        rows = _rows(name, self.along, axes=self.axes, dim=body.dim)
         if self.axes == "body":
             return {name: ExternalPort(body.lever(point).T @ rows.T)}
         directions, place = body.directions(point), combined(rows, body.place(point), np.zeros(body.dim))
@@ -56,7 +56,7 @@ class Torque:
                 raise ValueError(f"port {name!r}: about must be None in the plane, got {self.about!r}")
             check.choice(f"port {name!r}: axes", self.axes, ("world", "body"))
             return {name: ExternalPort(body.spin.T, turning(body))}
-        rows, spin = _rows(name, self.about, self.axes, 3, "about"), body.spin.T
+        rows, spin = _rows(name, self.about, axes=self.axes, dim=3, word="about"), body.spin.T
         if self.axes == "body":
             return {name: ExternalPort(spin @ rows.T)}
         return {name: ExternalPort(lambda zeta: spin @ body.rotation(zeta).T @ rows.T)}
@@ -119,7 +119,7 @@ def _entry(body: BodyAxes, k: int) -> PositionMap:
     return PositionMap(lambda zeta: zeta[span][k : k + 1], lambda zeta: row)
 
 
-def _rows(name: str, direction: Vector | None, axes: str, dim: int, word: str = "along") -> Array:
+def _rows(name: str, direction: Vector | None, *, axes: str, dim: int, word: str = "along") -> Array:
     """A unit direction as one row, or all axes."""
     check.choice(f"port {name!r}: axes", axes, ("world", "body"))
     return np.eye(dim) if direction is None else unit(f"port {name!r}: {word}", direction, dim)[None]
@@ -139,5 +139,4 @@ def _gimbal(known: Angles, which: int, R: Array) -> Array:
         raise ValueError(f"the gimbal of {known.name} is locked: its outer and its inner axis are one")
     second = across / (-length if known.proper else length * float(one[j] @ np.cross(one[k], one[i])))
     side = (np.cross(second, third), across, np.cross(first, second))[which]
-    made: Array = side / float((first, second, third)[which] @ side)
-    return made
+    return side / float((first, second, third)[which] @ side)

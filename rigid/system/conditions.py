@@ -91,20 +91,20 @@ def _check_functions(system: SystemModel, zeta: Array, rng: np.random.Generator)
         )
     )
     for name, of in maps.items():
-        _compare(f"the jacobian of {name}", of.value, of.jacobian(zeta), zeta, size)
+        _compare(f"the jacobian of {name}", of.value, of.jacobian(zeta), zeta=zeta, size=size)
     for i, potential in enumerate(system.potentials):
         name, energy = potential_name(system, i), energy_of(potential)
         if isinstance(potential, Invariants):
-            _compare(f"the jacobian of the {name}", potential.values, potential.jacobian(zeta), zeta, size)
+            _compare(f"the jacobian of the {name}", potential.values, potential.jacobian(zeta), zeta=zeta, size=size)
             _check_quadratic(name, potential, zeta, zeta + 0.1 * size * rng.standard_normal(zeta.size))
             pi = potential.values(zeta)
             gradient = potential.jacobian(zeta).T @ potential.gradient(pi)
         else:
             gradient = np.asarray(potential.gradient(zeta), dtype=float)
-        _compare(f"the gradient of the {name}", partial(_listed_energy, energy), gradient[None], zeta, size)
+        _compare(f"the gradient of the {name}", partial(_listed_energy, energy), gradient[None], zeta=zeta, size=size)
 
 
-def _compare(name: str, function: Callable[[Array], Any], given: Array, zeta: Array, size: Array) -> None:
+def _compare(name: str, function: Callable[[Array], Any], given: Array, *, zeta: Array, size: Array) -> None:
     numeric = np.empty(given.shape)
     here = np.abs(np.asarray(function(zeta), dtype=float))
     for j in range(zeta.size):

@@ -38,8 +38,7 @@ def _of_damper(term: Damper, W: Array, rates: Array) -> Array:
             row = f"{term.name}[{k}]" if rates.size > 1 else term.name
             _refuse_source(row, s[None], np.asarray(term.relation.force(s), dtype=float)[None])
     scaled = W * np.sqrt(np.maximum(term.relation.resistance(rates), 0.0))
-    made: Array = scaled @ scaled.T
-    return made
+    return scaled @ scaled.T
 
 
 def _refuse_source(name: str, omega: Array, force: Array) -> None:

@@ -56,8 +56,7 @@ def _undetermined(system: SystemModel, zeta: Array) -> Array:
     acting = [_change(system, zeta, free), free.T @ system.G(zeta, momenta) @ free]
     acting.append(np.column_stack([free.T @ system.tau_d(zeta, v) for v in free.T]))
     sized = [a / np.abs(a).max() for a in acting if a.any()]
-    left: Array = own @ _kernel(np.vstack(sized)) if sized else own
-    return left
+    return own @ _kernel(np.vstack(sized)) if sized else own
 
 
 def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
@@ -78,5 +77,4 @@ def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
 def _kernel(matrix: Array) -> Array:
     """Orthonormal columns of the kernel of rows of size one."""
     _, values, right = np.linalg.svd(matrix, full_matrices=True)
-    made: Array = right[int(np.sum(values > RANK)) :].T
-    return made
+    return right[int(np.sum(values > RANK)) :].T

@@ -100,7 +100,7 @@ def check_shapes(system: SystemModel) -> None:
             )
     check.array("gyroscopic G(ζ, Γ)", system.G(zeta, np.zeros(v)), (v, v))
     for constraint in (*system.constraints, *system.coordinates):
-        _check_map(f"constraint {constraint.name!r}", constraint.map, n, zeta)
+        _check_map(f"constraint {constraint.name!r}", constraint.map, n, zeta=zeta)
     for condition in system.coordinates:
         defect = start_defect(condition, zeta)
         if defect is not None:
@@ -108,11 +108,11 @@ def check_shapes(system: SystemModel) -> None:
     for of in system.velocity_constraints:
         rows = check.array(f"velocity constraint {of.name!r}", at(of.matrix, zeta), (None, v)).shape[0]
         if of.position is not None:
-            _check_map(f"the position of velocity constraint {of.name!r}", of.position, n, zeta, rows)
+            _check_map(f"the position of velocity constraint {of.name!r}", of.position, n, zeta=zeta, rows=rows)
     for name, port in system.ports.items():
         width = check.array(f"port {name!r}", at(port.matrix, zeta), (v, None)).shape[1]
         if port.position is not None:
-            _check_map(f"the position of port {name!r}", port.position, n, zeta, width)
+            _check_map(f"the position of port {name!r}", port.position, n, zeta=zeta, rows=width)
     for term in system.dissipation:
         if isinstance(term, Damper):
             check.array(f"the directions of damper {term.name!r}", at(term.directions, zeta), (v, None))
@@ -129,7 +129,7 @@ def check_shapes(system: SystemModel) -> None:
             check.array(f"the gradient of the {name}", potential.gradient(zeta), (n,))
 
 
-def _check_map(name: str, of: PositionMap, n: int, zeta: Array, rows: int | None = None) -> None:
+def _check_map(name: str, of: PositionMap, n: int, *, zeta: Array, rows: int | None = None) -> None:
     count = check.array(name, of.value(zeta), (rows,)).size
     check.array(f"the jacobian of {name}", of.jacobian(zeta), (count, n))
 

@@ -124,8 +124,7 @@ class SystemModel(Memo):
         """M, made positive definite by a mass of its own size along its kernel."""
         unit, kernel = self._scaled_mass
         sized = unit[:, None] * kernel
-        made: Array = self.mass + sized @ sized.T
-        return made
+        return self.mass + sized @ sized.T
 
     @cached_property
     def _scaled_mass(self) -> tuple[Array, Array]:

@@ -54,8 +54,7 @@ def _reached(system: SystemModel, direction: Array) -> Array:
     size, step = sizes(system, system.sample), system.spread / SUBSTEPS
 
     def rate(zeta: Array) -> Array:
-        along: Array = system.Z(zeta) @ allowed(system.constraint_rows(zeta), direction)
-        return along
+        return system.Z(zeta) @ allowed(system.constraint_rows(zeta), direction)
 
     first = float(np.abs(rate(system.sample) / size).max(initial=0.0))
     if first == 0.0:  # nothing moves
@@ -75,8 +74,7 @@ def allowed(rows: Array, omega: Array) -> Array:
     _, values, right = np.linalg.svd(rows, full_matrices=True)
     rank = int(np.sum(values > RANK * values.max(initial=0.0)))
     free = right[rank:]
-    made: Array = free.T @ (free @ omega)
-    return made
+    return free.T @ (free @ omega)
 
 
 class Independence:

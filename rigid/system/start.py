@@ -40,7 +40,7 @@ class Accelerations(NamedTuple):
 
 
 def accelerations(
-    system: SystemModel, zeta: Array, omega: Array, inputs: Mapping[str, Input], time: float
+    system: SystemModel, zeta: Array, omega: Array, *, inputs: Mapping[str, Input], time: float
 ) -> Accelerations:
     """See :meth:`MultibodySystem.accelerations`."""
     n, k = system.velocities, system.layout.lam
@@ -69,14 +69,12 @@ def _saddle(mass: Array, rows: Array, right: Array) -> Array:
     sizes = np.abs(rows * unit).max(axis=1, initial=0.0)
     scale = np.concatenate([unit, 1.0 / np.where(sizes > 0.0, sizes, 1.0)])
     assert scale.size == n + k
-    found: Array = scale * np.linalg.lstsq(scale[:, None] * matrix * scale, scale * right, rcond=1e-12)[0]
-    return found
+    return scale * np.linalg.lstsq(scale[:, None] * matrix * scale, scale * right, rcond=1e-12)[0]
 
 
 def _units(mass: Array) -> Array:
     """Velocities in which M has a unit diagonal."""
-    made: Array = np.where(np.diag(mass) > 0.0, np.diag(mass), np.diag(mass).max(initial=0.0) or 1.0) ** -0.5
-    return made
+    return np.where(np.diag(mass) > 0.0, np.diag(mass), np.diag(mass).max(initial=0.0) or 1.0) ** -0.5
 
 
 def _without_round_off(mass: Array, rows: Array, multipliers: Array, forces: Array) -> Array:
@@ -97,11 +95,10 @@ def _rate_of_rows(system: SystemModel, zeta: Array, omega: Array) -> Array:
         system.constraint_rows(zeta + a * step * along) - system.constraint_rows(zeta - a * step * along)
         for a in (1.0, 2.0)
     )
-    made: Array = (8.0 * near - far) / (12.0 * step)
-    return made
+    return (8.0 * near - far) / (12.0 * step)
 
 
-def state(system: SystemModel, positions: Any, velocities: Any, inputs: Mapping[str, Input], time: float) -> Array:
+def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mapping[str, Input], time: float) -> Array:
     """See :meth:`MultibodySystem.state`."""
     zeta = check.array("positions", positions, (system.positions,))
     omega = check.array("velocities", velocities, (system.velocities,))
@@ -118,7 +115,7 @@ def state(system: SystemModel, positions: Any, velocities: Any, inputs: Mapping[
             f"inconsistent start: velocities do not meet {system.constraint_names[i]}, whose rate is {defect[i]:.3g} "
             f"(terms of {size[i]:.3g}); {REMEDY}"
         )
-    made = accelerations(system, zeta, omega, inputs, check.number("time", time))
+    made = accelerations(system, zeta, omega, inputs=inputs, time=check.number("time", time))
     return np.concatenate([zeta, omega, made.lam, made.mu])
 
 

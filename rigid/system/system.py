@@ -95,7 +95,7 @@ class MultibodySystem(SystemModel):
         the constraint and its defect, unless c(ζ) = 0, c'Zϖ = 0, Aϖ = 0 and the conditions of the coordinates hold to
         1e-8 of their terms. A velocity constraint that is the rate of a position is kept at the position of the start.
         """
-        return start.state(self, positions, velocities, inputs or {}, time)
+        return start.state(self, positions, velocities, inputs=inputs or {}, time=time)
 
     def nearest(self, positions: Sequence[float] | Array, velocities: Sequence[float] | Array) -> tuple[Array, Array]:
         """Consistent positions and velocities near given ones, for :meth:`state`.
@@ -122,7 +122,7 @@ class MultibodySystem(SystemModel):
         """
         zeta = check.array("positions", positions, (self.positions,))
         omega = check.array("velocities", velocities, (self.velocities,))
-        return start.accelerations(self, zeta, omega, inputs or {}, time)
+        return start.accelerations(self, zeta, omega, inputs=inputs or {}, time=time)
 
     def split(self, x: Array) -> Split:
         """ζ, ϖ, λ and μ of one state (n,) or of many (…, n)."""

@@ -161,7 +161,7 @@ def test_steady_load_stays():
     """The load angle and the torque of the phasors, up to (hω)²/4 = 4e-3 of the step."""
     full = machine.rated()
     inputs = {"stator": machine.network, "field": full.field_voltage, "shaft": full.shaft_torque}
-    found = machine.solve("fluxes", full.state, inputs, 50, 0.1)
+    found = machine.solve("fluxes", full.state, inputs, steps_per_cycle=50, end=0.1)
     assert np.ptp(machine.angles(found)) < 2e-4
     np.testing.assert_allclose(-machine.torques(found), -machine.torque(full.state), rtol=4e-3)
 

@@ -66,7 +66,7 @@ def test_momenta_of_free_points_are_kept_to_round_off():
     system = point_masses(
         {"a": 1.0, "b": 2.0, "c": 0.5},
         [[1.0, 0.0], [1.0, 1.0], [2.0, 2.0]],
-        springs=[Spring("a", "b", **HARD), Spring.linear("b", "c", 80.0, 1.0)],
+        springs=[Spring("a", "b", **HARD), Spring.linear("b", "c", stiffness=80.0, length=1.0)],
         rods=[Rod("a", "c", np.sqrt(5.0))],
         dashpots=[Dashpot("a", "b", quadratic(0.5))],
     )
@@ -135,7 +135,7 @@ def test_a_massless_knot_between_springs_is_carried_by_a_rod():
         {"knot": 0.0, "b": 1.0},
         [[1.0, 0.0], [2.0, 0.0]],
         rods=[Rod((0.0, 0.0), "knot", 1.0)],
-        springs=[Spring.linear("knot", "b", 50.0, 0.9)],
+        springs=[Spring.linear("knot", "b", stiffness=50.0, length=0.9)],
     )
     x = system.state(system.sample, np.zeros(4))
     assert system.split(x).lam[0] == pytest.approx(5.0, rel=1e-12)
@@ -191,10 +191,10 @@ def test_bad_points(masses, positions, message):
 def test_a_spring_without_length_is_named():
     """A force without a direction; a spring that is slack at no length has none there, and its limit is known."""
     places = np.array([[0.0, 0.0], [1.0, 0.0]])
-    stiff = point_masses({"a": 1.0, "b": 1.0}, places, springs=[Spring.linear("a", "b", 5.0, 0.3)])
+    stiff = point_masses({"a": 1.0, "b": 1.0}, places, springs=[Spring.linear("a", "b", stiffness=5.0, length=0.3)])
     with pytest.raises(ValueError, match="spring a-b has no length, so that its force has no direction"):
         stiff.state(np.zeros(4), np.zeros(4))
-    loose = point_masses({"a": 1.0, "b": 1.0}, places, springs=[Spring.linear("a", "b", 5.0, 0.0)])
+    loose = point_masses({"a": 1.0, "b": 1.0}, places, springs=[Spring.linear("a", "b", stiffness=5.0, length=0.0)])
     start = loose.state(np.zeros(4), [0.0, 0.0, 2.0, 0.0])
     made = integrate(loose.phdae(start), start, np.linspace(0.0, 0.1, 11), progress=False)
     assert made.balance.largest_residual < 1e-13

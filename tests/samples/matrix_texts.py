@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from fem.meshes.mesh_reading import solid_mesh
-from fem.solids.solid_model import solid_model
+from fem.meshes.reading import solid_mesh
+from fem.solids.model import solid_model
 
 
 def nodal_model(mesh, material, *, plane=None, thickness=None):

@@ -5,9 +5,9 @@ import numpy as np
 from scipy.linalg import eigh
 
 import fem
-from fem.meshes.mesh_reading import solid_mesh
-from fem.plates.plate_setup import plate_model
-from fem.solids.solid_model import solid_model
+from fem.meshes.reading import solid_mesh
+from fem.plates.setup import plate_model
+from fem.solids.model import solid_model
 
 KINDS = ("triangle", "quad")
 THEORIES = ("kirchhoff", "reissner_mindlin")

@@ -74,8 +74,7 @@ class NodalOrder:
             )
         self._refuse_missing(name, labels)
         rows = np.array([self._row[int(node)] for node in labels[:, 0]])
-        made: Array = self.dim * rows + labels[:, 1] - 1
-        return made
+        return self.dim * rows + labels[:, 1] - 1
 
     def _refuse_missing(self, name: str, labels: Array) -> None:
         """ValueError where nodes lack some of their freedoms, or in a stiffness all: supports were taken out."""

@@ -44,8 +44,7 @@ class ForeignNodes:
         if isinstance(given, str):
             if given in self.volumes:
                 raise ValueError(f"{name} must be a region of facets or nodes, got {given!r}, which is made of cells")
-            found: Array = check.lookup("region", given, self.regions, f"{name}: the mesh")
-            return found
+            return check.lookup("region", given, self.regions, f"{name}: the mesh")
         count = len(self.points) if self.rows is None else len(self.rows)
         numbers = node_list(name, given, count)
         if self.rows is None:
@@ -53,8 +52,7 @@ class ForeignNodes:
         lost = numbers[self.rows[numbers] < 0]
         if lost.size:
             raise ValueError(f"{name} must be nodes of cells, got {int(lost[0])}, which no cell has")
-        picked: Array = self.rows[numbers]
-        return picked
+        return self.rows[numbers]
 
 
 def node_list(name: str, given: Any, count: int) -> np.ndarray:

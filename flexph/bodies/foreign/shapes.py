@@ -79,8 +79,7 @@ class FreeOrFixed:
             return self._dense(count)
         inverse = LinearOperator((size, size), matvec=lambda f: self.response(f.reshape(-1, 1)).ravel(), dtype=float)
         start = self.response(np.random.default_rng(0).standard_normal((size, 1)))  # a fixed start: reproducible
-        found: Array = eigsh(self.stiffness, k=count, M=self.mass, sigma=0.0, OPinv=inverse, v0=start.ravel())[1]
-        return found
+        return eigsh(self.stiffness, k=count, M=self.mass, sigma=0.0, OPinv=inverse, v0=start.ravel())[1]
 
     def _dense(self, count: int) -> Array:
         """From the flexibility F: F M v = v/ω², through a root of M, which may be singular."""

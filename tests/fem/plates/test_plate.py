@@ -7,8 +7,8 @@ from plate_meshes import KINDS, SOFT, THEORIES, mindlin, mixed, model, rectangle
 from scipy.linalg import eigh
 
 import fem
-from fem.plates.plate_inertia import plate_inertia
-from fem.plates.plate_macro import macro
+from fem.plates.inertia import plate_inertia
+from fem.plates.macro_elements import macro
 from flexph import GROUND, connect, eigenfrequencies, eliminate, modes, weld
 from flexph.bodies.linear_system import linear_body
 from flexph.bodies.stress_fields import stress_error, tensors, von_mises

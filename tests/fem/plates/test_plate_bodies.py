@@ -12,8 +12,9 @@ from solid_meshes import box
 
 import fem
 import rigid
-from fem.plates import plate, plate_ties
-from fem.plates.plate_ties import rigid_motion, tied
+from fem.plates import plate
+from fem.plates import ties as plate_ties
+from fem.plates.ties import rigid_motion, tied
 from flexph import connect, hinge, integrate, modes, reduce_body
 from flexph.bodies import mean_axes
 from flexph.bodies.floating_frame import floating_body

@@ -9,8 +9,8 @@ from solid_meshes import PLANE, SOLID, box, plane_of
 from spatial_bodies import random_rotation
 
 import fem
-from fem.meshes.mesh_reading import solid_mesh
-from fem.solids.solid_model import solid_model
+from fem.meshes.reading import solid_mesh
+from fem.solids.model import solid_model
 from flexph import GROUND, connect, distributed_load, hinge, integrate, reduce_body, section_forces, weld
 from flexph.numerics.rotations import cross
 

@@ -25,14 +25,19 @@ def test_velocities_that_nothing_acts_on_are_refused(options):
 @pytest.mark.parametrize(
     "options",
     [
-        {"springs": [rigid.Spring.linear("a", "k", 10.0, 1.0)]},  # across, it acts beside the sample only
+        {
+            "springs": [rigid.Spring.linear("a", "k", stiffness=10.0, length=1.0)]
+        },  # across, it acts beside the sample only
         {
             "dashpots": [
                 rigid.Dashpot("k", (3.0, 0.0), viscous(1.0)),
                 rigid.Dashpot("k", (2.0, 1.0), viscous(1.0), name="up"),
             ]
         },
-        {"rods": [rigid.Rod("a", "k", 1.0)], "springs": [rigid.Spring.linear("k", (2.0, 1.0), 10.0, 0.5)]},
+        {
+            "rods": [rigid.Rod("a", "k", 1.0)],
+            "springs": [rigid.Spring.linear("k", (2.0, 1.0), stiffness=10.0, length=0.5)],
+        },
         {"rods": [rigid.Rod("a", "k", 1.0), rigid.Rod("k", (2.0, 1.0), 1.0)]},
     ],
 )

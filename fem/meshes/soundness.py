@@ -143,5 +143,4 @@ def _on(simplex: Array, points: Array, corners: Array) -> Array:
     off = np.linalg.norm(lever - np.einsum("ka,kai->ki", weights, edges), axis=1)
     least = np.minimum(weights.min(axis=1), 1.0 - weights.sum(axis=1))
     apart = np.linalg.norm(corners - points[:, None], axis=2).min(axis=1) > TOUCHING * size
-    found: Array = ~flat & (off <= TOUCHING * size) & (least >= -TOUCHING) & apart
-    return found
+    return ~flat & (off <= TOUCHING * size) & (least >= -TOUCHING) & apart

@@ -15,8 +15,8 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import cross, spins
 
 from ..meshes.regions import Region, region
+from .model import SolidModel
 from .region_samples import Measured, measured
-from .solid_model import SolidModel
 
 How = Literal["rigid", "mean"]
 MEAN_AXIS = "mean_axis"

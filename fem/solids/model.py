@@ -36,8 +36,7 @@ WATCHED = 50
 
 def watched(count: int) -> Array:
     """Numbers of cells, evenly spread over all of them, whose rotations are looked at in every step."""
-    made: Array = np.unique(np.linspace(0, count - 1, WATCHED).round().astype(int))
-    return made
+    return np.unique(np.linspace(0, count - 1, WATCHED).round().astype(int))
 
 
 @dataclass(frozen=True)
@@ -71,14 +70,12 @@ class SolidModel:
     def _of_cells(self, block: int) -> Array:
         """Materials of the cells of a block."""
         start = self.mesh.starts
-        made: Array = self.material_of[start[block] : start[block + 1]]
-        return made
+        return self.material_of[start[block] : start[block + 1]]
 
     def densities(self, block: int) -> Array:
         """ρ (times t in the plane) of the cells of a block, (k,)."""
         density = np.array([m.density for m in self.materials.values()]) * self.thickness
-        made: Array = density[self._of_cells(block)]
-        return made
+        return density[self._of_cells(block)]
 
     @cached_property
     def compliances(self) -> Array:
@@ -229,5 +226,4 @@ def solid_model(
 def _elastic(name: str, given: Any) -> Elastic:
     if not isinstance(getattr(given, "compliance", None), np.ndarray):
         raise ValueError(f"{name} must be a Material, Orthotropic or Anisotropic, got {type(given).__name__}")
-    found: Elastic = given
-    return found
+    return given

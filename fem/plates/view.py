@@ -14,10 +14,10 @@ from ..meshes.drawing import Drawing, drawing, node_values
 from ..meshes.straight_cells import lagrange
 from ..meshes.stress_shapes import through_points
 from ..solids.patches import smoothing
-from ..solids.solid_view import VOIGT_OF_DRAWN
-from .plate_macro import barycentric_slopes
-from .plate_model import PlateModel
-from .plate_regions import node_samples
+from ..solids.view import VOIGT_OF_DRAWN
+from .macro_elements import barycentric_slopes
+from .model import PlateModel
+from .regions import node_samples
 
 COMPONENTS = {"xx": 0, "yy": 1, "xy": 2}
 DRAWN_COMPONENTS = ((0, 0), (1, 1), (3, 2))

@@ -11,9 +11,9 @@ from scipy import sparse
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
-from ..solids.solid_ties import Where
-from .plate_model import PlateModel
-from .plate_regions import place_of
+from ..solids.ties import Where
+from .model import PlateModel
+from .regions import place_of
 
 Holds = Literal["clamped", "hinged", "simple"]
 

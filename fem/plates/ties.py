@@ -18,10 +18,10 @@ from flexph.numerics.factors.sparse_null_space import sparse_null_space
 
 from ..meshes.null_space import null_space
 from ..solids.references import pinned
-from ..solids.solid_ties import Tie, given_ties, refuse_shared
-from .plate_model import PlateModel
-from .plate_regions import Place, centre_of, place_of, samples
-from .plate_supports import Support, support_rows
+from ..solids.ties import Tie, given_ties, refuse_shared
+from .model import PlateModel
+from .regions import Place, centre_of, place_of, samples
+from .supports import Support, support_rows
 
 FRAME = "frame"
 HELD = 1e-9
@@ -148,8 +148,7 @@ def _condensed(
 def _nodes_of(model: PlateModel, motion: Any) -> Array:
     """The nodes of a rigid region from its motion."""
     moved = np.flatnonzero(np.diff(motion.indptr))
-    made: Array = np.unique(moved[moved < model.bending] // 2)
-    return made
+    return np.unique(moved[moved < model.bending] // 2)
 
 
 def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
@@ -182,7 +181,7 @@ def referred(
 ) -> Any:
     """A basis (n, n') of the coordinates without rigid motion: supports, mean axes, or a port that is held.
 
-    Mean axes of a large plate are not a matter of its coordinates, see :func:`fem.references.referred`.
+    Mean axes of a large plate are not a matter of its coordinates, see :func:`fem.solids.references.referred`.
     """
     if held:
         if reference is not None:

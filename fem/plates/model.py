@@ -20,8 +20,8 @@ from flexph.numerics.arrays import Array
 
 from ..meshes.solid_mesh import Points, SolidMesh
 from ..meshes.straight_cells import lagrange
-from ..solids.solid_model import SolidModel
-from .plate_macro import Macro, macro
+from ..solids.model import SolidModel
+from .macro_elements import Macro, macro
 
 Theory = Literal["kirchhoff", "reissner_mindlin"]
 TRANSVERSE = (4, 3)
@@ -73,8 +73,7 @@ class PlateModel:
         """Edges by their corners, ascending (E, 2)."""
         f = self.mesh.facets
         _, first = np.unique(f.label, return_index=True)
-        made: Array = np.sort(f.corners[first, :2], axis=1)
-        return made
+        return np.sort(f.corners[first, :2], axis=1)
 
     @cached_property
     def middles(self) -> Array:
@@ -91,8 +90,7 @@ class PlateModel:
         """Unit normals of the edges (E, 2)."""
         along = self.mesh.points[self.edges[:, 1]] - self.mesh.points[self.edges[:, 0]]
         turned = np.column_stack([along[:, 1], -along[:, 0]])
-        made: Array = turned / np.linalg.norm(along, axis=1, keepdims=True)
-        return made
+        return turned / np.linalg.norm(along, axis=1, keepdims=True)
 
     @cached_property
     def length(self) -> float:
@@ -102,8 +100,7 @@ class PlateModel:
     def edges_of(self, block: int) -> Array:
         """Numbers of the edges of the cells of a block (k, c)."""
         f, count = self.mesh.facets, self.mesh.blocks[block].kind.corners
-        made: Array = f.label[f.places[:, 0] == block].reshape(count, -1).T
-        return made
+        return f.label[f.places[:, 0] == block].reshape(count, -1).T
 
     @property
     def bending(self) -> int:
@@ -122,13 +119,11 @@ class PlateModel:
 
     def at_corners(self, nodes: Array) -> Array:
         """Coordinates (k, 3) of the deflection of nodes that are corners."""
-        made: Array = self.bending + 3 * np.searchsorted(self.corners, nodes)[..., None] + np.arange(3)
-        return made
+        return self.bending + 3 * np.searchsorted(self.corners, nodes)[..., None] + np.arange(3)
 
     def at_edges(self, numbers: Array) -> Array:
         """Coordinates (k,) of the normal slopes of edges."""
-        made: Array = self.bending + 3 * len(self.corners) + np.asarray(numbers)
-        return made
+        return self.bending + 3 * len(self.corners) + np.asarray(numbers)
 
     @cached_property
     def macros(self) -> tuple[tuple[Macro, Array], ...]:
@@ -175,8 +170,7 @@ class PlateModel:
 
     def numbered(self, block: int, cells: Array) -> Array:
         """Numbers of cells of a block, all cells counted through."""
-        made: Array = self.mesh.starts[block] + cells
-        return made
+        return self.mesh.starts[block] + cells
 
     @cached_property
     def densities(self) -> Array:

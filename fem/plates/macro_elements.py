@@ -41,8 +41,7 @@ class Macro:
         piece, weights, slopes = self._found(points)
         own = np.take_along_axis(self.coefficients, piece[:, :, None, None], axis=1)
         polynomials = (_value, _gradient, _hessian)[order](weights, slopes)
-        made: Array = np.einsum("kq...c,kqcn->kq...n", polynomials, own, optimize=True)
-        return made
+        return np.einsum("kq...c,kqcn->kq...n", polynomials, own, optimize=True)
 
     def _found(self, points: Array) -> tuple[Array, Array, Array]:
         """The piece of each point (k, q), its barycentric coordinates (k, q, 3) and their gradients (k, q, 3, 2)."""
@@ -66,16 +65,14 @@ class Macro:
 def areas(triangles: Array) -> Array:
     """Areas of triangles (..., 3, 2), positive counterclockwise."""
     a, b = triangles[..., 1, :] - triangles[..., 0, :], triangles[..., 2, :] - triangles[..., 0, :]
-    made: Array = 0.5 * (a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
-    return made
+    return 0.5 * (a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
 
 
 def barycentric_slopes(triangles: Array) -> Array:
     """Gradients of the barycentric coordinates of triangles (..., 3, 2): (..., 3, 2)."""
     opposite = np.roll(triangles, -2, axis=-2) - np.roll(triangles, -1, axis=-2)
     turned = np.stack([-opposite[..., 1], opposite[..., 0]], axis=-1)
-    made: Array = turned / (2.0 * areas(triangles)[..., None, None])
-    return made
+    return turned / (2.0 * areas(triangles)[..., None, None])
 
 
 def macro(corners: Array, normals: Array) -> Macro:
@@ -102,8 +99,7 @@ def macro(corners: Array, normals: Array) -> Macro:
 def _centre(corners: Array) -> Array:
     """Centroid of triangles, intersection of the diagonals of quadrilaterals."""
     if corners.shape[1] == 3:
-        made: Array = corners.mean(axis=1)
-        return made
+        return corners.mean(axis=1)
     a, b = corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1]
     lever = corners[:, 1] - corners[:, 0]
     share = (lever[:, 0] * b[:, 1] - lever[:, 1] * b[:, 0]) / (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
@@ -113,8 +109,7 @@ def _centre(corners: Array) -> Array:
 def _along(unit: Array, corner: int, start: Array, to: Array) -> Array:
     """Coefficient next to a corner, a third of the way to another point: w + ∇w·(x − x_i)/3, (k, 4c)."""
     lever = (to - start) / 3.0
-    made: Array = unit[3 * corner] + lever @ unit[3 * corner + 1 : 3 * corner + 3]
-    return made
+    return unit[3 * corner] + lever @ unit[3 * corner + 1 : 3 * corner + 3]
 
 
 def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> Array:
@@ -122,8 +117,7 @@ def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> A
     towards = lambda a, b, c: 0.25 * own[a] + 0.5 * own[b] + 0.25 * own[c]  # noqa: E731
     rest = slope / 3.0 - d[:, :1] * towards((3, 0, 0), (2, 1, 0), (1, 2, 0))
     rest = rest - d[:, 1:2] * towards((2, 1, 0), (1, 2, 0), (0, 3, 0))
-    made: Array = 2.0 * (rest / d[:, 2:] - 0.25 * own[2, 0, 1] - 0.25 * own[0, 2, 1])
-    return made
+    return 2.0 * (rest / d[:, 2:] - 0.25 * own[2, 0, 1] - 0.25 * own[0, 2, 1])
 
 
 def _join(made: Array, corners: Array, centre: Array) -> None:

@@ -11,7 +11,7 @@ from flexph.bodies.inertia import Inertia
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import spins
 
-from .plate_model import MASS, PlateModel
+from .model import MASS, PlateModel
 
 
 def plate_inertia(model: PlateModel) -> Inertia:

@@ -10,9 +10,9 @@ from scipy import sparse
 from flexph import LoadPort
 
 from ..meshes.regions import Region, region
-from ..solids.solid_loads import Load
-from .plate_model import MASS, PlateModel
-from .plate_regions import edge_samples
+from ..solids.loads import Load
+from .model import MASS, PlateModel
+from .regions import edge_samples
 
 
 def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort:

@@ -15,8 +15,8 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
 from .cells import CELLS
-from .mesh_soundness import refuse_hanging, refuse_overlaps, refuse_pieces
 from .solid_mesh import Block, NamedSet, SolidMesh, righted
+from .soundness import refuse_hanging, refuse_overlaps, refuse_pieces
 
 FLAT = 1e-9
 """Spread of z over that of x and y up to which a mesh lies in a plane."""
@@ -240,8 +240,7 @@ def _sorted_corners(facets: Array) -> Array:
     """Corners (k, 4) ascending, with those that are −1 behind."""
     last = np.iinfo(facets.dtype).max
     found = np.sort(np.where(facets < 0, last, facets), axis=1)
-    made: Array = np.where(found == last, -1, found)
-    return made
+    return np.where(found == last, -1, found)
 
 
 def _of_skfem(mesh: skfem.Mesh) -> tuple[meshio.Mesh, dict[str, NamedSet]]:

@@ -9,7 +9,7 @@ import numpy as np
 from flexph.numerics.arrays import Array
 
 from ..meshes.regions import Region, region
-from .plate_model import MASS, PlateModel
+from .model import MASS, PlateModel
 
 EDGE_POINTS = 4
 

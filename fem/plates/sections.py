@@ -14,8 +14,8 @@ from flexph.numerics.rotations import cross
 
 from ..solids.section_maps import cell_weights, named_regions, side_weights
 from ..solids.section_surfaces import Surface, oriented, surface
-from .plate_model import PlateModel
-from .plate_ties import rigid_motion
+from .model import PlateModel
+from .ties import rigid_motion
 
 
 def plate_sections(

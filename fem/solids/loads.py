@@ -14,9 +14,9 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
 from ..meshes.regions import region
+from .model import SolidModel
 from .region_samples import facet_samples
-from .solid_model import SolidModel
-from .solid_ties import Where
+from .ties import Where
 
 On = Literal["surface", "volume"]
 

@@ -13,8 +13,8 @@ from ..materials.elastic import normal_stress
 from ..meshes.cells import table
 from ..meshes.drawing import Drawing, drawing, node_values
 from ..meshes.stress_shapes import through_points
+from .model import SolidModel
 from .patches import smoothing
-from .solid_model import SolidModel
 
 ORDER = {2: ((0, 0), (1, 1), (3, 2)), 3: ((0, 0), (1, 1), (2, 2), (3, 5), (4, 3), (5, 4))}
 """Places of the components in a drawn tensor (xx, yy, zz, xy, yz, xz), and in the state."""

@@ -15,8 +15,8 @@ from ..materials.elastic import IN_PLANE
 from ..meshes.cells import corner_slopes
 from ..meshes.regions import region
 from ..meshes.solid_mesh import SolidMesh
-from ..solids.solid_model import SolidModel
-from .plate_model import TRANSVERSE, PlateModel, Theory
+from ..solids.model import SolidModel
+from .model import TRANSVERSE, PlateModel, Theory
 
 STRAIGHT = 1e-6
 """Distance of a node on an edge from its middle, over the size of the cell, up to which an edge is straight."""

@@ -1,0 +1,29 @@
+"""Files that many cases write: a run with its ledger and moving bodies, and tables of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from flexph import Solution
+from flexph.export import write_series
+from flexph.export.pictures import ledger_figure
+from flexph.export.tables import write_ledger, write_table
+
+
+def write_run(solution: Solution, folder: Path, series: str, **options: Any) -> None:
+    """The run itself, its ledger as a table and a picture, and its moving bodies for mesh viewers.
+
+    ``series`` is the name of their file and ``options`` are those of :func:`flexph.export.write_series`.
+    """
+    solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
+    write_ledger(folder / "ledger.csv", solution)
+    ledger_figure(solution, folder / "ledger.png")
+    write_series(folder / series, solution, **options)
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """A table of rows that have the same names."""
+    rows = list(rows)
+    write_table(path, {name: [row[name] for row in rows] for name in rows[0]})
