@@ -143,7 +143,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     for name, found in result.runs.items():
         columns |= {f"{label}_{name}": found[part][:, 0] for part, label in
                     (("C", "Q_C"), ("L1", "phi1_Vs"), ("L2", "phi2_Vs"))}  # fmt: skip
-        columns |= {f"casimir_{name}_Vs": casimir(found), f"H_{name}_J": found.balance.energy}
+        columns |= {f"casimir_{name}_Vs": casimir(found), f"H_{name}_J": found.balance.total_energy}
     write_table(folder / "motion.csv", columns)
     draw(result, folder / "casimir.png")
     return figures(result)

@@ -152,7 +152,7 @@ class Result:
     def imbalance(self) -> Mapping[str, float]:
         """Largest |H − H(0) − work of the wheels| over the largest energy by model."""
         runs = {"constrained": self.constrained, "reduced": self.reduced, "mechanism": self.mechanism}
-        return {name: found.energy_drift() for name, found in runs.items()}  # type: ignore[attr-defined]
+        return {name: found.energy_drift() for name, found in runs.items()}
 
     @property
     def side_force(self) -> Array:

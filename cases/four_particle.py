@@ -338,7 +338,7 @@ def orders(rows: Iterable[dict[str, Any]], method: str) -> dict[str, float]:
 
 def figures(result: Result) -> dict[str, Any]:
     """Numbers of the run, and of those beside it."""
-    found, energy = result.run, result.run.balance.energy
+    found, energy = result.run, result.run.balance.total_energy
     linear, angular = drifts(found)
     free = result.undamped[found.method]
     free_linear, free_angular = drifts(free)
@@ -354,12 +354,12 @@ def figures(result: Result) -> dict[str, Any]:
         "energy_increment_max": np.diff(energy).max(),
         "linear_momentum_drift": linear,
         "angular_momentum_drift": angular,  # changed by the dashpot unless eta is 0
-        "undamped_energy_drift": np.abs(free.balance.energy - SPEED).max(),
+        "undamped_energy_drift": np.abs(free.balance.total_energy - SPEED).max(),
         "undamped_linear_momentum_drift": free_linear,
         "undamped_angular_momentum_drift": free_angular,
         "midpoint_balance_residual_max": result.midpoint.balance.residual.max(),
-        "long_energy_increment_max": np.diff(result.long.balance.energy).max(),
-        "long_midpoint_energy_increment_max": np.diff(result.long_midpoint.balance.energy).max(),
+        "long_energy_increment_max": np.diff(result.long.balance.total_energy).max(),
+        "long_midpoint_energy_increment_max": np.diff(result.long_midpoint.balance.total_energy).max(),
         "orders": orders(result.convergence, found.method),
         "steps_per_s": result.steps_per_s,
         "newton_iterations_mean": found.balance.iterations.mean(),
@@ -372,11 +372,11 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     gap, rate = constraints(found["q"]), constraint_rates(found["q"], found["v"])
     at_ends = {f"q{k + 1}_{axis}_m": found["q"][:, 3 * k + i] for k in range(4) for i, axis in enumerate("xyz")}
     bars = {f"{name}_{k + 1}": part[:, k] for name, part in (("g", gap), ("rate_of_g", rate)) for k in (0, 1)}
-    write_table(folder / "states.csv", {"t_s": found.times, "H_J": found.balance.energy, **at_ends, **bars})
+    write_table(folder / "states.csv", {"t_s": found.times, "H_J": found.balance.total_energy, **at_ends, **bars})
     steps = {
         "t_middle_s": found.output_times,
-        "change_of_H_J": np.diff(found.balance.energy),
-        "dissipated_J": found.balance.dissipation,
+        "change_of_H_J": np.diff(found.balance.total_energy),
+        "dissipated_J": found.balance.total_dissipation,
         "balance_residual_J": found.balance.residual,
         "lambda_1_N_per_m": found["lam"][1:, 0],
         "lambda_2_N_per_m": found["lam"][1:, 1],
@@ -400,13 +400,13 @@ def draw_energy(result: Result, path: Path) -> None:
     found, other = result.run, result.midpoint
     figure = new_figure(13.0, 4.2)
     level, increments, missing = figure.subplots(1, 3)
-    level.plot(found.times, found.balance.energy, linewidth=1.5)
+    level.plot(found.times, found.balance.total_energy, linewidth=1.5)
     level.set_ylabel("H [J]")
     level.set_ylim(bottom=0.0)
-    change = np.diff(found.balance.energy)
+    change = np.diff(found.balance.total_energy)
     increments.plot(found.output_times, 1e3 * change, linewidth=1.0, label=r"$H^{k+1} - H^k$")
-    increments.plot(found.output_times, 1e3 * found.balance.dissipation, linewidth=1.0, label=r"$W_{diss}$")
-    total = change + found.balance.dissipation
+    increments.plot(found.output_times, 1e3 * found.balance.total_dissipation, linewidth=1.0, label=r"$W_{diss}$")
+    total = change + found.balance.total_dissipation
     increments.plot(found.output_times, 1e3 * total, "k:", linewidth=1.2, label="their sum")
     increments.set_ylabel("in each step [mJ]")
     increments.legend(fontsize="small")
@@ -447,7 +447,7 @@ def draw_undamped(result: Result, path: Path) -> None:
     figure = new_figure(11.0, 4.4)
     energy, moved = figure.subplots(1, 2)
     for colour, (method, found) in zip(("C0", "C2"), result.undamped.items(), strict=True):
-        away = 1e15 * (found.balance.energy - found.balance.energy[0])
+        away = 1e15 * (found.balance.total_energy - found.balance.total_energy[0])
         energy.plot(found.times, away, linewidth=0.8, color=colour, label=LABELS[method])
         for name, style, values in zip(("linear", "angular"), ("-", "--"), momenta(found), strict=True):
             largest = np.maximum.accumulate(np.abs(values - values[0]).max(axis=1))
@@ -485,10 +485,10 @@ def draw_convergence(result: Result, path: Path) -> None:
     errors.set_title(f"solid: {LABELS[result.run.method]}, dashed: midpoint rule", fontsize="small")
     errors.legend(fontsize="small", loc="lower right")
     errors.set_ylim(bottom=3e-9)
-    long.plot(result.run.times, result.run.balance.energy, "k:", linewidth=1.2, label=f"h = {result.step:g} s")
+    long.plot(result.run.times, result.run.balance.total_energy, "k:", linewidth=1.2, label=f"h = {result.step:g} s")
     for trajectory, style in ((result.long, "o-"), (result.long_midpoint, "x--")):
         label = f"{LABELS[trajectory.method]}, h = {LONG_STEP:g} s"
-        long.plot(trajectory.times, trajectory.balance.energy, style, linewidth=1.0, markersize=4, label=label)
+        long.plot(trajectory.times, trajectory.balance.total_energy, style, linewidth=1.0, markersize=4, label=label)
     long.set_ylabel("H [J]")
     long.set_ylim(bottom=0.0)
     long.legend(fontsize="small", loc="lower left")
@@ -519,7 +519,7 @@ def checks() -> Iterable[Check]:
     """
     damped, free = solve(0.01, 10.0, 1.0, "gonzalez"), solve(0.01, 10.0, 0.0, "gonzalez")
     kept = solve(0.01, 10.0, 0.0, "invariants")
-    energy = damped.balance.energy
+    energy = damped.balance.total_energy
     yield Check("H(0) [J]", "[dg] eq. (51)", SPEED, float(energy[0]), kind="closed form", tolerance=1e-14)
     yield Check(
         "H(10), h = 0.01 [J]",
@@ -531,7 +531,7 @@ def checks() -> Iterable[Check]:
     )
     limit = four_particles(1.0).H(np.append(reference(1.0, 10.0)(10.0), [0.0, 0.0]))
     # two routes to the limit: 1e-11 are the errors of the collocation at its step
-    collocated = solve(0.0025, 10.0, 1.0, "gauss6").balance.energy[-1]
+    collocated = solve(0.0025, 10.0, 1.0, "gauss6").balance.total_energy[-1]
     for name, value in (("DOP853", limit), ("gauss6", float(collocated))):
         yield Check(f"H(10), h → 0 [J], {name}", "reference, h → 0", 0.68504343, value, kind="independent code",
                     tolerance=7.3e-9)  # fmt: skip
@@ -539,9 +539,9 @@ def checks() -> Iterable[Check]:
     yield vanishes("balance residual of a step [J]", damped.balance.residual.max(), 1e-13)
     yield vanishes("position drift [m²]", np.abs(constraints(damped["q"])).max(), 1e-13)
     yield vanishes("increase of H in a step [J]", max(0.0, np.diff(energy).max()), 1e-13)
-    long = solve(LONG_STEP, LONG_END, 1.0, "gonzalez").balance.energy
+    long = solve(LONG_STEP, LONG_END, 1.0, "gonzalez").balance.total_energy
     yield vanishes("increase of H in a step, h = 0.25 [J]", max(0.0, np.diff(long).max()), 1e-13)
-    yield vanishes("drift of H, η₀ = 0 [J]", np.abs(free.balance.energy - SPEED).max(), 1e-12)
+    yield vanishes("drift of H, η₀ = 0 [J]", np.abs(free.balance.total_energy - SPEED).max(), 1e-12)
     leak = drifts(free)[0]
     yield Check(
         "leak of linear momentum, η₀ = 0", "reference, Gonzalez", 1.8e-5, leak, kind="independent code", tolerance=0.05

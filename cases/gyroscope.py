@@ -237,7 +237,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     for kept, made in result.runs.items():
         made.save(folder / f"{kept}.h5")
         beta, gamma = suspension(made, kept).T
-        columns = {"t_s": made.times, "beta_rad": beta, "gamma_rad": gamma, "energy_J": made.balance.energy}
+        columns = {"t_s": made.times, "beta_rad": beta, "gamma_rad": gamma, "energy_J": made.balance.total_energy}
         write_table(folder / f"{kept}.csv", columns)
     for name, rows in (("rates", result.rates), ("lock", result.lock)):
         write_rows(folder / f"{name}.csv", rows)

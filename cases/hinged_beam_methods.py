@@ -47,7 +47,7 @@ class Comparison:
         """Largest differences of parts of the state and of the energy over the largest values of the exact scheme."""
         exact, found = self.reference, self.trajectory
         rows = {name: (found[f"beam.{name}"], exact[f"beam.{name}"]) for name in ("deformation", "spin", "stress")}
-        rows["energy"] = found.balance.energy, exact.ledger.total_energy
+        rows["energy"] = found.balance.total_energy, exact.ledger.total_energy
         return {name: float(np.abs(one - other).max() / np.abs(other).max()) for name, (one, other) in rows.items()}
 
     def spin(self) -> Array:
@@ -84,7 +84,7 @@ def write(result: Comparison, folder: Path) -> dict[str, Any]:
     found.save(folder / "trajectory.h5")
     history = {
         "t_s": found.times,
-        "energy_J": balance.energy,
+        "energy_J": balance.total_energy,
         "omega_z_world_rad_s": spin[:, 2],
         "omega_y_world_rad_s": spin[:, 1],
     }

@@ -156,7 +156,7 @@ def figures(result: Result) -> dict[str, Any]:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table of the tip, tables of errors, and a picture."""
     found, exact = result.motion, np.sin(FREQUENCY * result.motion.times)
-    columns = {"t_s": found.times, "tip_m": tip(found), "exact_m": exact, "energy_J": found.balance.energy}
+    columns = {"t_s": found.times, "tip_m": tip(found), "exact_m": exact, "energy_J": found.balance.total_energy}
     write_table(folder / "tip.csv", columns)
     for name, rows in (("elements", result.meshes), ("steps", result.steps)):
         write_table(folder / f"{name}.csv", {name: [n for n, _ in rows], "error": [e for _, e in rows]})

@@ -106,7 +106,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     found = result.found
     current = np.array([gradient(x)[2] for x in found.states])
     write_table(folder / "motion.csv", {"t_s": found.times, "q_m": found["q"][:, 0], "p_Ns": found["p"][:, 0],
-                                        "current_A": current, "H_J": found.balance.energy})  # fmt: skip
+                                        "current_A": current, "H_J": found.balance.total_energy})  # fmt: skip
     draw(found, current, folder / "ball.png")
     return {
         "floating_current_A": float(gradient(result.floating)[2]),

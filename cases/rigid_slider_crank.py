@@ -209,8 +209,7 @@ def pin_force(run: Trajectory) -> Array:
 
 def energy_residual(found: Trajectory | Solution) -> float:
     """Largest |ΔH − work|, of a step and of the whole run, over the largest energy."""
-    account = found.balance if isinstance(found, Trajectory) else found.ledger
-    return float(max(account.largest_residual, found.energy_drift()))
+    return float(max(found.ledger.largest_residual, found.energy_drift()))
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
@@ -226,7 +225,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     write_table(folder / "motion.csv", {"t_s": coupled.times, **columns})
     force_at = dict(zip(("x_N", "y_N"), pin_force(coupled).T, strict=True))
     write_table(folder / "pin.csv", {"t_s": coupled.times[1:-1], **force_at})
-    energy = {"energy_J": coupled.balance.energy[1:], "residual_J": coupled.balance.residual}
+    energy = {"energy_J": coupled.balance.total_energy[1:], "residual_J": coupled.balance.residual}
     works = {f"work of {name} [J]": work for name, work in coupled.balance.work.items()}
     write_table(folder / "balance.csv", {"t_s": coupled.times[1:], **energy, **works})
     draw_motion(result, exact, folder / "motion.png")

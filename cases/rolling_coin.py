@@ -317,17 +317,18 @@ def draw_accounts(result: Result, path: Path) -> None:
     figure = new_figure(8.0, 7.5)
     energy, error, kept = figure.subplots(3, 1, sharex=True)
     motion = result.motions["both"]
-    times, book = motion.reduced.times, motion.constrained.balance
-    energy.plot(times, book.energy - book.energy[0], "k:", linewidth=1.2, label="change of energy")
+    times, balance = motion.reduced.times, motion.constrained.balance
+    change = balance.total_energy - balance.total_energy[0]
+    energy.plot(times, change, "k:", linewidth=1.2, label="change of energy")
     for name, label in (("roll", "work of $u_1$"), ("turn", "work of $u_2$")):
-        energy.plot(times[1:], np.cumsum(book.work[name]), linewidth=1.2, label=label)
+        energy.plot(times[1:], np.cumsum(balance.work[name]), linewidth=1.2, label=label)
     place = result.mechanism.position("coin.centre")
     found = {"constrained": motion.constrained["place"], "reduced": motion.reduced["place"], "mechanism": place[:, :2]}
     for name, at in found.items():
         gap = np.linalg.norm(at - motion.exact[:, :2], axis=1)
         error.semilogy(times[1:], gap[1:], linewidth=1.2, label=name)
     slip = result.mechanism.ledger.nonholonomic_residual
-    kept.semilogy(times[1:], _shown(book.residual / book.scale), ".", markersize=2, label="balance, constrained")
+    kept.semilogy(times[1:], _shown(balance.residual / balance.scale), ".", markersize=2, label="balance, constrained")
     kept.semilogy(times[1:], _shown(slip), ".", markersize=2, label="slip of the mechanism")
     for axes, label in ((energy, "energy"), (error, "error of x, y"), (kept, "residual of a step")):
         axes.set_ylabel(label)

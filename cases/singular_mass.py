@@ -219,7 +219,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table of the motion, differences of both routes, refinement, and a picture."""
     found = result.redundant["gonzalez"]
     columns = {"t_s": found.times, "x1_m": found["q"][:, 0], "q2_m": found["q"][:, 1], "x2_m": found["q"][:, 2]}
-    columns |= {"H_J": found.balance.energy, "g_m": gap(found)}
+    columns |= {"H_J": found.balance.total_energy, "g_m": gap(found)}
     columns |= {f"x{i + 1}_minimal_m": elongations(result.minimal["gonzalez"])[:, i] for i in (0, 1)}
     write_table(folder / "motion.csv", columns)
     write_table(folder / "lambda.csv", {"t_middle_s": found.output_times, "lambda_N": found["lam"][1:, 0]})

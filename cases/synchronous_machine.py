@@ -439,10 +439,10 @@ def ledger(trajectory: Trajectory) -> dict[str, Array]:
     """Energy by part at the end of each step, works by port and dissipation within it, balance residual [J]."""
     balance = trajectory.balance
     kinetic = trajectory["momentum"][1:, 0] ** 2 / (2.0 * INERTIA)
-    magnetic = balance.energy[1:] - kinetic
+    magnetic = balance.total_energy[1:] - kinetic
     columns = {"t_s": trajectory.times[1:], "kinetic_J": kinetic, "magnetic_J": magnetic}
     columns |= {f"work_{name}_J": work for name, work in balance.work.items()}
-    return columns | {"dissipated_J": balance.dissipation, "balance_residual_J": balance.residual}
+    return columns | {"dissipated_J": balance.total_dissipation, "balance_residual_J": balance.residual}
 
 
 def draw_short(result: Result, path: Path) -> None:
@@ -507,7 +507,7 @@ def draw_ledgers(result: Result, path: Path) -> None:
     for column, (title, runs) in enumerate((("short circuit", result.short), ("loaded", result.loaded))):
         stored, moved, audit = panels[:, column]
         found = runs["fluxes"]
-        book, energy = ledger(found), found.balance.energy
+        book, energy = ledger(found), found.balance.total_energy
         kinetic = found["momentum"][:, 0] ** 2 / (2.0 * INERTIA)
         for name, values in (("kinetic", kinetic), ("magnetic", energy - kinetic)):
             stored.plot(found.times, 1e-6 * (values - values[0]), linewidth=1.2, label=name)

@@ -70,10 +70,11 @@ from .mechanisms.model.state import Pose, State
 from .mechanisms.poses.reactions import Reaction
 from .mechanisms.statics.small_motion import Spectrum
 from .results.ledger import Ledger
+from .results.result import Occurrences
 from .results.sections import SectionForces, section_forces
 from .results.solution import Solution
 from .results.statics import static_solution
-from .results.trajectory import Balance, Occurrences, Trajectory
+from .results.trajectory import Trajectory
 from .results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .switching import (
     At,
@@ -99,7 +100,6 @@ __all__ = [
     "PHDAE",
     "Assessment",
     "At",
-    "Balance",
     "Body",
     "BucklingLoad",
     "Certificate",

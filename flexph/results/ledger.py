@@ -2,66 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..mechanisms.model.accounts import Accounts
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-from .balance import relative_error, sizes
 
 if TYPE_CHECKING:
     from ..mechanisms.poses.resolution import Resolution
 
+SYSTEM = "system"
+"""The one part of the energy of a general system, and its one account of dissipation."""
+AUDIT = (
+    "residual",
+    "position_residual",
+    "velocity_residual",
+    "nonholonomic_residual",
+    "iterations",
+    "steps",
+    "rejected",
+)
+"""Columns of the audit of the steps of a mechanism."""
+_NONE: Callable[[], Array] = partial(np.zeros, 0)
+_LATEST = ("exchanged", "unresolved")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Ledger:
     """Energy accounts of a run, all in [J]: ΔH = work of ports and drives − dissipation + residual.
 
     energy
         by part (``kinetic crank``, ``elastic rod``, ``potential crank``, ``stored spring …``) at every saved
-        time, (k + 1,).
+        time, (k + 1,). A general system has one part, ``system``.
     work
         by external port and drive between saved times, (k,).
     joint_work
         by ideal joint, (k,): zero up to round-off.
     dissipation
         by damped body, damper and joint with friction, and ``numerical`` of the method ``decaying``, (k,), never
-        negative.
+        negative. A general system has one account, ``system``.
     residual
-        largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,).
+        largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,). Of adaptive methods
+        that from one saved time to the next.
+    iterations, steps, rejected
+        Newton iterations, steps taken, and steps that step control rejected between saved times, (k,). Adaptive
+        methods count their own steps as iterations; steps and rejected are empty.
     position_residual, velocity_residual
-        largest constraint defect [m, rad] and its rate [m/s, rad/s] between saved times, (k,).
+        largest constraint defect [m, rad] and its rate [m/s, rad/s] between saved times, (k,). Empty for general
+        systems.
     nonholonomic_residual
         largest rate |A v̄| of nonholonomic rows (knife edges, rolling) in the mean of a step between saved times, (k,)
-        [m/s]: what such rows are imposed on. They have no position defect.
-    iterations, steps, rejected
-        Newton iterations, steps taken, and steps that step control rejected between saved times, (k,).
-    resolution
-        what double precision resolves of the energies of this run
-        (:class:`flexph.mechanisms.poses.resolution.Resolution`).
+        [m/s]: what such rows are imposed on. They have no position defect. Empty for general systems.
+    exchanged
+        energy that goes to and fro within the system, whatever H is: of a mechanism the work of the weights along its
+        extent, of a general system :func:`flexph.results.exchanged_energy.exchanged_energy`.
+    unresolved
+        energy that the bodies of a mechanism have where they move by round-off of their positions in the shortest step.
     """
 
     energy: Mapping[str, Array]
     work: Mapping[str, Array]
-    joint_work: Mapping[str, Array]
+    joint_work: Mapping[str, Array] = field(default_factory=dict)
     dissipation: Mapping[str, Array]
     residual: Array
-    position_residual: Array
-    velocity_residual: Array
-    nonholonomic_residual: Array
     iterations: Array
-    steps: Array
-    rejected: Array
-    resolution: Resolution
+    steps: Array = field(default_factory=_NONE)
+    rejected: Array = field(default_factory=_NONE)
+    position_residual: Array = field(default_factory=_NONE)
+    velocity_residual: Array = field(default_factory=_NONE)
+    nonholonomic_residual: Array = field(default_factory=_NONE)
+    exchanged: float = 0.0
+    unresolved: float = 0.0
 
     @property
     def total_energy(self) -> Array:
-        """H at every saved time [J]."""
+        """H at every saved time, (k + 1,) [J]."""
         return np.sum(list(self.energy.values()), axis=0)
+
+    @property
+    def total_work(self) -> Array:
+        """Work of all ports and drives between saved times, (k,) [J]."""
+        return sum(self.work.values(), np.zeros(len(self.residual)))
+
+    @property
+    def total_dissipation(self) -> Array:
+        """Dissipation of all parts between saved times, (k,) [J]."""
+        return sum(self.dissipation.values(), np.zeros(len(self.residual)))
 
     @property
     def relative_residual(self) -> Array:
@@ -74,19 +105,26 @@ class Ledger:
         return float(self.relative_residual.max(initial=0.0))
 
     @property
+    def drift(self) -> float:
+        """Largest |H(t) − H(0) − work + dissipation| over ``scale``: what all residuals add up to."""
+        change = self.total_energy[1:] - self.total_energy[0]
+        errors = change - np.cumsum(self.total_work - self.total_dissipation)
+        steps = np.cumsum(self.steps) if len(self.steps) else 1.0
+        return float(self.relative(errors, steps).max(initial=0.0))
+
+    @property
     def scale(self) -> float:
         """Energy to which errors are relative [J].
 
         The largest sum of the sizes of all energies at one time, of the work and dissipation between two saved times,
-        or the work of the weights along the extent of the mechanism: it does not matter where H = 0 is chosen, nor that
-        the energy passes zero.
+        or ``exchanged``: it does not matter where H = 0 is chosen, nor that the energy passes zero.
         """
-        stored, flows = sizes(self.energy.values()), sizes([*self.work.values(), *self.dissipation.values()])
-        return max(stored, flows, self.resolution.weight)
+        flows = [*self.work.values(), *self.dissipation.values()]
+        return max(_largest_sum(self.energy.values()), _largest_sum(flows), self.exchanged)
 
     def relative(self, error: Array, steps: Array | float = 1.0) -> Array:
         """Errors of the balance [J] after so many steps, beyond round-off of positions, over ``scale``."""
-        return relative_error(error, self.scale, steps * self.resolution.unresolved)
+        return relative_error(error, self.scale, steps * self.unresolved)
 
     def kind(self, word: str) -> Array:
         """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``) over all bodies [J]."""
@@ -94,9 +132,43 @@ class Ledger:
         parts = [v for k, v in self.energy.items() if k.split()[0] == word]
         return np.sum(parts, axis=0) if parts else np.zeros_like(self.total_energy)
 
+    def followed_by(self, later: Ledger) -> Ledger:
+        """The accounts of two runs as one, of which the later one starts where this one ends."""
+        sizes = len(self.residual), len(later.residual)
+        joined: dict[str, Any] = {name: max(getattr(self, name), getattr(later, name)) for name in _LATEST}
+        for name in {f.name for f in fields(self)} - {*_LATEST, "energy"}:
+            joined[name] = _joined(getattr(self, name), getattr(later, name), sizes)
+        return Ledger(energy=_joined(self.energy, {k: v[1:] for k, v in later.energy.items()}, sizes), **joined)
+
+
+def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
+    """Errors of balances (k,) over the ``scale`` of the energies, all in [J]: (|error| − resolution)₊/scale, 0/0 = 0.
+
+    What is less than the ``resolution`` of the states is no error of the balance: of a system at rest all its energy
+    may be that.
+    """
+    beyond = np.maximum(np.abs(error) - resolution, 0.0)
+    if scale > 0.0:
+        return np.asarray(beyond / scale)
+    return np.where(beyond > 0.0, np.inf, 0.0)
+
+
+def _largest_sum(accounts: Iterable[Array]) -> float:
+    """The largest sum of the sizes of all accounts, each (k,), in one row [J]."""
+    return float(np.abs(np.array(list(accounts))).sum(axis=0).max(initial=0.0))
+
+
+def _joined(first: Any, second: Any, sizes: tuple[int, int]) -> Any:
+    """Rows one after the other; accounts by name that only one has are zero in the other."""
+    if not isinstance(first, Mapping):
+        return np.append(first, second)
+    both = {k: np.append(first[k], second[k]) for k in first if k in second}
+    alone = {k: np.append(first[k], np.zeros(sizes[1])) for k in first if k not in second}
+    return both | alone | {k: np.append(np.zeros(sizes[0]), second[k]) for k in second if k not in first}
+
 
 def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array, *, resolution: Resolution) -> Ledger:
-    """The ledger from its rows: energies (k + 1, …), flows (k, …) and audit (k, 7)."""
+    """The ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and audit (k, 7)."""
     names = (accounts.work, accounts.joint_work, accounts.dissipation)
     edges = np.cumsum([0, *(len(n) for n in names)])
     columns = [dict(zip(n, flows[:, edges[i] : edges[i + 1]].T, strict=True)) for i, n in enumerate(names)]
@@ -105,12 +177,12 @@ def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array, *
         work=columns[0],
         joint_work=columns[1],
         dissipation=columns[2],
-        residual=audit[:, 0],
-        position_residual=audit[:, 1],
-        velocity_residual=audit[:, 2],
-        nonholonomic_residual=audit[:, 3],
-        iterations=audit[:, 4],
-        steps=audit[:, 5],
-        rejected=audit[:, 6],
-        resolution=resolution,
+        **dict(zip(AUDIT, audit.T, strict=True)),
+        exchanged=resolution.weight,
+        unresolved=resolution.unresolved,
     )
+
+
+def system_ledger(energy: Array, dissipation: Array, **others: Any) -> Ledger:
+    """The ledger of a general system, of one part: H (k + 1,) and its dissipation (k,), the other accounts by name."""
+    return Ledger(energy={SYSTEM: energy}, dissipation={SYSTEM: dissipation}, **others)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..results.trajectory import Balance, Trajectory
+from ..results.ledger import system_ledger
+from ..results.trajectory import Trajectory
 from .arrival import Instant
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange, SwitchingTrajectory
@@ -34,10 +35,10 @@ class Record:
             return
         states = np.array(run.states[1:])
         states[-1] = last
-        self._add(run.times[1:], states, mode, run.balance.energy[1:])
-        self.exchanged = max(self.exchanged, run.balance.exchanged)
-        works = [run.balance.work.get(name, np.zeros(k)) for name in self.system.ports]
-        counted = [getattr(run.balance, name) for name in COUNTED]
+        self._add(run.times[1:], states, mode, run.ledger.total_energy[1:])
+        self.exchanged = max(self.exchanged, run.ledger.exchanged)
+        works = [run.ledger.work.get(name, np.zeros(k)) for name in self.system.ports]
+        counted = [run.ledger.total_dissipation, *(getattr(run.ledger, name) for name in COUNTED[1:])]
         self.rows.append(np.column_stack([*works, *counted]))
         self.output_times.append(run.output_times)
         for name, width in self.system.ports.items():
@@ -70,7 +71,7 @@ class Record:
             modes=np.array(self.modes),
             output_times=np.concatenate([np.empty(0), *self.output_times]),
             outputs={n: np.concatenate([np.empty((0, w)), *self.outputs[n]]) for n, w in ports.items()},
-            balance=Balance(
+            ledger=system_ledger(
                 energy=np.concatenate(self.energy),
                 work={name: rows[:, i] for i, name in enumerate(ports)},
                 **counted,

@@ -67,7 +67,7 @@ def test_kept(runs):
         assert np.ptp(made["spin"][:, 0]) < 1e-12 * SPIN
         done = np.sum(made.balance.work["second axis"])
         assert done > 1e-5
-        gained = made.balance.energy[-1] - made.balance.energy[0]
+        gained = made.balance.total_energy[-1] - made.balance.total_energy[0]
         assert done == pytest.approx(gained, abs=1e-13 * made.balance.scale)
     angles = runs["angles", 55]
     assert np.sum(angles.balance.work["second axis"]) == pytest.approx(TORQUE * angles["orientation"][-1, 1], rel=1e-12)

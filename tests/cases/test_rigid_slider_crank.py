@@ -91,7 +91,7 @@ def test_ports(results):
     assert order(errors) == pytest.approx(2.0, abs=0.1)
     assert errors[1] < 1e-4
     assert min(abs(work) for work in done.values()) > 1e-3
-    gain = fine.balance.energy[-1] - fine.balance.energy[0]
+    gain = fine.balance.total_energy[-1] - fine.balance.total_energy[0]
     assert sum(done.values()) == pytest.approx(gain, abs=1e-14)
 
 

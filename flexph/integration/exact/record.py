@@ -10,8 +10,8 @@ from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.poses.resolution import resolution
 from ...numerics.arrays import Array
 from ...results.ledger import make_ledger
+from ...results.result import Occurrences
 from ...results.solution import Solution
-from ...results.trajectory import Occurrences
 from .step import Station, Step
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
 from ...results.solution import Solution
+from ...results.state_view import MechanismView
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...results.validity import warn_of_doubts
 from ...systems.inputs import Forcing, Input
@@ -212,7 +213,7 @@ class _Run:
         self.method, self.station = method, method.first(start)
         self.pace: Pace | None = None
         self.record = Record(mechanism, method.accounts, start, self.station)
-        self.watch = _Watch(events, start.time, start.x)
+        self.watch = _Watch(events, start.time, start.x, partial(MechanismView, mechanism))
         self.under_way = (start.time, start.time)
 
     def march(self, grid: Array, bar: Any, save_every: int) -> None:

@@ -12,7 +12,10 @@ from ...consistency.equations import Equations
 from ...consistency.start import start_of
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...results.trajectory import Balance, Trajectory, exchanged_energy
+from ...results.exchanged_energy import exchanged_energy
+from ...results.ledger import system_ledger
+from ...results.state_view import StateView
+from ...results.trajectory import Trajectory
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
@@ -38,6 +41,7 @@ def integrate_adaptively(
     forcing: Forcing,
     events: Mapping[str, Event | Callable[[float, Array], Any]],
     progress: bool,
+    view: Callable[[Array], StateView],
 ) -> Trajectory:
     """See :func:`flexph.integrate`; ``grid`` are the times to save."""
     require(method)
@@ -49,7 +53,7 @@ def integrate_adaptively(
     except ArithmeticError as error:
         raise ValueError(f"method {method!r} cannot start: {error}") from error
     problem = Problem(conditions, start, span, rtol, atol)
-    record = _Record(equations, start, grid, Watch(events, span[0], start), method)
+    record = _Record(equations, start, grid, Watch(events, span[0], start, view), method)
     bar = tqdm(total=grid.size - 1, delay=1.0, disable=None if progress else True, unit="time")
     try:
         with bar:
@@ -168,7 +172,7 @@ class _Record:
             states=np.array(self.states),
             output_times=np.array(self.middles),
             outputs={name: outputs[:, part] for name, part in system.ports.items()},
-            balance=Balance(
+            ledger=system_ledger(
                 energy=energy,
                 work={name: work[:, i] for i, name in enumerate(system.ports)},
                 dissipation=flows[:, -2],

@@ -8,7 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.arrays import Array
-from ...results.trajectory import Balance, Occurrences, Trajectory, exchanged_energy
+from ...results.exchanged_energy import exchanged_energy
+from ...results.ledger import system_ledger
+from ...results.result import Occurrences
+from ...results.trajectory import Trajectory
 from ...systems.nonlinear import PHDAE
 
 
@@ -112,7 +115,7 @@ class Book:
             states=states,
             output_times=rows.middles,
             outputs={name: rows.outputs[:, part] for name, part in system.ports.items()},
-            balance=Balance(
+            ledger=system_ledger(
                 energy=np.append(h0, rows.energy),
                 exchanged=exchanged_energy(system, states),
                 work={name: rows.flows[:, i] for i, name in enumerate(system.ports)},

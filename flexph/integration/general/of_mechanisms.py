@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ...mechanisms.model.state import State
 from ...mechanisms.poses.multipliers import drive_rates, start_with_multipliers
 from ...numerics import checks as check
 from ...numerics.arrays import Array
+from ...results.state_view import MechanismView
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Input
 from .library import SOLVERS
@@ -48,8 +50,7 @@ def integrate_mechanism(
     x0 = np.concatenate([start.x, start.multipliers])
     if method not in SOLVERS:  # those do so themselves
         x0 = start_with_multipliers(mechanism, system, everything, span)
-    trajectory = integrate_system(
-        system, x0, grid, method=method, inputs=everything, dim=mechanism.layout.dim, **options
-    )
+    options |= {"dim": mechanism.layout.dim, "view": partial(MechanismView, mechanism)}
+    trajectory = integrate_system(system, x0, grid, method=method, inputs=everything, **options)
     warn_of_range(mechanism, trajectory.times, trajectory.states, level=3)
     return trajectory

@@ -20,6 +20,7 @@ from ...discretisation.parametrized import dirac_form, gradient_pair
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
+from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...systems.inputs import Forcing, Input
@@ -76,8 +77,11 @@ def integrate_system(
     compiled: bool | None = None,
     completion: str | None = None,
     dim: int | None = None,
+    view: Callable[[Array], StateView] | None = None,
 ) -> Trajectory:
     """See :func:`flexph.integrate`; ``dim`` tells the components of a load that is given once for all elements.
+
+    ``view`` gives events a state with its names, by default those of the parts of the system.
 
     ``compiled``: whether the loop over steps is compiled by numba. None (default) compiles it where numba is installed,
     the system is a ``PHDAE(compiled=True)`` without feed-through, the method one of four (COMPILED), and neither
@@ -87,6 +91,7 @@ def integrate_system(
     check.choice("method", method, (*METHODS, *SOLVERS))
     checked_completion(completion, method)
     x0 = check.array("start", start, (system.size,))
+    view = view or partial(StateView, system.parts)
     grid = ascending(times)
     check.count("save_every", save_every)
     system.check_start(x0, float(grid[1] - grid[0]))
@@ -97,11 +102,11 @@ def integrate_system(
     fast = _is_compiled(system, method, compiled, others)
     kept = grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]
     if method in SOLVERS:
-        options: dict[str, Any] = {"forcing": forcing, "events": events or {}, "progress": progress}
+        options: dict[str, Any] = {"forcing": forcing, "events": events or {}, "progress": progress, "view": view}
         return integrate_adaptively(system, x0, kept, method=method, tolerance=tolerance, **options)
     refuse_inconsistent(system, x0, forcing.at(float(grid[0])), completion)
     book = Book(system, float(grid[0]), x0, save_every, None if tolerance is None else kept)
-    run = _Run(system, x0, book, method, Watch(events or {}, float(grid[0]), x0))
+    run = _Run(system, x0, book, method, Watch(events or {}, float(grid[0]), x0, view))
     if fast:
         loop = _in_chunks(run, _compiled_stepper(system, method, x0), grid, forcing)
     elif tolerance is None:

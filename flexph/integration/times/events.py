@@ -11,7 +11,8 @@ from scipy.optimize import brentq
 
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...results.trajectory import Occurrences
+from ...results.result import Occurrences
+from ...results.state_view import StateView
 
 PRECISION = 1e-13
 """Width of the bracket around a zero over the length of the step, at which it counts as found."""
@@ -19,12 +20,15 @@ PRECISION = 1e-13
 
 @dataclass(frozen=True)
 class Event:
-    """A zero of ``function(t, x)``, t [s], x (n,), passed upwards (``direction=1``), downwards (-1) or either way (0).
+    """A zero of ``function(t, x)``, passed upwards (``direction=1``), downwards (-1) or either way (0).
 
-    A ``terminal`` event ends the run at its first occurrence. A function that is zero at the start has not passed it.
+    t [s] is the time, x the state with its names (:class:`flexph.results.state_view.StateView`): ``x["q"]`` is a part,
+    of mechanisms ``x.spin("rocker")`` and ``x.position("rod.tip")``; ``x.x`` is the flat array (n,), and an index acts
+    on it. The value is a number or an array of one entry. A ``terminal`` event ends the run at its first occurrence. A
+    function that is zero at the start has not passed it.
     """
 
-    function: Callable[[float, Array], Any]
+    function: Callable[[float, Any], Any]
     direction: int = 0
     terminal: bool = False
 
@@ -55,8 +59,14 @@ def _read(events: Any) -> dict[str, Event]:
 class Watch:
     """Events under way: their values at the end of the last step, and what has occurred."""
 
-    def __init__(self, events: Mapping[str, Event | Callable[[float, Array], Any]], time: float, state: Array) -> None:
-        self.events = _read(events)
+    def __init__(
+        self,
+        events: Mapping[str, Event | Callable[[float, Any], Any]],
+        time: float,
+        state: Array,
+        view: Callable[[Array], StateView],
+    ) -> None:
+        self.events, self._view = _read(events), view
         self.found: dict[str, list[tuple[float, Array]]] = {name: [] for name in self.events}
         self._size = state.size
         self._last = self._values(time, state)
@@ -96,7 +106,8 @@ class Watch:
 
     def _value(self, name: str, time: float, state: Array) -> float:
         try:
-            found = self.events[name].function(time, state)
+            found = self.events[name].function(time, self._view(state))
+            found = found.item() if isinstance(found, np.ndarray) and found.size == 1 else found
         except Exception as error:
             told = f"event {name!r} raised {type(error).__name__}: {error}"
             raise ValueError(f"at t = {time:.6g} s: {told}") from error

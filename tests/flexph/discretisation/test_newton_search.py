@@ -57,7 +57,7 @@ def test_a_block_comes_to_rest_within_a_step(speed):
     # the step of 0.1 s with the stop in it meets neither its time nor what happens in the last 0.25 m/s
     assert found.final[0] == pytest.approx(1.8 - lost, abs=0.1 * 0.25 / 4)
     assert found.energy_drift() < 1e-14
-    assert np.all(np.diff(found.balance.energy) <= 0.0)
+    assert np.all(np.diff(found.balance.total_energy) <= 0.0)
 
 
 @pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
@@ -68,5 +68,5 @@ def test_compiled_loops_hand_such_steps_over():
     )
     # at rest the state is a rest of friction's stiff layer: known to the speed times round-off of forces over 5 N
     np.testing.assert_allclose(fast.states, plain.states, rtol=0.0, atol=1e-11)
-    np.testing.assert_allclose(fast.balance.dissipation, plain.balance.dissipation, rtol=0.0, atol=1e-11)
+    np.testing.assert_allclose(fast.balance.total_dissipation, plain.balance.total_dissipation, rtol=0.0, atol=1e-11)
     assert fast.energy_drift() < 1e-14

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import fem
 import rigid
 from flexph import GROUND, PHDAE, connect, hinge, integrate, spherical, spring_damper, weld
-from flexph.results.balance import relative_error
+from flexph.results.ledger import relative_error
 
 pytestmark = pytest.mark.processor
 

@@ -103,12 +103,15 @@ def test_the_format_is_open(whole, tmp_path):
     """Numbers and names as docs/solution-format.md says, with a checksum on every dataset."""
     whole.save(tmp_path / "run.h5")
     with h5py.File(tmp_path / "run.h5") as file:
-        assert file.attrs["format"] == "flexph solution 1"
+        assert file.attrs["format"] == "flexph solution 2"
         assert np.array_equal(file["states"][:], whole.states)
-        assert file["ledger/work"].shape == (len(TIMES) - 1, 3)
+        assert list(file["ledger/work"].attrs["names"]) == [name.encode() for name in whole.ledger.work]
+        for name, work in whole.ledger.work.items():
+            assert np.array_equal(file[f"ledger/work/{name}"][:], work)
         datasets = []
         file.visititems(lambda name, item: datasets.append(item) if isinstance(item, h5py.Dataset) else None)
-        assert len(datasets) == 16
+        accounts = ("energy", "work", "joint_work", "dissipation")
+        assert len(datasets) == 17 + sum(len(getattr(whole.ledger, name)) for name in accounts)
         assert all(d.fletcher32 for d in datasets if d.size)
 
 
@@ -117,7 +120,7 @@ def refused(path, message="cannot read the saved run '.*run.h5'", mechanism=MECH
         Solution.load(path, mechanism)
 
 
-NAMES = ("times", "states", "multipliers", "memory", "anchors/rows", "ledger/energy", "ledger/residual")
+NAMES = ("times", "states", "multipliers", "memory", "anchors/rows", "ledger/energy/kinetic rod", "ledger/residual")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -140,7 +143,7 @@ def test_the_structures_of_a_file_have_checksums(whole, tmp_path):
     whole.save(tmp_path / "run.h5")
     assert (tmp_path / "run.h5").read_bytes()[8] >= 3
     with h5py.File(tmp_path / "run.h5") as file:
-        for attributes, name in ((file.attrs, "layout"), (file["ledger/energy"].attrs, "columns")):
+        for attributes, name in ((file.attrs, "layout"), (file["ledger/energy"].attrs, "names")):
             assert not attributes.get_id(name).get_type().is_variable_str()
 
 
@@ -160,11 +163,11 @@ def test_files_that_are_not_runs(whole, tmp_path):
     refused(path)
     with h5py.File(path, "w") as file:
         file["numbers"] = np.ones(3)
-    refused(path, "format is None, expected 'flexph solution 1'")
+    refused(path, "format is None, expected 'flexph solution 2'")
     whole.save(path)
     with h5py.File(path, "a") as file:
         file.attrs["format"] = "flexph solution 7"
-    refused(path, "format is 'flexph solution 7', expected 'flexph solution 1'")
+    refused(path, "format is 'flexph solution 7', expected 'flexph solution 2'")
     whole.save(path)
     with h5py.File(path, "a") as file:
         del file["multipliers"]

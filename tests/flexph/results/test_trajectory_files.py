@@ -90,15 +90,15 @@ def test_a_file_of_another_system_is_refused(tmp_path):
     integrate(linear, (1.0, 0.0), GRID, progress=False).save(path)
     body, _ = coin()
     for system, message in (
-        (replace(linear, parts={"p": slice(0, 1)}), "another system: part 'q 0 1' there, 'p 0 1' here"),
-        (replace(linear, parts={}), "another system: part 'q 0 1' there, 'multipliers 2 2' here"),
+        (replace(linear, parts={"p": slice(0, 1)}), "another system: 'q 0 1' there, 'p 0 1' here"),
+        (replace(linear, parts={}), "another system: 'q 0 1' there, 'multipliers 2 2' here"),
         (
             replace(linear, ports={"pull": slice(0, 1)}),
-            r"its ports are push \(1\), the system has pull \(1\)",
+            r"another system: 'port push \(1\)' there, 'port pull \(1\)' here",
         ),
         (
             LinearPHDAE(E=np.eye(4), J=np.zeros((4, 4)), parts={"q": slice(0, 1)}),
-            "another system: (it has 2 states, the system 4|part 'multipliers 2 2' there, 'multipliers 4 4' here)",
+            "another system: 'multipliers 2 2' there, 'multipliers 4 4' here",
         ),
         (body, "system must be a PHDAE or LinearPHDAE, got MultibodySystem"),
     ):
@@ -116,7 +116,7 @@ def test_a_damaged_file_is_refused(tmp_path):
     found = integrate(oscillator(), (1.0, 0.0), GRID, progress=False)
     for spoil, message in (
         (lambda file: file.attrs.__setitem__("format", "flexph solution 1"), "format is 'flexph solution 1', expected"),
-        (lambda file: file.__delitem__("balance/energy"), "damaged or not a flexph trajectory"),
+        (lambda file: file.__delitem__("ledger/energy/system"), "damaged or not a flexph trajectory"),
         (lambda file: file["states"].__setitem__((0, 0), np.nan), "states holds what is no number"),
         (lambda file: (file.pop("times"), file.create_dataset("times", data=GRID[:4])), "states has shape"),
     ):

@@ -491,7 +491,7 @@ def test_a_run_is_read_back(tmp_path):
     for name in ("times", "states", "modes", "output_times"):
         np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
     np.testing.assert_array_equal(again.outputs["in"], found.outputs["in"])
-    for name in ("energy", "dissipation", "residual", "iterations", "steps", "rejected"):
+    for name in ("total_energy", "total_dissipation", "residual", "iterations", "steps", "rejected"):
         np.testing.assert_array_equal(getattr(again.balance, name), getattr(found.balance, name))
     assert len(again.switches) == len(found.switches) > 4
     for one, other in zip(again.switches, found.switches, strict=True):
@@ -501,7 +501,7 @@ def test_a_run_is_read_back(tmp_path):
         np.testing.assert_array_equal(one.free, other.free)
         np.testing.assert_array_equal(one.after, other.after)
         assert one.work == other.work
-    with pytest.raises(ValueError, match="has the modes closed, blocks"):
+    with pytest.raises(ValueError, match="another system: 'mode closed, blocks' there, 'mode flight' here"):
         SwitchingTrajectory.load(tmp_path / "run.h5", ball())
 
 

@@ -1,0 +1,162 @@
+"""Base of the results of runs: saved times and states, energy ledger, events, and their file."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import h5py
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from .ledger import Ledger
+from .state_view import StateView
+from .storage import get_texts, put_texts, read_fields, write_fields, write_whole
+
+SAME_TIME = 1e-9
+"""Distance of a time from a saved one, over the span of the run, up to which they are the same."""
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """When an event occurred, times (k,) [s], and the states there, (k, n)."""
+
+    times: Array
+    states: Array
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Result(ABC):
+    """What a run returns: k + 1 saved times (k + 1,) [s], states (k + 1, n), the energy ledger, and events.
+
+    ``result["name"]`` is a part of the states. ``events`` by name: when each event occurred, and the states there; a
+    terminal one is the last saved time.
+    """
+
+    times: Array
+    states: Array
+    ledger: Ledger
+    events: Mapping[str, Occurrences] = field(default_factory=dict)
+
+    KIND: ClassVar[str]
+    """Word for such a file, and ``format`` in it with VERSION."""
+    VERSION: ClassVar[int] = 2
+    SYSTEM: ClassVar[str]
+    """The field that is not stored: what was simulated."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> Mapping[str, slice]:
+        """Entries of the states by name."""
+
+    @property
+    @abstractmethod
+    def final(self) -> Any:
+        """The last state, from which a run can be continued."""
+
+    @property
+    @abstractmethod
+    def _size(self) -> int:
+        """Number of states n."""
+
+    @classmethod
+    @abstractmethod
+    def signature(cls, system: Any) -> list[str]:
+        """Texts that a file and a system must share, ``TEXT there, OTHER here`` in the error where they do not."""
+
+    def __getitem__(self, part: str) -> Array:
+        return self.states[:, check.lookup("part", part, self.parts)]
+
+    def __repr__(self) -> str:
+        span = f"{self.times[0]:.6g} to {self.times[-1]:.6g} s"
+        return f"<{type(self).__name__} {self._described()}: {len(self.times)} times from {span}>"
+
+    @abstractmethod
+    def _described(self) -> str:
+        """What was simulated, in a few words."""
+
+    @abstractmethod
+    def _view(self, x: Array) -> StateView:
+        """A state with the names of its parts."""
+
+    def at(self, time: float) -> StateView:
+        """The state at a saved time [s], by names. Raises ValueError for a time that was not saved."""
+        nearest = int(np.argmin(np.abs(self.times - time)))
+        if not abs(self.times[nearest] - time) <= SAME_TIME * (self.times[-1] - self.times[0]):
+            raise ValueError(f"no state was saved at t = {time} s: the nearest is at {self.times[nearest]} s")
+        return self._view(self.states[nearest])
+
+    def energy_drift(self) -> float:
+        """Largest |H(t) − H(0) − work + dissipation| over ``ledger.scale``: what all residuals add up to."""
+        return self.ledger.drift
+
+    def save(self, path: str | Path) -> None:
+        """Write the run as HDF5 (docs/solution-format.md): open, checksummed, without code in it.
+
+        The file appears whole or not at all: it is written under another name and then put in its place.
+        """
+        write_whole(path, self._write)
+
+    def _write(self, file: h5py.File) -> None:
+        file.attrs["format"] = self._format()
+        put_texts(file, "layout", self.signature(getattr(self, self.SYSTEM)))
+        write_fields(file, self, without=self.SYSTEM)
+
+    @classmethod
+    def _format(cls) -> str:
+        return f"flexph {cls.KIND} {cls.VERSION}"
+
+    @classmethod
+    def load(cls, path: str | Path, system: Any) -> Self:
+        """Read a run back. The mechanism or system is given again, since its equations are not stored; it must fit.
+
+        Raises ValueError for a file that is missing, damaged, of another format, or of another mechanism or system.
+        """
+        if not Path(path).is_file():
+            raise ValueError(f"cannot read the saved run {str(path)!r}: there is no such file")
+        try:
+            with h5py.File(path, "r") as file:
+                if file.attrs.get("format") != cls._format():
+                    raise OSError(f"format is {file.attrs.get('format')!r}, expected {cls._format()!r}")
+                cls._refuse_another(get_texts(file, "layout"), cls.signature(system))
+                run: Self = read_fields(file, cls, {cls.SYSTEM: system})
+            run._check_arrays()
+            return run
+        except (OSError, KeyError, RuntimeError) as error:
+            raise ValueError(
+                f"cannot read the saved run {str(path)!r}: damaged or not a flexph {cls.KIND} ({error})"
+            ) from None
+
+    @classmethod
+    def _refuse_another(cls, saved: list[str], own: list[str]) -> None:
+        if saved != own:
+            there, here = next((a, b) for a, b in zip_longest(saved, own, fillvalue="nothing") if a != b)
+            raise ValueError(f"the saved run belongs to another {cls.SYSTEM}: {there!r} there, {here!r} here")
+
+    def _check_arrays(self) -> None:
+        """Raise OSError unless the arrays of a file are numbers and fit each other."""
+        for name, values, shape in self._shapes():
+            if values.shape != shape:
+                raise OSError(f"{name} has shape {values.shape}, expected {shape}")
+            if not np.all(np.isfinite(values)):
+                raise OSError(f"{name} holds what is no number")
+
+    def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
+        """Names of arrays, and the shapes that they must have."""
+        k, n = len(self.times) - 1, self._size
+        yield "states", self.states, (k + 1, n)
+        yield "times", self.times, (k + 1,)
+        for account in fields(self.ledger):
+            values, rows = getattr(self.ledger, account.name), k + (account.name == "energy")
+            if isinstance(values, Mapping):
+                yield from ((f"ledger/{account.name}/{part}", own, (rows,)) for part, own in values.items())
+            elif isinstance(values, np.ndarray):
+                optional = account.default_factory is not MISSING and not values.size
+                yield f"ledger/{account.name}", values, (0 if optional else rows,)
+        for name, event in self.events.items():
+            yield f"events/{name}/states", event.states, (len(event.times), n)

@@ -1,0 +1,142 @@
+"""States by name: what events and observers are given, and how a motion of a mechanism is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ..bodies.body import Body, Port
+from ..bodies.ports import find_port
+from ..mechanisms.model.model import Model
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..numerics.rotations import from_entries, skew, spins
+
+
+class StateView(NDArrayOperatorsMixin):
+    """A state with the names of its parts: ``state["q"]``; the flat array (n,) is ``state.x``.
+
+    Indices, slices, operators and functions of numpy act on the flat array.
+    """
+
+    __slots__ = ("parts", "x")
+
+    def __init__(self, parts: Mapping[str, slice], x: Array) -> None:
+        self.parts, self.x = parts, x
+
+    def __getitem__(self, part: Any) -> Any:
+        return self.x[check.lookup("part", part, self.parts) if isinstance(part, str) else part]
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.x, dtype=dtype) if copy else np.asarray(self.x, dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        flat = (given.x if isinstance(given, StateView) else given for given in inputs)
+        return getattr(ufunc, method)(*flat, **options)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {', '.join(self.parts)}>"
+
+
+class MotionByName:
+    """Where the bodies and ports of a mechanism are, and how they move, by name.
+
+    For one state, arrays without the leading axis k that results of runs have: ``self[part]`` is (…, n).
+    """
+
+    mechanism: Model
+
+    def __getitem__(self, part: str) -> Array:
+        raise NotImplementedError
+
+    def _body(self, name: str) -> tuple[Body, int, tuple[int, ...]]:
+        """A body, the dimension, and the leading shape of all arrays."""
+        body: Body = check.lookup("body", name, self.mechanism.bodies)
+        return body, self.mechanism.layout.dim, self[f"{name}.centre"].shape[:-1]
+
+    def rotations(self, body: str) -> Array:
+        """Rotation matrix of a body, (k, d, d)."""
+        own, dim, lead = self._body(body)
+        if not own.turns:
+            return np.broadcast_to(np.eye(dim), (*lead, dim, dim))
+        return from_entries(self[f"{body}.rotation"], dim)
+
+    def spin(self, body: str) -> Array:
+        """Spin of the frame of a body in world axes, (k, s) [rad/s]."""
+        own, dim, lead = self._body(body)
+        if not own.turns:
+            return np.zeros((*lead, spins(dim)))
+        spin = self[f"{body}.spin"]
+        return spin if dim == 2 else np.einsum("...ij,...j->...i", self.rotations(body), spin)
+
+    def deformation(self, body: str) -> Array:
+        """Flexible coordinates of a body, (k, n)."""
+        own, _, lead = self._body(body)
+        return self[f"{body}.deformation"] if own.size else np.zeros((*lead, 0))
+
+    def points(self, body: str, positions: Array, shape: Any) -> Array:
+        """World positions of material points with shape rows (p·d, n), (k, p, d) [m]."""
+        own, dim, lead = self._body(body)
+        u = self.deformation(body)
+        mean = u @ own.inertia.mean_shape.T
+        local = positions - own.inertia.centre + (shape @ u.T).T.reshape(*lead, -1, dim) - mean[..., None, :]
+        return self[f"{body}.centre"][..., None, :] + np.einsum("...ij,...pj->...pi", self.rotations(body), local)
+
+    def velocities(self, body: str, positions: Array, shape: Any) -> Array:
+        """World velocities of material points with shape rows (p·d, n), (k, p, d) [m/s]."""
+        own, dim, _ = self._body(body)
+        arm = self.points(body, positions, shape) - self[f"{body}.centre"][..., None, :]
+        turning = np.einsum("...ij,...pj->...pi", skew(self.spin(body), dim), arm)
+        velocities: Array = self[f"{body}.velocity"][..., None, :] + turning
+        if own.size:
+            rate = self[f"{body}.deformation_rate"]
+            local = (shape @ rate.T).T.reshape(arm.shape) - (rate @ own.inertia.mean_shape.T)[..., None, :]
+            velocities += np.einsum("...ij,...pj->...pi", self.rotations(body), local)
+        return velocities
+
+    def position(self, port: str) -> Array:
+        """World position of a port, (k, d) [m]."""
+        body, at = self._port(port)
+        return self.points(body, at.position[None, :], at.shape)[..., 0, :]
+
+    def velocity(self, port: str) -> Array:
+        """World velocity of a port, (k, d) [m/s]."""
+        body, at = self._port(port)
+        return self.velocities(body, at.position[None, :], at.shape)[..., 0, :]
+
+    def displacement(self, port: str) -> Array:
+        """Deformation displacement φu at a port, in body axes, (k, d) [m]."""
+        body, at = self._port(port)
+        return (at.shape @ self.deformation(body).T).T
+
+    def _port(self, port: str) -> tuple[str, Port]:
+        index, at = find_port(port, self.mechanism.bodies)
+        return list(self.mechanism.bodies)[index], at
+
+
+class MechanismView(MotionByName, StateView):
+    """A state of a mechanism by names: ``state["crank.spin"]``, ``state.spin("crank")``, ``state.position("rod.tip")``.
+
+    ``state.x`` is the flat array (n,).
+    """
+
+    __slots__ = ("mechanism",)
+
+    def __init__(self, mechanism: Model, x: Array) -> None:
+        StateView.__init__(self, mechanism.once(state_parts), x)
+        self.mechanism = mechanism
+
+    __getitem__ = StateView.__getitem__
+
+
+def state_parts(mechanism: Model) -> Mapping[str, slice]:
+    """Parts of the state of a mechanism by name, without multipliers."""
+    layout = mechanism.layout
+    return MappingProxyType({name: part for name, part in layout.parts.items() if part.start < layout.size})
