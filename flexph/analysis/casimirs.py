@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..numerics.subspaces import echelon
-from .quadratic import QuadraticCasimir, quadratic_casimirs
+from ..numerics.subspaces import echelon, nearly_null
+from .quadratic import ROUND_OFF, QuadraticCasimir, in_words, quadratic_casimirs
 from .structure import codistribution
 from .view import SPREAD, SystemView
 
@@ -20,8 +20,6 @@ ALIKE = 1e-8
 """Sine of the angle up to which a covector belongs to the co-distributions of all probes."""
 NESTED = 40
 """Differential states up to which differences of differences are taken."""
-ROUND_OFF = 1e-7
-"""Coefficient beside a one, of scaled states, that is shown as zero."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +49,11 @@ class CasimirReport:
 
     @property
     def expressions(self) -> tuple[str, ...]:
-        """The linear ones in words."""
-        return tuple(combination(column, self.names) for column in self.linear.T)
+        """The linear Casimirs in words."""
+        return tuple(in_words(zip(column, self.names, strict=True)) for column in self.linear.T)
 
     def values(self, states: Array) -> Array:
-        """The linear and quadratic ones at states (…, r) of the differential states: (…, k)."""
+        """Values (…, k) of the linear and quadratic Casimirs at differential states (…, r)."""
         x = np.asarray(states)
         return np.concatenate([x @ self.linear, *(one(x)[..., None] for one in self.quadratic)], axis=-1)
 
@@ -77,18 +75,6 @@ class CasimirReport:
         if not self.same_rank:
             lines.append(f"the state is not regular: the dimension is {self.dimension} there, {whole} near it")
         return "\n".join(lines)
-
-
-def combination(column: Array, names: tuple[str, ...] | list[str]) -> str:
-    """A linear combination in words."""
-    made = ""
-    for value, name in zip(column, names, strict=True):
-        if value == 0.0:
-            continue
-        sign = " − " if value < 0.0 else " + "
-        size = "" if abs(abs(value) - 1.0) < ROUND_OFF else f"{abs(value):.6g} "
-        made += (sign if made else ("−" if value < 0.0 else "")) + size + name
-    return made or "0"
 
 
 def casimir_report(view: SystemView) -> CasimirReport:
@@ -115,9 +101,9 @@ def _readable(basis: Array, scales: Array) -> Array:
     """Covectors with a one in a state of their own each, from scaled ones; what is round-off beside it is zero."""
     if not basis.shape[1]:
         return basis
-    made, pivots = echelon(basis)
-    made = np.where(np.abs(made) < ROUND_OFF, 0.0, made) / scales[:, None]
-    return made / made[pivots, np.arange(made.shape[1])]
+    covectors, pivots = echelon(basis)
+    covectors = np.where(np.abs(covectors) < ROUND_OFF, 0.0, covectors) / scales[:, None]
+    return covectors / covectors[pivots, np.arange(covectors.shape[1])]
 
 
 def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
@@ -126,17 +112,15 @@ def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
     States are added until two of them in a row take nothing away: what is common by chance loses with each of them.
     """
     rng, sizes = np.random.default_rng(1), SPREAD * view.sizes
-    made, same, unchanged, off = here, True, 0, np.zeros((0, len(here)))
-    while made.shape[1] and unchanged < 2:
+    common, same, unchanged, off = here, True, 0, np.zeros((0, len(here)))
+    while common.shape[1] and unchanged < 2:
         other = codistribution(view, view.x + sizes * rng.uniform(-1.0, 1.0, view.x.size))
         same = same and other.shape[1] == here.shape[1]
         off = np.vstack([off, np.eye(len(here)) - other @ other.T])
-        _, values, vt = np.linalg.svd(off @ here)
-        full = np.concatenate([values, np.zeros(vt.shape[0] - values.size)])
-        kept = here @ vt[full <= ALIKE].T
-        unchanged = unchanged + 1 if kept.shape[1] == made.shape[1] else 0
-        made = kept
-    return made, same
+        remaining = here @ nearly_null(off @ here, ALIKE)
+        unchanged = unchanged + 1 if remaining.shape[1] == common.shape[1] else 0
+        common = remaining
+    return common, same
 
 
 def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
@@ -178,19 +162,17 @@ def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array |
     rows = np.array([t.ravel() for t in torsion]).T / scale
     if not rows.size:
         return np.eye(here.shape[1])
-    _, values, vt = np.linalg.svd(rows, full_matrices=True)
-    full = np.concatenate([values, np.zeros(max(0, vt.shape[0] - values.size))])
-    return vt[full <= CLOSED].T
+    return nearly_null(rows, CLOSED)
 
 
 def _next(view: SystemView, function: Callable[[Array], Array], kept: Array) -> Callable[[Array], Array]:
     """The covectors of the closed part, as a function of the state with fixed pivots."""
     pivots, size = echelon(kept)[1], kept.shape[1]
 
-    def made(x: Array) -> Array:
+    def covectors(x: Array) -> Array:
         inner = closed_part(view, function, x)
         if inner.shape[1] != size:
             return np.full((len(function(x)), size), np.nan)
         return function(x) @ (inner @ np.linalg.inv(inner[pivots]))
 
-    return made
+    return covectors

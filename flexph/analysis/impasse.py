@@ -48,12 +48,12 @@ def turning_points(
 
     grid = np.linspace(low, high, check.count("count", count, 2))
     values = [slope(f) for f in grid]
-    found = []
+    points = []
     for a, b, one, two in zip(grid[:-1], grid[1:], values[:-1], values[1:], strict=True):
         if one == 0.0 or one * two < 0.0:
             f = float(a) if one == 0.0 else float(brentq(slope, a, b, xtol=1e-14))
-            found.append((f, float(characteristic(f))))
-    return found
+            points.append((f, float(characteristic(f))))
+    return points
 
 
 def impasse_points(
@@ -80,15 +80,15 @@ def impasse_points(
         return []
     values = [_determinant(here, x) for x in states]
     largest = float(np.max(np.abs(values)))
-    made, count = [], max(len(states) - 1, 1)
+    points, count = [], max(len(states) - 1, 1)
     for i, value in enumerate(values):
         if abs(value) <= STEEP * largest:
-            made.append(_impasse(here, states[i], i / count))
+            points.append(_impasse(here, states[i], i / count))
         elif i + 1 < len(values) and value * values[i + 1] < 0.0 and abs(values[i + 1]) > STEEP * largest:
             a, b = states[i], states[i + 1]
             s = float(brentq(lambda t, a=a, b=b: _determinant(here, a + t * (b - a)), 0.0, 1.0, xtol=1e-14))
-            made.append(_impasse(here, a + s * (b - a), (i + s) / count))
-    return made
+            points.append(_impasse(here, a + s * (b - a), (i + s) / count))
+    return points
 
 
 def _matrix(here: SystemView, x: Array) -> Array:

@@ -92,9 +92,9 @@ def index_report(view: SystemView) -> IndexReport:
     counts, redundant = [], 0
     slopes = np.zeros((0, view.V1.shape[1]))
     given = view.system.derivatives is not None
-    found = _Conditions(view.algebraic, *((view.algebraic_slopes, view.slope_noise(EXACT)) if given else ()))
+    conditions = _Conditions(view.algebraic, *((view.algebraic_slopes, view.slope_noise(EXACT)) if given else ()))
     for level in range(HIGHEST + 1):
-        split = _Split(view, found, level)
+        split = _Split(view, conditions, level)
         fresh, slopes, dropped = _independent(split.slopes * view.scales, slopes, 1e1 * split.noise)
         redundant += dropped
         if split.rank == algebraic or not fresh.size or level == HIGHEST:
@@ -112,7 +112,7 @@ def index_report(view: SystemView) -> IndexReport:
                 exceeded=exceeded,
             )
         counts.append(fresh.size)
-        found = split.differentiated(fresh)
+        conditions = split.differentiated(fresh)
     raise AssertionError("unreachable")
 
 
@@ -168,17 +168,17 @@ class _Split:
 
     def combine(self, A: Array) -> Array:
         """Nᵀ: the rest of the rows without their part in the pivot columns."""
-        made = np.zeros((self.rest.size, len(A)))
-        made[:, self.rest] = np.eye(self.rest.size)
+        weights = np.zeros((self.rest.size, len(A)))
+        weights[:, self.rest] = np.eye(self.rest.size)
         if self.rank:
             pivot = A[np.ix_(self.rows, self.columns)]
-            made[:, self.rows] = -np.linalg.solve(pivot.T, A[np.ix_(self.rest, self.columns)].T).T
-        return made
+            weights[:, self.rows] = -np.linalg.solve(pivot.T, A[np.ix_(self.rest, self.columns)].T).T
+        return weights
 
     def differentiated(self, kept: Array) -> _Conditions:
         """The rows that determine something, and the rates of those combinations of the others that are kept."""
 
-        def made(x: Array) -> Array:
+        def value(x: Array) -> Array:
             A = self.matrix(x)
             way = self.view.V1 @ self.view.rate(x)
             along = self._along(x, way[:, None])[:, 0]
@@ -186,20 +186,25 @@ class _Split:
             return np.concatenate([self.c(x)[self.rows], rates])
 
         if self.slope is None or not self.view.is_linear:
-            return _Conditions(made)
+            return _Conditions(value)
         terms = np.abs(self.slopes[kept]) @ np.abs(self.view.rate_slope)
         rates = self.slopes[kept] @ self.view.rate_slope
         constant = np.vstack([self.slope(self.view.x)[self.rows], np.where(np.abs(rates) > NOISE * terms, rates, 0.0)])
-        return _Conditions(made, lambda x: constant, np.zeros_like(constant))
+        return _Conditions(value, lambda x: constant, np.zeros_like(constant))
+
+
+def unit_scales(matrix: Array) -> tuple[Array, Array]:
+    """Factors of rows and columns that make their largest entries one: what the units of states and equations do."""
+    row = np.abs(matrix).max(axis=1, initial=0.0)
+    row = 1.0 / np.where(row > 0.0, row, 1.0)
+    column = np.abs(row[:, None] * matrix).max(axis=0, initial=0.0)
+    return row, 1.0 / np.where(column > 0.0, column, 1.0)
 
 
 def _pivots(A: Array) -> tuple[Array, Array, float]:
     """Rows and columns of an invertible block of full rank; the smallest singular value over the largest, scaled."""
-    work = np.abs(A).astype(float)
-    row = work.max(axis=1, keepdims=True, initial=0.0)
-    scaled = A / np.where(row > 0.0, row, 1.0)
-    column = np.abs(scaled).max(axis=0, keepdims=True, initial=0.0)
-    scaled = scaled / np.where(column > 0.0, column, 1.0)
+    row, column = unit_scales(A)
+    scaled = row[:, None] * A * column
     values = np.linalg.svd(scaled, compute_uv=False)
     rank = int(np.sum(values > REGULAR * max(values.max(initial=0.0), 1e-300)))
     work, rows, columns = scaled.copy(), [], []

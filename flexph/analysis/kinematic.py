@@ -68,10 +68,10 @@ class KinematicSystem:
         q_, p_ = slice(0, n), slice(n, 2 * n)
 
         def J(x: Array) -> Array:
-            A, made = self.constraints(x[q_]), np.zeros((2 * n + k,) * 2)
-            made[q_, p_], made[p_, q_] = np.eye(n), -np.eye(n)
-            made[p_, 2 * n :], made[2 * n :, p_] = A, -np.asarray(A).T
-            return made
+            A, matrix = self.constraints(x[q_]), np.zeros((2 * n + k,) * 2)
+            matrix[q_, p_], matrix[p_, q_] = np.eye(n), -np.eye(n)
+            matrix[p_, 2 * n :], matrix[2 * n :, p_] = A, -np.asarray(A).T
+            return matrix
 
         return PHDAE(
             E=np.diag(np.concatenate([np.ones(2 * n), np.zeros(k)])),
@@ -156,10 +156,10 @@ class ReducedKinematics:
         """J_c of [survey] eq. (4.17)."""
         q, p = x[: self.n], x[self.n :]
         S = self.basis(q)
-        made = np.zeros((x.size, x.size))
-        made[: self.n, self.n :], made[self.n :, : self.n] = S, -S.T
-        made[self.n :, self.n :] = -np.einsum("a,aij->ij", self.momenta(q, p), self.brackets(q))
-        return made
+        structure = np.zeros((x.size, x.size))
+        structure[: self.n, self.n :], structure[self.n :, : self.n] = S, -S.T
+        structure[self.n :, self.n :] = -np.einsum("a,aij->ij", self.momenta(q, p), self.brackets(q))
+        return structure
 
     def energy(self, x: Array) -> float:
         """H_c = ½ p̃ᵀ(SᵀMS)⁻¹p̃ + V."""
@@ -187,17 +187,17 @@ def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
     ``J_c = [[0, S], [−Sᵀ, −pᵀ[S_i, S_j]]]``, ``H_c(q, p̃) = ½ p̃ᵀ(SᵀMS)⁻¹p̃ + V(q)``, ``B_c = SᵀB``. J_c is a Poisson
     structure if and only if the constraints are holonomic (:func:`flexph.dirac.jacobi_identity`).
     """
-    made = ReducedKinematics(system)
-    m, k = np.asarray(system.inputs(system.sample)).shape[1], made.k
+    reduced = ReducedKinematics(system)
+    m, k = np.asarray(system.inputs(system.sample)).shape[1], reduced.k
     return PHDAE(
-        E=np.eye(made.n + k),
-        J=made.structure,
-        B=made.inputs,
-        z=made.gradient,
-        H=made.energy,
+        E=np.eye(reduced.n + k),
+        J=reduced.structure,
+        B=reduced.inputs,
+        z=reduced.gradient,
+        H=reduced.energy,
         sample=np.concatenate([system.sample, np.zeros(k)]),
         ports={"u": slice(0, m)} if m else {},
-        parts={"q": slice(0, made.n), "p": slice(made.n, made.n + k)},
+        parts={"q": slice(0, reduced.n), "p": slice(reduced.n, reduced.n + k)},
     )
 
 
@@ -217,5 +217,4 @@ def hidden_constraints(
     if np.any(np.abs(commuting) > 1e-10 * np.maximum(size, 1e-300)):
         i, j = np.unravel_index(int(np.argmax(np.abs(commuting))), commuting.shape)
         raise ValueError(f"constraints must commute: ∂φ_{i} J ∂φ_{j}ᵀ = {commuting[i, j]:.3g}")
-    made: Array = rows @ (matrix @ gradient(x))
-    return made, -matrix @ rows.T
+    return rows @ (matrix @ gradient(x)), -matrix @ rows.T

@@ -51,17 +51,17 @@ def sparsity_text(structure: DiracStructure) -> str:
 
 def _ranges(names: list[str]) -> list[str]:
     """Names of entries with those of a port in a row as one."""
-    made: list[str] = []
+    ranges: list[str] = []
     for name in names:
         head, bracket, rest = name.partition("[")
         index = rest.rstrip("]")
-        last = made[-1] if made else ""
+        last = ranges[-1] if ranges else ""
         if bracket and last.startswith(head + "[") and index != "0":
             first = last.partition("[")[2].rstrip("]").partition("..")[0]
-            made[-1] = f"{head}[{first}..{index}]"
+            ranges[-1] = f"{head}[{first}..{index}]"
         else:
-            made.append(name)
-    return made
+            ranges.append(name)
+    return ranges
 
 
 def _blocks(structure: DiracStructure) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..numerics.subspaces import echelon
+from ..numerics.subspaces import echelon, nearly_null
 from .structure import codistribution
 from .view import SPREAD, SystemView
 
@@ -17,7 +17,7 @@ WIDEST = 24
 ALIKE = 1e-9
 """Singular value over the largest of the conditions at all probes up to which a combination counts as conserved."""
 ROUND_OFF = 1e-7
-"""Coefficient beside a one, of scaled states, that is zero."""
+"""Coefficient beside a one, of scaled states, that is round-off of a zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,37 +34,40 @@ class QuadraticCasimir:
 
     def words(self, names: tuple[str, ...]) -> str:
         """C in words."""
-        made = ""
-        for factor, what in self._terms(names):
-            sign = (" − " if factor < 0.0 else " + ") if made else ("−" if factor < 0.0 else "")
-            made += sign + ("" if abs(abs(factor) - 1.0) < ROUND_OFF else f"{abs(factor):.6g} ") + what
-        return made
-
-    def _terms(self, names: tuple[str, ...]) -> list[tuple[float, str]]:
         n = len(self.b)
-        made = [(0.5 * self.Q[i, i], f"{names[i]}²") for i in range(n)]
-        made += [(self.Q[i, j], f"{names[i]} {names[j]}") for i in range(n) for j in range(i + 1, n)]
-        made += [(self.b[i], names[i]) for i in range(n)]
-        return [(float(factor), what) for factor, what in made if factor != 0.0]
+        terms = [(0.5 * self.Q[i, i], f"{names[i]}²") for i in range(n)]
+        terms += [(self.Q[i, j], f"{names[i]} {names[j]}") for i in range(n) for j in range(i + 1, n)]
+        return in_words([*terms, *zip(self.b, names, strict=True)])
+
+
+def in_words(terms: Iterable[tuple[float, str]]) -> str:
+    """A linear combination in words, from coefficients and what they multiply."""
+    text = ""
+    for factor, what in terms:
+        if factor != 0.0:
+            sign = (" − " if factor < 0.0 else " + ") if text else ("−" if factor < 0.0 else "")
+            text += sign + ("" if abs(abs(factor) - 1.0) < ROUND_OFF else f"{abs(factor):.6g} ") + what
+    return text or "0"
 
 
 def quadratic_casimirs(view: SystemView, linear: Array, most: int) -> tuple[QuadraticCasimir, ...]:
-    """Up to ``most`` independent ones beside the linear ones (r, k) and their products.
+    """Up to ``most`` independent quadratic Casimirs beside the linear ones (r, k) and their products.
 
     ∇C = Q x₁ + b is in the co-distribution at as many states near the one in question as there are coefficients.
     """
     r = len(linear)
     if r > WIDEST or most <= 0:
         return ()
-    found = _conserved(view, r)
+    conserved = _conserved(view, r)
     known = _products(linear * view.scales[:, None], r)
-    rest = found - known @ (np.linalg.pinv(known) @ found)
+    rest = conserved - known @ (np.linalg.pinv(known) @ conserved)
     u, values, _ = np.linalg.svd(rest, full_matrices=False)
     basis = u[:, values > 1e-6]
     if not basis.shape[1]:
         return ()
-    made, _ = echelon(basis)
-    candidates = [_unscaled(column, view.scales) for column in np.where(np.abs(made) < ROUND_OFF, 0.0, made).T]
+    coefficients, _ = echelon(basis)
+    coefficients = np.where(np.abs(coefficients) < ROUND_OFF, 0.0, coefficients)
+    candidates = [_unscaled(column, view.scales) for column in coefficients.T]
     return _independent(candidates, linear, view, most)
 
 
@@ -91,21 +94,19 @@ def _conserved(view: SystemView, r: int) -> Array:
         if alpha.shape[1] == r:
             return np.eye(m)
         total += r - alpha.shape[1]
-    _, values, vt = np.linalg.svd(np.vstack(rows))
-    full = np.concatenate([values, np.zeros(m - values.size)]) if values.size < m else values
-    return vt[full <= ALIKE * max(float(full[0]), 1e-300)].T
+    return nearly_null(np.vstack(rows), ALIKE, relative=True)
 
 
 def _products(linear: Array, r: int) -> Array:
-    """Coefficients of linear ones and of their products."""
+    """Coefficients of linear Casimirs and of their products."""
     i, j = np.triu_indices(r)
-    made = [np.concatenate([np.zeros(i.size), column]) for column in linear.T]
+    columns = [np.concatenate([np.zeros(i.size), column]) for column in linear.T]
     for a in range(linear.shape[1]):
         for b in range(a, linear.shape[1]):
             outer = np.outer(linear[:, a], linear[:, b])
             both = outer + outer.T
-            made.append(np.concatenate([np.where(i == j, 0.5 * both[i, j], both[i, j]), np.zeros(r)]))
-    return np.array(made).T.reshape(i.size + r, len(made))
+            columns.append(np.concatenate([np.where(i == j, 0.5 * both[i, j], both[i, j]), np.zeros(r)]))
+    return np.array(columns).T.reshape(i.size + r, len(columns))
 
 
 def _unscaled(column: Array, scales: Array) -> QuadraticCasimir:
@@ -123,7 +124,7 @@ def _unscaled(column: Array, scales: Array) -> QuadraticCasimir:
 def _independent(
     candidates: list[QuadraticCasimir], linear: Array, view: SystemView, most: int
 ) -> tuple[QuadraticCasimir, ...]:
-    """Those whose gradients depend neither on linear ones nor on each other."""
+    """Candidates whose gradients depend neither on linear Casimirs nor on each other."""
     x = view.V1.T @ next(_states(view))
     kept: list[QuadraticCasimir] = []
     columns = [c / np.linalg.norm(c) for c in (linear * view.scales[:, None]).T]

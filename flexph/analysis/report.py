@@ -15,7 +15,7 @@ from ..mechanisms.model.state import State
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
 from .casimirs import CasimirReport, casimir_report
-from .index import IndexReport, index_report
+from .index import IndexReport, index_report, unit_scales
 from .passivity import PassivityReport, passivity_report
 from .picture import sparsity_text
 from .stability import StabilityReport, stability_report
@@ -61,8 +61,7 @@ class Analysis:
             "passivity": str(self.passivity),
             "stability": str(self.stability),
         }
-        made = [f"{title}\n{_indented(text)}" for title, text in parts.items()]
-        return "\n".join(made)
+        return "\n".join(f"{title}\n{_indented(text)}" for title, text in parts.items())
 
     def picture(self) -> str:
         """The pattern of the Dirac structure as text."""
@@ -185,23 +184,15 @@ def _relations(here: SystemView, index: IndexReport) -> str:
         return f"not well-posed: {index.undetermined} algebraic states are free ([survey] example 4.5)"
     if index.index != 1:
         return "no algebraic state is determined by a resistive relation alone" if index.algebraic else "explicit"
-    found = [here.algebraic_slope(x) for x in here.probes]
-    rows, columns = _scales(found[0])
-    slopes = [rows[:, None] * matrix * columns for matrix in found]
+    slopes = [here.algebraic_slope(x) for x in here.probes]
+    rows, columns = unit_scales(slopes[0])
+    slopes = [rows[:, None] * matrix * columns for matrix in slopes]
     values = [np.linalg.svd(matrix, compute_uv=False) for matrix in slopes]
     worst = min(float(v[-1] / max(v[0], 1e-300)) for v in values)
     if len({float(np.linalg.slogdet(matrix)[0]) for matrix in slopes}) > 1:
         return "ill-posed near the state: ∂g/∂x₂ changes its sign, see impasse_points(system, path, inputs=...)"
     word = "nearly ill-posed" if worst < SINGULAR else "well-posed at the state and near it"
     return f"{word}: smallest singular value of ∂g/∂x₂ over the largest, scaled, {worst:.1e}"
-
-
-def _scales(matrix: Array) -> tuple[Array, Array]:
-    """Factors of rows and columns that make their largest entries one: what the units of states and equations do."""
-    row = np.abs(matrix).max(axis=1, initial=0.0)
-    row = 1.0 / np.where(row > 0.0, row, 1.0)
-    column = np.abs(row[:, None] * matrix).max(axis=0, initial=0.0)
-    return row, 1.0 / np.where(column > 0.0, column, 1.0)
 
 
 def _described(D: DiracStructure) -> str:

@@ -203,9 +203,9 @@ def equilibrium(
         x = x + step
         if np.abs(step / sizes).max(initial=0.0) <= 1e-13:
             break
-    found = here.at(x)
-    if _rest(found) > AT_REST or np.abs(fixed @ (x - x0)).max(initial=0.0) > AT_REST * sizes.max():
-        raise ArithmeticError(f"no equilibrium was found near the guess: rates up to {_rest(found):.1e} of their terms")
+    rest = here.at(x)
+    if _rest(rest) > AT_REST or np.abs(fixed @ (x - x0)).max(initial=0.0) > AT_REST * sizes.max():
+        raise ArithmeticError(f"no equilibrium was found near the guess: rates up to {_rest(rest):.1e} of their terms")
     if isinstance(system, PHDAE) and system.has_feedthrough:  # whose inputs and outputs are states here
         return x[: system.size]
     return x

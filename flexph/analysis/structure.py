@@ -11,6 +11,7 @@ from ..dirac.structure import DiracStructure
 from ..dirac.system import PortHamiltonian
 from ..mechanisms.model.state import State
 from ..numerics import checks as check
+from ..numerics import spans
 from ..numerics.arrays import Array, dense
 from ..numerics.subspaces import null_space
 from .view import System, SystemView, state_names, view
@@ -34,11 +35,11 @@ def structure_of(
     return structure_at(view(system, state), algebraic=algebraic)
 
 
-def structure_at(made: SystemView, *, algebraic: bool = False) -> DiracStructure:
+def structure_at(here: SystemView, *, algebraic: bool = False) -> DiracStructure:
     """:func:`structure_of` where the system is looked at already."""
-    system, x, s = made.system, made.x, made.equations.split
+    system, x, s = here.system, here.x, here.equations.split
     n, J, B = x.size, dense(system.J(x)), dense(system.B(x))
-    outer = np.hstack([made.resists, B])
+    outer = np.hstack([here.resists, B])
     k = outer.shape[1]
     E11 = s.U1.T @ dense(system.E(x)) @ s.V1
     # f̃ = U₁E₁₁f_S on the rows of U₁ and zero on those of U₂; z = U₁E₁₁⁻ᵀe_S + U₂e₂
@@ -48,19 +49,17 @@ def structure_at(made: SystemView, *, algebraic: bool = False) -> DiracStructure
     inner, outer = -change @ J @ change.T, -change @ outer
     inner = 0.5 * (inner - inner.T)
     matrix = np.block([[inner, outer], [-outer.T, np.zeros((k, k))]])
-    sizes = {"storage": r, "algebraic": n - r, "resistive": made.resists.shape[1]}
-    ports, at = {}, 0
-    for name, size in sizes.items():
-        ports[name], at = slice(at, at + size), at + size
+    sizes = {"storage": r, "algebraic": n - r, "resistive": here.resists.shape[1]}
+    ports, at = spans.consecutive(sizes), sum(sizes.values())
     taken = {name: _free_name(name, ports) for name in system.ports}
     ports |= {taken[name]: slice(at + p.start, at + p.stop) for name, p in system.ports.items()}
     graph = Graph(0.5 * (matrix - matrix.T), np.arange(len(matrix)) >= n)
     D = DiracStructure.from_graph(graph, {p: q for p, q in ports.items() if q.stop > q.start})
     if n > r and algebraic:
-        D = _named(D, "algebraic", state_names(made.system, made.V2))
+        D = _named(D, "algebraic", state_names(here.system, here.V2))
     elif n > r:
         D = D.closed(flows=["algebraic"])
-    return _named(D, "storage", made.names) if r else D
+    return _named(D, "storage", here.names) if r else D
 
 
 def _free_name(name: str, ports: Mapping[str, slice]) -> str:
@@ -78,19 +77,19 @@ def _named(D: DiracStructure, port: str, names: list[str]) -> DiracStructure:
     return D if set(parts) & (set(D.ports) - {port}) else D.split(port, parts)
 
 
-def codistribution(made: SystemView, x: Array) -> Array:
+def codistribution(here: SystemView, x: Array) -> Array:
     """``{α : f_S = 0, e_S = α, f_R = 0, e_R = 0, u = 0}`` ([survey] eq. (4.30), (4.33)), orthonormal columns (r, k).
 
     Scaled: entries are those of α times ``scales``, so that units do not decide on ranks.
     """
-    s, J = made.equations.split, dense(made.system.J(x))
-    r = made.V1.shape[1]
-    E11 = s.U1.T @ dense(made.system.E(x)) @ s.V1
-    inner = s.U1 @ np.linalg.solve(E11.T, np.diag(1.0 / made.scales)) if r else np.zeros((x.size, 0))
+    s, J = here.equations.split, dense(here.system.J(x))
+    r = here.V1.shape[1]
+    E11 = s.U1.T @ dense(here.system.E(x)) @ s.V1
+    inner = s.U1 @ np.linalg.solve(E11.T, np.diag(1.0 / here.scales)) if r else np.zeros((x.size, 0))
     costates = np.hstack([inner, s.U2])  # z of (α̂, z₂)
     size = np.abs(costates).max(axis=0, initial=0.0)
-    rows = np.vstack([J @ costates, made.resists.T @ costates])
+    rows = np.vstack([J @ costates, here.resists.T @ costates])
     column = np.where(np.arange(rows.shape[1]) < r, 1.0, 1.0 / np.maximum(np.linalg.norm(rows, axis=0), 1e-300 + size))
-    found = null_space(rows * column)[:r]
-    u, values, _ = np.linalg.svd(found, full_matrices=False)
+    kernel = null_space(rows * column)[:r]
+    u, values, _ = np.linalg.svd(kernel, full_matrices=False)
     return u[:, values > 1e-9]

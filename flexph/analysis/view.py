@@ -125,10 +125,10 @@ class SystemView:
         """∂²H/∂x₁² (r, r): of ∂z/∂x where it was given and E does not depend on x, else by differences."""
         given, E = self.system.derivatives, self.system.E
         if given is not None and isinstance(E, Constant):
-            made = self.V1.T @ dense(E(x)).T @ dense(given.costate(x)) @ self.V1
+            hessian = self.V1.T @ dense(E(x)).T @ dense(given.costate(x)) @ self.V1
         else:
-            made = self.derivative(self.gradient, x, self.V1)
-        return 0.5 * (made + made.T)
+            hessian = self.derivative(self.gradient, x, self.V1)
+        return 0.5 * (hessian + hessian.T)
 
     def flow_slope(self, x: Array) -> Array:
         """``∂((J − R)z + Bu)/∂x`` (n, n): of derivatives that were given, else by differences."""
@@ -221,12 +221,12 @@ def view(
     time: float = 0.0,
 ) -> SystemView:
     """A system at a state, its sample by default; feed-through has states of its own, inputs and outputs."""
-    made = general(system, state)
-    given = made.sample if state is None or isinstance(state, State) else state
-    forcing = Forcing(made.ports, inputs or {})
-    x = check.array("state", with_ports(system, given, forcing.at(time)), (made.size,))
-    equations = Equations(made, forcing, (time, np.inf))
-    return SystemView(made, equations, x, check.number("time", time))
+    plain = general(system, state)
+    given = plain.sample if state is None or isinstance(state, State) else state
+    forcing = Forcing(plain.ports, inputs or {})
+    x = check.array("state", with_ports(system, given, forcing.at(time)), (plain.size,))
+    equations = Equations(plain, forcing, (time, np.inf))
+    return SystemView(plain, equations, x, check.number("time", time))
 
 
 def with_ports(system: System, state: Any, u: Array) -> Any:

@@ -3,6 +3,7 @@
 Imports: consistency, dirac, numerics, switching, systems.
 """
 
+from .constraints import Constraint
 from .elements import (
     Energy,
     Pulse,
@@ -23,7 +24,6 @@ from .elements import (
     transformer,
     voltage_source,
 )
-from .equations import Constraint
 from .network import Circuit, circuit
 
 __all__ = [

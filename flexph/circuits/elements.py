@@ -49,10 +49,10 @@ class Energy:
         s, step = self.scale, CURVATURE_STEP * self.scale
         slope = check.number("the slope of the energy at its scale", self.slope(s))
         values = [check.number("the energy at its scale", self.value(s + part * step)) for part in (1.0, -1.0)]
-        found = (values[0] - values[1]) / (2.0 * step)
-        if abs(found - slope) > AGREES * max(abs(found), abs(slope)) + 1e-10 * abs(values[0]) / s:
+        difference = (values[0] - values[1]) / (2.0 * step)
+        if abs(difference - slope) > AGREES * max(abs(difference), abs(slope)) + 1e-10 * abs(values[0]) / s:
             raise ValueError(
-                f"slope of an energy must be H′: at {s:.6g} it is {slope:.6g}, differences give {found:.6g}"
+                f"slope of an energy must be H′: at {s:.6g} it is {slope:.6g}, differences give {difference:.6g}"
             )
 
     def stiffness(self, s: float) -> float:

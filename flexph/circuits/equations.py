@@ -4,50 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.subspaces import echelon, null_space
 from ..systems.resistive_relations import Relation
+from .constraints import Constraint
 from .elements import Element, Resistor, Source, Storage, TwoPort
 from .tree import Edge, Tree
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """A loop of capacitors and voltage sources, a cutset of inductors and current sources, or what a gyrator ties.
-
-    ``0 = Σ ± v`` of the loop or ``0 = Σ ± i`` of the cutset ties the charges or fluxes of ``elements`` to each other
-    and to the inputs of ``sources``; the state ``state`` is its multiplier, of index 2: the current of the capacitor
-    or the voltage of the inductor that is too many. ``switches`` are closed ones in the loop, open ones in the cutset.
-
-    Of the kind "gyrator" it is the sum of algebraic equations with ``weights``, by their states, in which no algebraic
-    state is left: ``v₁ = −r i₂`` where v₁ is that of a capacitor and i₂ that of an inductor; ``gyrators`` are named.
-    """
-
-    kind: str
-    state: str
-    elements: tuple[str, ...]
-    sources: tuple[str, ...]
-    switches: tuple[str, ...]
-    gyrators: tuple[str, ...] = ()
-    weights: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", MappingProxyType(dict(self.weights) or {self.state: 1.0}))
-
-    def __str__(self) -> str:
-        if self.kind == "gyrator":
-            given = f", given by {', '.join(self.sources)}" if self.sources else ""
-            tied = f"charges and fluxes of {', '.join(self.elements)} depend on each other{given}"
-            return f"gyrator {', '.join(self.gyrators)}: {tied}"
-        others = [*self.sources, *self.switches]
-        with_others = f" with {', '.join(others)}" if others else ""
-        tied = "charges" if self.kind == "loop" else "fluxes"
-        given = f", given by {', '.join(self.sources)}" if self.sources else ""
-        return f"{self.kind} of {', '.join(self.elements)}{with_others}: {tied} depend on each other{given}"
 
 
 @dataclass(frozen=True)
@@ -98,9 +63,9 @@ class Assembly:
             if isinstance(element, Storage):
                 self.storages[self._state(name)] = name
         for row, edge in enumerate(self.tree.tree):
-            self.efforts[edge] = self._of_tree(row, self.tree.edges[edge])
+            self.efforts[edge] = self._effort(row, self.tree.edges[edge], in_tree=True)
         for column, edge in enumerate(self.tree.links):
-            self.efforts[edge] = self._of_link(column, self.tree.edges[edge])
+            self.efforts[edge] = self._effort(column, self.tree.edges[edge], in_tree=False)
         self._couple_gyrators()
         self._connect()
         idle = [k for k, name in enumerate(self.names) if name not in self._used]
@@ -115,19 +80,19 @@ class Assembly:
     @property
     def J(self) -> Array:
         """The skew matrix."""
-        made = np.zeros((self.size, self.size))
+        J = np.zeros((self.size, self.size))
         for row, column, value in self.entries:
-            made[row, column] += value
-            made[column, row] -= value
-        return made
+            J[row, column] += value
+            J[column, row] -= value
+        return J
 
     @property
     def B(self) -> Array:
         """The inputs, (n, m)."""
-        made = np.zeros((self.size, len(self.inputs)))
+        B = np.zeros((self.size, len(self.inputs)))
         for row, column, value in self._outer:
-            made[row, column] += value
-        return made
+            B[row, column] += value
+        return B
 
     def _state(self, name: str) -> int:
         self._used.add(name)
@@ -135,39 +100,25 @@ class Assembly:
             self.names.append(name)
         return self.names.index(name)
 
-    def _of_tree(self, row: int, edge: Edge) -> Effort:
-        """The effort of an edge of the tree is a voltage, 0 = (network) i − (law) i is its row."""
+    def _effort(self, place: int, edge: Edge, *, in_tree: bool) -> Effort:
+        """The effort of an edge, and its row: a voltage of the tree, 0 = (network) i − (law) i, or a link's current."""
         element = self.elements[edge.name]
-        if edge.role == "capacitor":
+        kind, stored, dependent = (
+            ("voltage", "capacitor", "inductor") if in_tree else ("current", "inductor", "capacitor")
+        )
+        letter = "v" if in_tree else "i"
+        if edge.role == stored:
             return Effort(self.names.index(edge.name))
-        if edge.role == "inductor":
-            return self._too_many(edge, f"v({edge.name})", self.tree.cutset(row), "cutset")
+        if edge.role == dependent:
+            others = self.tree.cutset(place) if in_tree else self.tree.loop(place)
+            return self._multiplier(edge, f"{letter}({edge.name})", others, "cutset" if in_tree else "loop")
         if isinstance(element, Resistor):
-            state = self._state(f"v({edge.name})")
-            self._loses(edge, element, state, "voltage")
+            state = self._state(f"{letter}({edge.name})")
+            self._add_loss(edge, element, state, kind)
             return Effort(state)
         if isinstance(element, TwoPort) and element.kind == "gyrator":
-            return Effort(self._state(f"v({edge.name}.{edge.pair + 1})"))
-        if edge.role == "voltage source":
-            return Effort(input=self.inputs.index(edge.name))
-        return Effort()
-
-    def _of_link(self, column: int, edge: Edge) -> Effort:
-        """The effort of a link is a current, 0 = (network) v − (law) v is its row."""
-        element = self.elements[edge.name]
-        if edge.role == "inductor":
-            return Effort(self.names.index(edge.name))
-        if edge.role == "capacitor":
-            return self._too_many(edge, f"i({edge.name})", self.tree.loop(column), "loop")
-        if isinstance(element, Resistor):
-            state = self._state(f"i({edge.name})")
-            self._loses(edge, element, state, "current")
-            return Effort(state)
-        if isinstance(element, TwoPort) and element.kind == "gyrator":
-            return Effort(self._state(f"i({edge.name}.{edge.pair + 1})"))
-        if edge.role == "current source":
-            return Effort(input=self.inputs.index(edge.name))
-        return Effort()
+            return Effort(self._state(f"{letter}({edge.name}.{edge.pair + 1})"))
+        return Effort(input=self.inputs.index(edge.name)) if edge.role == f"{kind} source" else Effort()
 
     def _paired(self, state: int, name: str) -> int:
         """A state of the other kind for an edge, 0 = (network) − (state): its row takes the law."""
@@ -175,7 +126,7 @@ class Assembly:
         self.entries.append((state, other, -1.0))
         return other
 
-    def _loses(self, edge: Edge, element: Resistor, state: int, kind: str) -> None:
+    def _add_loss(self, edge: Edge, element: Resistor, state: int, kind: str) -> None:
         """R of a resistor: in its row where the relation is one of this effort, else in that of a second state."""
         if element.control == "either":
             value = element.relation.parameters[0]
@@ -187,7 +138,7 @@ class Assembly:
             state = self._paired(state, f"{letter}({edge.name})")
         self.losses.append(Loss(edge.name, state, element.relation))
 
-    def _too_many(self, edge: Edge, name: str, others: Sequence[Edge], kind: str) -> Effort:
+    def _multiplier(self, edge: Edge, name: str, others: Sequence[Edge], kind: str) -> Effort:
         """The multiplier of a constraint: Q̇ = i or φ̇ = v, 0 = (network) − H′."""
         stored, state = self.names.index(edge.name), self._state(name)
         self.entries.append((stored, state, 1.0))
@@ -224,8 +175,8 @@ class Assembly:
         rows = [k for k in range(self.size) if k not in self.storages and k not in known and k not in idle]
         J, lossy = self.J, {loss.row for loss in self.losses}
         inner = J[np.ix_(rows, rows)] - np.diag([1.0 if k in lossy else 0.0 for k in rows])
-        found = null_space(inner)  # of rows as of columns: what is lost there is nothing, and J is skew
-        for weights in echelon(found)[0].T if found.shape[1] else ():
+        kernel = null_space(inner)  # of rows as of columns: what is lost there is nothing, and J is skew
+        for weights in echelon(kernel)[0].T if kernel.shape[1] else ():
             self._tied({rows[i]: float(w) for i, w in enumerate(weights) if w}, gyrators)
 
     def _tied(self, weights: Mapping[int, float], gyrators: Sequence[str]) -> None:

@@ -17,9 +17,9 @@ from ..switching import SwitchingPHDAE, SwitchingTrajectory
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
+from .constraints import Constraint
 from .dirac_structure import to_port_hamiltonian, to_structure
 from .elements import Element, TwoPort
-from .equations import Constraint
 from .model import Model
 from .nodal import check_switches, to_nodal
 from .start import start, stored
@@ -108,7 +108,7 @@ class Circuit(Model):
         ArithmeticError where algebraic states are not determined.
         """
         given = {**self.inputs, **(inputs or {})}
-        return start(self.assembly, self.phdae(), (voltages or {}, currents or {}), time, given)
+        return start(self.assembly, self.phdae(), (voltages or {}, currents or {}), time=time, inputs=given)
 
     def stored(
         self,
@@ -148,16 +148,16 @@ class Circuit(Model):
 
     def potentials(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
         """e of each node against ground (behind transformers against the first node there)."""
-        found = self._read(self.readings.potentials, states, inputs)
-        made = {node: np.zeros(found.shape[:-1]) for node in self.nodes}
-        return made | {node: found[..., k] for k, node in enumerate(self.nodal_names)}
+        values = self._read(self.readings.potentials, states, inputs)
+        potentials = {node: np.zeros(values.shape[:-1]) for node in self.nodes}
+        return potentials | {node: values[..., k] for k, node in enumerate(self.nodal_names)}
 
     def _by_element(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> dict[str, Array]:
-        found, made = self._read(rows, states, inputs), {}
+        values, read = self._read(rows, states, inputs), {}
         for name, element in self.elements.items():
             columns = [k for k, edge in enumerate(self.edges) if edge.name == name]
-            made[name] = found[..., columns] if isinstance(element, TwoPort) else found[..., columns[0]]
-        return made
+            read[name] = values[..., columns] if isinstance(element, TwoPort) else values[..., columns[0]]
+        return read
 
     def _read(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> Array:
         x = np.asarray(states, dtype=float)

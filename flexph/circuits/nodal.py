@@ -42,12 +42,12 @@ def check_switches(tree: Tree) -> None:
     edges = tree.edges
     loops = [tree.loop(c) for c, k in enumerate(tree.links) if edges[k].role == "closed"]
     parts = [tree.cutset(r) for r, k in enumerate(tree.tree) if edges[k].role == "open"]
-    for found, words in (
+    for groups, words in (
         (loops, "loop of closed switches: nothing determines its current"),
         (parts, "cutset of open switches: nothing determines the voltage across it"),
     ):
-        if found:
-            names = ", ".join(repr(edge.name) for edge in found[0])
+        if groups:
+            names = ", ".join(repr(edge.name) for edge in groups[0])
             raise ValueError(f"{names} make a {words}; phdae('tree') does without it, and shares it equally")
 
 

@@ -12,8 +12,9 @@ from ..numerics.arrays import Array
 from ..switching import SwitchingPHDAE
 from ..systems.inputs import Forcing, Input
 from ..systems.nonlinear import PHDAE
+from .constraints import Constraint
 from .elements import Element, Storage
-from .equations import Assembly, Constraint
+from .equations import Assembly
 
 AGREEING = 1e-9
 """What a constraint may be off for given voltages or currents, over the largest of them."""
@@ -26,6 +27,7 @@ def start(
     assembly: Assembly,
     system: PHDAE,
     given: tuple[Mapping[str, float], Mapping[str, float]],
+    *,
     time: float,
     inputs: Mapping[str, Input],
 ) -> Array:
@@ -54,26 +56,26 @@ def _efforts(
     elements: Mapping[str, Element], places: Mapping[int, str], given: tuple[Mapping[str, float], ...]
 ) -> tuple[Array, list[str]]:
     """Voltages of capacitors and currents of inductors by place, zero where none is given, and the names of those."""
-    made, fixed = np.zeros(len(places)), []
+    efforts, fixed = np.zeros(len(places)), []
     for kind, values in zip(("capacitor", "inductor"), given, strict=True):
         known = {name: k for k, name in places.items() if elements[name].kind == kind}
         for name, value in values.items():
-            made[check.lookup(kind, name, known)] = check.number(f"the start of {name!r}", value)
+            efforts[check.lookup(kind, name, known)] = check.number(f"the start of {name!r}", value)
             fixed.append(name)
-    return made, fixed
+    return efforts, fixed
 
 
 def _states(elements: Mapping[str, Element], places: Mapping[int, str], efforts: Array) -> Array:
     """Charges and fluxes of voltages and currents."""
-    made = np.zeros(len(places))
+    states = np.zeros(len(places))
     for k, name in places.items():
         element = elements[name]
         assert isinstance(element, Storage)
         try:
-            made[k] = element.energy.state(float(efforts[k]))
+            states[k] = element.energy.state(float(efforts[k]))
         except ValueError as error:
             raise ValueError(f"{name!r}: {error}") from None
-    return made
+    return states
 
 
 def _completed(assembly: Assembly, efforts: Array, fixed: list[str], u: Array) -> Array:
@@ -87,14 +89,14 @@ def _completed(assembly: Assembly, efforts: Array, fixed: list[str], u: Array) -
             row[assembly.names.index(name)] = weight
     free = [k for k, name in assembly.storages.items() if name not in fixed]
     J, known = rows @ assembly.J[:, :count], rows @ assembly.B @ u
-    made = efforts.copy()
-    made[free] = np.linalg.lstsq(J[:, free], -(J @ efforts + known), rcond=1e-12)[0] if free else 0.0
-    left = J @ made + known
+    completed = efforts.copy()
+    completed[free] = np.linalg.lstsq(J[:, free], -(J @ efforts + known), rcond=1e-12)[0] if free else 0.0
+    left = J @ completed + known
     scale = max(np.abs(efforts).max(initial=0.0), np.abs(known).max(initial=0.0))
     wrong = [(c, off) for c, off in zip(assembly.constraints, left, strict=True) if abs(off) > AGREEING * scale]
     if wrong:
         raise ValueError(f"inconsistent start: {'; '.join(_off(c, float(off)) for c, off in wrong)}")
-    return made
+    return completed
 
 
 def _off(constraint: Constraint, off: float) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..switching import Every, Mode, SwitchingPHDAE, SwitchingTrajectory, Transition
+from ..switching.triggers import Function
 from ..systems.inputs import Forcing, Input
 from .elements import Pulse, Switch
 from .equations import Assembly
@@ -81,18 +82,18 @@ def switching(
     circuit: Model, inputs: Mapping[str, Input], positions: Sequence[Mapping[str, bool]] | None
 ) -> SwitchingPHDAE:
     """See :meth:`flexph.circuits.Circuit.switching`."""
-    found = positioned(circuit, positions)
+    by_mode = positioned(circuit, positions)
     for name in inputs:
-        check.lookup("source", name, next(iter(found.values())).system.ports)
+        check.lookup("source", name, next(iter(by_mode.values())).system.ports)
     free = [name for name in circuit.switches if name not in circuit.positions]
     diodes = [name for name in free if circuit.elements[name].kind == "diode"]
     modes = {}
-    for name, one in found.items():
+    for name, one in by_mode.items():
         others = [
-            text for text, other in found.items() if other is not one and _same(one, other, set(free) - {*diodes})
+            text for text, other in by_mode.items() if other is not one and _same(one, other, set(free) - {*diodes})
         ]
         modes[name] = one.mode(diodes, inputs, others) if others else Mode(one.system)
-    return SwitchingPHDAE(modes, _transitions(circuit, found, free))
+    return SwitchingPHDAE(modes, _transitions(circuit, by_mode, free))
 
 
 def _same(one: Positioned, other: Positioned, switches: set[str]) -> bool:
@@ -100,65 +101,60 @@ def _same(one: Positioned, other: Positioned, switches: set[str]) -> bool:
     return all(one.circuit.positions[name] == other.circuit.positions[name] for name in switches)
 
 
-def _transitions(circuit: Model, found: Mapping[str, Positioned], free: Sequence[str]) -> list[Transition]:
+def _transitions(circuit: Model, modes: Mapping[str, Positioned], free: Sequence[str]) -> list[Transition]:
     """At each instant of a schedule, from whatever mode to those with the positions that schedules then ask for."""
     schedules = _schedules(circuit, free)
     if not schedules:
         return []
     instants = _instants(schedules.values())
     delay = JUST_AFTER * min(min(p.duty, 1.0 - p.duty) * p.period for p in schedules.values())
-    made = []
+    transitions = []
     for wanted in product((True, False), repeat=len(schedules)):
         asked = dict(zip(schedules, wanted, strict=True))
-        target = [text for text, one in found.items() if asked.items() <= one.circuit.positions.items()]
-        source = [text for text in found if text not in target]
+        target = [text for text, one in modes.items() if asked.items() <= one.circuit.positions.items()]
+        source = [text for text in modes if text not in target]
         if not target or not source:
             continue
         for period, first in instants:
-            made.append(
+            transitions.append(
                 Transition(
                     source=source,
                     target=target,
                     when=Every(period, first),
-                    condition=partial(_as_scheduled, schedules, asked, delay),
+                    condition=_condition(schedules, asked, delay),
                     name=", ".join(f"{name} {'closes' if closed else 'opens'}" for name, closed in asked.items()),
                 )
             )
-    return made
+    return transitions
 
 
 def _instants(schedules: Iterable[Pulse]) -> list[tuple[float, float]]:
     """Periods and first times at which some switch opens or closes, those that are equal up to round-off once."""
-    made: list[tuple[float, float]] = []
+    instants: list[tuple[float, float]] = []
     for pulse in schedules:
         for part in (0.0, pulse.duty):
             first = pulse.start + part * pulse.period
-            turns = [(first - other) / period for period, other in made if period == pulse.period]
+            turns = [(first - other) / period for period, other in instants if period == pulse.period]
             if all(abs(turn - round(turn)) > SAME for turn in turns):
-                made.append((pulse.period, first))
-    return made
+                instants.append((pulse.period, first))
+    return instants
 
 
 def _schedules(circuit: Model, free: Sequence[str]) -> dict[str, Pulse]:
-    made = {}
-    for name in free:
-        element = circuit.elements[name]
-        if isinstance(element, Switch) and element.schedule is not None:
-            made[name] = element.schedule
-    return made
+    switches = {name: element for name in free if isinstance(element := circuit.elements[name], Switch)}
+    return {name: switch.schedule for name, switch in switches.items() if switch.schedule is not None}
 
 
-def _as_scheduled(
-    schedules: Mapping[str, Pulse], asked: Mapping[str, bool], delay: float, time: float, _: Array
-) -> bool:
-    return all(schedules[name](time + delay) == closed for name, closed in asked.items())
+def _condition(schedules: Mapping[str, Pulse], asked: Mapping[str, bool], delay: float) -> Function:
+    """Whether the schedules ask for these positions just after a time."""
+    return lambda time, x: all(schedules[name](time + delay) == closed for name, closed in asked.items())
 
 
 def over(circuit: Model, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input]) -> list[dict[str, Any]]:
     """See :meth:`flexph.circuits.Circuit.over`."""
     names = [name for name in trajectory.system.parts if name != "algebraic"]
     free = [name for name in circuit.switches if name not in circuit.positions]
-    made: list[dict[str, Any]] = [
+    both: list[dict[str, Any]] = [
         {name: np.full(len(trajectory.times), np.nan) for name in circuit.elements} for _ in range(2)
     ]
     for mode in dict.fromkeys(trajectory.modes.tolist()):
@@ -166,12 +162,12 @@ def over(circuit: Model, trajectory: SwitchingTrajectory, inputs: Mapping[str, I
         one, at = Positioned(circuit.at(closed), names), trajectory.modes == mode
         forcing = Forcing(one.system.ports, inputs)
         u = np.array([forcing.at(float(t)) for t in trajectory.times[at]])
-        for values, rows in zip(made, (one.readings.voltages, one.readings.currents), strict=True):
+        for values, rows in zip(both, (one.readings.voltages, one.readings.currents), strict=True):
             read = one.readings.of(rows, trajectory.states[at], u)
             for k, edge in enumerate(one.circuit.edges):
                 if edge.pair == 0:
                     values[edge.name][at] = read[:, k]
-    return made
+    return both
 
 
 def _positions(mode: str, circuit: Model, free: Sequence[str]) -> list[bool]:

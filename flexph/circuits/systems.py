@@ -17,12 +17,12 @@ from .equations import Assembly, Loss
 
 def energies(assembly: Assembly) -> dict[int, Energy]:
     """Energies by the state on which they depend."""
-    made = {}
+    by_state = {}
     for state, name in assembly.storages.items():
         element = assembly.elements[name]
         assert isinstance(element, Storage)
-        made[state] = element.energy
-    return made
+        by_state[state] = element.energy
+    return by_state
 
 
 class Storing:
@@ -39,17 +39,17 @@ class Storing:
 
     def costates(self, x: Array) -> Array:
         """z (n,)."""
-        made: Array = self.stiff * x
+        z: Array = self.stiff * x
         for k, energy in self.general.items():
-            made[k] = energy.slope(float(x[k]))
-        return made
+            z[k] = energy.slope(float(x[k]))
+        return z
 
     def slopes(self, x: Array) -> Array:
         """∂z/∂x (n, n), diagonal."""
-        made = self.stiff.copy()
+        diagonal = self.stiff.copy()
         for k, energy in self.general.items():
-            made[k] = energy.stiffness(float(x[k]))
-        return np.diag(made)
+            diagonal[k] = energy.stiffness(float(x[k]))
+        return np.diag(diagonal)
 
     def energy(self, x: Array) -> float:
         """H [J]."""
@@ -59,10 +59,10 @@ class Storing:
     @property
     def sample(self) -> Array:
         """Every stored state at the scale of its energy, algebraic ones at one."""
-        made = np.ones(self.stiff.size)
+        states = np.ones(self.stiff.size)
         for k, energy in self.stored.items():
-            made[k] = energy.scale
-        return made
+            states[k] = energy.scale
+        return states
 
 
 def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Array], Array], bool]:
@@ -73,10 +73,10 @@ def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Ar
         constant[loss.row, loss.row] += loss.constant or 0.0
 
     def at(x: Array) -> Array:
-        made = constant.copy()
+        R = constant.copy()
         for loss in varying:
-            made[loss.row, loss.row] += float(loss.relation.resistance(x[loss.row]))
-        return made
+            R[loss.row, loss.row] += float(loss.relation.resistance(x[loss.row]))
+        return R
 
     return (at, False) if varying else (constant, True)
 
@@ -101,11 +101,11 @@ def to_phdae(assembly: Assembly) -> PHDAE:
     R, constant = resistances(size, assembly.losses)
 
     def structure(x: Array, w: Array) -> Array:
-        made = np.zeros((size, size))
+        slopes = np.zeros((size, size))
         for loss in assembly.losses:
             if loss.constant is None:
-                made[loss.row, loss.row] -= quotient_slope(loss.relation, float(x[loss.row])) * float(w[loss.row])
-        return made
+                slopes[loss.row, loss.row] -= quotient_slope(loss.relation, float(x[loss.row])) * float(w[loss.row])
+        return slopes
 
     return PHDAE(
         E=np.diag(storing.is_stored),

@@ -56,7 +56,7 @@ class Tree:
 
 def edges_of(elements: Mapping[str, Element], positions: Mapping[str, bool]) -> tuple[Edge, ...]:
     """All edges, switches by their positions (True is closed)."""
-    made = []
+    edges = []
     for name, element in elements.items():
         for pair, (plus, minus) in enumerate(branches(element)):
             role: str = element.kind
@@ -64,8 +64,8 @@ def edges_of(elements: Mapping[str, Element], positions: Mapping[str, bool]) -> 
                 role = "closed" if positions[name] else "open"
             elif isinstance(element, TwoPort):
                 role = "winding" if element.kind == "transformer" else "resistor"
-            made.append(Edge(name, role, plus, minus, pair))
-    return tuple(made)
+            edges.append(Edge(name, role, plus, minus, pair))
+    return tuple(edges)
 
 
 def nodes_of(elements: Mapping[str, Element]) -> tuple[str, ...]:
@@ -76,10 +76,10 @@ def nodes_of(elements: Mapping[str, Element]) -> tuple[str, ...]:
 def incidence(edges: Iterable[Edge], nodes: Sequence[str]) -> Array:
     """The incidence matrix (nodes, edges): 1 where a current leaves a node into the edge, −1 where it arrives."""
     edges = list(edges)
-    made = np.zeros((len(nodes), len(edges)))
+    A = np.zeros((len(nodes), len(edges)))
     for k, edge in enumerate(edges):
-        made[nodes.index(edge.plus), k], made[nodes.index(edge.minus), k] = 1.0, -1.0
-    return made
+        A[nodes.index(edge.plus), k], A[nodes.index(edge.minus), k] = 1.0, -1.0
+    return A
 
 
 def references(elements: Mapping[str, Element], nodes: Sequence[str], ground: str) -> list[str]:
@@ -117,8 +117,8 @@ def _parts(nodes: Sequence[str], pairs: Iterable[tuple[str, str]], first: str) -
         if part[one] is not part[other]:
             merged = part[one] | part[other]
             part |= dict.fromkeys(merged, merged)
-    made = list({id(nodes): nodes for nodes in part.values()}.values())
-    return sorted(made, key=lambda nodes: first not in nodes)
+    parts = list({id(nodes): nodes for nodes in part.values()}.values())
+    return sorted(parts, key=lambda nodes: first not in nodes)
 
 
 def normal_tree(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Element]) -> Tree:
@@ -132,9 +132,9 @@ def normal_tree(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Elemen
     tree = tuple(order[k] for k in pivots)
     links = tuple(k for k in order if k not in tree)
     M = reduced[:, [order.index(k) for k in links]]
-    made = Tree(edges, tree, links, M)
-    _check_sources(made)
-    return made
+    chosen = Tree(edges, tree, links, M)
+    _check_sources(chosen)
+    return chosen
 
 
 def _space(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Element]) -> Array:
@@ -176,17 +176,17 @@ def _reduced(matrix: Array) -> tuple[Array, list[int]]:
     return a[: len(pivots)], pivots
 
 
-def _check_sources(made: Tree) -> None:
-    for column, link in enumerate(made.links):
-        loop = made.loop(column)
-        if made.edges[link].role in ("voltage source", "closed") and any(e.role == "voltage source" for e in loop):
+def _check_sources(graph: Tree) -> None:
+    for column, link in enumerate(graph.links):
+        loop = graph.loop(column)
+        if graph.edges[link].role in ("voltage source", "closed") and any(e.role == "voltage source" for e in loop):
             raise ValueError(
                 f"{_listed(loop)} make a loop in which nothing limits the current: a voltage source must not be "
                 "shorted, nor stand beside another one"
             )
-    for row, edge in enumerate(made.tree):
-        cutset = made.cutset(row)
-        if made.edges[edge].role in ("current source", "open") and any(e.role == "current source" for e in cutset):
+    for row, edge in enumerate(graph.tree):
+        cutset = graph.cutset(row)
+        if graph.edges[edge].role in ("current source", "open") and any(e.role == "current source" for e in cutset):
             raise ValueError(
                 f"{_listed(cutset)} alone join two parts of the circuit: the current of a current source must find a "
                 "way back"

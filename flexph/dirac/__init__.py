@@ -4,7 +4,7 @@ Imports: dirac.relations, numerics, numerics.factors, systems.
 """
 
 from .composition import compose, product
-from .coordinates import CanonicalCoordinates, holonomic_coordinates
+from .coordinates import CanonicalCoordinates
 from .elements import (
     common_effort,
     common_flow,
@@ -15,7 +15,9 @@ from .elements import (
     transformer_structure,
 )
 from .forms import ConstrainedForm, KernelForm
+from .holonomic import holonomic_coordinates
 from .input_state_output import InputStateOutput, input_state_output
+from .interconnection import interconnect
 from .modulated import Integrability, ModulatedDirac, closedness, integrability, jacobi_identity
 from .regularity import Regularity, regularity
 from .relations.characteristic import Characteristic, MultiportCharacteristic
@@ -24,7 +26,7 @@ from .relations.resistance import LinearResistance, ModulatedResistance, Resista
 from .relations.storage import LagrangianStorage
 from .representations import CanonicalForm
 from .structure import DiracStructure
-from .system import PortHamiltonian, interconnect
+from .system import PortHamiltonian
 
 __all__ = [
     "CanonicalCoordinates",

@@ -8,10 +8,11 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..numerics import checks as check
+from ..numerics import spans
 from ..numerics.arrays import Array
 from ..numerics.subspaces import left_null, unit_rows
 from .graph import Graph
-from .structure import DiracStructure, layout
+from .structure import DiracStructure
 
 
 def product(*structures: DiracStructure) -> DiracStructure:
@@ -23,7 +24,7 @@ def product(*structures: DiracStructure) -> DiracStructure:
         twice = sorted(set(ports) & set(D.ports))
         if twice:
             raise ValueError(f"ports must have different names in structures side by side, several have {twice}")
-        ports.update({name: slice(s.start + at, s.stop + at) for name, s in D.ports.items()})
+        ports |= spans.moved(D.ports, at)
         at += D.size
     J = block_diag(*(D.graph.J for D in structures))[:at, :at]
     flows = np.concatenate([np.zeros(0, dtype=bool), *(D.graph.flow_inputs for D in structures)])
@@ -86,16 +87,14 @@ def compose(
     one, three = (np.setdiff1d(np.arange(D.size), used) for D, used in ((first, own), (second, other)))
     names = [name for name in first.ports if name not in pairs]
     others = [name for name in second.ports if name not in set(pairs.values())]
-    made = layout(first.ports, names)
-    at = one.size
-    made |= {n: slice(s.start + at, s.stop + at) for n, s in layout(second.ports, others).items()}
+    named = spans.consecutive_of(first.ports, names) | spans.consecutive_of(second.ports, others, one.size)
     F = np.hstack([LA @ FA[:, one], LB @ FB[:, three]])
     E = np.hstack([LA @ EA[:, one], LB @ EB[:, three]])
-    return DiracStructure(F, E, made)
+    return DiracStructure(F, E, named)
 
 
 def _entries(D: DiracStructure, names: Iterable[str]) -> Array:
-    return np.concatenate([np.arange(D.size)[D.ports[name]] for name in names])
+    return spans.indices(D.ports[name] for name in names)
 
 
 def _pairs(first: DiracStructure, second: DiracStructure, ports: Mapping[str, str] | None) -> dict[str, str]:

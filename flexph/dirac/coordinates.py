@@ -10,10 +10,9 @@ import numpy as np
 from scipy.optimize import root
 
 from ..numerics import checks as check
+from ..numerics import spans
 from ..numerics.arrays import Array
 from ..numerics.differences import derivative
-from ..numerics.subspaces import echelon, null_space, rank_of, unit_rows
-from .equations import of_last
 from .modulated import ModulatedDirac
 from .representations import CanonicalForm
 from .structure import DiracStructure
@@ -43,7 +42,7 @@ class CanonicalCoordinates:
     of q and of p, ``fixed`` that of r, ``free`` that of s. They are candidates until :meth:`check` says that they are
     canonical for a structure: an integrable structure has such coordinates near each regular point, but no formula for
     them. Of constant structures they come from :meth:`linear`, of constraints by functions of positions from
-    :func:`holonomic_coordinates`.
+    :func:`flexph.dirac.holonomic_coordinates`.
     """
 
     map: Callable[[Array], Array]
@@ -74,8 +73,8 @@ class CanonicalCoordinates:
 
     def slope(self, x: Array) -> Array:
         """Φ'(x) (n, n), by differences where it was not given."""
-        made = derivative(self.map, x) if self.jacobian is None else self.jacobian(x)
-        return check.array("jacobian", made, (self.size,) * 2)
+        slope = derivative(self.map, x) if self.jacobian is None else self.jacobian(x)
+        return check.array("jacobian", slope, (self.size,) * 2)
 
     def form(self, x: Array) -> CanonicalForm:
         """The structure (3.7) at a state, in the flows and efforts of x: T = Φ'(x)⁻¹."""
@@ -141,15 +140,11 @@ class CanonicalCoordinates:
 
         def terms(y: Array) -> Array:
             x = self.inverse(y)
-            made: Array = np.abs(np.linalg.inv(self.slope(x)).T) @ np.abs(system.gradient(x))
-            return made[kept:]
+            return (np.abs(np.linalg.inv(self.slope(x)).T) @ np.abs(system.gradient(x)))[kept:]
 
         def lifted(y: Array) -> Array:
-            def joined(s: Array) -> Array:
-                return np.concatenate([y, s])
-
-            s = _stationary(lambda s: whole.gradient(joined(s))[kept:], first, lambda s: terms(joined(s)))
-            return joined(s)
+            joined = lambda s: np.concatenate([y, s])  # noqa: E731 - (q, p, r, s)
+            return joined(_stationary(lambda s: whole.gradient(joined(s))[kept:], first, lambda s: terms(joined(s))))
 
         return PortHamiltonian(
             structure=self._structure(0),
@@ -167,70 +162,8 @@ class CanonicalCoordinates:
         return tuple(self._sizes(free))
 
     def _structure(self, free: int) -> DiracStructure:
-        sizes = self._sizes(free)
-        ends = np.cumsum(list(sizes.values())).tolist()
-        ports = {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
-        n = 2 * self.pairs + self.fixed + free
-        return DiracStructure.from_canonical(CanonicalForm(np.eye(n), self.pairs, self.fixed, free), ports)
-
-
-def holonomic_coordinates(
-    constraints: Callable[[Array], Array],
-    jacobian: Callable[[Array], Array],
-    sample: Array,
-    *,
-    hessian: Callable[[Array, Array], Array] | None = None,
-) -> CanonicalCoordinates:
-    """Canonical coordinates of ``q̇ = ∂H/∂p, ṗ = −∂H/∂q + c'(q)ᵀλ, 0 = c'(q) ∂H/∂p``, x = (q, p) ([survey] (2.38)).
-
-    ``constraints`` c(q) (k,) and their ``jacobian`` c' (k, n) of rank k at the ``sample`` q (n,); ``hessian(q, s)`` is
-    Σ sᵢ∇²cᵢ (n, n), by differences where it is not given. With q_I those n − k positions that move freely at the sample
-    and Ψ(q) = (q_I, c(q)), momenta go along by ``(p_I, s) = Ψ'(q)⁻ᵀ p``, and
-
-        (q, p, r, s) = (q_I, p_I, c(q), s)
-
-    are canonical as long as Ψ' is invertible: the constraints are the Casimirs r ([survey] example 4.3), their
-    conjugate momenta s move as λ says. The inverse of Ψ is found by iteration from the sample; it raises
-    ArithmeticError where it finds none.
-    """
-    q0 = check.array("sample", sample, (None,))
-    n, k = q0.size, len(check.array("jacobian", jacobian(q0), (None, q0.size)))
-    rank = rank_of(unit_rows(jacobian(q0)))
-    if rank < k:
-        raise ValueError(f"constraints must be independent: rank {rank} of {k} rows of c' at the sample")
-    own = echelon(null_space(jacobian(q0)))[1]
-    rows = np.eye(n)[own]
-
-    def slope(q: Array) -> Array:
-        return np.vstack([rows, jacobian(q)])
-
-    @of_last
-    def positions(target: Array) -> Array:
-        return _solved(
-            lambda q: np.concatenate([q[own], constraints(q)]) - target,
-            slope,
-            q0,
-            lambda q: np.abs(target) + np.abs(slope(q)) @ np.abs(q),
-        )
-
-    def mapped(x: Array) -> Array:
-        q, p = x[:n], np.linalg.solve(slope(x[:n]).T, x[n:])
-        return np.concatenate([q[own], p[: n - k], constraints(q), p[n - k :]])
-
-    def inverse(y: Array) -> Array:
-        m = n - k
-        q = positions(np.concatenate([y[:m], y[2 * m : 2 * m + k]]))
-        return np.concatenate([q, slope(q).T @ np.concatenate([y[m : 2 * m], y[2 * m + k :]])])
-
-    def whole(x: Array) -> Array:
-        q, m = x[:n], n - k
-        back = np.linalg.inv(slope(q)).T
-        s = (back @ x[n:])[m:]
-        curvature = derivative(lambda at: jacobian(at).T @ s, q) if hessian is None else hessian(q, s)
-        made = np.block([[slope(q), np.zeros((n, n))], [-back @ curvature, back]])
-        return made[np.r_[0:m, n : n + m, m:n, n + m : 2 * n]]
-
-    return CanonicalCoordinates(map=mapped, inverse=inverse, pairs=n - k, fixed=k, free=k, jacobian=whole)
+        form = CanonicalForm(np.eye(self.size - self.free + free), self.pairs, self.fixed, free)
+        return DiracStructure.from_canonical(form, spans.consecutive(self._sizes(free)))
 
 
 def _sizes(terms: Array) -> Array:
@@ -249,23 +182,23 @@ def _stationary(slope: Function, start: Array, terms: Function) -> Array:
         return start
 
     def hessian(s: Array) -> Array:
-        made = derivative(slope, s)
-        size = np.sqrt(np.abs(np.diag(made)))
+        matrix = derivative(slope, s)
+        size = np.sqrt(np.abs(np.diag(matrix)))
         size = np.where(size > 0.0, size, 1.0)
-        values = np.linalg.svd(made / np.outer(size, size), compute_uv=False)
+        values = np.linalg.svd(matrix / np.outer(size, size), compute_uv=False)
         if values[-1] <= INVERTIBLE * values[0]:
             raise ArithmeticError(
                 "∂²H/∂s² must be invertible where s is to follow from ∂H/∂s = 0: the index is above one"
             )
-        return made
+        return matrix
 
     hessian(start)
-    return _solved(slope, hessian, start, terms)
+    return zero_near(start, slope, hessian, terms=terms)
 
 
-def _solved(function: Function, slope: Function, start: Array, terms: Function) -> Array:
+def zero_near(start: Array, function: Function, slope: Function, *, terms: Function) -> Array:
     """The zero of a function near a start by Powell's method; ``terms`` are the sizes of what the function sums."""
-    found = root(function, start, jac=slope, method="hybr", options={"xtol": ROUND_OFF}).x
-    if not np.all(np.abs(function(found)) <= SOLVED * terms(found)):
-        raise ArithmeticError(f"no zero was found near {start}, the coordinates end before: {function(found)} is left")
-    return np.asarray(found)
+    zero = root(function, start, jac=slope, method="hybr", options={"xtol": ROUND_OFF}).x
+    if not np.all(np.abs(function(zero)) <= SOLVED * terms(zero)):
+        raise ArithmeticError(f"no zero was found near {start}, the coordinates end before: {function(zero)} is left")
+    return np.asarray(zero)

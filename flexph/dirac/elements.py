@@ -84,8 +84,8 @@ def _junction(ports: Sequence[str], size: int, *, flows: bool) -> DiracStructure
     if len(names) < k:
         raise ValueError(f"ports must have different names, got {list(ports)}")
     rows = np.kron(np.ones((1, k)), one)
-    made = _product_of(rows, names)
-    return DiracStructure(made.E, made.F, names) if flows else made
+    parallel = _product_of(rows, names)
+    return DiracStructure(parallel.E, parallel.F, names) if flows else parallel
 
 
 def _edges(names: Sequence[str], count: int) -> dict[str, slice]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..numerics.arrays import Array
-from .forms import ConstrainedForm
+from ..numerics import spans
+from ..numerics.arrays import Array, block_diag
+from .forms import ConstrainedForm, partition
 from .graph import Graph
-from .partition import partition
 from .relations.resistance import Resistance
 from .relations.storage import LagrangianStorage
 
@@ -29,15 +29,11 @@ class Layout:
 
     def size(self, names: tuple[str, ...]) -> int:
         """Number of entries of some ports."""
-        return sum(self.spans[n].stop - self.spans[n].start for n in names)
+        return sum(spans.width(self.spans[name]) for name in names)
 
     def slices(self, names: tuple[str, ...], start: int = 0) -> dict[str, slice]:
         """These ports one after the other."""
-        made = {}
-        for name in names:
-            size = self.spans[name].stop - self.spans[name].start
-            made[name], start = slice(start, start + size), start + size
-        return made
+        return spans.consecutive_of(self.spans, names, start)
 
     @property
     def constant(self) -> bool:
@@ -57,11 +53,11 @@ class Layout:
     @property
     def flow_controlled(self) -> Array:
         """Which entries of all ports belong to flow-controlled relations, of which flows and efforts change places."""
-        made = np.zeros(sum(s.stop - s.start for s in self.spans.values()), dtype=bool)
+        controlled = np.zeros(self.size(tuple(self.spans)), dtype=bool)
         own = self.slices(self.resistive, self.size(self.storage))
         for name, relation in self.relations.items():
-            made[own[name]] = relation.controlled == "flow"
-        return made
+            controlled[own[name]] = relation.controlled == "flow"
+        return controlled
 
 
 def of_last(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
@@ -86,8 +82,8 @@ class _Equations:
         self.relations = [names.relations[name] for name in names.resistive]
 
         def exchanged(x: Array) -> Graph:
-            made = graph(x)
-            return Graph(made.J.copy(), made.flow_inputs ^ swapped)
+            given = graph(x)
+            return Graph(given.J.copy(), given.flow_inputs ^ swapped)
 
         self.graph = exchanged
         self.start = exchanged(storage.states(sample))
@@ -108,10 +104,10 @@ class DirectEquations(_Equations):
         self, names: Layout, graph: Callable[[Array], Graph], storage: LagrangianStorage, sample: Array
     ) -> None:
         super().__init__(names, graph, storage, sample)
-        self.made = partition(self.start, self.n)
+        self.partition = partition(self.start, self.n)
         self.form: Callable[[Array], ConstrainedForm] = of_last(self._form)
         self.resistance: Callable[[Array], tuple[Array, Array]] = of_last(self._resistance)
-        self.multipliers = int(self.made.flow_inputs[: self.n].sum())
+        self.multipliers = int(self.partition.flow_inputs[: self.n].sum())
         self.size = self.n + self.multipliers
         self.parts = names.slices(names.storage)
         if self.multipliers:
@@ -119,15 +115,15 @@ class DirectEquations(_Equations):
 
     def _form(self, x: Array) -> ConstrainedForm:
         """The constrained form at a state."""
-        return self.made.form(self.graph(self.energy_variables(x)), self.m_r)
+        return self.partition.form(self.graph(self.energy_variables(x)), self.m_r)
 
     def J(self, x: Array) -> Array:
         """[[J − g_R S g_Rᵀ, b], [−bᵀ, 0]]."""
         form, k = self.form(x), self.multipliers
-        made = np.block([[form.J, form.b], [-form.b.T, np.zeros((k, k))]])
+        J = np.block([[form.J, form.b], [-form.b.T, np.zeros((k, k))]])
         if not self.names.reciprocal:
-            made[: self.n, : self.n] -= self.resistance(x)[1]
-        return made
+            J[: self.n, : self.n] -= self.resistance(x)[1]
+        return J
 
     def B(self, x: Array) -> Array:
         """[g; 0]."""
@@ -135,9 +131,9 @@ class DirectEquations(_Equations):
 
     def R(self, x: Array) -> Array:
         """g_R R g_Rᵀ."""
-        made = np.zeros((self.size, self.size))
-        made[: self.n, : self.n] = self.resistance(x)[0]
-        return made
+        R = np.zeros((self.size, self.size))
+        R[: self.n, : self.n] = self.resistance(x)[0]
+        return R
 
     def _resistance(self, x: Array) -> tuple[Array, Array]:
         """g_R R g_Rᵀ and g_R S g_Rᵀ (n, n)."""
@@ -182,25 +178,16 @@ class GeneralEquations(_Equations):
     @property
     def parts(self) -> dict[str, slice]:
         """Names of states."""
-        made, at = self.names.slices(self.names.storage), self.n
-        for name, size in zip(self.names.resistive, self.sizes, strict=True):
-            made[name], at = slice(at, at + size), at + size
-        made |= self.names.slices(self.names.external, at)
+        resistive = dict(zip(self.names.resistive, self.sizes, strict=True))
+        parts = self.names.slices(self.names.storage) | spans.consecutive(resistive, self.n)
+        parts |= self.names.slices(self.names.external, self.n + self.k_r)
         if self.multipliers:
-            made["multipliers"] = slice(self.size - self.multipliers, self.size)
-        return made
+            parts["multipliers"] = slice(self.size - self.multipliers, self.size)
+        return parts
 
     def _spread(self, here: Array) -> Array:
         """(e_S, e_R, e_C) of (∇H, a, y), at energy variables."""
-        made = np.zeros((self.n + self.m_r + self.m, self.n + self.k_r + self.m))
-        made[: self.n, : self.n] = np.eye(self.n)
-        made[self.n + self.m_r :, self.n + self.k_r :] = np.eye(self.m)
-        row, column = self.n, self.n
-        for relation in self.relations:
-            T = relation.admitted(here)
-            made[row : row + len(T), column : column + T.shape[1]] = T
-            row, column = row + len(T), column + T.shape[1]
-        return made
+        return block_diag(np.eye(self.n), *(r.admitted(here) for r in self.relations), np.eye(self.m))
 
     def J(self, x: Array) -> Array:
         """−[[VᵀJV, VᵀG], [−GᵀV, 0]] with e = V (∇H, a, y), less S in the rows of a."""
@@ -212,14 +199,12 @@ class GeneralEquations(_Equations):
         G = J[:, free].copy()
         G[free] = np.eye(G.shape[1])
         V = self._spread(here)
-        made = -np.block([[V.T @ inner @ V, V.T @ G], [-G.T @ V, np.zeros((G.shape[1],) * 2)]])
-        return made if self.names.reciprocal else made - self.resistance(x)[1]
+        whole = -np.block([[V.T @ inner @ V, V.T @ G], [-G.T @ V, np.zeros((G.shape[1],) * 2)]])
+        return whole if self.names.reciprocal else whole - self.resistance(x)[1]
 
     def B(self, x: Array) -> Array:
         """The unit matrix in the rows of y."""
-        made = np.zeros((self.size, self.m))
-        made[self.n + self.k_r : self.n + self.k_r + self.m] = np.eye(self.m)
-        return made
+        return np.eye(self.size)[:, self.n + self.k_r : self.n + self.k_r + self.m]
 
     def R(self, x: Array) -> Array:
         """D in the rows of a."""

@@ -1,4 +1,4 @@
-"""Equations of port-Hamiltonian systems at a state: kernel form, constrained form, and from one to the other."""
+"""Equations of port-Hamiltonian systems at a state: kernel form, constrained form, and from structures to them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..numerics.subspaces import left_null, unit_columns
+from ..numerics.subspaces import RANK, left_null, unit_columns
+from .graph import Graph
 from .structure import DiracStructure
 
 
@@ -26,10 +27,10 @@ class KernelForm:
         self, rate: Array, gradient: Array, resistive: tuple[Array, Array], outer: tuple[Array, Array]
     ) -> Array:
         """What is left of the equations with ẋ, ∇H, (f_R, e_R) and (u, y)."""
-        made: Array = -self.storage[0] @ rate + self.storage[1] @ gradient
+        residual: Array = -self.storage[0] @ rate + self.storage[1] @ gradient
         for matrices, pair in ((self.resistive, resistive), (self.external, outer)):
-            made = made + sum((m @ v for m, v in zip(matrices, pair, strict=True)), np.zeros(len(made)))
-        return made
+            residual = residual + sum((m @ v for m, v in zip(matrices, pair, strict=True)), np.zeros(len(residual)))
+        return residual
 
     @property
     def algebraic(self) -> Array:
@@ -84,3 +85,44 @@ class ConstrainedForm:
         graph = DiracStructure.from_hybrid(J, np.zeros(len(J), dtype=bool)).constrained(rows)
         F, E = np.where(flows, graph.E, graph.F), np.where(flows, graph.F, graph.E)
         return DiracStructure(F, E, ports)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Which flows are inputs, (n + m,), of the storage's first ``inner`` entries and of the others.
+
+    Those of the storage are multipliers; of other ports flows are inputs ordinarily. ``direct`` says that efforts of
+    the other ports follow from the storage's alone.
+    """
+
+    flow_inputs: Array
+    inner: int
+    direct: bool
+
+    def form(self, graph: Graph, resistive: int) -> ConstrainedForm:
+        """The constrained form of a structure in this partition."""
+        J = graph.exchanged(np.flatnonzero(graph.flow_inputs != self.flow_inputs)).J
+        n, free = self.inner, self.flow_inputs[: self.inner]
+        kept = ~free
+        inside, outside = np.zeros((n, n)), np.zeros((n, len(J) - n))
+        inside[np.ix_(kept, kept)] = -J[:n, :n][np.ix_(kept, kept)]
+        outside[kept] = -J[:n, n:][kept]
+        b = np.zeros((n, int(free.sum())))
+        b[kept], b[free] = -J[:n, :n][np.ix_(kept, free)], -np.eye(b.shape[1])
+        return ConstrainedForm(inside, outside[:, :resistive], outside[:, resistive:], b)
+
+
+def partition(graph: Graph, inner: int) -> Partition:
+    """The partition in which as few flows of the storage as possible are multipliers, and others' flows are inputs."""
+    outer = np.arange(len(graph.J)) >= inner
+    pivoted = Graph(graph.J.copy(), graph.flow_inputs ^ outer)  # f and e of the other ports exchanged
+    pivoted = pivoted.settled(np.flatnonzero(pivoted.flow_inputs))
+    for port in np.flatnonzero(pivoted.flow_inputs & outer):
+        swap = np.abs(pivoted.J[port]) * ~(pivoted.flow_inputs | outer)
+        best = int(np.argmax(swap))
+        if swap[best] > RANK * max(float(np.abs(pivoted.J).max()), 1.0):
+            pivoted = pivoted.exchanged(np.array([port, best]))
+    free = pivoted.flow_inputs
+    fed = np.abs(pivoted.J[np.ix_(outer, outer | free)]).max(initial=0.0)
+    direct = not (free & outer).any() and fed <= RANK * max(float(np.abs(pivoted.J).max(initial=0.0)), 1.0)
+    return Partition(free ^ outer, inner, bool(direct))

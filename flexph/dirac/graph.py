@@ -53,30 +53,30 @@ class Graph:
                 f"no such form: of J the block of the {a.size} entries to exchange is singular "
                 f"({'odd size' if a.size % 2 else f'smallest singular value {values[-1]:.0e}'})"
             )
-        made, inverse = np.empty_like(J), np.linalg.inv(block) if a.size else block
+        pivoted, inverse = np.empty_like(J), np.linalg.inv(block) if a.size else block
         inner = inverse @ J[np.ix_(a, b)]
-        made[np.ix_(a, a)], made[np.ix_(a, b)], made[np.ix_(b, a)] = inverse, -inner, inner.T
-        made[np.ix_(b, b)] = J[np.ix_(b, b)] - J[np.ix_(b, a)] @ inner
+        pivoted[np.ix_(a, a)], pivoted[np.ix_(a, b)], pivoted[np.ix_(b, a)] = inverse, -inner, inner.T
+        pivoted[np.ix_(b, b)] = J[np.ix_(b, b)] - J[np.ix_(b, a)] @ inner
         flows = self.flow_inputs.copy()
         flows[a] = ~flows[a]
-        return Graph(0.5 * (made - made.T), flows)
+        return Graph(0.5 * (pivoted - pivoted.T), flows)
 
     def settled(self, candidates: Array, *, tolerance: float = RANK) -> Graph:
         """As many of the candidates (indices), in pairs, made outputs as there can be: none depends on another then.
 
         Their block of J is zero up to ``tolerance`` times the largest entry of J, or one, and is set to zero.
         """
-        made, left = self, np.asarray(candidates, dtype=int)
+        graph, left = self, np.asarray(candidates, dtype=int)
         while left.size > 1:
-            block = np.abs(made.J[np.ix_(left, left)])
+            block = np.abs(graph.J[np.ix_(left, left)])
             i, j = np.unravel_index(int(np.argmax(block)), block.shape)
-            if block[i, j] <= tolerance * max(float(np.abs(made.J).max()), 1.0):
+            if block[i, j] <= tolerance * max(float(np.abs(graph.J).max()), 1.0):
                 break
-            made = made.exchanged(left[[i, j]])
+            graph = graph.exchanged(left[[i, j]])
             left = np.delete(left, [i, j])
-        J = made.J.copy()
+        J = graph.J.copy()
         J[np.ix_(left, left)] = 0.0
-        return Graph(J, made.flow_inputs.copy())
+        return Graph(J, graph.flow_inputs.copy())
 
 
 def graph_of(F: Array, E: Array) -> Graph:
@@ -94,13 +94,13 @@ def graph_of(F: Array, E: Array) -> Graph:
         raise ValueError(f"a Dirac structure is maximal: rank [F E] = {rank}, it must be {n}")
     flow_inputs, chosen = _outputs(rows)
     rows = rows[chosen]
-    made = _solved(rows, flow_inputs)
-    while n and np.abs(made.J).max() > LARGEST:
-        worst = np.unravel_index(int(np.argmax(np.abs(made.J))), made.J.shape)
-        flows = made.flow_inputs.copy()
+    graph = _solved(rows, flow_inputs)
+    while n and np.abs(graph.J).max() > LARGEST:
+        worst = np.unravel_index(int(np.argmax(np.abs(graph.J))), graph.J.shape)
+        flows = graph.flow_inputs.copy()
         flows[list(worst)] = ~flows[list(worst)]
-        made = _solved(rows, flows)
-    return made
+        graph = _solved(rows, flows)
+    return graph
 
 
 def check_power(defects: Array) -> None:
@@ -121,12 +121,12 @@ def _solved(rows: Array, flow_inputs: Array) -> Graph:
             f"a Dirac structure conserves power: ‖J + Jᵀ‖/‖J‖ = {defect / size:.0e} of its equations, whose condition "
             f"number is {np.linalg.cond(outputs):.0e}"
         )
-    made = 0.5 * (J - J.T)
+    skew = 0.5 * (J - J.T)
     # what sums of this size leave of zeros, of which a member could not be told
-    terms = np.abs(inputs) + np.abs(outputs) @ np.abs(made)
+    terms = np.abs(inputs) + np.abs(outputs) @ np.abs(skew)
     lost = np.finfo(float).eps * (np.abs(np.linalg.inv(outputs)) @ terms)
-    made[np.abs(made) <= np.maximum(lost, lost.T)] = 0.0
-    return Graph(made, flow_inputs)
+    skew[np.abs(skew) <= np.maximum(lost, lost.T)] = 0.0
+    return Graph(skew, flow_inputs)
 
 
 def _outputs(rows: Array) -> tuple[Array, Array]:

@@ -107,9 +107,9 @@ class InputStateOutput:
             )
 
         def R(x: Array) -> Array:
-            made = np.zeros((n + 2 * m,) * 2)
-            made[: n + m, : n + m] = self.Z(x[:n])
-            return made
+            loss = np.zeros((n + 2 * m,) * 2)
+            loss[: n + m, : n + m] = self.Z(x[:n])
+            return loss
 
         sample = np.concatenate([self.sample, extra])
         constant = all(isinstance(getattr(self, name), Constant) for name in "JRgPMS")
@@ -180,12 +180,12 @@ def input_state_output(system: PortHamiltonian) -> InputStateOutput:
         return J[np.ix_(keep, keep)] - J[np.ix_(keep, r)] @ R @ inner
 
     def part(rows: slice, columns: slice, sign: float, *, skew: bool) -> MatrixFunction | Array:
-        def made(x: Array) -> Array:
+        def block(x: Array) -> Array:
             W = form(x)
             whole = 0.5 * (W - W.T if skew else W + W.T)
             return sign * whole[rows, columns]
 
-        return made(system.sample) if constant else made
+        return block(system.sample) if constant else block
 
     constant = system.is_constant and all(relation.is_constant for relation in relations.values())
     s, u = slice(0, n), slice(n, None)

@@ -55,18 +55,18 @@ def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tup
         raise ValueError(f"storage must be a list of names of ports, got {names!r}")
     sizes = {name: s.stop - (s.start or 0) for name, s in D.ports.items()}
     if names:
-        made, total = tuple(names), sum(check.lookup("port", name, sizes) for name in names)
+        ports, total = tuple(names), sum(check.lookup("port", name, sizes) for name in names)
         if total != states:
             raise ValueError(f"storage must have an entry for each of the {states} states, {list(names)} have {total}")
-        return made
-    found: list[str] = []
+        return ports
+    covering: list[str] = []
     for name, size in sizes.items():
         if states == 0:
             break
-        found, states = [*found, name], states - size
+        covering, states = [*covering, name], states - size
     if states:
         raise ValueError(f"storage must name ports that cover the states; there are {sizes}")
-    return tuple(found)
+    return tuple(covering)
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ def regularity(structure: Callable[[Array], DiracStructure], points: Sequence[Se
     Ranks are those of principal pivots of the skew form of D(x), over its largest entry.
     """
     states = check.array("points", points, (None, None))
-    found = [dimensions(structure(x)) for x in states]
-    return Regularity(states, tuple(f for f, _ in found), tuple(e for _, e in found))
+    ranks = [dimensions(structure(x)) for x in states]
+    return Regularity(states, tuple(f for f, _ in ranks), tuple(e for _, e in ranks))
 
 
 def dimensions(D: DiracStructure) -> tuple[int, int]:

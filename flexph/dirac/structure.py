@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics import spans
 from ..numerics.arrays import Array, dense
-from ..numerics.subspaces import MEMBER, left_null, principal_angles, relative, unit_rows
+from ..numerics.subspaces import MEMBER, left_null, principal_angles, relative, unit_columns, unit_rows
 from .graph import LARGEST, Graph, check_power, graph_of
+from .named_ports import NamedPorts, Values
 from .representations import CanonicalForm, canonical_form
-
-Values = Array | Mapping[str, Array]
 
 
 @dataclass(frozen=True, eq=False)
-class DiracStructure:
+class DiracStructure(NamedPorts):
     """``D = {(f, e) : F f + E e = 0}``, ``F Eᵀ + E Fᵀ = 0``, ``rank [F E] = n`` ([survey] eq. (3.1)-(3.4)).
 
     F, E (k, n), k ≥ n (relaxed for k > n), act on flows f and efforts e (n,); fᵀe = 0 for all members, and D is as
@@ -42,10 +42,10 @@ class DiracStructure:
     graph: Graph = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        rows, n = check.two_dimensional("F", self.F)
-        if rows < n:
-            raise ValueError(f"F must have at least as many rows as columns, got shape {(rows, n)}")
-        F, E = (check.array(name, getattr(self, name), (rows, n)) for name in "FE")
+        k, n = check.two_dimensional("F", self.F)
+        if k < n:
+            raise ValueError(f"F must have at least as many rows as columns, got shape {(k, n)}")
+        F, E = (check.array(name, getattr(self, name), (k, n)) for name in "FE")
         self._set(graph_of(F, E), self.ports)
 
     def _set(self, graph: Graph, ports: Mapping[str, slice]) -> None:
@@ -54,13 +54,13 @@ class DiracStructure:
             matrix.setflags(write=False)
             object.__setattr__(self, name, matrix)
         check.spans("ports", ports, "flows and efforts")
-        covered = sorted(i for s in ports.values() for i in range(s.start or 0, s.stop))
+        covered = sorted(spans.indices(ports.values()).tolist())
         if ports and covered != list(range(self.size)):
             raise ValueError(f"ports must cover the {self.size} flows and efforts once each, got {covered}")
         object.__setattr__(self, "ports", MappingProxyType(dict(ports)))
 
     def __repr__(self) -> str:
-        named = ", ".join(f"{name!r} ({s.stop - (s.start or 0)})" for name, s in self.ports.items())
+        named = ", ".join(f"{name!r} ({width})" for name, width in spans.widths(self.ports).items())
         return f"DiracStructure({self.size} flows and efforts{', ports ' + named if named else ''})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -69,9 +69,9 @@ class DiracStructure:
     @classmethod
     def from_graph(cls, graph: Graph, ports: Mapping[str, slice] | None = None) -> DiracStructure:
         """The structure of a graph that is skew already."""
-        made = object.__new__(cls)
-        made._set(graph, ports or {})
-        return made
+        structure = object.__new__(cls)
+        structure._set(graph, ports or {})
+        return structure
 
     @classmethod
     def from_image(cls, flows: Array, efforts: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
@@ -128,11 +128,6 @@ class DiracStructure:
         return cls.from_image(*form.image(), ports)
 
     @property
-    def size(self) -> int:
-        """n, the number of flows, and of efforts."""
-        return len(self.graph.J)
-
-    @property
     def condition(self) -> float:
         """Condition number of the basis [J; 1] of D: digits that conversions may lose."""
         values = np.linalg.svd(self.graph.J, compute_uv=False)
@@ -161,7 +156,7 @@ class DiracStructure:
         The efforts of the other ports are inputs, and the conjugated variables outputs ([survey] eq. (3.6)). Raises
         ValueError where those cannot be inputs together.
         """
-        wanted = self._mask(flow_inputs)
+        wanted = self.mask(flow_inputs)
         return self.graph.exchanged(np.flatnonzero(wanted != self.graph.flow_inputs)).J
 
     def canonical(self) -> CanonicalForm:
@@ -174,8 +169,8 @@ class DiracStructure:
         f and e are arrays (n,) or mappings of port names to arrays. Zero for members, whatever the units; about one
         for others.
         """
-        f, e = self._whole("flows", flows), self._whole("efforts", efforts)
-        size_f, size_e = (self._sizes(v) for v in (f, e))
+        f, e = self.vector("flows", flows), self.vector("efforts", efforts)
+        size_f, size_e = (self.sizes(v) for v in (f, e))
         return relative(self.F @ f + self.E @ e, np.abs(self.F) @ size_f + np.abs(self.E) @ size_e)
 
     def contains(self, flows: Values, efforts: Values, *, tolerance: float = MEMBER) -> bool:
@@ -190,7 +185,7 @@ class DiracStructure:
         """
         c = unit_rows(check.array("rows", rows, (None, self.size)))
         own = unit_rows(np.hstack([self.F, self.E]))
-        kept = left_null(unit_columns_of(own[:, : self.size] @ c.T)) @ own
+        kept = left_null(unit_columns(own[:, : self.size] @ c.T, floor=1e-14 * max(1.0, len(own)))) @ own
         F = np.vstack([kept[:, : self.size], np.zeros_like(c)])
         E = np.vstack([kept[:, self.size :], c])
         return DiracStructure(F, E, self.ports)
@@ -201,7 +196,7 @@ class DiracStructure:
         The conjugated variables are whatever D says: of an external port with f = u, zero flow is zero input.
         """
         flows, efforts = _listed("flows", flows), _listed("efforts", efforts)
-        at_rest, free = self._mask(flows), self._mask(efforts)
+        at_rest, free = self.mask(flows), self.mask(efforts)
         if (at_rest & free).any():
             raise ValueError("a port cannot have zero flow and zero effort: both are named for the same one")
         own = unit_rows(np.hstack([self.F, self.E]))
@@ -210,40 +205,7 @@ class DiracStructure:
         kept = ~(at_rest | free)
         gone = {*flows, *efforts}
         names = [name for name in self.ports if name not in gone]
-        return DiracStructure(rows @ F[:, kept], rows @ E[:, kept], layout(self.ports, names))
-
-    def reordered(self, names: Iterable[str]) -> DiracStructure:
-        """D with its ports in another order; each of them once."""
-        names = list(names)
-        if sorted(names) != sorted(self.ports):
-            raise ValueError(f"names must be the ports {list(self.ports)} in another order, got {names}")
-        order = np.concatenate([np.zeros(0, dtype=int), *(np.arange(self.size)[self.ports[name]] for name in names)])
-        graph = Graph(self.graph.J[np.ix_(order, order)], self.graph.flow_inputs[order])
-        return DiracStructure.from_graph(graph, layout(self.ports, names))
-
-    def renamed(self, names: Mapping[str, str]) -> DiracStructure:
-        """D with other names of some ports."""
-        for name in names:
-            check.lookup("port", name, self.ports)
-        made = [names.get(name, name) for name in self.ports]
-        if len(set(made)) < len(made):
-            raise ValueError(f"ports must have different names, got {made}")
-        return DiracStructure.from_graph(self.graph, dict(zip(made, self.ports.values(), strict=True)))
-
-    def split(self, port: str, parts: Mapping[str, int]) -> DiracStructure:
-        """D with one port in parts, names with their sizes in order."""
-        span = check.lookup("port", port, self.ports)
-        if sum(parts.values()) != span.stop - span.start:
-            raise ValueError(
-                f"parts must add up to the {span.stop - span.start} entries of {port!r}, got {dict(parts)}"
-            )
-        ports, at = {}, span.start
-        for name, own in self.ports.items():
-            for part, size in parts.items() if name == port else ():
-                ports[part], at = slice(at, at + size), at + size
-            if name != port:
-                ports[name] = own
-        return DiracStructure.from_graph(self.graph, ports)
+        return DiracStructure(rows @ F[:, kept], rows @ E[:, kept], spans.consecutive_of(self.ports, names))
 
     def angles(self, other: DiracStructure) -> Array:
         """Principal angles (n,) to another structure of the same size [rad], largest first; all zero if it is the same.
@@ -263,53 +225,8 @@ class DiracStructure:
         """Whether both are the same subspace: :meth:`distance` up to a tolerance [rad]."""
         return self.size == other.size and self.distance(other) <= tolerance
 
-    def _mask(self, names: Iterable[str] | Array) -> Array:
-        """The entries of some ports, (n,)."""
-        if isinstance(names, np.ndarray):
-            if names.shape != (self.size,) or names.dtype != bool:
-                raise ValueError(f"entries must be {self.size} truth values, got shape {names.shape}")
-            return names
-        if isinstance(names, str):
-            raise ValueError(f"ports must be a list of names, got {names!r}")
-        made = np.zeros(self.size, dtype=bool)
-        for name in names:
-            made[check.lookup("port", name, self.ports)] = True
-        return made
-
-    def _whole(self, name: str, values: Values) -> Array:
-        if not isinstance(values, Mapping):
-            return check.array(name, values, (self.size,))
-        made = np.zeros(self.size)
-        for port in values:
-            check.lookup("port", port, self.ports)
-        for port, span in self.ports.items():
-            made[span] = check.lookup(f"{name} of port", port, values)
-        return made
-
-    def _sizes(self, values: Array) -> Array:
-        """Each entry as large as the largest of its port: those share a unit."""
-        made = np.abs(values)
-        for span in self.ports.values():
-            made[span] = made[span].max(initial=0.0)
-        return made
-
 
 def _listed(name: str, names: Iterable[str]) -> list[str]:
     if isinstance(names, str):
         raise ValueError(f"{name} must be a list of names of ports, got {names!r}")
     return list(names)
-
-
-def layout(ports: Mapping[str, slice], names: Iterable[str]) -> dict[str, slice]:
-    """Some ports one after the other."""
-    made, at = {}, 0
-    for name in names:
-        size = ports[name].stop - (ports[name].start or 0)
-        made[name], at = slice(at, at + size), at + size
-    return made
-
-
-def unit_columns_of(matrix: Array) -> Array:
-    """Columns of length one, but no longer than they were blown up from round-off."""
-    size = np.linalg.norm(matrix, axis=0)
-    return matrix / np.where(size > 1e-14 * max(1.0, len(matrix)), size, 1.0)

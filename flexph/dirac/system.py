@@ -8,23 +8,20 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from ..numerics import checks as check
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, block_diag
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE, Constant
-from .composition import compose
 from .equations import DirectEquations, GeneralEquations, Layout
-from .forms import ConstrainedForm, KernelForm
+from .forms import ConstrainedForm, KernelForm, partition
 from .graph import Graph
 from .modulated import ModulatedDirac, storage_of
-from .partition import partition
 from .regularity import check_continuous
 from .relations.characteristic import resistance_of
 from .relations.lagrangian import LagrangianSubspace
-from .relations.resistance import ModulatedResistance, Resistance
-from .relations.storage import LagrangianStorage, side_by_side
+from .relations.resistance import Resistance
+from .relations.storage import LagrangianStorage
 from .structure import DiracStructure
 
 
@@ -88,7 +85,7 @@ class PortHamiltonian:
         if self.lagrangian is None:
             if len(given) < 2:
                 raise ValueError(f"H and gradient must be given, or lagrangian; got {given or 'none of them'}")
-            made = LagrangianStorage.of_energy(self.H, self.gradient, self.size, self.hessian)
+            energy = LagrangianStorage.of_energy(self.H, self.gradient, self.size, self.hessian)
         else:
             if given or self.hessian is not None:
                 raise ValueError(
@@ -97,9 +94,9 @@ class PortHamiltonian:
             own = self.lagrangian
             if isinstance(own, LagrangianSubspace) and own.size != self.size:
                 raise ValueError(f"sample must have the {own.size} parameters of the subspace, got {self.size}")
-            made = LagrangianStorage.of_subspace(own) if isinstance(own, LagrangianSubspace) else own
-            made.check(self.sample)
-        object.__setattr__(self, "energy", made)
+            energy = LagrangianStorage.of_subspace(own) if isinstance(own, LagrangianSubspace) else own
+            energy.check(self.sample)
+        object.__setattr__(self, "energy", energy)
 
     @property
     def size(self) -> int:
@@ -142,13 +139,13 @@ class PortHamiltonian:
         """
         D = self._ordered(x)
         inner = self._sizes(D)[0]
-        made = partition(D.graph, inner)
-        if not made.direct:
+        split = partition(D.graph, inner)
+        if not split.direct:
             raise ValueError(
                 "the constrained form needs efforts of resistive and external ports that follow from the storage's: "
                 "here others or the inputs feed through, or are constrained; phdae() takes them as algebraic states"
             )
-        return made.form(D.graph, self._sizes(D)[1] - inner)
+        return split.form(D.graph, self._sizes(D)[1] - inner)
 
     def phdae(self) -> PHDAE:
         """The system as a :class:`flexph.PHDAE` with states x (or ξ) and multipliers λ of the constrained form.
@@ -179,8 +176,12 @@ class PortHamiltonian:
         )
 
     def _equations(self, names: Layout, graph: Callable[[Array], Graph]) -> DirectEquations | GeneralEquations:
-        made = DirectEquations(names, graph, self.energy, self.sample)
-        return made if names.admits and made.made.direct else GeneralEquations(names, graph, self.energy, self.sample)
+        direct = DirectEquations(names, graph, self.energy, self.sample)
+        return (
+            direct
+            if names.admits and direct.partition.direct
+            else GeneralEquations(names, graph, self.energy, self.sample)
+        )
 
     def _descriptor(self, extra: int) -> Any:
         """diag(X'(ξ), 0)."""
@@ -196,9 +197,9 @@ class PortHamiltonian:
             return None
 
         def costate(x: Array) -> Array:
-            made = np.eye(n + extra)
-            made[:n, :n] = slopes(x[:n])
-            return made
+            slope = np.eye(n + extra)
+            slope[:n, :n] = slopes(x[:n])
+            return slope
 
         return Derivatives(costate=costate)
 
@@ -211,47 +212,3 @@ class PortHamiltonian:
     def _sizes(self, D: DiracStructure) -> list[int]:
         size = [sum(D.ports[n].stop - D.ports[n].start for n in names) for names in (self.storage, self.resistive)]
         return [size[0], size[0] + size[1], D.size]
-
-
-def interconnect(
-    first: PortHamiltonian,
-    second: PortHamiltonian,
-    *,
-    ports: Mapping[str, str] | None = None,
-    gyrative: bool = False,
-) -> PortHamiltonian:
-    """Two systems as one: ``D(x₁, x₂) = D₁(x₁) ∥ D₂(x₂)``, H = H₁ + H₂ ([survey] sec. 6.2).
-
-    Connected are external ports by ``u₁ = −u₂, y₁ = y₂``, or gyrative by ``u₁ = y₂, u₂ = −y₁``; names as in
-    :func:`flexph.dirac.compose`, where elements can be composed with one of the structures before.
-    """
-    n = first.size
-    inner = {*first.storage, *first.resistive} | {*second.storage, *second.resistive}
-    for name in inner & ({*(ports or {})} | {*(ports or {}).values()}):
-        raise ValueError(f"port {name!r} is not external: it stores energy or resists")
-    if ports is None:
-        ports = {name: name for name in first.external if name in second.external}
-
-    def whole(x: Array) -> DiracStructure:
-        return compose(first.at(x[:n]), second.at(x[n:]), ports=ports, gyrative=gyrative)
-
-    def relation(given: Resistance, own: slice) -> Resistance:
-        """A modulated one is a function of its own system's energy variables."""
-        if not isinstance(given, ModulatedResistance):
-            return given
-        return ModulatedResistance(lambda x: given.at(x[own]), energy.states(sample))
-
-    energy = side_by_side(first.energy, second.energy, n)
-    sample = np.concatenate([first.sample, second.sample])
-    usual = first.lagrangian is None and second.lagrangian is None
-    stored = {"H": energy.H, "gradient": energy.efforts, "hessian": energy.slopes} if usual else {"lagrangian": energy}
-    return PortHamiltonian(
-        structure=whole(energy.states(sample)) if first.is_constant and second.is_constant else whole,
-        sample=sample,
-        storage=(*first.storage, *second.storage),
-        resistive={
-            **{name: relation(r, slice(0, n)) for name, r in first.resistive.items()},
-            **{name: relation(r, slice(n, None)) for name, r in second.resistive.items()},
-        },
-        **stored,
-    )

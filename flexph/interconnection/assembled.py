@@ -59,13 +59,3 @@ def _of_part(of: Callable[..., str | None], part: slice, x: Array, *others: floa
 def with_structure(means: Iterable[str]) -> set[str]:
     """The means of a system whose J contains the B of a port: B̄ is then in J̄."""
     return {*means, "J"} if "B" in means else {*means}
-
-
-def block_diag(*blocks: Array) -> Array:
-    """The dense block-diagonal matrix, also of blocks without rows or columns."""
-    matrix = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)))
-    row = column = 0
-    for b in blocks:
-        matrix[row : row + b.shape[0], column : column + b.shape[1]] = b
-        row, column = row + b.shape[0], column + b.shape[1]
-    return matrix

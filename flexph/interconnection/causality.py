@@ -8,9 +8,9 @@ import numpy as np
 
 from ..discretisation.over_a_step import View
 from ..numerics import spans
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, block_diag
 from ..systems.nonlinear import PHDAE
-from .assembled import Assembled, block_diag, with_structure
+from .assembled import Assembled, with_structure
 from .feedthrough import without_feedthrough
 
 

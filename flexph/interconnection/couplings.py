@@ -12,10 +12,10 @@ from scipy import sparse
 from ..discretisation.over_a_step import View
 from ..numerics import checks as check
 from ..numerics import spans
-from ..numerics.arrays import Array, dense
+from ..numerics.arrays import Array, block_diag, dense
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
-from .assembled import Assembled, block_diag, with_structure
+from .assembled import Assembled, with_structure
 from .direct_sum import MULTIPLIERS, join, merged, numbered
 from .feedthrough import without_feedthrough
 

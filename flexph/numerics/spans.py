@@ -27,6 +27,11 @@ def consecutive(sizes: Mapping[str, int], start: int = 0) -> dict[str, slice]:
     return spans
 
 
+def consecutive_of(spans: Mapping[str, slice], names: Iterable[str], start: int = 0) -> dict[str, slice]:
+    """Some of the spans, one after the other."""
+    return consecutive({name: width(spans[name]) for name in names}, start)
+
+
 def moved(spans: Mapping[str, slice], by: int) -> dict[str, slice]:
     """The spans behind a number of other entries."""
     return {name: slice((span.start or 0) + by, span.stop + by) for name, span in spans.items()}

@@ -22,9 +22,10 @@ def unit_rows(matrix: Array) -> Array:
     return made
 
 
-def unit_columns(matrix: Array) -> Array:
-    """Columns of length 1; zero columns stay."""
-    return unit_rows(matrix.T).T
+def unit_columns(matrix: Array, *, floor: float = 0.0) -> Array:
+    """Columns of length 1; those that are no longer than a floor stay."""
+    size = np.linalg.norm(matrix, axis=0)
+    return matrix / np.where(size > floor, size, 1.0)
 
 
 def rank_of(rows: Array) -> int:
@@ -56,6 +57,13 @@ def left_null(matrix: Array) -> Array:
 def null_space(rows: Array) -> Array:
     """Orthonormal columns of ``{x : A x = 0}``, with the rank of :func:`rank_of`."""
     return ranks.subspaces(rows, tolerance=RANK).null
+
+
+def nearly_null(matrix: Array, level: float, *, relative: bool = False) -> Array:
+    """Orthonormal columns of singular values up to a level, which may be relative to the largest value."""
+    _, values, rows = np.linalg.svd(matrix, full_matrices=True)
+    bound = level * max(float(values[0]), 1e-300) if relative else level
+    return rows[np.append(values, np.zeros(len(rows) - values.size)) <= bound].T
 
 
 def echelon(columns: Array) -> tuple[Array, Array]:

@@ -127,8 +127,8 @@ class MultiportCharacteristic(Resistance):
             return check.array("slope", self.slope(efforts), (self.size,) * 2)
         moved = float(np.max(np.abs(efforts) / self.scale)) or 1.0
         steps = STEP * moved * self.scale
-        made = [(self.force(efforts + h) - self.force(efforts - h)) / (2.0 * h.sum()) for h in np.diag(steps)]
-        return np.array(made).T
+        columns = [(self.force(efforts + h) - self.force(efforts - h)) / (2.0 * h.sum()) for h in np.diag(steps)]
+        return np.array(columns).T
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
         """R ⪰ 0 and S = −Sᵀ with ``(R + S) e = F(e)``: the splitting of efforts over their ``scale``."""

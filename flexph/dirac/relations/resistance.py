@@ -132,8 +132,8 @@ class LinearResistance(Resistance):
         """R of ``f = −R e``; raises ValueError where not every effort is possible."""
         if not self.admits_efforts:
             raise ValueError("R_f must be invertible where every effort is to be possible, it is singular")
-        made = np.linalg.solve(self.flow, self.effort)
-        return 0.5 * (made + made.T)
+        matrix = np.linalg.solve(self.flow, self.effort)
+        return 0.5 * (matrix + matrix.T)
 
     def image(self, directions: Array | None = None) -> tuple[Array, Array]:
         """T (m, r) and D (r, r) ⪰ 0 with e = T a and ``Tᵀf = −D a``, r = rank R_f: of the efforts that there can be.
@@ -197,16 +197,19 @@ class ModulatedResistance(Resistance):
 
     def here(self, x: Array) -> Resistance:
         """R_x, checked to be of the kind and the rank of the sample's."""
-        made = self.at(x)
-        if type(made) is not type(self.base) or (made.size, made.controlled) != (self.size, self.controlled):
-            raise ValueError(f"a modulated resistance must be of one kind and size: {made!r} at x = {x}, {self.base!r} "
-                             f"at x = {self.sample}")  # fmt: skip
-        if made.coordinates != self.coordinates:
+        relation = self.at(x)
+        base = self.base
+        if type(relation) is not type(base) or (relation.size, relation.controlled) != (self.size, self.controlled):
+            raise ValueError(
+                f"a modulated resistance must be of one kind and size: {relation!r} at x = {x}, {base!r} at x = "
+                f"{self.sample}"
+            )
+        if relation.coordinates != self.coordinates:
             raise ValueError(
                 f"a modulated resistance must admit efforts in a space of constant dimension: rank R_f is "
-                f"{made.coordinates} at x = {x}, {self.coordinates} at x = {self.sample}"
+                f"{relation.coordinates} at x = {x}, {self.coordinates} at x = {self.sample}"
             )
-        return made
+        return relation
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
         """Those of R_x."""
@@ -214,14 +217,14 @@ class ModulatedResistance(Resistance):
 
     def admitted(self, x: Array) -> Array:
         """T of R_x, in coordinates that are continuous in x: directions K are those of the sample."""
-        made, base = self.here(x), self.base
-        if isinstance(made, LinearResistance) and isinstance(base, LinearResistance):
-            return made.image(base.directions)[0]
-        return made.admitted(x)
+        relation, base = self.here(x), self.base
+        if isinstance(relation, LinearResistance) and isinstance(base, LinearResistance):
+            return relation.image(base.directions)[0]
+        return relation.admitted(x)
 
     def reduced(self, x: Array, coordinates: Array) -> tuple[Array, Array]:
         """D and S of R_x in the same coordinates."""
-        made, base = self.here(x), self.base
-        if isinstance(made, LinearResistance) and isinstance(base, LinearResistance):
-            return made.image(base.directions)[1], np.zeros((self.coordinates,) * 2)
-        return made.reduced(x, coordinates)
+        relation, base = self.here(x), self.base
+        if isinstance(relation, LinearResistance) and isinstance(base, LinearResistance):
+            return relation.image(base.directions)[1], np.zeros((self.coordinates,) * 2)
+        return relation.reduced(x, coordinates)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from ...numerics import checks as check
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, block_diag
 from ...numerics.differences import derivative, state_sizes
 from ...systems.nonlinear import Constant
 from .lagrangian import LagrangianSubspace, check_lagrangian

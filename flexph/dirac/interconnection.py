@@ -1,0 +1,58 @@
+"""Interconnection of port-Hamiltonian systems: their structures composed, their energies added ([survey] sec. 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..numerics.arrays import Array
+from .composition import compose
+from .relations.resistance import ModulatedResistance, Resistance
+from .relations.storage import side_by_side
+from .structure import DiracStructure
+from .system import PortHamiltonian
+
+
+def interconnect(
+    first: PortHamiltonian,
+    second: PortHamiltonian,
+    *,
+    ports: Mapping[str, str] | None = None,
+    gyrative: bool = False,
+) -> PortHamiltonian:
+    """Two systems as one: ``D(x₁, x₂) = D₁(x₁) ∥ D₂(x₂)``, H = H₁ + H₂ ([survey] sec. 6.2).
+
+    Connected are external ports by ``u₁ = −u₂, y₁ = y₂``, or gyrative by ``u₁ = y₂, u₂ = −y₁``; names as in
+    :func:`flexph.dirac.compose`, where elements can be composed with one of the structures before.
+    """
+    n = first.size
+    inner = {*first.storage, *first.resistive} | {*second.storage, *second.resistive}
+    for name in inner & ({*(ports or {})} | {*(ports or {}).values()}):
+        raise ValueError(f"port {name!r} is not external: it stores energy or resists")
+    if ports is None:
+        ports = {name: name for name in first.external if name in second.external}
+
+    def whole(x: Array) -> DiracStructure:
+        return compose(first.at(x[:n]), second.at(x[n:]), ports=ports, gyrative=gyrative)
+
+    def relation(given: Resistance, own: slice) -> Resistance:
+        """A modulated one is a function of its own system's energy variables."""
+        if not isinstance(given, ModulatedResistance):
+            return given
+        return ModulatedResistance(lambda x: given.at(x[own]), energy.states(sample))
+
+    energy = side_by_side(first.energy, second.energy, n)
+    sample = np.concatenate([first.sample, second.sample])
+    usual = first.lagrangian is None and second.lagrangian is None
+    stored = {"H": energy.H, "gradient": energy.efforts, "hessian": energy.slopes} if usual else {"lagrangian": energy}
+    return PortHamiltonian(
+        structure=whole(energy.states(sample)) if first.is_constant and second.is_constant else whole,
+        sample=sample,
+        storage=(*first.storage, *second.storage),
+        resistive={
+            **{name: relation(r, slice(0, n)) for name, r in first.resistive.items()},
+            **{name: relation(r, slice(n, None)) for name, r in second.resistive.items()},
+        },
+        **stored,
+    )

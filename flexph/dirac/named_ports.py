@@ -1,0 +1,91 @@
+"""Named ports of a Dirac structure: their entries, order, names and parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Self
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics import spans
+from ..numerics.arrays import Array
+from .graph import Graph
+
+Values = Array | Mapping[str, Array]
+
+
+class NamedPorts:
+    """The graph of a structure and the names of its flows and efforts."""
+
+    graph: Graph
+    ports: Mapping[str, slice]
+
+    @classmethod
+    def from_graph(cls, graph: Graph, ports: Mapping[str, slice] | None = None) -> Self:
+        """The structure of a graph that is skew already."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """n, the number of flows, and of efforts."""
+        return len(self.graph.J)
+
+    def reordered(self, names: Iterable[str]) -> Self:
+        """The structure with its ports in another order; each of them once."""
+        names = list(names)
+        if sorted(names) != sorted(self.ports):
+            raise ValueError(f"names must be the ports {list(self.ports)} in another order, got {names}")
+        order = spans.indices(self.ports[name] for name in names)
+        graph = Graph(self.graph.J[np.ix_(order, order)], self.graph.flow_inputs[order])
+        return self.from_graph(graph, spans.consecutive_of(self.ports, names))
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """The structure with other names of some ports."""
+        for name in names:
+            check.lookup("port", name, self.ports)
+        others = [names.get(name, name) for name in self.ports]
+        if len(set(others)) < len(others):
+            raise ValueError(f"ports must have different names, got {others}")
+        return self.from_graph(self.graph, dict(zip(others, self.ports.values(), strict=True)))
+
+    def split(self, port: str, parts: Mapping[str, int]) -> Self:
+        """The structure with one port in parts, names with their sizes in order."""
+        span = check.lookup("port", port, self.ports)
+        if sum(parts.values()) != spans.width(span):
+            raise ValueError(f"parts must add up to the {spans.width(span)} entries of {port!r}, got {dict(parts)}")
+        ports: dict[str, slice] = {}
+        for name, own in self.ports.items():
+            ports |= spans.consecutive(parts, span.start or 0) if name == port else {name: own}
+        return self.from_graph(self.graph, ports)
+
+    def mask(self, names: Iterable[str] | Array) -> Array:
+        """Which entries belong to some ports, (n,)."""
+        if isinstance(names, np.ndarray):
+            if names.shape != (self.size,) or names.dtype != bool:
+                raise ValueError(f"entries must be {self.size} truth values, got shape {names.shape}")
+            return names
+        if isinstance(names, str):
+            raise ValueError(f"ports must be a list of names, got {names!r}")
+        mask = np.zeros(self.size, dtype=bool)
+        for name in names:
+            mask[check.lookup("port", name, self.ports)] = True
+        return mask
+
+    def vector(self, name: str, values: Values) -> Array:
+        """Flows or efforts (n,) from an array or from arrays by port."""
+        if not isinstance(values, Mapping):
+            return check.array(name, values, (self.size,))
+        vector = np.zeros(self.size)
+        for port in values:
+            check.lookup("port", port, self.ports)
+        for port, span in self.ports.items():
+            vector[span] = check.lookup(f"{name} of port", port, values)
+        return vector
+
+    def sizes(self, values: Array) -> Array:
+        """The size of each entry (n,): the largest of its port, as those share a unit."""
+        sizes = np.abs(values)
+        for span in self.ports.values():
+            sizes[span] = sizes[span].max(initial=0.0)
+        return sizes
