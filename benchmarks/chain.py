@@ -8,7 +8,6 @@ steps that of space too, with its implicit trapezoidal rule and sparse solver.
 import argparse
 import time
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 from cost_per_step import exponent, per_step
@@ -17,7 +16,7 @@ from crank_slider import PATHS
 import fem
 import rigid
 from cases import free_flight as case
-from flexph import GROUND, Mechanism, State, connect, hinge, integrate, spherical
+from flexph import GROUND, Exact, Mechanism, State, connect, hinge, integrate, spherical
 from flexph.bodies.body import Body
 from flexph.mechanisms.model.network import DENSE_LIMIT
 
@@ -53,11 +52,13 @@ def hanging(bodies: int, dim: int, flexible: bool) -> tuple[Mechanism, State]:
     return mechanism, mechanism.consistent_state(pose)
 
 
-def time_per_step(bodies: int, dim: int, flexible: bool, options: dict[str, Any]) -> tuple[int, float, float]:
+def time_per_step(bodies: int, dim: int, flexible: bool, method: Exact) -> tuple[int, float, float]:
     """Velocities, milliseconds and Newton iterations per step."""
     mechanism, state = hanging(bodies, dim, flexible)
-    warm = integrate(mechanism, state, STEP * np.arange(4), progress=False, **options).final
-    return mechanism.layout.velocities, *per_step(mechanism, warm, STEP, max(20, min(STEPS, 500 // bodies)), options)
+    warm = integrate(mechanism, state, STEP * np.arange(4), progress=False, method=method).final
+    return mechanism.layout.velocities, *per_step(
+        mechanism, warm, STEP, max(20, min(STEPS, 500 // bodies)), method=method
+    )
 
 
 def exudyn_time_per_step(bodies: int) -> float:

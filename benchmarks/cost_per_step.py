@@ -3,12 +3,11 @@
 import argparse
 import time
 import warnings
-from typing import Any
 
 import numpy as np
 from crank_slider import END, PATHS, mechanism
 
-from flexph import Mechanism, State, integrate
+from flexph import Exact, Mechanism, State, integrate
 from flexph.mechanisms.model import network
 
 ELEMENTS = (4, 8, 16, 32, 64, 128, 256, 512)
@@ -20,7 +19,7 @@ CLEAR, LONGEST = 0.3, 200
 """Difference of two runs [s] that is enough, and steps of the shorter one that are: chains become whips later."""
 
 
-def per_step(system: Mechanism, warm: State, h: float, count: int, *, options: dict[str, Any]) -> tuple[float, float]:
+def per_step(system: Mechanism, warm: State, h: float, count: int, *, method: Exact) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step, from runs of two lengths: what a run does once does not count."""
 
     def run(steps: int) -> tuple[float, float]:
@@ -28,7 +27,7 @@ def per_step(system: Mechanism, warm: State, h: float, count: int, *, options: d
         clock = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = integrate(system, warm, times, save_every=steps, progress=False, **options)
+            found = integrate(system, warm, times, save_every=steps, progress=False, method=method)
         return time.process_time() - clock, float(found.ledger.iterations.sum()) / steps
 
     while True:
@@ -38,7 +37,7 @@ def per_step(system: Mechanism, warm: State, h: float, count: int, *, options: d
         count *= 4
 
 
-def time_per_step(elements: int, limit: int | None, options: dict[str, Any]) -> tuple[float, float]:
+def time_per_step(elements: int, limit: int | None, method: Exact) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step at the start of the run."""
     default = network.DENSE_LIMIT
     network.DENSE_LIMIT = default if limit is None else limit
@@ -47,8 +46,8 @@ def time_per_step(elements: int, limit: int | None, options: dict[str, Any]) -> 
     finally:
         network.DENSE_LIMIT = default
     h = END / STEPS
-    warm = integrate(system, start, h * np.arange(4), progress=False, **options).final
-    return per_step(system, warm, h, max(20, min(100, 3200 // elements)), options=options)
+    warm = integrate(system, start, h * np.arange(4), progress=False, method=method).final
+    return per_step(system, warm, h, max(20, min(100, 3200 // elements)), method=method)
 
 
 def exponent(sizes: list[int], costs: list[float]) -> float:
@@ -61,11 +60,11 @@ def exponent(sizes: list[int], costs: list[float]) -> float:
 def table(largest: int) -> None:
     """Milliseconds per step by path, µs per element, fitted exponents."""
     numpy_path = PATHS["NumPy"]
-    columns: dict[str, tuple[int | None, dict[str, Any]]] = {
+    columns: dict[str, tuple[int | None, Exact]] = {
         "dense": (DENSE, numpy_path),
         "sparse": (SPARSE, numpy_path),
     }
-    columns.update({name: (None, options) for name, options in PATHS.items() if name != "NumPy"})
+    columns.update({name: (None, method) for name, method in PATHS.items() if name != "NumPy"})
     print(f"crank-slider, von Kármán strain; by default dense up to {network.DENSE_LIMIT} velocities")
     print(
         "elements  velocities  iterations" + "".join(f"{name + ' [ms]':>16s} {'µs/element':>11s}" for name in columns)
@@ -73,10 +72,10 @@ def table(largest: int) -> None:
     sizes, costs = [n for n in ELEMENTS if n <= largest], {name: [] for name in columns}  # type: ignore[var-annotated]
     for elements in sizes:
         row, iterations = "", float("nan")
-        for name, (limit, options) in columns.items():
+        for name, (limit, method) in columns.items():
             cost = float("nan")
             if name != "dense" or elements <= LARGEST_DENSE:
-                cost, iterations = time_per_step(elements, limit, options)
+                cost, iterations = time_per_step(elements, limit, method)
             costs[name].append(cost)
             row += f"{cost:16.3f} {1e3 * cost / elements:11.1f}"
         print(f"{elements:8d}  {3 * elements + 8:10d}  {iterations:10.1f}{row}", flush=True)

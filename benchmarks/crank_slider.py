@@ -8,7 +8,6 @@ Peers that are not installed are left out, with a word on how to get them. One t
 from __future__ import annotations
 
 import argparse
-import inspect
 import math
 import time
 import warnings
@@ -21,7 +20,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from cases import crank_slider as case
-from flexph import Mechanism, State, integrate
+from flexph import Exact, Mechanism, State, integrate
 from flexph.integration.exact.newton import solve_step
 from flexph.kernels.jacobian import factor
 from flexph.kernels.state import derive
@@ -30,6 +29,7 @@ from flexph.kernels.values import Means, Point
 from flexph.mechanisms.model.accounts import Accounts
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
+from flexph.methods import Library, Method, by_name
 from flexph.numerics.arrays import Array
 
 ELEMENTS, TURNS = 8, 2.0
@@ -43,9 +43,9 @@ SAVED = 400
 FINE = 32000
 """Steps of a fine run: its own error, of axial modes that nothing damps, is a third of the target or less."""
 TOLERANCES = {"radau": (1e-5, 5e-6, 3e-6, 2e-6, 1e-6), "ida": (3e-6, 1e-6, 3e-7)}
-PATHS = {"compiled": {"compiled": True}, "NumPy": {"compiled": False}}
-if "compiled" not in inspect.signature(integrate).parameters or find_spec("numba") is None:
-    PATHS = {"NumPy": {"compiled": False} if "compiled" in inspect.signature(integrate).parameters else {}}
+PATHS = {"compiled": Exact(compiled=True), "NumPy": Exact(compiled=False)}
+if find_spec("numba") is None:
+    del PATHS["compiled"]
 
 
 @dataclass(frozen=True)
@@ -71,20 +71,22 @@ def mechanism(elements: int = ELEMENTS) -> tuple[Mechanism, State]:
     return made, made.consistent_state(made.assemble({"crank": (0.0, 0.0, 0.0)}))
 
 
-def ours(steps: int, save: bool = True, **options: Any) -> Outcome:
+def ours(steps: int, method: Method) -> Outcome:
     """A run of ours with equal steps, or saved at equal times."""
     system, start = mechanism()
     times = np.linspace(0.0, END, steps + 1)
     if "compiled" in PATHS:
-        _ = system.packed  # as Exudyn's system is assembled before its clock runs
+        from flexph.integration.compiled.workspace import packed
+
+        system.once(packed)  # as Exudyn's system is assembled before its clock runs
     clock = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # coarse runs say that they are coarse
-        found = integrate(system, start, times, progress=False, **options)
+        found = integrate(system, start, times, progress=False, method=method)
     seconds = time.process_time() - clock
     shape = system.bodies["rod"].ports["middle"].shape.toarray()[1]
     u = found.states[:, system.layout.parts["rod.deformation"]]
-    taken = int(found.balance.iterations.sum()) if "tolerance" in options else steps
+    taken = int(found.balance.iterations.sum()) if isinstance(method, Library) else steps
     return Outcome(found.times, u @ shape / case.ROD, taken, seconds)
 
 
@@ -244,17 +246,13 @@ def exudyn_rows() -> Iterator[tuple[str, Outcome, float]]:
 def own_rows(fine: Outcome) -> Iterator[tuple[str, Outcome, float]]:
     """(name, run, error) of the exact scheme and its composition on each path."""
     for method, order, guess in (("exact", 2, 2300), ("exact4", 4, 700), ("exact_gauss", 4, 150)):
-        for path, options in PATHS.items():
+        for path, exact in PATHS.items():
             if method == "exact_gauss" and path == "compiled":  # has no compiled loop
                 continue
-            run = lambda n, method=method, options=options: ours(int(n), method=method, **options)  # noqa: E731
-            try:
-                run(200)  # compiles
-            except ValueError as unknown:
-                if "must be one of" not in str(unknown):
-                    raise
-                print(f"(no method {method!r} in this version)")
-                break
+            options = {} if method == "exact_gauss" else {"compiled": exact.compiled}
+            value = by_name(method, **options)
+            run = lambda n, method=value: ours(int(n), method)  # noqa: E731
+            run(200)  # compiles
             best = quickest(run, fewest_steps(run, fine, order, guess), 2 if path == "NumPy" else REPEATS)
             yield f"flexph {method}, {path}", best, error(best, fine)
 
@@ -266,7 +264,7 @@ def adaptive_rows(fine: Outcome, methods: list[str]) -> Iterator[tuple[str, Outc
         if find_spec(package) is None:
             print(f"({method} left out: pip install 'flexph[{extra}]')")
             continue
-        run = lambda tol, method=method: ours(SAVED, method=method, tolerance=tol)  # noqa: E731
+        run = lambda tol, method=method: ours(SAVED, by_name(method, tolerance=tol))  # noqa: E731
         tolerance = loosest_tolerance(run, fine, method)
         best = quickest(run, tolerance, 1)
         yield f"flexph {method}, tolerance {tolerance:.0e}", best, error(best, fine)
@@ -289,7 +287,7 @@ def table(methods: list[str]) -> None:
         print("(Exudyn left out: pip install 'flexph[bench]')")
     else:
         show(exudyn_rows())
-    fine = ours(FINE, **next(iter(PATHS.values())))
+    fine = ours(FINE, next(iter(PATHS.values())))
     show(own_rows(fine))
     show(adaptive_rows(fine, methods))
 
@@ -301,10 +299,10 @@ def shares(steps: int = 2500) -> None:
     """Time of the NumPy kernels one by one at a state of the run, and what they make of a step."""
     system, start = mechanism()
     a, h = system.network.arrays, END / steps
-    options = PATHS["NumPy"]
-    middle = integrate(system, start, h * np.arange(101), progress=False, **options).final
+    method = PATHS["NumPy"]
+    middle = integrate(system, start, h * np.arange(101), progress=False, method=method).final
     clock = time.process_time()
-    run = integrate(system, middle, middle.time + h * np.arange(301), progress=False, **options)
+    run = integrate(system, middle, middle.time + h * np.arange(301), progress=False, method=method)
     whole = (time.process_time() - clock) / 300
     iterations = float(np.mean(run.ledger.iterations))
     c = configuration(system, middle.x)

@@ -30,7 +30,7 @@ def resident() -> float:
 def in_parts(steps: int, path: str) -> None:
     """The run in ten parts, each from the end of the last one: time, memory and energy after each."""
     mechanism, state = pendulum()
-    start = integrate(mechanism, state, [0.0, STEP], progress=False, **PATHS[path])  # compiles
+    start = integrate(mechanism, state, [0.0, STEP], progress=False, method=PATHS[path])  # compiles
     first, scale = start.ledger.total_energy[0], start.ledger.kind("potential")[0] - 0.8 * 9.81 * 0.25
     state, before = start.final, resident()
     print(f"{path} path, {steps} steps of {STEP} s, one of {SAVE_EVERY} kept")
@@ -38,7 +38,7 @@ def in_parts(steps: int, path: str) -> None:
     for part in range(PARTS):
         times = state.time + STEP * np.arange(steps // PARTS + 1)
         clock = time.process_time()
-        run = integrate(mechanism, state, times, save_every=SAVE_EVERY, progress=False, **PATHS[path])
+        run = integrate(mechanism, state, times, save_every=SAVE_EVERY, progress=False, method=PATHS[path])
         each = (time.process_time() - clock) / (steps // PARTS)
         state = run.final
         drift = np.abs(run.ledger.total_energy - first).max() / abs(scale)
@@ -51,10 +51,10 @@ def in_parts(steps: int, path: str) -> None:
 def traced(steps: int, path: str) -> None:
     """Peak of Python's memory in one run, beyond what is kept."""
     mechanism, state = pendulum()
-    integrate(mechanism, state, [0.0, STEP], progress=False, **PATHS[path])
+    integrate(mechanism, state, [0.0, STEP], progress=False, method=PATHS[path])
     times = STEP * np.arange(steps + 1)
     tracemalloc.start()
-    run = integrate(mechanism, state, times, save_every=SAVE_EVERY, progress=False, **PATHS[path])
+    run = integrate(mechanism, state, times, save_every=SAVE_EVERY, progress=False, method=PATHS[path])
     kept, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     print(

@@ -23,6 +23,7 @@ import rigid
 from flexph import GROUND, PHDAE, Body, Mechanism, Solution, connect, hinge, integrate, spring_damper, torque
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.methods import by_name
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
@@ -100,7 +101,7 @@ def solve(steps: int, method: Method = "exact", duration: float = DURATION) -> R
     mechanism, guess = squeezer(), placements()
     start = mechanism.consistent_state(mechanism.assemble({"K1": guess.pop("K1")}, guess=guess))
     times = np.linspace(0.0, duration, check.count("steps", steps) + 1)
-    solution = integrate(mechanism, start, times, inputs={"motor": [TORQUE]}, method=method)
+    solution = integrate(mechanism, start, times, inputs={"motor": [TORQUE]}, method=by_name(method))
     axes = [solution.rotations(name)[:, :, 0] for name in mechanism.bodies]
     angles = np.unwrap([np.arctan2(axis[:, 1], axis[:, 0]) for axis in axes]).T
     rates = np.column_stack([solution.spin(name)[:, 0] for name in mechanism.bodies])

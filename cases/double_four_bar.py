@@ -33,6 +33,7 @@ import rigid
 from flexph import GROUND, PHDAE, Mechanism, Solution, State, connect, hinge, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.methods import by_name
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
@@ -92,7 +93,7 @@ def solve(step: float, method: Method = "exact", duration: float = DURATION) -> 
     """Run with equal steps [s]."""
     mechanism = double_four_bar()
     times = np.linspace(0.0, duration, count(step, duration) + 1)
-    solution = integrate(mechanism, start(mechanism), times, method=method)
+    solution = integrate(mechanism, start(mechanism), times, method=by_name(method))
     turning = np.max([np.abs(solution.spin(bar)[:, 0]) for bar in ("bar1", "bar2")], axis=0)
     return Result(solution, solution.position(PIN), solution.velocity(PIN), turning)
 

@@ -19,6 +19,7 @@ from scipy.integrate import solve_ivp
 from flexph import PHDAE, Derivatives, IntegrationError, Invariants, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.methods import by_name
 from flexph.numerics.arrays import Array
 
 from .checks import converges, vanishes
@@ -242,7 +243,7 @@ def times(step: float, end: float) -> Array:
 
 def solve(step: float, end: float, eta: float, method: str) -> Trajectory:
     """One run from the start of [dg] eq. (51)."""
-    return integrate(four_particles(eta), START, times(step, end), method=method)
+    return integrate(four_particles(eta), START, times(step, end), method=by_name(method))
 
 
 def as_far_as_it_goes(step: float, end: float, eta: float, method: str) -> Trajectory:

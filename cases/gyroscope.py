@@ -32,7 +32,7 @@ from scipy.interpolate import PPoly, make_interp_spline
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import Trajectory, ValidityWarning, integrate
+from flexph import DiscreteGradient, Gauss, Trajectory, ValidityWarning, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check
@@ -92,9 +92,9 @@ def solve(
     return integrate(system.phdae(), begin, times, inputs=inputs, method=method_of(kept))
 
 
-def method_of(kept: str) -> str:
+def method_of(kept: str) -> Gauss | DiscreteGradient:
     """Angles by a general integrator, rotation matrix and quaternion by the pair, which keeps them."""
-    return "gauss6" if kept == "angles" else "pair"
+    return Gauss(6) if kept == "angles" else DiscreteGradient("pair")
 
 
 def steady(torque: float, spin: float, tilt: float = 0.0) -> float:

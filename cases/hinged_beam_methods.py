@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from flexph import Mechanism, Solution, State, Trajectory, integrate
+from flexph import Exact4, Mechanism, Solution, State, Trajectory, integrate
 from flexph.case import Check
 from flexph.export.tables import write_table
+from flexph.methods import by_name
 from flexph.numerics.arrays import Array
 
 from .checks import vanishes
@@ -60,12 +61,12 @@ def compare(mechanism: Mechanism, start: State, times: Array, *, method: str, in
     """Both runs from a start at rest."""
     if method in SAME_STEPS:
         reference = integrate(mechanism, start, times, inputs=inputs)
-        return Comparison(integrate(mechanism, start, times, method=method, inputs=inputs), reference)  # type: ignore
+        return Comparison(integrate(mechanism, start, times, method=by_name(method), inputs=inputs), reference)
     parts = [np.linspace(a, b, REFINEMENT, endpoint=False) for a, b in pairwise(times)]
     fine = np.append(np.concatenate(parts), times[-1])
-    reference = integrate(mechanism, start, fine, method="exact4", inputs=inputs, save_every=REFINEMENT)
+    reference = integrate(mechanism, start, fine, method=Exact4(), inputs=inputs, save_every=REFINEMENT)
     tolerance = (RELATIVE, RELATIVE * _sizes(reference)) if method in ADAPTIVE else None
-    found = integrate(mechanism, start, times, method=method, inputs=inputs, tolerance=tolerance)  # type: ignore
+    found = integrate(mechanism, start, times, method=by_name(method, tolerance=tolerance), inputs=inputs)
     return Comparison(found, reference)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from flexph import PHDAE, Invariants, Trajectory, consistent, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
-from flexph.integration.general.completion import Completion
+from flexph.methods import Completion, by_name
 
 from .checks import converges, vanishes
 from .pictures import legend_above, new_figure
@@ -82,7 +82,7 @@ PROBLEMS = {"quadratic": quadratic, "quartic": quartic}
 def solve(problem: Problem, count: int, end: float, *, method: str, completion: Completion | None = None) -> Trajectory:
     """Equal steps from the consistent start (1, −1)."""
     times = np.linspace(0.0, end, count + 1)
-    return integrate(problem.system, (1.0, -1.0), times, method=method, completion=completion)
+    return integrate(problem.system, (1.0, -1.0), times, method=by_name(method, completion=completion))
 
 
 NODAL: dict[str, Completion] = {"new state": "new", "old state": "old", "mean of both": "mean"}

@@ -21,7 +21,7 @@ from scipy.sparse.linalg import spsolve
 
 import fem
 from fem.beams.elements import gauss
-from flexph import LinearPHDAE, Trajectory, from_linear, integrate
+from flexph import Gauss, LinearPHDAE, Trajectory, from_linear, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.interconnection.substructures import couple, substructure
@@ -79,14 +79,14 @@ def start(elements: int) -> Array:
     return states
 
 
-def solve(elements: int, steps: int, method: str = "midpoint") -> Trajectory:
+def solve(elements: int, steps: int) -> Trajectory:
     """The motion over [0, 1] s."""
     x = load_points(elements)
     return integrate(
         from_linear(beams(elements)),
         start(elements),
         np.linspace(0.0, END, steps + 1),
-        method=method,
+        method=Gauss(2),
         inputs={"clamped.load": lambda t: load(x, t), "free.load": lambda t: load(1.0 + x, t)},
         progress=False,
     )

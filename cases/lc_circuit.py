@@ -18,6 +18,7 @@ from flexph import PHDAE, Trajectory, eigenfrequencies, eliminate, integrate
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, Energy, capacitor, circuit, inductor
 from flexph.export.tables import write_table
+from flexph.methods import DiscreteGradient, Gauss, GeneralMethod
 from flexph.numerics.arrays import Array
 
 from .checks import vanishes
@@ -29,6 +30,7 @@ CHARGES = CAPACITY[:2] * VOLTAGE  # Q₀ of linear ones [C]
 OMEGA = 1.0 / math.sqrt(CAPACITY[2] * CAPACITY[:2].sum())  # of the linear circuit [rad/s]
 F = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
 K = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, -1.0, 0.0]])  # F f + K e = 0, [survey] eq. (1.7)
+MEAN_VALUE = DiscreteGradient("mean_value")
 ROUTES = {"multiplier": "(1.5)", "kernel form": "(1.6), (1.10)", "graph": "(2.27)"}
 
 
@@ -141,7 +143,7 @@ class Result:
         return float(max((np.abs(other - first) / np.abs(first).max(axis=0)).max() for other in others))
 
 
-def solve(hardening: float, periods: float, steps: int, method: str = "mean_value") -> Result:
+def solve(hardening: float, periods: float, steps: int, method: GeneralMethod = MEAN_VALUE) -> Result:
     """From both capacitors at VOLTAGE without current."""
     built = graph(hardening)
     times = np.linspace(0.0, periods * 2.0 * math.pi / OMEGA, round(periods * steps) + 1)
@@ -247,7 +249,7 @@ def checks() -> Iterable[Check]:
     yield vanishes("graph and eq. (1.7), sine of the angle", kernel_defect(), 1e-14, source="[survey] eq. (1.7)")
     frequency = float(eigenfrequencies(eliminate(graph(0.0).linear()))[0])
     yield Check("ω [rad/s]", "1/√(L(C₁ + C₂))", OMEGA, frequency, kind="closed form", tolerance=1e-12)
-    exact = solve(0.0, 1.25, 64, "gauss6").states["graph"][-1]
+    exact = solve(0.0, 1.25, 64, Gauss(6)).states["graph"][-1]
     yield vanishes("Q₁/C₁V₀ after 1.25 periods", exact[0] / CHARGES[0], 1e-8, source="cos ωt", kind="closed form")
     yield Check(
         "flux after 1.25 periods [V s]",

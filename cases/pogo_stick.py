@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from flexph import PHDAE, Guard, SwitchingPHDAE, SwitchingTrajectory, Transition, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.methods import by_name
 from flexph.numerics.arrays import Array
 
 from .checks import converges, near, vanishes
@@ -127,7 +128,7 @@ def solve(height: float, step: float, end: float, method: str = "gauss6") -> Swi
     if not (math.isfinite(end) and end >= step):
         raise ValueError(f"end must be at least one step of {step:g} s, got {end}")
     times = np.linspace(0.0, end, round(end / step) + 1)
-    return integrate(pogo_stick(), start(height), times, mode=FLIGHT, method=method)
+    return integrate(pogo_stick(), start(height), times, mode=FLIGHT, method=by_name(method))
 
 
 def start(height: float) -> Array:

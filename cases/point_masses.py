@@ -29,6 +29,7 @@ import rigid
 from flexph import PHDAE, Trajectory, integrate, viscous
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.methods import by_name
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 
@@ -100,8 +101,8 @@ def solve(times: Array, damping: float, cord: Cord = "spring", method: str = "pa
     """Run from the start."""
     system = pendulum(damping, cord)
     start = system.state(*(part.ravel() for part in begin(cord)))
-    options: dict[str, Any] = {"tolerance": (1e-10, 1e-10)} if method == "radau" else {}
-    return integrate(system.phdae(), start, times, method=method, **options)
+    tolerance = (1e-10, 1e-10) if method == "radau" else None
+    return integrate(system.phdae(), start, times, method=by_name(method, tolerance=tolerance))
 
 
 def newton(times: Array, damping: float, cord: Cord = "spring") -> Array:

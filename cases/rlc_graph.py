@@ -19,6 +19,7 @@ from flexph import FrequencyResponse, Trajectory, consistent, frequency_response
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, capacitor, circuit, inductor, resistor, terminals, voltage_source
 from flexph.export.tables import write_table
+from flexph.methods import by_name
 from flexph.numerics.arrays import Array
 
 from .checks import near, vanishes
@@ -75,7 +76,7 @@ def respond(built: Circuit, times: Array, method: str) -> dict[str, Trajectory]:
     for form in FORMS:
         system = built.phdae(form)  # type: ignore[arg-type]
         start = consistent(system, np.zeros(system.size), inputs=built.inputs, keep=PARTS)
-        made[form] = integrate(system, start, times, inputs=built.inputs, method=method)
+        made[form] = integrate(system, start, times, inputs=built.inputs, method=by_name(method))
     return made
 
 

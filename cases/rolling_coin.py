@@ -29,6 +29,7 @@ from scipy.special import fresnel
 import rigid
 from flexph import (
     GROUND,
+    Exact,
     Mechanism,
     Solution,
     State,
@@ -240,7 +241,7 @@ def roll_held(times: Array, roll: float, turn: float) -> Solution:
     """Run the mechanism; of the two that hold the height, each takes a share."""
     mechanism = held()
     torques = {"roll": (0.0, 0.0, roll), "turn": (0.0, 0.0, turn)}
-    return integrate(mechanism, held_start(mechanism), times, inputs=torques, redundant="least_norm")
+    return integrate(mechanism, held_start(mechanism), times, inputs=torques, method=Exact(redundant="least_norm"))
 
 
 def run(

@@ -19,6 +19,7 @@ from scipy.linalg import eigh
 from flexph import PHDAE, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.methods import by_name
 from flexph.numerics.arrays import Array
 
 from .checks import vanishes
@@ -109,8 +110,8 @@ def solve(hardening: float, step: float, end: float, method: str) -> tuple[Traje
     """By the singular value decomposition of E ([dg] proposition 2) and by elimination. Raises ValueError for times."""
     times = _times(step, end)
     return (
-        integrate(redundant(hardening), start_redundant(), times, method=method),
-        integrate(minimal(hardening), start_minimal(), times, method=method),
+        integrate(redundant(hardening), start_redundant(), times, method=by_name(method)),
+        integrate(minimal(hardening), start_minimal(), times, method=by_name(method)),
     )
 
 

@@ -18,7 +18,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from scipy.optimize import brentq
 
-from flexph import PHDAE, Trajectory, integrate
+from flexph import PHDAE, DiscreteGradient, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
@@ -48,9 +48,8 @@ RESISTANCE = np.array([R_A, R_A, R_A, R_F, PER_UNIT["R_1d"] * Z_ROTOR, PER_UNIT[
 PORTS = {"stator": slice(0, 3), "field": slice(3, 4), "shaft": slice(4, 5)}
 WINDINGS = ("a", "b", "c", "field", "damper d", "damper q")
 COORDINATES = ("currents", "fluxes")
-METHOD = (
-    "mean_value"  # Gonzalez' correction along Δx adds webers, newton metre seconds and radians: it depends on units
-)
+METHOD = DiscreteGradient("mean_value")
+"""Gonzalez' correction along Δx adds webers, newton metre seconds and radians: it depends on units."""
 SMALL_TURN = 1e-5  # Δθ below which L′ serves for ΔL/Δθ: it errs by (Δθ)²/24, the quotient by round-off over Δθ [rad]
 TURNS = 10  # made before a loaded run begins: p is large, and checks by differences move θ in proportion to its size
 FLOOR = np.finfo(float).eps / 8.0  # exact zeros are drawn here
@@ -243,7 +242,13 @@ def short_circuit_inputs() -> Inputs:
 
 
 def solve(
-    coordinates: str, start: Array, inputs: Inputs, *, steps_per_cycle: int, end: float, method: str = METHOD
+    coordinates: str,
+    start: Array,
+    inputs: Inputs,
+    *,
+    steps_per_cycle: int,
+    end: float,
+    method: DiscreteGradient = METHOD,
 ) -> Trajectory:
     """From a state in currents, in either coordinates."""
     times = np.arange(round(end * FREQUENCY * steps_per_cycle) + 1) / (FREQUENCY * steps_per_cycle)

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from flexph import PHDAE, Impasse, Reset, SwitchingPHDAE, SwitchingTrajectory, Transition, integrate
+from flexph import PHDAE, DiscreteGradient, Impasse, Reset, SwitchingPHDAE, SwitchingTrajectory, Transition, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
@@ -112,7 +112,7 @@ def solve(step: float, end: float, current: float = -2.0) -> SwitchingTrajectory
     mode = "left" if current < 0.0 else "right"
     inputs = {"supply": 1.0}
     return integrate(
-        oscillator(), (characteristic(current), current), times, mode=mode, inputs=inputs, method="gonzalez"
+        oscillator(), (characteristic(current), current), times, mode=mode, inputs=inputs, method=DiscreteGradient()
     )
 
 

@@ -15,7 +15,19 @@ from .consistency.start import consistent, inconsistency
 from .control.port_control import feedback, inject_damping, passive_observer, port_spring
 from .dirac import DiracStructure, LagrangianSubspace
 from .discretisation.own_pair import with_pair
-from .integrate import ValidityWarning, integrate
+from .integration.integrate import integrate
+from .integration.methods import (
+    BDF,
+    IDA,
+    Decaying,
+    DiracDissipative,
+    DiscreteGradient,
+    Exact,
+    Exact4,
+    ExactGauss,
+    Gauss,
+    Radau,
+)
 from .integration.times.events import Event
 from .interconnection.causality import interchange
 from .interconnection.couplings import constrain, gyrator, transformer
@@ -94,9 +106,12 @@ from .systems.linear import LinearPHDAE
 from .systems.nonlinear import PHDAE, from_linear, with_multipliers
 from .systems.resistive_relations import Relation, coulomb, quadratic, resistive, viscous
 from .systems.transformation import transform
+from .systems.validity import ValidityWarning
 
 __all__ = [
+    "BDF",
     "GROUND",
+    "IDA",
     "PHDAE",
     "Assessment",
     "At",
@@ -104,13 +119,20 @@ __all__ = [
     "BucklingLoad",
     "Certificate",
     "Connection",
+    "Decaying",
     "Derivatives",
+    "DiracDissipative",
     "DiracStructure",
+    "DiscreteGradient",
     "Eigenmodes",
     "Elasticity",
     "Event",
     "Every",
+    "Exact",
+    "Exact4",
+    "ExactGauss",
     "FrequencyResponse",
+    "Gauss",
     "Ground",
     "Guard",
     "Impasse",
@@ -130,6 +152,7 @@ __all__ = [
     "Occurrences",
     "Port",
     "Pose",
+    "Radau",
     "Reaction",
     "ReductionWarning",
     "RedundantConstraintWarning",

@@ -132,13 +132,13 @@ def differential_split(system: PHDAE) -> Split:
     if rows != columns:
         raise ValueError(
             f"E(x) is not semi-explicit: {rows} of its rows and {columns} of its columns are not zero; "
-            "runs take method='dirac', all other methods and consistent starts need transform(...) of the system"
+            "runs take method=DiracDissipative(), other methods and consistent starts need transform(...) of the system"
         )
     rank = rank_of(split.U1.T @ dense(system.E(system.sample)) @ split.V1)
     if rank < rows:
         raise ValueError(
-            f"E(x) is singular on its {rows} states that are not zero, where its rank is {rank}: use method='dirac', "
-            "or transform(...) the system ([dg] theorem 8)"
+            f"E(x) is singular on its {rows} states that are not zero, where its rank is {rank}: take "
+            "method=DiracDissipative(), or transform(...) the system ([dg] theorem 8)"
         )
     return split
 

@@ -51,7 +51,7 @@ def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
     """Where a step takes what has no mean: algebraic states are stage values, at its end, of the gradient pairs."""
     try:
         part = None if "z" in system.means else differential_split(system).differential
-    except ValueError:  # for method dirac
+    except ValueError:  # for the Dirac-dissipative form
         part = None
     return (lambda x0, x1: 0.5 * (x0 + x1)) if part is None else (lambda x0, x1: x1 - 0.5 * part(x1 - x0))
 

@@ -48,7 +48,10 @@ def gradient_pair(system: PHDAE, kind: str | Any) -> GradientPair:
 
 
 def dirac_form(system: PHDAE) -> Dirac | ParametrizedPair:
-    """Method ``dirac``; costates of a system with a parameter are known but for the algebraic ones ([dg] theorem 5)."""
+    """The Dirac-dissipative form.
+
+    Costates of a system with a parameter are known but for the algebraic ones ([dg] theorem 5).
+    """
     return ParametrizedPair(system, "gonzalez") if isinstance(system.E, ParametrizedDescriptor) else Dirac(system)
 
 
@@ -73,8 +76,9 @@ def parametrized_system(
     of x₁. As a :class:`flexph.PHDAE` it has E of [dg] eq. (37), z = (∇H₁, z₂, 0) and A among J; R, J and H are
     checked there. Parts are ``x1``, ``x2`` and ``theta`` unless ``options``, further arguments of PHDAE, name others.
 
-    Methods gonzalez, mean_value, dirac and midpoint take it as :class:`ParametrizedPair` says. gauss4 and gauss6 have
-    all states at the nodes, x₂ and θ with order 2 and 4; radau, bdf and ida take it as it is. A start needs x₂ that
+    :class:`flexph.DiscreteGradient` (gonzalez, mean_value), DiracDissipative and Gauss(2) take it as
+    :class:`ParametrizedPair` says. Gauss(4) and Gauss(6) have all states at the nodes, x₂ and θ with order 2 and 4;
+    Radau, BDF and IDA take it as it is. A start needs x₂ that
     satisfies its equation (:func:`flexph.consistent`): what it is off goes to and fro from step to step, and θ with it.
     """
     n1, n2, n3 = (check.count(f"sizes[{k}]", size, least=0) for k, size in enumerate(sizes))

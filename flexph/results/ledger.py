@@ -44,7 +44,7 @@ class Ledger:
     joint_work
         by ideal joint, (k,): zero up to round-off.
     dissipation
-        by damped body, damper and joint with friction, and ``numerical`` of the method ``decaying``, (k,), never
+        by damped body, damper and joint with friction, and ``numerical`` of the method ``Decaying``, (k,), never
         negative. A general system has one account, ``system``.
     residual
         largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,). Of adaptive methods

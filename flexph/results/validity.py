@@ -42,8 +42,8 @@ def warn_of_doubts(solution: Solution, h: float, level: int) -> None:
 def _long_steps(solution: Solution, h: float) -> list[str]:
     """The structure is kept at any step, the accuracy is not.
 
-    A step of ``exact`` turns by 2 atan(½ωh), those of ``exact4`` by six such, of which h is the longest, and those of
-    ``exact_gauss`` as the Padé approximation (3, 3) of the exponential.
+    A step of ``Exact`` turns by 2 atan(½ωh), one of ``Exact4`` by six such, of which h is the longest, and one of
+    ``ExactGauss`` as the Padé approximation (3, 3) of the exponential.
     """
     spins = {n: np.abs(solution[f"{n}.spin"]).max() for n, b in solution.mechanism.bodies.items() if b.turns}
     name = max(spins, key=lambda n: spins[n], default=None)
@@ -51,8 +51,8 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
         return []
     return [
         f"{name!r} turns by up to {h * spins[name]:.2g} rad in a step of {h:.3g} s: energy and constraints are "
-        "kept, but the phase is not accurate: it is off by (ωh)²/12, with method 'exact4' by (ωh)⁴/127, with "
-        "'exact_gauss' by (ωh)⁶/100800; take shorter steps"
+        "kept, but the phase is not accurate: it is off by (ωh)²/12, with Exact4() by (ωh)⁴/127, with "
+        "ExactGauss() by (ωh)⁶/100800; take shorter steps"
     ]
 
 

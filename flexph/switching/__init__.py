@@ -1,6 +1,7 @@
 """Switching port-Hamiltonian systems: one Hamiltonian, a Dirac structure for each mode ([survey] sec. 5).
 
-Imports: consistency, discretisation, integration.general, integration.times, numerics, results, systems.
+Imports: consistency, discretisation, integration.general, integration.methods, integration.times, numerics, results,
+systems.
 """
 
 from .system import Mode, SwitchingPHDAE

@@ -12,7 +12,8 @@ from tqdm import tqdm
 from ..consistency.equations import with_algebraic
 from ..discretisation.broyden import StepFailed
 from ..integration.general.bookkeeping import Book
-from ..integration.general.run import METHODS
+from ..integration.methods import GeneralMethod
+from ..integration.methods.names import call_of
 from ..integration.times.events import ascending
 from ..numerics import checks as check
 from ..numerics.arrays import Array
@@ -41,15 +42,14 @@ def integrate_switching(
     times: Sequence[float] | Array,
     *,
     mode: str | None = None,
-    method: str = "gonzalez",
+    method: GeneralMethod,
     inputs: Mapping[str, Input] | None = None,
     save_every: int = 1,
     progress: bool = True,
 ) -> SwitchingTrajectory:
     """See :func:`flexph.integrate`."""
-    check.choice("method of a switching system", method, METHODS)
     if any(isinstance(t.when, Impasse) for t in system.transitions):
-        check.choice("method of a system with Impasse()", method, FOLLOWS)
+        _check_follows(method)
     x0 = np.array(check.array("start", start, (system.size,)))
     grid = ascending(times)
     check.count("save_every", save_every)
@@ -61,7 +61,13 @@ def integrate_switching(
         for name, one in system.modes.items()
     }
     kept = grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]
-    return _Journey(World(system, forcings, float(grid[-1])), grid, kept, method).run(x0, mode, progress)
+    return _Journey(World(system, forcings, float(grid[-1])), grid, kept, method.name).run(x0, mode, progress)
+
+
+def _check_follows(method: GeneralMethod) -> None:
+    if method.name not in FOLLOWS:
+        takers = ", ".join(map(call_of, FOLLOWS))
+        raise ValueError(f"a system with Impasse() takes methods of one stage, {takers}, got {method}")
 
 
 class _Journey:

@@ -59,9 +59,8 @@ class PHDAE:
     For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B, P, S, N
     over a step, functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a
     discrete Jacobian of constraints in J keeps them. One of z makes with that of E a discrete gradient pair,
-    ``z̄ᵀĒ (x₁ − x₀) = ΔH`` ([dg] definition 7, checked near the sample), which method ``pair`` takes; the other methods
-    make z̄ themselves.
-    :func:`flexph.with_pair` turns theirs into means.
+    ``z̄ᵀĒ (x₁ − x₀) = ΔH`` ([dg] definition 7, checked near the sample), which ``DiscreteGradient("pair")`` takes; the
+    other methods make z̄ themselves. :func:`flexph.with_pair` turns theirs into means.
     ``invariants`` give H through quadratic ones (:class:`flexph.Invariants`). ``derivatives`` of the functions
     (:class:`flexph.Derivatives`), checked at the sample against differences, spare the iterations theirs.
     ``compiled=True`` promises that all these functions are written in what numba compiles: they take and return float

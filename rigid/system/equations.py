@@ -43,7 +43,7 @@ class Equations:
         self._gradient: Callable[[bytes], list[Callable[[Array], Array]]] = lru_cache(maxsize=1)(self._gradients)
 
     def phdae(self, sample: Array) -> PHDAE:
-        """The system with the means that make method ``pair``."""
+        """The system with the means that make its own pair."""
         s, f = self.system, self.layout
         E = np.zeros((f.size, f.size))
         E[f.positions, f.positions] = np.eye(s.positions)

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.integrate import quad
 
 from cases import double_four_bar as case
-from flexph import Solution, connect, integrate
+from flexph import Exact, Solution, connect, integrate
 
 pytestmark = pytest.mark.processor
 
@@ -75,7 +75,7 @@ def test_step_that_ends_near_the_pose(beyond, compiled):
     """The 50th step ends that far beyond the pose [rad]; in 50 steps of 14.28645 ms the scheme meets it."""
     mechanism = case.double_four_bar()
     step = 0.01428644998597681 * (1.0 + beyond / (rate(math.pi / 2) * SINGULAR))
-    solution = integrate(mechanism, case.start(mechanism), step * np.arange(101), compiled=compiled)
+    solution = integrate(mechanism, case.start(mechanism), step * np.arange(101), method=Exact(compiled=compiled))
     assert solution.position(case.PIN)[50, 1] == pytest.approx(-beyond, rel=0.05)
     energy = solution.ledger.total_energy
     assert np.abs(energy - energy[0]).max() <= 1e-9 * 1.5
@@ -88,7 +88,7 @@ def test_energy_of_a_step_that_ends_on_the_pose(beyond, compiled):
     """Within 1e-7 rad and less multipliers reach 1e9 N: energy is balanced by Δg = 0, not by g = 0 to round-off."""
     mechanism = case.double_four_bar()
     step = 0.01428644998597681 * (1.0 + beyond / (rate(math.pi / 2) * SINGULAR))
-    solution = integrate(mechanism, case.start(mechanism), step * np.arange(101), compiled=compiled)
+    solution = integrate(mechanism, case.start(mechanism), step * np.arange(101), method=Exact(compiled=compiled))
     energy = solution.ledger.total_energy
     assert np.abs(energy - energy[0]).max() <= 1e-9 * 1.5
     assert solution.ledger.position_residual.max() <= 1e-11

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import flexph
 from cases import pogo_stick
 from cases.pogo_stick import in_contact, in_flight, mode, solve
-from flexph import analyze
+from flexph import Gauss, analyze
 from flexph.cli import main
 
 
@@ -47,7 +47,7 @@ def test_take_off_by_the_sign_of_the_force():
     """The guard is λ < 0 in place of lift > 0: the same instants, in closed form."""
     start, times = [*pogo_stick.start(0.4), 0.0, 0.0], np.linspace(0.0, 0.5, 251)
     found = flexph.integrate(
-        pogo_stick.pogo_stick_by_force(), start, times, mode="flight", method="gauss6", progress=False
+        pogo_stick.pogo_stick_by_force(), start, times, mode="flight", method=Gauss(6), progress=False
     )
     exact = list(pogo_stick.exact_switches(0.4, 0.5))
     assert [s.cause for s in found.switches] == [name for _, name, _ in exact] == ["touch-down", "take-off"]

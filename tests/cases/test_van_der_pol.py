@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from cases import van_der_pol
 from cases.van_der_pol import branch, characteristic, other_current, solve
-from flexph import IntegrationError, SwitchingPHDAE, Transition, integrate
+from flexph import Gauss, IntegrationError, SwitchingPHDAE, Transition, integrate
 from flexph.cli import main
 
 
@@ -58,7 +58,7 @@ def test_without_a_jump_rule_the_run_ends_and_says_where():
 
 def test_two_stages_may_lie_on_two_branches():
     with pytest.raises(ValueError, match=r"method of a system with Impasse\(\) must be one of 'gonzalez'"):
-        integrate(van_der_pol.oscillator(), (2.0 / 3.0, -2.0), [0.0, 1.0], method="gauss4")
+        integrate(van_der_pol.oscillator(), (2.0 / 3.0, -2.0), [0.0, 1.0], method=Gauss(4))
 
 
 def test_files(tmp_path):

@@ -84,8 +84,8 @@ def refuse_damped(accounts: Accounts) -> None:
     """Raise ValueError where something dissipates: in steps back in time it would feed energy in."""
     if accounts.dissipation:
         raise ValueError(
-            "method 'exact4' is for mechanisms without damping, since some of its substeps go back in time: "
-            f"{', '.join(map(repr, accounts.dissipation))} dissipates; take method 'exact'"
+            "Exact4() is for mechanisms without damping, since some of its substeps go back in time: "
+            f"{', '.join(map(repr, accounts.dissipation))} dissipates; take Exact()"
         )
 
 

@@ -92,8 +92,8 @@ class Decaying(Single):
         super().__init__(mechanism, start, forcing, least_norm=least_norm, depth=depth, decaying=True)
         if is_sparse(self.arrays):
             raise ValueError(
-                f"method 'decaying' keeps dense matrices, and this mechanism is too large for them, with "
-                f"{mechanism.layout.velocities} velocities: take fewer elements, or 'exact' with structural damping"
+                "Decaying() keeps dense matrices, and this mechanism is too large for them, with "
+                f"{mechanism.layout.velocities} velocities: take fewer elements, or Exact() with structural damping"
             )
         self.radius, found = radius, free_vibrations(self.arrays)
         self._coefficients = lru_cache(maxsize=8)(lambda h: coefficients(found, h, radius))

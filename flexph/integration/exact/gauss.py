@@ -1,4 +1,4 @@
-"""Method ``exact_gauss``: Gauss collocation that keeps what the exact scheme keeps (see kernels.collocation).
+"""The steps of ``ExactGauss``: Gauss collocation that keeps what the exact scheme keeps (see kernels.collocation).
 
 Three stages: of sixth order without constraints, whose index 2 at the nodes leaves fourth order in velocities with an
 odd number of stages, and only second with an even one (E. Hairer, C. Lubich, M. Roche, The numerical solution of
@@ -123,13 +123,12 @@ class Gauss:
 def _refuse(single: Single) -> None:
     a = single.arrays
     what = {
-        "redundant constraints": single.least_norm,
         "friction laws and other relations": bool(a.springs.relations),
         f"mechanisms of more than {DENSE_LIMIT} velocities": is_sparse(a),
     }
     found = [name for name, holds in what.items() if holds]
     if found:
-        raise ValueError(f"method 'exact_gauss' does not take {found[0]}: take method 'exact'")
+        raise ValueError(f"ExactGauss() does not take {found[0]}: take Exact()")
 
 
 def _rows(t: Stages, defect: Array, h: float) -> Array:

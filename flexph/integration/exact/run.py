@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tqdm import tqdm
 
-from ...kernels.tolerances import WOVEN
-from ...mechanisms.model.constraints import Checked, check_consistent, refuse_redundant, start_table
+from ...mechanisms.model.constraints import check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
-from ...mechanisms.model.time_table import TimeTable
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
@@ -23,15 +21,15 @@ from ...results.unfinished import InputError, IntegrationError, IntegrationInter
 from ...results.validity import warn_of_doubts
 from ...systems.inputs import Forcing, Input
 from ..general.run import ascending_from
+from ..methods import Exact, MechanismMethod
 from ..times.events import Event, Watch
-from ..times.step_size import NoPace, read_tolerance
-from .composition import Composed, fourth_order
-from .decaying import Decaying
-from .gauss import STAGES, Gauss
+from ..times.step_size import NoPace
+from .composition import Composed
 from .newton import NoConvergence
 from .pairs_of_steps import Pace, Pairs
 from .record import Record
 from .step import Method, Single, Station, Step
+from .steppers import Given, stepper_of
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
@@ -39,27 +37,20 @@ if TYPE_CHECKING:
 
 ON_ZERO = 1e-9
 """Value of an event at the start of a run, over that after a step, up to which it starts there: far above round-off."""
-RADIUS = 0.5
-"""Spectral radius at high frequencies of the decaying scheme, where none is given."""
 
 
 @dataclass(frozen=True)
 class Options:
     """What a run may be told, see :func:`flexph.integrate`."""
 
-    method: str = "exact"
+    method: MechanismMethod = field(default_factory=Exact)
     inputs: Mapping[str, Input] = field(default_factory=dict)
     events: Mapping[str, Event | Callable[[float, Array], Any]] = field(default_factory=dict)
     save_every: int = 1
     progress: bool = True
-    redundant: str = "refuse"
-    tolerance: Any = None
-    spectral_radius: float | None = None
-    compiled: bool | None = None
 
     def __post_init__(self) -> None:
         check.count("save_every", self.save_every)
-        check.choice("redundant", self.redundant, ("refuse", "least_norm"))
 
 
 def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | Array, options: Options) -> Solution:
@@ -70,39 +61,37 @@ def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | A
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
     table = start_table(mechanism, start)
     checked = check_consistent(mechanism, start, table=table)
-    if options.redundant == "refuse":
+    if options.method.redundant == "refuse":
         refuse_redundant(mechanism, checked.matrix)
-    method = _method(_single(mechanism, start, (forcing, table, checked), options), options)
-    if _compiles(mechanism, method, options):
+    stepper = stepper_of(options.method, Given(mechanism, start, forcing, table, checked))
+    if _compiles(mechanism, options):
         from .compiled_run import CompiledRun
 
-        assert isinstance(method, Single | Composed)
-        run: _Run | CompiledRun = CompiledRun(mechanism, start, method)
+        assert isinstance(stepper, Single | Composed)
+        run: _Run | CompiledRun = CompiledRun(mechanism, start, stepper)
         solution = _march(run, grid, options)
     else:
-        run = _Run(mechanism, start, method, options.events)
-        if isinstance(method, Pairs):
-            run.pace = Pace(method, run.station, grid)
+        run = _Run(mechanism, start, stepper, options.events)
+        if isinstance(stepper, Pairs):
+            run.pace = Pace(stepper, run.station, grid)
         with timed("runs of mechanisms"):
             solution = _march(run, grid, options)
     warn_of_doubts(solution, run.longest(grid), level=3)
     return solution
 
 
-def _compiles(mechanism: Mechanism, method: Method, options: Options) -> bool:
+def _compiles(mechanism: Mechanism, options: Options) -> bool:
     """Whether the steps are taken by compiled kernels; ValueError where that is asked for and cannot be."""
+    compiled = options.method.compiled
     reasons = {
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
-        f"method {options.method!r} is not": options.method not in ("exact", "exact4"),
-        "step control is not": options.tolerance is not None,
         "events are not": bool(options.events),
-        "redundant='least_norm' is not": options.redundant == "least_norm",
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.bodies.values()),
     }
     found = [reason for reason, holds in reasons.items() if holds]
-    if options.compiled and found:
+    if compiled and found:
         raise ValueError(f"compiled=True cannot be had: {found[0]}")
-    if found or options.compiled is False:
+    if found or not options.method.may_compile:
         return False
     from ..compiled.loops.relations import compile_relations
     from .compiled_run import is_wide
@@ -110,38 +99,10 @@ def _compiles(mechanism: Mechanism, method: Method, options: Options) -> bool:
     try:
         compile_relations(mechanism)
     except ValueError:
-        if options.compiled:
+        if compiled:
             raise
         return False
-    return bool(options.compiled) or not is_wide(mechanism)
-
-
-def _single(mechanism: Mechanism, start: State, given: tuple[Forcing, TimeTable, Checked], options: Options) -> Single:
-    """The single step; compositions go back and forth and control takes second differences, so both remember more."""
-    depth = {"exact4": WOVEN, "exact_gauss": STAGES}.get(options.method, 2 if options.tolerance is None else 3)
-    least_norm, radius = options.redundant == "least_norm", options.spectral_radius
-    forcing, table, checked = given
-    if options.method != "decaying":
-        if radius is not None:
-            raise ValueError(f"spectral_radius is for method 'decaying', got method {options.method!r}")
-        known = (checked.c, checked.d)
-        return Single(mechanism, start, forcing, least_norm=least_norm, depth=depth, table=table, known=known)
-    radius = check.number("spectral_radius", RADIUS if radius is None else radius)
-    if not 0.0 <= radius <= 1.0:
-        raise ValueError(f"spectral_radius must lie between 0 and 1, got {radius}")
-    return Decaying(mechanism, start, forcing, radius=radius, least_norm=least_norm, depth=depth)
-
-
-def _method(single: Single, options: Options) -> Method:
-    if options.tolerance is None:
-        if options.method == "exact_gauss":
-            return Gauss(single)
-        return fourth_order(single) if options.method == "exact4" else single
-    if options.method in ("exact4", "exact_gauss"):
-        raise ValueError(
-            f"method {options.method!r} takes the steps that times prescribe: take 'exact' with a tolerance"
-        )
-    return Pairs(single, read_tolerance(options.tolerance))
+    return bool(compiled) or not is_wide(mechanism)
 
 
 def _grid(times: Sequence[float] | Array, start: State) -> Array:

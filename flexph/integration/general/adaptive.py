@@ -10,7 +10,6 @@ from tqdm import tqdm
 
 from ...consistency.equations import Equations
 from ...consistency.start import start_of
-from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...results.exchanged_energy import exchanged_energy
 from ...results.ledger import system_ledger
@@ -19,14 +18,12 @@ from ...results.trajectory import Trajectory
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
+from ..methods import GeneralMethod
 from ..times.events import Event, Watch
+from ..times.step_size import tolerances_of_states
 from .cautions import Cautions
 from .library import SOLVERS, Problem, Solver, SolverFailed, require
 
-RELATIVE = 1e-6
-"""Relative tolerance unless one is given."""
-FINEST = 1e-12
-"""Least relative tolerance: below, round-off of the iterations fails the error tests."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(3)
 """Quadrature of power on the interpolant: of order 6, above the interpolants'."""
 
@@ -36,32 +33,31 @@ def integrate_adaptively(
     x0: Array,
     grid: Array,
     *,
-    method: str,
-    tolerance: Any,
+    method: GeneralMethod,
     forcing: Forcing,
     events: Mapping[str, Event | Callable[[float, Array], Any]],
     progress: bool,
     view: Callable[[Array], StateView],
 ) -> Trajectory:
     """See :func:`flexph.integrate`; ``grid`` are the times to save."""
-    require(method)
-    rtol, atol = tolerances(tolerance, x0.size)
+    require(method.name)
+    rtol, atol = tolerances_of_states(method.tolerance, x0.size)
     span = (float(grid[0]), float(grid[-1]))
     equations = Equations(system, forcing, span)
     try:
         start, conditions = start_of(equations, span[0], x0)
     except ArithmeticError as error:
-        raise ValueError(f"method {method!r} cannot start: {error}") from error
+        raise ValueError(f"{method} cannot start: {error}") from error
     problem = Problem(conditions, start, span, rtol, atol)
-    record = _Record(equations, start, grid, Watch(events, span[0], start, view), method)
+    record = _Record(equations, start, grid, Watch(events, span[0], start, view), method.name)
     bar = tqdm(total=grid.size - 1, delay=1.0, disable=None if progress else True, unit="time")
     try:
         with bar:
-            solver = SOLVERS[method](problem)
+            solver = SOLVERS[method.name](problem)
             while record.take(solver):
                 bar.update(len(record.times) - 1 - bar.n)
     except SolverFailed as error:
-        raise IntegrationError(_explain(method, record, error) + record.told(), record.trajectory()) from error
+        raise IntegrationError(_explain(method.name, record, error) + record.told(), record.trajectory()) from error
     except KeyboardInterrupt:
         done = record.trajectory()
         message = f"interrupted at t = {done.times[-1]:.6g} s; what is finished is in .solution"
@@ -69,20 +65,6 @@ def integrate_adaptively(
     except Exception as error:  # inputs, events and matrix functions may raise anything: what is finished is kept
         raise InputError(f"after t = {record.reached:.6g} s: {error}{record.told()}", record.trajectory()) from error
     return record.trajectory()
-
-
-def tolerances(given: Any, size: int) -> tuple[float, Array | None]:
-    """(relative, absolute (n,) or None) of what a user gave; raises ValueError."""
-    relative, absolute = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
-    rtol = RELATIVE if relative is None else check.positive("the relative tolerance", relative)
-    if not FINEST <= rtol < 1.0:
-        raise ValueError(f"the relative tolerance must be at least {FINEST:.0e} and below 1, got {rtol:.3g}")
-    if absolute is None:
-        return rtol, None
-    atol = np.broadcast_to(check.array("the absolute tolerance", absolute, np.shape(absolute)), (size,))
-    if np.any(atol <= 0.0):
-        raise ValueError(f"absolute tolerances must be positive, got {atol.min()}")
-    return rtol, np.array(atol)
 
 
 def _explain(method: str, record: _Record, error: SolverFailed) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...discretisation.descriptor_split import ParametrizedDescriptor, dense, differential_projection
 from ...discretisation.discrete_gradient_pairs import Advance
-from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.ranks import rank_of, subspaces
 from ...systems.nonlinear import PHDAE
@@ -16,24 +15,9 @@ from ...systems.nonlinear import PHDAE
 if TYPE_CHECKING:
     from .under_way import Stepper
 
-Completion = Literal["new", "old", "mean"]
-COMPLETIONS: tuple[Completion, ...] = get_args(Completion)
-"""z̄₂ at x₂¹, at x₂⁰ or at ½(x₂⁰ + x₂¹)."""
-COMPLETED = ("gonzalez", "mean_value", "invariants", "dirac", "midpoint")
-"""Methods that leave open to which time an algebraic state of a step belongs."""
 CONSISTENT = 1e-6
 """Defect of the algebraic equations of a start over their terms up to which it counts as consistent: a mean of two ends
 carries it on with alternating sign."""
-
-
-def checked_completion(completion: str | None, method: str) -> None:
-    """Raise ValueError unless a method takes the completion that was given."""
-    if completion is None:
-        return
-    check.choice("completion", completion, COMPLETIONS)
-    if method not in COMPLETED:
-        takers = ", ".join(map(repr, COMPLETED))
-        raise ValueError(f"completion={completion!r} is for the methods {takers}, got method {method!r}")
 
 
 def completed(stepper: Stepper, system: PHDAE, completion: str | None) -> Stepper:

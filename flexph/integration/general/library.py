@@ -12,6 +12,7 @@ import numpy as np
 
 from ...consistency.conditions import Conditions
 from ...numerics.arrays import Array
+from ..methods.names import call_of
 
 EXTRAS = {"radau": ("scipy_dae", "dae"), "bdf": ("scipy_dae", "dae"), "ida": ("sksundae", "ida")}
 """Module and extra of each method."""
@@ -59,7 +60,7 @@ def require(method: str) -> Any:
         return import_module({"scipy_dae": "scipy_dae.integrate", "sksundae": "sksundae.ida"}[module])
     except ImportError as error:
         raise ImportError(
-            f"method {method!r} needs the package {module!r}: pip install 'flexph[{extra}]'", name=module
+            f"{call_of(method)} needs the package {module!r}: pip install 'flexph[{extra}]'", name=module
         ) from error
 
 

@@ -18,6 +18,7 @@ from ...numerics.arrays import Array
 from ...results.state_view import MechanismView
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Input
+from ..methods import GeneralMethod
 from .library import SOLVERS
 from .run import ascending_from, integrate_system
 
@@ -30,7 +31,7 @@ def integrate_mechanism(
     start: State,
     times: Sequence[float] | Array,
     *,
-    method: str,
+    method: GeneralMethod,
     inputs: Mapping[str, Input],
     **options: Any,
 ) -> Trajectory:
@@ -48,7 +49,7 @@ def integrate_mechanism(
     span = (float(grid[0]), float(grid[-1]))
     system, everything = as_phdae(mechanism, start), {**inputs, **drive_rates(mechanism, span)}
     x0 = np.concatenate([start.x, start.multipliers])
-    if method not in SOLVERS:  # those do so themselves
+    if method.name not in SOLVERS:  # those do so themselves
         x0 = start_with_multipliers(mechanism, system, everything, span)
     options |= {"dim": mechanism.layout.dim, "view": partial(MechanismView, mechanism)}
     trajectory = integrate_system(system, x0, grid, method=method, inputs=everything, **options)

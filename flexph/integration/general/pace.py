@@ -18,8 +18,7 @@ from ...discretisation.descriptor_split import Split, differential_split
 from ...discretisation.discrete_gradient_pairs import Advance
 from ...numerics.arrays import Array
 from ...systems.nonlinear import PHDAE
-from ..times.step_size import FIRST, FITS, LEFT, RESOLVED, SMALLEST, Controller, NoPace
-from .adaptive import tolerances
+from ..times.step_size import FIRST, FITS, LEFT, RESOLVED, SMALLEST, Controller, NoPace, tolerances_of_states
 
 START = 3
 """Pairs of the first block: their ends and the start make the third difference of the estimate."""
@@ -57,7 +56,7 @@ class Pace:
     """
 
     def __init__(self, system: PHDAE, x0: Array, grid: Array, tolerance: Any) -> None:
-        self.rtol, atol = tolerances(tolerance, x0.size)
+        self.rtol, atol = tolerances_of_states(tolerance, x0.size)
         self._floor = sizes(system, x0) if atol is None else atol / self.rtol
         self._split = _split(system)
         self._span = span = float(grid[-1] - grid[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
@@ -25,11 +25,12 @@ from ...results.trajectory import Trajectory
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...systems.inputs import Forcing, Input
 from ...systems.nonlinear import PHDAE
+from ..methods import GeneralMethod
 from ..times.events import Event, Watch, ascending
 from ..times.step_size import NoPace
 from .adaptive import integrate_adaptively
 from .bookkeeping import Book
-from .completion import checked_completion, completed, refuse_inconsistent
+from .completion import completed, refuse_inconsistent
 from .library import SOLVERS
 from .pace import Pace
 from .under_way import Run as _Run
@@ -51,10 +52,6 @@ METHODS: dict[str, Callable[[PHDAE], Stepper]] = {
 }
 
 
-CONTROLLED = tuple(name for name in METHODS if not name.startswith("gauss"))
-"""Methods of order 2, whose steps can be chosen by their error."""
-COMPILED = ("gonzalez", "mean_value", "invariants", "midpoint")
-"""Methods whose loop over steps there is in compiled form too."""
 CHUNK_TIME = 0.1
 """Aim for one call of the compiled loop [s]: Ctrl-C and the progress bar wait for its end."""
 CHUNK = 1000
@@ -68,75 +65,54 @@ def integrate_system(
     start: Any,
     times: Sequence[float] | Array,
     *,
-    method: str,
+    method: GeneralMethod,
     inputs: Mapping[str, Input],
-    tolerance: Any = None,
     events: Mapping[str, Event | Callable[[float, Array], Any]] | None = None,
     save_every: int = 1,
     progress: bool = True,
-    compiled: bool | None = None,
-    completion: str | None = None,
     dim: int | None = None,
     view: Callable[[Array], StateView] | None = None,
 ) -> Trajectory:
     """See :func:`flexph.integrate`; ``dim`` tells the components of a load that is given once for all elements.
 
     ``view`` gives events a state with its names, by default those of the parts of the system.
-
-    ``compiled``: whether the loop over steps is compiled by numba. None (default) compiles it where numba is installed,
-    the system is a ``PHDAE(compiled=True)`` without feed-through, the method one of four (COMPILED), and neither
-    events, a tolerance nor a completion are given; True for any system, or an error that says what is in the way; False
-    never. The results agree to round-off.
     """
-    check.choice("method", method, (*METHODS, *SOLVERS))
-    checked_completion(completion, method)
+    name, tolerance, completion = method.name, method.tolerance, method.completion
     x0 = check.array("start", start, (system.size,))
     view = view or partial(StateView, system.parts)
     grid = ascending(times)
     check.count("save_every", save_every)
     system.check_start(x0, float(grid[1] - grid[0]))
     forcing = Forcing(system.ports, inputs, dim)
-    slow = {"events": events, "tolerance": tolerance is not None, "feed-through": system.has_feedthrough}
-    slow |= {"completion": completion is not None, "parameter": isinstance(system.E, ParametrizedDescriptor)}
-    others = [name for name, given in slow.items() if given]
-    fast = _is_compiled(system, method, compiled, others)
+    fast = _is_compiled(system, method, bool(events))
     kept = grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]
-    if method in SOLVERS:
+    if name in SOLVERS:
         options: dict[str, Any] = {"forcing": forcing, "events": events or {}, "progress": progress, "view": view}
-        return integrate_adaptively(system, x0, kept, method=method, tolerance=tolerance, **options)
+        return integrate_adaptively(system, x0, kept, method=method, **options)
     refuse_inconsistent(system, x0, forcing.at(float(grid[0])), completion)
     book = Book(system, float(grid[0]), x0, save_every, None if tolerance is None else kept)
-    run = _Run(system, x0, book, method, Watch(events or {}, float(grid[0]), x0, view))
+    run = _Run(system, x0, book, name, Watch(events or {}, float(grid[0]), x0, view))
     if fast:
-        loop = _in_chunks(run, _compiled_stepper(system, method, x0), grid, forcing)
+        loop = _in_chunks(run, _compiled_stepper(system, name, x0), grid, forcing)
     elif tolerance is None:
-        loop = _in_steps(run, completed(METHODS[method](system), system, completion), grid, forcing)
+        loop = _in_steps(run, completed(METHODS[name](system), system, completion), grid, forcing)
     else:
-        grid, pace = kept, _pace(system, method, x0, kept, tolerance)
-        loop = _under_control(run, completed(METHODS[method](system), system, completion), pace, grid, forcing)
-    promised = system.compiled and compiled is None and method in COMPILED and not AVAILABLE
+        grid, pace = kept, Pace(system, x0, kept, tolerance)
+        loop = _under_control(run, completed(METHODS[name](system), system, completion), pace, grid, forcing)
+    promised = system.compiled and method.compiled is None and not AVAILABLE
     with timed("the steps of this system") if promised else nullcontext():
         return _kept(run, grid, loop, progress)
 
 
-def _pace(system: PHDAE, method: str, x0: Array, grid: Array, tolerance: Any) -> Pace:
-    if method not in CONTROLLED:
-        takers = _listed((*CONTROLLED, *SOLVERS))
-        raise ValueError(f"method {method!r} takes the steps that times prescribe: only {takers} take a tolerance")
-    return Pace(system, x0, grid, tolerance)
-
-
-def _is_compiled(system: PHDAE, method: str, wanted: bool | None, others: Sequence[str]) -> bool:
-    """Whether the compiled loop takes the steps. Raises ValueError or ImportError where it should and cannot.
-
-    ``others`` are arguments that it does not take.
-    """
-    if not wanted:
-        return wanted is None and AVAILABLE and system.compiled and method in COMPILED and not others
+def _is_compiled(system: PHDAE, method: GeneralMethod, events: bool) -> bool:
+    """Whether the compiled loop takes the steps. Raises ValueError or ImportError where it should and cannot."""
+    slow = {"events": events, "feed-through": system.has_feedthrough}
+    slow |= {"parameter": isinstance(system.E, ParametrizedDescriptor)}
+    others = [name for name, holds in slow.items() if holds]
+    if not method.compiled:
+        return method.may_compile and AVAILABLE and system.compiled and not others
     if not AVAILABLE:
         raise ImportError("compiled=True needs the package 'numba': pip install 'flexph[fast]'", name="numba")
-    if method not in COMPILED:
-        raise ValueError(f"compiled=True is for the methods {_listed(COMPILED)}, got {method!r}")
     if others:
         raise ValueError(f"compiled=True takes no {others[0]}: leave one of both out")
     return True
@@ -200,10 +176,6 @@ def _compiled_stepper(system: PHDAE, method: str, x0: Array) -> CompiledStepper:
     from .compiled_run import CompiledStepper  # which needs numba
 
     return CompiledStepper(system, method, x0)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))
 
 
 SAME_TIME = 1e-9

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 
 
 class StepTooSmall(ArithmeticError):
@@ -87,6 +88,33 @@ def read_tolerance(given: Any) -> Tolerance:
         raise ValueError(f"tolerance must be rtol or (rtol, atol), got {given!r}")
     relative, floor = given if pair else (given, 0.0)
     return Tolerance(check.positive("rtol", relative), check.not_negative("atol", floor, "J"))
+
+
+RELATIVE = 1e-6
+"""Relative tolerance of general systems unless one is given."""
+
+FINEST = 1e-12
+"""Least relative tolerance of general systems: below, round-off of the iterations fails the error tests."""
+
+
+def read_tolerances(given: Any) -> tuple[float, Array | None]:
+    """``rtol`` or ``(rtol, atol)`` of a general system, atol a number or (n,)."""
+    relative, absolute = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+    rtol = RELATIVE if relative is None else check.positive("the relative tolerance", relative)
+    if not FINEST <= rtol < 1.0:
+        raise ValueError(f"the relative tolerance must be at least {FINEST:.0e} and below 1, got {rtol:.3g}")
+    if absolute is None:
+        return rtol, None
+    atol = check.array("the absolute tolerance", absolute, np.shape(absolute))
+    if np.any(atol <= 0.0):
+        raise ValueError(f"absolute tolerances must be positive, got {atol.min()}")
+    return rtol, atol
+
+
+def tolerances_of_states(given: Any, size: int) -> tuple[float, Array | None]:
+    """``rtol`` and ``atol`` of each of so many states (n,), or None."""
+    rtol, atol = read_tolerances(given)
+    return rtol, None if atol is None else np.array(np.broadcast_to(atol, (size,)))
 
 
 class NoPace(ArithmeticError):

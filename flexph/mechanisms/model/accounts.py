@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NOTHING = np.zeros(0)
 
 NUMERICAL = "numerical"
-"""The account of what the method ``decaying`` takes away."""
+"""The account of what the method ``Decaying`` takes away."""
 
 
 class Accounts:

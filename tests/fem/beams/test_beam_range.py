@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fem
-from flexph import GROUND, ValidityWarning, connect, force, integrate, reduce_body, static_solution, torque, weld
+from flexph import GROUND, Gauss, ValidityWarning, connect, force, integrate, reduce_body, static_solution, torque, weld
 
 L = 0.24
 BLADE = fem.Section(width=0.6e-3, height=30e-3)
@@ -55,7 +55,7 @@ def test_a_quasi_static_start_warns_too():
     with pytest.warns(ValidityWarning, match=r"a section of 'rod' turns by"):
         state = mechanism.consistent_state(mechanism.assemble(), elastic="quasi_static")
     with pytest.warns(ValidityWarning, match=r"a section of 'rod' turns by"):
-        integrate(mechanism, state, [0.0, 1e-5], method="gauss4")
+        integrate(mechanism, state, [0.0, 1e-5], method=Gauss(4))
 
 
 @pytest.mark.parametrize("strain", ["linear", "von_karman"])

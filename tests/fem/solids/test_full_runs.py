@@ -9,7 +9,19 @@ from spatial_bodies import Sight
 
 import fem
 import rigid
-from flexph import GROUND, connect, distributed_load, hinge, integrate, spherical, spring_damper, torque, weld
+from flexph import (
+    GROUND,
+    Exact,
+    Exact4,
+    connect,
+    distributed_load,
+    hinge,
+    integrate,
+    spherical,
+    spring_damper,
+    torque,
+    weld,
+)
 from flexph.bodies import mean_axes
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.integration.exact import impulse
@@ -52,8 +64,11 @@ def start_of(mechanism, spin=2.0):
     return mechanism.consistent_state(pose, velocities={"first": (0.0, spin, 0.0)})
 
 
-def run(mechanism, times=TIMES, **options):
-    return integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, compiled=False, **options)
+NUMPY = Exact(compiled=False)
+
+
+def run(mechanism, times=TIMES, method=NUMPY):
+    return integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, method=method)
 
 
 def as_before(monkeypatch, work):
@@ -111,7 +126,7 @@ def test_a_spinning_solid_keeps_energy_and_momenta(whole, reference):
     mechanism = connect({"b": bar((6, 1, 1), reference=reference)}, [])
     pose = mechanism.assemble({"b": ((0.0, 0.0, 0.0), np.eye(3))})
     start = mechanism.consistent_state(pose, velocities={"b": ((1.0, 0.0, 0.5), (1.2, 10.0, 2.4))})
-    made = integrate(mechanism, start, np.linspace(0.0, 0.3, 16), compiled=False)
+    made = integrate(mechanism, start, np.linspace(0.0, 0.3, 16), method=Exact(compiled=False))
     momentum = np.array([Sight(mechanism, x).momentum() for x in made.states])
     assert not whole
     assert np.abs(momentum - momentum[0]).max() < 1e-12 * np.abs(momentum[0]).max()
@@ -129,17 +144,17 @@ def test_lengths_of_steps_may_change(monkeypatch, factored):
     assert found.ledger.largest_residual < 1e-12
 
 
-@pytest.mark.parametrize("options", [{"method": "exact4"}, {"tolerance": 0.8}])
-def test_steps_to_and_fro_and_under_control(monkeypatch, factored, options):
+@pytest.mark.parametrize("method", [Exact4(compiled=False), Exact(tolerance=0.8)], ids=repr)
+def test_steps_to_and_fro_and_under_control(monkeypatch, factored, method):
     mechanism = two_bars()
-    times = TIMES[:2] if "method" in options else TIMES[[0, 1]]
-    found = run(mechanism, times, **options)
-    wanted = as_before(monkeypatch, lambda: run(mechanism, times, **options))
+    times = TIMES[:2]
+    found = run(mechanism, times, method)
+    wanted = as_before(monkeypatch, lambda: run(mechanism, times, method))
     agree(found, wanted)
     np.testing.assert_array_equal(found.ledger.steps, wanted.ledger.steps)
     assert found.ledger.largest_residual < 1e-12
     pairs = int(found.ledger.steps[0] + found.ledger.rejected[0]) // 2
-    assert len(factored) == 2 if "method" in options else 1 < len(factored) <= pairs
+    assert len(factored) == 2 if method.tolerance is None else 1 < len(factored) <= pairs
 
 
 def test_events_end_steps_where_they_would(monkeypatch):

@@ -10,6 +10,7 @@ import fem
 import rigid
 from flexph import (
     GROUND,
+    Exact,
     connect,
     craig_bampton,
     distributed_load,
@@ -120,14 +121,16 @@ def test_pressure_turns_with_the_body(compiled):
     start = mechanism.consistent_state(pose)
     pressure = lambda t: -40.0 * body.loads["skin"].normals  # noqa: E731
     none = {"side": lambda t: np.zeros((1, 3))}
-    run = integrate(mechanism, start, np.linspace(0.0, 0.1, 6), inputs={"all": pressure, **none}, compiled=compiled)
+    run = integrate(
+        mechanism, start, np.linspace(0.0, 0.1, 6), inputs={"all": pressure, **none}, method=Exact(compiled=compiled)
+    )
     scale = 40.0 * body.loads["skin"].measures.sum() * 0.1
     assert np.abs(run.linear_momentum()).max() < 1e-13 * scale
     assert np.abs(run.angular_momentum()).max() < 1e-3 * scale  # facets turn with the frame, not with their strain
     assert run.ledger.largest_residual < 1e-12
     assert run.ledger.kind("elastic").max() > 0.0  # and it is pressed together
     push = {"all": lambda t: np.zeros_like(body.loads["skin"].normals), "side": lambda t: np.array([0.0, 0.0, -5.0])}
-    run = integrate(mechanism, start, np.linspace(0.0, 0.02, 3), inputs=push, compiled=compiled)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.02, 3), inputs=push, method=Exact(compiled=compiled))
     turned = run.rotations("b")[0] @ [0.0, 0.0, -1.0]
     momentum = run.linear_momentum()[-1]
     assert momentum == pytest.approx(0.02 * 5.0 * 0.2 * turned, rel=1e-3, abs=1e-5)
@@ -170,7 +173,7 @@ def test_craig_bampton_of_a_solid():
 def test_compiled_steps_are_those_of_numpy():
     mechanism = train(bar("tetra", (2, 1, 1)))
     start, times = thrown(mechanism), np.linspace(0.0, 0.1, 6)
-    runs = [integrate(mechanism, start, times, compiled=way) for way in (True, False)]
+    runs = [integrate(mechanism, start, times, method=Exact(compiled=way)) for way in (True, False)]
     scale = np.abs(runs[1].states).max(axis=0) + 1e-3
     assert np.abs((runs[0].states - runs[1].states) / scale).max() < 1e-8
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fem
-from flexph import floating_body, integrate
+from flexph import DiscreteGradient, floating_body, integrate
 from flexph.numerics.rotations import cross, entries, from_entries, spins
 
 LENGTH, ELEMENTS = 1.3, 2
@@ -99,7 +99,7 @@ def test_a_push_along_the_beam():
     body, push = beam(2, momenta="constant"), 0.02
     system = floating_body(body, loads=("load",))
     inputs = {"load": lambda t: np.tile([push, 0.0], ELEMENTS)}
-    run = integrate(system, system.sample, np.linspace(0.0, 0.5, 3), inputs=inputs, method="gonzalez")
+    run = integrate(system, system.sample, np.linspace(0.0, 0.5, 3), inputs=inputs, method=DiscreteGradient("gonzalez"))
     momentum = (system.E(run.states[-1]) @ run.states[-1])[system.parts["velocity"]]
     np.testing.assert_allclose(momentum, [push * LENGTH * 0.5, 0.0], atol=1e-13)
     assert run.balance.work["load"].sum() == pytest.approx(run.balance.total_energy[-1], rel=1e-10)

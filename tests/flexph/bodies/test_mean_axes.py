@@ -6,7 +6,18 @@ from scipy import sparse
 
 import fem
 import rigid
-from flexph import GROUND, connect, eigenfrequencies, floating_body, hinge, integrate, modes, reduce_body, spherical
+from flexph import (
+    GROUND,
+    Exact,
+    connect,
+    eigenfrequencies,
+    floating_body,
+    hinge,
+    integrate,
+    modes,
+    reduce_body,
+    spherical,
+)
 from flexph.bodies import mean_axes
 from flexph.bodies.inertia import contract
 from flexph.bodies.linear_system import linear_body
@@ -159,7 +170,7 @@ def test_runs_are_those_of_filled_matrices(pair, sparse_kernels, monkeypatch):
         pose = mechanism.assemble({"bar": ((0.0, 0.0, 0.0), np.eye(3))})
         spin = {"bar": ((1.0, 0.0, 0.2), (0.5, -2.0, 1.0)), "block": ((0.0, 0.0, 0.0), (0.0, 0.0, 2.0))}
         start = mechanism.consistent_state(pose, velocities=spin)
-        runs.append(integrate(mechanism, start, np.linspace(0.0, 0.1, 6), compiled=False))
+        runs.append(integrate(mechanism, start, np.linspace(0.0, 0.1, 6), method=Exact(compiled=False)))
     close(runs[1].states, runs[0].states, 1e-9)
     for run in runs:
         assert run.ledger.largest_residual < 1e-12
@@ -206,7 +217,7 @@ def test_what_cannot_be_seen_from_mean_axes(pair, large):
     mechanism = connect({"b": large["mean_axis"]}, [])
     start = mechanism.consistent_state(mechanism.assemble({"b": ((0.0, 0.0, 0.0), np.eye(3))}))
     with pytest.raises(ValueError, match=r"compiled=True cannot be had: .*a large body about mean axes"):
-        integrate(mechanism, start, np.linspace(0.0, 1e-3, 2), compiled=True)
+        integrate(mechanism, start, np.linspace(0.0, 1e-3, 2), method=Exact(compiled=True))
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import rigid
 from cases.crank_slider import CRANK, CRANK_MASS, ROD, SLIDER, SPEED, crank_slider
 from flexph import (
     GROUND,
+    Exact,
     ReductionWarning,
     connect,
     constrain,
@@ -265,7 +266,7 @@ def test_runs_are_balanced(dim, compiled):
     if compiled:
         pytest.importorskip("numba")
     body = reduce_body(beam(dim=dim, damping=fem.Damping(ratios=(0.02, 0.05), stiffness=1e-5)), **FEW)
-    run = fall(body, compiled=compiled)
+    run = fall(body, method=Exact(compiled=compiled))
     assert run.ledger.largest_residual < 1e-13  # round-off
     assert run.ledger.position_residual.max() < 1e-13
     assert run.ledger.dissipation["arm"].sum() > 0.0
@@ -274,7 +275,7 @@ def test_runs_are_balanced(dim, compiled):
 def test_kernels_agree():
     pytest.importorskip("numba")
     body = reduce_body(beam(dim=3), **FEW)
-    one, other = (fall(body, compiled=c).states for c in (True, False))
+    one, other = (fall(body, method=Exact(compiled=c)).states for c in (True, False))
     np.testing.assert_allclose(one, other, atol=1e-9 * np.abs(other).max())  # round-off, grown over the run
 
 
@@ -440,7 +441,7 @@ def turn(rod, turns=0.5, steps=1000, compiled=None):
     mechanism = slider_crank(rod)
     start = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
     times = np.linspace(0.0, turns * 2.0 * np.pi / SPEED, steps + 1)
-    run = integrate(mechanism, start, times, progress=False, compiled=compiled)
+    run = integrate(mechanism, start, times, progress=False, method=Exact(compiled=compiled))
     return run, run.displacement("rod.middle")[:, 1] / ROD
 
 

@@ -7,7 +7,17 @@ import pytest
 from circuit_samples import circuits, tableau
 from scipy.linalg import null_space
 
-from flexph import consistent, eliminate, frequency_response, from_linear, inconsistency, integrate, poles, resistive
+from flexph import (
+    Radau,
+    consistent,
+    eliminate,
+    frequency_response,
+    from_linear,
+    inconsistency,
+    integrate,
+    poles,
+    resistive,
+)
 from flexph.circuits import (
     Energy,
     Pulse,
@@ -23,6 +33,7 @@ from flexph.circuits import (
     transformer,
     voltage_source,
 )
+from flexph.methods import by_name
 
 SAMPLES = circuits(40)
 PLAIN = circuits(12, two_ports=False, first=1000)
@@ -207,11 +218,11 @@ def test_both_forms_and_the_linear_system_move_alike(seed, drawn, made):
 def test_nonlinear_elements_in_both_forms(method):
     made = bent()
     x, times = made.state({"C1": 0.5}, {"L": 0.2}), np.linspace(0.0, 2.0, 41)
-    one = integrate(made.phdae(), x, times, inputs=made.inputs, method=method, progress=False)
+    one = integrate(made.phdae(), x, times, inputs=made.inputs, method=by_name(method), progress=False)
     nodal, stored = made.phdae("nodal"), ("L", "C1", "C2")
     start = np.concatenate([x[:3], np.zeros(nodal.size - 3)])
     start = consistent(nodal, start, inputs=made.inputs, keep=stored)
-    other = integrate(nodal, start, times, inputs=made.inputs, method=method, progress=False)
+    other = integrate(nodal, start, times, inputs=made.inputs, method=by_name(method), progress=False)
     for name in stored:
         np.testing.assert_allclose(one[name], other[name], atol=1e-12)
     if method == "gonzalez":
@@ -233,7 +244,7 @@ def test_given_values_are_those_of_sources():
     pytest.importorskip("scipy_dae")
     made = low_pass(V=voltage_source("in", "gnd", 3.0))
     assert made.inputs == {"V": 3.0}
-    found = integrate(made.phdae(), made.state(), [0.0, 10.0], inputs=made.inputs, method="radau", progress=False)
+    found = integrate(made.phdae(), made.state(), [0.0, 10.0], inputs=made.inputs, method=Radau(), progress=False)
     assert found.final[0] == pytest.approx(3e-6, rel=1e-3)  # ten thousand time constants
 
 

@@ -5,7 +5,7 @@ import pytest
 from dirac_samples import random_structure
 
 import flexph
-from flexph import DiracStructure, analyze
+from flexph import DiracStructure, Gauss, analyze
 from flexph.dirac import CanonicalCoordinates, ModulatedDirac, PortHamiltonian, holonomic_coordinates, integrability
 
 pytestmark = pytest.mark.processor
@@ -53,7 +53,7 @@ def test_a_spinning_body():
         angles((1, 0)).check(system.modulated(), points)
     seen = made.system(system)
     assert seen.is_constant and seen.storage == ("q", "p", "r")
-    one, other = (flexph.integrate(s.phdae(), s.sample, TIMES, method="gauss6", progress=False) for s in (system, seen))
+    one, other = (flexph.integrate(s.phdae(), s.sample, TIMES, method=Gauss(6), progress=False) for s in (system, seen))
     # sixth order at steps of 0.04
     np.testing.assert_allclose([made.inverse(y) for y in other.states], one.states, atol=1e-8)
     assert np.ptp(other["r"]) == 0.0
@@ -138,7 +138,7 @@ def test_a_bead_on_a_helix_in_three_forms():
     tolerance = {"multipliers": 1e-3, "(4.28)": 1e-9, "(4.29)": 1e-9}
     for name, form in forms.items():
         phdae = form.phdae()
-        found = flexph.integrate(phdae, phdae.sample, TIMES, method="midpoint", progress=False)
+        found = flexph.integrate(phdae, phdae.sample, TIMES, method=Gauss(2), progress=False)
         heights = found["q"][:, 2] if form is system else found["q"][:, 0]
         np.testing.assert_allclose(heights, height, atol=tolerance[name], err_msg=name)
         assert np.ptp(found.balance.total_energy) < 1e-3 * found.balance.total_energy[0]

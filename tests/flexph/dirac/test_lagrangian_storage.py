@@ -6,7 +6,7 @@ from dirac_samples import ported
 
 import flexph
 import rigid
-from flexph import DiracStructure, LagrangianSubspace, analyze
+from flexph import DiracStructure, Gauss, LagrangianSubspace, analyze
 from flexph.dirac import LagrangianStorage, PortHamiltonian, input_state_output, interconnect, kirchhoff
 
 pytestmark = pytest.mark.processor
@@ -46,7 +46,7 @@ def test_the_same_energy_by_parameters(seed):
     assert other.H(other.sample) == pytest.approx(one.H(one.sample), rel=1e-12)
     first = flexph.consistent(one, np.concatenate([np.ones(n), 0.1 * np.ones(one.size - n)]), inputs=inputs)
     start = np.concatenate([np.linalg.solve(P, first[:n]), first[n:]])
-    found = [flexph.integrate(s, x, TIMES, inputs=inputs, method="midpoint", progress=False)
+    found = [flexph.integrate(s, x, TIMES, inputs=inputs, method=Gauss(2), progress=False)
              for s, x in ((one, first), (other, flexph.consistent(other, start, inputs=inputs)))]  # fmt: skip
     # the midpoint rule is covariant under linear maps; conditions of P and Q below 1e4
     np.testing.assert_allclose(found[1]["x"] @ P.T, found[0]["x"], atol=1e-9)
@@ -70,7 +70,7 @@ def test_a_capacitor_of_no_capacitance_is_none():
     D = parallel("C1", "C2", "R")
     both = PortHamiltonian(structure=D, lagrangian=LagrangianSubspace(np.diag(capacities), np.eye(2)),
                            sample=np.array([3.0, 3.0]), resistive={"R": 0.5})  # fmt: skip
-    found = run(both, [3.0, 3.0], method="gauss6")
+    found = run(both, [3.0, 3.0], method=Gauss(6))
     volts = 3.0 * np.exp(-0.25 * TIMES)
     np.testing.assert_allclose(found["C1"][:, 0], volts, rtol=1e-10)
     np.testing.assert_allclose(found["C2"][:, 0], volts, rtol=1e-7)  # a stage value, of lower order
@@ -78,7 +78,7 @@ def test_a_capacitor_of_no_capacitance_is_none():
     # with C₂ > 0 they are one capacitor of C₁ + C₂: the limit is continuous
     small = PortHamiltonian(structure=D, lagrangian=LagrangianSubspace(np.diag([2.0, 1e-6]), np.eye(2)),
                             sample=np.array([3.0, 3.0]), resistive={"R": 0.5})  # fmt: skip
-    np.testing.assert_allclose(run(small, [3.0, 3.0], method="gauss6")["C1"][:, 0], volts, rtol=1e-6)
+    np.testing.assert_allclose(run(small, [3.0, 3.0], method=Gauss(6))["C1"][:, 0], volts, rtol=1e-6)
 
 
 def spring_between_masses():
@@ -105,7 +105,7 @@ def test_a_spring_without_compliance_is_a_rigid_link():
     assert np.ptp(found.balance.total_energy) < 1e-13
     # an oscillator of the reduced mass 6/5
     compliance, omega = 0.01, np.sqrt(5.0 / 6.0 / 0.01)
-    swinging = run(linked(compliance), [0.0, 2.0, 0.0], method="gauss6", times=np.linspace(0.0, 0.5, 101))
+    swinging = run(linked(compliance), [0.0, 2.0, 0.0], method=Gauss(6), times=np.linspace(0.0, 0.5, 101))
     relative = swinging["p1"][:, 0] / m[0] - swinging["p2"][:, 0] / m[1]
     np.testing.assert_allclose(relative, np.cos(omega * np.linspace(0.0, 0.5, 101)), atol=1e-8)
 
@@ -127,7 +127,7 @@ def test_tangent_space_of_a_pendulum_swings_with_its_frequency():
     omega = np.sqrt(gravity / length)
     parameters = np.linalg.lstsq(np.vstack([tangent.P, tangent.S]), np.array(
         [0.01, 0.0, 0.0, 0.0, 0.01 * mass * gravity / length, 0.0, 0.0, 0.0]), rcond=None)[0]  # fmt: skip
-    found = run(small, parameters, method="gauss6", times=np.linspace(0.0, 2.0, 41))
+    found = run(small, parameters, method=Gauss(6), times=np.linspace(0.0, 2.0, 41))
     motion = found.states[:, :4] @ tangent.P.T
     np.testing.assert_allclose(motion[:, 0], 0.01 * np.cos(omega * found.times), atol=1e-9)
     assert np.abs(motion[:, 1]).max() < 1e-12
@@ -158,7 +158,7 @@ def saturating(**changed):
 def test_a_submanifold_by_its_parameters():
     """A coil by its current, φ = tanh i, against H(φ): the same motion to the order of the method."""
     systems = coil_and_capacitor(), coil_and_capacitor(saturating())
-    found = [run(s, s.sample, method="gauss6", times=np.linspace(0.0, 2.0, 41)) for s in systems]
+    found = [run(s, s.sample, method=Gauss(6), times=np.linspace(0.0, 2.0, 41)) for s in systems]
     np.testing.assert_allclose(np.tanh(found[1]["phi"]), found[0]["phi"], atol=1e-7)
     np.testing.assert_allclose(found[1].balance.total_energy, found[0].balance.total_energy, rtol=1e-7)
     assert run(systems[1], systems[1].sample).balance.largest_residual < 1e-12
@@ -179,7 +179,7 @@ def test_storages_are_interconnected():
     omega = np.sqrt(2.5)
     for system in (one, other):
         start = np.array([1.0, 0.0]) if system is one else np.array([0.0, 1.0])
-        found = run(system, start, method="gauss6")
+        found = run(system, start, method=Gauss(6))
         np.testing.assert_allclose(found["q"][:, 0], np.cos(omega * TIMES), atol=1e-9)
 
 

@@ -5,7 +5,7 @@ import pytest
 from dirac_samples import ported
 
 import flexph
-from flexph import DiracStructure
+from flexph import DiracStructure, Gauss
 from flexph.analysis import impasse_points, turning_points
 from flexph.dirac import (
     Characteristic,
@@ -89,7 +89,7 @@ def test_a_multiport_is_its_diagonal_form_behind_a_transformer(seed):
         assert np.linalg.eigvalsh(whole.R(x)).min() > -1e-13 * np.abs(whole.R(x)).max()
     if seed:
         return
-    found = [run(s, s.sample, method="gauss4") for s in (whole, parts)]
+    found = [run(s, s.sample, method=Gauss(4)) for s in (whole, parts)]
     # stages solve the same equations, to the tolerance of Newton's method
     np.testing.assert_allclose(found[0].final, found[1].final, rtol=1e-9)
     assert found[0].balance.total_dissipation.sum() == pytest.approx(found[1].balance.total_dissipation.sum(), rel=1e-9)
@@ -111,7 +111,7 @@ def test_a_multiport_that_feeds_through(seed):
     for system in systems:
         made = system.phdae()
         start = flexph.consistent(made, np.concatenate([system.sample, 0.1 * np.ones(made.size - 4)]))
-        found.append(run(made, start, method="midpoint"))
+        found.append(run(made, start, method=Gauss(2)))
         assert (found[-1].balance.total_dissipation > -1e-12).all()
     # at the stages e_R are states in both, which solve the same equations
     np.testing.assert_allclose(found[0]["x"], found[1]["x"], atol=1e-8)
@@ -142,7 +142,7 @@ def test_friction_on_a_plane_against_its_closed_form():
         {"p": slice(0, 2), "R": slice(2, 4)})  # fmt: skip
     system = PortHamiltonian(structure=D, H=lambda p: 0.25 * float(p @ p), gradient=lambda p: 0.5 * p,
                              sample=np.array([3.0, 4.0]), resistive={"R": puck})  # fmt: skip
-    found = run(system, [3.0, 4.0], method="gauss6")
+    found = run(system, [3.0, 4.0], method=Gauss(6))
     speed = 1.0 / (1.0 / 2.5 + 0.4 * TIMES[-1])
     np.testing.assert_allclose(found.final, 2.0 * speed * np.array([0.6, 0.8]), rtol=1e-9)
     assert found.balance.total_dissipation.sum() == pytest.approx(6.25 - speed**2, rel=1e-9)
@@ -208,11 +208,11 @@ def test_flow_controlled_characteristics():
         made = discharge(relation).phdae()
         assert list(made.parts) == ["Q", "R"]
         start = flexph.consistent(made, np.concatenate([[1.0], -0.5 * np.ones(made.size - 1)]))
-        found = run(made, start, method="gauss6")
+        found = run(made, start, method=Gauss(6))
         np.testing.assert_allclose(found["Q"][:, 0], exact, rtol=1e-10)
         np.testing.assert_allclose(np.abs(start[1]), np.sqrt(0.5), rtol=1e-12)  # the current
     inverse = discharge(flexph.resistive(lambda v: np.sign(v) * np.sqrt(0.5 * abs(v))))
-    np.testing.assert_allclose(run(inverse, [1.0], method="gauss6").final, exact[-1], rtol=1e-10)
+    np.testing.assert_allclose(run(inverse, [1.0], method=Gauss(6)).final, exact[-1], rtol=1e-10)
 
 
 def test_impasse_points_of_a_flow_controlled_characteristic():
@@ -263,7 +263,7 @@ def test_modulated_resistances(relation, resistance):
     made, hand = oscillator(relation).phdae(), by_hand(resistance)
     for x in np.random.default_rng(0).standard_normal((5, 2)):
         np.testing.assert_allclose(made.R(x), hand.R(x), rtol=1e-9, atol=1e-12)  # mean slopes by differences
-    found = [run(s, [1.0, 0.5], method="gauss6") for s in (made, hand)]
+    found = [run(s, [1.0, 0.5], method=Gauss(6)) for s in (made, hand)]
     np.testing.assert_allclose(found[0].final, found[1].final, rtol=1e-10)
     assert (found[0].balance.total_dissipation > 0.0).all()
     assert run(made, [1.0, 0.5]).balance.largest_residual < 1e-13

@@ -10,6 +10,7 @@ from four_particles import START, M, constraint_jacobian, constraints, four_part
 from cases.four_particle import constraint_rates, reference
 from flexph import PHDAE, integrate
 from flexph.discrete_gradients import Constraints, holonomic, with_constraints
+from flexph.methods import by_name
 
 pytestmark = pytest.mark.processor
 
@@ -50,7 +51,7 @@ FIRST = np.append(START[:24], np.zeros(4))
 
 
 def run(system, start, times, method="gonzalez", **options):
-    return integrate(system, start, times, method=method, progress=False, **options)
+    return integrate(system, start, times, method=by_name(method), progress=False, **options)
 
 
 SLOW = [pytest.param(method, 0.1, marks=pytest.mark.slow) for method in PAIRS[1:]]

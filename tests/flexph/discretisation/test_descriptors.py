@@ -8,6 +8,7 @@ import pytest
 from flexph import PHDAE, integrate, transform
 from flexph.discretisation.broyden import StepFailed
 from flexph.discretisation.descriptor_split import differential_split, split_of
+from flexph.methods import by_name
 
 pytestmark = pytest.mark.processor
 
@@ -41,10 +42,10 @@ def test_a_singular_mass_in_other_units(length, speed, row, method):
     """Rows and states of a unit of their own: the run is the same one."""
     size, weight = np.repeat([length, speed], 2), np.repeat([1.0, row], 2)
     times = np.linspace(0.0, 1.0, 11)
-    plain = integrate(two_masses(), START, times, method=method, progress=False)
+    plain = integrate(two_masses(), START, times, method=by_name(method), progress=False)
     other = in_units(two_masses(), START, size, weight)
     assert differential_split(other).V1.shape == (4, 3)
-    found = integrate(other, START / size, times, method=method, progress=False)
+    found = integrate(other, START / size, times, method=by_name(method), progress=False)
     np.testing.assert_allclose(found.states * size, plain.states, atol=1e-11)  # iterations end at 3e-12 of a state
 
 

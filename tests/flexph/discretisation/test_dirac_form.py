@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from flexph import PHDAE, integrate, transform
+from flexph import PHDAE, DiracDissipative, DiscreteGradient, integrate, transform
 from flexph.discretisation.broyden import StepFailed
 from flexph.discretisation.descriptor_split import split_of
 from flexph.discretisation.discrete_gradient_pairs import restricted
@@ -90,7 +90,7 @@ def test_runs_of_a_varying_singular_descriptor(name, seed):
     system, start = turned(plain, seed), np.array([1.0, 0.6])
     x0, wanted, errors = np.append(start, algebraic(plain, energy, start)), exact(plain, energy, start), []
     for steps in (10, 20):
-        found = integrate(system, x0, np.linspace(0.0, END, steps + 1), method="dirac", progress=False)
+        found = integrate(system, x0, np.linspace(0.0, END, steps + 1), method=DiracDissipative(), progress=False)
         assert found.balance.residual.max() < 1e-14  # a few round-offs of energies of the order of one
         errors.append(np.abs(found.final[:2] - wanted).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
@@ -105,9 +105,9 @@ def test_rows_do_not_change_the_run(name):
     """
     plain, start = semi_explicit(ENERGIES[name], 0), np.array([1.0, 0.6, -0.5, 0.4])
     times, orthogonal = np.linspace(0.0, END, 11), np.linalg.qr(frame(0)(start))[0]
-    pair = integrate(plain, start, times, method="gonzalez", progress=False)
+    pair = integrate(plain, start, times, method=DiscreteGradient("gonzalez"), progress=False)
     system = transform(plain, lambda x: x, lambda x: np.eye(4), lambda x: orthogonal, sample=start)
-    found = integrate(system, start, times, method="dirac", progress=False)
+    found = integrate(system, start, times, method=DiracDissipative(), progress=False)
     np.testing.assert_allclose(found.states, pair.states, atol=1e-11)  # iterations end at 3e-12 of a state
     assert found.balance.residual.max() < 1e-14
 
@@ -161,7 +161,7 @@ def test_a_null_space_that_turns(name):
     x0 = unbent(np.append(start, algebraic(plain, energy, start)))
     system, wanted, errors = transform(plain, bent, bent_slope, frame(1), sample=x0), exact(plain, energy, start), []
     for steps in (10, 20):
-        found = integrate(system, x0, np.linspace(0.0, END, steps + 1), method="dirac", progress=False)
+        found = integrate(system, x0, np.linspace(0.0, END, steps + 1), method=DiracDissipative(), progress=False)
         assert found.balance.residual.max() < 1e-14
         errors.append(np.abs(bent(found.final)[:2] - wanted).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)

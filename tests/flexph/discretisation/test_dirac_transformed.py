@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from flexph import PHDAE, consistent, discrete_gradients, integrate, transform, with_pair
+from flexph import PHDAE, DiracDissipative, consistent, discrete_gradients, integrate, transform, with_pair
+from flexph.methods import by_name
 from flexph.systems.discrete_gradients import discrete_jacobian
 
 START = np.array([0.8, -0.4, 0.3])
@@ -63,7 +64,7 @@ FORCE = {"force": lambda t: math.sin(3.0 * t)}
 
 
 def run(given, start, times, method="dirac"):
-    return integrate(given, start, times, method=method, inputs=FORCE, progress=False)
+    return integrate(given, start, times, method=by_name(method), inputs=FORCE, progress=False)
 
 
 @pytest.mark.parametrize("step", [0.1, 0.4])
@@ -118,7 +119,9 @@ def test_completions_where_rows_vary(completion):
     """The null space of E(x) is constant: x₃ is algebraic, whatever the rows; ``mean`` starts consistently."""
     times, start = np.linspace(0.0, 1.0, 6), START if completion == "old" else consistent(flat(), START)
     plain = run(system(), start, times)
-    found = integrate(system(), start, times, method="dirac", completion=completion, inputs=FORCE, progress=False)
+    found = integrate(
+        system(), start, times, method=DiracDissipative(completion=completion), inputs=FORCE, progress=False
+    )
     np.testing.assert_allclose(found.states[:, :2], plain.states[:, :2], atol=1e-13)
     stages = found.states[:-1, 2] if completion == "old" else 0.5 * (found.states[1:, 2] + found.states[:-1, 2])
     np.testing.assert_allclose(stages, plain.states[1:, 2], atol=1e-12)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flexph import PHDAE, integrate
+from flexph import PHDAE, DiscreteGradient, integrate
 from flexph.discretisation.broyden import Newton, StepFailed
 from flexph.numerics import compiling
 
@@ -63,7 +63,9 @@ def test_a_block_comes_to_rest_within_a_step(speed):
 @pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 def test_compiled_loops_hand_such_steps_over():
     plain, fast = (
-        integrate(block(1e-4), (0.0, 6.0), np.linspace(0.0, 2.0, 21), compiled=way, progress=False)
+        integrate(
+            block(1e-4), (0.0, 6.0), np.linspace(0.0, 2.0, 21), method=DiscreteGradient(compiled=way), progress=False
+        )
         for way in (False, True)
     )
     # at rest the state is a rest of friction's stiff layer: known to the speed times round-off of forces over 5 N

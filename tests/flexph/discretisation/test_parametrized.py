@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 
 from flexph import consistent, discrete_gradients, integrate, transform, with_pair
 from flexph.descriptor import canonical_form, decompose, echelon, parametrized_system
+from flexph.methods import by_name
 
 PAIRS = ("gonzalez", "mean_value")
 TORQUE = {"torque": lambda t: 0.3 * math.sin(2.0 * t)}
@@ -74,8 +75,9 @@ def reference(torque=1.0, end=2.0):
     return solve_ivp(rate, (0.0, end), START[[0, 1, 3]], method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
 
 
-def run(system, start, times, method="gonzalez", **options):
-    return integrate(system, start, times, method=method, progress=False, **options)
+def run(system, start, times, method="gonzalez", *, tolerance=None, completion=None, compiled=None, **options):
+    value = by_name(method, tolerance=tolerance, completion=completion, compiled=compiled)
+    return integrate(system, start, times, method=value, progress=False, **options)
 
 
 @pytest.mark.parametrize("method", PAIRS)

@@ -6,8 +6,20 @@ import numpy as np
 import pytest
 from four_particles import START, four_particles
 
-from flexph import PHDAE, Event, LinearPHDAE, SwitchingPHDAE, connect, consistent, integrate
+from flexph import (
+    PHDAE,
+    DiracDissipative,
+    DiscreteGradient,
+    Event,
+    Gauss,
+    LinearPHDAE,
+    SwitchingPHDAE,
+    connect,
+    consistent,
+    integrate,
+)
 from flexph.integration.general.under_way import BATCH
+from flexph.methods import by_name
 from rigid import point
 
 METHODS = ("gonzalez", "mean_value", "dirac", "midpoint")
@@ -26,15 +38,18 @@ def published():
     )
 
 
-def run(system, start, times, method="gonzalez", completion=None, **options):
-    return integrate(system, start, times, method=method, completion=completion, progress=False, **options)
+def run(system, start, times, method=None, **options):
+    return integrate(system, start, times, method=method, progress=False, **options)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_example_6_step_by_step(method):
     """f₂ = −½(x₁⁰ + x₁¹), and x₂ by it: [dg] eq. (28) and the three choices of z̄, to round-off."""
     times = np.linspace(0.0, 2.0, 9)
-    found = {name: run(published(), (1.0, -1.0), times, method, name) for name in ("new", "old", "mean")}
+    found = {
+        name: run(published(), (1.0, -1.0), times, method=by_name(method, completion=name))
+        for name in ("new", "old", "mean")
+    }
     x1 = found["new"]["x1"][:, 0]
     f2 = -0.5 * (x1[1:] + x1[:-1])
     np.testing.assert_allclose(np.diff(x1), 0.25 * f2, atol=1e-15)
@@ -49,7 +64,10 @@ def test_example_6_step_by_step(method):
 
 def test_one_step_by_hand():
     """h = ½ from (1, −1): x₁¹ = ¾/1¼ = 0.6, f₂ = −0.8."""
-    ends = {name: run(published(), (1.0, -1.0), [0.0, 0.5], "dirac", name) for name in ("new", "old", "mean")}
+    ends = {
+        name: run(published(), (1.0, -1.0), [0.0, 0.5], method=DiracDissipative(completion=name))
+        for name in ("new", "old", "mean")
+    }
     expected = {"new": [-1.0, -0.8], "old": [-0.8, -0.8], "mean": [-1.0, -0.6]}
     for name, found in ends.items():
         np.testing.assert_allclose(found["x2"][:, 0], expected[name], rtol=1e-14)
@@ -83,9 +101,12 @@ def test_orders(method):
     """Of the algebraic equation at the nodes: 1, 1 and 2; the motion is the same to round-off."""
     defects = {}
     for name in ("new", "old", "mean"):
-        runs = [run(damped(), FIRST, np.linspace(0.0, 1.0, count + 1), method, name) for count in (10, 20)]
+        runs = [
+            run(damped(), FIRST, np.linspace(0.0, 1.0, count + 1), by_name(method, completion=name))
+            for count in (10, 20)
+        ]
         defects[name] = [off(found) for found in runs]
-        plain = run(damped(), FIRST, np.linspace(0.0, 1.0, 21), method)
+        plain = run(damped(), FIRST, np.linspace(0.0, 1.0, 21), by_name(method))
         np.testing.assert_allclose(runs[1]["motion"], plain["motion"], atol=1e-13)
         assert method == "midpoint" or runs[1].balance.largest_residual < 1e-12
     for name, order in {"new": 1.0, "old": 1.0, "mean": 2.0}.items():
@@ -97,22 +118,22 @@ def test_orders(method):
 def test_states_that_are_redefined_arrive_in_every_row():
     """Whatever is saved and however steps are booked: "old" is "new" one step earlier."""
     times = np.linspace(0.0, 3.0, BATCH + 30)
-    new, old = (run(damped(), FIRST, times, completion=name) for name in ("new", "old"))
+    new, old = (run(damped(), FIRST, times, method=DiscreteGradient(completion=name)) for name in ("new", "old"))
     np.testing.assert_array_equal(old["force"][:-1], new["force"][1:])
     np.testing.assert_array_equal(old["force"][-1], new["force"][-1])
     np.testing.assert_array_equal(old["motion"], new["motion"])
-    some = run(damped(), FIRST, times, completion="old", save_every=7)
+    some = run(damped(), FIRST, times, method=DiscreteGradient(completion="old"), save_every=7)
     np.testing.assert_array_equal(some.states, old.states[[*range(0, times.size - 1, 7), times.size - 1]])
 
 
 def test_with_chosen_steps_and_events():
     """Rejected steps leave no trace; a terminal event ends a run with a state that is completed alike."""
-    found = run(damped(), FIRST, np.linspace(0.0, 1.0, 3), completion="mean", tolerance=1e-4)
+    found = run(damped(), FIRST, np.linspace(0.0, 1.0, 3), method=DiscreteGradient(completion="mean", tolerance=1e-4))
     assert off(found) < 1e-2
-    first = run(damped(), FIRST, np.linspace(0.0, 1.0, 3), tolerance=1e-4)
+    first = run(damped(), FIRST, np.linspace(0.0, 1.0, 3), method=DiscreteGradient(tolerance=1e-4))
     np.testing.assert_allclose(found["motion"], first["motion"], atol=1e-12)
     stop = {"turn": Event(lambda t, x: x[1], terminal=True)}
-    ended = run(damped(), FIRST, np.linspace(0.0, 2.0, 21), completion="mean", events=stop)
+    ended = run(damped(), FIRST, np.linspace(0.0, 2.0, 21), method=DiscreteGradient(completion="mean"), events=stop)
     assert ended.times[-1] < 2.0 and abs(ended.final[1]) < 1e-12
     assert abs(ended.final[2]) < 1e-2  # no velocity, no force
 
@@ -120,34 +141,37 @@ def test_with_chosen_steps_and_events():
 def test_multipliers_of_index_two():
     """Means of neighbouring nodes are the stage values, whatever the start; positions and velocities stay."""
     times = np.linspace(0.0, 0.03, 4)
-    plain, mean = (run(four_particles(1.0), START, times, completion=name) for name in (None, "mean"))
+    plain, mean = (
+        run(four_particles(1.0), START, times, method=DiscreteGradient(completion=name)) for name in (None, "mean")
+    )
     np.testing.assert_allclose(mean.states[:, :24], plain.states[:, :24], atol=1e-12)
     np.testing.assert_allclose(0.5 * (mean["lam"][1:] + mean["lam"][:-1]), plain["lam"][1:], atol=1e-8)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("method", "message"),
     [
-        ({"completion": "middle"}, "completion must be one of 'new', 'old', 'mean', got 'middle'"),
-        ({"completion": "mean", "method": "gauss4"}, "completion='mean' is for the methods .* got method 'gauss4'"),
-        ({"completion": "new", "method": "radau"}, "completion='new' is for the methods .* got method 'radau'"),
-        ({"completion": "old", "compiled": True}, "compiled=True takes no completion"),
+        (lambda: DiracDissipative(completion="middle"), "completion must be one of 'new', 'old', 'mean', got 'middle'"),
+        (lambda: Gauss(4, completion="mean"), r"completion='mean' is for Gauss\(2\), got Gauss\(4"),
+        (lambda: DiscreteGradient("pair", completion="new"), "completion='new' is for 'gonzalez', .* got D"),
+        (lambda: DiscreteGradient(completion="old", compiled=True), "compiled=True takes no completion='old'"),
     ],
 )
-def test_what_does_not_understand_it_says_so(options, message):
+def test_what_does_not_understand_it_says_so(method, message):
     with pytest.raises(ValueError, match=message):
-        integrate(published(), (1.0, -1.0), [0.0, 0.1], progress=False, **options)
+        method()
 
 
 def test_systems_without_algebraic_states_say_so():
     free = PHDAE(E=np.eye(2), J=np.zeros((2, 2)), z=lambda x: x, H=lambda x: 0.5 * float(x @ x), sample=np.ones(2))
     with pytest.raises(ValueError, match="E of this system differentiates all states"):
-        run(free, np.ones(2), [0.0, 0.1], completion="mean")
+        run(free, np.ones(2), [0.0, 0.1], method=DiscreteGradient(completion="mean"))
     with pytest.raises(ValueError, match="a switching system takes no completion"):
-        integrate(SwitchingPHDAE({"on": free}), np.ones(2), [0.0, 0.1], completion="mean")
+        integrate(SwitchingPHDAE({"on": free}), np.ones(2), [0.0, 0.1], method=DiscreteGradient(completion="mean"))
     ball = connect({"ball": point(1.0)}, [])
-    with pytest.raises(ValueError, match="completion='mean' is for general methods, got 'exact'"):
-        integrate(ball, ball.consistent_state(ball.assemble({"ball": (0.0, 1.0, 0.0)})), [0.0, 0.1], completion="mean")
+    rest = ball.consistent_state(ball.assemble({"ball": (0.0, 1.0, 0.0)}))
+    with pytest.raises(ValueError, match="E of this system differentiates all states"):
+        integrate(ball, rest, [0.0, 0.1], method=DiscreteGradient(completion="mean"))
 
 
 @pytest.mark.parametrize("method", ["gonzalez", "dirac", "midpoint"])
@@ -156,7 +180,7 @@ def test_a_mean_needs_a_consistent_start(method):
     system = LinearPHDAE(E=np.diag([1.0, 0.0]), J=np.array([[0.0, 1.0], [-1.0, 0.0]]), R=np.diag([0.0, 1.0]))
     times = np.linspace(0.0, 2.0, 9)
     with pytest.raises(ValueError, match=r"'mean' needs a start that meets the algebraic equations, .* 1\.0e\+00 of"):
-        integrate(system, (1.0, 5.0), times, completion="mean", method=method)
-    run = integrate(system, (1.0, -1.0), times, completion="mean", method=method)
+        integrate(system, (1.0, 5.0), times, method=by_name(method, completion="mean"))
+    run = integrate(system, (1.0, -1.0), times, method=by_name(method, completion="mean"))
     assert run.states[:, 1] == pytest.approx(-run.states[:, 0], abs=0.02)  # of second order in steps of a quarter
-    assert integrate(system, (1.0, 5.0), times, completion="new", method=method).states[1:, 1].max() < 0.0
+    assert integrate(system, (1.0, 5.0), times, method=by_name(method, completion="new")).states[1:, 1].max() < 0.0

@@ -7,7 +7,7 @@ import pytest
 from order_problems import MEASURES, PLUMB, PROBLEMS, chain, crank_slider, four_bar, vertical
 
 import rigid
-from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper
+from flexph import GROUND, Event, Exact4, connect, drive, force, hinge, integrate, spring_damper
 from flexph.integration.exact.composition import OUTER, SUBSTEPS, Composed
 from flexph.integration.exact.record import Record
 from flexph.integration.exact.step import Single, foreseen, foreseen_to_and_fro
@@ -21,7 +21,7 @@ def runs(request):
     """Runs of n, 3n and 9n steps: with odd numbers, the middle of the run is the middle of a step of each."""
     make, count = PROBLEMS[request.param]
     mechanism, start, end = make()
-    return [integrate(mechanism, start, np.linspace(0.0, end, n * count + 1), method="exact4") for n in (1, 3, 9)]
+    return [integrate(mechanism, start, np.linspace(0.0, end, n * count + 1), method=Exact4()) for n in (1, 3, 9)]
 
 
 # the finest run stands for the exact one: that shifts a measured order p by less than 3^-p/ln 3
@@ -50,7 +50,7 @@ def test_everything_the_single_step_keeps_is_kept(runs):
 
 def test_a_free_chain_keeps_both_momenta():
     mechanism, start, _ = chain(gravity=(0.0, 0.0, 0.0), held=False)
-    run = integrate(mechanism, start, np.linspace(0.0, 0.4, 9), method="exact4")
+    run = integrate(mechanism, start, np.linspace(0.0, 0.4, 9), method=Exact4())
     for momentum in (run.linear_momentum(), run.angular_momentum()):
         assert np.abs(momentum[0]).max() > 1e-2
         assert np.abs(momentum - momentum[0]).max() < 1e-13 * 10
@@ -96,7 +96,7 @@ def three_single_steps(mechanism, start, times):
 def test_a_triple_jump_of_single_steps_loses_its_order_in_the_velocities():
     """Why pairs: single steps reflect the velocity defect, and those of unequal size do not return it."""
     mechanism, start, end = crank_slider()
-    fine = integrate(mechanism, start, np.linspace(0.0, end, 82), method="exact4")
+    fine = integrate(mechanism, start, np.linspace(0.0, end, 82), method=Exact4())
     rough = [three_single_steps(mechanism, start, np.linspace(0.0, end, n + 1)) for n in (9, 27)]
     order = {}
     for name in ("positions", "velocities"):
@@ -109,7 +109,7 @@ def test_a_triple_jump_of_single_steps_loses_its_order_in_the_velocities():
 def test_work_and_impulses_of_the_substeps_add_up():
     """The drive's account is the change of energy; stage multipliers are means: their impulse changes the momentum."""
     mechanism, start, end = crank_slider()
-    run = integrate(mechanism, start, np.linspace(0.0, end, 21), method="exact4")
+    run = integrate(mechanism, start, np.linspace(0.0, end, 21), method=Exact4())
     work = run.ledger.work["drive crank.root–GROUND"]
     assert run.ledger.total_energy[1:] - run.ledger.total_energy[0] == pytest.approx(np.cumsum(work), abs=1e-14)
     lift = sum(run.stage_multipliers[:, mechanism.constraint_names.index(n)] for n in vertical(mechanism))
@@ -130,7 +130,7 @@ def test_how_far_drives_and_inputs_are_asked_outside_a_step():
     start = mechanism.consistent_state(mechanism.assemble())
     asked["drive"].clear()
     push = {"force bar.tip": lambda t: asked["input"].append(t) or (0.0, 1.0)}
-    integrate(mechanism, start, [0.0, 1.0], method="exact4", inputs=push, progress=False)
+    integrate(mechanism, start, [0.0, 1.0], method=Exact4(), inputs=push, progress=False)
     assert max(asked["drive"]) - 1.0 == pytest.approx(OUTER - 1.0)
     assert 0.35 < OUTER - 1.0 < 0.352
     assert min(asked["drive"]) == pytest.approx(1.0 - OUTER)
@@ -141,11 +141,11 @@ def test_how_far_drives_and_inputs_are_asked_outside_a_step():
 def test_a_composed_run_is_continued_to_the_same_bits():
     mechanism, start, end = four_bar()
     times = np.linspace(0.0, end, 11)
-    whole = integrate(mechanism, start, times, method="exact4")
-    first = integrate(mechanism, start, times[:6], method="exact4")
-    later = integrate(mechanism, first.final, times[5:], method="exact4")
+    whole = integrate(mechanism, start, times, method=Exact4())
+    first = integrate(mechanism, start, times[:6], method=Exact4())
+    later = integrate(mechanism, first.final, times[5:], method=Exact4())
     np.testing.assert_array_equal(first.followed_by(later).states, whole.states)
-    thin = integrate(mechanism, start, times, method="exact4", save_every=3)
+    thin = integrate(mechanism, start, times, method=Exact4(), save_every=3)
     np.testing.assert_array_equal(thin.states, whole.states[[0, 3, 6, 9, 10]])
 
 
@@ -156,8 +156,8 @@ def test_events_and_redundant_constraints_compose_with_it():
     start = mechanism.consistent_state(mechanism.assemble({"bar": 0.0, "twin": 0.0}))
     low = {"low": Event(lambda t, x: x[1] + 0.2, terminal=True)}
     times = np.linspace(0.0, 1.0, 41)
-    found = integrate(mechanism, start, times, method="exact4", events=low, redundant="least_norm")
-    fine = integrate(mechanism, start, np.linspace(0.0, 1.0, 81), method="exact4", events=low, redundant="least_norm")
+    found = integrate(mechanism, start, times, method=Exact4(redundant="least_norm"), events=low)
+    fine = integrate(mechanism, start, np.linspace(0.0, 1.0, 81), method=Exact4(redundant="least_norm"), events=low)
     assert found.final.x[1] == pytest.approx(-0.2, abs=1e-12)
     assert found.times[-1] == pytest.approx(fine.times[-1], abs=1e-6)  # fourth order
     assert found.ledger.largest_residual < 1e-13
@@ -165,17 +165,16 @@ def test_events_and_redundant_constraints_compose_with_it():
 
 def test_large_mechanisms_take_it_too(monkeypatch):
     mechanism, start, end = crank_slider()
-    dense = integrate(mechanism, start, np.linspace(0.0, end, 5), method="exact4")
+    dense = integrate(mechanism, start, np.linspace(0.0, end, 5), method=Exact4())
     monkeypatch.setattr(network, "DENSE_LIMIT", 0)
     mechanism, start, end = crank_slider()
-    large = integrate(mechanism, start, np.linspace(0.0, end, 5), method="exact4")
+    large = integrate(mechanism, start, np.linspace(0.0, end, 5), method=Exact4())
     assert large.states == pytest.approx(dense.states, abs=1e-10)
 
 
 def test_what_dissipates_is_refused():
     mechanism, start, _ = four_bar(spring_damper("rod.tip", GROUND.at(0.0, 2.0), damping=0.3))
-    with pytest.raises(ValueError, match=r"'exact4' is for mechanisms without damping.*'spring rod.tip.*take method"):
-        integrate(mechanism, start, [0.0, 0.1], method="exact4")
-    mechanism, start, _ = four_bar()
-    with pytest.raises(ValueError, match="'exact4' takes the steps that times prescribe"):
-        integrate(mechanism, start, [0.0, 0.1], method="exact4", tolerance=1e-3)
+    with pytest.raises(
+        ValueError, match=r"Exact4\(\) is for mechanisms without damping.*'spring rod.tip.*take Exact\(\)"
+    ):
+        integrate(mechanism, start, [0.0, 0.1], method=Exact4())

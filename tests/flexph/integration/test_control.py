@@ -11,6 +11,8 @@ import rigid
 from flexph import (
     GROUND,
     Event,
+    Exact,
+    Exact4,
     IntegrationError,
     IntegrationInterrupted,
     Solution,
@@ -82,8 +84,8 @@ TOLERANCES = (5e-4, 1e-4, 2e-5)
 def runs():
     """The loop under three tolerances, and a fine run of fourth order."""
     mechanism, start = four_bar()
-    fine = integrate(mechanism, start, np.linspace(0.0, 1.0, 201), method="exact4")
-    return fine, [integrate(mechanism, start, SAVED, tolerance=t) for t in TOLERANCES]
+    fine = integrate(mechanism, start, np.linspace(0.0, 1.0, 201), method=Exact4())
+    return fine, [integrate(mechanism, start, SAVED, method=Exact(tolerance=t)) for t in TOLERANCES]
 
 
 def test_the_error_follows_the_tolerance(runs):
@@ -149,7 +151,7 @@ def whip(count, **options):
 
 
 def test_a_burst_takes_fewer_steps_than_equal_ones():
-    fine, found = whip(120, method="exact4").states[::30], whip(4, tolerance=2e-4)
+    fine, found = whip(120, method=Exact4()).states[::30], whip(4, method=Exact(tolerance=2e-4))
     count = int(found.ledger.steps.sum())
     equal = whip(2 * count, save_every=count // 2)
     assert np.abs(found.states - fine).max() < 0.7 * np.abs(equal.states - fine).max()
@@ -160,7 +162,7 @@ def test_momenta_are_kept_and_rejected_steps_lose_nothing():
     mechanism = connect({"rod": rod, "bar": rigid.bar(0.5, 1.0)}, [hinge("rod.tip", "bar.root")])
     pose = mechanism.assemble({"rod": (0.0, 0.0, 0.3)}, guess={"bar": 1.0})
     start = mechanism.consistent_state(pose, velocities={"rod": (1.0, 2.0, 6.0), "bar": -8.0})
-    run = integrate(mechanism, start, np.linspace(0.0, 0.1, 4), tolerance=2e-5)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.1, 4), method=Exact(tolerance=2e-5))
     assert run.ledger.rejected.sum() > 0  # the first step was far too long
     for momentum in (run.linear_momentum(), run.angular_momentum()):
         assert np.abs(momentum - momentum[0]).max() < 1e-12
@@ -173,13 +175,13 @@ def test_counts_are_kept_on_disk(runs, tmp_path):
     again = Solution.load(tmp_path / "run.h5", run.mechanism)
     np.testing.assert_array_equal(again.ledger.steps, run.ledger.steps)
     np.testing.assert_array_equal(again.ledger.rejected, run.ledger.rejected)
-    later = integrate(run.mechanism, again.final, [1.0, 1.1], tolerance=1e-3)  # a saved run goes on
+    later = integrate(run.mechanism, again.final, [1.0, 1.1], method=Exact(tolerance=1e-3))  # a saved run goes on
     assert again.followed_by(later).ledger.steps.size == 6
 
 
 def test_save_every_thins_the_saved_times(runs):
     mechanism, start = four_bar()
-    thin = integrate(mechanism, start, SAVED, tolerance=TOLERANCES[0], save_every=2)
+    thin = integrate(mechanism, start, SAVED, method=Exact(tolerance=TOLERANCES[0]), save_every=2)
     np.testing.assert_array_equal(thin.states, runs[1][0].states[[0, 2, 4, 5]])
     np.testing.assert_allclose(thin.ledger.steps, np.add.reduceat(runs[1][0].ledger.steps, [0, 2, 4]))
 
@@ -188,8 +190,8 @@ def test_events_are_found_in_pairs(runs):
     mechanism, start = four_bar()
     spin = mechanism.layout.parts["rocker.spin"].start
     ends = {"turns": Event(lambda t, x: x[spin], direction=1, terminal=True)}
-    found = integrate(mechanism, start, SAVED, tolerance=1e-3, events=ends)
-    fine = integrate(mechanism, start, np.linspace(0.0, 1.0, 51), method="exact4", events=ends)
+    found = integrate(mechanism, start, SAVED, method=Exact(tolerance=1e-3), events=ends)
+    fine = integrate(mechanism, start, np.linspace(0.0, 1.0, 51), method=Exact4(), events=ends)
     assert 0.0 < fine.times[-1] < 1.0
     assert found.times[-1] == found.events["turns"].times[0] == pytest.approx(fine.times[-1], abs=3e-3)
     assert found.final.x[spin] == pytest.approx(0.0, abs=1e-10)
@@ -209,7 +211,7 @@ def test_unresolved_modes_do_not_force_small_steps():
     ]
     mechanism = connect({"crank": rigid.bar(0.1, 0.1), "rod": rod, "slider": rigid.point(0.2)}, joints)
     start = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
-    run = integrate(mechanism, start, np.linspace(0.0, 0.126, 5), tolerance=1e-3)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.126, 5), method=Exact(tolerance=1e-3))
     step, period = 0.126 / run.ledger.steps.sum(), 0.3 / math.sqrt(2.1e11 / 7800.0) * 4.0
     assert step > 2.0 * period
     assert run.ledger.largest_residual < 1e-13
@@ -225,15 +227,15 @@ def twins():
 
 def test_redundant_constraints_compose_with_it():
     mechanism, start = twins()
-    run = integrate(mechanism, start, [0.0, 0.5], tolerance=1e-3, redundant="least_norm")
+    run = integrate(mechanism, start, [0.0, 0.5], method=Exact(tolerance=1e-3, redundant="least_norm"))
     assert run.ledger.largest_residual < 1e-14
     assert run.ledger.position_residual.max() < 1e-14
 
 
 def test_large_mechanisms_take_the_same_steps(monkeypatch):
-    dense = whip(2, tolerance=2e-3)
+    dense = whip(2, method=Exact(tolerance=2e-3))
     monkeypatch.setattr(network, "DENSE_LIMIT", 0)
-    large = whip(2, tolerance=2e-3)
+    large = whip(2, method=Exact(tolerance=2e-3))
     np.testing.assert_array_equal(large.ledger.steps, dense.ledger.steps)
     assert large.states == pytest.approx(dense.states, abs=1e-9)
 
@@ -247,7 +249,7 @@ def test_an_interrupt_keeps_the_accepted_steps():
         return 1.0
 
     with pytest.raises(IntegrationInterrupted, match="the finished steps are in") as caught:
-        integrate(mechanism, start, SAVED, tolerance=1e-3, events={"e": value})
+        integrate(mechanism, start, SAVED, method=Exact(tolerance=1e-3), events={"e": value})
     done = caught.value.solution
     assert done.times[-2] == 0.2 < done.times[-1] <= 0.3
     assert done.energy_drift() < 1e-13
@@ -255,14 +257,19 @@ def test_an_interrupt_keeps_the_accepted_steps():
 
 def test_rest_is_no_error():
     mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0))])
-    run = integrate(mechanism, mechanism.consistent_state(mechanism.assemble({"bar": 0.3})), [0.0, 1.0], tolerance=1e-6)
+    run = integrate(
+        mechanism,
+        mechanism.consistent_state(mechanism.assemble({"bar": 0.3})),
+        [0.0, 1.0],
+        method=Exact(tolerance=1e-6),
+    )
     assert run.ledger.rejected.sum() == 0
     assert np.abs(run.states[1] - run.states[0]).max() < 1e-14
 
 
 def test_an_energy_below_which_motion_need_not_be_resolved():
     mechanism, start = four_bar()
-    loose, tight = (integrate(mechanism, start, [0.0, 0.3], tolerance=t) for t in ((1e-4, 1e3), 1e-4))
+    loose, tight = (integrate(mechanism, start, [0.0, 0.3], method=Exact(tolerance=t)) for t in ((1e-4, 1e3), 1e-4))
     assert loose.ledger.steps.sum() < 0.5 * tight.ledger.steps.sum()
 
 
@@ -275,7 +282,7 @@ def test_a_jump_of_a_drive_ends_the_run_with_an_explanation():
         r"load or event lets velocities jump, end the run and begin another, .* steps before it are finished"
     )
     with pytest.raises(IntegrationError, match=message) as caught:
-        integrate(mechanism, start, [0.0, 0.25, 1.0], tolerance=1e-3)
+        integrate(mechanism, start, [0.0, 0.25, 1.0], method=Exact(tolerance=1e-3))
     assert caught.value.solution.times[-1] == pytest.approx(0.3, abs=1e-8)
 
 
@@ -291,4 +298,4 @@ def test_a_jump_of_a_drive_ends_the_run_with_an_explanation():
 def test_bad_tolerances_are_answered(tolerance, message):
     mechanism, start = four_bar()
     with pytest.raises(ValueError, match=message):
-        integrate(mechanism, start, [0.0, 1.0], tolerance=tolerance)
+        integrate(mechanism, start, [0.0, 1.0], method=Exact(tolerance=tolerance))

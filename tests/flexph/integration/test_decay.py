@@ -11,6 +11,8 @@ import fem
 import rigid
 from flexph import (
     GROUND,
+    Decaying,
+    Exact4,
     Solution,
     connect,
     drive,
@@ -33,6 +35,7 @@ from flexph.kernels.values import Point
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
+from flexph.methods import by_name
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
 MATERIAL = fem.Material(young=2e7, density=200.0)
@@ -92,7 +95,7 @@ INPUTS = {"torque arm.tip": 0.2, "force rod.tip": lambda t: (2.0, 3.0 * math.cos
 def loaded(request):
     radius, h = request.param
     mechanism, start = planar()
-    return integrate(mechanism, start, h * np.arange(31), method="decaying", spectral_radius=radius, inputs=INPUTS)
+    return integrate(mechanism, start, h * np.arange(31), method=Decaying(radius), inputs=INPUTS)
 
 
 def test_the_balance_closes_with_what_is_taken_away(loaded):
@@ -114,7 +117,7 @@ def test_positions_do_not_drift_and_drives_are_followed(loaded):
 @pytest.mark.parametrize("radius", [0.0, 0.5])
 def test_a_free_mechanism_keeps_both_momenta_and_loses_energy(radius):
     mechanism, start = spatial(free=True)
-    run = integrate(mechanism, start, 0.01 * np.arange(31), method="decaying", spectral_radius=radius)
+    run = integrate(mechanism, start, 0.01 * np.arange(31), method=Decaying(radius))
     for momentum in (run.linear_momentum(), run.angular_momentum()):
         assert np.abs(momentum - momentum[0]).max() < 1e-12
     assert run.orthogonality() < 1e-13
@@ -218,7 +221,7 @@ def test_modes_of_a_free_beam_decay_by_their_amplification_factor(radius):
             x[layout.parts["rod.deformation_rate"]] = 1e-9 * found.modes[1:, k]
             moving = type(start)(0.0, x, start.multipliers, start.anchors)
             times = [0.0, h]
-            run = integrate(mechanism, moving, times, method="decaying", spectral_radius=radius)
+            run = integrate(mechanism, moving, times, method=Decaying(radius))
             beta = alpha * Omega**2 / (4.0 + Omega**2)
             factor = (1.0 + 0.25 * Omega**2 * (1.0 - beta) ** 2) / (1.0 + 0.25 * Omega**2 * (1.0 + beta) ** 2)
             energy = run.ledger.total_energy
@@ -242,7 +245,10 @@ def test_slow_motions_are_those_of_the_exact_scheme():
     """Steps that resolve no vibration: the deviation of both runs is far below their error, which is of order 2."""
     mechanism, start = swinging()
     exact, decaying = (
-        [integrate(mechanism, start, np.linspace(0.0, 1.0, n + 1), method=m)["rod.centre"] for n in (20, 40, 80)]
+        [
+            integrate(mechanism, start, np.linspace(0.0, 1.0, n + 1), method=by_name(m))["rod.centre"]
+            for n in (20, 40, 80)
+        ]
         for m in ("exact", "decaying")
     )
     fine = (4.0 * exact[2][-1] - exact[1][-1]) / 3.0
@@ -266,8 +272,8 @@ def test_resolved_motions_are_of_second_order():
     mechanism = connect({"crank": rigid.bar(0.1, 0.1), "rod": rod, "slider": rigid.point(0.05)}, joints, gravity=PLUMB)
     pose = mechanism.assemble({"crank": (0.0, 0.0, 0.5)}, guess={"rod": -0.2})
     start = mechanism.consistent_state(pose)
-    runs = [integrate(mechanism, start, np.linspace(0.0, 0.02, n + 1), method="decaying") for n in (27, 81)]
-    fine = integrate(mechanism, start, np.linspace(0.0, 0.02, 28), method="exact4")
+    runs = [integrate(mechanism, start, np.linspace(0.0, 0.02, n + 1), method=Decaying()) for n in (27, 81)]
+    fine = integrate(mechanism, start, np.linspace(0.0, 0.02, 28), method=Exact4())
     motion = mechanism.layout.parts_of_motion
     for measure in (
         lambda r: r.states[-1, : motion.start],
@@ -279,7 +285,7 @@ def test_resolved_motions_are_of_second_order():
         assert errors[0] < 1e-2
 
 
-def ringing(method, **options):
+def ringing(method):
     """A crank-slider that starts undeformed under linear strain, with a step of twenty axial periods."""
     steel = fem.Material(young=2.1e11, density=7800.0)
     rod = fem.beam(0.3, steel, fem.Section(width=0.006, height=0.006), elements=2, reference="simply_supported")
@@ -293,7 +299,7 @@ def ringing(method, **options):
     mechanism = connect({"crank": rigid.bar(0.15, 0.1), "rod": rod, "slider": rigid.point(0.14)}, joints)
     start = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
     turn = 2.0 * math.pi / 150.0
-    return integrate(mechanism, start, np.linspace(0.0, turn, 201), method=method, **options)
+    return integrate(mechanism, start, np.linspace(0.0, turn, 201), method=by_name(method))
 
 
 def test_axial_ringing_dies_and_bending_stays():
@@ -315,7 +321,7 @@ def test_the_defect_that_a_jump_of_a_drive_leaves_dies():
     start = mechanism.consistent_state(mechanism.assemble())
     times = np.linspace(0.0, 1.0, 101)
     exact = integrate(mechanism, start, times)
-    found = integrate(mechanism, start, times, method="decaying", spectral_radius=0.5)
+    found = integrate(mechanism, start, times, method=Decaying(0.5))
     spin = exact["bar.spin"][51:, 0]
     assert np.abs(spin).min() > 0.9 * np.abs(spin[0])
     after = found["bar.spin"][51:, 0]
@@ -332,7 +338,7 @@ def test_the_radius_one_is_the_exact_scheme():
     mechanism, start = planar()
     times = 0.01 * np.arange(21)
     exact = integrate(mechanism, start, times, inputs=INPUTS)
-    same = integrate(mechanism, start, times, method="decaying", spectral_radius=1.0, inputs=INPUTS)
+    same = integrate(mechanism, start, times, method=Decaying(1.0), inputs=INPUTS)
     for name, part in mechanism.layout.parts.items():
         if part.stop <= mechanism.layout.size:
             size = np.abs(exact.states[:, part]).max() + 1e-3
@@ -346,7 +352,7 @@ def test_the_radius_one_is_the_exact_scheme():
 def test_runs_are_saved_continued_and_mixed(tmp_path):
     mechanism, start = planar()
     times = 0.01 * np.arange(11)
-    options = {"method": "decaying", "inputs": INPUTS}
+    options = {"method": Decaying(), "inputs": INPUTS}
     whole = integrate(mechanism, start, times, **options)
     first = integrate(mechanism, start, times[:6], **options)
     first.save(tmp_path / "run.h5")
@@ -362,23 +368,20 @@ def test_runs_are_saved_continued_and_mixed(tmp_path):
 
 def test_it_takes_a_tolerance():
     mechanism, start = planar(driven=False)
-    options = {"method": "decaying", "inputs": INPUTS}
-    fine = integrate(mechanism, start, np.linspace(0.0, 0.1, 201), **options)
-    found = integrate(mechanism, start, [0.0, 0.1], tolerance=1e-3, **options)
+    fine = integrate(mechanism, start, np.linspace(0.0, 0.1, 201), method=Decaying(), inputs=INPUTS)
+    found = integrate(mechanism, start, [0.0, 0.1], method=Decaying(tolerance=1e-3), inputs=INPUTS)
     assert found.ledger.steps.sum() < 100
     assert np.abs(found.position("rod.tip")[-1] - fine.position("rod.tip")[-1]).max() < 3e-3
     assert found.ledger.largest_residual < 1e-13
 
 
 def test_what_it_cannot_do_is_answered(monkeypatch):
-    mechanism, start = swinging()
     for radius in (-0.1, 1.1):
-        with pytest.raises(ValueError, match=f"spectral_radius must lie between 0 and 1, got {radius}"):
-            integrate(mechanism, start, [0.0, 0.1], method="decaying", spectral_radius=radius)
-    for method in (None, "exact4", "midpoint"):
-        with pytest.raises(ValueError, match="spectral_radius is for method 'decaying', got method"):
-            integrate(mechanism, start, [0.0, 0.1], method=method, spectral_radius=0.5)
+        with pytest.raises(ValueError, match=f"radius must lie between 0 and 1, got {radius}"):
+            Decaying(radius)
     monkeypatch.setattr(network, "DENSE_LIMIT", 0)
     mechanism, start = swinging()
-    with pytest.raises(ValueError, match="'decaying' keeps dense matrices, and this mechanism is too large for them"):
-        integrate(mechanism, start, [0.0, 0.1], method="decaying")
+    with pytest.raises(
+        ValueError, match=r"Decaying\(\) keeps dense matrices, and this mechanism is too large for them"
+    ):
+        integrate(mechanism, start, [0.0, 0.1], method=Decaying())

@@ -9,6 +9,7 @@ from four_particles import START, constraints, four_particles
 from flexph import PHDAE, InputError, LinearPHDAE, integrate
 from flexph.integration.general.library import EXTRAS
 from flexph.integration.times.events import Event
+from flexph.methods import by_name
 from flexph.systems.inputs import Table
 
 FIXED = ("gonzalez", "mean_value", "dirac", "midpoint", "gauss4", "gauss6")
@@ -36,7 +37,7 @@ GRID = np.linspace(0.0, 7.0, 36)
 @pytest.mark.parametrize("method", FIXED)
 def test_zeros_are_found_in_time(method):
     events = {"zero": lambda t, x: x[0], "down": Event(lambda t, x: x[0], -1), "late": Event(lambda t, x: t - 6.5, 1)}
-    found = run(oscillator(), (1.0, 0.0), GRID, method=method, events=events)
+    found = run(oscillator(), (1.0, 0.0), GRID, method=by_name(method), events=events)
     expected, error = np.array([0.5, 1.5]) * math.pi, {"gauss4": 1.2e-5, "gauss6": 1e-8}.get(method, 1e-12)  # h⁴t/720
     if error == 1e-12:  # the midpoint rule turns by 2 atan(h/2) a step, also in the shorter one that ends at the event
         turn = 2.0 * math.atan(0.1)
@@ -46,7 +47,7 @@ def test_zeros_are_found_in_time(method):
     assert found.events["late"].times == pytest.approx([6.5], abs=1e-13)
     assert np.abs(found.events["zero"].states[:, 0]).max() < 1e-12
     np.testing.assert_allclose(np.linalg.norm(found.events["zero"].states, axis=1), 1.0, rtol=1e-12)
-    plain = run(oscillator(), (1.0, 0.0), GRID, method=method)
+    plain = run(oscillator(), (1.0, 0.0), GRID, method=by_name(method))
     np.testing.assert_allclose(found.states, plain.states, atol=1e-13)  # the run goes on as without
     assert plain.events == {}
 
@@ -56,7 +57,9 @@ def test_a_terminal_event_ends_the_run_with_a_step_of_its_own(method):
     """Exactness holds at the event state: energy and constraints there are those of any step."""
     events = {"slow": Event(lambda t, x: x[23] - 0.8, direction=-1, terminal=True)}
     inputs = {"push": lambda t: (4.0 * math.sin(5.0 * t), 0.0, 0.0)}
-    found = run(four_particles(1.0), START, np.linspace(0.0, 1.0, 101), method=method, events=events, inputs=inputs)
+    found = run(
+        four_particles(1.0), START, np.linspace(0.0, 1.0, 101), method=by_name(method), events=events, inputs=inputs
+    )
     assert 0.05 < found.times[-1] < 0.95
     assert found.times[-1] == found.events["slow"].times[0]
     assert found.final[23] == pytest.approx(0.8, abs=1e-12)
@@ -75,7 +78,7 @@ def test_a_terminal_event_is_kept_between_saved_steps():
 
 
 def test_events_of_adaptive_methods(adaptive):
-    options = {"method": adaptive, "tolerance": (1e-9, 1e-9)}
+    options = {"method": by_name(adaptive, tolerance=(1e-9, 1e-9))}
     events = {"up": Event(lambda t, x: x[1], direction=1), "any": lambda t, x: x[0] - 0.5}
     found = run(oscillator(), (1.0, 0.0), GRID, events=events, **options)
     assert found.events["up"].times == pytest.approx([math.pi], abs=1e-6)

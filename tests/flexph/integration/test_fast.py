@@ -7,7 +7,8 @@ import pytest
 from sample_mechanisms import CASES, chain, crank_slider
 
 import rigid
-from flexph import GROUND, InputError, IntegrationError, connect, hinge, integrate
+from flexph import GROUND, DiscreteGradient, Exact, Exact4, InputError, IntegrationError, connect, hinge, integrate
+from flexph.methods import by_name
 from flexph.numerics import compiling
 
 pytestmark = [
@@ -28,11 +29,11 @@ def no_help(monkeypatch):
     monkeypatch.setattr(CompiledRun, "_one", one)
 
 
-def both(case, steps, **options):
+def both(case, steps, method=Exact, **options):
     """The compiled run and that of the NumPy kernels."""
     mechanism, start, inputs = case
-    times = STEP * np.arange(steps + 1)
-    return [integrate(mechanism, start, times, inputs=inputs, compiled=flag, **options) for flag in (True, False)]
+    times, values = STEP * np.arange(steps + 1), [method(compiled=flag) for flag in (True, False)]
+    return [integrate(mechanism, start, times, inputs=inputs, method=value, **options) for value in values]
 
 
 def agree(fast, slow, tolerance=1e-9, multipliers=1e-6, iterations=0.1):
@@ -73,7 +74,7 @@ def test_quadratic_axial_displacements_with_damping(no_help):
 @pytest.mark.parametrize("name", ["crank-slider", "chain in space"])
 def test_so_is_one_of_fourth_order(name, no_help):
     mechanism, start, _ = CASES[name]()
-    agree(*both((mechanism, start, {}), 12, method="exact4"))
+    agree(*both((mechanism, start, {}), 12, method=Exact4))
 
 
 def test_rows_between_saved_ones_are_merged(no_help):
@@ -85,15 +86,15 @@ def test_rows_between_saved_ones_are_merged(no_help):
 def test_steps_of_different_lengths(no_help):
     mechanism, start, inputs = crank_slider()
     times = np.cumsum([0.0, *np.random.default_rng(0).uniform(0.3, 2.0, 30)]) * STEP
-    agree(*(integrate(mechanism, start, times, inputs=inputs, compiled=flag) for flag in (True, False)))
+    agree(*(integrate(mechanism, start, times, inputs=inputs, method=Exact(compiled=flag)) for flag in (True, False)))
 
 
 def test_a_run_goes_on_where_it_ended_to_the_last_bit(no_help):
     mechanism, start, inputs = crank_slider()
     times = STEP * np.arange(91)
-    whole = integrate(mechanism, start, times, inputs=inputs, compiled=True)
-    first = integrate(mechanism, start, times[:31], inputs=inputs, compiled=True)
-    second = integrate(mechanism, first.final, times[30:], inputs=inputs, compiled=True)
+    whole = integrate(mechanism, start, times, inputs=inputs, method=Exact(compiled=True))
+    first = integrate(mechanism, start, times[:31], inputs=inputs, method=Exact(compiled=True))
+    second = integrate(mechanism, first.final, times[30:], inputs=inputs, method=Exact(compiled=True))
     assert np.array_equal(np.vstack([first.states, second.states[1:]]), whole.states)
     assert np.array_equal(np.vstack([first.multipliers, second.multipliers]), whole.multipliers)
 
@@ -105,7 +106,7 @@ def test_the_round_off_of_a_long_chain_is_no_reason_to_stop(no_help):
     joints = [hinge(f"b{i}.root", end) for i, end in enumerate(ends)]
     mechanism = connect(bars, joints, gravity=(0.0, -9.81))
     start = mechanism.consistent_state(mechanism.assemble({"b0": (0.0, 0.0, 0.0)}))
-    run = integrate(mechanism, start, STEP * np.arange(41), compiled=True)
+    run = integrate(mechanism, start, STEP * np.arange(41), method=Exact(compiled=True))
     assert run.ledger.largest_residual < 1e-13
     assert run.ledger.position_residual.max() < 1e-13
 
@@ -113,9 +114,9 @@ def test_the_round_off_of_a_long_chain_is_no_reason_to_stop(no_help):
 def test_so_does_one_of_fourth_order(no_help):
     mechanism, start, _ = CASES["chain in space"]()
     times = STEP * np.arange(25)
-    whole = integrate(mechanism, start, times, method="exact4", compiled=True)
-    first = integrate(mechanism, start, times[:9], method="exact4", compiled=True)
-    second = integrate(mechanism, first.final, times[8:], method="exact4", compiled=True)
+    whole = integrate(mechanism, start, times, method=Exact4(compiled=True))
+    first = integrate(mechanism, start, times[:9], method=Exact4(compiled=True))
+    second = integrate(mechanism, first.final, times[8:], method=Exact4(compiled=True))
     assert np.array_equal(np.vstack([first.states, second.states[1:]]), whole.states)
     assert np.array_equal(np.vstack([first.multipliers, second.multipliers]), whole.multipliers)
 
@@ -154,16 +155,16 @@ def test_a_step_that_cannot_be_solved_keeps_the_finished_ones(flag):
     mechanism, start, _ = crank_slider()
     times = np.append(STEP * np.arange(21), 5.0)
     with pytest.raises(IntegrationError, match=r"from t = 0\.02 s to 5 s .* 20 steps before it are finished") as caught:
-        integrate(mechanism, start, times, compiled=flag)
+        integrate(mechanism, start, times, method=Exact(compiled=flag))
     assert len(caught.value.solution.times) == 21
 
 
 def test_a_step_of_fourth_order_that_fails_leaves_the_row_under_way_as_it_was():
     mechanism, start, _ = crank_slider()
     times = np.append(STEP * np.arange(10), 5.0)
-    whole = integrate(mechanism, start, times[:-1], method="exact4", save_every=4)
+    whole = integrate(mechanism, start, times[:-1], method=Exact4(), save_every=4)
     with pytest.raises(IntegrationError) as caught:
-        integrate(mechanism, start, times, method="exact4", save_every=4)
+        integrate(mechanism, start, times, method=Exact4(), save_every=4)
     kept = caught.value.solution
     assert np.array_equal(kept.times, whole.times)
     assert np.array_equal(kept.states, whole.states)
@@ -175,10 +176,10 @@ def test_a_step_of_fourth_order_that_fails_leaves_the_row_under_way_as_it_was():
 @pytest.mark.parametrize("first, second", [("exact4", "exact"), ("exact", "exact4"), ("control", "exact")])
 def test_a_run_goes_on_by_another_method(first, second):
     mechanism, start, _ = crank_slider()
-    options = {"tolerance": 1e-2} if first == "control" else {"method": first}
-    before = integrate(mechanism, start, STEP * np.arange(9), **options)
+    method = Exact(tolerance=1e-2) if first == "control" else by_name(first)
+    before = integrate(mechanism, start, STEP * np.arange(9), method=method)
     runs = [
-        integrate(mechanism, before.final, STEP * np.arange(8, 20), method=second, compiled=flag)
+        integrate(mechanism, before.final, STEP * np.arange(8, 20), method=by_name(second, compiled=flag))
         for flag in (True, False)
     ]
     agree(*runs)
@@ -192,25 +193,34 @@ def test_an_input_without_a_value_keeps_the_finished_steps(flag):
         return (0.0, 0.0) if t < 0.0305 else (math.nan, 0.0)
 
     with pytest.raises(InputError, match="must be finite") as caught:
-        integrate(mechanism, start, STEP * np.arange(61), inputs={"force slider.point": push}, compiled=flag)
+        integrate(
+            mechanism, start, STEP * np.arange(61), inputs={"force slider.point": push}, method=Exact(compiled=flag)
+        )
     assert len(caught.value.solution.times) == 31
 
 
 @pytest.mark.parametrize(
-    "options, reason",
+    "method, options, reason",
     [
-        ({"redundant": "least_norm"}, "compiled=True cannot be had: redundant='least_norm' is not"),
-        ({"tolerance": 1e-3}, "compiled=True cannot be had: step control is not"),
-        ({"events": {"never": lambda t, x: 1.0}}, "compiled=True cannot be had: events are not"),
-        ({"method": "decaying"}, "compiled=True cannot be had: method 'decaying' is not"),
-        ({"method": "gonzalez"}, "compiled=True of a mechanism is for methods 'exact' and 'exact4', got 'gonzalez'"),
-        ({"compiled": 1}, "compiled must be None, True or False, got 1"),
+        (Exact, {"redundant": "least_norm"}, "compiled=True takes no redundant='least_norm'"),
+        (Exact4, {"redundant": "least_norm"}, "compiled=True takes no redundant='least_norm'"),
+        (Exact, {"tolerance": 1e-3}, "compiled=True takes no tolerance=0.001"),
+        (Exact, {"compiled": 1}, "compiled must be None, True or False, got 1"),
     ],
 )
-def test_what_cannot_be_compiled_says_so(options, reason):
-    mechanism, start, _ = crank_slider()
+def test_methods_that_cannot_be_compiled_say_so(method, options, reason):
     with pytest.raises(ValueError, match=reason):
-        integrate(mechanism, start, [0.0, STEP], **{"compiled": True, **options})
+        method(**{"compiled": True, **options})
+
+
+def test_runs_that_cannot_be_compiled_say_so():
+    mechanism, start, _ = crank_slider()
+    with pytest.raises(ValueError, match="compiled=True cannot be had: events are not"):
+        integrate(mechanism, start, [0.0, STEP], method=Exact(compiled=True), events={"never": lambda t, x: 1.0})
+    with pytest.raises(
+        ValueError, match=r"compiled=True of a mechanism is for Exact and Exact4, got DiscreteGradient\("
+    ):
+        integrate(mechanism, start, [0.0, STEP], method=DiscreteGradient(compiled=True))
 
 
 def test_the_border_of_a_chain_stays_narrow():

@@ -11,6 +11,10 @@ import fem
 import rigid
 from flexph import (
     GROUND,
+    Decaying,
+    Exact,
+    Exact4,
+    Gauss,
     InputError,
     IntegrationError,
     bushing,
@@ -114,7 +118,7 @@ def run(case, end, steps, **options):
 @covering("kind, where, h", tuple(KINDS), tuple(MECHANISMS), (1e-3, 0.01))
 def test_the_balance_closes_and_nothing_is_gained(kind, where, h):
     """At any step that has a solution: the longer one is twice a period of the rod."""
-    ledger = run(MECHANISMS[where](KINDS[kind]), 12 * h, 12, compiled=False).ledger
+    ledger = run(MECHANISMS[where](KINDS[kind]), 12 * h, 12, method=Exact(compiled=False)).ledger
     assert ledger.largest_residual < 1e-13  # round-off of a sum of a dozen terms, iterated to stagnation
     assert len(ledger.dissipation) >= 6
     for name, lost in ledger.dissipation.items():
@@ -124,7 +128,7 @@ def test_the_balance_closes_and_nothing_is_gained(kind, where, h):
 
 @pytest.mark.parametrize("where", MECHANISMS)
 def test_friction_is_booked_under_the_name_of_its_joint(where):
-    ledger = run(MECHANISMS[where](KINDS["quadratic"]), 0.01, 5, compiled=False).ledger
+    ledger = run(MECHANISMS[where](KINDS["quadratic"]), 0.01, 5, method=Exact(compiled=False)).ledger
     wanted = {
         "plane": {"hinge crank.root–GROUND at (0.0, 0.0)", "slider slider.point–GROUND at (0.0, 0.0)"},
         "space": {"cylindrical b.p–a.q: turning", "cylindrical b.p–a.q: sliding", "prismatic c.p–b.q", "hinge d.p–c.q"},
@@ -134,7 +138,7 @@ def test_friction_is_booked_under_the_name_of_its_joint(where):
 
 def test_a_viscous_relation_is_the_number():
     relations = viscous(0.2), resistive(lambda s: 0.2 * s, lambda s: 0.2)
-    runs = [run(planar(relation), 0.1, 50, compiled=False) for relation in relations]
+    runs = [run(planar(relation), 0.1, 50, method=Exact(compiled=False)) for relation in relations]
     mechanism = planar(viscous(0.2))[0]
     assert not mechanism.network.arrays.springs.relations
     assert np.abs(runs[0].states - runs[1].states).max() < 1e-11 * np.abs(runs[0].states).max()
@@ -144,7 +148,7 @@ def test_dense_and_sparse_kernels_make_the_same_run(monkeypatch):
     runs = []
     for limit in (10**6, 0):
         monkeypatch.setattr(network, "DENSE_LIMIT", limit)
-        runs.append(run(spatial(KINDS["stribeck"]), 0.1, 20, compiled=False))
+        runs.append(run(spatial(KINDS["stribeck"]), 0.1, 20, method=Exact(compiled=False)))
     # round-off of a step and twenty steps of growth; poses are assembled anew
     assert np.abs(runs[0].states - runs[1].states).max() < 1e-9 * np.abs(runs[0].states).max()
 
@@ -155,7 +159,7 @@ def test_a_compiled_run_is_that_of_the_numpy_kernels(kind, where, monkeypatch):
     from flexph.integration.exact.compiled_run import CompiledRun
 
     monkeypatch.setattr(CompiledRun, "_one", lambda self, time: pytest.fail(f"not compiled at t = {time}"))
-    fast, slow = (run(MECHANISMS[where](KINDS[kind]), 0.06, 60, compiled=flag) for flag in (True, False))
+    fast, slow = (run(MECHANISMS[where](KINDS[kind]), 0.06, 60, method=Exact(compiled=flag)) for flag in (True, False))
     assert np.abs(fast.states - slow.states).max() < 1e-9 * np.abs(slow.states).max()
     for name, lost in slow.ledger.dissipation.items():
         assert np.abs(fast.ledger.dissipation[name] - lost).max() < 1e-9 * slow.ledger.scale, name
@@ -178,7 +182,7 @@ def on_slope(angle, mass, friction, speed=0.0):
 def test_a_block_below_its_friction_creeps_as_it_should():
     """F tanh(s/v) = m g sin α: at 2 h F/m < v the mean velocity settles to round-off."""
     mass, level, speed = 2.0, 20.0, 1e-2
-    solution = run(on_slope(0.5, mass, coulomb(level, speed=speed)), 0.4, 400, compiled=False)
+    solution = run(on_slope(0.5, mass, coulomb(level, speed=speed)), 0.4, 400, method=Exact(compiled=False))
     pull = mass * GRAVITY * math.sin(0.5)
     creep = speed * math.atanh(pull / level)
     steps = np.diff(solution.states[:, 0])
@@ -249,7 +253,7 @@ def test_quadratic_drag_is_of_order_two():
     wanted = v0 / (1.0 + c * v0 * end / mass)
     errors = []
     for steps in (20, 40, 80):
-        solution = run(on_slope(0.0, mass, quadratic(c), v0), end, steps, compiled=False)
+        solution = run(on_slope(0.0, mass, quadratic(c), v0), end, steps, method=Exact(compiled=False))
         errors.append(abs(solution.states[-1, 2] - wanted))
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert np.all(np.abs(orders - 2.0) < 0.1)
@@ -291,7 +295,7 @@ def test_many_joints_stick_and_slip_at_once():
 def test_the_equations_and_the_step_agree(kind, where):
     """Gauss' method of order 4 on mechanism.phdae against the exact step, which comes nearer by its order."""
     case, end = MECHANISMS[where](KINDS[kind]), 0.01
-    wanted = run(case, end, 10, method="gauss4").states[-1, : case[0].layout.size]
+    wanted = run(case, end, 10, method=Gauss(4)).states[-1, : case[0].layout.size]
     errors = [np.abs(run(case, end, n, compiled=False).states[-1] - wanted) for n in (40, 80)]
     positions = slice(0, sum(case[0].layout.position_sizes))
     first, second = (error[positions].max() for error in errors)
@@ -350,15 +354,15 @@ def _generator(system):
 
 
 def test_decaying_and_step_control_book_it():
-    for options in ({"method": "decaying"}, {"tolerance": 1e-3}):
-        ledger = run(planar(KINDS["coulomb"]), 0.05, 25, **options).ledger
+    for method in (Decaying(), Exact(tolerance=1e-3)):
+        ledger = run(planar(KINDS["coulomb"]), 0.05, 25, method=method).ledger
         assert ledger.largest_residual < 1e-13
         assert all(np.all(lost >= 0.0) for lost in ledger.dissipation.values())
 
 
 def test_fourth_order_refuses_friction_by_name():
     with pytest.raises(ValueError, match=r"hinge crank\.root.*dissipates"):
-        run(planar(KINDS["quadratic"]), 0.1, 5, method="exact4")
+        run(planar(KINDS["quadratic"]), 0.1, 5, method=Exact4())
 
 
 def test_describe_says_what_resists():
@@ -376,7 +380,7 @@ def test_a_relation_that_generates_stops_the_run(compiled):
     """Of 1 kg that falls for 30 s; s ρ(s) < 0 from 200 m/s on."""
     relation = resistive(lambda s: 1e-3 * pushing(s))
     with pytest.raises(InputError, match=r"slider b.*must not generate energy.*got ρ\(20\d\) = ") as caught:
-        run(on_slope(0.5 * math.pi, 1.0, relation, speed=150.0), 30.0, 3000, compiled=compiled)
+        run(on_slope(0.5 * math.pi, 1.0, relation, speed=150.0), 30.0, 3000, method=Exact(compiled=compiled))
     times = caught.value.solution.times
     assert "between t = " in str(caught.value)
     assert times[-1] == pytest.approx(50.0 / GRAVITY, abs=0.1)
@@ -390,7 +394,7 @@ def test_a_function_that_raises_says_at_which_rate(compiled):
         return 0.01 * s
 
     with pytest.raises((InputError, IntegrationError), match=r"at the rate 12.* raised ArithmeticError: too fast"):
-        run(on_slope(0.5 * math.pi, 1.0, resistive(limited), speed=100.0), 30.0, 3000, compiled=compiled)
+        run(on_slope(0.5 * math.pi, 1.0, resistive(limited), speed=100.0), 30.0, 3000, method=Exact(compiled=compiled))
 
 
 @needs_numba
@@ -400,7 +404,7 @@ def test_a_function_that_numba_cannot_compile():
     case = on_slope(0.5, 1.0, resistive(lambda s: table["c"] * s))
     run(case, 0.1, 10)
     with pytest.raises(ValueError, match=r"slider b\.point.*numba cannot compile the resistive relation"):
-        run(case, 0.1, 10, compiled=True)
+        run(case, 0.1, 10, method=Exact(compiled=True))
 
 
 @pytest.mark.parametrize(
@@ -438,6 +442,6 @@ def test_friction_of_a_spherical_joint_is_that_of_an_element():
     ]
     mechanism = connect({"a": block(seed=1)}, joints, gravity=(0.0, 0.0, -GRAVITY))
     start = mechanism.consistent_state(mechanism.assemble(), velocities={"a": (1.0, 2.0, 3.0)})
-    ledger = integrate(mechanism, start, np.linspace(0.0, 0.1, 11), compiled=False).ledger
+    ledger = integrate(mechanism, start, np.linspace(0.0, 0.1, 11), method=Exact(compiled=False)).ledger
     assert {"ball: about x", "ball: about y", "ball: about z"} <= set(ledger.dissipation)
     assert ledger.largest_residual < 1e-13

@@ -30,6 +30,7 @@ from flexph import (
 )
 from flexph.integration.general import library
 from flexph.integration.general.library import EXTRAS
+from flexph.methods import by_name
 from flexph.systems.derivatives import Derivatives
 
 SOFT = fem.Material(young=2e6, density=200.0, poisson=0.3)
@@ -202,7 +203,7 @@ def distances(found, reference):
 @pytest.mark.parametrize("method", ["exact", "gonzalez", "mean_value", "midpoint"])
 def test_methods_of_order_two_agree(method, reference):
     """With h of 4e-4 s and axial motions of 1e3/s, (ωh)²/12 is 1e-2 of those motions: 1e-4 m and 2e-2 m/s."""
-    found = integrated(*small_crank_slider(), END, 100, method=method)
+    found = integrated(*small_crank_slider(), END, 100, method=by_name(method))
     position, velocity = distances(found, reference)
     assert 1e-7 < position < 3e-6  # measured 1.1e-6
     assert 1e-5 < velocity < 6e-4  # measured 2.0e-4
@@ -211,7 +212,7 @@ def test_methods_of_order_two_agree(method, reference):
 @pytest.mark.parametrize(("method", "steps", "speed"), [("gauss4", 50, 1e-5), ("gauss6", 20, 2e-6)])
 def test_collocation_agrees(method, steps, speed, reference):
     """Positions are better than the reference; velocities lose order to the constraints (see below)."""
-    position, velocity = distances(integrated(*small_crank_slider(), END, steps, method=method), reference)
+    position, velocity = distances(integrated(*small_crank_slider(), END, steps, method=by_name(method)), reference)
     assert position < 2e-8
     assert velocity < speed
 
@@ -221,7 +222,7 @@ def test_adaptive_methods_agree_to_their_tolerance(method, reference):
     """Errors of 20 to 100 steps add up, each below the tolerance times the size of a state: 6 rad/s, a metre."""
     pytest.importorskip(EXTRAS[method][0])
     errors = [
-        distances(integrated(*small_crank_slider(), END, 1, method=method, tolerance=tolerance), reference)
+        distances(integrated(*small_crank_slider(), END, 1, method=by_name(method, tolerance=tolerance)), reference)
         for tolerance in (1e-5, 1e-7)
     ]
     for tolerance, (position, velocity) in zip((1e-5, 1e-7), errors, strict=True):
@@ -244,7 +245,7 @@ def test_bdf_keeps_to_order_two_where_fast_motions_are_not_damped(method, monkey
     counts = []
     for ratio in (library.RINGING, math.inf):
         monkeypatch.setattr(library, "RINGING", ratio)
-        found = integrated(mechanism, state, 6e-3, 1, method=method, tolerance=1e-5)
+        found = integrated(mechanism, state, 6e-3, 1, method=by_name(method, tolerance=1e-5))
         counts.append(found.balance.iterations.sum())
     assert counts[0] < 0.5 * counts[1]
 
@@ -289,7 +290,7 @@ def test_orders_on_a_pendulum(method, steps, orders, swung):
     """
     errors = []
     for n in (steps, 2 * steps):
-        x = integrated(*pendulum(), TIME, n, method=method).states[-1][:7]
+        x = integrated(*pendulum(), TIME, n, method=by_name(method)).states[-1][:7]
         errors.append([np.abs(x[:4] - swung[:4]).max(), np.abs(x[4:] - swung[4:]).max()])
         assert math.hypot(x[0], x[1]) == pytest.approx(0.5 * ROOT[0], abs=1e-14)
         assert math.hypot(x[2], x[3]) == pytest.approx(1.0, abs=1e-14)
@@ -301,10 +302,10 @@ def test_orders_on_a_pendulum(method, steps, orders, swung):
 
 def peak_memory(method, steps, save_every):
     """Largest memory of a run in use beyond what was there before [bytes]; compiled kernels are there before."""
-    integrated(*pendulum(), 1e-2, 10, method=method)
+    integrated(*pendulum(), 1e-2, 10, method=by_name(method))
     tracemalloc.start()
     try:
-        integrated(*pendulum(), 1e-3 * steps, steps, method=method, save_every=save_every)
+        integrated(*pendulum(), 1e-3 * steps, steps, method=by_name(method), save_every=save_every)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -344,7 +345,7 @@ def test_an_index_above_two_is_named(method):
         sample=np.ones(3),
     )
     with pytest.raises(IntegrationError, match=rf"from t = 0 s .*{method}.*singular .* index above 2") as caught:
-        integrate(system, (1.0, 0.0, 0.0), [0.0, 0.1], method=method, progress=False)
+        integrate(system, (1.0, 0.0, 0.0), [0.0, 0.1], method=by_name(method), progress=False)
     assert caught.value.solution.times.size == 1
 
 
@@ -367,7 +368,7 @@ def test_a_mechanism_without_a_way_on_keeps_what_is_finished(method):
     if method in EXTRAS:
         pytest.importorskip(EXTRAS[method][0])
     with pytest.raises(IntegrationError, match=r"at t = |from t = .*try a (smaller step|looser tolerance)") as caught:
-        integrated(*beyond_reach(), 0.4, 40, method=method)
+        integrated(*beyond_reach(), 0.4, 40, method=by_name(method))
     assert 0.1 < caught.value.solution.times[-1] < 0.25
     assert np.all(np.isfinite(caught.value.solution.states))
 
@@ -381,4 +382,4 @@ def test_a_step_that_diverges_says_so(method):
     """A turn of the crank by six radians in a step of 0.1 s."""
     mechanism, state = small_crank_slider(speed=60.0)
     with pytest.raises(IntegrationError, match=r"from t = 0 s to 0.1 s .* after \d+ iterations.* smaller step"):
-        integrate(mechanism, state, [0.0, 0.1], method=method, progress=False)
+        integrate(mechanism, state, [0.0, 0.1], method=by_name(method), progress=False)

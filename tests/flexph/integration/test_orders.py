@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 
 from flexph import PHDAE, Invariants, integrate
 from flexph.integration.general.library import EXTRAS
+from flexph.methods import by_name
 
 PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")
 
@@ -109,7 +110,7 @@ def slopes(errors_of, count):
 
 def errors_of_damped(method, count):
     """Largest errors of (q, v), and of w at the ends and in the middles of the steps."""
-    found = integrate(damped(), FIRST, np.linspace(0.0, 2.0, count + 1), method=method, progress=False)
+    found = integrate(damped(), FIRST, np.linspace(0.0, 2.0, count + 1), method=by_name(method), progress=False)
     exact, middles = damped_motion()(found.times[1:]), damped_motion()(found.output_times)
     w = found.states[1:, 2]
     gaps = (found.states[1:, :2].T - exact, w - force(exact[1]), w - force(middles[1]))
@@ -118,7 +119,9 @@ def errors_of_damped(method, count):
 
 def errors_of_bead(method, count):
     """Largest errors of q, v, of λ in the middles, of its means over two steps where these meet, and at the ends."""
-    found = integrate(bead(), placed((0.7, 1.2)), np.linspace(0.0, 1.0, count + 1), method=method, progress=False)
+    found = integrate(
+        bead(), placed((0.7, 1.2)), np.linspace(0.0, 1.0, count + 1), method=by_name(method), progress=False
+    )
     exact, middles = (np.array([placed(y) for y in slid()(t).T]) for t in (found.times, found.output_times))
     multipliers = found.states[1:, 4]
     means = 0.5 * (multipliers[1:] + multipliers[:-1])
@@ -195,7 +198,9 @@ def test_errors_of_libraries_follow_the_tolerance(method):
     """Over four decades, differential and algebraic states alike; the solvers change order on the way."""
     pytest.importorskip(EXTRAS[method][0])
     for tolerance in (1e-4, 1e-6, 1e-8):
-        found = integrate(damped(), FIRST, np.linspace(0.0, 2.0, 5), method=method, tolerance=tolerance, progress=False)
+        found = integrate(
+            damped(), FIRST, np.linspace(0.0, 2.0, 5), method=by_name(method, tolerance=tolerance), progress=False
+        )
         exact = damped_motion()(found.times)
         w = found.states[:, 2] - force(exact[1])
         for gap in (found.states[:, :2].T - exact, w):

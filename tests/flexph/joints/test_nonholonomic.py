@@ -12,6 +12,10 @@ import fem
 import rigid
 from flexph import (
     GROUND,
+    Decaying,
+    Exact,
+    Exact4,
+    ExactGauss,
     IntegrationError,
     Solution,
     connect,
@@ -139,7 +143,7 @@ def test_a_differential_drive_follows_the_reduced_equations(wheels):
     start, wanted, errors = mechanism.consistent_state(mechanism.assemble()), reduced(), []
     redundant = "refuse" if len(wheels) == 1 else "least_norm"
     for h in (0.02, 0.01):
-        run = integrate(mechanism, start, times(2.0, h), inputs=inputs, redundant=redundant)
+        run = integrate(mechanism, start, times(2.0, h), inputs=inputs, method=Exact(redundant=redundant))
         exact(run)
         end = configuration(mechanism, run.states[-1])
         phi = math.atan2(end.R[0, 1, 0], end.R[0, 0, 0])
@@ -411,7 +415,7 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
             continue
         monkeypatch.setattr("flexph.mechanisms.model.network.DENSE_LIMIT", limit)
         mechanism, start = started(name)
-        runs.append(integrate(mechanism, start, times(0.2, 0.005), compiled=flag))
+        runs.append(integrate(mechanism, start, times(0.2, 0.005), method=Exact(compiled=flag)))
         exact(runs[-1])
     for other in runs[1:]:
         assert np.abs(other.states - runs[0].states).max() < 1e-10 * np.abs(runs[0].states).max()
@@ -424,11 +428,11 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
 @pytest.mark.parametrize(
     "options",
     [
-        {"method": "exact4"},
-        {"method": "exact_gauss"},
-        {"method": "decaying"},
-        {"tolerance": 1e-4},
-        {"redundant": "least_norm"},
+        {"method": Exact4()},
+        {"method": ExactGauss()},
+        {"method": Decaying()},
+        {"method": Exact(tolerance=1e-4)},
+        {"method": Exact(redundant="least_norm")},
         {"save_every": 3},
     ],
 )
@@ -443,7 +447,7 @@ def test_collocation_keeps_these_rows(name):
     """At steps of a hundredth and of a twentieth of a second; with one stage it is the exact scheme."""
     mechanism, start = started(name)
     for h in (0.01, 0.05):
-        exact(integrate(mechanism, start, times(0.3, h), method="exact_gauss"))
+        exact(integrate(mechanism, start, times(0.3, h), method=ExactGauss()))
     single = Single(mechanism, start, Forcing(mechanism.network.input_slices, {}, mechanism.layout.dim))
     once = Gauss(single, stages=1)
     step, other = once.to(once.first(start), 0.01), single.to(single.first(start), 0.01)
@@ -457,7 +461,7 @@ def test_collocation_rolls_to_high_order():
     """Of a blade all is of sixth order; of a coin, whose height is a constraint of index 2, positions are."""
     errors = []
     for h in (0.2, 0.1, 0.05):
-        run = sledding(3, h, method="exact_gauss")
+        run = sledding(3, h, method=ExactGauss())
         turn = SPIN * run.times
         path = SLOPE / (2.0 * SPIN**2) * np.column_stack([np.sin(turn) ** 2, turn - 0.5 * np.sin(2.0 * turn)])
         errors.append(np.abs(run["sled.centre"][:, :2] - path).max())
@@ -466,7 +470,7 @@ def test_collocation_rolls_to_high_order():
     mechanism, start, radius = steady()
     errors = []
     for h in (0.1, 0.05):
-        run = integrate(mechanism, start, times(1.5, h), method="exact_gauss")
+        run = integrate(mechanism, start, times(1.5, h), method=ExactGauss())
         circle = radius * np.column_stack([np.cos(PRECESSION * run.times), np.sin(PRECESSION * run.times)])
         errors.append(np.abs(run["disc.centre"][:, :2] - circle).max())
     assert orders(errors)[0] > 5.9
@@ -507,7 +511,7 @@ def test_the_phdae_has_these_rows_in_its_structure(name, kernels):
 def test_general_methods_and_the_exact_step_meet():
     mechanism, start = tumbling(1)
     ends = [integrate(mechanism, start, times(0.4, h)).states[-1] for h in (0.01, 0.005)]
-    reference = integrate(mechanism, start, times(0.4, 0.01), method="gauss6").states[-1][: start.x.size]
+    reference = integrate(mechanism, start, times(0.4, 0.01), method=Gauss(6)).states[-1][: start.x.size]
     errors = [np.abs(end - reference).max() for end in ends]
     assert abs(orders(errors)[0] - 2.0) < 0.1
     assert errors[-1] < 1e-3
@@ -620,7 +624,7 @@ def test_a_coin_that_falls_flat_ends_the_run(flag):
     mechanism = coin()
     start = mechanism.consistent_state(mechanism.assemble({"disc": Rotation.from_euler("y", 1.2)}))
     with pytest.raises(IntegrationError, match="comes to lie flat on the ground") as caught:
-        integrate(mechanism, start, times(2.0, 0.01), compiled=flag)
+        integrate(mechanism, start, times(2.0, 0.01), method=Exact(compiled=flag))
     assert np.isfinite(caught.value.solution.states).all()
     assert caught.value.solution.times[-1] > 0.2
 

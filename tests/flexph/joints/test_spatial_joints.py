@@ -24,6 +24,7 @@ from spatial_bodies import (
 import rigid
 from flexph import (
     GROUND,
+    Exact,
     bushing,
     connect,
     cylindrical,
@@ -749,7 +750,7 @@ def swing(kinds, tilt=None, end=0.5, **options):
 
 @pytest.mark.parametrize("tilt", [None, TILT], ids=["straight", "tilted"])
 def test_redundant_hinges_make_the_motion_of_those_that_are_needed(tilt):
-    one, other = swing(["revolute"] * 4, tilt, redundant="least_norm"), swing(NEEDED, tilt)
+    one, other = swing(["revolute"] * 4, tilt, method=Exact(redundant="least_norm")), swing(NEEDED, tilt)
     own = sum(one.mechanism.layout.position_sizes) + one.mechanism.layout.velocities
     assert np.abs(one.states[-1, :own] - one.states[0, :own]).max() > 0.5
     # round-off of 1e-16 per step, which the motion of a linkage near its dead centres amplifies
@@ -783,7 +784,7 @@ def size_of(mechanism):
 
 def test_multipliers_of_redundant_joints_are_the_smallest():
     """λ is perpendicular, in the norm ‖W⁻¹λ‖, to all multipliers that make no force."""
-    run = swing(["revolute"] * 4, TILT, end=0.05, redundant="least_norm")
+    run = swing(["revolute"] * 4, TILT, end=0.05, method=Exact(redundant="least_norm"))
     weight = size_of(run.mechanism)
     for x, lam in zip(run.states[1:], run.stage_multipliers, strict=True):
         free = unforced(run.mechanism, x, run.anchors)
@@ -796,7 +797,7 @@ def test_redundant_joints_in_equilibrium_are_those_of_the_run():
     """At rest under gravity: the multipliers of statics, and of a step that goes nowhere, are the same."""
     mechanism, pose = four_bar(["revolute"] * 4, TILT, gravity=(0.0, -9.81, 0.0))
     state = mechanism.equilibrium(pose, redundant="least_norm")
-    run = integrate(mechanism, state, np.linspace(0.0, 0.1, 6), redundant="least_norm")
+    run = integrate(mechanism, state, np.linspace(0.0, 0.1, 6), method=Exact(redundant="least_norm"))
     own = sum(mechanism.layout.position_sizes)
     assert np.abs(run.states[:, :own] - state.x[:own]).max() < 1e-12
     force_of = lambda lam: matrix_and_gap(mechanism, state.x, pose.anchors)[0].T @ lam  # noqa: E731
@@ -857,7 +858,7 @@ def test_bennett():
     assert values[23] < 1e-13 * values[0]
     with pytest.raises(ValueError, match="redundant"):
         integrate(mechanism, start, [0.0, 0.01])
-    run = integrate(mechanism, start, np.linspace(0.0, 0.5, 51), redundant="least_norm")
+    run = integrate(mechanism, start, np.linspace(0.0, 0.5, 51), method=Exact(redundant="least_norm"))
     assert run.ledger.position_residual.max() < 1e-12
     assert run.ledger.largest_residual < 1e-12
     turned = []
@@ -876,7 +877,7 @@ def test_multipliers_of_bennetts_linkage():
     mechanism, place = bennett(angles(1.9))
     pose = mechanism.assemble({"d": place["d"]}, guess={name: place[name] for name in "abc"})
     state = mechanism.equilibrium(pose, redundant="least_norm")
-    run = integrate(mechanism, state, np.linspace(0.0, 0.1, 6), redundant="least_norm")
+    run = integrate(mechanism, state, np.linspace(0.0, 0.1, 6), method=Exact(redundant="least_norm"))
     assert np.abs(run.states - state.x).max() < 1e-11
     free = unforced(mechanism, state.x, pose.anchors)
     assert free.shape[1] == 3

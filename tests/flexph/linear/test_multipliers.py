@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import fem
-from flexph import LinearPHDAE, eliminate, from_linear, integrate
+from flexph import Gauss, LinearPHDAE, eliminate, from_linear, integrate
 from flexph.interconnection.substructures import clamp, substructure, tie
 from flexph.linear.multipliers import recover_multipliers
 
@@ -106,7 +106,7 @@ def test_those_of_an_integration_with_constraints():
     """
     system, times = chain(), np.linspace(0.0, 0.5, 51)
     inputs = {"b.tip": load}
-    run = integrate(from_linear(system), np.zeros(system.size + 4), times, method="midpoint", inputs=inputs)
+    run = integrate(from_linear(system), np.zeros(system.size + 4), times, method=Gauss(2), inputs=inputs)
     expected = run["multipliers"][1:]
     middles = np.array([load(t) for t in run.output_times]).T
     x = run.states[:, : system.size]
@@ -115,7 +115,7 @@ def test_those_of_an_integration_with_constraints():
     assert scale > 0.1
     assert np.abs(found - expected).max() < 1e-8 * scale
     free = eliminate(system)
-    short = integrate(from_linear(free), np.zeros(free.size), times, method="midpoint", inputs=inputs)
+    short = integrate(from_linear(free), np.zeros(free.size), times, method=Gauss(2), inputs=inputs)
     z = 0.5 * (short.states[1:] + short.states[:-1]).T
     assert np.abs(recover_multipliers(system, free.expand(z), middles).T - expected).max() < 1e-8 * scale
 

@@ -26,6 +26,7 @@ from flexph import (
     torsion_spring,
     weld,
 )
+from flexph.methods import by_name
 
 NAN = math.nan
 STEEL = fem.Material(young=2e11, density=7800.0)
@@ -334,7 +335,8 @@ def test_times_that_begin_a_round_off_beside_the_start():
     start = replace(start_of(mechanism), time=0.3)
     for method in ("exact", "gauss4"):
         runs = [
-            integrate(mechanism, start, [first, 0.4, 0.5], method=method) for first in (0.3, 0.1 + 0.2, 0.3 - 1e-12)
+            integrate(mechanism, start, [first, 0.4, 0.5], method=by_name(method))
+            for first in (0.3, 0.1 + 0.2, 0.3 - 1e-12)
         ]
         for made in runs:
             assert made.times[0] == 0.3 and np.array_equal(made.states, runs[0].states)

@@ -9,7 +9,7 @@ from four_particles import START, four_particles
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import Event, LinearPHDAE, Trajectory, integrate
+from flexph import DiscreteGradient, Event, LinearPHDAE, Radau, Trajectory, integrate
 
 GRID = np.linspace(0.0, 0.4, 9)
 
@@ -49,7 +49,7 @@ def same(a, b):
 RUNS = {
     "plain": {},
     "every third": {"save_every": 3},
-    "by tolerance": {"tolerance": 1e-4},
+    "by tolerance": {"method": DiscreteGradient(tolerance=1e-4)},
     "events": {"events": {"seen": Event(lambda t, x: x[0] - START[0] - 1e-3), "never": lambda t, x: 1.0}},
 }
 
@@ -79,7 +79,7 @@ def test_other_systems_and_methods(tmp_path):
 
 def test_a_run_of_an_adaptive_method_counts_no_steps(tmp_path):
     pytest.importorskip("scipy_dae")
-    found = integrate(oscillator(), (1.0, 0.0), GRID, method="radau", progress=False)
+    found = integrate(oscillator(), (1.0, 0.0), GRID, method=Radau(), progress=False)
     again = read_back(found, oscillator(), tmp_path / "run.h5")
     assert same(found, again)
     assert again.balance.steps.size == 0

@@ -9,7 +9,9 @@ from scipy.optimize import brentq
 from flexph import (
     PHDAE,
     At,
+    DiscreteGradient,
     Every,
+    Gauss,
     Guard,
     InputError,
     IntegrationError,
@@ -22,6 +24,7 @@ from flexph import (
     integrate,
 )
 from flexph.consistency.equations import Equations
+from flexph.methods import by_name
 from flexph.switching.resets import impulsive
 from flexph.systems.inputs import Forcing
 
@@ -183,7 +186,7 @@ def ball(bounce=0.8, **options):
 
 def test_a_bouncing_ball_meets_the_floor_in_time():
     """t₁ = √(2h/g) and then 2eᵏt₁: the midpoint rule is exact for parabolas."""
-    found = run(ball(), (0.8, 0.0), np.linspace(0.0, 2.4, 25), method="midpoint")
+    found = run(ball(), (0.8, 0.0), np.linspace(0.0, 2.4, 25), method=Gauss(2))
     falls = np.cumsum([0.4, *(0.8 * 0.8 ** np.arange(1, len(found.switches)))])
     np.testing.assert_allclose([s.time for s in found.switches], falls, atol=1e-12)
     lost = [8.0 * 0.8 ** (2 * k) * (1.0 - 0.8**2) for k in range(len(falls))]
@@ -195,7 +198,7 @@ def test_a_bouncing_ball_meets_the_floor_in_time():
 def test_switches_that_accumulate_are_a_zeno_point():
     """All bounces are over at 0.4 (1 + 2·0.5/(1 − 0.5)) = 1.2 s."""
     with pytest.raises(IntegrationError, match=r"switches accumulate \(Zeno\): more than limit = 20") as caught:
-        run(ball(0.5, limit=20), (0.8, 0.0), np.linspace(0.0, 2.0, 21), method="midpoint")
+        run(ball(0.5, limit=20), (0.8, 0.0), np.linspace(0.0, 2.0, 21), method=Gauss(2))
     assert caught.value.solution.times[-1] == pytest.approx(1.2, abs=1e-6)
 
 
@@ -424,7 +427,7 @@ def taking_off(velocity):
 def test_take_off_where_the_force_of_the_ground_becomes_negative(scale):
     """A guard on a multiplier of index 2, in m, mm and Mm: the instant in closed form, no jump, no loss."""
     start = scale * np.array([LENGTH, 0.0, -3.0 * BODY, 0.0, 0.0])
-    found = run(stick(scale), start, np.linspace(0.0, 0.15, 76), mode="contact", method="gauss6")
+    found = run(stick(scale), start, np.linspace(0.0, 0.15, 76), mode="contact", method=Gauss(6))
     (switch,) = found.switches
     time, (stretch, velocity) = taking_off(-3.0)
     assert switch.cause == "take-off"
@@ -444,7 +447,7 @@ def test_touch_down_of_a_foot_with_mass_loses_its_energy():
     """Falling with the spring at rest: the foot's momentum goes, the mass's stays, and λ takes it off again."""
     fall, times = 0.3, np.linspace(0.0, 0.45, 151)
     start = np.array([LENGTH + fall, fall, 0.0, 0.0, 0.0])
-    found = run(stick(), start, times, mode="flight", method="gauss6")
+    found = run(stick(), start, times, mode="flight", method=Gauss(6))
     down, off = found.switches[:2]
     speed = math.sqrt(2.0 * GRAVITY * fall)
     assert down.time == pytest.approx(speed / GRAVITY, rel=1e-12)
@@ -453,7 +456,7 @@ def test_touch_down_of_a_foot_with_mass_loses_its_energy():
     assert off.time - down.time == pytest.approx(taking_off(-speed)[0], abs=1e-8)
     assert found.energy_drift() < 1e-12
     # the same by validity: a mode lasts as long as its inequality holds, the other one follows
-    again = run(stick(by_validity=True), start, times, mode="flight", method="gauss6")
+    again = run(stick(by_validity=True), start, times, mode="flight", method=Gauss(6))
     assert [s.target for s in again.switches] == [s.target for s in found.switches]
     np.testing.assert_allclose([s.time for s in again.switches], [s.time for s in found.switches], atol=1e-9)
 
@@ -463,13 +466,13 @@ def test_touch_down_of_a_foot_with_mass_loses_its_energy():
 
 def test_resets_say_what_they_keep_and_gain_nothing():
     with pytest.raises(IntegrationError, match=r"would gain energy: H is 8 J before and 9\.68 J after, 1\.68 J more"):
-        run(ball(1.1), (0.8, 0.0), GRID, method="midpoint")
+        run(ball(1.1), (0.8, 0.0), GRID, method=Gauss(2))
     system = ball()
     (floor,) = system.transitions
     lying = Reset(lambda t, x: x * (1.0, -0.5), keeps={"momentum": lambda x: x[1]})
     wrong = SwitchingPHDAE(system.modes, [Transition(source="flight", target="flight", when=floor.when, reset=lying)])
     with pytest.raises(IntegrationError, match="does not keep 'momentum': -4 before and 2 after"):
-        run(wrong, (0.8, 0.0), GRID, method="midpoint")
+        run(wrong, (0.8, 0.0), GRID, method=Gauss(2))
     assert run(system, (0.8, 0.0), GRID).switches[0].kept == {"height": pytest.approx(0.0, abs=1e-12)}
 
 
@@ -543,7 +546,7 @@ def test_orders_pass_through_switches(method):
     )
     found = []
     for count in (40, 80):
-        made = run(system, (-1.0, 0.0), np.linspace(0.0, 4.0, count + 1), mode="soft", method=method)
+        made = run(system, (-1.0, 0.0), np.linspace(0.0, 4.0, count + 1), mode="soft", method=by_name(method))
         exact = np.array([0.5, 1.0]) * math.pi
         found.append(np.abs([s.time for s in made.switches] - exact).max())
         assert made.energy_drift() < 1e-13
@@ -586,7 +589,7 @@ def test_bad_runs_are_named():
     with pytest.raises(ValueError, match=r"no consistent start at t = 0\.0 s\. mode 'on' has no consistent state here"):
         run(system, (1.0, 0.0, 0.0), GRID, mode="on")
     with pytest.raises(ValueError, match="a switching system takes no tolerance, got"):
-        run(system, (1.0, 0.0, 0.0), GRID, mode="off", tolerance=1e-6)
+        run(system, (1.0, 0.0, 0.0), GRID, mode="off", method=DiscreteGradient(tolerance=1e-6))
     with pytest.raises(ValueError, match="mode is for a SwitchingPHDAE"):
         run(system.system("off"), (1.0, 0.0, 0.0), GRID, mode="off")
     with pytest.raises(ValueError, match="no external port 'u'"):

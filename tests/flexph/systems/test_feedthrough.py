@@ -25,6 +25,7 @@ from flexph import (
 from flexph.analysis import equilibrium, impasse_points
 from flexph.dirac import InputStateOutput
 from flexph.interconnection.feedthrough import without_feedthrough
+from flexph.methods import by_name
 
 PAIRS = ("gonzalez", "mean_value", "dirac")
 PUSH = {"a": lambda t: (math.sin(3.0 * t), 0.4), "b": lambda t: math.cos(5.0 * t)}
@@ -92,8 +93,9 @@ def modulated(**options):
     return PHDAE(**(given | options))
 
 
-def run(given, start, times, method="gonzalez", **options):
-    return integrate(given, start, times, method=method, progress=False, **options)
+def run(given, start, times, method="gonzalez", *, tolerance=None, compiled=None, **options):
+    value = by_name(method, tolerance=tolerance, compiled=compiled)
+    return integrate(given, start, times, method=value, progress=False, **options)
 
 
 # --- the balance ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import ValidityWarning, integrate, viscous
+from flexph import Gauss, ValidityWarning, integrate, viscous
+from flexph.methods import by_name
 
 WITHOUT_LIMITS = pytest.mark.parametrize("turn", [rigid.rotation_matrix(), rigid.quaternion()], ids=lambda o: o.name)
 TUMBLE = Rotation.from_euler("xyz", (0.5, 0.3, 0.2))
@@ -33,7 +34,7 @@ def test_heavy_top(turn):
         (0.7, 0.8, 0.6), mass=1.0, centre=(0.0, 0.0, 0.4), orientation=turn, gravity=(0.0, 0.0, -9.81)
     )
     start = turn.coordinates(TUMBLE), np.array([0.3, -0.4, 9.0])
-    exact = turn.rotation(run(top, start, np.linspace(0.0, 0.5, 51), method="gauss6")[-1, : turn.size])
+    exact = turn.rotation(run(top, start, np.linspace(0.0, 0.5, 51), method=Gauss(6))[-1, : turn.size])
     errors = []
     for steps in (25, 50):
         states = run(top, start, np.linspace(0.0, 0.5, steps + 1))
@@ -92,7 +93,7 @@ def test_angles_warn_near_gimbal_lock(method):
     turn, (rotation, omega) = rigid.angles(), spinning()
     system = rigid.pivoted_body((0.5, 0.6, 0.4), orientation=turn)
     with pytest.warns(ValidityWarning, match=r"near gimbal lock, .cos β. = .* quaternion.. and rotation_matrix.. have"):
-        run(system, (turn.coordinates(rotation), omega), np.linspace(0.0, 0.4, 41), method=method)
+        run(system, (turn.coordinates(rotation), omega), np.linspace(0.0, 0.4, 41), method=by_name(method))
 
 
 @WITHOUT_LIMITS
@@ -100,9 +101,10 @@ def test_angles_warn_near_gimbal_lock(method):
 def test_others_go_through(turn, method):
     rotation, omega = spinning()
     system, times = rigid.pivoted_body((0.5, 0.6, 0.4), orientation=turn), np.linspace(0.0, 0.4, 41)
+    value = None if method is None else by_name(method)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        states = run(system, (turn.coordinates(rotation), omega), times, method=method)
+        states = run(system, (turn.coordinates(rotation), omega), times, method=value)
     R = Rotation.from_matrix(turn.rotation(states[:, : turn.size]))
     assert (R.as_matrix()[:, 2, 0] < -0.999).any()  # −sin β: it came by
     world = R.apply(np.array([0.5, 0.6, 0.4]) * states[:, turn.size :])

@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 import rigid
 from flexph import PHDAE, integrate
 from flexph.consistency.equations import with_algebraic
+from flexph.methods import by_name
 from rigid.system.probes import independence
 
 pytestmark = pytest.mark.processor
@@ -38,7 +39,7 @@ def test_welds_run_from_any_pose(make, speed, method):
     for seed in range(3):
         system = welded(make(), Rotation.random(random_state=seed))
         x = spun(system, speed * np.random.default_rng(seed).standard_normal(3))
-        made = integrate(system.phdae(), x, np.linspace(0.0, 0.02, 3), method=method, progress=False)
+        made = integrate(system.phdae(), x, np.linspace(0.0, 0.02, 3), method=by_name(method), progress=False)
         first, second = (make().placement(part)[1] for part in np.split(made.final[: system.positions], 2))
         np.testing.assert_allclose(first, second, atol=1e-6 if method == "radau" else 1e-12)
 
@@ -59,7 +60,7 @@ def test_starts_with_multipliers_of_round_off_run(method):
     system = welded(rigid.quaternion(), Rotation.random(random_state=1))
     x = spun(system, np.zeros(3))
     x[system.layout.mu] = 1e-15 * np.random.default_rng(0).standard_normal(6)
-    made = integrate(system.phdae(), x, np.linspace(0.0, 0.02, 3), method=method, progress=False)
+    made = integrate(system.phdae(), x, np.linspace(0.0, 0.02, 3), method=by_name(method), progress=False)
     fallen = made.final[2] - x[2]
     assert fallen == pytest.approx(-0.5 * 9.81 * 0.02**2, rel=1e-6 if method == "radau" else 1e-9)
 
@@ -88,7 +89,9 @@ def test_positions_of_round_off_are_not_resolved(method):
     pair = pinned_pair()
     positions, velocities = pair.nearest(pair.sample, 2 * [1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     positions[:3] = 1e-17, -2e-17, 1e-17
-    made = integrate(pair.phdae(), pair.state(positions, velocities), [0.0, 0.05, 0.1], method=method, progress=False)
+    made = integrate(
+        pair.phdae(), pair.state(positions, velocities), [0.0, 0.05, 0.1], method=by_name(method), progress=False
+    )
     moved = Rotation.from_quat(positions[3:7]).apply([0.1, 0.0, 0.0]) - [0.0, 0.0, 0.5 * 9.81 * 0.01]
     np.testing.assert_allclose(made.final[:3], moved, atol=1e-5)  # rtol is 1e-6, of many steps
 

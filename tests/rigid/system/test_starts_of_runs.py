@@ -5,6 +5,7 @@ import pytest
 
 import rigid
 from flexph import GROUND, integrate, transform
+from flexph.methods import by_name
 
 
 def pendulum():
@@ -27,7 +28,7 @@ def test_a_rod_too_long_or_left_by_its_mass_is_refused(moved, method):
     with pytest.raises(
         ValueError, match=f"inconsistent start: {'positions' if moved[0] else 'velocities'} do not meet"
     ):
-        run(system, x + np.append(moved, 0.0), method=method)
+        run(system, x + np.append(moved, 0.0), method=by_name(method))
 
 
 @pytest.mark.parametrize("norm", [0.0, 1.05])
@@ -62,7 +63,11 @@ def test_runs_go_on_from_any_end(method):
     """Long steps, so that velocities at their ends miss the constraint; ends at rest among them."""
     system = pendulum()
     made = integrate(
-        system.phdae(), system.state([1.0, 0.0], [0.0, 0.0]), np.linspace(0.0, 4.0, 81), method=method, progress=False
+        system.phdae(),
+        system.state([1.0, 0.0], [0.0, 0.0]),
+        np.linspace(0.0, 4.0, 81),
+        method=by_name(method),
+        progress=False,
     )
     for x in made.states[1:]:
         system.phdae().check_start(x, 0.05)

@@ -25,7 +25,7 @@ from multibody_systems import (
 from scipy.spatial.transform import Rotation
 
 import flexph
-from flexph import Invariants
+from flexph import Invariants, Radau
 from rigid import (
     Damper,
     Dissipation,
@@ -407,7 +407,7 @@ def test_accelerations_are_those_of_an_integration():
     found = system.accelerations(system.sample, w, inputs=inputs)
     h = 1e-3
     run = flexph.integrate(
-        system.phdae(), x, [0.0, h, 2 * h], method="radau", inputs=inputs, tolerance=(1e-10, 1e-12), progress=False
+        system.phdae(), x, [0.0, h, 2 * h], method=Radau(1e-10, atol=1e-12), inputs=inputs, progress=False
     )
     w0, w1, w2 = run["velocities"]
     np.testing.assert_allclose(found.velocities, (-1.5 * w0 + 2.0 * w1 - 0.5 * w2) / h, rtol=1e-3, atol=1e-2)

@@ -23,7 +23,18 @@ from scipy.linalg import expm
 
 import flexph
 import rigid
-from flexph import InputError, IntegrationError, Relation, ValidityWarning, coulomb, integrate, quadratic, viscous
+from flexph import (
+    Gauss,
+    InputError,
+    IntegrationError,
+    Radau,
+    Relation,
+    ValidityWarning,
+    coulomb,
+    integrate,
+    quadratic,
+    viscous,
+)
 from rigid import (
     Damper,
     Dissipation,
@@ -188,7 +199,7 @@ def test_order_two_against_collocation():
     )
     push = {"tip": lambda t: [np.sin(3.0 * t), 1.0, 0.0]}
     start = system.state(system.sample, spinning([1.0, 0.5, 2.0]), inputs=push)
-    exact = run(system, start, steps(0.4, 80), method="gauss6", inputs=push)
+    exact = run(system, start, steps(0.4, 80), method=Gauss(6), inputs=push)
     counts, errors, of_multipliers = (10, 20, 40), [], []
     for count in counts:
         made = run(system, start, steps(0.4, count), inputs=push)
@@ -271,7 +282,7 @@ def test_a_system_warns_once_with_the_time_and_passes_its_cautions_on():
     assert len(caught) == 1
     pytest.importorskip("scipy_dae")
     with pytest.warns(ValidityWarning, match=r"^at t = 0\.4\d* s, the rod points down$") as caught:
-        run(system, start, steps(2.0, 200), method="radau")
+        run(system, start, steps(2.0, 200), method=Radau())
     assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,0 +1,233 @@
+"""Time integration of mechanisms, general systems and switching systems: the one way in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, singledispatch
+from typing import Any, NamedTuple, overload
+
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import State
+from ..numerics.arrays import Array
+from ..results.solution import Solution
+from ..results.trajectory import Trajectory
+from ..switching.run import integrate_switching
+from ..switching.system import SwitchingPHDAE
+from ..switching.trajectory import SwitchingTrajectory
+from ..systems.inputs import Input
+from ..systems.linear import LinearPHDAE
+from ..systems.nonlinear import PHDAE, from_linear
+from .exact.run import Options, run_mechanism
+from .general.of_mechanisms import integrate_mechanism
+from .general.run import integrate_system
+from .methods import DiscreteGradient, Exact, GeneralMethod, Library, MechanismMethod, Method
+from .methods.names import NAMES, call_of
+from .times.events import Event
+
+Events = Mapping[str, Event | Callable[[float, Array], Any]]
+
+
+class RunOptions(NamedTuple):
+    """What a run is told beside its method."""
+
+    inputs: Mapping[str, Input]
+    events: Events
+    save_every: int
+    progress: bool
+
+
+@overload
+def integrate(
+    system: Mechanism,
+    start: State,
+    times: Sequence[float] | Array,
+    *,
+    method: MechanismMethod | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    events: Events | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+) -> Solution: ...
+
+
+@overload
+def integrate(
+    system: Mechanism,
+    start: State,
+    times: Sequence[float] | Array,
+    *,
+    method: GeneralMethod,
+    inputs: Mapping[str, Input] | None = None,
+    events: Events | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+) -> Trajectory: ...
+
+
+@overload
+def integrate(
+    system: PHDAE | LinearPHDAE,
+    start: Sequence[float] | Array,
+    times: Sequence[float] | Array,
+    *,
+    method: GeneralMethod | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    events: Events | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+) -> Trajectory: ...
+
+
+@overload
+def integrate(
+    system: SwitchingPHDAE,
+    start: Sequence[float] | Array,
+    times: Sequence[float] | Array,
+    *,
+    method: GeneralMethod | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+    mode: str | None = None,
+) -> SwitchingTrajectory: ...
+
+
+def integrate(
+    system: Any,
+    start: Any,
+    times: Sequence[float] | Array,
+    *,
+    method: Method | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    events: Events | None = None,
+    save_every: int = 1,
+    progress: bool = True,
+    mode: str | None = None,
+) -> Solution | Trajectory | SwitchingTrajectory:
+    """Integrate a system over the given times, by default one step from each to the next.
+
+    Parameters
+    ----------
+    system : Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE
+        A mechanism takes all methods. Those of general systems go through :meth:`Mechanism.phdae`: position constraints
+        then hold to the tolerance or order of the method, drives act by their rates, and every step is much slower than
+        one of the exact scheme.
+    start : State or array
+        The state of a mechanism, or (n,) of another system.
+    times : array
+        Ascending [s], of a mechanism beginning at ``start.time``. With a tolerance they are only those that are saved.
+    method : Method, optional
+        :class:`Exact` (default of mechanisms), :class:`Exact4`, :class:`ExactGauss`, :class:`Decaying` of mechanisms;
+        :class:`DiscreteGradient` (default of all others, by the system's own pair where it has one),
+        :class:`DiracDissipative`, :class:`Gauss`, :class:`Radau`, :class:`BDF`, :class:`IDA` of general systems. A
+        switching system takes those of them that need no library, without options.
+    inputs : dict, optional
+        By the name of the external port: constant values, functions of time, or tables ``(times, values)`` that are
+        interpolated linearly (:class:`flexph.systems.inputs.Table`), taken at the middle of each step (at the Gauss
+        points of :class:`ExactGauss`). Ports not named get zero.
+    events : dict, optional
+        By name, functions of (t, x), x the flat state in the layout of the mechanism or system, or :class:`Event`:
+        zeros that a step passes are found in time (a zero passed twice within a step is missed) and kept in ``events``
+        of what is returned; but for adaptive methods they are found by shorter steps from the same start, so that the
+        event state is as exact as any other. A mechanism may go on where an event ended its run.
+    save_every : int
+        Every so many steps are kept (and the last).
+    progress : bool
+        Whether a bar appears on a terminal for runs that take longer than a second.
+    mode : str, optional
+        Where a switching system starts, by default in the first mode that is valid.
+
+    Returns
+    -------
+    Solution, Trajectory or SwitchingTrajectory
+        A Solution by the methods of mechanisms, a SwitchingTrajectory of a switching system (whose steps end where
+        modes do: at times exactly, at guards to round-off of time), else a Trajectory.
+
+    Raises
+    ------
+    ValueError
+        For methods that are not for the system, times that do not ascend, unknown ports, an inconsistent start or
+        redundant constraints; InputError, which is one, where a drive or input gives no usable value.
+    ImportError
+        Where the package of a method is missing.
+    IntegrationError
+        Where a step cannot be solved or step control falls below its smallest step.
+    IntegrationInterrupted
+        On Ctrl-C. This, InputError and IntegrationError have the finished steps as ``solution``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph import PHDAE, Gauss, integrate
+    >>> oscillator = PHDAE(
+    ...     E=np.eye(2), J=np.array([[0.0, 1.0], [-1.0, 0.0]]), z=lambda x: x, H=lambda x: x @ x / 2, sample=np.ones(2)
+    ... )
+    >>> run = integrate(oscillator, (1.0, 0.0), np.linspace(0.0, np.pi, 11), method=Gauss(6))
+    >>> run.final.round(6) + 0.0
+    array([-1.,  0.])
+    """
+    if not (method is None or isinstance(method, Method)):
+        raise ValueError(_not_a_value(method))
+    if not (mode is None or isinstance(system, SwitchingPHDAE)):
+        raise ValueError(f"mode is for a SwitchingPHDAE, got mode={mode!r}")
+    options = RunOptions(inputs or {}, events or {}, save_every, progress)
+    run = _run_of(system, method, options) if mode is None else partial(_run_of(system, method, options), mode=mode)
+    return run(start, times)
+
+
+def _not_a_value(method: Any) -> str:
+    if isinstance(method, str) and method in NAMES:
+        return f"method must be a value, not its name: write method={call_of(method)} in place of {method!r}"
+    return f"method must be a value such as Exact(), DiscreteGradient() or Radau(), see flexph.methods, got {method!r}"
+
+
+@singledispatch
+def _run_of(system: Any, method: Method | None, options: RunOptions) -> Callable[..., Any]:
+    """The run of a system by a method that it takes, from (start, times) to a result."""
+    raise ValueError(
+        f"system must be a Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE, got {type(system).__name__}; of a "
+        "rigid.MultibodySystem take system.phdae()"
+    )
+
+
+@_run_of.register(Mechanism)
+def _of_mechanism(system: Mechanism, method: Method | None, options: RunOptions) -> Callable[..., Any]:
+    if method is None or isinstance(method, MechanismMethod):
+        return partial(run_mechanism, system, options=Options(method or Exact(), **options._asdict()))
+    if method.compiled:
+        raise ValueError(f"compiled=True of a mechanism is for Exact and Exact4, got {method}")
+    return partial(integrate_mechanism, system, **_general(method, options))
+
+
+@_run_of.register(PHDAE)
+def _of_general_system(system: PHDAE, method: Method | None, options: RunOptions) -> Callable[..., Any]:
+    default = DiscreteGradient("pair" if "z" in system.means else "gonzalez")
+    return partial(integrate_system, system, **_general(method or default, options))
+
+
+@_run_of.register(LinearPHDAE)
+def _of_linear_system(system: LinearPHDAE, method: Method | None, options: RunOptions) -> Callable[..., Any]:
+    return _of_general_system(from_linear(system), method, options)
+
+
+@_run_of.register(SwitchingPHDAE)
+def _of_switching_system(system: SwitchingPHDAE, method: Method | None, options: RunOptions) -> Callable[..., Any]:
+    given = _general(method or DiscreteGradient(), options)
+    taken: GeneralMethod = given["method"]
+    if isinstance(taken, Library):
+        raise ValueError(f"a switching system takes the steps that times prescribe, but {taken} chooses its own")
+    refused = {"tolerance": taken.tolerance, "compiled": taken.compiled, "completion": taken.completion}
+    for name, value in (refused | {"events": given.pop("events")}).items():
+        if value:
+            raise ValueError(f"a switching system takes no {name}, got {value!r}")
+    return partial(integrate_switching, system, **given)
+
+
+def _general(method: Method, options: RunOptions) -> dict[str, Any]:
+    """What a run of a general system is told; ValueError for methods of mechanisms."""
+    if not isinstance(method, GeneralMethod):
+        raise ValueError(
+            f"{method} is for mechanisms: of other systems take DiscreteGradient(), DiracDissipative(), Gauss(4), "
+            "Radau(), BDF() or IDA()"
+        )
+    return {"method": method, **options._asdict()}

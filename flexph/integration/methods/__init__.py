@@ -1,0 +1,30 @@
+"""Methods of integration: values that check themselves when they are made and carry just the options they understand.
+
+Imports: integration.times, numerics.
+"""
+
+from .exact import Decaying, Exact, Exact4, ExactGauss
+from .general import DiracDissipative, DiscreteGradient, Gauss
+from .libraries import BDF, IDA, Library, Radau
+from .method import Completion, GeneralMethod, MechanismMethod, Method
+from .names import NAMES, by_name
+
+__all__ = [
+    "BDF",
+    "IDA",
+    "NAMES",
+    "Completion",
+    "Decaying",
+    "DiracDissipative",
+    "DiscreteGradient",
+    "Exact",
+    "Exact4",
+    "ExactGauss",
+    "Gauss",
+    "GeneralMethod",
+    "Library",
+    "MechanismMethod",
+    "Method",
+    "Radau",
+    "by_name",
+]

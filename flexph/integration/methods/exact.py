@@ -1,0 +1,206 @@
+"""Methods of mechanisms that keep energy balance, rotations, position constraints and momenta to round-off."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+
+from ...numerics import checks as check
+from ..times.step_size import read_tolerance
+from .method import MechanismMethod, Redundancy, check_compiled, check_redundant, frozen_tolerance
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Exact(MechanismMethod):
+    """The exact scheme of mechanisms, a discrete gradient pair ([dg] eq. (18)); the method of a mechanism by default.
+
+    It is exact for these polynomial equations at any step: ΔH = work − dissipation, RᵀR = 1, position constraints and
+    both momenta hold to round-off. It is symmetric, of second order in positions, velocities and midpoint multipliers,
+    and adds no damping of its own. Velocities keep the constraints in the mean of each step, and at its ends to second
+    order; what that adds to the multipliers, to one side and the other in turn, is taken from those returned and left
+    in the ``stage_multipliers``. Equal steps keep that order; where long and short steps alternate, velocities and
+    multipliers fall to first order.
+
+    With a ``tolerance``, ``times`` are only those that are saved, and are met exactly. Steps between them come in pairs
+    of equal length that are accepted or rejected as one; their error is that of velocities in the norm of kinetic
+    energy, relative to the largest one of the run or atol [J] if that is larger, and modes that a step does not resolve
+    count by 4/(hω)². Errors of positions, velocities and multipliers go with rtol. ``ledger.steps`` and
+    ``ledger.rejected`` count.
+
+    A step solves for the velocities and multipliers of its middle by Newton's method, mostly in two or three
+    iterations with one factorisation.
+
+    Parameters
+    ----------
+    tolerance : float or (float, float), optional
+        rtol or (rtol, atol [J]): steps are chosen by their error. By default ``times`` prescribe them.
+    redundant : {"refuse", "least_norm"}
+        Constraints that follow from others (the parallel hinges of a closed loop in space) are refused, with their
+        names, or taken: the motion does not depend on them, and of all multipliers that hold it those of least norm
+        are returned, torques counting as forces at the lever of the mechanism's size.
+    compiled : bool, optional
+        By default steps run in compiled loops where numba is installed (extra ``fast``), several dozen times faster and
+        equal to round-off, unless there are events, a tolerance or least-norm multipliers. The first run on a machine
+        takes half a minute more, and says so. Drives and inputs must be functions of time alone: they are asked for
+        many steps ahead, drives that take arrays for all times at once. False keeps to NumPy, True insists.
+
+    Raises
+    ------
+    ValueError
+        For a tolerance that is not positive, and for ``compiled=True`` with a tolerance or least-norm multipliers.
+
+    Examples
+    --------
+    >>> Exact(tolerance=1e-4)
+    Exact(tolerance=0.0001)
+    """
+
+    tolerance: float | tuple[float, float] | None = None
+    redundant: Redundancy = "refuse"
+    compiled: bool | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tolerance", frozen_tolerance(self.tolerance))
+        if self.tolerance is not None:
+            read_tolerance(self.tolerance)
+        check_redundant(self.redundant)
+        check_compiled(self, tolerance=self.tolerance is not None, redundant=self.redundant != "refuse")
+
+    @property
+    def name(self) -> str:
+        """``exact``."""
+        return "exact"
+
+    @property
+    def may_compile(self) -> bool:
+        """Neither with a tolerance nor with least-norm multipliers."""
+        return self.compiled is not False and self.tolerance is None and self.redundant == "refuse"
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Exact4(MechanismMethod):
+    """The composition of fourth order of the exact scheme: six substeps in each step, in three pairs.
+
+    Ψ(γ₁h) Ψ(γ₂h) Ψ(γ₁h) with γ₁ = 1/(2 − 2^⅓) and γ₂ = 1 − 2γ₁ (the triple jump; E. Hairer, C. Lubich, G. Wanner,
+    Geometric Numerical Integration, sec. II.4) is exact as :class:`Exact` is, of fourth order in positions and
+    velocities, of third in multipliers. For mechanisms without damping, since two substeps go back in time. Drives are
+    asked for times up to 0.352 h before and after each step, inputs (at the middles of the substeps) up to 0.0135 h.
+    A step costs as much as six of :class:`Exact`.
+
+    Parameters
+    ----------
+    redundant, compiled
+        See :class:`Exact`.
+
+    Raises
+    ------
+    ValueError
+        For ``compiled=True`` with least-norm multipliers; :func:`flexph.integrate` for a mechanism that dissipates.
+
+    Examples
+    --------
+    >>> Exact4(redundant="least_norm")
+    Exact4(redundant='least_norm')
+    """
+
+    redundant: Redundancy = "refuse"
+    compiled: bool | None = None
+
+    def __post_init__(self) -> None:
+        check_redundant(self.redundant)
+        check_compiled(self, redundant=self.redundant != "refuse")
+
+    @property
+    def name(self) -> str:
+        """``exact4``."""
+        return "exact4"
+
+    @property
+    def may_compile(self) -> bool:
+        """Not with least-norm multipliers."""
+        return self.compiled is not False and self.redundant == "refuse"
+
+
+@dataclass(frozen=True, repr=False)
+class ExactGauss(MechanismMethod):
+    """Gauss collocation that keeps what the exact scheme keeps (docs/time-integration.md), with and without damping.
+
+    Quadratic functions of collocated variables are exact; here everything is one: arms, products of joint vectors,
+    inertias and momenta are collocated beside the coordinates. In three stages of sixth order in positions, of fourth
+    in velocities at equal steps, of third in multipliers; without constraints of sixth in all. An odd number of stages
+    is better than the even one above it: velocities of two stages are of second order only (E. Hairer, C. Lubich,
+    M. Roche, The numerical solution of differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5).
+
+    For mechanisms of up to some 300 velocities without friction laws and redundant constraints. A step of three stages
+    costs as much as two to four of :class:`Exact` by NumPy. Inputs are taken at the Gauss points of each step.
+
+    Parameters
+    ----------
+    stages : int
+        The number of Gauss points.
+
+    Raises
+    ------
+    ValueError
+        For a number of stages that is not whole or below 1.
+
+    Examples
+    --------
+    >>> ExactGauss()
+    ExactGauss()
+    """
+
+    stages: int = 3
+
+    def __post_init__(self) -> None:
+        check.count("stages", self.stages)
+
+    @property
+    def name(self) -> str:
+        """``exact_gauss``."""
+        return "exact_gauss"
+
+
+@dataclass(frozen=True, repr=False)
+class Decaying(MechanismMethod):
+    """The energy-decaying scheme: exact in positions and momenta, with a loss for what a step does not resolve.
+
+    Vibrations of a body with hω ≫ 1 and velocities against the constraints, such as a jump of a drive leaves, are
+    reduced to the spectral radius ρ at each step; those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their energy,
+    motions as a rigid body nothing. Of second order. What is lost is ``ledger.dissipation["numerical"]``: the balance
+    closes to round-off (derivation in docs/time-integration.md). For mechanisms of up to some 300 velocities.
+
+    Parameters
+    ----------
+    radius : float
+        The spectral radius ρ at high frequencies, 0 to 1; 1 is the exact scheme.
+    tolerance, redundant
+        See :class:`Exact`.
+
+    Raises
+    ------
+    ValueError
+        For a radius that does not lie between 0 and 1.
+
+    Examples
+    --------
+    >>> Decaying(0.8, tolerance=1e-4)
+    Decaying(0.8, tolerance=0.0001)
+    """
+
+    radius: float = 0.5
+    _: KW_ONLY
+    tolerance: float | tuple[float, float] | None = None
+    redundant: Redundancy = "refuse"
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= check.number("radius", self.radius) <= 1.0:
+            raise ValueError(f"radius must lie between 0 and 1, got {self.radius}")
+        object.__setattr__(self, "tolerance", frozen_tolerance(self.tolerance))
+        if self.tolerance is not None:
+            read_tolerance(self.tolerance)
+        check_redundant(self.redundant)
+
+    @property
+    def name(self) -> str:
+        """``decaying``."""
+        return "decaying"

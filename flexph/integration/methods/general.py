@@ -1,0 +1,190 @@
+"""One-step methods of general systems: discrete gradient pairs, the Dirac-dissipative form, Gauss collocation."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, get_args
+
+from ...numerics import checks as check
+from ..times.step_size import read_tolerances
+from .method import Completion, GeneralMethod, check_compiled, check_completion, frozen_tolerance
+
+Gradient = Literal["gonzalez", "mean_value", "invariants", "pair"]
+"""Gradients of :class:`DiscreteGradient`."""
+
+
+@dataclass(frozen=True, repr=False)
+class DiscreteGradient(GeneralMethod):
+    """Discrete gradient pairs ([dg] eq. (18)-(21)): ΔH = work − dissipation to round-off at any step.
+
+    Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h B̄ u with Ēᵀz̄ a discrete gradient of H, for systems with a constant E (proposition 2)
+    or semi-explicit ones. Of second order in differential states, on index 2 too. The method of general systems by
+    default: the system's own pair where it has one, else Gonzalez' gradient.
+
+    A step finds the algebraic states in its middle. ``completion`` says what becomes of them at its ends ([dg] examples
+    5 and 6); the differential states and the energy do not depend on it.
+
+    With a ``tolerance``, ``times`` are only those that are saved. Pairs of equal steps between them are chosen by the
+    error of their differential states over rtol·|x| + atol; ``balance.steps`` and ``balance.rejected`` count.
+
+    Parameters
+    ----------
+    gradient : {"gonzalez", "mean_value", "invariants", "pair"}
+        Gonzalez' midpoint gradient; the mean value of the gradient between the ends; the one of a function of quadratic
+        ``invariants`` that the system has; or the pair among the system's own ``means`` (:class:`flexph.PHDAE`,
+        :func:`flexph.with_pair`), of descriptors E(x) of any kind.
+    tolerance : float or (float, float or array), optional
+        rtol or (rtol, atol), atol a number or (n,); without one it is rtol times a size that each state has from the
+        start and its energy. By default ``times`` prescribe the steps.
+    completion : {"new", "old", "mean"}, optional
+        Algebraic states of a step are kept as those at its end (``new``, which is what is done by default too, but for
+        the check that there are any); as those at its start, and the last state keeps what its step had (``old``); both
+        of first order; or as means of both ends (``mean``), of second order on index 1, from a start whose algebraic
+        states are consistent (:func:`flexph.consistent`): what they are off goes to and fro. Not of ``pair``.
+    compiled : bool, optional
+        By default steps run in compiled loops where numba is installed and the system is a ``PHDAE(compiled=True)``
+        without feed-through, unless there are events, a tolerance or a completion. True compiles those of any system,
+        False of none. Not of ``pair``.
+
+    Raises
+    ------
+    ValueError
+        For unknown gradients and completions, tolerances that are not positive, ``pair`` with a completion or
+        ``compiled=True``, and ``compiled=True`` with a tolerance or completion.
+
+    Examples
+    --------
+    >>> DiscreteGradient("mean_value", tolerance=(1e-6, 1e-9))
+    DiscreteGradient('mean_value', tolerance=(1e-06, 1e-09))
+    """
+
+    gradient: Gradient = "gonzalez"
+    _: KW_ONLY
+    tolerance: Any = None
+    completion: Completion | None = None
+    compiled: bool | None = None
+
+    def __post_init__(self) -> None:
+        check.choice("gradient", self.gradient, get_args(Gradient))
+        _check_options(self)
+        if self.gradient == "pair":
+            _refuse(self, "'gonzalez', 'mean_value' and 'invariants'", "completion", "compiled")
+
+    @property
+    def name(self) -> str:
+        """That of its gradient."""
+        return self.gradient
+
+    @property
+    def may_compile(self) -> bool:
+        """Neither of ``pair`` nor with a tolerance or completion."""
+        return self.gradient != "pair" and _is_plain(self)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class DiracDissipative(GeneralMethod):
+    """The Dirac-dissipative form ([dg] eq. (25)-(26)), for any E of constant rank: Gonzalez' gradient in im Ēᵀ.
+
+    ΔH = work − dissipation to round-off at any step, of second order. A step costs more than one of
+    :class:`DiscreteGradient`, which is the same where E is constant.
+
+    Parameters
+    ----------
+    tolerance, completion
+        See :class:`DiscreteGradient`.
+
+    Raises
+    ------
+    ValueError
+        For unknown completions and tolerances that are not positive.
+
+    Examples
+    --------
+    >>> DiracDissipative(completion="mean")
+    DiracDissipative(completion='mean')
+    """
+
+    tolerance: Any = None
+    completion: Completion | None = None
+
+    def __post_init__(self) -> None:
+        _check_options(self)
+
+    @property
+    def name(self) -> str:
+        """``dirac``."""
+        return "dirac"
+
+
+@dataclass(frozen=True, repr=False)
+class Gauss(GeneralMethod):
+    """Gauss collocation of order 2 (the midpoint rule), 4 or 6 (E. Hairer, C. Lubich, G. Wanner, sec. II.1).
+
+    Balanced where H is quadratic, symmetric, and of order 2s with s stages in differential states of index 1; on index
+    2 as docs/time-integration.md says. Algebraic states are those of the middle of the step where s = 1, else they are
+    extrapolated from the stages, of order s. A step solves for all stages together.
+
+    Parameters
+    ----------
+    order : {2, 4, 6}
+        Twice the number of stages.
+    tolerance, completion, compiled
+        See :class:`DiscreteGradient`; of order 2 only.
+
+    Raises
+    ------
+    ValueError
+        For other orders, and for options of order 2 with them.
+
+    Examples
+    --------
+    >>> Gauss(4)
+    Gauss(4)
+    >>> Gauss(4, tolerance=1e-3)
+    Traceback (most recent call last):
+        ...
+    ValueError: tolerance=0.001 is for Gauss(2), got Gauss(4, tolerance=0.001)
+    """
+
+    order: Literal[2, 4, 6]
+    _: KW_ONLY
+    tolerance: Any = None
+    completion: Completion | None = None
+    compiled: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.order not in (2, 4, 6):
+            raise ValueError(f"order must be 2, 4 or 6, got {self.order!r}")
+        _check_options(self)
+        if self.order > 2:
+            _refuse(self, "Gauss(2)", "tolerance", "completion", "compiled")
+
+    @property
+    def name(self) -> str:
+        """``midpoint``, ``gauss4`` or ``gauss6``."""
+        return "midpoint" if self.order == 2 else f"gauss{self.order}"
+
+    @property
+    def may_compile(self) -> bool:
+        """Of order 2, neither with a tolerance nor with a completion."""
+        return self.order == 2 and _is_plain(self)
+
+
+def _check_options(method: DiscreteGradient | DiracDissipative | Gauss) -> None:
+    object.__setattr__(method, "tolerance", frozen_tolerance(method.tolerance))
+    if method.tolerance is not None:
+        read_tolerances(method.tolerance)
+    check_completion(method.completion)
+    check_compiled(method, tolerance=method.tolerance is not None, completion=method.completion is not None)
+
+
+def _is_plain(method: DiscreteGradient | Gauss) -> bool:
+    return method.compiled is not False and method.tolerance is None and method.completion is None
+
+
+def _refuse(method: GeneralMethod, takers: str, *options: str) -> None:
+    """Raise ValueError where one of the options is given."""
+    for option in options:
+        value = getattr(method, option)
+        if not (value is None or value is False):
+            raise ValueError(f"{option}={value!r} is for {takers}, got {method}")

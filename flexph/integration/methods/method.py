@@ -1,0 +1,97 @@
+"""What methods of integration have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import fields
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from ...numerics import checks as check
+
+Completion = Literal["new", "old", "mean"]
+"""Algebraic states z̄₂ at x₂¹, at x₂⁰ or at ½(x₂⁰ + x₂¹), see :class:`DiscreteGradient`."""
+Redundancy = Literal["refuse", "least_norm"]
+"""Constraints that follow from others, see :class:`Exact`."""
+
+
+class Method(ABC):
+    """A method of integration: a value, whose fields are its options.
+
+    Its properties say what a run asks of any method; a method that has an option has a field in place of the property.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Its name on the command line, in summaries and in files; :func:`by_name` is the way back."""
+
+    @property
+    def tolerance(self) -> Any:
+        """Error that steps are chosen by: rtol or (rtol, atol); None where ``times`` prescribe them."""
+        return None
+
+    @property
+    def compiled(self) -> bool | None:
+        """Whether compiled loops take the steps: always, never, or (None) where they can."""
+        return False
+
+    @property
+    def may_compile(self) -> bool:
+        """Whether there are compiled loops for what its options ask for, and they are not forbidden."""
+        return False
+
+    def __repr__(self) -> str:
+        """The call that makes it, without what is so by default."""
+        told = []
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value != field.default:
+                told.append(f"{field.name}={value!r}" if field.kw_only else repr(value))
+        return f"{type(self).__name__}({', '.join(told)})"
+
+
+class MechanismMethod(Method):
+    """A method of mechanisms that keeps their structure at every step; its runs return a :class:`flexph.Solution`."""
+
+    @property
+    def redundant(self) -> Redundancy:
+        """Whether constraints that follow from others are refused, or taken with multipliers of least norm."""
+        return "refuse"
+
+
+class GeneralMethod(Method):
+    """A method of general systems, and of mechanisms as such; its runs return a :class:`flexph.Trajectory`."""
+
+    @property
+    def completion(self) -> Completion | None:
+        """What becomes of algebraic states at the ends of steps, where the method leaves it open."""
+        return None
+
+
+def check_compiled(method: Method, **others: bool) -> None:
+    """Raise ValueError unless ``compiled`` is None, True or False, and not True where one of ``others`` holds."""
+    if not (method.compiled is None or isinstance(method.compiled, bool)):
+        raise ValueError(f"compiled must be None, True or False, got {method.compiled!r}")
+    refused = [name for name, holds in others.items() if holds]
+    if method.compiled and refused:
+        value = f"{refused[0]}={getattr(method, refused[0])!r}"
+        raise ValueError(f"compiled=True takes no {value}: leave one of both out")
+
+
+def frozen_tolerance(given: Any) -> Any:
+    """A tolerance with absolute ones of several states as a tuple, so that methods compare and hash."""
+    pair = isinstance(given, tuple | list) and len(given) == 2
+    return tuple(tuple(np.asarray(x).tolist()) if np.ndim(x) else x for x in given) if pair else given
+
+
+def check_completion(completion: Any) -> None:
+    """Raise ValueError unless it is None or the name of a completion."""
+    if completion is not None:
+        check.choice("completion", completion, get_args(Completion))
+
+
+def check_redundant(redundant: Any) -> None:
+    """Raise ValueError unless it is "refuse" or "least_norm"."""
+    check.choice("redundant", redundant, get_args(Redundancy))

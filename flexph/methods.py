@@ -1,0 +1,41 @@
+"""Methods of :func:`flexph.integrate`: values whose fields are their options."""
+
+from .integration.methods import (
+    BDF,
+    IDA,
+    NAMES,
+    Completion,
+    Decaying,
+    DiracDissipative,
+    DiscreteGradient,
+    Exact,
+    Exact4,
+    ExactGauss,
+    Gauss,
+    GeneralMethod,
+    Library,
+    MechanismMethod,
+    Method,
+    Radau,
+    by_name,
+)
+
+__all__ = [
+    "BDF",
+    "IDA",
+    "NAMES",
+    "Completion",
+    "Decaying",
+    "DiracDissipative",
+    "DiscreteGradient",
+    "Exact",
+    "Exact4",
+    "ExactGauss",
+    "Gauss",
+    "GeneralMethod",
+    "Library",
+    "MechanismMethod",
+    "Method",
+    "Radau",
+    "by_name",
+]
