@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
+
+from flexph.numerics.memo import Memo, once
 
 from ..meshes.null_space import null_space
 from .elements import Field, Pair, gauss
@@ -41,7 +42,7 @@ class Component:
 
 
 @dataclass(frozen=True)
-class LineMesh:
+class LineMesh(Memo):
     """Equal elements along the x axis in ``dim`` dimensions; of kept coordinates u the full ones are ``basis u``.
 
     Fields by name: ``x``, ``y`` (displacements u_x, u_y), in space also ``z`` and ``turn`` (u_z and the torsion θ_x).
@@ -66,7 +67,7 @@ class LineMesh:
         """Number of kept coordinates."""
         return int(self.basis.shape[1])
 
-    @cached_property
+    @once
     def components(self) -> dict[str, Component]:
         """The fields of displacement and torsion with their stresses.
 

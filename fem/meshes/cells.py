@@ -7,7 +7,7 @@ order.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from skfem.quadrature import get_quadrature
 
 from flexph.meshes.cell_nodes import NODES, REFERENCE, SHAPE, Corners, facet_nodes
 from flexph.numerics.arrays import Array
+from flexph.numerics.memo import Memo, once
 
 DRAWN: dict[str, tuple[Corners, ...]] = {
     "triangle": ((0, 1, 2),),
@@ -27,7 +28,7 @@ DRAWN: dict[str, tuple[Corners, ...]] = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Memo):
     """A kind of cell: its shape, its degree, its nodes (means of corners), scikit-fem's element.
 
     ``stress`` and ``mass`` are orders of quadrature: stresses live at the points of the first. On simplices these are
@@ -54,12 +55,12 @@ class Cell:
         """Number of corners."""
         return len(REFERENCE[self.shape])
 
-    @cached_property
+    @once
     def positions(self) -> Array:
         """Nodes of the reference cell, (nodes, dim)."""
         return np.array([REFERENCE[self.shape][list(n)].mean(axis=0) for n in self.nodes])
 
-    @cached_property
+    @once
     def _order(self) -> list[int]:
         """scikit-fem's number of each node."""
         theirs = np.array(self.element().doflocs)
@@ -80,7 +81,7 @@ class Cell:
         points, weights = get_quadrature(self.element(), order)
         return points, weights
 
-    @cached_property
+    @once
     def mirrored(self) -> list[int]:
         """The node at the mirror image of each node (first two axes exchanged): turns a cell inside out."""
         swapped = self.positions.copy()

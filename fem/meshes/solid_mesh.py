@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from flexph.meshes.cell_nodes import FACETS
 from flexph.meshes.files import listed
 from flexph.numerics.arrays import Array
+from flexph.numerics.memo import Memo, once
 
 from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
 
@@ -48,7 +48,7 @@ class Points(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SolidMesh:
+class SolidMesh(Memo):
     """Points (N, d) [m], d = 2 or 3, blocks of cells of that dimension, and named sets.
 
     ``numbers`` (n,): the numbers, ascending, that the first n points had where the mesh comes from.
@@ -69,12 +69,12 @@ class SolidMesh:
         """Degree of the shape functions."""
         return self.blocks[0].kind.degree
 
-    @cached_property
+    @once
     def starts(self) -> Array:
         """Number of the first cell of each block, all cells counted through."""
         return np.cumsum([0, *(len(b.nodes) for b in self.blocks)])
 
-    @cached_property
+    @once
     def facets(self) -> Facets:
         """All facets of all cells."""
         return facets_of(self.blocks)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from skfem.element import ElementTriP1
 from skfem.quadrature import get_quadrature
 
 from flexph.numerics.arrays import Array
+from flexph.numerics.memo import Memo, once
 
 from ..meshes.solid_mesh import Points, SolidMesh
 from ..meshes.straight_cells import lagrange
@@ -49,7 +49,7 @@ class Sampled(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PlateModel:
+class PlateModel(Memo):
     """A plane mesh of degree 2 with straight edges; thickness t (cells,) [m], all cells counted through."""
 
     solid: SolidModel
@@ -63,19 +63,19 @@ class PlateModel:
         """The mesh, its cells with nodes on their edges."""
         return self.solid.mesh
 
-    @cached_property
+    @once
     def corners(self) -> Array:
         """Nodes at corners of cells (C,)."""
         return np.unique(np.concatenate([b.corners().ravel() for b in self.mesh.blocks]))
 
-    @cached_property
+    @once
     def edges(self) -> Array:
         """Edges by their corners, ascending (E, 2)."""
         f = self.mesh.facets
         _, first = np.unique(f.label, return_index=True)
         return np.sort(f.corners[first, :2], axis=1)
 
-    @cached_property
+    @once
     def middles(self) -> Array:
         """The node in the middle of each edge (E,)."""
         f, made = self.mesh.facets, np.zeros(len(self.edges), dtype=int)
@@ -85,14 +85,14 @@ class PlateModel:
             made[f.label[mine]] = block.nodes[f.places[mine, 1], c + f.places[mine, 2]]
         return made
 
-    @cached_property
+    @once
     def normals(self) -> Array:
         """Unit normals of the edges (E, 2)."""
         along = self.mesh.points[self.edges[:, 1]] - self.mesh.points[self.edges[:, 0]]
         turned = np.column_stack([along[:, 1], -along[:, 0]])
         return turned / np.linalg.norm(along, axis=1, keepdims=True)
 
-    @cached_property
+    @once
     def length(self) -> float:
         """ℓ [m]."""
         return float(np.sqrt(self.solid.weights.sum() / self.mesh.starts[-1]))
@@ -125,7 +125,7 @@ class PlateModel:
         """Coordinates (k,) of the normal slopes of edges."""
         return self.bending + 3 * len(self.corners) + np.asarray(numbers)
 
-    @cached_property
+    @once
     def macros(self) -> tuple[tuple[Macro, Array], ...]:
         """Deflections of the cells of each block, and their coordinates (k, 4c)."""
         made = []
@@ -172,30 +172,30 @@ class PlateModel:
         """Numbers of cells of a block, all cells counted through."""
         return self.mesh.starts[block] + cells
 
-    @cached_property
+    @once
     def densities(self) -> Array:
         """ρ of all cells (cells,) [kg/m³]."""
         made = np.array([m.density for m in self.solid.materials.values()])[self.solid.material_of]
         return np.asarray(made)
 
-    @cached_property
+    @once
     def moment_points(self) -> list[tuple[int, Array, Array, Array]]:
         """Chunks of cells with the points of the moments: block, cells, points (k, q, 2), areas (k, q)."""
         sheared = self.theory == "reissner_mindlin" and any(b.kind.shape == "quad" for b in self.mesh.blocks)
         return list(self.pieces(4 if sheared else 2))  # six points for the slopes of γ in quadrilaterals, else three
 
-    @cached_property
+    @once
     def moment_cells(self) -> Array:
         """The cell of each point of the moments, all cells counted through (p,)."""
         found = [np.repeat(self.numbered(b, cells), area.shape[1]) for b, cells, _, area in self.moment_points]
         return np.concatenate(found)
 
-    @cached_property
+    @once
     def moment_areas(self) -> Array:
         """Areas of the points of the moments (p,) [m²]."""
         return np.concatenate([area.ravel() for *_, area in self.moment_points])
 
-    @cached_property
+    @once
     def curvature(self) -> Any:
         """Areas times κ = −sym ∇β (κ_xx, κ_yy, 2κ_xy) at the points of the moments, (3p, size)."""
         made = []
@@ -215,19 +215,19 @@ class PlateModel:
             made.append(rows)
         return sparse.csr_array(sparse.vstack(made))
 
-    @cached_property
+    @once
     def membrane(self) -> Any:
         """Areas times the strains (ε_xx, ε_yy, 2ε_xy) at the points of the membrane forces, (3p, size)."""
         return _widened(self.solid.strain, 0, self.size)
 
-    @cached_property
+    @once
     def shear_points(self) -> tuple[Points, ...]:
         """The points of the shear forces in the cells of each block; none without shear."""
         if self.theory == "kirchhoff":
             return ()
         return tuple(self.mesh.at(b, block.kind.mass) for b, block in enumerate(self.mesh.blocks))
 
-    @cached_property
+    @once
     def shear_cells(self) -> Array:
         """The cell of each point of the shear forces (p,)."""
         found = [
@@ -236,12 +236,12 @@ class PlateModel:
         ]
         return np.concatenate([np.zeros(0, dtype=int), *found])
 
-    @cached_property
+    @once
     def shear_areas(self) -> Array:
         """Areas of the points of the shear forces (p,) [m²]."""
         return np.concatenate([np.zeros(0), *(p.weights.ravel() for p in self.shear_points)])
 
-    @cached_property
+    @once
     def shear(self) -> Any:
         """Areas times the shear angles (γ_x, γ_y) at the points of the shear forces, (2p, size)."""
         made = [sparse.csr_array((0, self.size))]
@@ -253,12 +253,12 @@ class PlateModel:
             made.append(mixed[(np.arange(count)[:, None] + count * np.arange(2)).ravel()])
         return sparse.csr_array(sparse.vstack(made))
 
-    @cached_property
+    @once
     def strain(self) -> Any:
         """All strains times areas (m, size): of membrane forces, moments and shear forces, point by point."""
         return sparse.csr_array(sparse.vstack([self.membrane, self.curvature, self.shear]))
 
-    @cached_property
+    @once
     def compliance(self) -> Any:
         """C (m, m): areas times S/t, 12 S/t³ and S_s/(κt), block diagonal."""
         plane, t, of = self.solid.compliances, self.thickness, self.solid.material_of
@@ -271,7 +271,7 @@ class PlateModel:
         blocks = [_diagonal(weight[:, None, None] * values[of[cell]]) for values, cell, weight in parts if cell.size]
         return sparse.csr_array(sparse.block_diag(blocks))
 
-    @cached_property
+    @once
     def quadratic(self) -> tuple[Any, Any]:
         """Slopes (3p, size) and weights (m, 3p) of ½∇w ⊗ ∇w: means over each cell, on its membrane forces alone.
 

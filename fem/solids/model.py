@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from flexph.bodies.inertia import Inertia
 from flexph.meshes.files import listed
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.memo import Memo, once
 from flexph.numerics.rotations import spins
 
 from ..materials.elastic import Elastic, checked_compliance
@@ -40,7 +40,7 @@ def watched(count: int) -> Array:
 
 
 @dataclass(frozen=True)
-class SolidModel:
+class SolidModel(Memo):
     """A mesh with materials: everything over the nodal displacements (N·d), node by node.
 
     ``material_of`` numbers the material of each cell, all cells counted through; ``thickness`` t [m] of a plane body.
@@ -77,13 +77,13 @@ class SolidModel:
         density = np.array([m.density for m in self.materials.values()]) * self.thickness
         return density[self._of_cells(block)]
 
-    @cached_property
+    @once
     def compliances(self) -> Array:
         """Compliances of the materials over the components of the body, (materials, c, c)."""
         name = lambda k: "material" if len(self.materials) == 1 else f"material {k!r}"  # noqa: E731
         return np.array([checked_compliance(name(k), m, self.plane) for k, m in self.materials.items()])
 
-    @cached_property
+    @once
     def mass(self) -> Any:
         """Nodal mass m (N, N), the same in all directions: M = m ⊗ 1."""
         entries = []
@@ -101,37 +101,37 @@ class SolidModel:
             made = made + sparse.coo_array((data, (row, column)), shape=(count, count)).tocsr()
         return sparse.csr_array(0.5 * (made + made.T))
 
-    @cached_property
+    @once
     def points(self) -> tuple[Points, ...]:
         """The points of the stresses in the cells of each block, weights times thickness."""
         found = [self.mesh.at(b, block.kind.stress) for b, block in enumerate(self.mesh.blocks)]
         return tuple(p._replace(weights=p.weights * self.thickness) for p in found)
 
-    @cached_property
+    @once
     def weights(self) -> Array:
         """Volumes of the points of the stresses, block by block, cell by cell (p,)."""
         return np.concatenate([p.weights.ravel() for p in self.points])
 
-    @cached_property
+    @once
     def cell_of_point(self) -> Array:
         """The cell of each of these points, all cells counted through (p,)."""
         return np.repeat(
             np.arange(self.mesh.starts[-1]), np.concatenate([np.full(*p.weights.shape) for p in self.points])
         )
 
-    @cached_property
+    @once
     def positions(self) -> Array:
         """Positions of these points (p, d) [m]."""
         blocks = zip(self.points, self.mesh.blocks, strict=True)
         found = [np.einsum("qn,kni->kqi", p.shapes, self.mesh.points[b.nodes]).reshape(-1, self.dim) for p, b in blocks]
         return np.vstack(found)
 
-    @cached_property
+    @once
     def strain(self) -> Any:
         """D (p·c, N·d): volume times strain at each point, in Voigt order, shear strains doubled."""
         return self._rows([(c, i, j, 1.0) for c, i, j in TERMS[self.dim]], self.components)
 
-    @cached_property
+    @once
     def compliance(self) -> Any:
         """C (p·c, p·c): volume times compliance at each point, block diagonal."""
         blocks = self.weights[:, None, None] * self.compliances[self.material_of[self.cell_of_point]]

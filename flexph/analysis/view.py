@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..mechanisms.poses.multipliers import drive_rates
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import derivative, state_sizes
+from ..numerics.memo import Memo, once
 from ..numerics.subspaces import RANK, echelon
 from ..switching import SwitchingPHDAE
 from ..systems.inputs import Forcing, Input
@@ -71,7 +71,7 @@ def in_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
 
 
 @dataclass(frozen=True)
-class SystemView:
+class SystemView(Memo):
     """A system at a state x (n,), under inputs that hold at a time [s]; x₁ = V₁ᵀx are its differential states."""
 
     system: PHDAE
@@ -93,7 +93,7 @@ class SystemView:
         """The same at another state."""
         return SystemView(self.system, self.equations, x, self.time)
 
-    @cached_property
+    @once
     def sizes(self) -> Array:
         """What each state is moved by for differences, (n,)."""
         return state_sizes(self.x, self.system.parts.values())
@@ -102,7 +102,7 @@ class SystemView:
         """Differences of a function at a state, along directions."""
         return derivative(function, x, directions=directions, sizes=self.sizes)
 
-    @cached_property
+    @once
     def probes(self) -> list[Array]:
         """The state and some near it, at random."""
         rng = np.random.default_rng(0)
@@ -153,7 +153,7 @@ class SystemView:
         moved = np.abs(dense(self.system.derivatives.costate(self.x))).sum(axis=0)
         return relative * np.outer(np.abs(self.equations.split.U2.T) @ flow, moved)
 
-    @cached_property
+    @once
     def is_linear(self) -> bool:
         """Whether the equations are linear, as derivatives that were given say."""
         s = self.system
@@ -162,20 +162,20 @@ class SystemView:
         first = dense(s.derivatives.costate(self.x))
         return all(np.array_equal(dense(s.derivatives.costate(x)), first) for x in self.probes[1:])
 
-    @cached_property
+    @once
     def rate_slope(self) -> Array:
         """``∂(V₁ᵀẋ)/∂x`` (r, n) of a system with constant E."""
         s = self.equations.split
         return np.linalg.solve(s.U1.T @ dense(self.system.E(self.x)) @ s.V1, s.U1.T @ self.flow_slope(self.x))
 
-    @cached_property
+    @once
     def scales(self) -> Array:
         """A size of each differential state: what has the energy of 1 J by itself, or that of the state, (r,)."""
         stiff, sizes = np.diag(self.hessian(self.x)), np.abs(self.V1.T) @ self.sizes
         own = stiff * sizes**2 > 1e-9 * float(np.max(stiff * sizes**2, initial=0.0))
         return np.where(own, 1.0 / np.sqrt(np.where(own, stiff, 1.0)), sizes)
 
-    @cached_property
+    @once
     def resists(self) -> Array:
         """g_R (n, k): what resists somewhere, a basis of the ranges of R at the probes; of unit vectors if it can.
 
@@ -195,7 +195,7 @@ class SystemView:
             return units
         return echelon(units @ (kept * size[own, None]))[0]
 
-    @cached_property
+    @once
     def is_constant(self) -> bool:
         """Whether E and J do not depend on the state: known, or the same at all probes."""
         system = self.system
@@ -207,7 +207,7 @@ class SystemView:
                 return False
         return True
 
-    @cached_property
+    @once
     def names(self) -> list[str]:
         """Names of the differential states."""
         return state_names(self.system, self.V1)

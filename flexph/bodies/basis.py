@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.factors.low_rank import filled
 from ..numerics.factors.positive_definite import Condensed, condensed, positive_solver
+from ..numerics.memo import Memo, once
 from ..numerics.orthonormal import DEFLATION, orthonormal
 from ..systems.linear import LinearPHDAE
 from .body import Body, Port
@@ -34,7 +34,7 @@ UNLOADED = 1e-10
 
 
 @dataclass(frozen=True)
-class Held:
+class Held(Memo):
     """A body whose frame is at rest: ``M ü + D₀ᵀσ = f, Cσ = D₀u`` with M about P and D₀ = D(0), K = D₀ᵀC⁻¹D₀."""
 
     body: Body
@@ -45,17 +45,17 @@ class Held:
         assert self.body.elasticity is not None
         return self.body.elasticity
 
-    @cached_property
+    @once
     def mass(self) -> Any:
         """M (n, n): of the deformation alone, P at rest, as damping by modes has it. Sparse, or bordered."""
         return contract(self.body.inertia, about_centre=False).M
 
-    @cached_property
+    @once
     def strain(self) -> Any:
         """D₀, sparse (m, n)."""
         return sparse.csr_array(self.elastic.strain)
 
-    @cached_property
+    @once
     def _factor(self) -> tuple[Any, Array, Array]:
         """[[0, D₀ᵀ], [D₀, −C]] factored, rows of D₀ at unit compliance and its columns at unit length."""
         C = sparse.csr_array(self.elastic.compliance)
@@ -72,12 +72,12 @@ class Held:
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
         return factor, row, length
 
-    @cached_property
+    @once
     def _local(self) -> Condensed | None:
         """K, where stresses are many and local."""
         return condensed(self.elastic.compliance, self.strain)
 
-    @cached_property
+    @once
     def _stiff(self) -> Any:
         """Solutions with K."""
         assert self._local is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from scipy import sparse
@@ -12,10 +11,11 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.factors.definiteness import check_semi_definite
 from ..numerics.factors.low_rank import Bordered, inverse_by_blocks
+from ..numerics.memo import Memo, once
 
 
 @dataclass(frozen=True)
-class Elasticity:
+class Elasticity(Memo):
     """Elastic energy ½ σᵀCσ with strain rate D(u) u̇ = C σ̇.
 
     The strain is at most quadratic, ``ε(u) = strain u + ½ weights (slopes u)²`` (the square entry by entry), so
@@ -54,7 +54,7 @@ class Elasticity:
         """Number m of stress coordinates."""
         return int(self.strain.shape[0])
 
-    @cached_property
+    @once
     def stiffness_of_stress(self) -> Any:
         """C⁻¹, sparse; block diagonal where the stresses are discontinuous."""
         return inverse_by_blocks(self.compliance)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,12 @@ from scipy import sparse
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.memo import Memo, once
 from ..numerics.rotations import cross, spins
 
 
 @dataclass(frozen=True)
-class Inertia:
+class Inertia(Memo):
     """Mass integrals of a body about its point P, in body axes; every form of the equations contracts these.
 
     With d = 2 or 3 dimensions, s = 1 or 3 spins, n flexible coordinates, φ_k the field of coordinate k:
@@ -59,12 +59,12 @@ class Inertia:
         """Number n of flexible coordinates."""
         return int(self.shape_first.shape[1])
 
-    @cached_property
+    @once
     def centre(self) -> Array:
         """Centre of mass c of the undeformed body, in body axes [m], (d,)."""
         return self.first / self.mass
 
-    @cached_property
+    @once
     def mean_shape(self) -> Array:
         """Mass mean φ̄ of the shape functions, (d, n)."""
         return self.shape_first / self.mass
@@ -116,7 +116,7 @@ def rigid_inertia(mass: float, first: Array, second: Array, spin: Array) -> Iner
 
 
 @dataclass(frozen=True)
-class Contractions:
+class Contractions(Memo):
     """What the equations of motion need of an :class:`Inertia`, s spins and n flexible coordinates.
 
     ``J(u)_ab = J_ab + 2 s_ab·u + uᵀK_ab u``, ``p_r,a = J(u)_ab ω_b + (n_a + N_a u)·u̇``,
@@ -130,17 +130,17 @@ class Contractions:
     s: Array
     n: Array
 
-    @cached_property
+    @once
     def M(self) -> Any:
         """Mass of the deformation, (n, n)."""
         return self._weighted(np.eye(self.inertia.dim)) + self.inertia.spin_pair
 
-    @cached_property
+    @once
     def N(self) -> tuple[Any, ...]:
         """∫φᵀcross_a φ, s of them (n, n)."""
         return tuple(self._weighted(form) for form in cross(self.inertia.dim))
 
-    @cached_property
+    @once
     def K(self) -> tuple[tuple[Any, ...], ...]:
         """∫φᵀB_ab φ with B_ab = sym(cross_aᵀcross_b), s × s of them (n, n)."""
         return tuple(tuple(map(self._weighted, row)) for row in square_of(cross(self.inertia.dim)))

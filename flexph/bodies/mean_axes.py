@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import sparse
 
 from ..numerics.arrays import Array
 from ..numerics.factors.low_rank import Bordered, placed
+from ..numerics.memo import Memo, once
 from ..numerics.rotations import cross, spins
 from ..systems.linear import LinearPHDAE
 from .body import Body, LoadPort, Port, View
@@ -68,7 +68,7 @@ def unshifted(system: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
 
 
 @dataclass(frozen=True)
-class _Shift:
+class _Shift(Memo):
     """R A of a body. Its integrals are combinations of the rows L: ∫ρφ_i (1, X) for each direction i, and sections'."""
 
     body: Body
@@ -78,14 +78,14 @@ class _Shift:
         """The mass integrals of the body."""
         return self.body.inertia
 
-    @cached_property
+    @once
     def rows(self) -> Array:
         """L (r, n)."""
         g = self.given
         moments = np.concatenate([g.shape_first[:, None], g.shape_lever], axis=1)
         return np.vstack([moments.reshape(-1, g.size), g.spin_shape])
 
-    @cached_property
+    @once
     def fields(self) -> Array:
         """R_ki = Σ_l fields_kil Y_l with Y = (1, X): (d + s, d, 1 + d)."""
         d, c = self.given.dim, self.given.centre
@@ -93,13 +93,13 @@ class _Shift:
         moving = np.concatenate([np.eye(d)[:, :, None], np.zeros((d, d, d))], axis=2)
         return np.concatenate([moving, np.concatenate([-(turning @ c)[:, :, None], turning], axis=2)])
 
-    @cached_property
+    @once
     def second(self) -> Array:
         """∫ρ Y Yᵀ, (1 + d, 1 + d)."""
         g = self.given
         return np.block([[np.full((1, 1), g.mass), g.first[None]], [g.first[:, None], g.second]])
 
-    @cached_property
+    @once
     def weights(self) -> Array:
         """A over the rows L, (d + s, r)."""
         g = self.given
@@ -109,7 +109,7 @@ class _Shift:
         momenta[d:, d * (1 + d) :] = np.eye(s)
         return np.vstack([momenta[:d] / g.mass, np.linalg.solve(self.body.moments, momenta[d:])])
 
-    @cached_property
+    @once
     def motion(self) -> Array:
         """A (d + s, n)."""
         return self.weights @ self.rows

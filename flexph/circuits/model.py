@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Self
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.memo import Memo, once
 from ..systems.inputs import Input
 from .elements import Element, Resistor, Source, Storage, Switch, TwoPort
 from .equations import Assembly
@@ -20,7 +20,7 @@ KINDS = (Storage, Resistor, Source, Switch, TwoPort)
 
 
 @dataclass(frozen=True, repr=False)
-class Model:
+class Model(Memo):
     """Elements by name between named nodes, as data: what the verbs of a circuit work with.
 
     ``positions`` say which switches and diodes are closed; see :meth:`at`. Systems need all of them.
@@ -66,17 +66,17 @@ class Model:
         sources = {name: element for name, element in self.elements.items() if isinstance(element, Source)}
         return {name: source.value for name, source in sources.items() if source.value is not None}
 
-    @cached_property
+    @once
     def nodes(self) -> tuple[str, ...]:
         """Names of nodes, as the elements bring them."""
         return nodes_of(self.elements)
 
-    @cached_property
+    @once
     def references(self) -> tuple[str, ...]:
         """Nodes against which potentials are: ground, and one of each part behind transformers or gyrators."""
         return tuple(references(self.elements, self.nodes, check_node(self.ground)))
 
-    @cached_property
+    @once
     def edges(self) -> tuple[Edge, ...]:
         """Pairs of terminals, of two-ports both. Raises ValueError while positions are missing."""
         missing = [name for name in self.switches if name not in self.positions]
@@ -84,27 +84,27 @@ class Model:
             raise ValueError(f"{', '.join(map(repr, missing))} must have positions, see circuit.at({{name: closed}})")
         return edges_of(self.elements, self.positions)
 
-    @cached_property
+    @once
     def incidence(self) -> Array:
         """A (nodes, edges): 1 where an edge leaves a node, −1 where it ends; A i = 0, v = Aᵀe (eq. (2.24), (2.25))."""
         return incidence(self.edges, self.nodes)
 
-    @cached_property
+    @once
     def reduced_incidence(self) -> Array:
         """A without the rows of references."""
         return self.incidence[[node not in self.references for node in self.nodes]]
 
-    @cached_property
+    @once
     def tree(self) -> Tree:
         """The tree whose voltages, with the currents of the links, stand for all."""
         return normal_tree(self.edges, self.reduced_incidence, self.elements)
 
-    @cached_property
+    @once
     def assembly(self) -> Assembly:
         """States, J and B by name."""
         return Assembly(self.tree, self.elements)
 
-    @cached_property
+    @once
     def readings(self) -> Readings:
         """How voltages and currents of all edges follow from states and inputs."""
         return Readings(self.assembly, self.reduced_incidence)

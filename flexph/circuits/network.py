@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..dirac.structure import DiracStructure
 from ..dirac.system import PortHamiltonian
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.memo import once
 from ..switching import SwitchingPHDAE, SwitchingTrajectory
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
@@ -52,7 +52,7 @@ class Circuit(Model):
         K[cuts:, list(tree.tree)], K[cuts:, list(tree.links)] = -tree.M.T, np.eye(count - cuts)
         return F, K
 
-    @cached_property
+    @once
     def structure(self) -> DiracStructure:
         """The Dirac structure: Kirchhoff's laws composed with transformers, gyrators, closed and open switches.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.linalg import qr
 from ..discretisation.descriptor_split import ParametrizedDescriptor
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
+from ..numerics.memo import Memo, once
 from ..numerics.ranks import rank_of
 from ..systems.nonlinear import PHDAE
 from ..systems.transformation import transform
@@ -70,7 +71,7 @@ class _Local(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Form:
+class _Form(Memo):
     """φ, ψ and U of the proof of [dg] theorem 8."""
 
     system: PHDAE
@@ -78,12 +79,12 @@ class _Form:
     functions: Callable[[Array], Array]
     jacobian: Callable[[Array], Any]
 
-    @cached_property
+    @once
     def p(self) -> int:
         """Number of functions."""
         return int(np.shape(self.functions(self.system.sample))[0])
 
-    @cached_property
+    @once
     def sizes(self) -> Array:
         """A size of each state, by which pivots are chosen: units do not decide."""
         x = self.system.sample
@@ -128,7 +129,7 @@ class _Form:
                 f"{np.abs(left).max() / np.abs(gradient).max():.1e} of its size at the sample"
             )
 
-    @cached_property
+    @once
     def choice(self) -> tuple[Array, Array, Array]:
         """Indices of the states that ψ₁ replaces (p,), of the algebraic ones (n − r,), of the parameters (r − p,)."""
         x, r = self.system.sample, self.decomposition.rank
@@ -140,7 +141,7 @@ class _Form:
         third = others[qr(more[:, others], mode="r", pivoting=True)[1][: r - self.p]]
         return np.sort(first), np.setdiff1d(others, third), np.sort(third)
 
-    @cached_property
+    @once
     def complement(self) -> Array:
         """Q (r − p, r), orthonormal rows that complete ℓ at the sample."""
         _, _, right = np.linalg.svd(self.weights(self.system.sample))
@@ -153,7 +154,7 @@ class _Form:
         _, second, third = self.choice
         return np.concatenate([self.functions(x), x[second], x[third]])
 
-    @cached_property
+    @once
     def phi(self) -> Callable[[Array], Array]:
         """x = φ(x̃) by Newton's method in the states that ψ₁ replaces, from the sample; the last one is kept."""
         solve = lru_cache(maxsize=8)(lambda key: self._solve(np.frombuffer(key)))
@@ -189,7 +190,7 @@ class _Form:
         """U at x̃."""
         return self._local(x).frame
 
-    @cached_property
+    @once
     def _local(self) -> Callable[[Array], _Local]:
         """What belongs to a state x̃; iterations ask for all of it at the same one."""
         found = lru_cache(maxsize=8)(lambda key: self._made(np.frombuffer(key)))

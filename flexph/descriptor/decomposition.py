@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.linalg import qr
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
+from ..numerics.memo import Memo, once
 from ..numerics.ranks import Subspaces, rank_of, subspaces
 
 LEFT_OVER = 1e-9
@@ -28,7 +28,7 @@ class Blocks(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Memo):
     """``U(x)ᵀE(x)V(x) = diag(Σ(x), 0)`` with orthogonal U (m, m), V (n, n) and regular Σ (r, r), near a state x₀.
 
     By [dg] theorem 11, from orthogonal U₀ and V₀ with U₀ᵀE(x₀)V₀ = diag(Σ₀, 0) and the constant rank r: U, V and Σ have
@@ -44,13 +44,13 @@ class Decomposition:
         object.__setattr__(self, "reference", check.array("reference", self.reference, (None,)))
         check.two_dimensional("E(x)", dense(self.matrix(self.reference)))
 
-    @cached_property
+    @once
     def first(self) -> tuple[Array, Array]:
         """U₀ (m, m) and V₀ (n, n), orthogonal: ranges of E(x₀) and E(x₀)ᵀ, then their complements."""
         found = self._subspaces
         return np.hstack([found.range, found.left_null]), np.hstack([found.rows, found.null])
 
-    @cached_property
+    @once
     def _subspaces(self) -> Subspaces:
         return subspaces(dense(self.matrix(self.reference)))
 
@@ -91,7 +91,7 @@ class Decomposition:
 
 
 @dataclass(frozen=True)
-class Echelon:
+class Echelon(Memo):
     """``U(x)ᵀE(x)Π = [[1, E₁₂(x)], [0, 0]]`` with regular U and a permutation Π of the columns ([dg] corollary 4).
 
     ``order`` (n,) are the columns of E in their new order, the r that Π puts first are chosen at the reference state
@@ -100,7 +100,7 @@ class Echelon:
 
     decomposition: Decomposition
 
-    @cached_property
+    @once
     def order(self) -> Array:
         """The columns in their new order."""
         d = self.decomposition

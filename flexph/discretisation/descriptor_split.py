@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg.lapack import dgecon as gecon
@@ -12,6 +11,7 @@ from scipy.linalg.lapack import dgetrf as getrf
 from scipy.linalg.lapack import dgetrs as getrs
 
 from ..numerics.arrays import Array
+from ..numerics.memo import Memo, once
 from ..numerics.ranks import equilibrated, rank_of, subspaces
 from ..systems.derivatives import dense
 from ..systems.nonlinear import PHDAE, Constant
@@ -22,7 +22,7 @@ PROBES, NEARBY = 3, 1e-2
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(Memo):
     """``U₁ᵀ E V₁`` is invertible, and E = U₁U₁ᵀ E V₁V₁ᵀ.
 
     Of a constant E by its singular value decomposition ([dg] proposition 2), of a semi-explicit one the choice of its
@@ -63,12 +63,12 @@ class Split:
         made: Array = self.U1 @ (found / columns[:, None])
         return made
 
-    @cached_property
+    @once
     def onto_states(self) -> Array:
         """V₁V₁ᵀ."""
         return self.V1 @ self.V1.T
 
-    @cached_property
+    @once
     def onto_costates(self) -> Array:
         """U₂U₂ᵀ."""
         return self.U2 @ self.U2.T
@@ -78,11 +78,11 @@ class Split:
         """Whether V₁V₁ᵀ is diagonal: states are differential or algebraic one by one."""
         return self._states is not None
 
-    @cached_property
+    @once
     def _states(self) -> Array | None:
         return _diagonal(self.onto_states)
 
-    @cached_property
+    @once
     def _costates(self) -> Array | None:
         return _diagonal(self.onto_costates)
 

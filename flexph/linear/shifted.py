@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.sparse.linalg import splu
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
+from ..numerics.memo import Memo, once
 from ..systems.linear import LinearPHDAE
 from .second_order import Split, split
 
@@ -40,7 +40,7 @@ class Pole(ValueError):
 
 
 @dataclass(frozen=True)
-class Shifted:
+class Shifted(Memo):
     """The matrix polynomial ``P(s) = A₀ + s A₁ + s² A₂`` of a system, and solutions with it by sparse LU.
 
     Systems that split into velocities and stresses (:func:`flexph.linear.second_order.split`) have unknowns (q, σ, λ),
@@ -58,29 +58,29 @@ class Shifted:
     system: LinearPHDAE
     ports: tuple[str, ...] | None = None
 
-    @cached_property
+    @once
     def split(self) -> Split | None:
         """Velocities and stresses, where the system has them."""
         return split(self.system)
 
-    @cached_property
+    @once
     def size(self) -> int:
         """Number of leading unknowns: displacements, or states."""
         return int(self.system.size if self.split is None else len(self.split.velocities))
 
-    @cached_property
+    @once
     def columns(self) -> Array:
         """The columns of B in use."""
         names = self.system.ports if self.ports is None else self.ports
         taken = [check.lookup("port", name, self.system.ports) for name in names]
         return np.concatenate([np.zeros(0, dtype=int), *(np.arange(t.start, t.stop) for t in taken)])
 
-    @cached_property
+    @once
     def weight(self) -> Any:
         """The inner product of the leading unknowns: M of a system that splits, E of another."""
         return self.system.E if self.split is None else self.split.M
 
-    @cached_property
+    @once
     def load(self) -> Array:
         """The right-hand side (B, 0), dense."""
         inputs = dense(self.system.B if self.split is None else self.split.B)
@@ -165,7 +165,7 @@ class Shifted:
         made: Array = self.load[: self.size].T @ solution[: self.size]
         return np.zeros_like(made) if self.split is None else made
 
-    @cached_property
+    @once
     def _scale(self) -> Array:
         """Powers of two that bring the unknowns to one unit: that of the square root of energy, strained one by one.
 
@@ -181,7 +181,7 @@ class Shifted:
         multiplier = _unit(_squares(rows, own))
         return np.concatenate([own, multiplier] if p is None else [own, stress, multiplier])
 
-    @cached_property
+    @once
     def _matrices(self) -> tuple[Any, Any, Any]:
         """A₀, A₁, A₂, scaled from both sides, on one pattern."""
         x, p, n, total = self.system, self.split, self.size, len(self._scale)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.memo import Memo, once
 from flexph.numerics.rotations import unit_sweeps
 
 from ..rotations.orientation import Orientation
@@ -20,7 +20,7 @@ Vector = Sequence[float] | Array
 
 
 @dataclass(frozen=True)
-class BodyAxes:
+class BodyAxes(Memo):
     """Origin P and rotation R of one body: free, ``ζ = (r_P, orientation)`` and ``ϖ = (v_P, ω)`` in body axes; or
     turning about a fixed point P, ``ζ = orientation`` and ``ϖ = ω``.
 
@@ -40,14 +40,14 @@ class BodyAxes:
         """The origin moves."""
         return self.pivot is None
 
-    @cached_property
+    @once
     def parts(self) -> dict[str, slice]:
         """Names of positions."""
         start = self.dim if self.free else 0
         place = {"position": slice(0, start)} if self.free else {}
         return {**place, "orientation": slice(start, start + self.orientation.size)}
 
-    @cached_property
+    @once
     def velocity_parts(self) -> dict[str, slice]:
         """Names of velocities."""
         start = self.dim if self.free else 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from flexph import Invariants
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, dense
-from flexph.numerics.memo import Memo
+from flexph.numerics.memo import Memo, once
 
 from .dissipation import force_of
 from .layout import Layout, lay_out, name_of, row_labels
@@ -76,21 +75,21 @@ class SystemModel(Memo):
         """n_kin."""
         return len(self.mass)
 
-    @cached_property
+    @once
     def layout(self) -> Layout:
         """Where ζ, ϖ, λ and μ stand in x."""
         rows = {c.name: len(row_labels(c, self.sample)) for c in self._rowed}
         widths = (self.positions, self.velocities, len(self.c(self.sample)), len(self.A(self.sample)))
         return lay_out(widths, self.parts, self.velocity_parts, rows)
 
-    @cached_property
+    @once
     def port_slices(self) -> dict[str, slice]:
         """The columns of B by port."""
         widths = [at(p.matrix, self.sample).shape[1] for p in self.ports.values()]
         ends = np.cumsum(widths).tolist()
         return {name: slice(end - w, end) for name, end, w in zip(self.ports, ends, widths, strict=True)}
 
-    @cached_property
+    @once
     def constraint_names(self) -> tuple[str, ...]:
         """Names of the rows of (c'Z, A)."""
         return tuple(row for c in self._rowed for row in row_labels(c, self.sample))
@@ -104,7 +103,7 @@ class SystemModel(Memo):
         """What a velocity is called."""
         return name_of(self.velocity_parts, index, "velocity")
 
-    @cached_property
+    @once
     def potentials(self) -> tuple[Potential | Invariants, ...]:
         """The potentials whose sum V is."""
         given = self.potential
@@ -113,20 +112,20 @@ class SystemModel(Memo):
         wanted = "a Potential(energy, gradient), Invariants, or a tuple or list of them"
         return (given,) if isinstance(given, Potential | Invariants) else entries("potential", given, wanted)
 
-    @cached_property
+    @once
     def massless(self) -> Array:
         """An orthonormal basis of ker M (n_kin, j)."""
         unit, kernel = self._scaled_mass
         return np.linalg.qr(kernel / unit[:, None])[0]
 
-    @cached_property
+    @once
     def completed_mass(self) -> Array:
         """M, made positive definite by a mass of its own size along its kernel."""
         unit, kernel = self._scaled_mass
         sized = unit[:, None] * kernel
         return self.mass + sized @ sized.T
 
-    @cached_property
+    @once
     def _scaled_mass(self) -> tuple[Array, Array]:
         """Units in which M has a unit diagonal, and its kernel in them."""
         diagonal = np.diag(self.mass)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from scipy import sparse
 
 from ...numerics.arrays import Array
 from ...numerics.checks import listed
+from ...numerics.memo import Memo, once
 from .matrix_text import matrix_market
 
 FREEDOMS = {name: i for i, name in enumerate(("UX", "UY", "UZ", "ROTX", "ROTY", "ROTZ"), 1)}
@@ -19,7 +19,7 @@ FREEDOMS = {name: i for i, name in enumerate(("UX", "UY", "UZ", "ROTX", "ROTY", 
 
 
 @dataclass(frozen=True)
-class NodalOrder:
+class NodalOrder(Memo):
     """Displacements node by node (x, y[, z]) in the order of ``numbers`` (N,), the node numbers of another program.
 
     ``mapping`` (n, 2): node and degree of freedom of each row of matrices that have no labels of their own, or None
@@ -30,7 +30,7 @@ class NodalOrder:
     dim: int
     mapping: Array | None = None
 
-    @cached_property
+    @once
     def _row(self) -> dict[int, int]:
         return {int(number): i for i, number in enumerate(self.numbers)}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,14 @@ from ...meshes.cell_nodes import NODES
 from ...meshes.facets import Facets, boundary
 from ...numerics import checks as check
 from ...numerics.arrays import Array
+from ...numerics.memo import Memo, once
 
 FLAT = 1e-9
 """Spread of z over that of x and y up to which a mesh of surface cells lies in a plane."""
 
 
 @dataclass(frozen=True)
-class ForeignNodes:
+class ForeignNodes(Memo):
     """Positions (N, d) [m], node numbers (N,) of the other program, cells (kind, nodes) of the body.
 
     ``regions``: named nodes, as rows of positions; ``rows`` (n,): the row of each point of a mesh, −1 where no cell has
@@ -34,7 +34,7 @@ class ForeignNodes:
     volumes: frozenset[str] = frozenset()
     rows: Array | None = None
 
-    @cached_property
+    @once
     def boundary(self) -> list[Facets]:
         """Facets on the boundary of the cells, where cells are known."""
         return boundary(self.cells)

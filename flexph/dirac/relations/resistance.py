@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.factors.definiteness import check_semi_definite
+from ...numerics.memo import Memo, once
 from ...numerics.subspaces import RANK, rank_of, unit_rows
 
 Control = Literal["effort", "flow"]
@@ -67,7 +67,7 @@ class Resistance(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class LinearResistance(Resistance):
+class LinearResistance(Memo, Resistance):
     """``R_f f + R_e e = 0``, ``R_f R_eᵀ = R_e R_fᵀ ⪰ 0``, ``rank [R_f R_e] = m`` ([survey] eq. (2.10)-(2.12)).
 
     Then ``f = R_eᵀ λ, e = −R_fᵀ λ`` and eᵀf = −λᵀ R_f R_eᵀ λ ≤ 0: nothing is generated. With R_f = 1 it is
@@ -122,7 +122,7 @@ class LinearResistance(Resistance):
         """r = rank R_f."""
         return self.directions.shape[1]
 
-    @cached_property
+    @once
     def directions(self) -> Array:
         """Orthonormal columns K (m, r) of im R_f."""
         u, values, _ = np.linalg.svd(self.flow)

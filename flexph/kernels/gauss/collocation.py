@@ -19,13 +19,13 @@ Constraints on velocities and squares of products (:mod:`flexph.kernels.rolling`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.gauss_tableau import Tableau
+from ...numerics.memo import Memo, once
 from ...numerics.rotations import entries, from_entries, moment, skew, spin_product, sweep, turned, turned_spins
 from ..arrays import Arrays
 from ..gradient import velocity_slices
@@ -36,14 +36,14 @@ from .stages import Given, Onset, Rates, Stages
 
 
 @dataclass(frozen=True)
-class Collocation:
+class Collocation(Memo):
     """Gauss collocation of a small mechanism."""
 
     arrays: Arrays
     tableau: Tableau
     rows: int  # constraints
 
-    @cached_property
+    @once
     def spin_rows(self) -> Array:
         """What constraints on velocities are of the world spins of all bodies, (g, b·s)."""
         t, (bodies, s) = self.arrays.rolling, self.arrays.columns.omega.shape

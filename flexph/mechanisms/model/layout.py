@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, pairwise
 from types import MappingProxyType
 
 from ...bodies.body import Body
 from ...numerics.arrays import Array
+from ...numerics.memo import Memo, once
 from ...numerics.rotations import entry_count, spins
 
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(Memo):
     """Where everything is in the flat state x = (r, R, u | ṙ, ω, u̇ | σ, e | λ) of a mechanism.
 
     r centre of mass, R kept rotation entries, u deformation, ṙ world velocity, ω body spin, σ stresses, e spring
@@ -62,7 +62,7 @@ class Layout:
         """r, R, u, ṙ, ω, u̇, σ, e as flat views of x."""
         return tuple(x[part] for part in self._splits)
 
-    @cached_property
+    @once
     def _splits(self) -> tuple[slice, ...]:
         sizes = (*self.position_sizes, *self.velocity_sizes, self.stresses, self.springs)
         return tuple(slice(a, b) for a, b in pairwise(accumulate(sizes, initial=0)))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from ...bodies.body import Body
 from ...joints.rows.connection import Connection, measures
 from ...numerics.arrays import Array
-from ...numerics.memo import Memo
+from ...numerics.memo import Memo, once
 from .layout import Layout, lay_out
 from .network import Network, build_network
 
@@ -34,13 +33,13 @@ class Model(Memo):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state | {"bodies": MappingProxyType(state["bodies"])})
 
-    @cached_property
+    @once
     def layout(self) -> Layout:
         """Where everything is in the flat state, by name."""
         springs = tuple(name for name, measure in measures(self.connections) if measure.stiffness > 0.0)
         return lay_out(self.bodies, springs, self.constraint_names)
 
-    @cached_property
+    @once
     def network(self) -> Network:
         """The flat arrays the kernels see."""
         return build_network(self.bodies, self.connections, self.gravity)
