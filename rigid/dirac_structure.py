@@ -10,6 +10,7 @@ import numpy as np
 from flexph import DiracStructure, LagrangianSubspace
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.differences import CENTRAL, central
 from flexph.numerics.ranks import rank_of
 
 from .system.system import MultibodySystem
@@ -19,8 +20,6 @@ RANK = 1e-10
 """Singular value over the largest one below which M, or c', counts as singular."""
 MEMBER = 1e-10
 """Relative residual up to which a state counts as a member."""
-DIFFERENCE = np.cbrt(np.finfo(float).eps)
-"""Step of central differences, relative to a position or to one: they then err by eps^(2/3) = 4e-11."""
 SYMMETRIC = 1e-6
 """Relative defect of a Hessian by differences beyond which its gradient is none."""
 STORED = ("positions", "momenta", "resistive")
@@ -130,11 +129,10 @@ class LagrangianSubmanifold:
             return s.V_gradient(at_zeta) + s.c_jacobian(at_zeta).T @ lam
 
         largest = float(np.abs(zeta).max(initial=0.0)) or 1.0
-        steps = DIFFERENCE * np.where(zeta != 0.0, np.abs(zeta), largest)
-        moves = np.diag(steps)
-        made = np.array([(force(zeta + m) - force(zeta - m)) / (2.0 * h) for m, h in zip(moves, steps, strict=True)])
+        steps = CENTRAL * np.where(zeta != 0.0, np.abs(zeta), largest)
+        made = np.array([central(force, zeta, move) for move in np.diag(steps)]) / steps[:, None]
         size, skew = float(np.abs(made).max(initial=0.0)), float(np.abs(made - made.T).max(initial=0.0))
-        noise = DIFFERENCE**2 * float(np.abs(force(zeta)).max(initial=0.0))
+        noise = CENTRAL**2 * float(np.abs(force(zeta)).max(initial=0.0))
         if skew > SYMMETRIC * size + noise:
             raise ValueError(
                 f"∇V + c'ᵀλ must be the gradient of a function: its slopes differ from their transpose by {skew:.1e} "

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.differences import CENTRAL, central
 from flexph.numerics.ranks import rank_of
 
 from .system.probes import probes
@@ -21,8 +23,6 @@ CONSTANT = 1e-8
 compared are reached along S to about 1e-9."""
 RANK = 1e-10
 """Singular value over the largest one below which columns of S, or rows of A, depend on others."""
-DIFFERENCE = np.cbrt(np.finfo(float).eps)
-"""Step of central differences along the motion, relative to the positions: they then err by eps^(2/3) = 4e-11."""
 SLOPE, NOISE = 1e-4, 1e-14
 """Defect of a given Ṡ over its largest entry that is a mistake, and round-off of S, in the same differences."""
 Rate = Callable[[Array, Array], Array]
@@ -157,9 +157,8 @@ def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tu
     speed = float(np.abs(along).max(initial=0.0))
     if speed == 0.0:
         return np.zeros_like(at(basis, zeta)), 1.0
-    step = part * DIFFERENCE * (float(np.abs(zeta).max(initial=0.0)) or 1.0) / speed
-    made: Array = (at(basis, zeta + step * along) - at(basis, zeta - step * along)) / (2.0 * step)
-    return made, step
+    step = part * CENTRAL * (float(np.abs(zeta).max(initial=0.0)) or 1.0) / speed
+    return central(partial(at, basis), zeta, step * along) / step, step
 
 
 class _Gyroscopic:

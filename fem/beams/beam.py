@@ -11,12 +11,13 @@ from scipy import sparse
 from flexph import Body, Elasticity, Inertia, LoadPort, Port
 from flexph.bodies.body import Momenta
 from flexph.numerics import checks as check
+from flexph.numerics.gauss_tableau import gauss_points
 from flexph.numerics.rotations import spins
 
 from ..materials.damping import Damping, damped
 from ..materials.materials import Material, Section
 from .buckling import buckling_loads
-from .elements import Field, Pair, gauss
+from .elements import Field, Pair
 from .elements import pair as pair_named
 from .line_mesh import REFERENCES, LineMesh, Reference, interleave, line_mesh
 from .line_view import line_view
@@ -181,7 +182,7 @@ def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain)
 
 def _compliance(stress: Field, mesh: LineMesh) -> sparse.csr_array:
     """∫ψψᵀ dx of a stress field; as many Gauss points as it has coefficients on an element are exact."""
-    local, weight = gauss(stress.local)
+    local, weight = gauss_points(stress.local)
     rows = stress.rows(local, mesh.step)
     made = sparse.csr_array(rows.T @ sparse.diags_array(mesh.step * np.tile(weight, mesh.elements)) @ rows)
     made.eliminate_zeros()
@@ -203,7 +204,7 @@ def _of_element(rows: sparse.csr_array, element: int, elements: int) -> sparse.c
 
 def _load(mesh: LineMesh) -> LoadPort:
     """Mean displacement of each element; 2 Gauss points are exact for the cubic."""
-    local, weight = gauss(2)
+    local, weight = gauss_points(2)
     mean = sparse.kron(sparse.eye_array(mesh.elements), weight[None, :]).tocsr()
     shapes = interleave(*(mean @ mesh.rows(name, local) for name in mesh.displacements))
     middle = mesh.on_axis(mesh.points(np.array([0.5])))

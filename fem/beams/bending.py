@@ -12,10 +12,11 @@ from scipy import sparse
 from flexph import LinearPHDAE, modes
 from flexph.numerics import checks as check
 from flexph.numerics.factors.low_rank import inverse_by_blocks
+from flexph.numerics.gauss_tableau import gauss_points
 
 from ..materials.damping import Damping
 from ..materials.materials import Material, Section
-from .elements import Field, gauss
+from .elements import Field
 
 Causality = Literal["force", "velocity"]
 UNDAMPED = Damping()
@@ -133,7 +134,7 @@ class _Mesh(NamedTuple):
 
     def load(self, degree: int) -> Any:
         """∫ φ p dx of polynomials that are 1 at one of the d + 1 Gauss points of an element: Lagrange's."""
-        nodes, (points, weight) = gauss(degree + 1)[0], gauss(4)
+        nodes, (points, weight) = gauss_points(degree + 1)[0], gauss_points(4)
         basis = np.linalg.solve(np.vander(nodes).T, np.vander(points, degree + 1).T)  # (d + 1, points)
         spread = sparse.kron(sparse.eye_array(self.velocity.elements), (basis * weight).T)
         above = self.kept.T @ (self.step * self.velocity.rows(points, self.step).T @ spread)
@@ -141,7 +142,7 @@ class _Mesh(NamedTuple):
 
     def _product(self, left: Field, right: Field, *, curved: bool = False) -> Any:
         """∫ left rightᵀ dx, or with the curvature of the right field; 4 Gauss points are exact."""
-        points, weight = gauss(4)
+        points, weight = gauss_points(4)
         w = sparse.diags_array(self.step * np.tile(weight, left.elements))
         made = left.rows(points, self.step).T @ w @ right.rows(points, self.step, 2 if curved else 0)
         return sparse.csr_array(made)

@@ -16,6 +16,7 @@ from skfem.element import ElementLineHermite, ElementLineP0, ElementLineP1, Elem
 
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.gauss_tableau import gauss_points
 
 _ELEMENTS = {"P0": ElementLineP0, "P1": ElementLineP1, "P2": ElementLineP2, "Hermite": ElementLineHermite}
 _NODAL = {"P1": 1, "P2": 1, "Hermite": 2}
@@ -81,7 +82,7 @@ class Field:
 def _table(family: str, points: Array) -> tuple[Array, ...]:
     """Shape functions and their derivatives on [0, 1]: arrays (local, points)."""
     if family == "Gauss":
-        (a, b), x = gauss(2)[0], np.asarray(points, dtype=float)
+        (a, b), x = gauss_points(2)[0], np.asarray(points, dtype=float)
         return np.array([(x - b) / (a - b), (x - a) / (b - a)]), np.outer([1.0, -1.0], np.ones_like(x)) / (a - b)
     # a new element each time: scikit-fem keeps caches on element objects
     element = _ELEMENTS[family]()
@@ -143,9 +144,3 @@ moments has a kernel and is not offered."""
 def pair(name: str) -> Pair:
     """The pair of that name."""
     return PAIRS[check.choice("pair", name, PAIRS)]
-
-
-def gauss(points: int) -> tuple[Array, Array]:
-    """Gauss points and weights on [0, 1], exact for degree 2·points − 1."""
-    x, w = np.polynomial.legendre.leggauss(points)
-    return 0.5 * (x + 1.0), 0.5 * w

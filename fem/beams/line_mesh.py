@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from flexph.numerics.gauss_tableau import gauss_points
 from flexph.numerics.memo import Memo, once
 
 from ..meshes.null_space import null_space
-from .elements import Field, Pair, gauss
+from .elements import Field, Pair
 
 Reference = Literal["cantilever", "simply_supported", "mean_axis"]
 REFERENCES: tuple[Reference, ...] = ("cantilever", "simply_supported", "mean_axis")
@@ -100,7 +101,7 @@ class LineMesh(Memo):
 
     def quadrature(self) -> tuple[np.ndarray, np.ndarray]:
         """4 Gauss points of every element, local, and weights of all [m]: exact for Hermite masses (degree 6)."""
-        local, weight = gauss(4)
+        local, weight = gauss_points(4)
         return local, self.step * np.tile(weight, self.elements)
 
     def rows(self, name: str, local: np.ndarray, derivative: int = 0) -> sparse.csr_array:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flexph.numerics.arrays import Array
+from flexph.numerics.gauss_tableau import gauss_points
 
 from ..meshes.regions import Region, region
 from .model import MASS, PlateModel
@@ -56,16 +57,16 @@ def samples(model: PlateModel, place: Place) -> list[tuple[int, Array, Array, Ar
 
 def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Array, Array]]:
     """Gauss points on the edges of cells (block, cell, number), with lengths for weights."""
-    share, weights = np.polynomial.legendre.leggauss(EDGE_POINTS)
+    share, weights = gauss_points(EDGE_POINTS)
     made = []
     for b in np.unique(places[:, 0]):
         own = places[places[:, 0] == b]
         corners = model.mesh.blocks[b].corners()[own[:, 1]]
         k, c = np.arange(len(own)), corners.shape[1]
         start, end = (model.mesh.points[corners[k, (own[:, 2] + i) % c]] for i in range(2))
-        points = start[:, None] + 0.5 * (1.0 + share)[:, None] * (end - start)[:, None]
+        points = start[:, None] + share[:, None] * (end - start)[:, None]
         length = np.linalg.norm(end - start, axis=1)
-        made.append((int(b), own[:, 1], points, 0.5 * length[:, None] * weights))
+        made.append((int(b), own[:, 1], points, length[:, None] * weights))
     return made
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from scipy.optimize import brentq
 
 from ..numerics import checks as check
+from ..numerics.differences import central
 from ..systems.inputs import Input
 from ..systems.resistive_relations import Relation, viscous
 
@@ -60,7 +61,7 @@ class Energy:
         if self.curvature is not None:
             return float(self.curvature(s))
         step = CURVATURE_STEP * max(abs(s), self.scale)
-        return float((self.slope(s + step) - self.slope(s - step)) / (2.0 * step))
+        return float(central(self.slope, s, step) / step)
 
     def state(self, effort: float) -> float:
         """The charge of a voltage, the flux of a current. Raises ValueError where H′ does not reach it."""

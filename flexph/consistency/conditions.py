@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from ..numerics.arrays import Array
+from ..numerics.differences import FORWARD, forward
 from ..numerics.ranks import equilibrated
 from ..systems.nonlinear import ROUND_OFF
-from .equations import FORWARD, LOST, OF_BALANCE, Equations, balances, balancing, sizes
+from .equations import LOST, OF_BALANCE, Equations, balances, balancing, sizes
 
 DEPENDENT = 1e-6
 """Singular value of the derivatives by algebraic states, equilibrated, over the largest one, below which an equation
@@ -153,7 +154,7 @@ class Conditions:
         These are at least what states change by in the shortest time scale 1/max|ẋ/size|, to a thousandth.
         """
         s, own = self.split, self.split.V2.T @ x
-        each = _differences(self.hidden, x, h, s.V2, self._unit)
+        each = forward(self.hidden, x, h, STEP * self._unit, directions=s.V2)
         size = np.abs(self.hidden(x - s.V2 @ own)) + np.abs(each) @ np.abs(own) + np.abs(h)
         assert self._slopes is not None  # those of h
         slopes, rate = np.abs(self._slopes[1]), np.abs(self.equations.rate(self.time, x))
@@ -185,7 +186,7 @@ class Conditions:
         previous, best = np.inf, np.inf
         for _ in range(ITERATIONS):
             defect = self.for_algebraic(x)
-            jacobian = _differences(self.for_algebraic, x, defect, V2, self._unit)
+            jacobian = forward(self.for_algebraic, x, defect, STEP * self._unit, directions=V2)
             scale = np.abs(jacobian).max(axis=1)
             if np.any(scale == 0.0) or not np.all(np.isfinite(jacobian)):
                 raise ArithmeticError(self._singular())
@@ -230,7 +231,7 @@ def _nearest(function: Callable[[Array], Array], unknowns: int) -> Array:
     y, one, best = np.zeros(unknowns), np.eye(unknowns), np.zeros(unknowns)
     for iteration in range(3 * ITERATIONS):
         here = function(y)
-        matrix = _differences(function, y, here, one, np.ones(unknowns))
+        matrix = forward(function, y, here, STEP * np.ones(unknowns), directions=one)
         largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
         scale = np.where(largest > 0.0, largest, 1.0)  # what nothing moves stays as it is
         first = iteration < ITERATIONS
@@ -244,12 +245,3 @@ def _nearest(function: Callable[[Array], Array], unknowns: int) -> Array:
             break
         y = y + change
     return best
-
-
-def _differences(function: Callable[[Array], Array], x: Array, here: Array, directions: Array, size: Array) -> Array:
-    """Derivatives along directions by forward differences."""
-    made = np.empty((here.size, directions.shape[1]))
-    for k, direction in enumerate(directions.T):
-        step = STEP * float(size[k])
-        made[:, k] = (function(x + step * direction) - here) / step
-    return made

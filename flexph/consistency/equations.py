@@ -11,14 +11,10 @@ import numpy as np
 from ..discretisation.descriptor_split import differential_split
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.differences import CENTRAL, FORWARD, central, forward
 from ..systems.derivatives import dense
 from ..systems.inputs import Forcing
 from ..systems.nonlinear import PHDAE, ROUND_OFF
-
-FORWARD = np.sqrt(np.finfo(float).eps)
-"""Step of a forward difference relative to the size of what is moved."""
-CENTRAL = np.cbrt(np.finfo(float).eps)
-"""Step of a central difference relative to the size of what is moved."""
 
 POINTS = 0.5 - 0.5 * np.cos(np.pi * np.arange(10) / 9.0)
 """Chebyshev points between 0 and 1, ends included."""
@@ -83,12 +79,8 @@ class Equations:
         return -self._differences(t, x, zero, size, self.split.V2)
 
     def _differences(self, t: float, x: Array, rate: Array, size: Array, directions: Array) -> Array:
-        here, made = self.residual(t, x, rate), np.empty((x.size, directions.shape[1]))
-        for k, direction in enumerate(directions.T):
-            step = FORWARD * float(np.abs(direction) @ np.maximum(size, np.abs(x)))
-            moved = x + step * direction
-            made[:, k] = (self.residual(t, moved, rate) - here) / step
-        return made
+        steps = FORWARD * np.maximum(size, np.abs(x)) @ np.abs(directions)
+        return forward(lambda x: self.residual(t, x, rate), x, self.residual(t, x, rate), steps, directions=directions)
 
     def rate(self, t: float, x: Array) -> Array:
         """V₁ᵀẋ (r,), the rate of the differential states."""
@@ -108,12 +100,11 @@ class Equations:
         if self.system.derivatives is not None:
             made: Array = -rows.T @ self.jacobian(t, x, zero, size)[0] @ V1
             return made
-        made = np.empty((rows.shape[1], V1.shape[1]))
+        slopes = np.empty((rows.shape[1], V1.shape[1]))
         for k, direction in enumerate(V1.T):
             step = CENTRAL * float(np.abs(direction) @ np.maximum(size, np.abs(x)))
-            change = self.flow(t, x + step * direction) - self.flow(t, x - step * direction)
-            made[:, k] = rows.T @ change / (2.0 * step)
-        return made
+            slopes[:, k] = rows.T @ central(partial(self.flow, t), x, step * direction) / step
+        return slopes
 
     def input_rate(self, t: float) -> Array:
         """u̇ at a time, by differences within the span, of those inputs that reach algebraic equations."""

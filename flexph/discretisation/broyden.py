@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..numerics.arrays import Array
+from ..numerics.differences import FORWARD, forward
 
 SETTLED = 1e-17
 """Expected size of the next correction, relative to the unknowns, at which the iterate is exact to round-off."""
@@ -172,13 +173,7 @@ def expected_reduction(change: float, previous: float) -> float:
 
 def _differences(residual: Callable[[Array], Array], x: Array, defect: Array, size: Array) -> Array:
     """Jacobian in scaled unknowns, by forward differences."""
-    made = np.empty((x.size, x.size))
-    relative = np.sqrt(np.finfo(float).eps)
-    for k in range(x.size):
-        moved = x.copy()
-        moved[k] += relative * max(abs(x[k]), size[k])
-        made[:, k] = (residual(moved) - defect) * (size[k] / (moved[k] - x[k]))
-    return made
+    return forward(residual, x, defect, FORWARD * np.maximum(np.abs(x), size)) * size
 
 
 def _inverted(jacobian: Array, iteration: int, previous: float) -> Array:

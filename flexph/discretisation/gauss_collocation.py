@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.polynomial import polynomial
 
 from ..numerics.arrays import Array
+from ..numerics.differences import FORWARD, forward
+from ..numerics.gauss_tableau import gauss
 from ..systems.nonlinear import PHDAE
 from .broyden import Newton
 from .descriptor_split import ParametrizedDescriptor, dense, differential_split, selection
 from .discrete_gradient_pairs import Advance
-
-FORWARD = np.sqrt(np.finfo(float).eps)
-"""Step of a forward difference relative to the size of a state."""
 
 
 class Gauss:
@@ -32,9 +30,8 @@ class Gauss:
         whole = isinstance(system.E, ParametrizedDescriptor)
         self.split = selection(system.size, slice(None)) if whole else differential_split(system)
         self.system, self.stages = system, stages
-        nodes, weights = np.polynomial.legendre.leggauss(stages)
-        self.c, self.b = 0.5 * (nodes + 1.0), 0.5 * weights
-        self.a = np.array([_integrals(self.c, end) for end in self.c])
+        tableau = gauss(stages)
+        self.c, self.b, self.a = tableau.nodes, tableau.weights, tableau.a
         self.to_end = np.array([np.prod([(1.0 - d) / (e - d) for d in self.c if d != e]) for e in self.c])
         self._newton, self.memory = Newton(), None
 
@@ -87,25 +84,10 @@ class Gauss:
         system, given = self.system, self.system.derivatives
         if given is not None:
             return given.of_descriptor(x, k) - given.of_flow(x, system.z(x), system.J(x) - system.R(x), u)
-        here, made = dense(system.E(x)) @ k - self._flow(x, u), np.empty((x.size, x.size))
-        for j in range(x.size):
-            moved = x.copy()
-            moved[j] += FORWARD * max(abs(x[j]), size[j])
-            made[:, j] = (dense(system.E(moved)) @ k - self._flow(moved, u) - here) / (moved[j] - x[j])
-        return made
+        defect = lambda x: dense(system.E(x)) @ k - self._flow(x, u)  # noqa: E731
+        return forward(defect, x, defect(x), FORWARD * np.maximum(np.abs(x), size))
 
     def _flow(self, x: Array, u: Array) -> Array:
         z = self.system.z(x)
         flow: Array = self.system.J(x) @ z - self.system.R(x) @ z
         return flow + self.system.port_matrices(x).flow(u) if u.size else flow
-
-
-def _integrals(nodes: Array, end: float) -> Array:
-    """∫₀^end of the Lagrange polynomials of the nodes."""
-    made = []
-    for node in nodes:
-        others = [d for d in nodes if d != node]
-        lagrange = polynomial.polyfromroots(others) if others else np.ones(1)
-        integral = polynomial.polyint(lagrange / np.prod([node - d for d in others]))
-        made.append(polynomial.polyval(end, integral))
-    return np.array(made)

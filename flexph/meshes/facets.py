@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..numerics.arrays import Array
+from ..numerics.gauss_tableau import gauss_points
 from .cell_nodes import FACETS, NODES, REFERENCE, SHAPE, facet_nodes
 
 Facets = tuple[str, Array]
@@ -57,8 +58,7 @@ def _rule(kind: str) -> tuple[Array, Array, Array]:
     corners = REFERENCE[SHAPE[kind]]
     nodes = np.array([corners[list(node)].mean(axis=0) for node in NODES[kind]])
     dim = corners.shape[1]
-    x, w = np.polynomial.legendre.leggauss(POINTS)
-    x, w = 0.5 * (x + 1.0), 0.5 * w
+    x, w = gauss_points(POINTS)
     at = np.stack(np.meshgrid(*[x] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
     weights = np.prod(np.stack(np.meshgrid(*[w] * dim, indexing="ij"), axis=-1).reshape(-1, dim), axis=1)
     if SHAPE[kind] == "triangle":  # the square collapsed to a triangle

@@ -1,4 +1,4 @@
-"""Derivatives of functions of the state by differences, of stated accuracy."""
+"""Derivatives of functions by differences, of stated accuracy."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ import numpy as np
 
 from .arrays import Array
 
+FORWARD = float(np.sqrt(np.finfo(float).eps))
+"""Step of forward differences, over the size of what is moved: they err by as much of the derivative."""
+CENTRAL = float(np.cbrt(np.finfo(float).eps))
+"""Step of central differences, over the size of what is moved: they err by eps^(2/3) = 4e-11 of the derivative."""
 STEP = 1e-3
 """Step of fourth-order differences, over the size of what is moved: they err by h⁴ = 1e-12 of the fifth derivative and
 by round-off, eps/h = 2e-13 of the function."""
@@ -32,6 +36,29 @@ def state_sizes(x: Array, parts: Iterable[slice] = ()) -> Array:
     return made
 
 
+def forward(
+    function: Callable[[Array], Array], x: Array, here: Array, steps: Array, *, directions: Array | None = None
+) -> Array:
+    """``(f(x + h d) − f(x))/h`` (m, k) with f(x) = ``here``, steps h (k,) along directions d (n, k), states by default.
+
+    Steps of states are rounded to those that they take.
+    """
+    if directions is None:
+        directions, steps = np.eye(x.size), (x + steps) - x
+    changes = [(function(x + h * d) - here) / h for h, d in zip(steps, directions.T, strict=True)]
+    return np.stack(changes, axis=-1) if changes else np.zeros((here.size, 0))
+
+
+def central(function: Callable[[Any], Any], x: Any, move: Any) -> Any:
+    """Change of a function over a move, ``½(f(x + m) − f(x − m))``."""
+    return 0.5 * (function(x + move) - function(x - move))
+
+
+def central_of_order_four(function: Callable[[Any], Any], x: Any, move: Any) -> Any:
+    """Change of a function over a move, ``(8 (f(x + m) − f(x − m)) − (f(x + 2m) − f(x − 2m)))/12``."""
+    return (8.0 * central(function, x, move) - central(function, x, 2.0 * move)) / 6.0
+
+
 def derivative(
     function: Callable[[Array], Any], x: Array, *, directions: Array | None = None, sizes: Array | None = None
 ) -> Array:
@@ -43,15 +70,14 @@ def derivative(
     x = np.asarray(x, dtype=float)
     sizes = state_sizes(x) if sizes is None else sizes
     moves = np.eye(x.size) if directions is None else directions
+    values = lambda x: np.asarray(function(x))  # noqa: E731
     made = []
     for way in moves.T:
         length = STEP * _length(way, sizes)
         if length == 0.0:
             made.append(np.zeros_like(np.asarray(function(x), dtype=float)))
             continue
-        one, two = (np.asarray(function(x + k * length * way)) - np.asarray(function(x - k * length * way))
-                    for k in (1.0, 2.0))  # fmt: skip
-        made.append((8.0 * one - two) / (12.0 * length))
+        made.append(central_of_order_four(values, x, length * way) / length)
     return np.stack(made, axis=-1) if made else np.zeros((*np.shape(function(x)), 0))
 
 

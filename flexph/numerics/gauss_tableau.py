@@ -1,4 +1,4 @@
-"""Gauss collocation: nodes, weights and coefficients, and those of what time prescribes."""
+"""Gauss quadrature and collocation: nodes, weights and coefficients, and those of what time prescribes."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ class Tableau(NamedTuple):
 
 
 @cache
+def gauss_points(points: int) -> tuple[Array, Array]:
+    """Gauss points on [0, 1] and their weights, exact for polynomials of degree 2·points − 1."""
+    nodes, weights = leggauss(points)
+    return 0.5 * (nodes + 1.0), 0.5 * weights
+
+
+@cache
 def gauss(stages: int) -> Tableau:
     """The tableau with so many stages.
 
@@ -41,8 +48,7 @@ def gauss(stages: int) -> Tableau:
 
     made symmetric in i and k. It sums up to zero over both where s > 1.
     """
-    points, doubled = leggauss(stages)
-    c, b = 0.5 * (points + 1.0), 0.5 * doubled
+    c, b = gauss_points(stages)
     powers = np.arange(stages)
     a = c[:, None] ** (powers + 1) / (powers + 1) @ np.linalg.inv(c[:, None] ** powers)
     e = b[:, None, None] * (a[:, :, None] * (a[None] - a[:, None]) + a[:, None] * a.T[None])

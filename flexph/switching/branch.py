@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ..consistency.conditions import Conditions, Inconsistency
-from ..consistency.equations import FORWARD, Equations
+from ..consistency.equations import Equations
 from ..discretisation.broyden import StepFailed
 from ..numerics.arrays import Array
+from ..numerics.differences import FORWARD
 
 SINGULAR = 1e-6
 """Smallest singular value of ∂g/∂x₂ over that at the start of the mode, below which a branch ends: at a fold, round-off
@@ -155,4 +156,4 @@ def noise(function: Callable[[float, Array], float], time: float, x: Array, size
         moved = x.copy()
         moved[i] += FORWARD * size[i]
         made += abs(function(time, moved) - here)
-    return relative * made / float(FORWARD)
+    return relative * made / FORWARD

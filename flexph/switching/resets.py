@@ -12,6 +12,7 @@ from ..consistency.conditions import CONSISTENT
 from ..consistency.equations import Equations, sizes
 from ..discretisation.descriptor_split import dense
 from ..numerics.arrays import Array
+from ..numerics.differences import central
 
 MET = 1e-13
 """Defect of a constraint over its largest terms at which a state needs no impulse."""
@@ -108,7 +109,7 @@ def _solved(
         slope = np.empty((here.size, D.shape[1]))
         for k in range(D.shape[1]):
             step = 1e-6 * unit[k] * D[:, k]
-            slope[:, k] = (defect(x + D @ mu + step) - defect(x + D @ mu - step)) / 2e-6
+            slope[:, k] = central(defect, x + D @ mu, step) / 1e-6
         scale = np.maximum(np.abs(slope).max(axis=1, keepdims=True), 1e-300)
         change = unit * np.linalg.lstsq(slope / scale, -here / scale[:, 0], rcond=1e-9)[0]
         mu = mu + change

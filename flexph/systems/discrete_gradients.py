@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
+from ..numerics.gauss_tableau import gauss_points
 
 ROUND_OFF = 4.0 * np.finfo(float).eps
 """A difference of H below this times |H| is round-off: correcting a gradient by it would only add noise."""
@@ -96,16 +96,8 @@ def check_discrete_gradient(
 def line_mean(gradient: Callable[[Array], Array], x0: Array, x1: Array, points: int) -> Array:
     """∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points: exact for polynomials of degree 2·points ([dg] definition 5)."""
     nodes, weights = gauss_points(points)
-    along = [gradient(x0 + 0.5 * (s + 1.0) * (x1 - x0)) for s in nodes]
-    made: Array = 0.5 * weights @ np.array(along)
-    return made
-
-
-@cache
-def gauss_points(points: int) -> tuple[Array, Array]:
-    """Nodes in [-1, 1] and weights."""
-    nodes, weights = np.polynomial.legendre.leggauss(points)
-    return nodes, weights
+    mean: Array = weights @ np.array([gradient(x0 + s * (x1 - x0)) for s in nodes])
+    return mean
 
 
 def discrete_jacobian(

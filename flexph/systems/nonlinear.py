@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
+from ..numerics.differences import CENTRAL
 from ..numerics.factors.definiteness import check_semi_definite
 from .derivatives import Derivatives
 from .discrete_gradients import Invariants
@@ -204,7 +205,7 @@ class PHDAE:
         size = np.maximum(np.abs(x), self.floor(x))
         # a state that carries energy is moved on its own scale: units differ from entry to entry
         size = np.where(np.abs(x * analytic) > 1e-3 * abs(self.H(x)), np.abs(x), size)
-        step = np.cbrt(np.finfo(float).eps) * np.where(size > 0.0, size, 1.0)
+        step = CENTRAL * np.where(size > 0.0, size, 1.0)
         numeric = np.empty(self.size)
         for i in range(self.size):
             up, down = x.copy(), x.copy()

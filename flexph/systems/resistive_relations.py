@@ -10,6 +10,7 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.differences import central
 
 PROBES = np.concatenate([-np.logspace(2, -6, 41), [0.0], np.logspace(-6, 2, 41)])
 """Rates at which the sign of a relation is checked, in its own unit [m/s] or [rad/s]."""
@@ -61,7 +62,7 @@ class Relation:
         if self.derivative is not None:
             return _each(self.derivative, s)
         step = DIFFERENCE * np.maximum(np.abs(s), 1.0)
-        return (self.force(s + step) - self.force(s - step)) / (2.0 * step)
+        return central(self.force, s, step) / step
 
     def resistance(self, rate: Any) -> Any:
         """ρ(s)/s ≥ 0, what R has of it ([dg] definition 2); at rest its limit ρ'(0)."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.differences import STEP, central_of_order_four
 from flexph.systems.inputs import Forcing, Input
 
 from .terms import PositionConstraint
@@ -23,8 +24,6 @@ DRIFTED = 1e-3
 from their ends."""
 SHAKEN = 0.1
 """The same of velocities, over those and what forces change in a step: constraints hold in the middles of steps."""
-STEP = 1e-3
-"""Step of the fourth-order differences along the motion, relative to the positions."""
 ITERATIONS = 30
 NOTHING = 1e-12
 """A multiplier over what the largest of all forces would make it, below which it is round-off of their balance."""
@@ -91,11 +90,8 @@ def _rate_of_rows(system: SystemModel, zeta: Array, omega: Array) -> Array:
     if speed == 0.0:
         return np.zeros((len(system.constraint_names), system.velocities))
     step = STEP * (float(np.abs(zeta).max(initial=0.0)) or 1.0) / speed
-    near, far = (
-        system.constraint_rows(zeta + a * step * along) - system.constraint_rows(zeta - a * step * along)
-        for a in (1.0, 2.0)
-    )
-    return (8.0 * near - far) / (12.0 * step)
+    rate: Array = central_of_order_four(system.constraint_rows, zeta, step * along) / step
+    return rate
 
 
 def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mapping[str, Input], time: float) -> Array:

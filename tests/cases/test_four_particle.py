@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from cases import four_particle
 from cases.four_particle import constraint_rates, constraints, drifts, four_particles, solve
+from flexph import DiscreteGradient
 from flexph.cli import main
 from flexph.integration.general.run import integrate_system
 
@@ -39,7 +40,7 @@ def test_the_compiled_case_is_the_plain_one():
     are the same."""
     system, times = four_particles(1.0), four_particle.times(0.01, 1.0)
     fast, plain = (
-        integrate_system(system, four_particle.START, times, method="gonzalez", inputs={}, compiled=compiled)
+        integrate_system(system, four_particle.START, times, method=DiscreteGradient("gonzalez", compiled=compiled), inputs={})
         for compiled in (None, False)
     )
     assert system.compiled

@@ -10,13 +10,12 @@ import numpy as np
 
 from ...numerics import checks as check
 from ...numerics.arrays import Array
+from ...numerics.differences import CENTRAL, central
 from ...systems.resistive_relations import Relation
 from .resistance import Control, LinearResistance, ModulatedResistance, Resistance
 
 NODES = (0.5 - np.sqrt(1.0 / 12.0), 0.5 + np.sqrt(1.0 / 12.0))
 """Gauss' quadrature on [0, 1], exact for slopes up to degree 3; what it errs by is put right by the splitting."""
-STEP = np.cbrt(np.finfo(float).eps)
-"""Step of central differences of F over the efforts."""
 PROBES = np.logspace(-3.0, 3.0, 7)
 """Efforts over their scale at which eᵀF(e) ≥ 0 is checked, in random directions."""
 DIRECTIONS = 4
@@ -126,9 +125,8 @@ class MultiportCharacteristic(Resistance):
         if self.slope is not None:
             return check.array("slope", self.slope(efforts), (self.size,) * 2)
         moved = float(np.max(np.abs(efforts) / self.scale)) or 1.0
-        steps = STEP * moved * self.scale
-        columns = [(self.force(efforts + h) - self.force(efforts - h)) / (2.0 * h.sum()) for h in np.diag(steps)]
-        return np.array(columns).T
+        steps = CENTRAL * moved * self.scale
+        return np.array([central(self.force, efforts, move) for move in np.diag(steps)]).T / steps
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
         """R ⪰ 0 and S = −Sᵀ with ``(R + S) e = F(e)``: the splitting of efforts over their ``scale``."""

@@ -11,6 +11,7 @@ from tqdm import tqdm
 from ...consistency.equations import Equations
 from ...consistency.start import start_of
 from ...numerics.arrays import Array
+from ...numerics.gauss_tableau import gauss_points
 from ...results.exchanged_energy import exchanged_energy
 from ...results.ledger import system_ledger
 from ...results.state_view import StateView
@@ -24,7 +25,7 @@ from ..times.step_size import tolerances_of_states
 from .cautions import Cautions
 from .library import SOLVERS, Problem, Solver, SolverFailed, require
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(3)
+NODES, WEIGHTS = gauss_points(3)
 """Quadrature of power on the interpolant: of order 6, above the interpolants'."""
 
 
@@ -124,8 +125,8 @@ class _Record:
         length = time - self.reached
         if length > 0.0:
             for node, weight in zip(NODES, WEIGHTS, strict=True):
-                t = self.reached + 0.5 * (node + 1.0) * length
-                self._sum = self._sum + 0.5 * weight * length * self.equations.power(t, solver.at(t))
+                t = self.reached + node * length
+                self._sum = self._sum + weight * length * self.equations.power(t, solver.at(t))
             self.reached, self.latest = time, solver.at(time)
 
     def _save(self) -> None:

@@ -13,7 +13,8 @@ from ...discretisation.discrete_gradient_pairs import GradientPair, Reached
 from ...numerics.arrays import Array
 from ...numerics.compiled_functions import compiled_function
 from ...numerics.compiling import announced
-from ...systems.discrete_gradients import MEAN_POINTS, gauss_points
+from ...numerics.gauss_tableau import gauss_points
+from ...systems.discrete_gradients import MEAN_POINTS
 from ...systems.nonlinear import PHDAE, Constant
 from .compiled_steps import (
     CONSTANT,
@@ -189,8 +190,8 @@ def _constants(system: PHDAE, kind: int, own: Any) -> Constants:
         onto_costates=_contiguous(split.onto_costates),
         to_costates=_contiguous(split.to_costates(matrices["E"]) if origins[0] == CONSTANT else np.zeros((n, 0))),
         completion=_contiguous(split.U2 @ split.V2.T),
-        nodes=0.5 * (nodes + 1.0),
-        weights=0.5 * weights,
+        nodes=nodes,
+        weights=weights,
         kind=kind,
         folded=int(kind == GONZALEZ and "E" not in own),
         given=np.array([getattr(system.derivatives, d, None) is not None for d in DERIVATIVES], dtype=np.int64),

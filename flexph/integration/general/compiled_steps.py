@@ -30,12 +30,12 @@ from ...discretisation.broyden import (
 from ...discretisation.discrete_gradient_pairs import FED_BACK, PARTS
 from ...numerics.arrays import Array
 from ...numerics.compiling import compiled
+from ...numerics.differences import FORWARD
 from ...systems.discrete_gradients import ROUND_OFF
 
 CONSTANT, OF_STATE, OF_STEP = 0, 1, 2  # where a matrix comes from
 MIDPOINT, GONZALEZ, MEAN_VALUE, INVARIANTS = 0, 1, 2, 3  # kinds of costates
 SOLVED = 0  # end of an iteration, beside those of newton.REASONS
-RELATIVE = float(np.sqrt(np.finfo(float).eps))  # of forward differences
 GROWING = len(PARTS)
 WIDE = 16  # numbers that compiled loops take at a time
 
@@ -368,7 +368,7 @@ def differences(
     """Write the derivative of the equation by x₁ in scaled unknowns, by forward differences."""
     moved = x1.copy()
     for k in range(x1.size):
-        moved[k] += RELATIVE * max(abs(x1[k]), size[k])
+        moved[k] += FORWARD * max(abs(x1[k]), size[k])
         ratio = size[k] / (moved[k] - x1[k])
         new = equation(f, c, x0, moved, u, before, h)[0]
         for i in range(x1.size):

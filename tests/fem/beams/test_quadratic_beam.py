@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 import fem
-from fem.beams.elements import gauss
 from flexph import reduce_body
+from flexph.numerics.gauss_tableau import gauss_points
 
 pytestmark = pytest.mark.processor
 
@@ -30,8 +30,8 @@ def response(body, generalised_force):
     return u, elastic.stress_of(u)
 
 
-def gauss_points(elements):
-    return (LENGTH / elements * (np.arange(elements)[:, None] + gauss(2)[0])).ravel()
+def points_of(elements):
+    return (LENGTH / elements * (np.arange(elements)[:, None] + gauss_points(2)[0])).ravel()
 
 
 @both_dimensions
@@ -44,7 +44,7 @@ def test_the_axial_force_of_a_spin_is_exact_at_the_gauss_points(elements, dim):
     spin = 1.7
     body = beam(elements, dim=dim)
     _, sigma = response(body, spin**2 * body.inertia.shape_lever[0, 0])
-    exact = 0.5 * DENSITY * AREA * spin**2 * (LENGTH**2 - gauss_points(elements) ** 2)
+    exact = 0.5 * DENSITY * AREA * spin**2 * (LENGTH**2 - points_of(elements) ** 2)
     np.testing.assert_allclose(sigma[: 2 * elements], exact, rtol=1e-12)
     np.testing.assert_allclose(sigma[2 * elements :], 0.0, atol=1e-12)
 
@@ -82,7 +82,7 @@ def test_von_karman_strain_is_the_best_line_on_each_element(reference, dim):
         fields = [np.polynomial.Polynomial.fit(x, values, 4).convert() for values in own]
         slope = [f.deriv() for f in fields]
         strain = slope[0] + sum((0.5 * s**2 for s in slope[1:]), start=0.0)
-        a, b = h * gauss(2)[0]
+        a, b = h * gauss_points(2)[0]
         for k, line in enumerate(([-b, 1.0], [-a, 1.0])):
             psi = np.polynomial.Polynomial(line) / ([a, b][k] - [b, a][k])
             assert strains[e, k] == pytest.approx((psi * strain).integ()(h) - (psi * strain).integ()(0.0), rel=1e-9)
