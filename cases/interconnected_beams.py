@@ -20,13 +20,13 @@ import numpy as np
 from scipy.sparse.linalg import spsolve
 
 import fem
-from fem.beams.elements import gauss
 from flexph import Gauss, LinearPHDAE, Trajectory, from_linear, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.interconnection.substructures import couple, substructure
 from flexph.linear.second_order import split
 from flexph.numerics.arrays import Array
+from flexph.numerics.gauss_tableau import gauss_points
 
 from .checks import converges, near, vanishes
 from .pictures import new_figure
@@ -61,7 +61,7 @@ def beams(elements: int) -> LinearPHDAE:
 
 def load_points(elements: int) -> Array:
     """Distances of the points of the load from the root of a beam [m]."""
-    return (np.arange(elements)[:, None] + gauss(DEGREE + 1)[0]).ravel() / elements
+    return (np.arange(elements)[:, None] + gauss_points(DEGREE + 1)[0]).ravel() / elements
 
 
 def start(elements: int) -> Array:

@@ -40,8 +40,8 @@ def test_the_compiled_case_is_the_plain_one():
     are the same."""
     system, times = four_particles(1.0), four_particle.times(0.01, 1.0)
     fast, plain = (
-        integrate_system(system, four_particle.START, times, method=DiscreteGradient("gonzalez", compiled=compiled), inputs={})
-        for compiled in (None, False)
+        integrate_system(system, four_particle.START, times, method=method, inputs={})
+        for method in (DiscreteGradient("gonzalez"), DiscreteGradient("gonzalez", compiled=False))
     )
     assert system.compiled
     np.testing.assert_allclose(fast.states[:, :24], plain.states[:, :24], atol=1e-12)
