@@ -11,7 +11,7 @@ from flexph import DiracStructure, LagrangianSubspace
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.differences import CENTRAL, central
-from flexph.numerics.ranks import rank_of
+from flexph.numerics.ranks import kernel, rank_of
 
 from .system.system import MultibodySystem
 from .system.terms import at
@@ -103,14 +103,14 @@ class LagrangianSubmanifold:
         zeta, tau = self._checked(zeta=zeta, tau=tau)
         s, slope = self.system, self.system.c_jacobian(zeta)
         _check_full(slope)
-        inverse, kernel = _inverse(s.mass)
+        inverse, left_null = _inverse(s.mass)
         n, k = s.positions, s.velocities
-        rows = np.zeros((len(slope) + len(kernel), n + k))
-        rows[: len(slope), :n], rows[len(slope) :, n:] = slope, kernel
+        rows = np.zeros((len(slope) + len(left_null), n + k))
+        rows[: len(slope), :n], rows[len(slope) :, n:] = slope, left_null
         hessian = np.zeros((n + k, n + k))
         hessian[:n, :n] = self._hessian(zeta, self.multipliers(zeta, tau))
         hessian[n:, n:] = inverse
-        free = _kernel(rows)
+        free = kernel(rows)
         return LagrangianSubspace(
             np.hstack([free, np.zeros_like(rows.T)]),
             np.hstack([hessian @ free, rows.T]),
@@ -195,8 +195,3 @@ def _inverse(mass: Array) -> tuple[Array, Array]:
     regular = np.abs(values) > RANK * np.abs(values).max(initial=0.0)
     kept = vectors[:, regular] / size[:, None]
     return (kept / values[regular]) @ kept.T, vectors[:, ~regular].T / size
-
-
-def _kernel(rows: Array) -> Array:
-    """Orthonormal columns of ker of rows that are independent."""
-    return np.linalg.svd(rows)[2][len(rows) :].T

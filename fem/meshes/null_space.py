@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import qr
+
+from flexph.numerics.ranks import pivots
 
 
 def null_space(rows: Any) -> sparse.csr_array:
     """Basis Z of the solutions of rows · Z u = 0: the coordinates that column pivoting picks follow from the others."""
     full = rows.toarray() if sparse.issparse(rows) else rows
     rank, size = full.shape
-    pivots = np.sort(qr(full, mode="r", pivoting=True)[1][:rank])
-    kept = np.setdiff1d(np.arange(size), pivots)
-    follow = -np.linalg.solve(full[:, pivots], full[:, kept])
+    held = np.sort(pivots(full)[:rank])
+    kept = np.setdiff1d(np.arange(size), held)
+    follow = -np.linalg.solve(full[:, held], full[:, kept])
     i, j = np.nonzero(follow)
     data = np.concatenate([np.ones(len(kept)), follow[i, j]])
-    row, column = np.concatenate([kept, pivots[i]]), np.concatenate([np.arange(len(kept)), j])
+    row, column = np.concatenate([kept, held[i]]), np.concatenate([np.arange(len(kept)), j])
     return sparse.csr_array((data, (row, column)), shape=(size, len(kept)))

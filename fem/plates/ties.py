@@ -15,6 +15,7 @@ from flexph.bodies.mean_axes import FILLED
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.factors.sparse_null_space import sparse_null_space
+from flexph.numerics.ranks import singular_vectors
 
 from ..meshes.null_space import null_space
 from ..solids.references import pinned
@@ -208,7 +209,6 @@ def _refuse_loose(model: PlateModel, basis: Any) -> None:
     motion = rigid_motion(model, np.arange(len(model.mesh.points)))[0].toarray()
     fit = sparse.linalg.splu(sparse.csc_array(basis.T @ basis))
     off = motion - basis @ fit.solve(np.asarray(basis.T @ motion))
-    values = np.linalg.svd(off, compute_uv=False)
-    loose = int(np.sum(values <= HELD * np.linalg.norm(motion)))
-    if loose:
+    held = singular_vectors(off, tolerance=HELD, size=float(np.linalg.norm(motion)), economy=True).rank
+    if loose := off.shape[1] - held:
         raise ValueError(f"supports must hold all six rigid motions of the plate, {loose} are left free")

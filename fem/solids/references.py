@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import qr
 from scipy.sparse.linalg import splu
 
 from flexph.bodies.mean_axes import FILLED
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.ranks import pivots
 from flexph.numerics.rotations import cross, spins
 
 from ..meshes.null_space import null_space
@@ -51,7 +51,7 @@ def _rigid_motion(model: SolidModel) -> Array:
 def pinned(basis: Any, motion: Array) -> Any:
     """A basis without those coordinates that hold the body best: rigid motions are large there, and independent."""
     own = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
-    pins = qr(own.T, mode="r", pivoting=True)[1][: own.shape[1]]
+    pins = pivots(own.T)[: own.shape[1]]
     return sparse.eye_array(basis.shape[1], format="csr")[:, np.setdiff1d(np.arange(basis.shape[1]), pins)]
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..numerics.subspaces import echelon, nearly_null
+from ..numerics.ranks import kernel, singular_vectors
+from ..numerics.subspaces import echelon
 from .quadratic import ROUND_OFF, QuadraticCasimir, in_words, quadratic_casimirs
 from .structure import codistribution
 from .view import SPREAD, SystemView
@@ -117,7 +118,7 @@ def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
         other = codistribution(view, view.x + sizes * rng.uniform(-1.0, 1.0, view.x.size))
         same = same and other.shape[1] == here.shape[1]
         off = np.vstack([off, np.eye(len(here)) - other @ other.T])
-        remaining = here @ nearly_null(off @ here, ALIKE)
+        remaining = here @ singular_vectors(off @ here, tolerance=ALIKE, size=1.0).null
         unchanged = unchanged + 1 if remaining.shape[1] == common.shape[1] else 0
         common = remaining
     return common, same
@@ -156,13 +157,13 @@ def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array |
     slopes = view.derivative(function, x, view.V1 * view.scales)  # (r, k, r)
     if not np.all(np.isfinite(slopes)):
         return np.zeros((here.shape[1], 0))
-    free = np.linalg.svd(here, full_matrices=True)[0][:, here.shape[1] :]
+    free = kernel(here.T)
     torsion = [free.T @ (s - s.T) @ free for s in slopes.transpose(1, 0, 2)]
     scale = max(float(np.abs(slopes).max(initial=0.0)), 1e-9)
     rows = np.array([t.ravel() for t in torsion]).T / scale
     if not rows.size:
         return np.eye(here.shape[1])
-    return nearly_null(rows, CLOSED)
+    return singular_vectors(rows, tolerance=CLOSED, size=1.0).null
 
 
 def _next(view: SystemView, function: Callable[[Array], Array], kept: Array) -> Callable[[Array], Array]:

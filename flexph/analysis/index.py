@@ -9,6 +9,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.differences import STEP
+from ..numerics.ranks import singular_vectors
 from .view import SystemView
 
 NOISE = 1e-12
@@ -205,8 +206,7 @@ def _pivots(A: Array) -> tuple[Array, Array, float]:
     """Rows and columns of an invertible block of full rank; the smallest singular value over the largest, scaled."""
     row, column = unit_scales(A)
     scaled = row[:, None] * A * column
-    values = np.linalg.svd(scaled, compute_uv=False)
-    rank = int(np.sum(values > REGULAR * max(values.max(initial=0.0), 1e-300)))
+    _, values, _, rank = singular_vectors(scaled, tolerance=REGULAR, economy=True)
     work, rows, columns = scaled.copy(), [], []
     for _ in range(rank):
         i, j = map(int, np.unravel_index(int(np.argmax(np.abs(work))), work.shape))

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..numerics.subspaces import echelon, nearly_null
+from ..numerics.ranks import singular_vectors
+from ..numerics.subspaces import echelon
 from .structure import codistribution
 from .view import SPREAD, SystemView
 
@@ -61,8 +62,7 @@ def quadratic_casimirs(view: SystemView, linear: Array, most: int) -> tuple[Quad
     conserved = _conserved(view, r)
     known = _products(linear * view.scales[:, None], r)
     rest = conserved - known @ (np.linalg.pinv(known) @ conserved)
-    u, values, _ = np.linalg.svd(rest, full_matrices=False)
-    basis = u[:, values > 1e-6]
+    basis = singular_vectors(rest, tolerance=1e-6, size=1.0, economy=True).range
     if not basis.shape[1]:
         return ()
     coefficients, _ = echelon(basis)
@@ -94,7 +94,7 @@ def _conserved(view: SystemView, r: int) -> Array:
         if alpha.shape[1] == r:
             return np.eye(m)
         total += r - alpha.shape[1]
-    return nearly_null(np.vstack(rows), ALIKE, relative=True)
+    return singular_vectors(np.vstack(rows), tolerance=ALIKE).null
 
 
 def _products(linear: Array, r: int) -> Array:

@@ -13,6 +13,7 @@ from ..mechanisms.model.state import State
 from ..numerics import checks as check
 from ..numerics import spans
 from ..numerics.arrays import Array, dense
+from ..numerics.ranks import singular_vectors
 from ..numerics.subspaces import null_space
 from .view import System, SystemView, state_names, view
 
@@ -91,5 +92,4 @@ def codistribution(here: SystemView, x: Array) -> Array:
     rows = np.vstack([J @ costates, here.resists.T @ costates])
     column = np.where(np.arange(rows.shape[1]) < r, 1.0, 1.0 / np.maximum(np.linalg.norm(rows, axis=0), 1e-300 + size))
     kernel = null_space(rows * column)[:r]
-    u, values, _ = np.linalg.svd(kernel, full_matrices=False)
-    return u[:, values > 1e-9]
+    return singular_vectors(kernel, tolerance=1e-9, size=1.0, economy=True).range

@@ -18,6 +18,7 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import derivative, state_sizes
 from ..numerics.memo import Memo, once
+from ..numerics.ranks import singular_vectors
 from ..numerics.subspaces import RANK, echelon
 from ..switching import SwitchingPHDAE
 from ..systems.inputs import Forcing, Input
@@ -189,8 +190,7 @@ class SystemView(Memo):
         units = np.eye(self.x.size)[:, own]
         if np.count_nonzero(inner) == own.size:
             return units
-        u, values, _ = np.linalg.svd(inner)
-        kept = u[:, values > RANK * max(float(values.max(initial=0.0)), 1e-300)]
+        kept = singular_vectors(inner, tolerance=RANK).range
         if kept.shape[1] == own.size:
             return units
         return echelon(units @ (kept * size[own, None]))[0]

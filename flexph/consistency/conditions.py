@@ -10,7 +10,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.differences import FORWARD, forward
-from ..numerics.ranks import equilibrated
+from ..numerics.ranks import equilibrated, singular_vectors
 from ..systems.nonlinear import ROUND_OFF
 from .equations import LOST, OF_BALANCE, Equations, balances, balancing, sizes
 
@@ -83,10 +83,9 @@ class Conditions:
         used = matrix.any(axis=1)
         one = np.eye(len(matrix))
         scaled, rows, _ = equilibrated(matrix[used])
-        left, values, _ = np.linalg.svd(scaled, full_matrices=True)
-        rank = int(np.sum(values > DEPENDENT * values.max(initial=0.0)))
-        back = one[:, used] @ (left / rows[:, None])
-        return np.hstack([one[:, ~used], back[:, rank:]]), back[:, :rank]
+        own = singular_vectors(scaled, tolerance=DEPENDENT)
+        back = one[:, used] @ (own.left / rows[:, None])
+        return np.hstack([one[:, ~used], back[:, own.rank :]]), back[:, : own.rank]
 
     def _columns(self, x: Array) -> Array:
         """Derivatives of all equations by the algebraic states (n, n − r), zero where they are round-off.

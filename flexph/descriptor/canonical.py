@@ -8,13 +8,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import qr
 
 from ..discretisation.descriptor_split import ParametrizedDescriptor
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
 from ..numerics.memo import Memo, once
-from ..numerics.ranks import rank_of
+from ..numerics.ranks import kernel, pivots, rank_of
 from ..systems.nonlinear import PHDAE
 from ..systems.transformation import transform
 from .decomposition import Decomposition
@@ -133,20 +132,18 @@ class _Form(Memo):
     def choice(self) -> tuple[Array, Array, Array]:
         """Indices of the states that ψ₁ replaces (p,), of the algebraic ones (n − r,), of the parameters (r − p,)."""
         x, r = self.system.sample, self.decomposition.rank
-        first = qr(self.slopes(x) * self.sizes, mode="r", pivoting=True)[1][: self.p]
+        first = pivots(self.slopes(x) * self.sizes)[: self.p]
         others = np.setdiff1d(np.arange(self.system.size), first)
         T, given = self.rows(x) * self.sizes, self.slopes(x) * self.sizes
         more = self.complement @ T
         more = more - more[:, first] @ np.linalg.solve(given[:, first], given)
-        third = others[qr(more[:, others], mode="r", pivoting=True)[1][: r - self.p]]
+        third = others[pivots(more[:, others])[: r - self.p]]
         return np.sort(first), np.setdiff1d(others, third), np.sort(third)
 
     @once
     def complement(self) -> Array:
         """Q (r − p, r), orthonormal rows that complete ℓ at the sample."""
-        _, _, right = np.linalg.svd(self.weights(self.system.sample))
-        made: Array = right[self.p :]
-        return made
+        return kernel(self.weights(self.system.sample)).T
 
     def psi(self, x: Array) -> Array:
         """x̃ = (ψ₁(x), x₂, x₃)."""

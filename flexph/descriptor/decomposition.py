@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import qr
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
 from ..numerics.memo import Memo, once
-from ..numerics.ranks import Subspaces, rank_of, subspaces
+from ..numerics.ranks import Subspaces, pivots, rank_of, subspaces
 
 LEFT_OVER = 1e-9
 """Schur complement over its terms up to which the rank of E(x) is that at the reference state: round-off of a product
@@ -105,7 +104,7 @@ class Echelon(Memo):
         """The columns in their new order."""
         d = self.decomposition
         rows = d.first[0][:, : d.rank].T @ dense(d.matrix(d.reference))
-        chosen: Array = qr(rows, mode="r", pivoting=True)[1]
+        chosen = pivots(rows)
         return np.concatenate([np.sort(chosen[: d.rank]), np.sort(chosen[d.rank :])])
 
     def at(self, x: Array) -> tuple[Array, Array]:

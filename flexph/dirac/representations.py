@@ -8,6 +8,7 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.ranks import singular_vectors
 from ..numerics.subspaces import RANK
 
 
@@ -48,10 +49,8 @@ def canonical_form(J: Array, G: Array) -> CanonicalForm:
     s are the directions of im G, r those of im G^⊥ in the kernel of J there, q and p the planes in which J turns there,
     scaled by the root of its frequency: T is orthogonal up to that scale.
     """
-    n = len(J)
-    u, values, _ = np.linalg.svd(G, full_matrices=True) if G.shape[1] else (np.eye(n), np.zeros(0), None)
-    rank = int(np.sum(values > RANK * values.max(initial=0.0)))
-    s, kept = u[:, :rank], u[:, rank:]
+    of_G = singular_vectors(G, tolerance=RANK)
+    s, kept = of_G.range, of_G.left_null
     inner = kept.T @ J @ kept
     turning, vectors = np.linalg.eigh(1j * (0.5 * (inner - inner.T)))
     level = RANK * max(float(np.abs(turning).max(initial=0.0)), 1e-300)
@@ -60,4 +59,4 @@ def canonical_form(J: Array, G: Array) -> CanonicalForm:
     scaled = kept @ vectors[:, planes] * np.sqrt(2.0 * turning[planes])
     q, p = scaled.real, scaled.imag
     rest = np.linalg.svd(inner)[0][:, 2 * planes.size :] if inner.size else np.zeros((0, 0))
-    return CanonicalForm(np.hstack([q, p, kept @ rest, s]), planes.size, rest.shape[1], rank)
+    return CanonicalForm(np.hstack([q, p, kept @ rest, s]), planes.size, rest.shape[1], of_G.rank)

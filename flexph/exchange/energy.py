@@ -16,6 +16,7 @@ from scipy.linalg import (
 
 from ..linear.state_space import StateSpace
 from ..numerics.arrays import Array
+from ..numerics.ranks import singular_vectors
 
 ACCURACY = 1e-8
 """Relative defect that is accepted of a computed energy, and of one that is given: Riccati solutions lose digits."""
@@ -134,9 +135,8 @@ def _lossless(a: Array, b: Array, c: Array) -> Array:
 def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> Array:
     """QB₂ = C₂ᵀ on the inputs without loss: with x = T(y₂, z), Q = diag((C₂B₂)⁻¹, Q_z)."""
     b2, c2, b1, c1 = b[:, bare], c[bare], b[:, ~bare], c[~bare]
-    live = np.linalg.svd(b2)[2] if min(b2.shape) else np.eye(b2.shape[1])
-    rank = int(np.linalg.matrix_rank(b2, tol=NOTHING * max(float(np.linalg.norm(b)), 1e-300))) if b2.size else 0
-    b2, c2 = b2 @ live[:rank].T, live[:rank] @ c2
+    live = singular_vectors(b2, tolerance=NOTHING, size=max(float(np.linalg.norm(b)), 1e-300)).rows
+    b2, c2, rank = b2 @ live, live.T @ c2, live.shape[1]
     if not rank:
         if not b1.shape[1]:
             return _lyapunov(a)

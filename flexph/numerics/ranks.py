@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -53,8 +54,62 @@ def rank_of(matrix: Array, *, tolerance: float = RANK) -> int:
     matrix, rank = np.asarray(matrix, dtype=float), 0
     for rows, columns in _blocks(matrix):
         A = equilibrated(matrix[np.ix_(rows, columns)])[0]
-        rank += _rank(np.linalg.svd(A, compute_uv=False), A.shape, tolerance)
+        values = np.linalg.svd(A, compute_uv=False)
+        rank += int(np.sum(values > _least(A.shape, tolerance) * values[0]))
     return rank
+
+
+class SingularVectors(NamedTuple):
+    """The singular value decomposition ``M = U diag(σ) Vᵀ`` of a matrix (m, n) of rank r, σ descending."""
+
+    left: Array  # U (m, m)
+    values: Array  # (min(m, n),)
+    right: Array  # Vᵀ (n, n)
+    rank: int
+
+    @property
+    def range(self) -> Array:
+        """Orthonormal columns (m, r) of im M."""
+        return self.left[:, : self.rank]
+
+    @property
+    def left_null(self) -> Array:
+        """Orthonormal columns (m, m − r) of ker Mᵀ."""
+        return self.left[:, self.rank :]
+
+    @property
+    def rows(self) -> Array:
+        """Orthonormal columns (n, r) of im Mᵀ."""
+        return self.right[: self.rank].T
+
+    @property
+    def null(self) -> Array:
+        """Orthonormal columns (n, n − r) of ker M."""
+        return self.right[self.rank :].T
+
+
+def singular_vectors(
+    matrix: Array, *, tolerance: float, size: float | None = None, economy: bool = False
+) -> SingularVectors:
+    """Decomposition of a matrix whose rows and columns have been brought to scale; its rank by its singular values.
+
+    Those above ``tolerance`` times ``size`` count, by default the largest one. ``economy`` leaves out the singular
+    vectors beyond the smaller side.
+    """
+    left, values, right = np.linalg.svd(matrix, full_matrices=not economy)
+    size = float(values.max(initial=0.0)) if size is None else size
+    return SingularVectors(left, values, right, int(np.sum(values > tolerance * size)))
+
+
+def kernel(rows: Array) -> Array:
+    """Orthonormal columns (n, n − m) of the kernel of independent rows (m, n)."""
+    return np.linalg.svd(rows)[2][len(rows) :].T
+
+
+def pivots(matrix: Array) -> Array:
+    """Columns of a matrix in the order in which QR with column pivoting takes them: independent ones first."""
+    order: Array = qr(matrix, mode="r", pivoting=True)[1]
+    return order
 
 
 @dataclass(frozen=True)
@@ -79,10 +134,9 @@ def subspaces(matrix: Array, *, tolerance: float = RANK) -> Subspaces:
     left, right = _Basis(m), _Basis(n)
     for i, j in _blocks(matrix):
         A, r, c = equilibrated(matrix[np.ix_(i, j)])
-        u, values, vt = np.linalg.svd(A)
-        rank = _rank(values, A.shape, tolerance)
-        left.add(i, u[:, rank:] / r[:, None])
-        right.add(j, vt[rank:].T / c[:, None])
+        own = singular_vectors(A, tolerance=_least(A.shape, tolerance))
+        left.add(i, own.left_null / r[:, None])
+        right.add(j, own.null / c[:, None])
     return Subspaces(*left.columns(), *right.columns())
 
 
@@ -134,10 +188,9 @@ def _sizes(lengths: Array) -> Array:
     return np.where(lengths > 0.0, lengths, 1.0)
 
 
-def _rank(values: Array, shape: tuple[int, ...], tolerance: float) -> int:
-    """How many singular values, in descending order, are not zero."""
-    least = max(tolerance, 10.0 * max(shape) * float(np.finfo(float).eps))
-    return int(np.sum(values > least * values[0])) if values.size else 0
+def _least(shape: tuple[int, ...], tolerance: float) -> float:
+    """The tolerance, at least the round-off of the decomposition."""
+    return max(tolerance, 10.0 * max(shape) * float(np.finfo(float).eps))
 
 
 def _blocks(matrix: Array) -> Iterator[tuple[Array, Array]]:

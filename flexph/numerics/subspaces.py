@@ -59,13 +59,6 @@ def null_space(rows: Array) -> Array:
     return ranks.subspaces(rows, tolerance=RANK).null
 
 
-def nearly_null(matrix: Array, level: float, *, relative: bool = False) -> Array:
-    """Orthonormal columns of singular values up to a level, which may be relative to the largest value."""
-    _, values, rows = np.linalg.svd(matrix, full_matrices=True)
-    bound = level * max(float(values[0]), 1e-300) if relative else level
-    return rows[np.append(values, np.zeros(len(rows) - values.size)) <= bound].T
-
-
 def echelon(columns: Array) -> tuple[Array, Array]:
     """A basis (n, k) of the span of independent columns with a unit matrix in k pivot rows, and those rows.
 

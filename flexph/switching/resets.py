@@ -13,6 +13,7 @@ from ..consistency.equations import Equations, sizes
 from ..discretisation.descriptor_split import dense
 from ..numerics.arrays import Array
 from ..numerics.differences import central
+from ..numerics.ranks import singular_vectors
 
 MET = 1e-13
 """Defect of a constraint over its largest terms at which a state needs no impulse."""
@@ -82,8 +83,7 @@ def _impulses(inner: Array) -> Array:
         return np.zeros((len(inner), 0))
     scale = np.sqrt(np.maximum(np.abs(inner).max(axis=1), np.abs(inner).max(axis=0)))
     scale = np.where(scale > 0.0, scale, 1.0)
-    _, values, right = np.linalg.svd(inner / scale[:, None] / scale[None, :])
-    kernel = right[values <= LOOSE * max(values.max(initial=0.0), 1e-300)].T / scale[:, None]
+    kernel = singular_vectors(inner / scale[:, None] / scale[None, :], tolerance=LOOSE).null / scale[:, None]
     return np.linalg.qr(kernel)[0]
 
 

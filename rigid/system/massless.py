@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from flexph.numerics.arrays import Array
+from flexph.numerics.ranks import singular_vectors
 
 from .probes import RANK, independence, listed, probes, sizes
 
@@ -48,7 +49,7 @@ def _undetermined(system: SystemModel, zeta: Array) -> Array:
     if rows.size:
         rows = rows / system.once(independence).rows[:, None]
     own = np.linalg.qr(unit[:, None] * system.massless)[0]
-    own = own @ _kernel(rows @ own)
+    own = own @ singular_vectors(rows @ own, tolerance=RANK, size=1.0).null
     if not own.shape[1]:
         return own
     free = own / unit[:, None]
@@ -56,7 +57,7 @@ def _undetermined(system: SystemModel, zeta: Array) -> Array:
     acting = [_change(system, zeta, free), free.T @ system.G(zeta, momenta) @ free]
     acting.append(np.column_stack([free.T @ system.tau_d(zeta, v) for v in free.T]))
     sized = [a / np.abs(a).max() for a in acting if a.any()]
-    return own @ _kernel(np.vstack(sized)) if sized else own
+    return own @ singular_vectors(np.vstack(sized), tolerance=RANK, size=1.0).null if sized else own
 
 
 def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
@@ -72,9 +73,3 @@ def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
             noise = ACTS * (np.abs(free.T) @ (np.abs(one) + np.abs(other)))
             made[:, k] = np.where(np.abs(change) > noise, change, 0.0)
     return made
-
-
-def _kernel(matrix: Array) -> Array:
-    """Orthonormal columns of the kernel of rows of size one."""
-    _, values, right = np.linalg.svd(matrix, full_matrices=True)
-    return right[int(np.sum(values > RANK)) :].T

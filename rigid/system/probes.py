@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from flexph.numerics.arrays import Array
+from flexph.numerics.ranks import SingularVectors, singular_vectors
 
 if TYPE_CHECKING:
     from .model import SystemModel
@@ -71,10 +72,8 @@ def _reached(system: SystemModel, direction: Array) -> Array:
 
 def allowed(rows: Array, omega: Array) -> Array:
     """The part of velocities that constraints leave."""
-    _, values, right = np.linalg.svd(rows, full_matrices=True)
-    rank = int(np.sum(values > RANK * values.max(initial=0.0)))
-    free = right[rank:]
-    return free.T @ (free @ omega)
+    free = singular_vectors(rows, tolerance=RANK).null
+    return free @ (free.T @ omega)
 
 
 class Independence:
@@ -95,13 +94,12 @@ class Independence:
 
     def dependent(self, zeta: Array) -> tuple[int, list[str]]:
         """The rank at a position, and the names of the rows that depend on each other there."""
-        left, values = self._decomposed(zeta)
-        rank = int(np.sum(values > RANK))
-        return rank, self._names(left[:, rank:])
+        own = self._decomposed(zeta)
+        return own.rank, self._names(own.left_null)
 
     def caution(self, zeta: Array) -> str | None:
         """What is to say where constraints lose rank, or are about to."""
-        left, values = self._decomposed(zeta)
+        left, values, _, _ = self._decomposed(zeta)
         if values.size == len(self.rows) and values[-1] >= LOSING * self._at_sample:
             return None
         return (
@@ -109,13 +107,10 @@ class Independence:
             "so, and their multipliers are hardly determined (a singular position)"
         )
 
-    def _decomposed(self, zeta: Array) -> tuple[Array, Array]:
-        """Left singular vectors and singular values of the scaled rows."""
+    def _decomposed(self, zeta: Array) -> SingularVectors:
+        """Singular vectors and values of the scaled rows."""
         scaled = self.system.constraint_rows(zeta) / self.columns / self.rows[:, None]
-        if not scaled.size:
-            return np.eye(len(scaled)), np.zeros(0)
-        left, values, _ = np.linalg.svd(scaled, full_matrices=True)
-        return left, values
+        return singular_vectors(scaled, tolerance=RANK, size=1.0)
 
     def _names(self, vectors: Array) -> list[str]:
         share = np.linalg.norm(vectors, axis=1)
@@ -123,7 +118,7 @@ class Independence:
 
     @cached_property
     def _at_sample(self) -> float:
-        return float(self._decomposed(self.system.sample)[1].min(initial=np.inf))
+        return float(self._decomposed(self.system.sample).values.min(initial=np.inf))
 
 
 def listed(names: list[str]) -> str:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh, qr
+from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import positive_solver
+from ...numerics.ranks import pivots, singular_vectors
 
 DENSE_LIMIT = 400
 """Degrees of freedom up to which modes are computed densely."""
@@ -30,8 +31,8 @@ class FreeOrFixed:
     def __init__(self, mass: Any, stiffness: Any, rigid: Array, fixed: np.ndarray) -> None:
         self.mass, self.stiffness, self.rigid, self.fixed = mass, stiffness, rigid, fixed
         if fixed.size:
-            values = np.linalg.svd(rigid[fixed] / np.linalg.norm(rigid, axis=0), compute_uv=False)
-            if len(values) < rigid.shape[1] or values[-1] < RANK * values[0]:
+            held = singular_vectors(rigid[fixed] / np.linalg.norm(rigid, axis=0), tolerance=RANK, economy=True)
+            if held.rank < rigid.shape[1]:
                 raise ValueError("fixed nodes must prevent every rigid motion, got too few, or nodes on a line")
 
     @cached_property
@@ -40,7 +41,7 @@ class FreeOrFixed:
         if self.fixed.size:
             return self.fixed
         unit = self.rigid / np.linalg.norm(self.rigid, axis=0)
-        return qr(unit.T, mode="r", pivoting=True)[1][: self.rigid.shape[1]]
+        return pivots(unit.T)[: self.rigid.shape[1]]
 
     @cached_property
     def _solve(self) -> Any:

@@ -13,6 +13,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.factors.definiteness import check_semi_definite
 from ...numerics.memo import Memo, once
+from ...numerics.ranks import singular_vectors
 from ...numerics.subspaces import RANK, rank_of, unit_rows
 
 Control = Literal["effort", "flow"]
@@ -110,7 +111,7 @@ class LinearResistance(Memo, Resistance):
     @property
     def admits_efforts(self) -> bool:
         """Whether every effort is possible: R_f is invertible."""
-        return not self.size or bool(np.linalg.svd(self.flow, compute_uv=False)[-1] > RANK)
+        return self.coordinates == self.size
 
     @property
     def is_constant(self) -> bool:
@@ -125,8 +126,7 @@ class LinearResistance(Memo, Resistance):
     @once
     def directions(self) -> Array:
         """Orthonormal columns K (m, r) of im R_f."""
-        u, values, _ = np.linalg.svd(self.flow)
-        return u[:, values > RANK]
+        return singular_vectors(self.flow, tolerance=RANK, size=1.0).range
 
     def matrix_of_efforts(self) -> Array:
         """R of ``f = −R e``; raises ValueError where not every effort is possible."""

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from ...numerics.arrays import Array, dense
+from ...numerics.ranks import singular_vectors
 from ...systems.linear import LinearPHDAE
 from ..elimination import eliminate
 from ..shifted import Pole, Shifted
@@ -35,14 +36,13 @@ def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
     a, b = dense(free.R) - dense(free.J), dense(free.B)
     scale = _scale(dense(free.E).diagonal(), a)
     a, b = scale[:, None] * a * scale, scale[:, None] * b
-    left, values, right = np.linalg.svd(a)
-    rank = int(np.sum(values > NOISE * values[0])) if values.size and values[0] > 0.0 else 0
-    if np.linalg.norm(left[:, rank:].T @ b) > 1e-9 * max(float(np.linalg.norm(b)), 1e-300):
+    own = singular_vectors(a, tolerance=NOISE)
+    if np.linalg.norm(own.left_null.T @ b) > 1e-9 * max(float(np.linalg.norm(b)), 1e-300):
         raise ValueError(
             "omega = 0 is a pole of the system: a motion without strain and damping (a rigid one) is driven or seen; "
             "begin at a frequency above 0 rad/s"
         )
-    found = right[:rank].T @ ((left[:, :rank].T @ b[:, output.shape[1] :]) / values[:rank, None])
+    found = own.rows @ ((own.range.T @ b[:, output.shape[1] :]) / own.values[: own.rank, None])
     return b[:, : output.shape[1]].T @ found
 
 

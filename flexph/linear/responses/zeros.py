@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eig, eigvals, qr, svd
+from scipy.linalg import eig, eigvals, qr
 
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...numerics.ranks import rank_of
+from ...numerics.ranks import rank_of, singular_vectors
 from ...systems.linear import LinearPHDAE
 from ..elimination import eliminate
 from ..modes.modes import poles
@@ -87,16 +87,15 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
 def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Array, Array]:
     """The same zeros with D of full row rank: outputs without feedthrough are differentiated, states they fix drop."""
     while True:
-        left, values, _ = svd(d) if min(d.shape) else (np.eye(d.shape[0]), np.zeros(0), None)
-        rank = int(np.sum(values > RANK))
-        if rank == d.shape[0]:
+        own = singular_vectors(d, tolerance=RANK, size=1.0)
+        if (rank := own.rank) == d.shape[0]:
             return a, b, c, d
-        c, d = left.T @ c, left.T @ d
-        held = _row_space(c[rank:])
-        kept = held.shape[0]
+        c, d = own.left.T @ c, own.left.T @ d
+        held = singular_vectors(c[rank:], tolerance=RANK, size=1.0, economy=True).rows
+        kept = held.shape[1]
         if kept == 0:
             return a, b, c[:rank], d[:rank]
-        a, b, c = _turned(held.T, a, b, c)
+        a, b, c = _turned(held, a, b, c)
         # the fixed states are zero: their equations become outputs
         c, d = np.vstack([c[:rank, kept:], a[:kept, kept:]]), np.vstack([d[:rank], b[:kept]])
         a, b = a[kept:, kept:], b[kept:]
@@ -111,13 +110,6 @@ def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Ar
         a -= np.outer(a @ v, weight * v)
         b, c = b - weight * np.outer(v, v @ b), c - np.outer(c @ v, weight * v)
     return a, b, c
-
-
-def _row_space(c: Array) -> Array:
-    if not min(c.shape):
-        return np.zeros((0, c.shape[1]))
-    _, values, right = svd(c, full_matrices=False)
-    return right[: int(np.sum(values > RANK))]
 
 
 def _finite(a: Array, b: Array, c: Array, d: Array) -> Array:

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.values import Independent
 from ...numerics.arrays import Array
+from ...numerics.ranks import singular_vectors
 
 if TYPE_CHECKING:
     from .model import Model
@@ -38,12 +39,11 @@ def independent(mechanism: Model, G: Any) -> Independent | None:
     for group in np.unique(label[:rows]):
         own, touched = np.flatnonzero(label[:rows] == group), np.flatnonzero(label[rows:] == group)
         scaled = weight[own, None] * g[own][:, touched].toarray() * moves[touched]
-        left, values, _ = np.linalg.svd(scaled, full_matrices=False)
-        rank = int(np.sum(values > RANK * values[0])) if values.size else 0
-        if rank == own.size:
+        left = singular_vectors(scaled, tolerance=RANK, economy=True).range
+        if left.shape[1] == own.size:
             left, w = np.eye(own.size), np.ones(own.size)
         else:
-            left, w, full = left[:, :rank], weight[own], False
+            w, full = weight[own], False
         spread.append(_placed(w[:, None] * left, own, rows))
         gathered.append(_placed(left / w[:, None], own, rows))
     if full:
