@@ -19,7 +19,17 @@ from ..rolling import stiffness as rolling_stiffness
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, rotational_inertia
 from ..step import section_torques, world_loads
-from .tangent import Forces, inertial, node_motion
+from .tangent import (
+    Forces,
+    below,
+    following,
+    inertial,
+    node_motion,
+    on_measures,
+    on_spins,
+    on_vectors,
+    torque_columns,
+)
 
 
 def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, spin: Array) -> Any:
@@ -29,7 +39,14 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, spin
     moved = abs(sparse.csr_array(product_gradient(a, d.vector))) @ pulled  # of the products
     size = _inertia(a, c, spin) + _elastic(a, c) + _springs(a, d, forces, moved)
     size = size + _products(a, d, forces, pulled, moved) + _turning_loads(a, c, d, forces)
-    return sparse.csr_array(size + _following(a, c, motion, forces.inputs))
+    loads = following(_sized(a), motion, abs(section_rows(a, c.R)), abs(forces.inputs))
+    return sparse.csr_array(size + loads + loads.T)
+
+
+def _sized(a: Arrays) -> Arrays:
+    """The arrays with the sizes of inputs and section shapes."""
+    names = ("input_node", "input_torque", "torque_shape")
+    return a._replace(**{name: abs(sparse.csr_array(getattr(a, name))) for name in names})
 
 
 def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
@@ -48,14 +65,12 @@ def _elastic(a: Arrays, c: Configuration) -> Any:
     slope = abs(a.slopes @ c.u)
     stress = flexibility @ (strain @ abs(c.u) + 0.5 * (weights @ slope**2))
     D = strain + weights @ sparse.diags_array(slope) @ slopes
-    made = D.T @ flexibility @ D + slopes.T @ sparse.diags_array(weights.T @ stress) @ slopes
-    rigid = len(a.mass) * a.dim + a.turning.size * a.n.shape[0]
-    return sparse.block_diag([sparse.csr_array((rigid, rigid)), made]).tocsr()
+    return below(a, D.T @ flexibility @ D + slopes.T @ sparse.diags_array(weights.T @ stress) @ slopes)
 
 
 def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     """Stiffness of the springs, and their tension on the second derivatives of their measures."""
-    springs, count = a.springs, a.first.size
+    springs = a.springs
     sine, cosine = abs(d.product[springs.sine_product]), abs(d.product[springs.cosine_product])
     length, size = d.product[springs.length_product], sine**2 + cosine**2
     by_length = sparse.diags_array(0.5 / np.sqrt(length)) @ moved[springs.length_product]
@@ -63,22 +78,18 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     by_angle = by_angle + sparse.diags_array(sine / size) @ moved[springs.cosine_product]
     rates = sparse.csr_array(sparse.vstack([by_length, moved[springs.component_product], by_angle]))
     tension, _, torque = split(springs, abs(forces.spring))
-    bent = np.concatenate([0.25 * length**-1.5 * tension, *(torque / size for _ in range(4))])
-    i, j = springs.sine_product, springs.cosine_product
-    at = np.concatenate([springs.length_product, i, j, i, j]), np.concatenate([springs.length_product, i, j, j, i])
-    second = sparse.coo_array((bent, at), shape=(count, count)).tocsr()
+    bent = torque / size
+    second = on_measures(a, 0.25 * length**-1.5 * tension, bent, bent, bent)
     return rates.T @ sparse.diags_array(springs.stiffness) @ rates + moved.T @ second @ moved
 
 
 def _products(a: Arrays, d: Derived, forces: Forces, pulled: Any, moved: Any) -> Any:
     """Forces on products as the vectors of these move."""
-    first, second = sparse.csr_array(a.select_first), sparse.csr_array(a.select_second)
-    swap = first.T @ sparse.diags_array(_on_products(a, d, forces)) @ second
-    made = pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
+    size = on_vectors(a, _on_products(a, d, forces), pulled)
     if not a.rolling.row.size:
-        return made
+        return size
     rolling = abs(sparse.csr_array(rolling_stiffness(a, forces.multipliers)))
-    return made + moved.T @ (rolling + rolling.T) @ moved
+    return size + moved.T @ (rolling + rolling.T) @ moved
 
 
 def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
@@ -109,16 +120,14 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
     if a.rolling.spin_row.size:
         torques = np.einsum("bij,bi->bj", abs(spin_map(c.R)), abs(forces.torques(a)))
         own += torques[:, :, None] + torques[:, None, :]
-    across = placed(a, turned).T @ _shapes(a) + _bending(a, torque)
-    n, rigid = a.body_u.size, len(a.mass) * a.dim
-    spins = sparse.block_diag([sparse.csr_array((0, 0)), *(own + own.transpose(0, 2, 1))[a.turning]])
-    rest = sparse.block_array([[spins, across], [across.T, sparse.csr_array((n, n))]])
-    return sparse.block_diag([sparse.csr_array((rigid, rigid)), rest]).tocsr()
+    bending = torque_columns(_sized(a), torque[:, :, None] + torque[:, None, :]).T
+    across = placed(a, turned).T @ _shapes(a) + bending
+    return on_spins(a, own + own.transpose(0, 2, 1), across, across.T)
 
 
 def _section_torques(a: Arrays, c: Configuration, loads: Array) -> Array:
     """Sizes of the torques on sections in body axes, (t, s)."""
-    world = abs(section_torques(a._replace(input_torque=abs(a.input_torque)), loads))
+    world = abs(section_torques(_sized(a), loads))
     return np.einsum("tji,tj->ti", abs(spin_map(c.R))[a.torque_body], world)
 
 
@@ -126,30 +135,3 @@ def _shapes(a: Arrays) -> Any:
     """|φ| + |φ̄| of the nodes, sparse (k·d, n)."""
     shape = abs(sparse.csr_array(a.node_shape))
     return shape if a.mean is None else shape + translating(a) @ abs(sparse.csr_array(a.mean))
-
-
-def _bending(a: Arrays, torque: Array) -> Any:
-    """Torques (t, s) on the rotations ψ of sections as the spins of their bodies turn them, sparse (spins, n)."""
-    s, t = a.n.shape[0], a.torque_body.size
-    place = np.full(len(a.mass), -1)
-    place[a.turning] = np.arange(a.turning.size)
-    values = torque[:, :, None] + torque[:, None, :]
-    rows = np.broadcast_to(s * place[a.torque_body][:, None, None] + np.arange(s)[:, None], values.shape)
-    columns = np.broadcast_to(np.arange(t * s).reshape(t, 1, s), values.shape)
-    spread = sparse.csr_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=(a.turning.size * s, t * s))
-    return spread @ abs(sparse.csr_array(a.torque_shape))
-
-
-def _following(a: Arrays, c: Configuration, motion: Any, inputs: Array) -> Any:
-    """Loads that turn with a section."""
-    size = motion.shape[1]
-    if not a.follow_input.size:
-        return sparse.csr_array((size, size))
-    change = sparse.lil_array((inputs.size, size))
-    for own, nodes in zip(a.follow_input, a.follow_node, strict=True):
-        for value, node in zip(abs(inputs[own]), nodes, strict=True):
-            change[own] += value * motion[node * a.dim + np.arange(a.dim)]
-    on = motion.T @ abs(sparse.csr_array(a.input_node))
-    on = on + abs(section_rows(a, c.R)).T @ abs(sparse.csr_array(a.input_torque))
-    made = on @ sparse.csr_array(change)
-    return made + made.T

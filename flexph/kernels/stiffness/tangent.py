@@ -144,9 +144,13 @@ def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
 
 
 def _elastic(a: Arrays, c: Configuration) -> Any:
-    """The elastic stiffness among all velocities, sparse (n_v, n_v)."""
-    rigid = len(a.mass) * a.dim + a.turning.size * a.n.shape[0]
-    return sparse.block_diag([sparse.csr_array((rigid, rigid)), elastic_stiffness(a, c.u)]).tocsr()
+    return below(a, elastic_stiffness(a, c.u))
+
+
+def below(a: Arrays, block: Any) -> Any:
+    """A block that ends with the flexible coordinates, as a matrix over all velocities, sparse (n_v, n_v)."""
+    above = len(a.mass) * a.dim + a.turning.size * a.n.shape[0] + a.body_u.size - block.shape[0]
+    return sparse.block_diag([sparse.csr_array((above, above)), block]).tocsr()
 
 
 def _springs(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
@@ -155,32 +159,46 @@ def _springs(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
         return 0.0 * mass_matrix(a, c.u)
     S = spring_operator(a, c, d)
     rates = sparse.csr_array(product_gradient(a, d.vector)) @ sparse.csr_array(pull(a, node_motion(a, c, d)))
-    springs, count = a.springs, a.first.size
+    springs = a.springs
     tension, _, torque = split(springs, forces.spring)
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
-    size, at = (sine**2 + cosine**2) ** 2, springs.length_product
-    i, j = springs.sine_product, springs.cosine_product
+    size = (sine**2 + cosine**2) ** 2
     curved, mixed = 2.0 * sine * cosine / size * torque, (sine**2 - cosine**2) / size * torque
-    rows = np.concatenate([at, i, j, i, j])
-    columns = np.concatenate([at, i, j, j, i])
-    values = np.concatenate([-0.25 * d.product[at] ** -1.5 * tension, -curved, curved, mixed, mixed])
-    second = sparse.coo_array((values, (rows, columns)), shape=(count, count))
-    return S.T @ sparse.diags_array(springs.stiffness) @ S + rates.T @ second.tocsr() @ rates
+    second = on_measures(a, -0.25 * d.product[springs.length_product] ** -1.5 * tension, -curved, curved, mixed)
+    return S.T @ sparse.diags_array(springs.stiffness) @ S + rates.T @ second @ rates
+
+
+def on_measures(a: Arrays, length: Array, sine: Array, cosine: Array, mixed: Array) -> Any:
+    """A quadratic form over the products of lengths and angles of springs, symmetric, sparse (p, p)."""
+    at, i, j, count = a.springs.length_product, a.springs.sine_product, a.springs.cosine_product, a.first.size
+    rows, columns = np.concatenate([at, i, j, i, j]), np.concatenate([at, i, j, j, i])
+    values = np.concatenate([length, sine, cosine, mixed, mixed])
+    return sparse.coo_array((values, (rows, columns)), shape=(count, count)).tocsr()
+
+
+def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
+    """What forces on products (p,) change as the vectors of these move, sparse (n_v, n_v)."""
+    swap = sparse.csr_array(a.select_first).T @ sparse.diags_array(on_product) @ sparse.csr_array(a.select_second)
+    return pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
 
 
 def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     """∂(generalised force)/∂ξ of node forces, section torques and following loads at constant multipliers."""
-    basis, motion, loads = cross(a.dim), node_motion(a, c, d), world_loads(a, d.arm, forces.inputs)
+    motion = node_motion(a, c, d)
     pulled = sparse.csr_array(pull(a, motion))
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
-    made = _following(a, c, motion, forces.inputs)
+    loads = following(a, motion, section_rows(a, c.R), forces.inputs)
     if on_product.size:
-        swap = sparse.csr_array(a.select_first).T @ sparse.diags_array(on_product) @ sparse.csr_array(a.select_second)
-        made = made + pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
+        loads = loads + on_vectors(a, on_product, pulled)
     if a.rolling.row.size:
         moved = sparse.csr_array(product_gradient(a, d.vector)) @ pulled
-        made = made + moved.T @ sparse.csr_array(stiffness(a, forces.multipliers)) @ moved
-    # the node force stays in the world while the body turns under it
+        loads = loads + moved.T @ sparse.csr_array(stiffness(a, forces.multipliers)) @ moved
+    return loads + _turning_loads(a, c, d, forces)
+
+
+def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
+    """∂/∂ξ of node forces and section torques that stay in the world while the body turns under them."""
+    basis, loads = cross(a.dim), world_loads(a, d.arm, forces.inputs)
     f = _node_force(a, d, forces, loads).reshape(-1, a.dim)
     body_f = np.einsum("kji,kj->ki", c.R[a.node_body], f)
     local = np.einsum("kji,kj->ki", c.R[a.node_body], d.arm)
@@ -190,20 +208,23 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     if a.mean is not None:
         shape = shape - translating(a) @ a.mean
     lever = placed(a, np.einsum("ki,sij->ksj", body_f, basis)).T @ shape
-    n, rigid = a.body_u.size, len(a.mass) * a.dim
     own = np.zeros((len(a.mass), a.n.shape[0], a.n.shape[0]))
     np.add.at(own, a.node_body, levered)
     torque = np.einsum("tji,tj->ti", spin_map(c.R)[a.torque_body], section_torques(a, loads))
     np.add.at(own, a.torque_body, spin_skew(torque))
     if a.rolling.spin_row.size:
         own += spin_skew(np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a)))
-    below = shape.T @ placed(a, turned) + _torque_columns(a, spin_skew(torque))
-    blocks = sparse.block_diag([sparse.csr_array((0, 0)), *own[a.turning]])
-    rest = sparse.block_array([[blocks, lever], [below, sparse.csr_array((n, n))]])
-    return made + sparse.block_diag([sparse.csr_array((rigid, rigid)), rest]).tocsr()
+    return on_spins(a, own, lever, shape.T @ placed(a, turned) + torque_columns(a, spin_skew(torque)))
 
 
-def _torque_columns(a: Arrays, turned: Array) -> Any:
+def on_spins(a: Arrays, own: Array, across: Any, back: Any) -> Any:
+    """A matrix over all velocities from blocks on the spins of each body (b, s, s), across to u, and back."""
+    n = a.body_u.size
+    spins = sparse.block_diag([sparse.csr_array((0, 0)), *own[a.turning]])
+    return below(a, sparse.block_array([[spins, across], [back, sparse.csr_array((n, n))]]))
+
+
+def torque_columns(a: Arrays, turned: Array) -> Any:
     """ψᵀ[τ]× of the sections on the spins of their bodies, sparse (n, spins)."""
     s, t = a.n.shape[0], a.torque_body.size
     place = np.full(len(a.mass), -1)
@@ -214,8 +235,8 @@ def _torque_columns(a: Arrays, turned: Array) -> Any:
     return sparse.csr_array(a.torque_shape).T @ spread
 
 
-def _following(a: Arrays, c: Configuration, motion: Any, inputs: Array) -> Any:
-    """Loads that follow a section turn with it."""
+def following(a: Arrays, motion: Any, sections: Any, inputs: Array) -> Any:
+    """Loads that follow a section turn with it: of motions of nodes (k·d, n_v) and rotations of sections (t·s, n_v)."""
     size = motion.shape[1]
     if not a.follow_input.size:
         return sparse.csr_array((size, size))
@@ -223,5 +244,5 @@ def _following(a: Arrays, c: Configuration, motion: Any, inputs: Array) -> Any:
     for own, nodes in zip(a.follow_input, a.follow_node, strict=True):
         for value, node in zip(inputs[own], nodes, strict=True):
             change[own] += value * motion[node * a.dim + np.arange(a.dim)]
-    on = motion.T @ sparse.csr_array(a.input_node) + section_rows(a, c.R).T @ sparse.csr_array(a.input_torque)
+    on = motion.T @ sparse.csr_array(a.input_node) + sections.T @ sparse.csr_array(a.input_torque)
     return on @ sparse.csr_array(change)
