@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import eig
 
 from ..numerics.arrays import Array, dense
+from ..numerics.corrections import Corrections, least_norm_step
 from ..numerics.subspaces import echelon, null_space
 from ..systems.inputs import Input
 from ..systems.nonlinear import PHDAE
@@ -25,7 +26,8 @@ DEFINITE = 1e-8
 GROWING = 1e-6
 """Real part of an eigenvalue over the largest modulus above which it grows: defective zeros of the pencil err by the
 root of round-off."""
-ITERATIONS = 50
+SEARCH = Corrections(most=50, settled=1e-13)
+"""Changes of states over their sizes."""
 
 
 @dataclass(frozen=True)
@@ -195,14 +197,11 @@ def equilibrium(
     def residual(x: Array) -> Array:
         return np.concatenate([here.equations.flow(here.time, x), fixed @ (x - x0)])
 
-    x = x0
-    for _ in range(ITERATIONS):
-        slope = np.vstack([here.flow_slope(x), fixed]) * sizes
-        row = np.maximum(np.abs(slope).max(axis=1, initial=0.0), 1e-300)
-        step = sizes * np.linalg.lstsq(slope / row[:, None], -residual(x) / row, rcond=1e-9)[0]
-        x = x + step
-        if np.abs(step / sizes).max(initial=0.0) <= 1e-13:
-            break
+    def corrected(x: Array) -> tuple[Array, float]:
+        step = least_norm_step(np.vstack([here.flow_slope(x), fixed]) * sizes, residual(x), rcond=1e-9)
+        return x + sizes * step, float(np.abs(step).max(initial=0.0))
+
+    x = SEARCH.run(x0, corrected).value
     rest = here.at(x)
     if _rest(rest) > AT_REST or np.abs(fixed @ (x - x0)).max(initial=0.0) > AT_REST * sizes.max():
         raise ArithmeticError(f"no equilibrium was found near the guess: rates up to {_rest(rest):.1e} of their terms")

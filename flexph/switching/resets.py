@@ -12,12 +12,14 @@ from ..consistency.conditions import CONSISTENT
 from ..consistency.equations import Equations, sizes
 from ..discretisation.descriptor_split import dense
 from ..numerics.arrays import Array
+from ..numerics.corrections import Corrections, least_norm_step
 from ..numerics.differences import central
 from ..numerics.ranks import singular_vectors
 
 MET = 1e-13
 """Defect of a constraint over its largest terms at which a state needs no impulse."""
-ITERATIONS = 30
+SEARCH = Corrections(most=30, settled=1e-15, stagnated=1e-9, slow=0.1)
+"""Changes of impulses over those that move something by its size."""
 LOOSE = 1e-10
 """Singular value over the largest one below which an algebraic costate counts as undetermined: it may be an impulse."""
 
@@ -100,23 +102,18 @@ def _solved(
     x: Array, defect: Callable[[Array], Array], directions: Callable[[Array], Array], size: Array
 ) -> tuple[Array, Array]:
     """x⁺ = x + D(x⁺)μ with defect(x⁺) = 0, by Newton's method in μ, of least norm where constraints are redundant."""
-    made, mu, last = x, None, np.inf
-    for _ in range(ITERATIONS):
-        D = directions(made)
-        mu = np.zeros(D.shape[1]) if mu is None else mu
+
+    def corrected(last: tuple[Array, Array]) -> tuple[tuple[Array, Array], float]:
+        after, mu = last
+        D = directions(after)
         here = defect(x + D @ mu)
         unit = 1.0 / np.maximum(np.abs(D / size[:, None]).max(axis=0), 1e-300)  # moves something by its size
         slope = np.empty((here.size, D.shape[1]))
         for k in range(D.shape[1]):
             step = 1e-6 * unit[k] * D[:, k]
             slope[:, k] = central(defect, x + D @ mu, step) / 1e-6
-        scale = np.maximum(np.abs(slope).max(axis=1, keepdims=True), 1e-300)
-        change = unit * np.linalg.lstsq(slope / scale, -here / scale[:, 0], rcond=1e-9)[0]
-        mu = mu + change
-        made = x + D @ mu
-        moved = float(np.abs(change / unit).max())
-        if moved <= 1e-15 or (moved <= 1e-9 and moved > 0.1 * last):
-            break
-        last = moved
-    assert mu is not None
-    return made, mu
+        change = least_norm_step(slope, here, rcond=1e-9)
+        mu = mu + unit * change
+        return (x + D @ mu, mu), float(np.abs(change).max())
+
+    return SEARCH.run((x, np.zeros(directions(x).shape[1])), corrected).value

@@ -9,6 +9,7 @@ import numpy as np
 
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.corrections import Corrections
 from flexph.numerics.differences import STEP, central_of_order_four
 from flexph.systems.inputs import Forcing, Input
 
@@ -24,7 +25,8 @@ DRIFTED = 1e-3
 from their ends."""
 SHAKEN = 0.1
 """The same of velocities, over those and what forces change in a step: constraints hold in the middles of steps."""
-ITERATIONS = 30
+CLOSING = Corrections(most=30, settled=1e-15)
+"""Corrections of positions over the largest of them: round-off."""
 NOTHING = 1e-12
 """A multiplier over what the largest of all forces would make it, below which it is round-off of their balance."""
 REMEDY = "system.nearest(positions, velocities) gives a consistent start"
@@ -153,14 +155,13 @@ def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array
     """See :meth:`MultibodySystem.nearest`."""
     zeta = np.array(check.array("positions", positions, (system.positions,)))
     omega = check.array("velocities", velocities, (system.velocities,))
-    for _ in range(ITERATIONS):
+
+    def closed(zeta: Array) -> tuple[Array, float]:
         zeta = _on_coordinates(system, zeta)
         value, slope = _stacked(system, _held(system), zeta)
-        move = system.Z(zeta) @ _projection(system, slope @ system.Z(zeta), -value)
-        zeta = zeta + move
-        if np.abs(move).max(initial=0.0) <= 1e-15 * np.abs(zeta).max(initial=0.0):
-            break
-    zeta = _on_coordinates(system, zeta)
+        return _moved(zeta, system.Z(zeta) @ _projection(system, slope @ system.Z(zeta), -value))
+
+    zeta = _on_coordinates(system, CLOSING.run(zeta, closed).value)
     for condition in (*system.coordinates, *_held(system)):
         found = start_defect(condition, zeta)
         if found is not None:
@@ -178,13 +179,19 @@ def _projection(system: SystemModel, rows: Array, target: Array) -> Array:
 
 def _on_coordinates(system: SystemModel, zeta: Array) -> Array:
     """Newton's method with steps of least norm to the conditions of the coordinates."""
-    for _ in range(ITERATIONS if system.coordinates else 0):
+
+    def closed(zeta: Array) -> tuple[Array, float]:
         value, slope = _stacked(system, system.coordinates, zeta)
-        move = np.linalg.lstsq(slope, -value, rcond=1e-12)[0]
-        zeta = zeta + move
-        if np.abs(move).max(initial=0.0) <= 1e-15 * np.abs(zeta).max(initial=0.0):
-            break
-    return zeta
+        return _moved(zeta, np.linalg.lstsq(slope, -value, rcond=1e-12)[0])
+
+    return CLOSING.run(zeta, closed).value if system.coordinates else zeta
+
+
+def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
+    """Positions after a move, and the largest of it over the largest of them."""
+    zeta = zeta + move
+    largest = float(np.abs(zeta).max(initial=0.0))
+    return zeta, float(np.abs(move).max(initial=0.0)) / (largest or 1.0)
 
 
 def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:

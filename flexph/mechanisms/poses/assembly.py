@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.transform import Rotation
 
-from ...joints.rows.vectors import Ground
 from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import columns, constraint_matrix
 from ...kernels.state import constraint_sums, node_arms, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array
+from ...numerics.corrections import Corrections
 from ..model.constraints import extent, move
 from ..model.placement import Placement, read_placement
 from ..model.state import Pose, product_values
 from ..model.time_table import TimeTable, anchor, laws
+from .guides import differences, guides, unguided
 
 if TYPE_CHECKING:
     from ..model.model import Model
 
 MAX_ITERATIONS = 100
-ASIDE = (0.36, 0.48, 0.8)
-"""Axis of the first body about which opposite directions start to turn: along no axis that joints usually have."""
-OPPOSITE = 1e-6
-"""|a + b|² of two unit directions below which they point in opposite ways."""
 GUIDED = 0.999
 """Reduction of the gap below which guiding directions have done what they can."""
 SHALLOW = 1e-3
@@ -47,20 +44,19 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
     """See :meth:`flexph.Mechanism.assemble`."""
     check.number("time", time)
     centres, rotations, free = _start(mechanism, fixed, guess)
-    stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
     _, omega, _ = columns(mechanism.network.arrays)
     centres_only = free & ~np.isin(np.arange(free.size), omega)
-    gap = np.zeros(0)
-    for active, guided in ((centres_only, False), (free, True), (free, False)):  # positions first: they are linear
-        centres, rotations, gap = _close(mechanism, centres, rotations, active, stated, time, guided)
-    size = extent(mechanism, centres, rotations)
-    units = _units(mechanism, size)[stated]
-    if fixed and 1e2 * CLOSED < np.abs(gap / units).max(initial=0.0) <= PRINTED:
-        moved, turned, left = _close(mechanism, centres, rotations, np.ones_like(free), stated, time, False)
-        if max(np.abs(moved - centres).max() / size, np.abs(turned - rotations).max()) <= 10.0 * PRINTED:
-            centres, rotations, gap = moved, turned, left
-    if np.abs(gap / units).max(initial=0.0) > OPEN:
-        raise ValueError(_explain(mechanism, stated, gap, units))
+    closure, at = _Closure(mechanism, time), (centres, rotations)
+    at = closure.closed(at, centres_only)  # positions first: they are linear
+    at = closure.closed(closure.closed(at, free, guided=True), free)
+    size = extent(mechanism, *at)
+    if fixed and 1e2 * CLOSED < closure.open_by(at, size) <= PRINTED:
+        moved = closure.closed(at, np.ones_like(free))
+        if max(np.abs(moved[0] - at[0]).max() / size, np.abs(moved[1] - at[1]).max()) <= 10.0 * PRINTED:
+            at = moved
+    if closure.open_by(at, size) > OPEN:
+        raise ValueError(_explain(closure, at, size))
+    centres, rotations = at
     arms = node_arms(mechanism.network.arrays, rotations, np.zeros(mechanism.layout.flexible))
     return Pose(centres, rotations, anchor(mechanism, product_values(mechanism, centres, arms)))
 
@@ -91,105 +87,77 @@ def _start(
     return centres, rotations, free
 
 
-def _close(
-    mechanism: Model,
-    centres: Array,
-    rotations: Array,
-    active: Array,
-    stated: Array,
-    time: float,
-    guided: bool,
-) -> tuple[Array, Array, Array]:
-    """Gauss-Newton with least-norm corrections over the active velocities; returns the remaining gap.
-
-    Gaps of points count as turns by the largest distance of a joint from a centre of mass.
-
-    ``guided`` lets differences of directions that belong together take part: constraints that are products of
-    perpendicular directions do not tell where to turn from 90° away.
-    """
-    guides = _guides(mechanism, time) if guided else []
-    places = _unguided(mechanism)[stated]
-    length = lever(mechanism.network.arrays)
-    rows, previous = _units(mechanism, length)[stated], np.inf
-    settled = CLOSED * max(extent(mechanism, centres, rotations) / length, 1.0)
-    for _ in range(MAX_ITERATIONS if guides or not guided else 0):
-        gap, matrix = _gap(mechanism, centres, rotations, time)
-        gap, matrix = gap[stated] / rows, matrix[stated][:, : active.size] / rows[:, None]
-        wanted = -gap
-        if guides:
-            apart, way, turning = _apart(rotations, columns(mechanism.network.arrays)[1], guides, active.size)
-            wanted, matrix = np.concatenate([-gap[places], way]), np.vstack([matrix[places], turning])
-            gap = np.concatenate([gap[places], apart])
-        now = float(np.linalg.norm(gap))
-        if not gap.size or now <= settled or (now < OPEN and now > 0.5 * previous):
-            break
-        if guides and now > GUIDED * previous:
-            break
-        previous = now
-        step = np.zeros(active.size)
-        step[active] = np.linalg.lstsq(matrix[:, active], wanted, rcond=1e-10)[0]
-        if np.abs(step).max(initial=0.0) <= settled:
-            break
-        centres, rotations = move(mechanism, centres, rotations, step)
-    return centres, rotations, _gap(mechanism, centres, rotations, time)[0][stated]
+Placed = tuple[Array, Array]
+"""Centres of mass (b, d) and rotations (b, d, d)."""
 
 
-def _units(mechanism: Model, size: float) -> Array:
-    """What each constraint is measured by: a length [m], or one."""
-    return np.where(mechanism.network.arrays.holds_points > 0.0, size, 1.0)
+class _Equations(NamedTuple):
+    """The equations of a closure at a pose: gaps r (k,), what they are to change by (k,), and their matrix (k, n)."""
+
+    at: Placed
+    gap: Array
+    wanted: Array
+    matrix: Array
+
+    @property
+    def defect(self) -> float:
+        """‖r‖."""
+        return float(np.linalg.norm(self.gap))
 
 
-Guide = tuple[int, Array, int | None, Array]
-"""Body of the one and of the other (None: the ground), each with a direction in its axes, or with a frame (3, 3)."""
+class _Closure:
+    """Constraints with a stated value at a time; gaps of points count as turns by the largest distance of a joint."""
 
+    def __init__(self, mechanism: Model, time: float) -> None:
+        self.mechanism, self.time = mechanism, time
+        self.stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
+        self.length = lever(mechanism.network.arrays)
+        self.guides = guides(mechanism, time)
 
-def _guides(mechanism: Model, time: float) -> list[Guide]:
-    """Directions that are to be parallel, frames that are to coincide."""
-    numbers = {name: i for i, name in enumerate(mechanism.bodies)}
-    made: list[Guide] = []
-    for c in mechanism.connections:
-        first, *others = (None if isinstance(p, Ground) else numbers[p.partition(".")[0]] for p in c.ports)
-        pairs = [given(time) if callable(given) else given for given in c.form.parallel]
-        assert first is not None
-        if len(pairs) == 3:
-            a, b = (np.array(side).T for side in zip(*pairs, strict=True))
-            made.append((first, a, others[0], b))
-        else:
-            made += [(first, np.array(a), others[0], np.array(b)) for a, b in pairs]
-    return made
+    def units(self, size: float) -> Array:
+        """What each constraint is measured by: a length [m], or one."""
+        return np.where(self.mechanism.network.arrays.holds_points > 0.0, size, 1.0)[self.stated]
 
+    def gap(self, at: Placed) -> Array:
+        """The gaps, in their own units."""
+        return _gap(self.mechanism, *at, self.time)[0][self.stated]
 
-def _unguided(mechanism: Model) -> Array:
-    """Which constraints are not about the directions of a joint that has guides."""
-    return np.array([not (c.form.parallel and r.unit == "N m") for c in mechanism.connections for r in c.rows], bool)
+    def open_by(self, at: Placed, size: float) -> float:
+        """The largest gap over a size of the mechanism."""
+        return float(np.abs(self.gap(at) / self.units(size)).max(initial=0.0))
 
+    def closed(self, at: Placed, active: Array, *, guided: bool = False) -> Placed:
+        """The pose after Gauss-Newton steps of least norm over the active velocities.
 
-def _apart(rotations: Array, spins: Array, guides: list[Guide], size: int) -> tuple[Array, Array, Array]:
-    """Differences of the guides in world axes, the turns that close them, and the matrix of these.
+        ``guided`` lets differences of directions that belong together take part: constraints that are products of
+        perpendicular directions do not tell where to turn from 90° away.
+        """
+        if guided and not self.guides:
+            return at
+        settled = CLOSED * max(extent(self.mechanism, *at) / self.length, 1.0)
+        limits = Corrections(MAX_ITERATIONS, settled, np.inf if guided else OPEN, slow=GUIDED if guided else 0.5)
 
-    Frames close by their rotation vector; directions a, b by θ × ½(a + b) = b − a: with the mean direction, the rows of
-    a joint have the same rank at every pose; the derivatives themselves would add a freedom that is noise. Opposite
-    directions start to turn about an axis of the first body.
-    """
-    apart, turning = np.zeros(3 * len(guides)), np.zeros((3 * len(guides), size))
-    wanted = np.zeros_like(apart)
-    for k, (first, a, second, b) in enumerate(guides):
-        rows = slice(3 * k, 3 * k + 3)
-        there = b if second is None else rotations[second] @ b
-        here = rotations[first] @ a
-        mean = 0.5 * (here + there)
-        if here.ndim == 2:
-            wanted[rows] = Rotation.from_matrix(there @ here.T).as_rotvec()
-            apart[rows] = -wanted[rows]
-        else:
-            apart[rows], wanted[rows] = here - there, there - here
-            if mean @ mean < OPPOSITE:
-                mean, wanted[rows] = here, np.cross(rotations[first] @ np.array(ASIDE), here)
-        for body, sign in ((first, 1.0), (second, -1.0)):
-            if body is not None and spins[body, 0] >= 0:
-                R = rotations[body]
-                turning[rows, spins[body]] += sign * (R if here.ndim == 2 else np.cross(R.T, mean).T)
-    return apart, wanted, turning
+        def corrected(here: _Equations) -> tuple[_Equations, float]:
+            step = np.zeros(active.size)
+            step[active] = np.linalg.lstsq(here.matrix[:, active], here.wanted, rcond=1e-10)[0]
+            if np.abs(step).max(initial=0.0) <= settled:
+                return here, 0.0
+            after = self._equations(move(self.mechanism, *here.at, step), active.size, guided)
+            return after, after.defect
+
+        start = self._equations(at, active.size, guided)
+        return at if start.defect <= settled else limits.run(start, corrected).value.at
+
+    def _equations(self, at: Placed, size: int, guided: bool) -> _Equations:
+        gap, matrix = _gap(self.mechanism, *at, self.time)
+        rows = self.units(self.length)
+        gap, matrix = gap[self.stated] / rows, matrix[self.stated][:, :size] / rows[:, None]
+        if not guided:
+            return _Equations(at, gap, -gap, matrix)
+        own = unguided(self.mechanism)[self.stated]
+        apart, way, turning = differences(at[1], columns(self.mechanism.network.arrays)[1], self.guides, size)
+        wanted, matrix = np.concatenate([-gap[own], way]), np.vstack([matrix[own], turning])
+        return _Equations(at, np.concatenate([gap[own], apart]), wanted, matrix)
 
 
 def _gap(mechanism: Model, centres: Array, rotations: Array, time: float) -> tuple[Array, Array]:
@@ -225,11 +193,12 @@ def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, A
     return rows, heights, by
 
 
-def _explain(mechanism: Model, stated: Array, gap: Array, units: Array) -> str:
-    rows = [(c.name, row.unit) for c in mechanism.connections for row in c.rows]
-    gap = np.where(np.abs(gap) > OPEN * units, gap, 0.0)
+def _explain(closure: _Closure, at: Placed, size: float) -> str:
+    gap = closure.gap(at)
+    gap = np.where(np.abs(gap) > OPEN * closure.units(size), gap, 0.0)
+    rows = [(c.name, row.unit) for c in closure.mechanism.connections for row in c.rows]
     open_by: dict[str, float] = {}
-    for (joint, unit), value in zip((r for r, ok in zip(rows, stated, strict=True) if ok), gap, strict=True):
+    for (joint, unit), value in zip(compress(rows, closure.stated), gap, strict=True):
         key = f"{joint} in angle" if unit == "N m" else joint
         open_by[key] = float(np.hypot(open_by.get(key, 0.0), value))
     worst = [item for item in sorted(open_by.items(), key=lambda item: -item[1])[:3] if item[1] > 0.0]

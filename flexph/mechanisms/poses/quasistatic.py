@@ -21,6 +21,7 @@ from ...kernels.continuous import (
 from ...kernels.springs import resistances
 from ...kernels.state import Configuration, derive
 from ...numerics.arrays import Array
+from ...numerics.corrections import Corrections
 from ...numerics.factors.singular_systems import least_norm, solve_saddle
 from ..model.constraints import constraint_gap, constraint_rates, move, move_with, spring_forces, velocities_of
 from ..model.placement import Motion
@@ -29,13 +30,11 @@ from ..model.time_table import TimeTable
 if TYPE_CHECKING:
     from ..model.model import Model
 
-PASSES = 60
+SEARCH = Corrections(most=60, settled=1e-10, diverged=1e3)
+"""Changes over the size of the bodies: accelerations come from a difference good for the least, beyond the largest the
+passes lead nowhere."""
 FEW = 400
 """Flexible coordinates up to which corrections are least-norm solutions; beyond, only where factors are singular."""
-DIVERGED = 1e3
-"""Change over the size of the bodies beyond which the passes lead nowhere."""
-SETTLED = 1e-10
-"""Change over the size of the bodies at which the passes end: accelerations come from a difference good for that."""
 
 
 def deform(
@@ -53,26 +52,31 @@ def deform(
     Raises ArithmeticError where that does not settle: the motion is too fast for the stiffness.
     """
     size = float(np.abs(mechanism.network.arrays.node_position).max(initial=1e-300))
-    change = np.inf
-    for _ in range(PASSES):
+
+    def corrected(c: Configuration) -> tuple[Configuration, float]:
         c = move_with(mechanism, c, table, time, velocities)
-        if change <= SETTLED * size:
-            return _close(mechanism, c, table, time)
-        moved, bent = _correction(mechanism, c, table, time)
-        centres, rotations = move(mechanism, c.r, c.R, moved)
-        u = c.u + bent
-        c = c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
-        change = float(max(np.abs(moved).max(initial=0.0), np.abs(bent).max(initial=0.0)))
-        if not change <= DIVERGED * size:
-            break
-    raise ArithmeticError(
-        f"the quasi-static start did not settle (last change {change:.1e} m): the motion is too "
-        "fast for the stiffness; start undeformed"
-    )
+        step = _correction(mechanism, c, table, time)
+        return _moved(mechanism, c, step), float(np.abs(step).max(initial=0.0)) / size
+
+    end = SEARCH.run(c, corrected)
+    if not end.settled:
+        raise ArithmeticError(
+            f"the quasi-static start did not settle (last change {end.defect * size:.1e} m): the motion is too "
+            "fast for the stiffness; start undeformed"
+        )
+    return _close(mechanism, move_with(mechanism, end.value, table, time, velocities), table, time)
 
 
-def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> tuple[Array, Array]:
-    """Newton corrections of the rigid position and of u; least-norm where freedoms or multipliers are left open."""
+def _moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
+    """The configuration moved by rigid increments and changes of u, with the stresses of u."""
+    rigid = mechanism.layout.velocities - mechanism.layout.flexible
+    centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
+    u = c.u + step[rigid:]
+    return c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
+
+
+def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
+    """Newton corrections (n_v,) of the rigid position and of u; least-norm where freedoms or multipliers are open."""
     a = mechanism.network.arrays
     n = a.body_u.size
     M, elastic = mass_matrix(a, c.u, deforming=False), _elastic_force(mechanism, c)
@@ -96,7 +100,7 @@ def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: floa
     gap, curvature = constraint_gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)
     rhs = np.concatenate([force[:r], force[r:] - elastic, curvature, -gap, np.zeros(mean.shape[0])])
     found = least_norm(system.toarray(), rhs) if n <= FEW else _regular(system, rhs, G[:, :r].toarray())
-    return found[r : 2 * r], found[2 * r : 2 * r + n]
+    return found[r : 2 * r + n]
 
 
 def _regular(system: Any, rhs: Array, rigid: Array) -> Array:
@@ -118,9 +122,7 @@ def _close(mechanism: Model, c: Configuration, table: TimeTable, time: float) ->
         G, _ = constraint_rates(mechanism, c, table, time)
         step = np.zeros(mechanism.layout.velocities)
         step[:columns] = np.linalg.lstsq(G.toarray()[:, :columns], -gap, rcond=1e-10)[0]
-        centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
-        u = c.u + step[rigid:]
-        c = c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
+        c = _moved(mechanism, c, step)
     return c
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent
 from ...numerics import checks as check
 from ...numerics.arrays import Array
+from ...numerics.corrections import Corrections
 from ...numerics.factors.positive_definite import MANY
 from ...numerics.factors.singular_systems import solve_saddle
 from ...numerics.rotations import spin_map
@@ -40,16 +42,14 @@ from .steady_rotation import Steady, refuse_supports, steady_rotation
 if TYPE_CHECKING:
     from ..model.model import Model
 
-ITERATIONS = 100
-SETTLED = 1e-13
-"""Correction over the size of the mechanism at which the iteration ends: round-off of the positions."""
+SEARCH = Corrections(most=100, settled=1e-13, stagnated=1e-9)
+"""Corrections over the size of the mechanism: round-off of the positions, or, ill-conditioned but at rest, no smaller
+than the one before."""
 NEAR = 1e-6
 """Correction over the size from which on its direction is judged: below, it is round-off."""
 AGAINST = 1e-3
 """Cosine of a step with the acceleration, in the metric of the mass, from which on it goes against it."""
 RAISES = 12
-STAGNATED = 1e-9
-"""Correction that counts as settled where the next one is no smaller: ill-conditioned, but at rest."""
 ROUND_OFF = 1e-14
 BALANCED = 1e-6
 """Unbalanced force over the largest force up to which a given state counts as an equilibrium."""
@@ -110,22 +110,20 @@ def equilibrium(
     start = _turning(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
     refuse_supports(mechanism, given.constraints(start), start, steady.spin)
     size = extent(mechanism, start.r, start.R)
-    sizes, change = displacement_sizes(mechanism.network.arrays, size), np.inf
+    sizes = displacement_sizes(mechanism.network.arrays, size)
+
+    def corrected(c: Configuration, judged: bool) -> tuple[Configuration, float]:
+        correction = _correction(given, c, size, judged)
+        return _moved(mechanism, c, correction, steady), float(np.abs(correction / sizes).max(initial=0.0))
+
     for judged in (True, False):  # loads without a potential may lead a judged search in circles
-        c, previous = start, np.inf
-        for _ in range(ITERATIONS):
-            correction = _correction(given, c, size, judged)
-            c = _moved(mechanism, c, correction, steady)
-            change = float(np.abs(correction / sizes).max(initial=0.0))
-            if change <= SETTLED or (change <= STAGNATED and change > 0.5 * previous):
-                state = _finished(given, c, redundant)
-                warn_of_range(mechanism, np.array([time]), state.x[None], level=3)
-                return state
-            if not np.isfinite(change):
-                break
-            previous = change
+        end = SEARCH.run(start, partial(corrected, judged=judged))
+        if end.settled:
+            state = _finished(given, end.value, redundant)
+            warn_of_range(mechanism, np.array([time]), state.x[None], level=3)
+            return state
     raise ArithmeticError(
-        f"no equilibrium was found in {ITERATIONS} iterations (last correction {change:.1e} of the size of the "
+        f"no equilibrium was found in {SEARCH.most} iterations (last correction {end.defect:.1e} of the size of the "
         "mechanism): start from a pose nearer to it, or check that one exists under these loads"
     )
 

@@ -1,0 +1,71 @@
+"""Directions and frames of joints that are to be parallel: where to turn from far away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ...joints.rows.vectors import Ground
+from ...numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+ASIDE = (0.36, 0.48, 0.8)
+"""Axis of the first body about which opposite directions start to turn: along no axis that joints usually have."""
+OPPOSITE = 1e-6
+"""|a + b|² of two unit directions below which they point in opposite ways."""
+
+Guide = tuple[int, Array, int | None, Array]
+"""Body of the one and of the other (None: the ground), each with a direction in its axes, or with a frame (3, 3)."""
+
+
+def guides(mechanism: Model, time: float) -> list[Guide]:
+    """Directions that are to be parallel, frames that are to coincide."""
+    numbers = {name: i for i, name in enumerate(mechanism.bodies)}
+    made: list[Guide] = []
+    for c in mechanism.connections:
+        first, *others = (None if isinstance(p, Ground) else numbers[p.partition(".")[0]] for p in c.ports)
+        pairs = [given(time) if callable(given) else given for given in c.form.parallel]
+        assert first is not None
+        if len(pairs) == 3:
+            a, b = (np.array(side).T for side in zip(*pairs, strict=True))
+            made.append((first, a, others[0], b))
+        else:
+            made += [(first, np.array(a), others[0], np.array(b)) for a, b in pairs]
+    return made
+
+
+def unguided(mechanism: Model) -> Array:
+    """Which constraints are not about the directions of a joint that has guides."""
+    return np.array([not (c.form.parallel and r.unit == "N m") for c in mechanism.connections for r in c.rows], bool)
+
+
+def differences(rotations: Array, spins: Array, guides: list[Guide], size: int) -> tuple[Array, Array, Array]:
+    """Differences of the guides in world axes, the turns that close them, and the matrix of these.
+
+    Frames close by their rotation vector; directions a, b by θ × ½(a + b) = b − a: with the mean direction, the rows of
+    a joint have the same rank at every pose; the derivatives themselves would add a freedom that is noise. Opposite
+    directions start to turn about an axis of the first body.
+    """
+    apart, turning = np.zeros(3 * len(guides)), np.zeros((3 * len(guides), size))
+    wanted = np.zeros_like(apart)
+    for k, (first, a, second, b) in enumerate(guides):
+        rows = slice(3 * k, 3 * k + 3)
+        there = b if second is None else rotations[second] @ b
+        here = rotations[first] @ a
+        mean = 0.5 * (here + there)
+        if here.ndim == 2:
+            wanted[rows] = Rotation.from_matrix(there @ here.T).as_rotvec()
+            apart[rows] = -wanted[rows]
+        else:
+            apart[rows], wanted[rows] = here - there, there - here
+            if mean @ mean < OPPOSITE:
+                mean, wanted[rows] = here, np.cross(rotations[first] @ np.array(ASIDE), here)
+        for body, sign in ((first, 1.0), (second, -1.0)):
+            if body is not None and spins[body, 0] >= 0:
+                R = rotations[body]
+                turning[rows, spins[body]] += sign * (R if here.ndim == 2 else np.cross(R.T, mean).T)
+    return apart, wanted, turning
