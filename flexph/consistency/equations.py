@@ -58,8 +58,7 @@ class Equations:
 
     def residual(self, t: float, x: Array, rate: Array) -> Array:
         """E(x)ẋ − (J − R)z − B u."""
-        made: Array = self.system.E(x) @ rate - self.flow(t, x)
-        return made
+        return self.system.E(x) @ rate - self.flow(t, x)
 
     def jacobian(self, t: float, x: Array, rate: Array, size: Array) -> tuple[Array, Array]:
         """∂F/∂x, given or by forward differences, and ∂F/∂ẋ = E; ``size`` is that of each state."""
@@ -74,8 +73,7 @@ class Equations:
         """∂((J − R)z + Bu)/∂x V₂, (n, n − r)."""
         zero = np.zeros(x.size)
         if self.system.derivatives is not None:
-            made: Array = -self.jacobian(t, x, zero, size)[0] @ self.split.V2
-            return made
+            return -self.jacobian(t, x, zero, size)[0] @ self.split.V2
         return -self._differences(t, x, zero, size, self.split.V2)
 
     def _differences(self, t: float, x: Array, rate: Array, size: Array, directions: Array) -> Array:
@@ -86,20 +84,17 @@ class Equations:
         """V₁ᵀẋ (r,), the rate of the differential states."""
         s = self.split
         E = s.U1.T @ dense(self.system.E(x)) @ s.V1
-        made: Array = np.linalg.solve(E, s.U1.T @ self.flow(t, x))
-        return made
+        return np.linalg.solve(E, s.U1.T @ self.flow(t, x))
 
     def algebraic(self, t: float, x: Array) -> Array:
         """g = U₂ᵀ((J − R)z + Bu), zero on consistent states."""
-        made: Array = self.split.U2.T @ self.flow(t, x)
-        return made
+        return self.split.U2.T @ self.flow(t, x)
 
     def slopes(self, t: float, x: Array, size: Array, rows: Array) -> Array:
         """rowsᵀ ∂((J − R)z + Bu)/∂x V₁, (k, r), given or by central differences."""
         V1, zero = self.split.V1, np.zeros(x.size)
         if self.system.derivatives is not None:
-            made: Array = -rows.T @ self.jacobian(t, x, zero, size)[0] @ V1
-            return made
+            return -rows.T @ self.jacobian(t, x, zero, size)[0] @ V1
         slopes = np.empty((rows.shape[1], V1.shape[1]))
         for k, direction in enumerate(V1.T):
             step = CENTRAL * float(np.abs(direction) @ np.maximum(size, np.abs(x)))
@@ -230,8 +225,7 @@ def balancing(columns: Array, terms: Array, differential: Array) -> Array:
     strong = columns > STRONG * columns.max(axis=0, initial=0.0)
     counts = np.where(inside.any(axis=0), inside > 0.0, strong)
     ratio = np.where(counts, terms / np.where(counts, columns, 1.0), 0.0)
-    made: Array = ratio.max(axis=0, initial=0.0)
-    return made
+    return ratio.max(axis=0, initial=0.0)
 
 
 def _stiffness(system: PHDAE, x: Array, size: Array) -> Array:

@@ -93,15 +93,13 @@ class _Form(Memo):
     def rows(self, x: Array) -> Array:
         """T (r, n), rows of E(x) that span all of them: U₀₁ᵀE."""
         d = self.decomposition
-        made: Array = d.first[0][:, : d.rank].T @ dense(self.system.E(x))
-        return made
+        return d.first[0][:, : d.rank].T @ dense(self.system.E(x))
 
     def weights(self, x: Array) -> Array:
         """ℓ (p, r) with Dψ₁ = ℓ T."""
         d = self.decomposition
         turned = self.rows(x) @ d.first[1][:, : d.rank]
-        made: Array = np.linalg.solve(turned.T, (self.slopes(x) @ d.first[1][:, : d.rank]).T).T
-        return made
+        return np.linalg.solve(turned.T, (self.slopes(x) @ d.first[1][:, : d.rank]).T).T
 
     def slopes(self, x: Array) -> Array:
         """Dψ₁ (p, n)."""

@@ -85,8 +85,7 @@ class Decomposition(Memo):
     def left_null(self, x: Array) -> Array:
         """N (m, m − r) with NᵀE = 0: ``[−E₂₁E₁₁⁻¹, 1] U₀ᵀ`` transposed."""
         below, _ = _quotients(self.blocks(x))
-        made: Array = self.first[0] @ np.vstack([-below.T, np.eye(len(below))])
-        return made
+        return self.first[0] @ np.vstack([-below.T, np.eye(len(below))])
 
 
 @dataclass(frozen=True)
@@ -145,5 +144,4 @@ def _lower(below: Array, r: int) -> Array:
 def _orthogonal(matrix: Array) -> Array:
     """Q of the QL decomposition with positive diagonal, as smooth as the matrix: by Gram and Schmidt from the right."""
     q, triangle = np.linalg.qr(matrix[:, ::-1])
-    made: Array = (q * np.where(np.diag(triangle) < 0.0, -1.0, 1.0))[:, ::-1]
-    return made
+    return (q * np.where(np.diag(triangle) < 0.0, -1.0, 1.0))[:, ::-1]

@@ -154,8 +154,7 @@ class Newton:
     def polished(self, residual: Callable[[Array], Array], x: Array, size: Array) -> Array:
         """One correction past the root just found: what an iteration leaves would add up over many steps."""
         assert self._inverse is not None
-        made: Array = x - size * (self._inverse @ residual(x))
-        return made
+        return x - size * (self._inverse @ residual(x))
 
     def _update(self, step: Array, change: Array) -> None:
         assert self._inverse is not None

@@ -38,19 +38,16 @@ class Split(Memo):
 
     def differential(self, x: Array) -> Array:
         """The part of a state that E differentiates."""
-        made: Array = self.onto_states @ x if self._states is None else self._states * x
-        return made
+        return self.onto_states @ x if self._states is None else self._states * x
 
     def unseen(self, z: Array) -> Array:
         """The part of a costate that Eᵀ does not see."""
-        made: Array = self.onto_costates @ z if self._costates is None else self._costates * z
-        return made
+        return self.onto_costates @ z if self._costates is None else self._costates * z
 
     def inner(self, matrix: Array) -> Array:
         """A derivative by the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀), as one by x₁."""
         if self._states is None:
-            made: Array = matrix - 0.5 * (matrix @ self.onto_states)
-            return made
+            return matrix - 0.5 * (matrix @ self.onto_states)
         return matrix * (1.0 - 0.5 * self._states)
 
     def to_costates(self, E: Array) -> Array:
@@ -60,8 +57,7 @@ class Split(Memo):
         if A.size and (failed or not gecon(factors, np.linalg.norm(A, 1))[0] > np.finfo(float).eps):
             raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
         found = getrs(factors, pivots, self.V1.T / rows[:, None])[0] if A.size else self.V1.T
-        made: Array = self.U1 @ (found / columns[:, None])
-        return made
+        return self.U1 @ (found / columns[:, None])
 
     @once
     def onto_states(self) -> Array:
@@ -148,8 +144,7 @@ def differential_projection(system: PHDAE) -> Array:
     found = subspaces(np.vstack(probes(system)))
     if found.rows.shape[1] > rank_of(dense(system.E(system.sample))):
         return np.eye(system.size)
-    made: Array = found.rows @ found.rows.T
-    return made
+    return found.rows @ found.rows.T
 
 
 def probes(system: PHDAE) -> list[Array]:

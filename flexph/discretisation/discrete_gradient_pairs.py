@@ -59,8 +59,7 @@ def discrete_gradient(system: PHDAE, kind: str | Any, split: Split) -> Callable[
     part = split.differential
 
     def slope(x: Array) -> Array:
-        made: Array = system.E(x).T @ system.z(x)
-        return made
+        return system.E(x).T @ system.z(x)
 
     def closed(x0: Array, before: float) -> Gradient:
         def at(x1: Array) -> Array:

@@ -207,8 +207,7 @@ def _constant_block(a: Arrays, h: float, shapes: Any, seen: Arrays) -> ConstantB
 
     def solve(y: Array) -> Array:
         found = inner(y)
-        made: Array = found + spread @ lu_solve(shift, border @ found)
-        return made
+        return found + spread @ lu_solve(shift, border @ found)
 
     answers = solve(shapes.toarray().T)
     return ConstantBlock(solve, shapes, answers, shapes @ answers, seen)

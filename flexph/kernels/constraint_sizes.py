@@ -36,8 +36,7 @@ def constraint_sizes(a: Arrays, vector: Array) -> Array:
     """Size of what each constraint measures, (g,), [m] or one, where the world vectors are (v, d)."""
     reached = np.abs(vector).max(axis=1, initial=0.0) * a.joins_points
     length = max(float(a.lengths[1]), float(reached.max(initial=0.0)))
-    made: Array = np.where(a.holds_points > 0.0, length, 1.0)
-    return made
+    return np.where(a.holds_points > 0.0, length, 1.0)
 
 
 def displacement_sizes(a: Arrays, length: float) -> Array:

@@ -322,8 +322,7 @@ def coupled(a: Arrays, Pu: Array, Pdu: Array, w: Array) -> Array:
     """a_k = (∂M/∂u_k) w on the spins, (s, n): 2 (s_ab + K_ab u) ω_b − N_a u̇, with ω (n, s) of the body of each u."""
     s = a.n.shape[0]
     square = a.s + Pu[1 + s :].reshape(s, s, -1)
-    made: Array = 2.0 * np.einsum("abn,nb->an", square, w) - Pdu[1 : 1 + s]
-    return made
+    return 2.0 * np.einsum("abn,nb->an", square, w) - Pdu[1 : 1 + s]
 
 
 def turns(a: Arrays, w: Array) -> Array:

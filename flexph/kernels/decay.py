@@ -91,8 +91,7 @@ def correction(a: Arrays, at: Point, decay: Decay) -> Array:
     inverse = _solved(np.eye(first + n) + decay.mobility @ mass(a, t.end.u, t.Pu), np.eye(first + n))
     change = 2.0 * (inverse - np.eye(first + n))
     change[:, first:] -= h * inverse @ (decay.mobility @ _momentum_slopes(a, at))
-    made: Array = _rate_slopes(a, at) @ change
-    return made
+    return _rate_slopes(a, at) @ change
 
 
 def _momentum_slopes(a: Arrays, at: Point) -> Array:

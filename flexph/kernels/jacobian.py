@@ -333,8 +333,7 @@ def _bordered(K: Any, left: Any, right: Any) -> Callable[[Array], Array]:
 
     def solve(y: Array) -> Array:
         found = inner.solve(y)
-        made: Array = found + spread @ lapack.dgetrs(lu, pivots, right @ found)[0]
-        return made
+        return found + spread @ lapack.dgetrs(lu, pivots, right @ found)[0]
 
     return solve
 

@@ -51,8 +51,7 @@ def contracted(square: Array, w: Array) -> Array:
 
 def over_spins(x: Array) -> Array:
     """Σ_a x_a: (s, n) to (n,)."""
-    total: Array = x[0] if len(x) == 1 else x.sum(axis=0)
-    return total
+    return x[0] if len(x) == 1 else x.sum(axis=0)
 
 
 def body_spins(a: Arrays, omega: Array) -> Array:

@@ -13,8 +13,7 @@ Array = NDArray[Any]
 
 def dense(a: Any) -> Array:
     """A matrix as a dense array."""
-    made: Array = a.toarray() if sparse.issparse(a) else np.asarray(a)
-    return made
+    return a.toarray() if sparse.issparse(a) else np.asarray(a)
 
 
 def block_diag(*blocks: Array) -> Array:

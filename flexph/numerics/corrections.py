@@ -56,5 +56,4 @@ def least_norm_step(jacobian: Array, residual: Array, *, rcond: float) -> Array:
     """The δ of least norm with ``Jδ = −r``, as nearly as can be; rows are divided by their largest entries first."""
     largest = np.abs(jacobian).max(axis=1, initial=0.0)
     scale = np.where(largest > 0.0, largest, 1.0)
-    step: Array = np.linalg.lstsq(jacobian / scale[:, None], -residual / scale, rcond=rcond)[0]
-    return step
+    return np.linalg.lstsq(jacobian / scale[:, None], -residual / scale, rcond=rcond)[0]

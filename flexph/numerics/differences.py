@@ -32,8 +32,7 @@ def state_sizes(x: Array, parts: Iterable[slice] = ()) -> Array:
     for part in parts:
         own = 0.1 * float(np.abs(x[part]).max(initial=0.0))
         floor[part] = np.maximum(own, 1e-2 * floor[part]) if own > 0.0 else floor[part]  # it may be round-off
-    made: Array = np.maximum(np.abs(x), floor)
-    return made
+    return np.maximum(np.abs(x), floor)
 
 
 def forward(

@@ -108,8 +108,7 @@ def kernel(rows: Array) -> Array:
 
 def pivots(matrix: Array) -> Array:
     """Columns of a matrix in the order in which QR with column pivoting takes them: independent ones first."""
-    order: Array = qr(matrix, mode="r", pivoting=True)[1]
-    return order
+    return qr(matrix, mode="r", pivoting=True)[1]
 
 
 @dataclass(frozen=True)

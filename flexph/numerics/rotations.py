@@ -70,8 +70,7 @@ def moment(lever: Array, force: Array) -> Array:
 
 def _cross_product(a: Array, b: Array) -> Array:
     """a × b of vectors of space; a tenth of the time of numpy's general one on the short stacks of the kernels."""
-    made: Array = a.take(_NEXT, -1) * b.take(_AFTER, -1) - a.take(_AFTER, -1) * b.take(_NEXT, -1)
-    return made
+    return a.take(_NEXT, -1) * b.take(_AFTER, -1) - a.take(_AFTER, -1) * b.take(_NEXT, -1)
 
 
 def sweep(spin: Array, lever: Array) -> Array:
@@ -102,14 +101,12 @@ def spin_map(frame: Array) -> Array:
 
 def turned(frame: Array, vectors: Array) -> Array:
     """Frames (n, d, d) times vectors (n, d)."""
-    made: Array = np.matvec(frame, vectors)
-    return made
+    return np.matvec(frame, vectors)
 
 
 def turned_back(frame: Array, vectors: Array) -> Array:
     """Transposed frames (n, d, d) times vectors (n, d)."""
-    made: Array = np.vecmat(vectors, frame)
-    return made
+    return np.vecmat(vectors, frame)
 
 
 def turned_spins(frame: Array, values: Array) -> Array:
@@ -142,8 +139,7 @@ def cayley(half_turn: Array, dim: int) -> Array:
 
 def _cayley(a: Array, half_turn: Array) -> Array:
     scale = 2.0 / (1.0 + np.einsum("...a,...a->...", half_turn, half_turn))
-    made: Array = _UNIT[a.shape[-1]] + scale[..., None, None] * (a + a @ a)
-    return made
+    return _UNIT[a.shape[-1]] + scale[..., None, None] * (a + a @ a)
 
 
 def mean_rotation(before: Array, half_turn: Array) -> Array:
@@ -151,8 +147,7 @@ def mean_rotation(before: Array, half_turn: Array) -> Array:
     adjugate = _UNIT[before.shape[-1]] + skew(half_turn, before.shape[-1])
     if half_turn.shape[-1] == 3:
         adjugate += half_turn[:, :, None] * half_turn[:, None, :]
-    made: Array = before @ (adjugate / (1.0 + np.einsum("na,na->n", half_turn, half_turn))[:, None, None])
-    return made
+    return before @ (adjugate / (1.0 + np.einsum("na,na->n", half_turn, half_turn))[:, None, None])
 
 
 def rotation_matrix(name: str, given: Any) -> Array:

@@ -18,8 +18,7 @@ MEMBER = 1e-10
 def unit_rows(matrix: Array) -> Array:
     """Rows of length 1; zero rows stay."""
     size = np.linalg.norm(matrix, axis=1, keepdims=True)
-    made: Array = matrix / np.where(size > 0.0, size, 1.0)
-    return made
+    return matrix / np.where(size > 0.0, size, 1.0)
 
 
 def unit_columns(matrix: Array, *, floor: float = 0.0) -> Array:

@@ -96,8 +96,7 @@ def check_discrete_gradient(
 def line_mean(gradient: Callable[[Array], Array], x0: Array, x1: Array, points: int) -> Array:
     """∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points: exact for polynomials of degree 2·points ([dg] definition 5)."""
     nodes, weights = gauss_points(points)
-    mean: Array = weights @ np.array([gradient(x0 + s * (x1 - x0)) for s in nodes])
-    return mean
+    return weights @ np.array([gradient(x0 + s * (x1 - x0)) for s in nodes])
 
 
 def discrete_jacobian(
@@ -124,8 +123,7 @@ def discrete_jacobian(
         first = np.where(np.abs(first) <= MADE_UP * (slope @ np.abs(step)), 0.0, first)
     missing = last - first - middle @ step
     missing = np.where(np.abs(missing) <= noise, 0.0, missing)
-    made: Array = middle + np.outer(missing, step / size) if missing.any() else middle
-    return made
+    return middle + np.outer(missing, step / size) if missing.any() else middle
 
 
 def through_invariants(invariants: Invariants, x0: Array, before: float) -> Callable[[Array], Array]:
@@ -136,7 +134,6 @@ def through_invariants(invariants: Invariants, x0: Array, before: float) -> Call
         last = invariants.values(x1)
         middle = invariants.gradient(0.5 * (first + last))
         inner = gonzalez(middle, last - first, before, invariants.energy(last))
-        made: Array = invariants.jacobian(0.5 * (x0 + x1)).T @ inner
-        return made
+        return invariants.jacobian(0.5 * (x0 + x1)).T @ inner
 
     return at

@@ -35,8 +35,7 @@ class Table:
             raise ValueError(f"{self.name} covers {first:.6g} to {last:.6g} s, asked for t = {time:.6g} s")
         k = min(int(np.searchsorted(self.times, time, side="right")), self.times.size - 1)
         share = (time - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
-        made: Array = (1.0 - share) * self.values[k - 1] + share * self.values[k]
-        return made
+        return (1.0 - share) * self.values[k - 1] + share * self.values[k]
 
 
 def _is_table(given: Any) -> bool:

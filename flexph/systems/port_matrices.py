@@ -28,14 +28,12 @@ class PortMatrices(NamedTuple):
 
     def flow(self, u: Array) -> Array:
         """``(B − P) u`` (n,)."""
-        made: Array = self.of_inputs @ u
-        return made
+        return self.of_inputs @ u
 
     def output(self, z: Array, u: Array) -> Array:
         """``y = (B + P)ᵀz + (S − N) u`` (m,)."""
         if self.P is None:
-            made: Array = self.B.T @ z
-            return made
+            return self.B.T @ z
         return np.asarray((self.B + self.P).T @ z + (self.S - self.N) @ u)
 
     def dissipated(self, R: Any, z: Array, u: Array) -> float:

@@ -113,8 +113,7 @@ class Transformation:
 
     def costate(self, x: Array) -> Array:
         """z̃."""
-        made: Array = np.linalg.solve(self.frame(x), self.system.z(self.phi(x)))
-        return made
+        return np.linalg.solve(self.frame(x), self.system.z(self.phi(x)))
 
     def mean(self, name: str, mean: Callable[[Array, Array], Any], x0: Array, x1: Array) -> Any:
         """Ê, Ĵ, R̂, B̂, P̂, Ŝ, N̂ or ẑ over a step."""

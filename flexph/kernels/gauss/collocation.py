@@ -127,15 +127,9 @@ class Collocation(Memo):
         springs = stage_springs(a.springs, self.tableau, (c.spring, d.product, h), product, product_rate)
         if springs is not None:
             on_product = on_product + springs.on_product
-        loads = given.inputs
-        if a.follow_input.size:
-            loads = np.array([world_loads(a, lever, inputs) for lever, inputs in zip(arm, loads, strict=True)])
+        loads = self._loads(arm, given.inputs)
         node_force = self._node_forces(on_product, vector, loads)
-        torque = a.sum_nodes @ moment(arm, node_force)
-        if a.torque_body.size:
-            np.add.at(torque.swapaxes(0, 1), a.torque_body, self._sections(loads).swapaxes(0, 1))
-        if a.rolling.spin_row.size:
-            torque += (x.lam @ self.spin_rows).reshape(torque.shape)
+        torque = self._torques(x.lam, arm, node_force, loads)
         stretch = x.du @ a.slopes.T
         slope = self._value(d.slope, h, stretch)
         stress_rate = x.du @ a.rise.T + (slope * stretch) @ a.bend.T
@@ -171,6 +165,22 @@ class Collocation(Memo):
             loads=loads,
             end=self._end(at, x, (R, omega, stress_rate), springs),
         )
+
+    def _loads(self, arm: Array, inputs: Array) -> Array:
+        """Inputs in world axes at each node of the tableau."""
+        if not self.arrays.follow_input.size:
+            return inputs
+        return np.array([world_loads(self.arrays, *given) for given in zip(arm, inputs, strict=True)])
+
+    def _torques(self, lam: Array, arm: Array, node_force: Array, loads: Array) -> Array:
+        """World torques on the bodies: of forces on nodes, of loads on sections, and of nonholonomic rows."""
+        a = self.arrays
+        torque = a.sum_nodes @ moment(arm, node_force)
+        if a.torque_body.size:
+            np.add.at(torque.swapaxes(0, 1), a.torque_body, self._sections(loads).swapaxes(0, 1))
+        if a.rolling.spin_row.size:
+            torque += (lam @ self.spin_rows).reshape(torque.shape)
+        return torque
 
     # --- values and changes by the tableau ---------------------------------------------------------------------------
 

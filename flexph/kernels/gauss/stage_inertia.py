@@ -29,8 +29,7 @@ class StageStep(NamedTuple):
     @property
     def by_place(self) -> Array:
         """hA, (stages, stages)."""
-        made: Array = self.onset.h * self.k.tableau.a
-        return made
+        return self.onset.h * self.k.tableau.a
 
 
 def axes_changes(at: StageStep, vectors: Array, body: Array) -> Array:
@@ -38,8 +37,7 @@ def axes_changes(at: StageStep, vectors: Array, body: Array) -> Array:
     t, carried = at.t, at.carried.take(body, axis=0)
     back = np.einsum("kixjy,ikx->ijky", carried, vectors)  # carriedᵀ of them
     turned = stacked_sweeps(back) @ t.R.take(body, axis=1)[None]  # R_jᵀ of e × that
-    made: Array = turned @ t.inverse.take(body, axis=1)[:, None]  # R_i⁻ᵀ of it
-    return made
+    return turned @ t.inverse.take(body, axis=1)[:, None]  # R_i⁻ᵀ of it
 
 
 def stacked_sweeps(lever: Array) -> Array:

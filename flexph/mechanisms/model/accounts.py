@@ -129,8 +129,7 @@ class Accounts:
             spins = x.omega[a.torque_body] + (a.torque_shape @ x.du).reshape(-1, x.omega.shape[1])
             world = spins if a.dim == 2 else turned_back(t.inverse[a.torque_body], spins)
             output = output + h * (a.input_torque.T @ world.ravel())
-        made: Array = output * t.loads
-        return made
+        return output * t.loads
 
     def _dissipation(self, start: Configuration, h: float, x: Means, t: Trial) -> Array:
         a = self.arrays

@@ -230,14 +230,12 @@ class _Point:
     @cached_property
     def inertia(self) -> Array:
         """J(u) of the turning bodies."""
-        made: Array = rotational_inertia(self.a, self.u, self.Pu)[self.a.turning]
-        return made
+        return rotational_inertia(self.a, self.u, self.Pu)[self.a.turning]
 
     @cached_property
     def coupling(self) -> Array:
         """n + N u, (s, n)."""
-        made: Array = self.a.n + self.Pu[1 : 1 + self.a.n.shape[0]]
-        return made
+        return self.a.n + self.Pu[1 : 1 + self.a.n.shape[0]]
 
     @cached_property
     def coupled(self) -> Array:
@@ -252,8 +250,7 @@ class _Point:
     @cached_property
     def local(self) -> Array:
         """X + φu of the nodes in body axes, (k, d)."""
-        made: Array = self.a.node_position + (self.a.node_shape @ self.u).reshape(-1, self.a.dim)
-        return made
+        return self.a.node_position + (self.a.node_shape @ self.u).reshape(-1, self.a.dim)
 
     @cached_property
     def vector(self) -> Array:
@@ -300,8 +297,7 @@ class _Point:
     @cached_property
     def rate(self) -> Array:
         """Rates of the spring-dampers."""
-        made: Array = self.rows[self.f.constraints :] @ self.velocity
-        return made
+        return self.rows[self.f.constraints :] @ self.velocity
 
     @cached_property
     def resistance(self) -> Array:
@@ -312,20 +308,17 @@ class _Point:
     def strain(self) -> Array:
         """D(u)."""
         a = self.a
-        made: Array = a.strain + a.weights @ ((a.slopes @ self.u)[:, None] * a.slopes)
-        return made
+        return a.strain + a.weights @ ((a.slopes @ self.u)[:, None] * a.slopes)
 
     @cached_property
     def arms(self) -> Array:
         """R (X + φu) of the nodes, (k, d)."""
-        made: Array = (self.R[self.a.node_body] @ self.local[:, :, None])[:, :, 0]
-        return made
+        return (self.R[self.a.node_body] @ self.local[:, :, None])[:, :, 0]
 
     @cached_property
     def sections(self) -> Array:
         """World spins R(ω + ψu̇) of the sections that take torques, (t·s, n_v)."""
-        made: Array = section_rows(self.a, self.R).toarray()
-        return made
+        return section_rows(self.a, self.R).toarray()
 
     # E, J, R, B, z, H
 
@@ -460,8 +453,7 @@ class _Slopes:
 
     def _spin(self, w: Array) -> Array:
         """The ω of a costate w for each u, (n, s)."""
-        made: Array = w[self.f.v][self.k.own].T
-        return made
+        return w[self.f.v][self.k.own].T
 
     def _add_to_spins(self, made: Array, values: Array) -> None:
         """Add values (s, n) of the flexible coordinates to the rows of the spins of their bodies (in place)."""

@@ -56,8 +56,7 @@ def _at_once(function: Callable[[Any], Any], times: Array) -> Array | None:
 
 def rate_before(function: Callable[[float], Any], size: int, time: float, step: float) -> Array:
     """Time derivative, (size,), of fourth order, from five points within the step that ends at the time."""
-    made: Array = _ENDING @ _samples(function, size, time, step) / (3.0 * step)
-    return made
+    return _ENDING @ _samples(function, size, time, step) / (3.0 * step)
 
 
 def _samples(function: Callable[[float], Any], size: int, time: float, step: float) -> Array:
@@ -79,35 +78,30 @@ class _Difference(NamedTuple):
     @property
     def constant(self) -> Array:
         """Where all values are the same to round-off."""
-        made: Array = self.noise >= self.mean
-        return made
+        return self.noise >= self.mean
 
     @property
     def lost(self) -> Array:
         """Where round-off hides the motion."""
-        made: Array = (self.noise > SETTLED * self.mean) & ~self.constant
-        return made
+        return (self.noise > SETTLED * self.mean) & ~self.constant
 
     @property
     def agrees(self) -> Array:
         """Where both distances have the same rate."""
         close = self.apart <= np.maximum(self.noise, AGREEING * np.abs(self.rate))
-        made: Array = self.constant | (close & ~self.lost)
-        return made
+        return self.constant | (close & ~self.lost)
 
     @property
     def coarse(self) -> Array:
         """Where a longer distance is more accurate, as far as these values tell."""
-        made: Array = (self.apart <= self.noise) & (self.noise > ACCURATE * self.mean) & (self.mean > 0.0)
-        return made
+        return (self.apart <= self.noise) & (self.noise > ACCURATE * self.mean) & (self.mean > 0.0)
 
 
 def _difference(function: Callable[[float], Any], here: Array, time: float, reach: float) -> _Difference:
     """Rates over a distance; NaN where the function has no values that far."""
 
     def change(t: float) -> Array:  # weights sum to zero only to round-off: a constant must have no rate
-        made: Array = np.ravel(function(t)) - here
-        return made
+        return np.ravel(function(t)) - here
 
     try:
         with np.errstate(all="ignore"):

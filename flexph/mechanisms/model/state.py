@@ -94,5 +94,4 @@ def angular_momentum(mechanism: Model, x: Array) -> Array:
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     p_r, _ = momenta(a, c.omega, c.u, c.du, inertia_products(a, c.u), inertia_products(a, c.du))
     turned = np.matmul(spin_map(c.R), p_r[:, :, None])[:, :, 0]
-    found: Array = (moment(c.r, a.mass[:, None] * c.v) + turned).sum(axis=0)
-    return found
+    return (moment(c.r, a.mass[:, None] * c.v) + turned).sum(axis=0)

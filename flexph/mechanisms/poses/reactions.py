@@ -55,8 +55,7 @@ def position_of(mechanism: Model, state: State, port: str) -> Array:
     """See :meth:`flexph.Mechanism.position`."""
     c = configuration(mechanism, state.x)
     motion = Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
-    found: Array = _Places(mechanism, motion).point(Place(port))[0]
-    return found
+    return _Places(mechanism, motion).point(Place(port))[0]
 
 
 def reaction(

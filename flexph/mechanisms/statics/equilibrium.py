@@ -168,8 +168,7 @@ def _correction(given: Problem, c: Configuration, size: float, judged: bool) -> 
         if not judged or not far or forward >= -AGAINST * np.sqrt(length * float(acceleration @ (M @ acceleration))):
             break
         weight *= 4.0
-    moved: Array = T @ step
-    return moved
+    return T @ step
 
 
 def _coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
@@ -215,8 +214,7 @@ def _saddle(a: Arrays, block: Any, G: Any, rhs: Array) -> Array:
     unit = np.concatenate([sizes, np.broadcast_to(float(abs(scaled).max()) / rows, G.shape[:1])])
     off = sparse.diags_array(unit[n:]) @ G @ S
     matrix = sparse.block_array([[scaled, -off.T], [off, None]]).tocsr()
-    found: Array = unit * solve_saddle(matrix, unit * rhs, meshed=_is_meshed(a))
-    return found
+    return unit * solve_saddle(matrix, unit * rhs, meshed=_is_meshed(a))
 
 
 def _moved(mechanism: Model, c: Configuration, correction: Array, steady: Steady) -> Configuration:

@@ -79,8 +79,7 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
         values, vectors = eigh(viscous)
         roots.append(np.sqrt(np.maximum(values, 0.0))[:, None] * (vectors.T @ bent))
     root = np.vstack(roots)
-    made: Array = root.T @ root
-    return made
+    return root.T @ root
 
 
 def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str, slice]]:

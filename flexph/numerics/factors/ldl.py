@@ -34,8 +34,7 @@ def ldl(name: str, matrix: Array) -> tuple[Array, Array]:
 
 def divided(vectors: Array, L: Array, d: Array) -> Array:
     """``vectors L⁻ᵀ diag(d)⁻¹``, (n, k)."""
-    made: Array = solve_triangular(L, vectors.T, lower=True, unit_diagonal=True).T / d
-    return made
+    return solve_triangular(L, vectors.T, lower=True, unit_diagonal=True).T / d
 
 
 NEGATIVE = 1e-6
@@ -84,8 +83,7 @@ def _semi_definite(name: str, product: Array, size: Array) -> Array:
     root = vectors * np.sqrt(np.where(values > noise, values, 0.0))
     root[np.einsum("ij,ij->i", root, root) <= noise] = 0.0
     root *= size[:, None]
-    made: Array = root @ root.T
-    return made
+    return root @ root.T
 
 
 def _without_noise(name: str, product: Any, size: Array) -> Any:

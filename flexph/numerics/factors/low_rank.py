@@ -37,8 +37,7 @@ class Bordered:
 
     def __matmul__(self, x: Any) -> Array:
         dense = x.toarray() if sparse.issparse(x) else x
-        made: Array = self.sparse @ dense + self.left @ (self.right @ dense)
-        return made
+        return self.sparse @ dense + self.left @ (self.right @ dense)
 
     def __mul__(self, factor: float) -> Bordered:
         return Bordered(self.sparse * factor, self.left * factor, self.right)
@@ -57,8 +56,7 @@ class Bordered:
 
     def diagonal(self) -> Array:
         """Its diagonal."""
-        made: Array = self.sparse.diagonal() + np.einsum("kr,rk->k", self.left, self.right)
-        return made
+        return self.sparse.diagonal() + np.einsum("kr,rk->k", self.left, self.right)
 
     def filled(self) -> Any:
         """The matrix in the sparse format, full as it may be."""
@@ -66,8 +64,7 @@ class Bordered:
 
     def toarray(self) -> Array:
         """The matrix, dense."""
-        made: Array = self.sparse.toarray() + self.left @ self.right
-        return made
+        return self.sparse.toarray() + self.left @ self.right
 
 
 def filled(matrix: Any) -> Any:

@@ -138,5 +138,4 @@ def _pardiso_factor(matrix: Any, kind: int) -> tuple[Any, Any]:
 
 def _phase(solver: Any, upper: Any, number: int, right: Array) -> Array:
     solver.set_phase(number)
-    answer: Array = solver._call_pardiso(upper, right)
-    return answer
+    return solver._call_pardiso(upper, right)

@@ -41,8 +41,7 @@ def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
     top = np.abs(right).max(initial=0.0)
     if not np.all(np.isfinite(found)) or np.abs(found).max(initial=0.0) > LOOSE * top or defect > 1e-10 * top:
         return _dense_least_norm(matrix, rhs)
-    solved: Array = column * found
-    return solved
+    return column * found
 
 
 def _by_pardiso(scaled: Any, right: Array) -> Array:
@@ -86,8 +85,7 @@ def solve_regular(matrix: Any, rhs: Array) -> Array | None:
     terms = (abs(scaled) @ np.abs(found)).max(initial=0.0)
     if not np.all(np.isfinite(found)) or defect > 1e-12 * terms or np.abs(found).max(initial=0.0) > LOOSEST * top:
         return None
-    solved: Array = (found.T * column).T
-    return solved
+    return (found.T * column).T
 
 
 def scales(size: Any) -> tuple[Array, Array]:
@@ -107,5 +105,4 @@ def scales(size: Any) -> tuple[Array, Array]:
 def least_norm(matrix: Array, rhs: Array) -> Array:
     """Least-norm solution after rows and columns are brought to one scale (units differ by many orders)."""
     row, column = scales(abs(sparse.csr_array(matrix)))
-    found: Array = column * np.linalg.lstsq(row[:, None] * matrix * column, row * rhs, rcond=1e-12)[0]
-    return found
+    return column * np.linalg.lstsq(row[:, None] * matrix * column, row * rhs, rcond=1e-12)[0]

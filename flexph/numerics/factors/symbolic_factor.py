@@ -60,8 +60,7 @@ def column_counts(matrix: Any, order: Array) -> Array:
     by_group = np.argsort(group, kind="stable")
     rank = np.empty(len(group), dtype=np.int64)
     rank[by_group] = np.arange(len(group)) - np.repeat(np.cumsum(weights) - weights, weights)
-    counts: Array = heights[group] - rank
-    return counts
+    return heights[group] - rank
 
 
 def _alike(pattern: Any, order: Array) -> tuple[Array, Array]:

@@ -59,8 +59,7 @@ class SymmetricFactor:
         inner[self._factor.perm_c] = x[self._order]
         product = np.empty(x.shape)
         product[self._order] = (self._factor.L @ (self._factor.U @ inner))[self._factor.perm_c]
-        defect: Array = self._matrix @ x - product
-        return defect
+        return self._matrix @ x - product
 
 
 def _cost(matrix: Any, order: Array) -> Cost:
