@@ -31,8 +31,8 @@ def cylindrical(
     def make(dim: int) -> Form:
         axes = spatial_axes(given, dim, "a cylindrical joint")
         rows = (*across(first, second, frame_about(axes[1])), *parallel_axes(first, second, axes))
-        turning = resists_turning(first, second, axes, turns, "turning")
-        sliding = resists_sliding(first, second, axes[1], slides, "sliding")
+        turning = resists_turning(first, second, axes, turns, name="turning")
+        sliding = resists_sliding(first, second, axes[1], slides, name="sliding")
         return Form(rows, (*turning, *sliding), parallel=(axes,))
 
     return Connection("cylindrical", (first, second), make)

@@ -88,7 +88,7 @@ def drive(
 
     def make(dim: int) -> Form:
         if what == "angle":
-            turn = planar_or_about(port, reference, dim, "a driven angle", axes)
+            turn = planar_or_about(port, reference, dim, kind="a driven angle", axes=axes)
             return Form((angle_row(turn, motion),), parallel=() if axes is None else (_turned(axes, motion),))
         if what == "rotation":
             rows = _rotation_rows(port, reference, dim, motion)

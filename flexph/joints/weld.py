@@ -5,6 +5,7 @@ from typing import Any
 from ..numerics import checks as check
 from ..numerics.rotations import rotation_matrix
 from .rows.connection import Connection, Form, PortName, angle_row, coincidence, relative_angle, same_rotation
+from .rows.directions import axis
 
 
 def weld(first: str, second: PortName, *, angle: float | None = None, rotation: Any = None) -> Connection:
@@ -26,14 +27,7 @@ def weld(first: str, second: PortName, *, angle: float | None = None, rotation: 
         if value is not None:
             raise ValueError("a weld of space takes rotation=, not angle=")
         stated = None if relative is None else tuple(tuple(row) for row in relative.tolist())
-        axes = (
-            ()
-            if stated is None
-            else tuple((tuple(e), tuple(stated_row)) for e, stated_row in zip(_UNIT, stated, strict=True))
-        )
+        axes = () if stated is None else tuple((axis(i, 3), row) for i, row in enumerate(stated))
         return Form((*rows, *same_rotation(first, second, stated)), parallel=axes)
 
     return Connection("weld", (first, second), make)
-
-
-_UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

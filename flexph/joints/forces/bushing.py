@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from ...systems.resistive_relations import Relation
-from ..rows.axis_rates import damping_of_axes, stiffness_of_axes
+from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form, Measure, relative_angle
 from ..rows.directions import axis
-from ..rows.vectors import PortName, Product, along, between, body_port
+from ..rows.vectors import PortName, along, between, body_port
 
 
 def bushing(
@@ -30,26 +30,18 @@ def bushing(
 
     def make(dim: int) -> Form:
         turns = 1 if dim == 2 else 3
-        k, kt = (
-            stiffness_of_axes("stiffness", stiffness, dim),
-            stiffness_of_axes("torsional_stiffness", torsional_stiffness, turns),
-        )
-        c, ct = damping_of_axes("damping", damping, dim), damping_of_axes("torsional_damping", torsional_damping, turns)
+        k, c = stiffness_of_axes("stiffness", stiffness, dim), damping_of_axes("damping", damping, dim)
+        kt = stiffness_of_axes("torsional_stiffness", torsional_stiffness, turns)
+        ct = damping_of_axes("torsional_damping", torsional_damping, turns)
         if not any((*k, *c, *kt, *ct)):
             raise ValueError("a bushing needs a stiffness or a damping that is positive")
-        gap = between(first, second)
-        made = [
-            Measure("component", (Product(gap, along(second, axis(i, dim))),), float(k[i]), c[i], None, "xyz"[i])
-            for i in range(dim)
-            if k[i] or c[i]
-        ]
-        for i in range(turns):
-            if kt[i] or ct[i]:
-                n = axis(i, 3)
-                angle = relative_angle(first, second, dim, None if dim == 2 else (n, n))
-                made.append(
-                    Measure("angle", angle, float(kt[i]), ct[i], None, "angle" if dim == 2 else f"about {'xyz'[i]}")
-                )
-        return Form(measures=tuple(made))
+        sliding = component_measures(between(first, second), [along(second, axis(i, dim)) for i in range(dim)], k, c)
+        axes = [None] if dim == 2 else [(axis(i, 3), axis(i, 3)) for i in range(3)]
+        turning = tuple(
+            Measure("angle", relative_angle(first, second, dim, axes[i]), float(kt[i]), ct[i], None, name)
+            for i, name in enumerate(["angle"] if dim == 2 else ["about x", "about y", "about z"])
+            if kt[i] or ct[i]
+        )
+        return Form(measures=(*sliding, *turning))
 
     return Connection("bushing", (first, second), make, label=name)

@@ -8,10 +8,10 @@ from typing import Any
 from ...numerics import checks as check
 from ...numerics.rotations import rotation, rotation_matrix
 from ...systems.resistive_relations import Relation
-from ..rows.axis_rates import damping_of_axes, stiffness_of_axes
-from ..rows.connection import Connection, Form, Measure
+from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
+from ..rows.connection import Connection, Form
 from ..rows.directions import axis
-from ..rows.vectors import Direction, Ground, PortName, Product, Vector, between, body_port
+from ..rows.vectors import Direction, Ground, PortName, Vector, between, body_port
 
 
 def cartesian_spring_damper(
@@ -47,21 +47,8 @@ def cartesian_spring_damper(
         if not any((*k, *c)):
             raise ValueError("a cartesian spring-damper needs a stiffness or a damping that is positive")
         free = None if offset is None else check.array("offset", offset, (dim,)).tolist()
-        gap, directions = between(first, second), _directions(axes, dim)
-        return Form(
-            measures=tuple(
-                Measure(
-                    "component",
-                    (Product(gap, Vector(fixed=directions[i])),),
-                    float(k[i]),
-                    c[i],
-                    None if free is None else free[i],
-                    "xyz"[i],
-                )
-                for i in range(dim)
-                if k[i] or c[i]
-            )
-        )
+        directions = [Vector(fixed=direction) for direction in _directions(axes, dim)]
+        return Form(measures=component_measures(between(first, second), directions, k, c, free=free))
 
     return Connection("cartesian spring-damper", (first, second), make, label=name)
 

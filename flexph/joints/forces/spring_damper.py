@@ -84,7 +84,7 @@ def torsion_spring(
     axes = unit_axes(axis, second_axis)
 
     def make(dim: int) -> Form:
-        turn = planar_or_about(first, second, dim, "a torsion spring", axes)
+        turn = planar_or_about(first, second, dim, kind="a torsion spring", axes=axes)
         return Form(measures=(Measure("angle", turn, *rates, free),))
 
     return Connection("torsion spring", (first, second), make, label=name)

@@ -1,4 +1,4 @@
-"""Stiffness and damping along several axes: one number for all, or one for each."""
+"""Springs and dampers along several axes: one coefficient for all, or one for each."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,8 @@ import numpy as np
 
 from ...numerics import checks as check
 from ...systems.resistive_relations import Relation, resisting
+from .connection import Measure
+from .vectors import Product, Vector
 
 
 def stiffness_of_axes(name: str, given: float | Sequence[float], count: int) -> np.ndarray:
@@ -24,5 +26,20 @@ def damping_of_axes(
         return [resisting(name, given)] * count
     if isinstance(given, Sequence) and len(given) == count and any(isinstance(one, Relation) for one in given):
         return [resisting(name, one) for one in given]
-    numbers: list[float | Relation] = stiffness_of_axes(name, given, count).tolist()  # type: ignore[arg-type]
-    return numbers
+    return stiffness_of_axes(name, given, count).tolist()  # type: ignore[arg-type]
+
+
+def component_measures(
+    gap: Vector,
+    directions: Sequence[Vector],
+    stiffness: np.ndarray,
+    damping: Sequence[float | Relation],
+    *,
+    free: Sequence[float] | None = None,
+) -> tuple[Measure, ...]:
+    """Measures of the components of a vector along directions, of those with a stiffness or a damping."""
+    return tuple(
+        Measure("component", (Product(gap, d),), float(k), c, None if free is None else free[i], "xyz"[i])
+        for i, (d, k, c) in enumerate(zip(directions, stiffness, damping, strict=True))
+        if k or c
+    )

@@ -167,11 +167,7 @@ def relative_angle(first: PortName, second: PortName, dim: int, axes: Axes | Non
 
 
 def planar_or_about(
-    first: PortName,
-    second: PortName,
-    dim: int,
-    kind: str,
-    axes: Axes | None,
+    first: PortName, second: PortName, dim: int, *, kind: str, axes: Axes | None
 ) -> tuple[Product, Product]:
     """Sine and cosine of a relative angle: of the plane, or about an axis that must be given in space."""
     if dim == 2:
@@ -182,7 +178,7 @@ def planar_or_about(
 
 
 def resists_turning(
-    first: str, second: PortName, axes: Axes | None, friction: float | Relation, name: str = ""
+    first: str, second: PortName, axes: Axes | None, friction: float | Relation, *, name: str = ""
 ) -> tuple[Measure, ...]:
     """What resists the turning of a joint about its axis (None in the plane); nothing without friction."""
     if friction == 0.0:
@@ -192,7 +188,7 @@ def resists_turning(
 
 
 def resists_sliding(
-    first: str, second: PortName, direction: Direction, friction: float | Relation, name: str = ""
+    first: str, second: PortName, direction: Direction, friction: float | Relation, *, name: str = ""
 ) -> tuple[Measure, ...]:
     """What resists the sliding of a joint along a direction of the second section; nothing without friction."""
     if friction == 0.0:
@@ -204,8 +200,8 @@ def resists_sliding(
 def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]:
     """Names and measures of all spring-dampers in the order of the kernels: lengths, components, angles."""
     order = ("length", "component", "angle")
-    found = [(c, m) for c in connections for m in c.form.measures]
-    for c, m in sorted(found, key=lambda pair: order.index(pair[1].kind)):
+    pairs = [(c, m) for c in connections for m in c.form.measures]
+    for c, m in sorted(pairs, key=lambda pair: order.index(pair[1].kind)):
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 

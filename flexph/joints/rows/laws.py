@@ -21,17 +21,38 @@ from .vectors import Product, Turn, Weighed
 TimeFunction = Callable[[float], Any]
 
 
+class _Law:
+    """A law without products that enter with constant coefficients, and with the value zero."""
+
+    shape: ClassVar[tuple[int, ...]] = ()
+    holonomic: ClassVar[bool] = True
+
+    def coefficients(self, value: Array) -> Array:
+        """c of the value."""
+        return np.zeros((0, *value.shape[1:]))
+
+    def offset(self, value: Array) -> Any:
+        """κ of the value."""
+        return 0.0
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
+        """Rates of c and κ for a rate of the value."""
+        return np.zeros((0, *value.shape[1:])), 0.0
+
+
+class _Holonomic(_Law):
+    """A law of products alone."""
+
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+
 @dataclass(frozen=True)
-class Offset:
+class Offset(_Holonomic):
     """``0 = Π − κ`` with κ the value."""
 
     product: Product
     value: float | TimeFunction | None = 0.0
-
-    shape = ()
-    holonomic = True
-    weighed: ClassVar[tuple[Weighed, ...]] = ()
-    turns: ClassVar[tuple[Turn, ...]] = ()
 
     @property
     def products(self) -> tuple[Product, ...]:
@@ -56,17 +77,12 @@ class Offset:
 
 
 @dataclass(frozen=True)
-class Angle:
+class Angle(_Holonomic):
     """``0 = s cos θ − c sin θ`` with s, c the products that are sine and cosine of an angle; θ [rad] is the value."""
 
     sine: Product
     cosine: Product
     value: float | TimeFunction | None = None
-
-    shape = ()
-    holonomic = True
-    weighed: ClassVar[tuple[Weighed, ...]] = ()
-    turns: ClassVar[tuple[Turn, ...]] = ()
 
     @property
     def products(self) -> tuple[Product, ...]:
@@ -81,26 +97,17 @@ class Angle:
         """c of the value."""
         return np.array([np.cos(value[0]), -np.sin(value[0])])
 
-    def offset(self, value: Array) -> float:
-        """κ of the value."""
-        return 0.0
-
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
         """Rates of c and κ for a rate of the value."""
         return -rate[0] * np.array([np.sin(value[0]), np.cos(value[0])]), 0.0
 
 
 @dataclass(frozen=True)
-class Length:
+class Length(_Holonomic):
     """``0 = (V·V/L − L)/2``, scaled so that its multiplier is the tension [N]; L [m] is the value."""
 
     product: Product
     value: float | None = None
-
-    shape = ()
-    holonomic = True
-    weighed: ClassVar[tuple[Weighed, ...]] = ()
-    turns: ClassVar[tuple[Turn, ...]] = ()
 
     @property
     def products(self) -> tuple[Product, ...]:
@@ -125,7 +132,7 @@ class Length:
 
 
 @dataclass(frozen=True)
-class Alignment:
+class Alignment(_Holonomic):
     """``0 = e_k · axial(A A₀ᵀ)``: the relative rotation A, with A_ij = d_i·e_j of nine products, is A₀.
 
     axial(M) = ½(M_zy − M_yz, M_xz − M_zx, M_yx − M_xy), the sine of a small difference about axis k of the first
@@ -138,9 +145,6 @@ class Alignment:
     value: tuple[tuple[float, ...], ...] | TimeFunction | None = None
 
     shape = (3, 3)
-    holonomic = True
-    weighed: ClassVar[tuple[Weighed, ...]] = ()
-    turns: ClassVar[tuple[Turn, ...]] = ()
 
     @property
     def products(self) -> tuple[Product, ...]:
@@ -151,10 +155,10 @@ class Alignment:
     def measure(self, products: Array) -> Array:
         """The value at a pose; the row it does not take follows as their cross product."""
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
-        found = np.zeros((3, 3))
-        found[i], found[j] = products[:3], products[3:]
-        found[self.component] = np.cross(found[i], found[j])
-        return found.ravel()
+        rotation = np.zeros((3, 3))
+        rotation[i], rotation[j] = products[:3], products[3:]
+        rotation[self.component] = np.cross(rotation[i], rotation[j])
+        return rotation.ravel()
 
     def coefficients(self, value: Array) -> Array:
         """c of the value."""
@@ -162,17 +166,13 @@ class Alignment:
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
         return 0.5 * np.concatenate([-matrix[j], matrix[i]])
 
-    def offset(self, value: Array) -> float:
-        """κ of the value."""
-        return 0.0
-
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
         """Rates of c and κ for a rate of the value."""
         return self.coefficients(rate), 0.0
 
 
 @dataclass(frozen=True)
-class Rolling:
+class Rolling(_Law):
     """``0 = Σ w Π_m Π̇_k + Σ a·Ω``: nonholonomic, ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
 
     Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ, and the multiplier acts on Π_k with w Π̄_m and on the body with the
@@ -191,21 +191,9 @@ class Rolling:
         """Nothing: no pose breaks it."""
         return np.zeros(0)
 
-    def coefficients(self, value: Array) -> Array:
-        """None: no products enter with constant coefficients."""
-        return np.zeros((0, *value.shape[1:]))
-
-    def offset(self, value: Array) -> float:
-        """κ of the value."""
-        return 0.0
-
-    def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
-        """Rates of c and κ for a rate of the value."""
-        return np.zeros((0, *value.shape[1:])), 0.0
-
 
 @dataclass(frozen=True)
-class Contact:
+class Contact(_Law):
     """``0 = ½(Π²/r + r Π_e² − r)``: a disc of radius r touches a plane, its centre Π above it, Π_e = n·e of its axis.
 
     The height is r s with s = √(1 − Π_e²), the sine of the angle between axis and normal; the multiplier times s is the
@@ -216,8 +204,6 @@ class Contact:
     tilt: Product
     radius: float
 
-    shape = ()
-    holonomic = True
     products: ClassVar[tuple[Product, ...]] = ()
     turns: ClassVar[tuple[Turn, ...]] = ()
 
@@ -235,17 +221,9 @@ class Contact:
         """The value at a pose."""
         return np.array([self.radius])
 
-    def coefficients(self, value: Array) -> Array:
-        """None: no products enter with constant coefficients."""
-        return np.zeros((0, *value.shape[1:]))
-
     def offset(self, value: Array) -> float:
         """κ of the value."""
         return 0.5 * self.radius
-
-    def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
-        """Rates of c and κ for a rate of the value."""
-        return np.zeros((0, *value.shape[1:])), 0.0
 
 
 Law = Offset | Angle | Length | Alignment | Rolling | Contact
