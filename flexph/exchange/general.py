@@ -65,23 +65,25 @@ def _with_rank(E: Any, J: Any, R: Any, B: Any, *, S: Array, names: dict[str, Any
 
 def _assembled(E: Any, J: Any, R: Any, B: Any, *, names: dict[str, Any]) -> LinearPHDAE:
     n, total, lean = E.shape[0], B.shape[0], sparse.issparse(E)
-    made = lambda a: sparse.csr_array(a) if lean else sparse.csr_array(a).toarray()  # noqa: E731
+    matrix = lambda a: sparse.csr_array(a) if lean else sparse.csr_array(a).toarray()  # noqa: E731
     blocks = lambda rows: sparse.block_array([[_lean(a) for a in row] for row in rows])  # noqa: E731
     extra = total - n
     parts = dict(names.pop("parts", None) or {"state": slice(0, n)})
     lift = names.pop("lift", None)
     lifted = n if lift is None else lift.shape[0]
     if names.get("G") is not None:
-        names["G"] = made(sparse.hstack([sparse.csr_array(names["G"]), sparse.csr_array((names["G"].shape[0], extra))]))
+        names["G"] = matrix(
+            sparse.hstack([sparse.csr_array(names["G"]), sparse.csr_array((names["G"].shape[0], extra))])
+        )
     if names.get("kinetic") is not None:
         names["kinetic"] = np.append(names["kinetic"], np.zeros(extra, dtype=bool))
     return LinearPHDAE(
-        E=made(sparse.block_diag([sparse.csr_array(E), sparse.csr_array((extra, extra))])),
-        J=made(blocks(J)),
-        R=made(blocks(R)),
-        B=made(B),
+        E=matrix(sparse.block_diag([sparse.csr_array(E), sparse.csr_array((extra, extra))])),
+        J=matrix(blocks(J)),
+        R=matrix(blocks(R)),
+        B=matrix(B),
         parts={**parts, ALGEBRAIC: slice(lifted, lifted + extra)},
-        lift=None if lift is None else made(sparse.block_diag([sparse.csr_array(lift), sparse.eye_array(extra)])),
+        lift=None if lift is None else matrix(sparse.block_diag([sparse.csr_array(lift), sparse.eye_array(extra)])),
         **names,
     )
 

@@ -58,10 +58,10 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
     if not Path(path).is_file():
         raise ValueError(f"path must be a .mat file, there is no file {str(path)!r}")
     try:
-        found = loadmat(path, spmatrix=False)
+        content = loadmat(path, spmatrix=False)
     except (OSError, ValueError, NotImplementedError) as error:
         raise ValueError(f"{path} must be a MATLAB file of version 4 to 7.2: {error}") from None
-    fields = {name: value for name, value in found.items() if not name.startswith("__")}
+    fields = {name: value for name, value in content.items() if not name.startswith("__")}
     missing = [name for name in REQUIRED if name not in fields]
     if missing:
         raise ValueError(f"{path} must hold E, J and R, it lacks {', '.join(missing)}; it has {', '.join(fields)}")
@@ -70,8 +70,10 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
     if "B" not in fields and "G" in fields and fields["G"].shape[0] == n:
         fields["B"] = fields.pop("G")
     kind = sparse.csr_array if lean else dense
-    made = {name: kind(fields[name]) for name in (*REQUIRED, "B", "Q", "P", "S", "N", "G", "lift") if name in fields}
+    matrices = {
+        name: kind(fields[name]) for name in (*REQUIRED, "B", "Q", "P", "S", "N", "G", "lift") if name in fields
+    }
     others = arguments_of(names, n) | ({"ports": dict(ports)} if ports else {})
-    E, J, R = (made.pop(name) for name in REQUIRED)
-    B = made.pop("B", sparse.csr_array((n, 0)) if lean else np.zeros((n, 0)))
-    return from_general(E, J, R, B, **made, **others)
+    E, J, R = (matrices.pop(name) for name in REQUIRED)
+    B = matrices.pop("B", sparse.csr_array((n, 0)) if lean else np.zeros((n, 0)))
+    return from_general(E, J, R, B, **matrices, **others)

@@ -52,8 +52,8 @@ def read_matrix_market(folder: str | Path) -> LinearPHDAE:
         raise ValueError(f"folder must hold a linear system with its {NAMES}: {error}") from None
     if told.get("format") != FORMAT:
         raise ValueError(f"{where / NAMES} must be in the format {FORMAT!r}, got {told.get('format')!r}")
-    made = {name: _read(where / f"{name}.mtx", shape, told["sparse"]) for name, shape in told["shapes"].items()}
-    return LinearPHDAE(**made, **arguments_of(told, told["shapes"]["E"][0]))
+    matrices = {name: _read(where / f"{name}.mtx", shape, told["sparse"]) for name, shape in told["shapes"].items()}
+    return LinearPHDAE(**matrices, **arguments_of(told, told["shapes"]["E"][0]))
 
 
 def _writable(matrix: Any) -> Any:

@@ -26,8 +26,8 @@ def violation(model: StateSpace) -> str | None:
         worst = poles[np.argmax(poles.real)]
         return f"it is unstable: the pole {worst:.4g} 1/s has a positive real part"
     grid = _grid(poles, size)
-    found = [_lowest(model, w) for w in grid]
-    value, norm = (np.array(part) for part in zip(*found, strict=True))
+    lowest_of_grid = [_lowest(model, w) for w in grid]
+    value, norm = (np.array(part) for part in zip(*lowest_of_grid, strict=True))
     worst = value if value.min() < -TOLERANCE * norm.max() else value / np.maximum(norm, FLOOR * norm.max())
     if worst.min() >= -TOLERANCE * (norm.max() if worst is value else 1.0):
         return None
@@ -43,8 +43,8 @@ def _grid(poles: Array, size: float) -> Array:
     moduli = np.abs(poles[np.abs(poles) > 1e-12 * size])
     low, high = float(moduli.min(initial=size)) * 1e-3, size * 1e3
     near = [np.abs(p.imag) + k * max(abs(p.real), 1e-6 * abs(p)) for p in poles for k in (-3, -1, -0.3, 0.1, 0.3, 1, 3)]
-    made = np.concatenate([[0.0], np.geomspace(low, high, 1000), np.array(near)])
-    return np.unique(made[made >= 0.0])
+    frequencies = np.concatenate([[0.0], np.geomspace(low, high, 1000), np.array(near)])
+    return np.unique(frequencies[frequencies >= 0.0])
 
 
 def _lowest(model: StateSpace, omega: float) -> tuple[float, float]:

@@ -54,10 +54,12 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
     every = ("E", "J", "R", "G", "Q", "P", "S", "N")
     taken = {name: _matrix(getattr(model, name)) for name in every}
     lean = all(sparse.issparse(taken[name]) for name in "EJR")
-    made = {name: sparse.csr_array(m) if lean else dense(m) for name, m in taken.items()}
-    E, J, R = (_halved(name, made[name], sign) for name, sign in (("E", 1.0), ("J", -1.0), ("R", 1.0)))
-    B = made["G"]
-    return from_general(E, J, R, B, Q=made["Q"], P=made["P"], S=made["S"], N=made["N"], ports=dict(ports or {}))
+    matrices = {name: sparse.csr_array(m) if lean else dense(m) for name, m in taken.items()}
+    E, J, R = (_halved(name, matrices[name], sign) for name, sign in (("E", 1.0), ("J", -1.0), ("R", 1.0)))
+    B = matrices["G"]
+    return from_general(
+        E, J, R, B, Q=matrices["Q"], P=matrices["P"], S=matrices["S"], N=matrices["N"], ports=dict(ports or {})
+    )
 
 
 def _halved(name: str, a: Any, sign: float) -> Any:

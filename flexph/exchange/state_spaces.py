@@ -167,14 +167,14 @@ def _found(model: StateSpace) -> Array:
 
 def _grouped(labels: Sequence[str]) -> dict[str, slice]:
     """Ports of labels ``port[i]`` or ``port``, in their order."""
-    made: dict[str, slice] = {}
+    ports_by_label: dict[str, slice] = {}
     for i, label in enumerate(labels):
         port = label.rpartition("[")[0] if label.endswith("]") else label
-        start = made[port].start if port in made and made[port].stop == i else i
-        if port in made and start == i:
+        start = ports_by_label[port].start if port in ports_by_label and ports_by_label[port].stop == i else i
+        if port in ports_by_label and start == i:
             return {}
-        made[port] = slice(start, i + 1)
-    return made
+        ports_by_label[port] = slice(start, i + 1)
+    return ports_by_label
 
 
 def _control() -> Any:

@@ -96,7 +96,7 @@ def couple(
 def _places(components: Sequence[int] | None) -> tuple[int, ...] | None:
     if components is None:
         return None
-    made = tuple(check.count(f"components[{k}]", i, 0) for k, i in enumerate(components))
-    if not made or len(set(made)) != len(made):
+    places = tuple(check.count(f"components[{k}]", i, 0) for k, i in enumerate(components))
+    if not places or len(set(places)) != len(places):
         raise ValueError(f"components must be different places of a port, got {tuple(components)}")
-    return made
+    return places

@@ -136,9 +136,9 @@ class Wiring:
         if not entries:
             return sparse.csr_array(shape)
         rows, columns, values = (np.concatenate(x) for x in zip(*entries, strict=True))
-        made = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
-        made.eliminate_zeros()
-        return made
+        matrix = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
+        matrix.eliminate_zeros()
+        return matrix
 
     def external(self, keep: Collection[str]) -> tuple[dict[str, slice], Array]:
         """Ports that stay, with what is left of them, and their columns."""

@@ -39,10 +39,10 @@ def recover_multipliers(system: LinearPHDAE, x: Any, u: Any = None) -> Array:
     E, G, N = sparse.csr_array(system.E), sparse.csr_array(system.G), _left_null_space(system.G)
     matrix = sparse.block_array([[E, -G.T, None], [G, None, N], [None, N.T, None]]).tocsr()
     force = (system.J @ x) - (system.R @ x) + (system.B @ u)
-    found = solve_regular(matrix, np.vstack([force, np.zeros((g + N.shape[1], force.shape[1]))]))
-    if found is None:
+    solution = solve_regular(matrix, np.vstack([force, np.zeros((g + N.shape[1], force.shape[1]))]))
+    if solution is None:
         raise ValueError("multipliers need E positive definite on the motions that the constraints leave")
-    return found[n : n + g].reshape(g, *columns)
+    return solution[n : n + g].reshape(g, *columns)
 
 
 def _left_null_space(g: Any) -> sparse.csr_array:

@@ -150,20 +150,20 @@ class Shifted(Memo):
         """The states x of a solution."""
         if self.split is None:
             return solution[: self.size]
-        made = np.empty((self.system.size, *solution.shape[1:]), dtype=np.result_type(solution, type(s)))
-        made[self.split.velocities] = s * solution[: self.size]
-        made[self.split.stresses] = solution[self.size : self.system.size]
-        return made
+        states = np.empty((self.system.size, *solution.shape[1:]), dtype=np.result_type(solution, type(s)))
+        states[self.split.velocities] = s * solution[: self.size]
+        states[self.split.stresses] = solution[self.size : self.system.size]
+        return states
 
     def transfer(self, s: complex, solution: Array) -> Array:
         """H(s) (m, m) from a solution with the load."""
-        made: Array = self.load[: self.size].T @ solution[: self.size]
-        return made if self.split is None else s * made
+        H: Array = self.load[: self.size].T @ solution[: self.size]
+        return H if self.split is None else s * H
 
     def transfer_slope(self, solution: Array) -> Array:
         """The part of dH/ds from the factor s in front of Bᵀq."""
-        made: Array = self.load[: self.size].T @ solution[: self.size]
-        return np.zeros_like(made) if self.split is None else made
+        slope: Array = self.load[: self.size].T @ solution[: self.size]
+        return np.zeros_like(slope) if self.split is None else slope
 
     @once
     def _scale(self) -> Array:

@@ -1,4 +1,4 @@
-"""What a switch does: the state in the new mode, its books, and which of several modes follows."""
+"""Changes of mode: the state after it, the energy it loses, and which of several modes follows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..numerics.arrays import Array
 from ..systems.inputs import Forcing
 from ..systems.nonlinear import PHDAE
 from .branch import Branch, noise
-from .resets import impulsive
+from .resets import Impulsive, impulsive
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange
 from .transition import Reset
@@ -34,15 +34,15 @@ TRIAL = 1e-3
 
 
 @dataclass(frozen=True)
-class World:
-    """A system with its inputs, asked for up to a last time."""
+class DrivenSystem:
+    """A switching system under inputs, up to a last time."""
 
     system: SwitchingPHDAE
     forcings: Mapping[str, Forcing]
     end: float
 
     def equations(self, mode: str, time: float) -> Equations:
-        """Those of a mode from a time on."""
+        """The equations of a mode from a time on."""
         end = self.end if self.end > time else np.inf
         return Equations(self.system.system(mode), self.forcings[mode], (time, end))
 
@@ -53,10 +53,10 @@ class World:
         to be consistent.
         """
         careful = any(isinstance(t.when, Impasse) for t in self.system.leaving(mode))
-        made = Branch(self.equations(mode, time), time, x, careful=careful)
-        if entered and made.inconsistency:
-            raise ArithmeticError(f"mode {mode!r} has no consistent state here: {made.inconsistency}")
-        return made
+        branch = Branch(self.equations(mode, time), time, x, careful=careful)
+        if entered and branch.inconsistency:
+            raise ArithmeticError(f"mode {mode!r} has no consistent state here: {branch.inconsistency}")
+        return branch
 
 
 @dataclass(frozen=True)
@@ -77,58 +77,49 @@ class Arrival(NamedTuple):
 
 
 def switched(
-    world: World, at: Instant, targets: Sequence[str], cause: str, reset: Reset | None, step: float | None
+    world: DrivenSystem, at: Instant, targets: Sequence[str], *, cause: str, reset: Reset | None, step: float | None
 ) -> Arrival:
-    """To the one mode of the targets that follows ([survey] sec. 5). Raises ArithmeticError where none does.
+    """The change to the one mode of the targets that follows ([survey] sec. 5). Raises ArithmeticError for none.
 
     ``step`` [s] is the usual length of steps; None of a single target that follows valid or not.
     """
+    where = f"{cause} at t = {at.time:.9g} s, from mode {at.mode!r}"
     if step is None:
         try:
-            return arrived(world, at, targets[0], cause, reset)
+            return arrived(world, at, targets[0], cause=cause, reset=reset)
         except ArithmeticError as error:
-            raise ArithmeticError(f"{cause} at t = {at.time:.9g} s, from mode {at.mode!r}: {error}") from None
-    found: list[Arrival] = []
+            raise ArithmeticError(f"{where}: {error}") from None
+    arrivals: list[Arrival] = []
     reasons: list[str] = []
     for name in targets:
         try:
-            arrival = arrived(world, at, name, cause, reset)
+            arrival = arrived(world, at, name, cause=cause, reset=reset)
             reason = violated(world, arrival, at.size, step)
         except (ArithmeticError, StepFailed) as error:
             reason = str(error)
         if reason:
             reasons.append(f"{name!r}: {reason}")
         else:
-            found.append(arrival)
-    if not found:
+            arrivals.append(arrival)
+    if not arrivals:
         listed = "; ".join(reasons) or "there is no other mode"
-        raise ArithmeticError(f"{cause} at t = {at.time:.9g} s, from mode {at.mode!r}: no mode can follow. {listed}")
-    least = min(arrival.switch.lost for arrival in found)
+        raise ArithmeticError(f"{where}: no mode can follow. {listed}")
+    least = min(arrival.switch.lost for arrival in arrivals)
     slack = GAINED * _terms(world.system, at)
-    return next(arrival for arrival in found if arrival.switch.lost <= least + slack)
+    return next(arrival for arrival in arrivals if arrival.switch.lost <= least + slack)
 
 
-def arrived(world: World, at: Instant, target: str, cause: str, reset: Reset | None) -> Arrival:
-    """The switch to a mode. Raises ArithmeticError where it has no consistent state, or for a reset that gains."""
+def arrived(world: DrivenSystem, at: Instant, target: str, *, cause: str, reset: Reset | None) -> Arrival:
+    """The change to a mode. Raises ArithmeticError where it has no consistent state, or for a reset that gains."""
     system = world.system
-    given = at.state if reset is None else _reset(reset, at, system.size)
-    kept = {} if reset is None else _kept(reset, at, given)
-    equations = world.equations(target, at.time)
-    zero = np.zeros(system.size)
     if reset is None:
-        try:
-            moved = impulsive(equations, at.time, given)
-        except ArithmeticError as error:
-            raise ArithmeticError(f"mode {target!r} has no consistent state here: {error}") from None
-        state, impulse, costate, free = moved
+        moved, kept = _by_impulses(world, at, target), {}
     else:
-        state, impulse, costate, free = given, zero, zero, np.zeros((0, system.size))
-    branch = world.branch(target, at.time, state)
-    after = branch.state
-    energy = (float(system.H(at.state)), float(system.H(after)))
-    current, u = system.system(target).B(after).T @ costate, world.forcings[target].at(at.time)
-    own = {n: float(current[p] @ u[p]) for n, p in system.system(target).ports.items()}
-    work = {name: own.get(name, 0.0) for name in system.ports}
+        given = _reset(reset, at, system.size)
+        moved, kept = Impulsive.none(given), _kept(reset, at, given)
+    branch = world.branch(target, at.time, moved.state)
+    energy = (float(system.H(at.state)), float(system.H(branch.state)))
+    work = _work(world, target, at.time, branch.state, costate=moved.costate)
     lost = energy[0] - energy[1] + sum(work.values())
     if lost < -GAINED * _terms(system, at):
         raise ArithmeticError(
@@ -141,18 +132,33 @@ def arrived(world: World, at: Instant, target: str, cause: str, reset: Reset | N
         target=target,
         cause=cause,
         before=at.state,
-        after=after,
+        after=branch.state,
         energy=energy,
         work=work,
         lost=lost,
-        impulse=impulse,
-        free=free,
+        impulse=moved.impulse,
+        free=moved.free,
         kept=kept,
     )
     return Arrival(switch, branch)
 
 
-def violated(world: World, arrival: Arrival, size: Array, step: float) -> str:
+def _by_impulses(world: DrivenSystem, at: Instant, target: str) -> Impulsive:
+    try:
+        return impulsive(world.equations(target, at.time), at.time, at.state)
+    except ArithmeticError as error:
+        raise ArithmeticError(f"mode {target!r} has no consistent state here: {error}") from None
+
+
+def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: Array) -> dict[str, float]:
+    """What sources give in impulses, by port."""
+    mode = world.system.system(target)
+    current, u = mode.B(x).T @ costate, world.forcings[target].at(time)
+    own = {name: float(current[p] @ u[p]) for name, p in mode.ports.items()}
+    return {name: own.get(name, 0.0) for name in world.system.ports}
+
+
+def violated(world: DrivenSystem, arrival: Arrival, size: Array, step: float) -> str:
     """Which function ``valid`` of the new mode is negative at once or after a small step; empty where none is."""
     switch, branch = arrival
     mode, time = switch.target, switch.time
@@ -164,21 +170,21 @@ def violated(world: World, arrival: Arrival, size: Array, step: float) -> str:
     at_once = [(b, b.value) for b in asked if b.beyond]
     if not at_once:
         u = world.forcings[mode].at(time + 0.5 * h)
-        sizes = _sizes(system, switch.after, size, h, u)
-        made = GradientPair(system, "midpoint").step(switch.after, h, u, sizes)
-        state = watch.branch.at(time + h, made.state)
+        sizes = _sizes(system, switch.after, size, step=h, u=u)
+        end = GradientPair(system, "midpoint").step(switch.after, h, u, sizes)
+        state = watch.branch.at(time + h, end.state)
         at_once = [(b, b(time + h, state)) for b in asked]
     return ", ".join(f"{b.name} is {-value:.3g}" for b, value in at_once if value > b.noise)
 
 
-def _sizes(system: PHDAE, x: Array, size: Array, h: float, u: Array) -> Array:
+def _sizes(system: PHDAE, x: Array, size: Array, *, step: float, u: Array) -> Array:
     """The sizes of states so far; of a start from rest, what a step brings about, or one."""
-    made = np.maximum(size, np.abs(x))
-    if not made.any():
+    largest = np.maximum(size, np.abs(x))
+    if not largest.any():
         z = system.z(x)
         forces = float(np.abs(system.J(x) @ z - system.R(x) @ z + system.B(x) @ u).max(initial=0.0))
-        return np.full(x.size, h * forces / max(float(np.abs(dense(system.E(x))).max(initial=0.0)), 1e-300) or 1.0)
-    return np.maximum(made, 1e-3 * made.max() * (made == 0.0))
+        return np.full(x.size, step * forces / max(float(np.abs(dense(system.E(x))).max(initial=0.0)), 1e-300) or 1.0)
+    return np.maximum(largest, 1e-3 * largest.max() * (largest == 0.0))
 
 
 def _reset(reset: Reset, at: Instant, size: int) -> Array:
@@ -189,15 +195,15 @@ def _reset(reset: Reset, at: Instant, size: int) -> Array:
 
 
 def _kept(reset: Reset, at: Instant, after: Array) -> dict[str, float]:
-    made: dict[str, float] = {}
+    values: dict[str, float] = {}
     size = np.maximum(at.size, np.abs(at.state))
     for name, function in reset.keeps.items():
         old, new = float(function(at.state)), float(function(after))
-        small = noise(lambda _, x, q=function: float(q(x)), at.time, at.state, size, KEPT)  # type: ignore[misc]
+        small = noise(lambda _, x, q=function: float(q(x)), at.time, at.state, size=size, relative=KEPT)  # type: ignore[misc]
         if abs(new - old) > KEPT * max(abs(old), abs(new)) + small:
             raise ArithmeticError(f"the reset does not keep {name!r}: {old:.8g} before and {new:.8g} after")
-        made[name] = new
-    return made
+        values[name] = new
+    return values
 
 
 def _terms(system: SwitchingPHDAE, at: Instant) -> float:

@@ -30,8 +30,9 @@ PIECES = 64
 class Branch:
     """x (n,) at t with algebraic states that solve the equations; one-step methods leave stage values there.
 
-    Of index 1 by Newton's method, whose derivative is kept; ``careful`` makes it anew each time and follows the states
-    from the last ones in small pieces. Of index 2 by :class:`flexph.consistency.conditions.Conditions`.
+    Of index 1 by Newton's method, whose derivative is used again; with ``careful`` it is evaluated each time, and the
+    states are followed from the last ones in small pieces. Of index 2 by
+    :class:`flexph.consistency.conditions.Conditions`.
     """
 
     def __init__(self, equations: Equations, time: float, x: Array, *, careful: bool = False) -> None:
@@ -143,17 +144,16 @@ class Branch:
 
     def _inverted(self, time: float, x: Array) -> Array:
         try:
-            made: Array = np.linalg.inv(self._slope(time, x))
+            return np.linalg.inv(self._slope(time, x))
         except np.linalg.LinAlgError:
             raise StepFailed("the algebraic equations are singular", 0, np.inf) from None
-        return made
 
 
-def noise(function: Callable[[float, Array], float], time: float, x: Array, size: Array, relative: float) -> float:
-    """By how much a function of (t, x) changes where the states change by a part of their size."""
-    here, made = function(time, x), 0.0
+def noise(function: Callable[[float, Array], float], time: float, x: Array, *, size: Array, relative: float) -> float:
+    """Change of a function of (t, x) where the states change by a part of their size."""
+    here, change = function(time, x), 0.0
     for i in np.flatnonzero(size):
         moved = x.copy()
         moved[i] += FORWARD * size[i]
-        made += abs(function(time, moved) - here)
-    return relative * made / FORWARD
+        change += abs(function(time, moved) - here)
+    return relative * change / float(FORWARD)

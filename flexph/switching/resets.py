@@ -32,6 +32,12 @@ class Impulsive(NamedTuple):
     costate: Array
     free: Array
 
+    @classmethod
+    def none(cls, state: Array) -> Impulsive:
+        """A state without impulses."""
+        zero = np.zeros(state.size)
+        return cls(state, zero, zero, np.zeros((0, state.size)))
+
 
 def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
     """The state on the constraints of a mode to which impulses of these constraints take x.
@@ -51,10 +57,9 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
     Raises ArithmeticError where no impulse meets the constraints.
     """
     system, split = equations.system, equations.split
-    none = np.zeros(x.size)
     N = _impulses(split.U2.T @ dense(system.J(x) - system.R(x)) @ split.U2)
     if not N.shape[1]:
-        return Impulsive(x, none, none, split.V1.T)
+        return Impulsive.none(x)._replace(free=split.V1.T)
     rows = split.U2 @ N
 
     def defect(y: Array) -> Array:
@@ -64,19 +69,18 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
         G = dense(system.J(y) - system.R(y)) @ rows
         return G, np.linalg.solve(split.U1.T @ dense(system.E(y)) @ split.V1, split.U1.T @ G)
 
-    mu = np.zeros(N.shape[1])
-    made = x
+    mu, after = np.zeros(N.shape[1]), x
     terms = _terms(equations, time, x, rows)
     if np.any(np.abs(defect(x)) > MET * terms):
-        made, mu = _solved(x, defect, lambda y: split.V1 @ directions(y)[1], sizes(system, x))
-        if np.any(np.abs(defect(made)) > CONSISTENT * np.maximum(terms, _terms(equations, time, made, rows))):
+        after, mu = _solved(x, defect, lambda y: split.V1 @ directions(y)[1], sizes(system, x))
+        if np.any(np.abs(defect(after)) > CONSISTENT * np.maximum(terms, _terms(equations, time, after, rows))):
             raise ArithmeticError(
                 f"no impulse meets the constraints: {N.shape[1]} of them are left with defects up to "
-                f"{np.abs(defect(made)).max():.3g}"
+                f"{np.abs(defect(after)).max():.3g}"
             )
-    G, moves = directions(made)
+    G, moves = directions(after)
     free = null_space(moves.T, rcond=1e-12).T @ split.V1.T if moves.size else split.V1.T
-    return Impulsive(made, split.U1 @ (split.U1.T @ (G @ mu)), rows @ mu, free)
+    return Impulsive(after, split.U1 @ (split.U1.T @ (G @ mu)), rows @ mu, free)
 
 
 def _impulses(inner: Array) -> Array:
@@ -94,8 +98,7 @@ def _terms(equations: Equations, time: float, x: Array, rows: Array) -> Array:
     system = equations.system
     z, u = np.abs(system.z(x)), np.abs(equations.forcing.at(time))
     flow = abs(dense(system.J(x) - system.R(x))) @ np.maximum(z, 1e-3 * z.max(initial=0.0))
-    made: Array = np.abs(rows.T) @ (flow + abs(dense(system.B(x))) @ u)
-    return np.maximum(made, 1e-300)
+    return np.maximum(np.abs(rows.T) @ (flow + abs(dense(system.B(x))) @ u), 1e-300)
 
 
 def _solved(

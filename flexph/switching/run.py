@@ -19,7 +19,7 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ..systems.inputs import Forcing, Input
-from .arrival import Arrival, Instant, World, switched, violated
+from .arrival import Arrival, DrivenSystem, Instant, switched, violated
 from .branch import Branch
 from .record import Record
 from .segment import Segment
@@ -61,7 +61,7 @@ def integrate_switching(
         for name, one in system.modes.items()
     }
     kept = grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]
-    return _Journey(World(system, forcings, float(grid[-1])), grid, kept, method.name).run(x0, mode, progress)
+    return _Journey(DrivenSystem(system, forcings, float(grid[-1])), grid, kept, method.name).run(x0, mode, progress)
 
 
 def _check_follows(method: GeneralMethod) -> None:
@@ -73,7 +73,7 @@ def _check_follows(method: GeneralMethod) -> None:
 class _Journey:
     """A run under way."""
 
-    def __init__(self, world: World, grid: Array, kept: Array, method: str) -> None:
+    def __init__(self, world: DrivenSystem, grid: Array, kept: Array, method: str) -> None:
         self.world, self.system, self.grid, self.kept, self.method = world, world.system, grid, kept, method
         self.close = CLOSE * float(np.spacing(np.abs(grid).max()))
         self.recent: list[ModeChange] = []  # within one step of the grid
@@ -220,7 +220,7 @@ class _Journey:
                 used.append(transition)
             only = transition is not None and len(targets) == 1  # what is not valid there leads on to another one
             step = None if only else self._usual(at.time)
-            switch, branch = switched(self.world, at, targets, name, reset, step)  # type: ignore[arg-type]
+            switch, branch = switched(self.world, at, targets, cause=name, reset=reset, step=step)  # type: ignore[arg-type]
             self._count(switch)
             self.record.switch(switch)
             at = Instant(at.time, switch.target, switch.after, np.maximum(at.size, np.abs(switch.after)))

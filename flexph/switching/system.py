@@ -79,8 +79,8 @@ class SwitchingPHDAE:
     def __post_init__(self) -> None:
         if not isinstance(self.modes, Mapping) or not self.modes:
             raise ValueError(f"modes must map names to systems, got {self.modes!r}")
-        made = {name: given if isinstance(given, Mode) else Mode(given) for name, given in self.modes.items()}
-        object.__setattr__(self, "modes", MappingProxyType(made))
+        modes = {name: given if isinstance(given, Mode) else Mode(given) for name, given in self.modes.items()}
+        object.__setattr__(self, "modes", MappingProxyType(modes))
         object.__setattr__(self, "transitions", tuple(self.transitions))
         check.count("limit", self.limit)
         for transition in self.transitions:
@@ -88,7 +88,7 @@ class SwitchingPHDAE:
                 raise ValueError(f"transitions must be of Transition, got {transition!r}")
             for name in (*transition.source, *transition.target):
                 check.lookup("mode", name, self.modes, f"transition {transition.name!r}: the system")
-        for name, mode in made.items():
+        for name, mode in modes.items():
             for other in mode.candidates:
                 check.lookup("mode", other, self.modes, f"candidates of {name!r}: the system")
         self._check_states()

@@ -70,14 +70,14 @@ class Bound:
 
 
 def bounds(system: SwitchingPHDAE, mode: str) -> list[Bound]:
-    """What the guards of a mode and its functions ``valid`` ask."""
-    made = [
+    """The bounds of a mode: its guards and its functions ``valid``."""
+    guards = [
         Bound(t.when.function, f"the guard of {t.name!r}", t, t.when.direction, t.condition)
         for t in system.leaving(mode)
         if isinstance(t.when, Guard)
     ]
     valid = system.modes[mode].valid.items()
-    return made + [Bound(f, f"valid[{name!r}] of mode {mode!r}", None, -1) for name, f in valid]
+    return guards + [Bound(f, f"valid[{name!r}] of mode {mode!r}", None, -1) for name, f in valid]
 
 
 class Leaving:
@@ -88,9 +88,10 @@ class Leaving:
         self.events = bool(self.bounds) or branch.careful  # whether a run asks after its steps
         self.fired: Bound | None = None
         self.stopped = time
+        x = branch.state
         for bound in self.bounds:
-            bound.value = bound(time, branch.state)
-            bound.noise = noise(bound, time, branch.state, np.maximum(size, np.abs(branch.state)), ROUND_OFF)
+            bound.value = bound(time, x)
+            bound.noise = noise(bound, time, x, size=np.maximum(size, np.abs(x)), relative=ROUND_OFF)
             bound.armed = abs(bound.value) > bound.noise if bound.sign == 0 else bound.value < -bound.noise
 
     def at_once(self, time: float) -> Bound | None:
@@ -105,18 +106,18 @@ class Leaving:
         """The time at which the mode is left in a step, or None. ``at`` gives states between."""
         here = lambda t: self.branch.at(t, end if t == t1 else at(t))  # noqa: E731
         last, new = self.branch.state, here(t1)
-        found = []
+        zeros = []
         for bound in self.bounds:
             after = bound(t1, new)
             if self._leaves(bound, after):
-                found.append((self._zero(bound, t0, t1, after, here, last), bound))
-        for time, bound in sorted(found, key=lambda pair: pair[0]):
+                zeros.append((self._zero(bound, t0, t1, after=after, at=here), bound))
+        for time, bound in sorted(zeros, key=lambda pair: pair[0]):
             state = last if time == t0 else new if time == t1 else here(time)
             if bound.allows(time, state):
                 self.fired, self.stopped = bound, time
                 self.branch.keep(time, state)
                 return time
-        refused = [bound for _, bound in found]
+        refused = [bound for _, bound in zeros]
         for bound in self.bounds:
             bound.value = bound(t1, new)
             bound.rearm(any(bound is other for other in refused))
@@ -128,17 +129,14 @@ class Leaving:
             return bound.armed and bound.value * after <= 0.0
         return not bound.waits and ((bound.armed and after >= 0.0) or after > bound.noise)
 
-    def _zero(
-        self, bound: Bound, t0: float, t1: float, after: float, at: Callable[[float], Array], last: Array
-    ) -> float:
+    def _zero(self, bound: Bound, t0: float, t1: float, *, after: float, at: Callable[[float], Array]) -> float:
         """Where the bound passes zero; t0 where it has not been inside in this step."""
         inside = t0
         if not bound.armed:  # its value at t0 is round-off
             tried = [t0 + (t1 - t0) * 0.5**k for k in range(1, LOOKS + 1)]
-            found = next((t for t in tried if bound(t, at(t)) < 0.0), None)
-            if found is None:
+            inside = next((t for t in tried if bound(t, at(t)) < 0.0), t0)
+            if inside == t0:
                 return t0
-            inside = found
         before = bound.value if inside == t0 else bound(inside, at(inside))
 
         def value(t: float) -> float:

@@ -123,12 +123,12 @@ def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Eigenmode
     free = eliminate(system)
     blocks = _split(free)
     if blocks is None:
-        found = _gyroscopic(free, count)
+        spectrum = _gyroscopic(free, count)
     elif count is not None and free.is_sparse and blocks[0].shape[0] > DENSE_LIMIT:
-        found = _shift_invert(free, blocks, count)
+        spectrum = _shift_invert(free, blocks, count)
     else:
-        found = _dense(free, blocks, count, shapes)
-    return Eigenmodes(found.frequencies, free.expand(found.shapes), found.rigid, found.self_stress)
+        spectrum = _dense(free, blocks, count, shapes)
+    return Eigenmodes(spectrum.frequencies, free.expand(spectrum.shapes), spectrum.rigid, spectrum.self_stress)
 
 
 def poles(system: LinearPHDAE) -> Array:
@@ -223,8 +223,8 @@ def _gyroscopic(system: LinearPHDAE, count: int | None) -> Eigenmodes:
 def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Eigenmodes:
     """Lowest modes of DᵀC⁻¹D v = ω²M v; by dense algebra where nearly all of them are wanted."""
     m, c, d = (sparse.csc_array(b) for b in blocks)
-    found = lowest_modes(m, c, d, count)
-    if found is None:
+    lowest = lowest_modes(m, c, d, count)
+    if lowest is None:
         return _dense(system, blocks, count, shapes=True)
-    shapes = _shapes(system, found.velocity, found.stress)
-    return Eigenmodes(found.frequencies, shapes, found.rigid, self_stress=c.shape[0] - m.shape[0] + found.rigid)
+    shapes = _shapes(system, lowest.velocity, lowest.stress)
+    return Eigenmodes(lowest.frequencies, shapes, lowest.rigid, self_stress=c.shape[0] - m.shape[0] + lowest.rigid)

@@ -41,8 +41,8 @@ class Noise(NamedTuple):
 
     def entries(self) -> Array:
         """|P|ᵀ size |P|, (n, n), symmetric."""
-        made = np.abs(self.basis).T @ (self.size @ np.abs(self.basis))
-        return 0.5 * (made + made.T)
+        bounds = np.abs(self.basis).T @ (self.size @ np.abs(self.basis))
+        return 0.5 * (bounds + bounds.T)
 
     def along(self, y: Array, x: Array) -> Array:
         """Bounds of the errors of yᵀK x, column by column, (k,)."""

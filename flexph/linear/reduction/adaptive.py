@@ -16,8 +16,8 @@ from ...systems.linear import LinearPHDAE
 from ..projection import ReductionWarning
 from ..shifted import Shifted
 from .bases import projected, rigid_motions, stress_solver
-from .kept import Kept
 from .krylov import Expansion, audit, tangential
+from .retained_states import RetainedStates
 
 GRID = 400
 """Frequencies of the band at which the residual is looked at."""
@@ -30,7 +30,12 @@ POOR = 0.1
 
 
 def adaptive(
-    shifted: Shifted, order: int, band: tuple[float, float], *, tolerance: float | None, kept: Kept | None = None
+    shifted: Shifted,
+    order: int,
+    band: tuple[float, float],
+    *,
+    tolerance: float | None,
+    kept: RetainedStates | None = None,
 ) -> LinearPHDAE:
     """The system on its solutions at points iω of the band, each where the residual of the last basis is largest.
 
@@ -49,7 +54,7 @@ def adaptive(
     with tqdm(total=order, delay=1.0, disable=None, unit="state", desc="Krylov space") as bar:
         while _size(shifted, search.basis, rigid, kept) < order and met < AGREED:
             expansions.append(tangential(shifted, point, search.directions))
-            met = met + 1 if tolerance is not None and search.found <= tolerance else 0
+            met = met + 1 if tolerance is not None and search.last_error <= tolerance else 0
             if not search.add(expansions[-1].vectors):
                 break
             bar.update(min(_size(shifted, search.basis, rigid, kept), order) - bar.n)
@@ -81,7 +86,7 @@ def _judge(search: _Search, order: int, tolerance: float | None) -> None:
         )
 
 
-def _size(shifted: Shifted, basis: Array, rigid: int, kept: Kept | None) -> int:
+def _size(shifted: Shifted, basis: Array, rigid: int, kept: RetainedStates | None) -> int:
     """Order of the reduced system, or a bound of it."""
     count = basis.shape[1]
     if kept is not None:
@@ -89,7 +94,7 @@ def _size(shifted: Shifted, basis: Array, rigid: int, kept: Kept | None) -> int:
     return count if shifted.split is None else 2 * count - rigid
 
 
-def _fitting(shifted: Shifted, basis: Array, order: int, given: tuple[int, Kept | None]) -> int:
+def _fitting(shifted: Shifted, basis: Array, order: int, given: tuple[int, RetainedStates | None]) -> int:
     """How many leading vectors make a system of at most that order."""
     counts = range(basis.shape[1], 0, -1)
     return next((k for k in counts if _size(shifted, basis[:, :k], *given) <= order), 0)
@@ -121,7 +126,7 @@ class _Search:
         self._stress = None if shifted.split is None else stress_solver(shifted.split)
         self.images = [shifted.load[:n], *(np.zeros((n, 0)) for _ in range(3))]
         self.weighed = [self._weigh(x) for x in self.images]
-        self._largest, self.found = 0.0, math.inf
+        self._largest, self.last_error = 0.0, math.inf
 
     def _weigh(self, x: Array) -> Array:
         return self._solve(self.shifted.padded(x))[: self.shifted.size] if x.shape[1] else x
@@ -175,11 +180,11 @@ class _Search:
         return np.linalg.solve(a0 + s * a1 + s**2 * a2, load)
 
     def _transfer(self, s: Array, solutions: Array) -> Array:
-        made: Array = np.einsum("nm,kni->kmi", self.basis.T @ self.images[0], solutions)
-        return made if self.shifted.split is None else s[:, None, None] * made
+        H: Array = np.einsum("nm,kni->kmi", self.basis.T @ self.images[0], solutions)
+        return H if self.shifted.split is None else s[:, None, None] * H
 
     def directions(self, s: complex, h: Array) -> Array:
-        """Input directions (m, k) in which the error of H(s) is largest; its size is then ``found``."""
+        """Input directions (m, k) in which the error of H(s) is largest; its size is then ``last_error``."""
         defect = self._defect(s, h)
         _, sizes, right = np.linalg.svd(defect if np.any(defect) else h)
         chosen = right[: max(1, int(np.sum(sizes > ALIKE * sizes.max(initial=0.0))))].conj().T
@@ -188,15 +193,15 @@ class _Search:
     def error(self, s: complex) -> float:
         """Error of H at a point, over the largest |H| of the grid."""
         self._defect(s, self.shifted.transfer(s, self.shifted.factor(s)(self.shifted.load)))
-        return self.found
+        return self.last_error
 
     def _defect(self, s: complex, h: Array) -> Array:
         if not self.basis.shape[1]:
-            self.found = math.inf
+            self.last_error = math.inf
             return h
         points = np.array([s])
         defect: Array = h - self._transfer(points, self._reduced(points))[0]
-        self.found = float(np.abs(defect).max() / max(self._largest, float(np.abs(h).max()), np.finfo(float).tiny))
+        self.last_error = float(np.abs(defect).max() / max(self._largest, float(np.abs(h).max()), np.finfo(float).tiny))
         return defect
 
     def worst(self) -> complex:

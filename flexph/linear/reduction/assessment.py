@@ -144,15 +144,15 @@ def _stored(system: LinearPHDAE, times: Array) -> Array:
 
 
 def _evenly(times: Any) -> Array:
-    made = _ascending("times", times)
-    widths = np.diff(made)
-    if made[0] != 0.0 or not np.allclose(widths, widths[0], rtol=1e-9):
-        raise ValueError(f"times must be evenly spaced from t = 0 s, got {made[0]:g} s first")
-    return made
+    grid = _ascending("times", times)
+    widths = np.diff(grid)
+    if grid[0] != 0.0 or not np.allclose(widths, widths[0], rtol=1e-9):
+        raise ValueError(f"times must be evenly spaced from t = 0 s, got {grid[0]:g} s first")
+    return grid
 
 
 def _ascending(name: str, values: Any) -> Array:
-    made = check.array(name, values, (None,))
-    if len(made) < 2 or np.any(np.diff(made) <= 0.0):
+    grid = check.array(name, values, (None,))
+    if len(grid) < 2 or np.any(np.diff(grid) <= 0.0):
         raise ValueError(f"{name} must be at least two ascending numbers")
-    return made
+    return grid

@@ -17,7 +17,7 @@ from ..elimination import analysed
 from ..projection import project
 from ..second_order import Split
 from ..shifted import Pole, Shifted
-from .kept import Kept, kept_basis
+from .retained_states import RetainedStates, kept_basis
 
 RIGID = 1e-10
 """Strain of a rigid motion over the terms it is the difference of: vectors are known to about this."""
@@ -84,7 +84,7 @@ def feasible(g: Any, vectors: Array) -> Array:
 
 
 def projected(
-    system: LinearPHDAE, parts: Split | None, vectors: Array, rigid: int = 0, *, kept: Kept | None = None
+    system: LinearPHDAE, parts: Split | None, vectors: Array, rigid: int = 0, *, kept: RetainedStates | None = None
 ) -> LinearPHDAE:
     """The system on the split basis of some velocities, the first rigid; on a basis of states if it does not split.
 
@@ -98,7 +98,7 @@ def projected(
     return project(system, basis, kinetic=kinetic)
 
 
-def _with_kept(system: LinearPHDAE, parts: Split | None, vectors: Array, kept: Kept) -> LinearPHDAE:
+def _with_kept(system: LinearPHDAE, parts: Split | None, vectors: Array, kept: RetainedStates) -> LinearPHDAE:
     """The system on diag(1, V_f), V_f of the flexible parts of the vectors ([flex] eq. (46)).
 
     Raises ArithmeticError where constraints that were independent depend on each other.

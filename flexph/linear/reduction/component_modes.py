@@ -71,10 +71,10 @@ def _constraint_modes(parts: Split, b: Any, ports: Collection[str]) -> Array:
     load = np.zeros((matrix.shape[0], m + 1))
     load[n + D.shape[0] :, :m] = np.eye(m)
     load[:n, m] = np.random.default_rng(0).standard_normal(n)  # meets a rigid motion, which unit motions may not
-    found = solve_regular(matrix, load)
-    if found is None:
+    solution = solve_regular(matrix, load)
+    if solution is None:
         raise ValueError(_loose(ports, "a rigid motion"))
-    return found[:n, :m]
+    return solution[:n, :m]
 
 
 def _loose(ports: Collection[str], what: str) -> str:
@@ -93,9 +93,9 @@ def _normal_modes(parts: Split, b: Any, count: int, ports: Collection[str]) -> A
         G=sparse.hstack([sparse.csr_array(b.T), sparse.csr_array((b.shape[1], size - n))]).tocsr(),
         kinetic=np.arange(size) < n,
     )
-    found = spectrum.modes(held, count)
-    if found.rigid:
-        raise ValueError(_loose(ports, f"{found.rigid} rigid motions"))
-    if found.frequencies.size < count:
-        raise ValueError(f"modes must be at most {found.frequencies.size} with the interface held, got {count}")
-    return found.shapes[:n].real
+    normal = spectrum.modes(held, count)
+    if normal.rigid:
+        raise ValueError(_loose(ports, f"{normal.rigid} rigid motions"))
+    if normal.frequencies.size < count:
+        raise ValueError(f"modes must be at most {normal.frequencies.size} with the interface held, got {count}")
+    return normal.shapes[:n].real

@@ -38,8 +38,8 @@ class Tangents:
     def toward(self, other: Tangents, share: float) -> Tangents:
         """Points part of the way to others, by the coefficients of quadratics: two real ones may become a pair."""
         own, far = _quadratics(self.points), _quadratics(other.points)
-        made = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]
-        points = np.concatenate(made)
+        roots = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]
+        points = np.concatenate(roots)
         points = points[points.imag >= 0.0]
         points = points[np.argsort(np.abs(points), kind="stable")]
         near = np.argmin(np.abs(points[:, None] - other.points[None, :]), axis=1)
@@ -47,11 +47,11 @@ class Tangents:
 
     def solutions(self, shifted: Shifted, *, audited: bool = False) -> list[Array]:
         """P(σ_i)⁻¹ (B b_i, 0), each as one column, real where σ_i is; corrected where they are to be compared."""
-        made = []
+        solutions = []
         for s, b in zip(self.points, self.directions, strict=True):
             direction = b.real if s.imag == 0.0 else b
-            made.append(shifted.factor(s, audited=audited)(shifted.load @ direction[:, None]))
-        return made
+            solutions.append(shifted.factor(s, audited=audited)(shifted.load @ direction[:, None]))
+        return solutions
 
 
 def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE:
@@ -94,8 +94,8 @@ def _guessed(shifted: Shifted, order: int, band: tuple[float, float]) -> Tangent
 
 def _small(shifted: Shifted, space: Array) -> tuple[Array, Array]:
     """A and B of ẋ = A x + B u on the space, in energy coordinates."""
-    made = projected(shifted.system, shifted.split, space)
-    return made.J - made.R, dense(made.B)[:, shifted.columns]
+    reduced = projected(shifted.system, shifted.split, space)
+    return reduced.J - reduced.R, dense(reduced.B)[:, shifted.columns]
 
 
 def _dominant(small: tuple[Array, Array], order: int) -> Tangents:
@@ -118,8 +118,8 @@ def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tan
     values, vectors = np.linalg.eig(a)
     loads = np.linalg.solve(vectors, inputs.astype(complex))
     for k in range(INNER):
-        found = vectors @ ((loads @ points.directions.T) / (points.points - values[:, None]))
-        basis = np.linalg.qr(_columns(found.T[:, :, None], points)[:, :order])[0]
+        states = vectors @ ((loads @ points.directions.T) / (points.points - values[:, None]))
+        basis = np.linalg.qr(_columns(states.T[:, :, None], points)[:, :order])[0]
         before, points = points, _mirrored(basis.T @ a @ basis, basis.T @ inputs)
         if points.moved_from(before) <= 0.1 * SETTLED:
             break
@@ -137,9 +137,9 @@ def _quadratics(points: Array) -> list[Array]:
     return pairs + [np.array([-s]) for s in alone[len(alone) - len(alone) % 2 :]]
 
 
-def _columns(found: list[Array] | Array, points: Tangents) -> Array:
+def _columns(vectors: list[Array] | Array, points: Tangents) -> Array:
     """Real columns: one of a real point, two of a complex one."""
-    pieces = zip(found, points.points, strict=True)
+    pieces = zip(vectors, points.points, strict=True)
     return np.hstack([np.asarray(x.real if s.imag == 0.0 else real(x)) for x, s in pieces])
 
 
@@ -186,9 +186,9 @@ def _finish(shifted: Shifted, points: Tangents) -> LinearPHDAE:
         w = (b.real if s.imag == 0.0 else b)[:, None]
         solve = shifted.factor(point.s)
         first = solve(shifted.load)
-        found = [moment @ w for moment in moments(shifted, point, solve, first)]
+        moments_of_load = [moment @ w for moment in moments(shifted, point, solve, first)]
         states.append(shifted.state(point.s, first @ w))
-        expansions.append(Expansion(point, states[-1], found, terms(shifted, point.s, first), w))
+        expansions.append(Expansion(point, states[-1], moments_of_load, terms(shifted, point.s, first), w))
     reduced = projected(shifted.system, None, _columns(states, points))
     audit(Shifted(reduced, shifted.ports), expansions)
     return reduced

@@ -14,7 +14,7 @@ from ...numerics.orthonormal import extend
 from ...systems.linear import LinearPHDAE
 from ..shifted import Shifted, Solver
 from .bases import projected
-from .kept import Kept
+from .retained_states import RetainedStates
 
 MATCHED = 1e-8
 """Relative defect of a matched moment: what two different solutions leave."""
@@ -57,7 +57,7 @@ class Expansion:
 
 def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
     """Points from numbers and (number, multiplicity) pairs; of a pair of conjugates the upper one is taken."""
-    made: list[Point] = []
+    points: list[Point] = []
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"points must be a list of numbers or pairs (number, multiplicity), got {given!r}")
     for i, entry in enumerate(given):
@@ -69,15 +69,15 @@ def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
         if not abs(s) < LARGEST:
             raise ValueError(f"points[{i}] must be finite and below {LARGEST:.0e} rad/s, got {s}")
         s = s if s.imag >= 0.0 else s.conjugate()
-        if any(abs(s - other.s) <= 1e-12 * abs(s) for other in made):
+        if any(abs(s - other.s) <= 1e-12 * abs(s) for other in points):
             raise ValueError(f"points[{i}] = {s:.6g} is given twice; (point, 2) matches two moments there")
-        made.append(Point(s, check.count(f"the multiplicity of points[{i}]", multiplicity)))
-    if not made:
+        points.append(Point(s, check.count(f"the multiplicity of points[{i}]", multiplicity)))
+    if not points:
         raise ValueError("points must not be empty")
-    return tuple(made)
+    return tuple(points)
 
 
-def krylov(shifted: Shifted, points: Sequence[Point], kept: Kept | None = None) -> LinearPHDAE:
+def krylov(shifted: Shifted, points: Sequence[Point], kept: RetainedStates | None = None) -> LinearPHDAE:
     """The system on the space of its solutions at the points and their derivatives; see :func:`flexph.reduce`."""
     expansions, basis = [], np.zeros((shifted.size, 0))
     for point in points:
@@ -112,10 +112,10 @@ def tangential(shifted: Shifted, s: complex, choose: Callable[[complex, Array], 
     """The solutions at a point in the directions W (m, k) that are chosen for H(s): H W is matched."""
     point, solve = Point(s), shifted.factor(s)
     first = solve(shifted.load)
-    found = moments(shifted, point, solve, first)
-    w = choose(s, found[0])
+    of_all = moments(shifted, point, solve, first)
+    w = choose(s, of_all[0])
     vectors, size = real((first @ w)[: shifted.size]), terms(shifted, s, first)
-    return Expansion(point, vectors, [moment @ w for moment in found], size, w)
+    return Expansion(point, vectors, [moment @ w for moment in of_all], size, w)
 
 
 def terms(shifted: Shifted, s: complex, solution: Array) -> float:
@@ -133,9 +133,9 @@ def real(vectors: Array) -> Array:
     """Real vectors with the same span as the vectors and their conjugates, those of a column side by side."""
     if not np.iscomplexobj(vectors):
         return vectors
-    made = np.empty((len(vectors), 2 * vectors.shape[1]))
-    made[:, ::2], made[:, 1::2] = vectors.real, vectors.imag
-    return made
+    columns = np.empty((len(vectors), 2 * vectors.shape[1]))
+    columns[:, ::2], columns[:, 1::2] = vectors.real, vectors.imag
+    return columns
 
 
 def _product(shifted: Shifted, first: Array, second: Array) -> Array:
@@ -156,12 +156,12 @@ def _unit(shifted: Shifted, block: Array) -> Array:
 
 def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list[Array]:
     """Coefficients of the Taylor series of H at a point, from the solution there: those to match, and the next."""
-    found, older, before = [shifted.transfer(point.s, first)], np.zeros_like(first), first
+    values, older, before = [shifted.transfer(point.s, first)], np.zeros_like(first), first
     for _ in range(point.multiplicity):
         after = _derive(shifted, solve, point.s, (before, older))
-        found.append(shifted.transfer(point.s, after) + shifted.transfer_slope(before))
+        values.append(shifted.transfer(point.s, after) + shifted.transfer_slope(before))
         older, before = before, after
-    return found
+    return values
 
 
 def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
@@ -169,10 +169,10 @@ def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
     for expansion in expansions:
         point = expansion.point
         solve = reduced.factor(point.s)
-        found = moments(reduced, point, solve, solve(reduced.load))
+        values = moments(reduced, point, solve, solve(reduced.load))
         sizes = expansion.sizes
         for order in range(point.multiplicity):
-            own = found[order] if expansion.directions is None else found[order] @ expansion.directions
+            own = values[order] if expansion.directions is None else values[order] @ expansion.directions
             defect, size = np.abs(own - expansion.moments[order]).max(initial=0.0), sizes[order]
             if not defect <= MATCHED * size + NEAR * abs(point.s) * (order + 1) * sizes[order + 1]:
                 raise ArithmeticError(

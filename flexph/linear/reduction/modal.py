@@ -11,10 +11,10 @@ from ...systems.linear import LinearPHDAE
 from ..modes.modes import modes
 from ..shifted import Shifted
 from .bases import projected, rigid_motions
-from .kept import Kept
+from .retained_states import RetainedStates
 
 
-def modal(shifted: Shifted, order: int, kept: Kept | None = None) -> LinearPHDAE:
+def modal(shifted: Shifted, order: int, kept: RetainedStates | None = None) -> LinearPHDAE:
     """The system on its rigid motions and lowest undamped modes; see :func:`flexph.reduce`."""
     system, parts = shifted.system, shifted.split
     if parts is None:
@@ -32,5 +32,5 @@ def modal(shifted: Shifted, order: int, kept: Kept | None = None) -> LinearPHDAE
         wanted = (order - count) // 2
     if wanted <= 0:
         return projected(system, parts, rigid, count, kept=kept)
-    found = modes(replace(system, R=0.0 * system.R, lift=None, parts={}), wanted)
-    return projected(system, parts, np.hstack([rigid, found.shapes[parts.velocities].real]), count, kept=kept)
+    lowest = modes(replace(system, R=0.0 * system.R, lift=None, parts={}), wanted)
+    return projected(system, parts, np.hstack([rigid, lowest.shapes[parts.velocities].real]), count, kept=kept)

@@ -11,9 +11,9 @@ from ..elimination import independent
 from ..shifted import Shifted
 from .adaptive import adaptive
 from .irka import irka
-from .kept import Keep, Kept, kept
 from .krylov import as_points, krylov
 from .modal import modal
+from .retained_states import Keep, RetainedStates, retained_states
 
 METHODS = ("krylov", "modal", "irka")
 
@@ -108,7 +108,7 @@ def reduce(
     check.choice("method", method, METHODS)
     system = independent(system)
     shifted = Shifted(system, _used(system, ports))
-    kept_states = kept(shifted, keep)
+    kept_states = retained_states(shifted, keep)
     if method != "modal" and not shifted.columns.size:
         raise ValueError(f"method {method!r} needs a port to see the system through, see LinearPHDAE.ports")
     if points is not None:
@@ -145,22 +145,22 @@ def _refuse(given: str, method: str, wanted: str, others: dict[str, Any]) -> Non
             raise ValueError(f"{name} cannot be given along with {given} to method {method!r}, got {name}={value!r}")
 
 
-def _order(shifted: Shifted, order: int | None, method: str, kept: Kept | None) -> int:
+def _order(shifted: Shifted, order: int | None, method: str, kept: RetainedStates | None) -> int:
     if order is None:
         raise ValueError(f"order must be given for method {method!r}" + (" without points" * (method == "krylov")))
     least = 1 if shifted.split is None else 2
-    made = check.count("order", order, least)
+    states = check.count("order", order, least)
     if kept is not None:
-        if not kept.least < made < shifted.system.size:
+        if not kept.least < states < shifted.system.size:
             raise ValueError(
                 f"order must be above {kept.least}, the {kept.count} states that are kept and the responses to "
-                f"constraint forces, and below the {shifted.system.size} states of the system, got {made}"
+                f"constraint forces, and below the {shifted.system.size} states of the system, got {states}"
             )
-        return made
+        return states
     free = shifted.system.size - shifted.system.G.shape[0]
-    if made >= free:
-        raise ValueError(f"order must be below the {free} free states of the system, got {made}")
-    return made
+    if states >= free:
+        raise ValueError(f"order must be below the {free} free states of the system, got {states}")
+    return states
 
 
 def _band(band: tuple[float, float] | None, method: str) -> tuple[float, float]:

@@ -78,11 +78,11 @@ def _batched(model: StateSpace, omega: Array, done: Callable[[int], Any]) -> Arr
     for start in range(0, omega.size, count):
         w = omega[start : start + count]
         try:
-            found = np.linalg.solve(1j * w[:, None, None] * np.eye(size) - model.A, model.B.astype(complex))
+            states = np.linalg.solve(1j * w[:, None, None] * np.eye(size) - model.A, model.B.astype(complex))
         except np.linalg.LinAlgError:
             raise _pole(_closest(model.A, w)) from None
-        _refuse_poles(w, found, largest, model.B)
-        values.append(model.C @ found + model.D)
+        _refuse_poles(w, states, largest, model.B)
+        values.append(model.C @ states + model.D)
         done(w.size)
     return np.concatenate(values)
 
@@ -95,14 +95,14 @@ def _schur(model: StateSpace, omega: Array, done: Callable[[int], Any]) -> Array
         shifted[place] = 1j * w - t.diagonal()
         if np.abs(shifted[place]).min(initial=np.inf) * NEAR < max(largest, w):
             raise _pole(w)
-        found = solve_triangular(shifted, b, check_finite=False)
-        values.append(c @ found + model.D)
+        states = solve_triangular(shifted, b, check_finite=False)
+        values.append(c @ states + model.D)
         done(1)
     return np.array(values)
 
 
-def _refuse_poles(omega: Array, found: Array, largest: float, b: Array) -> None:
-    size = np.linalg.norm(found, axis=1) / np.maximum(np.linalg.norm(b, axis=0), 1e-300)
+def _refuse_poles(omega: Array, states: Array, largest: float, b: Array) -> None:
+    size = np.linalg.norm(states, axis=1) / np.maximum(np.linalg.norm(b, axis=0), 1e-300)
     grown = np.any(~(size * np.maximum(largest, omega)[:, None] < NEAR), axis=1)
     if np.any(grown):
         raise _pole(float(omega[np.flatnonzero(grown)[0]]))

@@ -84,27 +84,27 @@ def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
     whole = sparse.csc_array(sparse.block_array([[E, -G.T], [G, None]]) if rows else E)
     right = np.concatenate([unit @ load, np.zeros((rows, load.shape[1]))])
     try:
-        found = splu(whole).solve(right)
+        solution = splu(whole).solve(right)
     except RuntimeError:
-        found = np.full_like(right, np.nan)
-    if not np.linalg.norm(whole @ found - right) <= LOST * np.linalg.norm(right):
+        solution = np.full_like(right, np.nan)
+    if not np.linalg.norm(whole @ solution - right) <= LOST * np.linalg.norm(right):
         raise ValueError("the impulse response needs a regular E: some states of this system are algebraic")
-    return unit @ found[: load.shape[0]]
+    return unit @ solution[: load.shape[0]]
 
 
 class _Steps:
-    """What is made for a step length, made once for equal ones."""
+    """A function of the step length, evaluated once for equal ones."""
 
     def __init__(self, make: Callable[[float], Any], span: float) -> None:
-        self._make, self._same = make, SAME * span
-        self._made: list[tuple[float, Any]] = []
+        self._function, self._same = make, SAME * span
+        self._known: list[tuple[float, Any]] = []
 
     def __call__(self, h: float) -> Any:
-        for length, made in self._made:
+        for length, step in self._known:
             if abs(length - h) <= self._same:
-                return made
-        self._made = [*self._made[-3:], (h, self._make(h))]
-        return self._made[-1][1]
+                return step
+        self._known = [*self._known[-3:], (h, self._function(h))]
+        return self._known[-1][1]
 
 
 def _bar(steps: Array, progress: bool) -> Iterable[float]:

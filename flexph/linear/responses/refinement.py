@@ -92,12 +92,12 @@ def reduced_error(
     """
     line = _line(times, poles)
     both = (Shifted(system), channels[0]), (Shifted(through), channels[1])
-    found = []
+    weighted = []
     for s in tqdm(line.tolist(), delay=1.0, disable=None if progress else True, unit="frequency"):
         exact, other = (c.output_matrix.T @ model.resolvent(s)(c.input_matrix) for model, c in both)
         weight = 1.0 / s if kind == "step" else 1.0
-        found.append((weight * exact, weight * (other - exact)))
-    size, apart = (np.sqrt(trapezoid(np.abs(a) ** 2, line.imag, axis=0)) for a in np.swapaxes(found, 0, 1))
+        weighted.append((weight * exact, weight * (other - exact)))
+    size, apart = (np.sqrt(trapezoid(np.abs(a) ** 2, line.imag, axis=0)) for a in np.swapaxes(weighted, 0, 1))
     return _worst(apart, size), line.imag
 
 

@@ -42,8 +42,8 @@ def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
             "omega = 0 is a pole of the system: a motion without strain and damping (a rigid one) is driven or seen; "
             "begin at a frequency above 0 rad/s"
         )
-    found = own.rows @ ((own.range.T @ b[:, output.shape[1] :]) / own.values[: own.rank, None])
-    return b[:, : output.shape[1]].T @ found
+    states = own.rows @ ((own.range.T @ b[:, output.shape[1] :]) / own.values[: own.rank, None])
+    return b[:, : output.shape[1]].T @ states
 
 
 def _is_held(system: LinearPHDAE) -> bool:

@@ -56,7 +56,7 @@ class Sweep:
         return self.frequencies * (-self.ratios + 1j * np.sqrt(np.maximum(1.0 - self.ratios**2, 0.0)))
 
 
-class _Found(NamedTuple):
+class _Spectrum(NamedTuple):
     """Poles (k,) and shapes (n, k) over the states of a system."""
 
     poles: Array
@@ -94,24 +94,24 @@ def sweep(
     grid = check.array("values", list(values), (None,))
     if not grid.size:
         raise ValueError("values must hold at least one number, got none")
-    found: list[_Found] = []
+    spectra: list[_Spectrum] = []
     kept, told = [], {}
     for value in tqdm(grid.tolist(), delay=1.0, disable=None if progress else True, unit="value"):
         try:
-            found.append(_lowest(make(value), count + SPARE if follow else count, count))
+            spectra.append(_lowest(make(value), count + SPARE if follow else count, count))
             kept.append(value)
         except (ValueError, ArithmeticError, RuntimeError) as error:
             if failures == "raise":
                 raise ValueError(f"{name} = {value:g}: {error}") from error
             told[value] = str(error)
-    if not found:
+    if not spectra:
         raise ValueError(f"no value of {name} gave a spectrum: {next(iter(told.values()))}")
-    poles, likeness = _followed(found, count) if follow else _sorted(found, count)
+    poles, likeness = _followed(spectra, count) if follow else _sorted(spectra, count)
     size = np.abs(poles)
     return Sweep(name, np.array(kept), size, np.clip(-poles.real / size, -1.0, 1.0) + 0.0, likeness, told)
 
 
-def _lowest(system: LinearPHDAE, wanted: int, least: int) -> _Found:
+def _lowest(system: LinearPHDAE, wanted: int, least: int) -> _Spectrum:
     system = linear_system(system, "what the function returns")
     bare = replace(system, lift=None, parts={})  # shapes over the states of this system
     if check.norm(system.R) > 0.0:
@@ -123,24 +123,24 @@ def _lowest(system: LinearPHDAE, wanted: int, least: int) -> _Found:
         poles, shapes = 1j * spectrum.frequencies, spectrum.shapes
     if poles.size < least:
         raise ValueError(f"count = {least} modes were asked for, the system has {poles.size}")
-    return _Found(poles, shapes.astype(complex), system)
+    return _Spectrum(poles, shapes.astype(complex), system)
 
 
-def _sorted(found: list[_Found], count: int) -> tuple[Array, Array]:
-    return np.array([f.poles[:count] for f in found]), np.ones((len(found) - 1, count))
+def _sorted(spectra: list[_Spectrum], count: int) -> tuple[Array, Array]:
+    return np.array([f.poles[:count] for f in spectra]), np.ones((len(spectra) - 1, count))
 
 
-def _followed(found: list[_Found], count: int) -> tuple[Array, Array]:
-    tracked, likeness = [found[0].poles[:count]], []
-    last = found[0]._replace(shapes=found[0].shapes[:, :count])
-    for now in found[1:]:
+def _followed(spectra: list[_Spectrum], count: int) -> tuple[Array, Array]:
+    tracked, likeness = [spectra[0].poles[:count]], []
+    last = spectra[0]._replace(shapes=spectra[0].shapes[:, :count])
+    for now in spectra[1:]:
         distance = _distance(tracked, now.poles)
         alike = _mac(last, now)
         pick = linear_sum_assignment(distance if alike is None else distance + 1.0 - alike)[1]
         tracked.append(now.poles[pick])
         likeness.append(np.ones(count) if alike is None else alike[np.arange(count), pick])
         last = now._replace(shapes=now.shapes[:, pick])
-    return np.array(tracked), np.reshape(likeness, (len(found) - 1, count))
+    return np.array(tracked), np.reshape(likeness, (len(spectra) - 1, count))
 
 
 def _distance(tracked: list[Array], poles: Array) -> Array:
@@ -149,7 +149,7 @@ def _distance(tracked: list[Array], poles: Array) -> Array:
     return np.minimum(np.abs(ahead[:, None] - poles) / np.abs(tracked[-1])[:, None], 1.0)
 
 
-def _mac(before: _Found, now: _Found) -> Array | None:
+def _mac(before: _Spectrum, now: _Spectrum) -> Array | None:
     """Likeness of shapes in the energy of the second system; states at round-off have none."""
     a, b, E = _brought(before, now.system), now.shapes, now.system.E
     if a is None:
@@ -159,7 +159,7 @@ def _mac(before: _Found, now: _Found) -> Array | None:
     return np.clip(overlap / np.maximum(np.outer(of_a, of_b), np.finfo(float).tiny), 0.0, 1.0)
 
 
-def _brought(before: _Found, now: LinearPHDAE) -> Array | None:
+def _brought(before: _Spectrum, now: LinearPHDAE) -> Array | None:
     """Shapes in the states of another system: in its units of energy, or through the states that both lift to."""
     old = before.system
     if old.lift is None and now.lift is None:

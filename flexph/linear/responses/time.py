@@ -189,7 +189,7 @@ def _respond(
     if through is None:
         return _own(independent(system, stacklevel=4), grid, asked, how)
     small, through = same_channels(through, asked), independent(through, stacklevel=4)
-    found = _own(through, grid, small, how)
+    response = _own(through, grid, small, how)
     error, checked = reduced_error(
         independent(system, stacklevel=4),
         through,
@@ -199,7 +199,7 @@ def _respond(
         kind=how.kind,
         progress=how.progress,
     )
-    return replace(found, error=error, checked=checked)
+    return replace(response, error=error, checked=checked)
 
 
 def _own(system: LinearPHDAE, times: Array, asked: Channels, how: _How) -> TimeResponse:

@@ -62,13 +62,13 @@ def transmits(model: StateSpace, poles: Array) -> Array:
     a, b, c, d = model
     moduli = np.abs(poles[np.abs(poles) > NOISE]) if poles.size else poles.real
     points = np.quantile(moduli, [0.0, 0.1, 0.5, 1.0]) if moduli.size else np.ones(1)
-    found = d != 0.0
+    answers = d != 0.0
     for s in points:
         shifted = s * np.eye(len(a)) - a
         x, w = np.linalg.solve(shifted, b), np.linalg.solve(shifted.T, c.T)
         noise = NOISE * np.outer(np.linalg.norm(w, axis=0), np.linalg.norm(x, axis=0))
-        found = found | (np.abs(c @ x + d) > noise)
-    return np.asarray(found)
+        answers = answers | (np.abs(c @ x + d) > noise)
+    return np.asarray(answers)
 
 
 def transmitted(zeros: Array, model: StateSpace, poles: Array, *, progress: bool) -> Array:

@@ -79,9 +79,9 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
     b, c, d = b[:, columns], c[rows], d[np.ix_(rows, columns)]
     a2, b2, c2, d2 = _staircase(a, b, c, d)
     turned = _staircase(a2.T, c2.T, b2.T, d2.T)
-    found = _finite(turned[0].T, turned[2].T, turned[1].T, turned[3].T)
-    found = transmitted(found, StateSpace(a, b, c, d), own, progress=progress) * unit
-    return found[np.argsort(np.abs(found), kind="stable")]
+    finite = _finite(turned[0].T, turned[2].T, turned[1].T, turned[3].T)
+    finite = transmitted(finite, StateSpace(a, b, c, d), own, progress=progress) * unit
+    return finite[np.argsort(np.abs(finite), kind="stable")]
 
 
 def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Array, Array]:
@@ -157,16 +157,16 @@ def damping_ratios(system: LinearPHDAE, count: int | None = None) -> Damping:
     """
     if count is not None:
         check.count("count", count)
-    found = moving_poles(system)[:count]
-    return Damping(np.abs(found), np.clip(-found.real / np.abs(found), -1.0, 1.0))
+    s = moving_poles(system)[:count]
+    return Damping(np.abs(s), np.clip(-s.real / np.abs(s), -1.0, 1.0))
 
 
 def moving_poles(system: LinearPHDAE) -> Array:
     """Poles with Im s ≥ 0 without those at zero, by ascending modulus."""
     free = eliminate(system)
-    found = poles(free)
-    found = found[still_poles(free) :]
-    return found[found.imag >= 0.0]
+    every = poles(free)
+    every = every[still_poles(free) :]
+    return every[every.imag >= 0.0]
 
 
 def still_poles(free: LinearPHDAE) -> int:

@@ -26,7 +26,7 @@ NOISE = 1e-10
 
 
 @dataclass(frozen=True)
-class Kept:
+class RetainedStates:
     """The states p_r that stay as they are, and what p_f must span whatever else it spans.
 
     ``leading`` (n,): which of the leading unknowns are kept, ``others`` (m,): which of the stresses; ``responses``
@@ -76,12 +76,12 @@ class Kept:
 
 def units(chosen: Array) -> Array:
     """A unit vector for each entry that is chosen of n, (n, k)."""
-    made = np.zeros((len(chosen), int(chosen.sum())))
-    made[chosen] = np.eye(made.shape[1])
-    return made
+    vectors = np.zeros((len(chosen), int(chosen.sum())))
+    vectors[chosen] = np.eye(vectors.shape[1])
+    return vectors
 
 
-def kept(shifted: Shifted, keep: Keep) -> Kept | None:
+def retained_states(shifted: Shifted, keep: Keep) -> RetainedStates | None:
     """What the names say of a system; None without names.
 
     Raises ValueError for unknown names, for parts of a system that was eliminated or reduced, where nothing is left to
@@ -94,7 +94,7 @@ def kept(shifted: Shifted, keep: Keep) -> Kept | None:
         leading, others = places, np.zeros(0, dtype=bool)
     else:
         leading, others = places[parts.velocities], places[parts.stresses]
-    return Kept(leading, others, _responses(shifted, places, leading))
+    return RetainedStates(leading, others, _responses(shifted, places, leading))
 
 
 def _places(system: LinearPHDAE, keep: Literal["rigid"] | Sequence[str]) -> Array:
@@ -131,15 +131,15 @@ def _responses(shifted: Shifted, places: Array, leading: Array) -> Array:
     if not G.shape[0]:
         return np.zeros((len(leading), 0))
     unfelt = analysed(G[:, np.flatnonzero(places)].T)[0]
-    made = np.zeros((len(leading), unfelt.shape[1]))
+    responses = np.zeros((len(leading), unfelt.shape[1]))
     if unfelt.shape[1]:
         free = np.flatnonzero(~places)
         load = (G[:, free].T @ unfelt).toarray()
         if shifted.split is None:
-            made[free] = _solved(system.E[free][:, free], load)
+            responses[free] = _solved(system.E[free][:, free], load)
         else:
-            made[~leading] = _static(system, free, load)
-    return made
+            responses[~leading] = _static(system, free, load)
+    return responses
 
 
 def _static(system: LinearPHDAE, free: Array, load: Array) -> Array:
