@@ -45,7 +45,7 @@ class CasimirReport:
 
     @property
     def count(self) -> int:
-        """How many independent Casimirs there are near the state."""
+        """Number of independent Casimirs near the state."""
         return self.flag[-1]
 
     @property

@@ -27,7 +27,7 @@ Function = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class IndexReport:
-    """What the algebraic equations do at a state.
+    """The index at a state, and the constraints that the algebraic equations make.
 
     ``index`` is the differentiation index with multipliers as unknowns, ``index_eliminated`` that without them, the
     index of [survey] proposition 4.1. ``constraints`` counts the independent conditions on the differential states by
@@ -148,7 +148,7 @@ class _Split:
         self.slopes = np.where(np.abs(slopes) > np.abs(combination) @ lost, slopes, 0.0)
 
     def _round_off(self, whole: Array, others: Array, *, along: Array, away: Array) -> Array:
-        """What entries of ∂c/∂x along directions are by round-off of the sums in c, whose slopes away are the others.
+        """Round-off of ∂c/∂x along directions, by that of the sums in c, whose slopes away are the others.
 
         Differences move each state by a part of its size: what is lost is in proportion to the sum over that size.
         """

@@ -101,5 +101,5 @@ def _quadratic_bound(view: SystemView, hessian: Array, directions: Array) -> boo
 
 
 def view_terms(view: SystemView, hessian: Array, directions: Array) -> Array:
-    """How large the terms of the slope are."""
+    """Sizes of the terms of the slope."""
     return np.abs(directions.T) @ (np.abs(view.gradient(view.x)) + np.abs(hessian) @ np.abs(view.V1.T @ view.x))

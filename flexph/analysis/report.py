@@ -12,6 +12,7 @@ from ..consistency.start import consistent
 from ..dirac.structure import DiracStructure
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
+from ..mechanisms.poses.multipliers import drive_rates
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
 from .casimirs import CasimirReport, casimir_report
@@ -20,7 +21,7 @@ from .passivity import PassivityReport, passivity_report
 from .picture import sparsity_text
 from .stability import StabilityReport, stability_report
 from .structure import structure_at
-from .view import System, SystemView, in_motion, view
+from .view import System, SystemView, view
 
 SINGULAR = 1e-6
 """Singular value of ∂g/∂x₂ over the largest at the probes, below which relations are nearly ill-posed."""
@@ -28,7 +29,7 @@ SINGULAR = 1e-6
 
 @dataclass(frozen=True)
 class Analysis:
-    """What is known of a system at a state, and with constant matrices everywhere.
+    """The report on a system at a state, and with constant matrices everywhere.
 
     ``state`` is the consistent state next to the given one at which everything was looked at, or the given one where
     ``note`` says that none was found; ``given`` says how the given state violates the equations; ``equations`` names
@@ -121,7 +122,7 @@ def analyze(
     'stable'
     """
     if isinstance(system, Mechanism) and isinstance(state, State):
-        state, inputs = in_motion(system, state, inputs or {})
+        state, inputs = _in_motion(system, state, inputs or {})
         time = state.time
     first = view(system, state, inputs=inputs, time=time)
     x, note = _consistent(first, inputs, time)
@@ -143,6 +144,21 @@ def analyze(
         structure=structure_at(here),
         whole=structure_at(here, algebraic=True),
     )
+
+
+def _in_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> tuple[State, dict[str, Input]]:
+    """A state with its joint forces, and the inputs with the rates of drives that are not among them.
+
+    Where constraints are redundant or inconsistent, the state is left as it is.
+    """
+    moving = {**drive_rates(mechanism, (state.time, np.inf)), **inputs}
+    if np.any(state.multipliers):
+        return state, moving
+    external = {name: value for name, value in inputs.items() if name in mechanism.network.input_slices}
+    try:
+        return mechanism.consistent_multipliers(state, inputs=external), moving
+    except (ArithmeticError, ValueError):
+        return state, moving
 
 
 def _consistent(first: SystemView, inputs: Mapping[str, Input] | None, time: float) -> tuple[Array, str]:

@@ -81,7 +81,7 @@ class StabilityReport:
 def stability_report(
     view: SystemView, constraints: Array, *, casimirs: CasimirReport, index: IndexReport
 ) -> StabilityReport:
-    """What can be said at a state with the algebraic states that belong to it; ``constraints`` (k, r) as slopes."""
+    """The stability of a state with the algebraic states that belong to it; ``constraints`` (k, r) as slopes."""
     rest = _rest(view)
     if rest > AT_REST:
         return StabilityReport(rest, (np.nan, np.nan), np.nan, np.nan, False)

@@ -13,7 +13,6 @@ from ..dirac.system import PortHamiltonian
 from ..interconnection.feedthrough import without_feedthrough
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
-from ..mechanisms.poses.multipliers import drive_rates
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import derivative, state_sizes
@@ -29,7 +28,7 @@ System = PHDAE | LinearPHDAE | PortHamiltonian | Mechanism
 PROBES = 4
 """States beside the one in question at which conditions are looked at, where they cannot be decided for all states."""
 SPREAD = 0.1
-"""How far from the state they lie, relative to the size of each state."""
+"""Distance of probes from the state, relative to the size of each state."""
 SAME = 1e-12
 """Relative change of a matrix between probes up to which it counts as constant."""
 
@@ -56,21 +55,6 @@ def general(system: System, state: Any = None) -> PHDAE:
     return system
 
 
-def in_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> tuple[State, dict[str, Input]]:
-    """A state with its joint forces, and the inputs with the rates of drives that are not among them.
-
-    Where constraints are redundant or inconsistent, the state is left as it is.
-    """
-    moving = {**drive_rates(mechanism, (state.time, np.inf)), **inputs}
-    if np.any(state.multipliers):
-        return state, moving
-    external = {name: value for name, value in inputs.items() if name in mechanism.network.input_slices}
-    try:
-        return mechanism.consistent_multipliers(state, inputs=external), moving
-    except (ArithmeticError, ValueError):
-        return state, moving
-
-
 @dataclass(frozen=True)
 class SystemView(Memo):
     """A system at a state x (n,), under inputs that hold at a time [s]; x₁ = V₁ᵀx are its differential states."""
@@ -91,12 +75,12 @@ class SystemView(Memo):
         return self.equations.split.V2
 
     def at(self, x: Array) -> SystemView:
-        """The same at another state."""
+        """The view at another state."""
         return SystemView(self.system, self.equations, x, self.time)
 
     @once
     def sizes(self) -> Array:
-        """What each state is moved by for differences, (n,)."""
+        """Sizes of the states (n,), for differences."""
         return state_sizes(self.x, self.system.parts.values())
 
     def derivative(self, function: Callable[[Array], Any], x: Array, directions: Array | None = None) -> Array:
@@ -148,7 +132,7 @@ class SystemView(Memo):
         return self.derivative(self.algebraic, x, self.V2)
 
     def slope_noise(self, relative: float) -> Array:
-        """What ∂g/∂x (n − r, n) is off where entries of J − R are by a part of the largest of their row."""
+        """Errors of ∂g/∂x (n − r, n) where entries of J − R err by a part of the largest of their row."""
         assert self.system.derivatives is not None
         flow = np.abs(dense(self.system.J(self.x)) - dense(self.system.R(self.x))).max(axis=1, initial=0.0)
         moved = np.abs(dense(self.system.derivatives.costate(self.x))).sum(axis=0)

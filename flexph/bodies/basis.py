@@ -128,7 +128,9 @@ class Held(Memo):
         if self._local is not None and count <= n // MANY:
             parts = self.mass, self.elastic.compliance, self.strain
             lowest = complete(
-                CondensedPencil(*parts, self._local, 0.0, self._stiff), Complement(self.mass, np.zeros((n, 0))), count
+                CondensedPencil(*parts, local=self._local, shift=0.0, factor=self._stiff),
+                Complement(self.mass, np.zeros((n, 0))),
+                count,
             )
             if lowest is not None:
                 return lowest.velocity

@@ -31,7 +31,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Effort:
-    """What stands for the effort of an edge: a state, an input, or nothing (zero)."""
+    """The effort of an edge: a state, an input, or zero."""
 
     state: int | None = None
     input: int | None = None

@@ -106,7 +106,7 @@ class Model(Memo):
 
     @once
     def readings(self) -> Readings:
-        """How voltages and currents of all edges follow from states and inputs."""
+        """Rows that give voltages and currents of all edges from states and inputs."""
         return Readings(self.assembly, self.reduced_incidence)
 
     def at(self, positions: Mapping[str, bool]) -> Self:

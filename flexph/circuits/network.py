@@ -87,7 +87,7 @@ class Circuit(Model):
         return [node for node in self.nodes if node not in self.references]
 
     def linear(self) -> LinearPHDAE:
-        """The same with voltages of capacitors and currents of inductors as states, for linear analysis.
+        """The linear system with voltages of capacitors and currents of inductors as states.
 
         Constraints without sources are rows of G with their names. Raises ValueError where an element is not linear.
         """

@@ -38,7 +38,7 @@ class Readings:
         self.potentials = np.linalg.pinv(A.T) @ voltages
 
     def _spread(self, voltages: Array, currents: Array) -> None:
-        """Of what is not determined, the least."""
+        """Subtract what nothing determines: the rest has the least norm."""
         tree = self.assembly.tree
         roles = [edge.role for edge in tree.edges]
         both = np.vstack([np.eye(len(tree.tree)), tree.M.T])  # of (tree, links)

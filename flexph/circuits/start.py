@@ -17,7 +17,7 @@ from .elements import Element, Storage
 from .equations import Assembly
 
 AGREEING = 1e-9
-"""What a constraint may be off for given voltages or currents, over the largest of them."""
+"""Defect of a constraint that is allowed for given voltages or currents, over the largest of them."""
 
 NOISE = 1e-13
 """Size of an algebraic state over the largest of all below which it is round-off: no scale for what follows."""

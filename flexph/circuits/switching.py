@@ -21,7 +21,7 @@ from .readings import Readings
 from .systems import to_phdae
 
 JUST_AFTER = 1e-6
-"""How long after an instant a schedule is asked for the positions there, over its shortest pulse or pause."""
+"""Delay after an instant at which a schedule is asked for positions, over its shortest pulse or pause."""
 SAME = 1e-12
 """Difference of two instants over their period up to which they are one."""
 MOST = 12

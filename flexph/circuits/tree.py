@@ -22,7 +22,7 @@ ORDER = (
 )  # fmt: skip
 """Roles, those first whose voltage should be independent: a normal tree."""
 ROUND_OFF = 1e-11
-"""What elimination leaves of a zero, over the ratios of transformers."""
+"""Size of a zero after elimination, over the ratios of transformers."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ CANONICAL = 1e-7
 ROUND_OFF = 1e-15
 """Relative change of a solution at which iterations end."""
 SOLVED = 1e-11
-"""What is left of equations over their terms: round-off, and that of slopes by differences."""
+"""Residual of equations over their terms: round-off, and that of slopes by differences."""
 SWEEPS = 20
 """Equilibrations of rows and columns; each halves the logarithm of what is off."""
 INVERTIBLE = 1e-10
@@ -54,7 +54,7 @@ class CanonicalCoordinates:
 
     @classmethod
     def linear(cls, form: CanonicalForm) -> CanonicalCoordinates:
-        """Those of a constant structure, ``x = T (q, p, r, s)`` (:meth:`DiracStructure.canonical`)."""
+        """Coordinates of a constant structure, ``x = T (q, p, r, s)`` (:meth:`DiracStructure.canonical`)."""
         T = form.basis
         back = np.linalg.inv(T)
         return cls(

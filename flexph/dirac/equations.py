@@ -52,7 +52,7 @@ class Layout:
 
     @property
     def flow_controlled(self) -> Array:
-        """Which entries of all ports belong to flow-controlled relations, of which flows and efforts change places."""
+        """Mask of the entries of flow-controlled relations, of which flows and efforts change places."""
         controlled = np.zeros(self.size(tuple(self.spans)), dtype=bool)
         own = self.slices(self.resistive, self.size(self.storage))
         for name, relation in self.relations.items():
@@ -67,7 +67,7 @@ def of_last(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
 
 
 class _Equations:
-    """What both kinds share: where things are, and the structure at a state.
+    """Ports, storage and the graph at a state: the part that both kinds of equations share.
 
     ``graph`` is that of energy variables x = X(ξ), ``start`` that at the ``sample`` ξ.
     """

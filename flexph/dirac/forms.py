@@ -26,7 +26,7 @@ class KernelForm:
     def residual(
         self, rate: Array, gradient: Array, resistive: tuple[Array, Array], outer: tuple[Array, Array]
     ) -> Array:
-        """What is left of the equations with ẋ, ∇H, (f_R, e_R) and (u, y)."""
+        """The residual of the equations with ẋ, ∇H, (f_R, e_R) and (u, y)."""
         residual: Array = -self.storage[0] @ rate + self.storage[1] @ gradient
         for matrices, pair in ((self.resistive, resistive), (self.external, outer)):
             residual = residual + sum((m @ v for m, v in zip(matrices, pair, strict=True)), np.zeros(len(residual)))
@@ -89,7 +89,7 @@ class ConstrainedForm:
 
 @dataclass(frozen=True)
 class Partition:
-    """Which flows are inputs, (n + m,), of the storage's first ``inner`` entries and of the others.
+    """A choice of inputs: ``flow_inputs`` (n + m,) of the storage's first ``inner`` entries and of the others.
 
     Those of the storage are multipliers; of other ports flows are inputs ordinarily. ``direct`` says that efforts of
     the other ports follow from the storage's alone.

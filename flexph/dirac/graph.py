@@ -62,7 +62,7 @@ class Graph:
         return Graph(0.5 * (pivoted - pivoted.T), flows)
 
     def settled(self, candidates: Array, *, tolerance: float = RANK) -> Graph:
-        """As many of the candidates (indices), in pairs, made outputs as there can be: none depends on another then.
+        """The structure with as many candidates (indices) as outputs, in pairs, as can be: none depends on another.
 
         Their block of J is zero up to ``tolerance`` times the largest entry of J, or one, and is set to zero.
         """
@@ -130,7 +130,7 @@ def _solved(rows: Array, flow_inputs: Array) -> Graph:
 
 
 def _outputs(rows: Array) -> tuple[Array, Array]:
-    """Which pairs have the flow as input, (n,), by elimination: each pivot takes its pair out. And the pivots' rows."""
+    """Mask (n,) of pairs with the flow as input, and rows of pivots, by elimination: each pivot takes its pair out."""
     n, order = rows.shape[1] // 2, np.arange(len(rows))
     work, flow_inputs, free = rows.copy(), np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
     for k in range(n):

@@ -89,7 +89,7 @@ class InputStateOutput:
         return (self.g(x) + self.P(x)).T @ self.gradient(x) + (self.M(x) + self.S(x)) @ u
 
     def phdae(self) -> PHDAE:
-        """As a :class:`flexph.PHDAE` of index 1 with states (x, ν, y), ν = u and the output y as algebraic states.
+        """The system as a :class:`flexph.PHDAE` of index 1, with the algebraic states ν = u and y beside x.
 
         ẋ = (J − R)∇H + (g − P)ν,   0 = −(g + P)ᵀ∇H − (M + S)ν + y,   0 = −ν + u
         """
@@ -126,7 +126,7 @@ class InputStateOutput:
         )
 
     def port_hamiltonian(self) -> PortHamiltonian:
-        """As structure, energy and resistance: ports ``x``, ``resistive`` (e_R = (∇H, u), f_R = −Z e_R) and ``u``."""
+        """The system as structure, energy and resistance: ports ``x``, ``resistive`` (f_R = −Z (∇H, u)) and ``u``."""
         n, m = self.size, self.inputs_size
         ports = {"x": slice(0, n), "resistive": slice(n, 2 * n + m), "u": slice(2 * n + m, 2 * (n + m))}
 

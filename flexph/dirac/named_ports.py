@@ -60,7 +60,7 @@ class NamedPorts:
         return self.from_graph(self.graph, ports)
 
     def mask(self, names: Iterable[str] | Array) -> Array:
-        """Which entries belong to some ports, (n,)."""
+        """Mask (n,) of the entries of some ports."""
         if isinstance(names, np.ndarray):
             if names.shape != (self.size,) or names.dtype != bool:
                 raise ValueError(f"entries must be {self.size} truth values, got shape {names.shape}")

@@ -26,7 +26,7 @@ from .structure import DiracStructure
 
 
 def _missing(x: Array) -> Any:
-    """What stands for H and its gradient where a Lagrangian storage is given."""
+    """Stand-in for H and its gradient where a Lagrangian storage is given."""
     raise ValueError("the storage was given as lagrangian: take energy.H and energy.efforts of the system")
 
 

@@ -33,7 +33,7 @@ class NoEnergy(ArithmeticError):
 
 
 def defect_of(model: StateSpace, Q: Array) -> float:
-    """How far ``W = [[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]]`` is from W ⪰ 0: −λ_min over ‖W's terms‖, scaled by Q.
+    """Defect of ``W = [[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``: −λ_min over ‖W's terms‖, scaled by Q.
 
     In energy coordinates ξ = Lᵀx, Q = LLᵀ, and with the output scaled as the input: the number has no unit.
     """
@@ -157,7 +157,7 @@ def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> A
 
 
 def _lyapunov(a: Array) -> Array:
-    """Of a system that no input moves: AᵀQ + QA = −1."""
+    """Energy of a system that no input moves: AᵀQ + QA = −1."""
     return solve_continuous_lyapunov(a.T, -np.eye(len(a)))
 
 

@@ -16,7 +16,7 @@ FLOOR = 1e-6
 
 
 def violation(model: StateSpace) -> str | None:
-    """What keeps a state space from being passive, in words: a growing pole, or ω with H(iω) + H(iω)ᴴ not ⪰ 0; or None.
+    """A reason why a state space is not passive, a growing pole or ω with H(iω) + H(iω)ᴴ not ⪰ 0; or None.
 
     Frequencies are tried around every pole, on a logarithmic grid, and at the two ends; the worst is improved.
     """

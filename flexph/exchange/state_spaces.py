@@ -19,7 +19,7 @@ from .passivity import violation
 UNIT = 1e-12
 """Defect up to which Q = 1 is the energy: coordinates are then kept as they are."""
 DOT, RAISED = ".", "·"
-"""Of the names of ports, and what stands for it in python-control, which splits names at dots."""
+"""The dot in names of ports, and its stand-in for python-control, which splits names at dots."""
 
 
 def to_scipy(system: LinearPHDAE) -> Any:

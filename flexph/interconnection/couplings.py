@@ -160,7 +160,7 @@ def transformer(first: Any, second: Any, ports: tuple[str, str], coupling: Any) 
 
 
 def _joined(first: LinearPHDAE, second: LinearPHDAE, ports: tuple[str, str]) -> tuple[LinearPHDAE, Any, Any]:
-    """Both systems joined, and the inputs of the port of each; a port is looked up in its own system."""
+    """The direct sum of the systems, and the inputs of a port of each; a port is looked up in its own system."""
     check.lookup("port", ports[0], first.ports)
     check.lookup("port", ports[1], second.ports)
     both = join(first, second)

@@ -17,7 +17,7 @@ PART = "feedthrough"
 
 
 def without_feedthrough(system: PHDAE) -> PHDAE:
-    """The same system with states (x, w, λ), w = u and λ = y, and without feed-through; itself where it has none.
+    """The system with states (x, w, λ), w = u and λ = y, and no feed-through; itself where it has none.
 
         E ẋ = (J − R) z + (B − P) w,   0 = −(B + P)ᵀz − (S − N) w + λ,   0 = −w + u,   y = λ
 

@@ -33,7 +33,7 @@ class Clamp:
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """Its one port."""
+        """The port, alone in a tuple."""
         return (self.port,)
 
     def __str__(self) -> str:

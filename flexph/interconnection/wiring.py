@@ -80,12 +80,12 @@ class Wiring:
     def _tie(self, link: Tie, columns: list[Array], kind: str) -> None:
         first = columns[0]
         if kind == "velocity":  # the multiplier is the common velocity, the forces add to zero
-            turn = self._matrix(link, link.turn, "turn", first, columns[1])
-            others = [(c, self._matrix(link, None, "turn", columns[1], c)) for c in columns[1:]]
+            turn = self._matrix(link, link.turn, "turn", (first.size, columns[1].size))
+            others = [(c, self._matrix(link, None, "turn", (columns[1].size, c.size))) for c in columns[1:]]
             self._add_rows(link, [(first, turn.T), *others])
             return
         for port, other in zip(link.ports[1:], columns[1:], strict=True):
-            turn = self._matrix(link, link.turn, "turn", first, other)
+            turn = self._matrix(link, link.turn, "turn", (first.size, other.size))
             pair = link if len(columns) == 2 else Tie((link.ports[0], port), link.components, None)
             self._add_rows(pair, [(first, np.eye(first.size)), (other, -turn)])
 
@@ -96,15 +96,14 @@ class Wiring:
                 f"{link}: conflicting directions, both {a!r} and {b!r} take a {kinds.pop()}; "
                 "tie them, or say gyroscopic=True if forces proportional to velocities are meant"
             )
-        gain = self._matrix(link, link.gain, "gain", first, second)
+        gain = self._matrix(link, link.gain, "gain", (first.size, second.size))
         if len(kinds) == 2 and self.causality[a] == "velocity":
             gain = -gain
         rows, cols = (x.ravel() for x in np.meshgrid(first, second, indexing="ij"))
         self._gains += [(rows, cols, -gain.ravel()), (cols, rows, gain.ravel())]
 
-    def _matrix(self, link: Link, given: Array | None, name: str, first: Array, second: Array) -> Array:
+    def _matrix(self, link: Link, given: Array | None, name: str, shape: tuple[int, int]) -> Array:
         """turn or gain, the identity where it is not given."""
-        shape = (first.size, second.size)
         if given is None and shape[0] != shape[1]:
             raise ValueError(
                 f"{link}: the widths do not match, {shape[0]} and {shape[1]}; select components= or a {name}="

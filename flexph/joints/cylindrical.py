@@ -16,7 +16,7 @@ def cylindrical(
     turning_friction: Relation | None = None,
     sliding_friction: Relation | None = None,
 ) -> Connection:
-    """Both ports on one axis, along and about which they move: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
+    """A joint along and about one axis: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
 
     ``axis`` in the first port's section, ``second_axis`` in the second's (world axes for GROUND), the same components
     if it is not given. Leaves two relative freedoms. The constraint force lies across the mean axes of the second

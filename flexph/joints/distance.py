@@ -7,7 +7,7 @@ from .rows.vectors import Ground, PortName, Product, between
 
 
 def distance(first: str, second: PortName, *, length: float | None = None) -> Connection:
-    """Both ports at a fixed distance: ``0 = (|p₁ − p₂|²/L − L)/2``, the multiplier is the tension [N].
+    """A rod that holds both ports at a fixed distance: ``0 = (|p₁ − p₂|²/L − L)/2``, the multiplier is the tension [N].
 
     ``length`` [m]; None keeps that of the assembled pose. The ground must be placed: ``GROUND.at(x, y)``.
     """

@@ -15,7 +15,7 @@ def hinge(
     second_axis: Sequence[float] | None = None,
     friction: Relation | None = None,
 ) -> Connection:
-    """Both ports at one point, free to turn about an axis: ``0 = p₁ − p₂`` ([flex] eq. (41)), in space axes parallel.
+    """A joint at one point, free to turn about an axis: ``0 = p₁ − p₂`` ([flex] eq. (41)), in space axes parallel.
 
     Parameters
     ----------

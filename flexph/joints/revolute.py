@@ -16,7 +16,7 @@ def revolute(
     second_axis: Sequence[float] | None = None,
     friction: Relation | None = None,
 ) -> Connection:
-    """Both ports at one point and one axis in common: ``0 = p₁ − p₂``, ``0 = a₁·x₂ = a₁·y₂``; one relative freedom.
+    """A joint with one point and one axis in common: ``0 = p₁ − p₂``, ``0 = a₁·x₂ = a₁·y₂``; one relative freedom.
 
     ``axis`` in the first port's section, ``second_axis`` in the second's (world axes for GROUND), the same components
     if it is not given; x₂, y₂ are perpendicular to it. ``friction`` is the torque [N m] against the relative

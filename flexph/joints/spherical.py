@@ -4,7 +4,7 @@ from .rows.connection import Connection, Form, PortName, coincidence
 
 
 def spherical(first: str, second: PortName) -> Connection:
-    """Both ports at one point, free to turn: ``0 = p₁ − p₂`` ([flex] eq. (41)). Leaves three relative freedoms."""
+    """A joint at one point, free to turn: ``0 = p₁ − p₂`` ([flex] eq. (41)); three relative freedoms."""
 
     def make(dim: int) -> Form:
         if dim == 2:

@@ -9,7 +9,7 @@ from .rows.vectors import Product, along
 
 
 def universal(first: str, second: PortName, *, axis: Sequence[float], second_axis: Sequence[float]) -> Connection:
-    """Both ports at one point, the axes of the cross perpendicular: ``0 = p₁ − p₂``, ``0 = a₁·a₂``.
+    """A joint of both ports at one point, the axes of the cross perpendicular: ``0 = p₁ − p₂``, ``0 = a₁·a₂``.
 
     ``axis`` a₁ is fixed in the first port's section, ``second_axis`` a₂ in the second's (world axes for GROUND). Leaves
     two relative freedoms, the turns about both axes.

@@ -9,7 +9,7 @@ from .rows.directions import axis
 
 
 def weld(first: str, second: PortName, *, angle: float | None = None, rotation: Any = None) -> Connection:
-    """Both ports at one point and at a fixed relative rotation; leaves no relative freedom.
+    """A rigid connection: both ports at one point and at a fixed relative rotation.
 
     In the plane ``angle`` of the first section relative to the second [rad]; in space ``rotation`` of the first
     section relative to the second, R₂ᵀR₁, a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``. None keeps

@@ -104,7 +104,7 @@ def independent(system: LinearPHDAE, *, stacklevel: int = 3) -> LinearPHDAE:
 
 
 def _kinetic(system: LinearPHDAE, basis: sparse.csr_array) -> Array | None:
-    """Which new states are velocities; None where constraints mix velocities with stresses."""
+    """Mask of the new states that are velocities; None where constraints mix velocities with stresses."""
     if system.kinetic is None:
         return None
     moving = np.asarray(abs(basis).T @ system.kinetic.astype(float))

@@ -89,7 +89,7 @@ def _row_scale(a22: Array, a21: Array) -> Array:
 
 
 def audited(model: StateSpace) -> StateSpace:
-    """The same, after a check that it dissipates: the largest eigenvalue of the supply matrix is not positive."""
+    """The model, after a check that it dissipates: the largest eigenvalue of the supply matrix is not positive."""
     a, b, c, d = model
     balance = np.block([[a + a.T, b - c.T], [b.T - c, -d - d.T]])
     size = np.abs(np.block([[a, b], [c, d]]))  # of lossless rows the balance itself is round-off

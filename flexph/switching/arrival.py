@@ -151,7 +151,7 @@ def _by_impulses(world: DrivenSystem, at: Instant, target: str) -> Impulsive:
 
 
 def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: Array) -> dict[str, float]:
-    """What sources give in impulses, by port."""
+    """Work of sources in impulses, by port."""
     mode = world.system.system(target)
     current, u = mode.B(x).T @ costate, world.forcings[target].at(time)
     own = {name: float(current[p] @ u[p]) for name, p in mode.ports.items()}
@@ -159,7 +159,7 @@ def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: A
 
 
 def violated(world: DrivenSystem, arrival: Arrival, size: Array, step: float) -> str:
-    """Which function ``valid`` of the new mode is negative at once or after a small step; empty where none is."""
+    """Functions ``valid`` of the new mode that are negative at once or after a small step, in words; empty for none."""
     switch, branch = arrival
     mode, time = switch.target, switch.time
     asked = [bound for bound in bounds(world.system, mode) if bound.transition is None]

@@ -16,9 +16,9 @@ SINGULAR = 1e-6
 """Smallest singular value of ∂g/∂x₂ over that at the start of the mode, below which a branch ends: at a fold, round-off
 of time 1e-16 leaves about 1e-8."""
 NEARLY = 1e-3
-"""The same where steps cannot come nearer: those that cannot be solved for another reason leave about 1."""
+"""The ratio of singular values where steps cannot come nearer: steps that fail for another reason leave about 1."""
 APART = 0.1
-"""How far stage values may lie from those of the ends, over their size: several times what a smooth step bends."""
+"""Distance of stage values from those of the ends, over their size: several times what a smooth step bends."""
 ITERATIONS = 60
 CONTRACTS = 0.6
 """Largest ratio of two corrections of Newton's method at which it counts as on its branch: towards a fold it
@@ -49,7 +49,7 @@ class Branch:
 
     @property
     def inconsistency(self) -> Inconsistency:
-        """By how much the state at the start violates the equations."""
+        """The violation of the equations by the state at the start."""
         return self.left
 
     def at(self, time: float, x: Array) -> Array:

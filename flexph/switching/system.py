@@ -19,7 +19,7 @@ from .triggers import Function
 PROBES = 8
 """States near the samples at which the Hamiltonians of the modes are compared."""
 SPREAD = 0.1
-"""How far from the samples, relative to the size of each state."""
+"""Distance of probes from the samples, relative to the size of each state."""
 COMMON = 1e-12
 """Difference of two Hamiltonians over their size up to which it is round-off."""
 

@@ -1,4 +1,4 @@
-"""What ends a mode: regions that must be left, instants, and points from which the equations do not go on."""
+"""Triggers that end a mode: regions that must be left, instants, and impasse points."""
 
 from __future__ import annotations
 

@@ -146,5 +146,5 @@ class Leaving:
         return float(brentq(value, inside, t1, xtol=width, rtol=4.0 * np.finfo(float).eps))
 
     def occurrences(self) -> dict[str, Any]:
-        """Nothing: switches are kept apart."""
+        """Occurrences of events: none, as changes of mode are recorded apart."""
         return {}

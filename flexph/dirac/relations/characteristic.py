@@ -22,7 +22,7 @@ DIRECTIONS = 4
 GENERATED = 1e-10
 """eᵀF(e) over Σ|e_i F_i| down to which it is a round-off zero: forces are sums that may cancel."""
 ZERO = 1e-14
-"""The same up to which power counts as zero."""
+"""eᵀF(e) over Σ|e_i F_i| up to which power counts as zero."""
 VANISHING = 1e-8
 """eᵀBe over eᵀF(e) below which the slopes of F do not see what F dissipates, as of a characteristic that saturates."""
 NOISE = 1e-9
@@ -101,7 +101,7 @@ class MultiportCharacteristic(Resistance):
 
     @property
     def is_reciprocal(self) -> bool:
-        """False: F' need not be symmetric."""
+        """Whether S = 0: F' need not be symmetric, so it is not."""
         return False
 
     def force(self, efforts: Array) -> Array:
@@ -166,7 +166,7 @@ def splitting(L: Array, e: Array, force: Array, power: float) -> tuple[Array, Ar
 
 
 def resistance_of(name: str, given: Any, size: int, sample: Array) -> Resistance:
-    """What a user gives for a resistive port of a system with a state ``sample``.
+    """The resistance of a port from what a user gives, for a system with a state ``sample``.
 
     A number or matrix R of f = −R e, relations, a :class:`Resistance`, or a function of the state x that returns one of
     these.

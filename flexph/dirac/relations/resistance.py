@@ -1,4 +1,4 @@
-"""What terminates a resistive port: resistances, linear ones, and families of them ([survey] sec. 2.3)."""
+"""Resistances that terminate a port: general and linear ones, and families of them ([survey] sec. 2.3)."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class LinearResistance(Memo, Resistance):
 
     @property
     def is_constant(self) -> bool:
-        """True."""
+        """Whether R is constant: it is."""
         return True
 
     @property
@@ -212,7 +212,7 @@ class ModulatedResistance(Resistance):
         return relation
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """Those of R_x."""
+        """R and S of R_x."""
         return self.here(x).matrices(x, efforts)
 
     def admitted(self, x: Array) -> Array:

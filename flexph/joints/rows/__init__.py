@@ -1,4 +1,4 @@
-"""What joints are written in: points, directions, products of them, and laws of time.
+"""Rows of joints: points, directions, products of them, and laws of time.
 
 A joint is a list of rows; this room knows their quadratic form and nothing of bodies.
 Imports: numerics, systems.

@@ -27,7 +27,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Measure:
-    """What a spring-damper or a joint with friction feels: a length √Π, a component Π, or an angle by sine and cosine.
+    """A measure of spring-dampers and of friction: a length √Π, a component Π, or an angle by sine and cosine.
 
     ``damping`` is a coefficient or, where that is not enough, a relation to the rate of the measure. ``free`` is the
     length, component [m] or angle [rad] without force, None for that at the assembled pose. ``name`` tells the measures
@@ -56,7 +56,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Form:
-    """What a connection is in the plane or in space.
+    """The rows and measures of a connection in the plane or in space.
 
     ``parallel`` are directions of the two ports, in the axes of their sections, that point the same way when it is
     closed (of drives as functions of time): with them the assembly finds its way from any guess.
@@ -117,7 +117,7 @@ def offset_at(second: PortName) -> float | None:
 
 
 def coincidence(first: PortName, second: PortName, dim: int) -> tuple[Row, ...]:
-    """Both ports at one point: a row for each world axis."""
+    """Rows that hold both ports at one point: one for each world axis."""
     gap = between(first, second)
     return tuple(Row("xyz"[i], Offset(Product(gap, Vector(fixed=axis(i, dim))), offset_at(second))) for i in range(dim))
 
@@ -180,7 +180,7 @@ def planar_or_about(
 def resists_turning(
     first: str, second: PortName, axes: Axes | None, friction: float | Relation, *, name: str = ""
 ) -> tuple[Measure, ...]:
-    """What resists the turning of a joint about its axis (None in the plane); nothing without friction."""
+    """The friction of a joint that turns about an axis (None in the plane); nothing without friction."""
     if friction == 0.0:
         return ()
     turn = relative_angle(first, second, 2 if axes is None else 3, axes)
@@ -190,7 +190,7 @@ def resists_turning(
 def resists_sliding(
     first: str, second: PortName, direction: Direction, friction: float | Relation, *, name: str = ""
 ) -> tuple[Measure, ...]:
-    """What resists the sliding of a joint along a direction of the second section; nothing without friction."""
+    """The friction of a joint that slides along a direction of the second section; nothing without friction."""
     if friction == 0.0:
         return ()
     offset = Product(between(first, second), along(second, direction))

@@ -188,7 +188,7 @@ class Rolling(_Law):
     products: ClassVar[tuple[Product, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Nothing: no pose breaks it."""
+        """The value at a pose: none, as no pose breaks the law."""
         return np.zeros(0)
 
 
@@ -214,7 +214,7 @@ class Contact(_Law):
 
     @property
     def weighed(self) -> tuple[Weighed, ...]:
-        """Both squares."""
+        """The squares of height and tilt."""
         return Weighed(self.height, self.height, 1.0 / self.radius), Weighed(self.tilt, self.tilt, self.radius)
 
     def measure(self, products: Array) -> Array:

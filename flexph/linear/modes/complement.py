@@ -11,7 +11,7 @@ from ...numerics.arrays import Array
 
 
 class Complement:
-    """What is left of vectors beside motions X (n, k) of full rank: the projection I − X (XᵀMX)⁻¹XᵀM."""
+    """The projection I − X (XᵀMX)⁻¹XᵀM onto the complement of motions X (n, k) of full rank."""
 
     def __init__(self, mass: Any, motions: Any) -> None:
         self._mass, self.motions, self.count = mass, motions, motions.shape[1]

@@ -71,7 +71,7 @@ def _condensed(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPenci
     shift = max(LOW * ratios.min(), least)
     for _ in range(SHIFTS):
         try:
-            pencil = CondensedPencil(m, c, d, local, shift)
+            pencil = CondensedPencil(m, c, d, local=local, shift=shift)
         except ValueError:  # lost in round-off
             shift, least = 100.0 * shift, 100.0 * shift
             continue
@@ -144,14 +144,14 @@ def complete(pencil: Pencil, rigid: Complement, count: int) -> LowestModes | Non
 
 
 def _side_by_side(motions: Any, vectors: Array) -> Any:
-    """Both as one basis, sparse as long as there are no vectors."""
+    """One basis of motions and vectors, sparse as long as there are no vectors."""
     if not vectors.shape[1]:
         return motions
     return np.hstack([motions.toarray() if sparse.issparse(motions) else motions, vectors])
 
 
 def _cut(frequencies: Array, count: int) -> int | None:
-    """How many modes, ``count`` or more, lie below the widest relative gap that is left; None in a cluster."""
+    """Number of modes, ``count`` or more, below the widest relative gap that is left; None in a cluster."""
     gaps = frequencies[count:] / frequencies[count - 1 : -1] - 1.0
     widest = int(np.argmax(gaps))
     return count + widest if gaps[widest] > GAP else None

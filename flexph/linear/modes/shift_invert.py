@@ -16,7 +16,7 @@ from ...numerics.factors.sylvester import Inertia, inertia
 from .complement import Complement
 
 RESTARTS = 300
-"""Of Lanczos' method; some tens are usual."""
+"""Restarts of Lanczos' method; some tens are usual."""
 
 
 class Pencil(Protocol):
@@ -70,7 +70,7 @@ class CondensedPencil:
     M sparse or bordered; ``factor`` has solutions with s M + K where they are known already.
     """
 
-    def __init__(self, m: Any, c: Any, d: Any, local: Condensed, shift: float, factor: Solve | None = None) -> None:
+    def __init__(self, m: Any, c: Any, d: Any, *, local: Condensed, shift: float, factor: Solve | None = None) -> None:
         self.m, self.c, self.d, self.shift, self._local = m, c, d, shift, local
         self._factor = positive_solver(shift * m + local.stiffness) if factor is None else factor
 

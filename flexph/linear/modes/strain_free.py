@@ -14,7 +14,7 @@ STRAIN_FREE = 1e-10
 """Frequency over the root of the highest K_ii/M_ii, from strains D v, that is round-off: of rigid motions it is 1e-15
 and less, of the lowest modes of a mesh whose stiffness holds their digits 1e-7 and more."""
 ITERATIONS, CORRECTIONS = 3, 2
-"""Of a block, each of which divides strains by ω²/s, 100 and more."""
+"""Iterations and corrections of a block; each divides strains by ω²/s, 100 and more."""
 MOVING = 1e-6
 """ω² over s above which a block has more than motions without strain, whose ω² is round-off: it is wide enough."""
 WIDTH = 8
@@ -57,7 +57,7 @@ def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
 
 
 def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Which motions have no strain; those that had are lost in the corrections."""
+    """Mask of the motions without strain; motions with strain are lost in the corrections."""
     kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
     strain = pencil.d @ velocity
     energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))

@@ -95,7 +95,7 @@ def _size(shifted: Shifted, basis: Array, rigid: int, kept: RetainedStates | Non
 
 
 def _fitting(shifted: Shifted, basis: Array, order: int, given: tuple[int, RetainedStates | None]) -> int:
-    """How many leading vectors make a system of at most that order."""
+    """Number of leading vectors that make a system of at most that order."""
     counts = range(basis.shape[1], 0, -1)
     return next((k for k in counts if _size(shifted, basis[:, :k], *given) <= order), 0)
 

@@ -1,4 +1,4 @@
-"""What a reduction costs in accuracy, measured afterwards, and what it has kept."""
+"""Errors of a reduced system, measured afterwards, and the properties that it has kept."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether all of it is kept up to round-off."""
+        """Whether all properties hold up to round-off."""
         defects = (self.skew, self.dissipation, self.constraints or 0.0, self.passivity)
         return self.energy > 0.0 and all(defect <= KEPT for defect in defects)
 
@@ -89,7 +89,7 @@ def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Any, *, times: Any = 
 
 
 def certify(reduced: LinearPHDAE, omega: Any, *, full: LinearPHDAE | None = None) -> Certificate:
-    """What a system has kept, seen at the frequencies ``omega`` [rad/s]; constraints need the ``full`` system."""
+    """Certificate of a reduced system at the frequencies ``omega`` [rad/s]; constraints need the ``full`` system."""
     responses = frequency_response(reduced, _ascending("omega", omega)).values
     return _certificate(reduced, None if full is None else _constraint_defect(full, reduced), responses)
 

@@ -22,7 +22,7 @@ NEAR = 1e-10
 """And the relative distance of a point from which the moment may be: beside a resonance it is another one there."""
 
 LARGEST = 1e100
-"""Of a point: its square must be a number."""
+"""Largest modulus of a point, whose square must be a number."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Expansion:
 
     @property
     def sizes(self) -> list[float]:
-        """What the round-off of each moment is measured by."""
+        """Sizes of the moments, by which their round-off is measured."""
         own = [float(np.abs(full).max(initial=0.0)) for full in self.moments]
         s = abs(self.point.s)
         return [max(size, self.terms / s**k) if s else size for k, size in enumerate(own)]

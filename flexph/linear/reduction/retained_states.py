@@ -54,7 +54,7 @@ class RetainedStates:
         return 2 if self.others.size else 1
 
     def room(self, order: int) -> int:
-        """How many vectors make a system of at most that order."""
+        """Number of vectors that make a system of at most that order."""
         return (order - self.least) // self._states
 
     def order(self, vectors: Array, weight: Any) -> int:
@@ -82,7 +82,7 @@ def units(chosen: Array) -> Array:
 
 
 def retained_states(shifted: Shifted, keep: Keep) -> RetainedStates | None:
-    """What the names say of a system; None without names.
+    """The retained states of a system by the names of their parts; None without names.
 
     Raises ValueError for unknown names, for parts of a system that was eliminated or reduced, where nothing is left to
     reduce, and where states that are not kept move rigidly although constraints act on them alone.
@@ -98,7 +98,7 @@ def retained_states(shifted: Shifted, keep: Keep) -> RetainedStates | None:
 
 
 def _places(system: LinearPHDAE, keep: Literal["rigid"] | Sequence[str]) -> Array:
-    """Which states are kept, (n,)."""
+    """Mask of the retained states, (n,)."""
     if system.lift is not None and system.lift.shape != (system.size, system.size):
         raise ValueError("keep needs the states that parts names: take the system as it was before elimination")
     names = _rigid(system) if keep == "rigid" else _names(keep)

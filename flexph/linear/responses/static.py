@@ -59,7 +59,7 @@ def _is_held(system: LinearPHDAE) -> bool:
 
 
 def _with_inputs(system: LinearPHDAE, wide: Array) -> LinearPHDAE:
-    """The same matrices with other columns of B: elimination then carries them along."""
+    """The system with other columns of B, which elimination then carries along."""
     B = sparse.csr_array(wide) if system.is_sparse else wide
     return LinearPHDAE(
         E=system.E, J=system.J, R=system.R, B=B, G=system.G, constraints=system.constraints, kinetic=system.kinetic

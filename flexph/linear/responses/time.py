@@ -164,7 +164,7 @@ def impulse_response(
 
 @dataclass(frozen=True)
 class _How:
-    """What both responses are asked for."""
+    """Options of step and impulse responses."""
 
     kind: Kind
     method: Method

@@ -1,4 +1,4 @@
-"""What of a linear system takes part in the response from some inputs to some outputs."""
+"""Parts of a linear system that take part in the response from some inputs to some outputs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _links(free: LinearPHDAE) -> Any:
 
 
 def transmits(model: StateSpace, poles: Array) -> Array:
-    """Which entries of H(s), (p, m), are more than round-off at one of some s > 0 from the lowest to the highest pole.
+    """Mask (p, m) of the entries of H(s) above round-off at one of some s > 0 from the lowest to the highest pole.
 
     Round-off of size ε‖A‖ in A changes H by ε‖A‖ ‖C(s − A)⁻¹‖ ‖(s − A)⁻¹B‖.
     """
@@ -72,7 +72,7 @@ def transmits(model: StateSpace, poles: Array) -> Array:
 
 
 def transmitted(zeros: Array, model: StateSpace, poles: Array, *, progress: bool) -> Array:
-    """Those of the zeros at which both [A − sI, B] and [A − sI; C] have full rank; ‖A‖ = ‖B‖ = ‖C‖ = 1."""
+    """Zeros at which both [A − sI, B] and [A − sI; C] have full rank; ‖A‖ = ‖B‖ = ‖C‖ = 1."""
     a, b, c, _ = model
     near = np.abs(zeros[:, None] - poles).min(axis=1, initial=np.inf) < CLOSE
     candidates = np.flatnonzero(near & (zeros.imag >= 0.0))

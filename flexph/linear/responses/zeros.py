@@ -85,7 +85,7 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
 
 
 def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Array, Array]:
-    """The same zeros with D of full row rank: outputs without feedthrough are differentiated, states they fix drop."""
+    """A system of equal zeros with D of full row rank: outputs without D are differentiated, fixed states drop."""
     while True:
         own = singular_vectors(d, tolerance=RANK, size=1.0)
         if (rank := own.rank) == d.shape[0]:
