@@ -13,7 +13,7 @@ from ..interconnection.direct_sum import block_diagonal, lifted_size
 from ..numerics import checks as check
 from ..numerics import spans
 from ..numerics.arrays import Array
-from ..numerics.factors.definiteness import check_semi_definite
+from ..numerics.factors.definiteness import check_semi_definite, root_of
 from ..systems.linear import LinearPHDAE, linear_system
 
 
@@ -104,7 +104,7 @@ def port_spring(stiffness: Any, damping: Any = None, *, width: int = 1, name: st
     except np.linalg.LinAlgError:
         lowest = np.linalg.eigvalsh(k)[0]
         raise ValueError(f"stiffness must be positive definite: lowest eigenvalue {lowest:.3e}") from None
-    root = np.zeros((m, 0)) if damping is None else _root(_square("damping", damping, m))
+    root = np.zeros((m, 0)) if damping is None else root_of(_square("damping", damping, m))
     r = root.shape[1]
     compliance = np.linalg.inv(k)
     return LinearPHDAE(
@@ -132,13 +132,6 @@ def _square(name: str, value: Any, width: int) -> Array:
     check.symmetric(name, k)
     check_semi_definite(name, k)
     return k
-
-
-def _root(d: Array) -> Array:
-    """L of D = LLᵀ with as many columns as D has rank."""
-    values, vectors = np.linalg.eigh(d)
-    kept = values > check.ROUND_OFF * max(float(values[-1]), 0.0)
-    return vectors[:, kept] * np.sqrt(values[kept])
 
 
 def _merged(kind: str, first: Mapping[str, slice], second: Mapping[str, slice]) -> dict[str, slice]:

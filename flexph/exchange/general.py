@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
-from ..numerics.factors.definiteness import check_semi_definite
+from ..numerics.factors.definiteness import check_semi_definite, root_of
 from ..numerics.ranks import rank_of
 from ..systems.linear import LinearPHDAE
 
@@ -54,9 +54,7 @@ def from_general(
 
 def _with_rank(E: Any, J: Any, R: Any, B: Any, *, S: Array, names: dict[str, Any]) -> LinearPHDAE:
     check_semi_definite("S", S)
-    values, vectors = np.linalg.eigh(S)
-    kept = values > check.ROUND_OFF * values[-1]
-    root = vectors[:, kept] * np.sqrt(values[kept])
+    root = root_of(S)
     r = root.shape[1]
     skew = [[J, None], [None, sparse.csr_array((r, r))]]
     loss = [[R, None], [None, sparse.eye_array(r)]]

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import checks as check
+from ..arrays import Array
 from .positive_definite import positive_solver
 from .symmetric_factor import SymmetricFactor
 
@@ -39,6 +40,13 @@ def check_semi_definite(name: str, a: Any) -> None:
         raise ValueError(
             f"{name} must be positive semi-definite: lowest eigenvalue {lowest:.3e} (unit diagonal)"
         ) from None
+
+
+def root_of(matrix: Array) -> Array:
+    """L of A = LLᵀ with as many columns as A ⪰ 0 has rank."""
+    values, vectors = np.linalg.eigh(matrix)
+    positive = values > check.ROUND_OFF * max(float(values[-1]), 0.0)
+    return vectors[:, positive] * np.sqrt(values[positive])
 
 
 def _sparse_semi_definite(name: str, unit: Any, size: int) -> None:
