@@ -3,44 +3,29 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-import math
 import os
-import platform
 import re
 import shutil
 import sys
-import tempfile
-import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
-from importlib.metadata import entry_points, version
+from collections.abc import Iterable, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, get_args
 
 import click
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from tqdm import tqdm
 
 from flexph.case import Case, Check, Kind, Parameter, find_cases
-from flexph.results.unfinished import Unfinished
+from flexph.case_run import INTERRUPTED, listed, run_case
 
 MIN_WIDTH = 100
 """Columns of a terminal into which tables fold their words; in fewer nothing would be left of them."""
 
-MANY = 5
-"""Files of a folder below the results up to which they are listed one by one."""
-
 COMMANDS = "flexph.commands"
 """Entry-point group of further commands."""
-
-INTERRUPTED = 130
-"""Exit status of a command that Ctrl-C ended, as in a shell."""
 
 
 class _Main(click.Group):
@@ -53,8 +38,8 @@ class _Main(click.Group):
         own = super().get_command(ctx, cmd_name)
         if own is None:
             for entry in entry_points(group=COMMANDS, name=cmd_name):
-                found: click.Command = entry.load()
-                return found
+                command: click.Command = entry.load()
+                return command
         return own
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -155,17 +140,16 @@ def analyze(name: str, picture: Path | None) -> None:
     modes = {m: system.system(m) for m in system.modes} if isinstance(system, SwitchingPHDAE) else {"": system}
     click.echo(f"{name}: {case.summary}\n")
     for mode, one in modes.items():
+        own = None if inputs is None else {p: u for p, u in inputs.items() if not mode or p in one.ports}
         try:
-            own = None if inputs is None else {p: u for p, u in inputs.items() if not mode or p in one.ports}
-            found = report(one, inputs=own)
+            analysis = report(one, inputs=own)
         except (ValueError, ArithmeticError) as error:
             raise click.ClickException(" ".join(f"{mode} {error}".split())) from error
-        click.echo("".join([f"mode {mode!r}\n\n" if mode else "", f"{found}\n\nDirac structure\n{found.picture()}"]))
-        if mode:
-            click.echo()
+        heading, after = (f"mode {mode!r}\n\n", "\n") if mode else ("", "")
+        click.echo(f"{heading}{analysis}\n\nDirac structure\n{analysis.picture()}{after}")
         if picture is not None:
             file = picture.with_stem(f"{picture.stem}-{re.sub(r'[^0-9A-Za-z]+', '-', mode)}") if mode else picture
-            click.echo(sparsity_figure(found.whole, file))
+            click.echo(sparsity_figure(analysis.whole, file))
 
 
 def _has_system(name: str) -> bool:
@@ -193,29 +177,8 @@ def _command(name: str, case: Case[Any]) -> click.Command:
     """Return the command that runs a case."""
 
     def callback(out: Path, force: bool, **values: Any) -> None:
-        for module in case.needs:
-            if importlib.util.find_spec(module) is None:
-                raise click.ClickException(f"case {name!r} needs the module {module!r}, which is not installed")
-        there = out.exists()
-        _claim(out, force)
-        try:
-            with _keeping(out):
-                record, result = _compute(name, case, values)
-        except BaseException:
-            if not there and not any(out.iterdir()):  # nothing was computed: leave nothing behind
-                out.rmdir()
-            raise
-        # What was there before stays untouched until everything is written.
-        with tempfile.TemporaryDirectory(prefix=".flexph-", dir=out) as temporary:
-            staging = Path(temporary)
-            try:
-                figures = case.write(result, staging)
-            except BaseException:  # also Ctrl-C: what is written is kept, beside older results
-                _publish(staging, out / "unfinished")
-                raise
-            (staging / "summary.json").write_text(_summary(record, figures), encoding="utf-8")
-            for line in _listed(_publish(staging, out), out):
-                click.echo(line)
+        for line in listed(run_case(name, case, out, force=force, values=values), out):
+            click.echo(line)
 
     folder = click.Path(file_okay=False, path_type=Path)
     own = [
@@ -236,90 +199,6 @@ def _option(parameter: Parameter) -> click.Option:
         show_default=True,
         help=parameter.option.help + unit,
     )
-
-
-def _claim(out: Path, force: bool) -> None:
-    """Make the folder, and refuse one with files unless forced: before computing, which may take hours."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if any(out.iterdir()) and not force:
-            raise click.UsageError(f"{out} is not empty: choose another folder, or replace its files with --force")
-    except OSError as error:
-        raise click.ClickException(f"{out}: {error.strerror}") from error
-
-
-def _compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Run a case; return what the summary says about the run, and the result."""
-    record = {
-        "case": name,
-        "parameters": {parameter.name: values[parameter.name] for parameter in case.parameters},
-        "versions": _versions(),
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    clock = time.perf_counter()
-    try:
-        result = case.run(**values)
-    except Unfinished:
-        raise
-    except ValueError as error:
-        raise click.ClickException(" ".join(str(error).split())) from error
-    except ArithmeticError as error:
-        raise click.ClickException(str(error)) from error
-    return record | {"wall_s": round(time.perf_counter() - clock, 6)}, result
-
-
-@contextmanager
-def _keeping(out: Path) -> Iterator[None]:
-    """Save the finished steps of a run that could not go on."""
-    try:
-        yield
-    except Unfinished as error:
-        path = out / "unfinished.h5"
-        error.solution.save(path)
-        click.echo(f"{error}\nthe {len(error.solution.times)} saved instants are in {path}", err=True)
-        status = INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
-        raise click.exceptions.Exit(status) from error
-
-
-def _versions() -> dict[str, str]:
-    names = ("flexph", "numpy", "scipy", "scikit-fem", "meshio")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
-
-
-def _summary(record: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
-    """Return record and figures as one JSON object."""
-    if clash := sorted(record.keys() & figures.keys()):
-        raise ValueError(f"the summary needs the names {', '.join(clash)} itself: name these figures otherwise")
-    return json.dumps({**record, **_plain(figures)}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: arrays become lists, and numbers that are not finite null."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _listed(paths: Sequence[Path], out: Path) -> list[str]:
-    """Paths for reading: a folder of many files below the results is one line."""
-    count = Counter(path.parent for path in paths)
-    many = {folder for folder, number in count.items() if number > MANY and folder != out}
-    lines = [str(path) for path in paths if path.parent not in many]
-    return lines + [f"{folder}/ ({count[folder]} files)" for folder in sorted(many)]
-
-
-def _publish(staging: Path, out: Path) -> list[Path]:
-    """Move the files of one folder into another, replacing those of the same name; return their new paths."""
-    sources = sorted(path for path in staging.rglob("*") if path.is_file())
-    targets = [out / source.relative_to(staging) for source in sources]
-    for source, target in zip(sources, targets, strict=True):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        source.replace(target)
-    return targets
 
 
 def _verdicts(checks: Sequence[tuple[str, Check]]) -> Table:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 import pytest
 from swing_case import GOOD, flexph, swing, write
 
-from flexph import cli
+from flexph import case_run
 from flexph.case import Case
 
 
@@ -20,7 +20,7 @@ def never_run(monkeypatch):
     def refuse(*args):
         raise AssertionError("the case was computed")
 
-    monkeypatch.setattr(cli, "_compute", refuse)
+    monkeypatch.setattr(case_run, "compute", refuse)
 
 
 def read(folder):
