@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import meshio
 import numpy as np
@@ -15,7 +14,7 @@ from ..bodies.stress_fields import first_points, principal_stresses, tensors, vo
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..results.solution import Solution
-from .frames import chunks, instants, spatial
+from .frames import Viewed, by_name, chunks, instants, numbered_cells, spatial, viewed
 from .tables import write_table
 
 
@@ -48,9 +47,9 @@ class StressEnvelope:
     def columns(self) -> dict[str, Array]:
         """The table: a row for each cell."""
         axes = {f"{axis} [m]": x for axis, x in zip("xyz", self.centres.T, strict=False)}
-        found = {name: getattr(self, name) for name in _QUANTITIES}
-        units = {name: f"{name} [{'s' if name.endswith('time') else 'Pa'}]" for name in found}
-        return {"cell": np.arange(len(self.centres)), **axes, **{units[name]: v for name, v in found.items()}}
+        values = {name: getattr(self, name) for name in _QUANTITIES}
+        units = {name: f"{name} [{'s' if name.endswith('time') else 'Pa'}]" for name in values}
+        return {"cell": np.arange(len(self.centres)), **axes, **{units[name]: v for name, v in values.items()}}
 
 
 _QUANTITIES = (
@@ -72,19 +71,17 @@ def stress_envelope(solution: Solution, body: str, tensor: str | None = None) ->
     """
     field, name = _field(solution, body, tensor)
     first, times = first_points(field), solution.times
-    found = None
+    peak, when = np.full((3, len(first)), -np.inf), np.zeros((3, len(first)))
     for some in chunks(np.arange(len(times)), 6 * len(field.positions)):
         stress = tensors(field.at, instants(solution, some)[f"{body}.stress"])
         principal = principal_stresses(stress)
         values = np.stack([von_mises(stress), principal[..., 0], -principal[..., 2]])
         values = np.maximum.reduceat(values, first, axis=-1)  # (3, k, c)
         at = values.argmax(axis=1)
-        peak, when = np.take_along_axis(values, at[:, None], axis=1)[:, 0], times[some][at]
-        if found is not None:
-            peak, when = np.where(peak > found[0], peak, found[0]), np.where(peak > found[0], when, found[1])
-        found = peak, when
-    assert found is not None
-    (mises, large, small), (at_mises, at_large, at_small) = found
+        latest = np.take_along_axis(values, at[:, None], axis=1)[:, 0]
+        higher = latest > peak
+        peak, when = np.where(higher, latest, peak), np.where(higher, times[some][at], when)
+    (mises, large, small), (at_mises, at_large, at_small) = peak, when
     share = np.diff(first, append=len(field.cell))[:, None]
     centres = np.add.reduceat(field.positions, first, axis=0) / share
     return StressEnvelope(body, name, centres, mises, at_mises, large, at_large, -small, at_small)
@@ -117,17 +114,14 @@ def write_envelope(path: str | Path, solution: Solution, *, bodies: Sequence[str
         view = check.lookup("body", name, held).view
         if view is None or not view.tensors:
             raise ValueError(f"body {name!r} has no stress tensor")
-    found = [[stress_envelope(solution, name, tensor) for tensor in _view(solution, name).tensors] for name in names]
+    shown = {name: (i, name, body, view) for i, name, body, view in viewed(solution.mechanism, names)}
+    envelopes = [[stress_envelope(solution, name, tensor) for tensor in shown[name][3].tensors] for name in names]
     if Path(path).suffix == ".csv":
-        return _write_csv(path, [e for own in found for e in own])
+        return _write_csv(path, [envelope for own in envelopes for envelope in own])
     if Path(path).suffix != ".vtu":
         raise ValueError(f"path of an envelope must end in .vtu or .csv, got {str(path)!r}")
-    _mesh(solution, names, found).write(path)
+    _mesh([shown[name] for name in names], envelopes).write(path)
     return Path(path)
-
-
-def _view(solution: Solution, body: str) -> Any:
-    return solution.mechanism.bodies[body].view
 
 
 def _write_csv(path: str | Path, envelopes: Sequence[StressEnvelope]) -> Path:
@@ -138,18 +132,16 @@ def _write_csv(path: str | Path, envelopes: Sequence[StressEnvelope]) -> Path:
     return write_table(path, {name: np.concatenate([t[name] for t in tables]) for name in tables[0]})
 
 
-def _mesh(solution: Solution, names: Sequence[str], found: Sequence[Sequence[StressEnvelope]]) -> meshio.Mesh:
-    views = [_view(solution, name) for name in names]
-    starts = np.cumsum([0, *(len(view.points) for view in views)])
-    cells = [(view.cell_type, view.cells + at) for view, at in zip(views, starts, strict=False)]
-    order = list(solution.mechanism.bodies)
-    data = {"body": [np.full(len(v.cells), order.index(name)) for name, v in zip(names, views, strict=True)]}
-    for tensor in dict.fromkeys(e.tensor for own in found for e in own):
-        for quantity in _QUANTITIES:
-            blocks = [np.full(len(view.cells), np.nan) for view in views]
-            for block, view, own in zip(blocks, views, found, strict=True):
-                for e in own:
-                    if e.tensor == tensor:
-                        block[:] = getattr(e, quantity)[view.tensors[tensor].drawn]
-            data[f"{tensor}_{quantity}"] = blocks
-    return meshio.Mesh(spatial(np.vstack([view.points for view in views])), cells, cell_data=data)
+def _mesh(shown: Sequence[Viewed], envelopes: Sequence[Sequence[StressEnvelope]]) -> meshio.Mesh:
+    views, owner = [view for *_, view in shown], [np.full(len(view.cells), i) for i, *_, view in shown]
+    of_bodies = [
+        {
+            f"{e.tensor}_{name}": getattr(e, name)[None, view.tensors[e.tensor].drawn]
+            for e in own
+            for name in _QUANTITIES
+        }
+        for view, own in zip(views, envelopes, strict=True)
+    ]
+    of_cells = {name: [block[0] for block in blocks] for name, blocks in by_name(of_bodies, owner).items()}
+    points = spatial(np.vstack([view.points for view in views]))
+    return meshio.Mesh(points, numbered_cells(views), cell_data={"body": owner, **of_cells})

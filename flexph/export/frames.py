@@ -56,8 +56,8 @@ def _material(field: TensorField) -> Array:
     """The material of each drawn cell."""
     of_cell = np.zeros(int(field.cell.max()) + 1, dtype=int)
     of_cell[field.cell] = field.material
-    made: Array = of_cell[field.drawn]
-    return made
+    drawn: Array = of_cell[field.drawn]
+    return drawn
 
 
 def spatial(vectors: Array) -> Array:
@@ -69,6 +69,12 @@ def viewed(mechanism: Mechanism, names: Sequence[str] = ()) -> list[Viewed]:
     """Number, name, body and view of the bodies that have one (of those named)."""
     bodies = enumerate(mechanism.bodies.items())
     return [(i, k, b, b.view) for i, (k, b) in bodies if b.view is not None and (not names or k in names)]
+
+
+def numbered_cells(views: Sequence[View]) -> list[tuple[str, Array]]:
+    """Types and cells of several bodies, whose points follow each other."""
+    starts = np.cumsum([0, *(len(view.points) for view in views)])
+    return [(view.cell_type, view.cells + start) for view, start in zip(views, starts, strict=False)]
 
 
 def chunks(pick: Array, entries: int) -> list[Array]:
@@ -95,10 +101,10 @@ def frames_of(
     for some in chunks(pick, 6 * largest + 6 * int(starts[-1])):
         part = instants(solution, some)
         positions, velocities = _moved(part, shown, layouts)
-        stresses = _by_name([_quantities(part, name, view) for _, name, _, view in shown], owner)
+        stresses = by_name([_quantities(part, name, view) for _, name, _, view in shown], owner)
         pairs = zip(shown, layouts, strict=True)
-        inside = _by_name(
-            [_at_points(part, name, view, layout, points) for (_, name, _, view), layout in pairs],
+        inside = by_name(
+            [_at_points(part, name, view=v, corners=of.corners, points=points) for (_, name, _, v), of in pairs],
             [layout.places for layout in layouts],
         )
         for k, time in enumerate(part.times):
@@ -120,11 +126,11 @@ def _moved(
     return np.concatenate(positions, axis=1), np.concatenate(velocities, axis=1)
 
 
-def _by_name(found: Sequence[dict[str, Array]], like: Sequence[Array]) -> dict[str, list[Array]]:
+def by_name(quantities: Sequence[dict[str, Array]], like: Sequence[Array]) -> dict[str, list[Array]]:
     """Quantities (k, n[, components]) of several bodies by name, NaN for those of n = len(like) that have none."""
-    shapes = {name: (len(values), values.shape[2:]) for own in found for name, values in own.items()}
+    shapes = {name: (len(values), values.shape[2:]) for own in quantities for name, values in own.items()}
     return {
-        name: [own.get(name, np.full((k, len(n), *width), np.nan)) for own, n in zip(found, like, strict=True)]
+        name: [own.get(name, np.full((k, len(n), *width), np.nan)) for own, n in zip(quantities, like, strict=True)]
         for name, (k, width) in shapes.items()
     }
 
@@ -134,32 +140,32 @@ def _quantities(part: Solution, body: str, view: View) -> dict[str, Array]:
     if not (view.stresses or view.tensors):
         return {}
     sigma = part[f"{body}.stress"]
-    made = {name: (field.cells @ sigma.T).T for name, field in view.stresses.items()}
+    quantities = {name: (field.cells @ sigma.T).T for name, field in view.stresses.items()}
     for name, field in view.tensors.items():
         mean = tensors(field.cells, sigma)
-        made[name] = mean
-        made[f"{name}_principal"] = principal_stresses(mean)
-        made[f"{name}_von_mises"] = von_mises(mean)
-        made[f"{name}_peak_von_mises"] = peak_von_mises(field, sigma)[:, field.drawn]
+        quantities[name] = mean
+        quantities[f"{name}_principal"] = principal_stresses(mean)
+        quantities[f"{name}_von_mises"] = von_mises(mean)
+        quantities[f"{name}_peak_von_mises"] = peak_von_mises(field, sigma)[:, field.drawn]
         if len(field.compliances):
-            made[f"{name}_error"] = stress_error(field, sigma)[:, field.drawn]
-    return made
+            quantities[f"{name}_error"] = stress_error(field, sigma)[:, field.drawn]
+    return quantities
 
 
-def _at_points(part: Solution, body: str, view: View, layout: Layout, points: Points) -> dict[str, Array]:
+def _at_points(part: Solution, body: str, *, view: View, corners: Array, points: Points) -> dict[str, Array]:
     """Stress quantities at the points of one body, (k, P[, components])."""
-    made: dict[str, Array] = {}
+    quantities: dict[str, Array] = {}
     if not (points.discontinuous or points.smoothed):
-        return made
+        return quantities
     for name, field in view.tensors.items():
         if not field.nodes:
             raise ValueError(f"tensor {name!r} of body {body!r} is not known at the nodes of its cells")
         sigma = part[f"{body}.stress"]
         at = lambda smooth, f=field, s=sigma: at_nodes(f, s, smoothed=smooth)  # noqa: E731
         if points.discontinuous:
-            own = at(False).reshape(len(sigma), -1, 6)[:, layout.corners]
-            made |= {name: own, f"{name}_principal": principal_stresses(own), f"{name}_von_mises": von_mises(own)}
+            own = at(False).reshape(len(sigma), -1, 6)[:, corners]
+            quantities |= {name: own, f"{name}_principal": principal_stresses(own), f"{name}_von_mises": von_mises(own)}
         if points.smoothed:
-            even = at(True).reshape(len(sigma), -1, 6)[:, layout.corners]
-            made |= {f"{name}_smoothed": even, f"{name}_smoothed_von_mises": von_mises(even)}
-    return made
+            even = at(True).reshape(len(sigma), -1, 6)[:, corners]
+            quantities |= {f"{name}_smoothed": even, f"{name}_smoothed_von_mises": von_mises(even)}
+    return quantities

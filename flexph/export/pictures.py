@@ -10,7 +10,7 @@ import numpy as np
 from ..linear.responses.plot import bode_figure, nyquist_figure, pole_zero_figure
 from ..numerics.arrays import Array
 from ..results.ledger import Ledger
-from ..results.solution import Solution
+from ..results.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["bode_figure", "ledger_figure", "nyquist_figure", "pole_zero_figure"]
 
 
-def ledger_figure(solution: Solution, path: str | Path) -> Path:
+def ledger_figure(run: Result, path: str | Path) -> Path:
     """Where the energy is, what came in and went out, and the balance residual of every step, as one picture."""
     from matplotlib.figure import Figure
 
-    ledger, times = solution.ledger, solution.times
+    ledger, times = run.ledger, run.times
     flows = bool(ledger.work or ledger.dissipation)  # without, there is nothing to show but round-off
     figure = Figure(figsize=(8.0, 7.5 if flows else 5.0), layout="constrained")
     stored, *between, audit = figure.subplots(2 + flows, 1, sharex=True, height_ratios=(3, 3, 2) if flows else (3, 2))

@@ -51,5 +51,5 @@ def write_series(
     if file.suffix not in SUFFIXES:
         raise ValueError(f"path of a series must end in {' or '.join(SUFFIXES)}, got {str(path)!r}")
     pick = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
-    made = frames_of(solution, viewed(solution.mechanism, names), pick, Points(discontinuous, smoothed))
-    return write_pvd(file, made) if file.suffix == ".pvd" else write_xdmf(file, made)
+    meshes = frames_of(solution, viewed(solution.mechanism, names), pick, Points(discontinuous, smoothed))
+    return write_pvd(file, meshes) if file.suffix == ".pvd" else write_xdmf(file, meshes)

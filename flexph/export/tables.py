@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..results.solution import Solution
+from ..results.result import Result
 
 
 def write_table(path: str | Path, columns: Mapping[str, Any]) -> Path:
@@ -21,19 +21,18 @@ def write_table(path: str | Path, columns: Mapping[str, Any]) -> Path:
     return Path(path)
 
 
-def write_ledger(path: str | Path, solution: Solution) -> Path:
+def write_ledger(path: str | Path, run: Result) -> Path:
     """Write the energy ledger: energies at the end of each saved step, works and losses up to it, residuals."""
-    ledger = solution.ledger
-    columns: dict[str, Any] = {"t_s": solution.times[1:], "total energy [J]": ledger.total_energy[1:]}
+    ledger = run.ledger
+    columns: dict[str, Any] = {"t_s": run.times[1:], "total energy [J]": ledger.total_energy[1:]}
     columns |= {f"{name} [J]": values[1:] for name, values in ledger.energy.items()}
     columns |= {f"work of {name} [J]": values for name, values in {**ledger.work, **ledger.joint_work}.items()}
     columns |= {f"dissipated in {name} [J]": values for name, values in ledger.dissipation.items()}
-    columns |= {
-        "balance residual [J]": ledger.residual,
-        "position residual [m]": ledger.position_residual,
-        "velocity residual [m/s]": ledger.velocity_residual,
-        "Newton iterations": ledger.iterations,
-    }
+    columns["balance residual [J]"] = ledger.residual
+    if ledger.position_residual.size:  # of mechanisms
+        columns["position residual [m]"] = ledger.position_residual
+        columns["velocity residual [m/s]"] = ledger.velocity_residual
+    columns["Newton iterations"] = ledger.iterations
     if ledger.nonholonomic_residual.any():
         columns["nonholonomic residual [m/s]"] = ledger.nonholonomic_residual
     return write_table(path, columns)

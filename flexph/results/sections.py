@@ -61,19 +61,19 @@ def section_forces(
     check.choice("frame", frame, ("body", "world"))
     _, body, name = split_port(section, solution.mechanism.bodies)
     owner = str(section).partition(".")[0]
-    found: SectionMap = check.lookup("section", name, body.sections, f"body {owner!r}")
+    surface: SectionMap = check.lookup("section", name, body.sections, f"body {owner!r}")
     d = body.dim
     sigma = solution[f"{owner}.stress"]
     if route == "nodal":
-        both = found.forces(sigma, solution.deformation(owner))
-    elif found.traction is None:
+        both = surface.forces(sigma, solution.deformation(owner))
+    elif surface.traction is None:
         raise ValueError(f"route of section {section!r} must be 'nodal': a plate has no tractions")
     else:
-        both = np.asarray((found.traction @ sigma.T).T)
-    force, moment, at = both[:, :d], both[:, d:], found.position
+        both = np.asarray((surface.traction @ sigma.T).T)
+    force, moment, at = both[:, :d], both[:, d:], surface.position
     if about is not None:
         at = check.array("about", about, (d,))
-        moment = moment + np.einsum("aij,j,ti->ta", cross(d), found.position - at, force)
+        moment = moment + np.einsum("aij,j,ti->ta", cross(d), surface.position - at, force)
     if frame == "world":
         R = solution.rotations(owner)
         force, moment = np.einsum("tij,tj->ti", R, force), np.einsum("tij,tj->ti", spin_map(R), moment)

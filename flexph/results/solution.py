@@ -125,7 +125,7 @@ class Solution(MotionByName, Result):
             later,
             times=np.append(self.times, later.times[1:]),
             states=np.vstack([self.states, later.states[1:]]),
-            events=_both_events(self.events, later.events),
+            events=_joined_events(self.events, later.events),
             **joined,
         )
 
@@ -146,10 +146,10 @@ class Solution(MotionByName, Result):
         yield "anchors/rows", np.nan_to_num(self.anchors.rows), (values,)  # NaN where a row is driven
 
 
-def _both_events(first: Mapping[str, Occurrences], second: Mapping[str, Occurrences]) -> dict[str, Occurrences]:
+def _joined_events(first: Mapping[str, Occurrences], second: Mapping[str, Occurrences]) -> dict[str, Occurrences]:
     """What occurred in two runs, by name; an event may have been watched for in one of them only."""
-    found = {**first, **second}
+    joined = {**first, **second}
     for name in first.keys() & second.keys():
         a, b = first[name], second[name]
-        found[name] = Occurrences(np.append(a.times, b.times), np.vstack([a.states, b.states]))
-    return found
+        joined[name] = Occurrences(np.append(a.times, b.times), np.vstack([a.states, b.states]))
+    return joined

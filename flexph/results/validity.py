@@ -34,9 +34,8 @@ JUMP = 0.1
 def warn_of_doubts(solution: Solution, h: float, level: int) -> None:
     """Look a run over, h its longest step [s]; ``level`` counts the callers up to the user's, from this one on."""
     warn_of_range(solution.mechanism, solution.times, solution.states, level + 1)
-    for found in (_defects(solution), _long_steps(solution, h), _axes(solution)):
-        for doubt in found:
-            warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
+    for doubt in (*_defects(solution), *_long_steps(solution, h), *_axes(solution)):
+        warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:
@@ -64,8 +63,8 @@ def _axes(solution: Solution) -> list[str]:
         return []
     pairs = np.array([law_products(m)[i] for i in angles])
     pick = np.unique(np.linspace(0, len(solution.states) - 1, SAMPLES).round().astype(int))
-    found = [derive(m.network.arrays, configuration(m, x)).product[pairs] for x in solution.states[pick]]
-    short = (np.array(found) ** 2).sum(axis=2).min(axis=0)
+    products = [derive(m.network.arrays, configuration(m, x)).product[pairs] for x in solution.states[pick]]
+    short = (np.array(products) ** 2).sum(axis=2).min(axis=0)
     worst = int(np.argmin(short))
     if short[worst] >= HELD:
         return []
@@ -86,15 +85,15 @@ def _defects(solution: Solution) -> list[str]:
     c = configuration(solution.mechanism, solution.states[0])
     if speed * (solution.times[-1] - solution.times[0]) <= RESTING * extent(solution.mechanism, c.r, c.R):
         return []
-    found = []
+    doubts = []
     if not balanced:
-        found.append(f"the energy balance is off by {ledger.largest_residual:.0e}")
+        doubts.append(f"the energy balance is off by {ledger.largest_residual:.0e}")
     if jump > JUMP * speed:
         cause = "a drive changes its rate abruptly, or steps are too long; smooth the drive or take shorter steps"
         if not any(c.is_driven for c in solution.mechanism.connections):
             cause = "steps are too long, or forces change abruptly; take shorter steps"
-        found.append(
+        doubts.append(
             f"velocities leave the constraints by up to {jump:.2g} at the ends of steps, of speeds up to {speed:.2g}: "
             f"{cause}"
         )
-    return found
+    return doubts
