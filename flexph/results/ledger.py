@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ AUDIT = (
 )
 """Columns of the audit of the steps of a mechanism."""
 _NONE: Callable[[], Array] = partial(np.zeros, 0)
-_LATEST = ("exchanged", "unresolved")
+_LARGEST = ("exchanged", "unresolved")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,14 +132,6 @@ class Ledger:
         parts = [v for k, v in self.energy.items() if k.split()[0] == word]
         return np.sum(parts, axis=0) if parts else np.zeros_like(self.total_energy)
 
-    def followed_by(self, later: Ledger) -> Ledger:
-        """The accounts of two runs as one, of which the later one starts where this one ends."""
-        sizes = len(self.residual), len(later.residual)
-        joined: dict[str, Any] = {name: max(getattr(self, name), getattr(later, name)) for name in _LATEST}
-        for name in {f.name for f in fields(self)} - {*_LATEST, "energy"}:
-            joined[name] = _joined(getattr(self, name), getattr(later, name), sizes)
-        return Ledger(energy=_joined(self.energy, {k: v[1:] for k, v in later.energy.items()}, sizes), **joined)
-
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
     """Errors of balances (k,) over the ``scale`` of the energies, all in [J]: (|error| − resolution)₊/scale, 0/0 = 0.
@@ -158,13 +150,24 @@ def _largest_sum(accounts: Iterable[Array]) -> float:
     return float(np.abs(np.array(list(accounts))).sum(axis=0).max(initial=0.0))
 
 
-def _joined(first: Any, second: Any, sizes: tuple[int, int]) -> Any:
-    """Rows one after the other; accounts by name that only one has are zero in the other."""
-    if not isinstance(first, Mapping):
-        return np.append(first, second)
-    both = {k: np.append(first[k], second[k]) for k in first if k in second}
-    alone = {k: np.append(first[k], np.zeros(sizes[1])) for k in first if k not in second}
-    return both | alone | {k: np.append(np.zeros(sizes[0]), second[k]) for k in second if k not in first}
+def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
+    """The accounts of runs as one, each of which starts where the one before it ends; accounts of others are zero."""
+    sizes = [len(ledger.residual) for ledger in ledgers]
+    joined: dict[str, Any] = {name: max(getattr(ledger, name) for ledger in ledgers) for name in _LARGEST}
+    for name in {f.name for f in fields(Ledger)} - {*_LARGEST, "energy"}:
+        joined[name] = _joined([getattr(ledger, name) for ledger in ledgers], sizes)
+    first, *later = (ledger.energy for ledger in ledgers)
+    energies = [first, *({name: values[1:] for name, values in energy.items()} for energy in later)]
+    return Ledger(energy=_joined(energies, [sizes[0] + 1, *sizes[1:]]), **joined)
+
+
+def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
+    """Rows one after the other; accounts by name are zero where they are missing."""
+    if not isinstance(parts[0], Mapping):
+        return np.concatenate(parts)
+    names = dict.fromkeys(name for part in parts for name in part)
+    pairs = list(zip(parts, sizes, strict=True))
+    return {name: np.concatenate([part.get(name, np.zeros(size)) for part, size in pairs]) for name in names}
 
 
 def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array, *, resolution: Resolution) -> Ledger:

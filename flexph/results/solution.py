@@ -15,6 +15,7 @@ from ..mechanisms.poses.reactions import Motion, Reaction, reaction
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.rotations import cayley
+from .ledger import join_ledgers
 from .result import Occurrences, Result
 from .signature import mechanism_signature
 from .state_view import MechanismView, MotionByName
@@ -118,7 +119,7 @@ class Solution(MotionByName, Result):
         """Both runs as one; the later one must have started from :attr:`final`."""
         if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.states[-1]):
             raise ValueError(f"the later run must start from the final state of this one, at t = {self.times[-1]} s")
-        joined: dict[str, Any] = {"ledger": self.ledger.followed_by(later.ledger)}
+        joined: dict[str, Any] = {"ledger": join_ledgers([self.ledger, later.ledger])}
         for name in ("multiplier_times", "multipliers", "stage_multipliers"):
             joined[name] = np.concatenate([getattr(self, name), getattr(later, name)])
         return replace(

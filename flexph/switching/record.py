@@ -5,78 +5,75 @@ from __future__ import annotations
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..results.ledger import system_ledger
+from ..results.ledger import Ledger, join_ledgers, system_ledger
 from ..results.trajectory import Trajectory
 from .arrival import Instant
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange, SwitchingTrajectory
 
-COUNTED = ("dissipation", "residual", "iterations", "steps", "rejected")
-
 
 class Record:
-    """Instants, and a row of accounts between each and the next."""
+    """Instants, and the accounts between each and the next."""
 
     def __init__(self, system: SwitchingPHDAE, start: Instant, method: str) -> None:
         self.system, self.method = system, method
-        self.time, self.mode = start.time, start.mode
-        self.times, self.states, self.modes = [np.array([start.time])], [start.state[None]], [start.mode]
-        self.energy = [np.array([float(system.H(start.state))])]
-        self.rows: list[Array] = []  # work by port, then what COUNTED names
+        self.times: list[Array] = []
+        self.states: list[Array] = []
+        self.modes: list[str] = []
+        self.ledgers: list[Ledger] = []
         self.output_times: list[Array] = []
         self.outputs: dict[str, list[Array]] = {name: [] for name in system.ports}
         self.switches: list[ModeChange] = []
-        self.exchanged = 0.0  # the most of a run within a mode
+        accounts = dict.fromkeys(("dissipation", "residual", "iterations", "steps", "rejected"), np.zeros(0))
+        ledger = system_ledger(
+            np.array([float(system.H(start.state))]), work=dict.fromkeys(system.ports, np.zeros(0)), **accounts
+        )
+        self._add(np.array([start.time]), start.state[None], start.mode, ledger)
 
     def segment(self, run: Trajectory, mode: str, last: Array) -> None:
         """A run within a mode, and the state at its end with its own algebraic states."""
         k = len(run.times) - 1
         if not k:
             return
-        states = np.array(run.states[1:])
-        states[-1] = last
-        self._add(run.times[1:], states, mode, run.ledger.total_energy[1:])
-        self.exchanged = max(self.exchanged, run.ledger.exchanged)
-        works = [run.ledger.work.get(name, np.zeros(k)) for name in self.system.ports]
-        counted = [run.ledger.total_dissipation, *(getattr(run.ledger, name) for name in COUNTED[1:])]
-        self.rows.append(np.column_stack([*works, *counted]))
+        self._add(run.times[1:], np.vstack([run.states[1:-1], last]), mode, run.ledger)
         self.output_times.append(run.output_times)
         for name, width in self.system.ports.items():
             self.outputs[name].append(run.outputs.get(name, np.full((k, width), np.nan)))
 
     def switch(self, switch: ModeChange) -> None:
         """A switch: one instant after it."""
-        self._add(np.array([switch.time]), switch.after[None], switch.target, np.array([switch.energy[1]]))
-        work = [switch.work[name] for name in self.system.ports]
-        residual = abs(switch.energy[1] - switch.energy[0] - sum(work) + switch.lost)
-        self.rows.append(np.array([[*work, switch.lost, residual, 0.0, 0.0, 0.0]]))
+        before, after = switch.energy
+        ledger = system_ledger(
+            np.array([before, after]),
+            np.array([switch.lost]),
+            work={name: np.array([work]) for name, work in switch.work.items()},
+            residual=np.array([abs(after - before - sum(switch.work.values()) + switch.lost)]),
+            **dict.fromkeys(("iterations", "steps", "rejected"), np.zeros(1)),
+        )
+        self._add(np.array([switch.time]), switch.after[None], switch.target, ledger)
         self.switches.append(switch)
 
-    def _add(self, times: Array, states: Array, mode: str, energy: Array) -> None:
+    def _add(self, times: Array, states: Array, mode: str, ledger: Ledger) -> None:
         self.times.append(times)
         self.states.append(states)
-        self.energy.append(energy)
         self.modes.extend([mode] * len(times))
+        self.ledgers.append(ledger)
         self.time, self.mode = float(times[-1]), mode
 
     def trajectory(self) -> SwitchingTrajectory:
         """The finished steps and switches."""
-        ports = self.system.ports
-        rows = np.vstack([np.empty((0, len(ports) + len(COUNTED))), *self.rows])
-        counted = dict(zip(COUNTED, rows[:, len(ports) :].T, strict=True))
+        outputs = {
+            name: np.concatenate([np.empty((0, width)), *self.outputs[name]])
+            for name, width in self.system.ports.items()
+        }
         return SwitchingTrajectory(
             system=self.system,
             times=np.concatenate(self.times),
             states=np.concatenate(self.states),
             modes=np.array(self.modes),
             output_times=np.concatenate([np.empty(0), *self.output_times]),
-            outputs={n: np.concatenate([np.empty((0, w)), *self.outputs[n]]) for n, w in ports.items()},
-            ledger=system_ledger(
-                energy=np.concatenate(self.energy),
-                work={name: rows[:, i] for i, name in enumerate(ports)},
-                **counted,
-                exchanged=self.exchanged,
-            ),
+            outputs=outputs,
+            ledger=join_ledgers(self.ledgers),
             switches=tuple(self.switches),
             method=self.method,
         )
