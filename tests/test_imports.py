@@ -97,7 +97,7 @@ PASSED_ON = exports(
         ("flexph.system", "import meshio"),
         ("flexph.exporting", "import meshio"),
         ("flexph.export", "import skfem"),
-        ("fem.beam", "from flexph.integrate import integrate"),
+        ("fem.beam", "from flexph.integration.integrate import integrate"),
         ("fem.beam", "from flexph import joints"),
         ("fem.beam", "from flexph import hinge"),
         ("fem.beam", "import rigid"),

@@ -126,10 +126,10 @@ def integrate(
         interpolated linearly (:class:`flexph.systems.inputs.Table`), taken at the middle of each step (at the Gauss
         points of :class:`ExactGauss`). Ports not named get zero.
     events : dict, optional
-        By name, functions of (t, x), x the flat state in the layout of the mechanism or system, or :class:`Event`:
-        zeros that a step passes are found in time (a zero passed twice within a step is missed) and kept in ``events``
-        of what is returned; but for adaptive methods they are found by shorter steps from the same start, so that the
-        event state is as exact as any other. A mechanism may go on where an event ended its run.
+        By name, functions of (t, x), x the state with its names, or :class:`Event`: zeros that a step passes are found
+        in time (a zero passed twice within a step is missed) and kept in ``events`` of what is returned; but for
+        adaptive methods they are found by shorter steps from the same start, so that the event state is as exact as any
+        other. A mechanism may go on where an event ended its run.
     save_every : int
         Every so many steps are kept (and the last).
     progress : bool
