@@ -46,7 +46,7 @@ DESCRIBED = described()
 VERBS = (
     *("eliminate", "reduce", "modes", "eigenfrequencies", "poles", "frequency_response", "step_response", "zeros"),
     *("damping_ratios", "standard_form", "join", "constrain", "transformer", "gyrator", "compose", "circuit"),
-    *("analyze", "hinge", "drive", "spring_damper"),
+    *("integrate", "analyze", "hinge", "drive", "spring_damper"),
 )
 """Main verbs: each has an example and sections."""
 

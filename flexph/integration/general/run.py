@@ -99,7 +99,7 @@ def integrate_system(
     else:
         grid, pace = kept, Pace(system, x0, kept, tolerance)
         loop = _under_control(run, completed(METHODS[name](system), system, completion), pace, grid, forcing)
-    promised = system.compiled and method.compiled is None and not AVAILABLE
+    promised = system.compiled and method.may_compile and not AVAILABLE
     with timed("the steps of this system") if promised else nullcontext():
         return _kept(run, grid, loop, progress)
 
