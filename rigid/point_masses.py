@@ -77,13 +77,41 @@ def point_masses(
 ) -> MultibodySystem:
     """``ṙ = v``, ``M v̇ = −∇V − F_d − c'ᵀλ + B F``, ``0 = c(r)`` of point masses ([rigid] eq. (6)), F on each point.
 
-    ``masses`` [kg] by name; a point without mass is allowed where rods or springs determine it. ``positions`` (p, dim)
-    [m], dim 2 or 3, are those of the sample, in the order of the masses: rods need not have their lengths there.
-    ``gravity`` g (dim,) [m/s²]. Each point is a part, and a port, of its name: a force [N] on it.
-
     Lengths count by their squares, quadratic invariants: springs, rods and dashpots act along the line between the
     means of their ends over a step, and the momenta that they leave are kept to round-off.
-    Raises ValueError for a negative mass, unknown points, equal ends or lengths that are not positive.
+
+    Parameters
+    ----------
+    masses : mapping of str to float
+        Masses [kg] by name; a point without mass is allowed where rods or springs determine it.
+    positions : array_like
+        Those of the sample (p, dim) [m], dim 2 or 3, in the order of the masses: rods need not have their lengths
+        there.
+    gravity : array_like, optional
+        Acceleration (dim,) [m/s²].
+    rods, springs, dashpots : sequence, optional
+        :class:`Rod`, :class:`Spring` and :class:`Dashpot` between points, or between a point and a fixed place.
+
+    Returns
+    -------
+    MultibodySystem
+        Each point is a part, and a port, of its name: a force [N] on it.
+
+    Raises
+    ------
+    ValueError
+        For a negative mass, unknown points, equal ends or lengths that are not positive.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> swing = rigid.point_masses(
+    ...     {"bob": 2.0}, [(0.6, -0.8)], gravity=(0.0, -9.81), rods=[rigid.Rod((0.0, 0.0), "bob", 1.0)]
+    ... )
+    >>> swing
+    <MultibodySystem: 2 positions, 2 velocities; constraints rod fixed-bob; ports bob>
+    >>> swing.accelerations([0.0, -1.0], [3.0, 0.0]).lam.round(6).tolist()  # N: m g + m v²/L
+    [37.62]
     """
     if not isinstance(masses, Mapping) or not masses:
         raise ValueError(f"masses must be a dict of names with masses in kg, got {masses!r}")

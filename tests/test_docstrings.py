@@ -47,6 +47,7 @@ VERBS = (
     *("eliminate", "reduce", "modes", "eigenfrequencies", "poles", "frequency_response", "step_response", "zeros"),
     *("damping_ratios", "standard_form", "join", "constrain", "transformer", "gyrator", "compose", "circuit"),
     *("integrate", "analyze", "hinge", "drive", "spring_damper"),
+    *("beam", "bending", "plate", "solid", "box_mesh", "body", "bar", "free_body", "pivoted_body", "point_masses"),
 )
 """Main verbs: each has an example and sections."""
 

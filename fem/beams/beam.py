@@ -58,33 +58,67 @@ def beam(
     field N, M_z, M_y, T. Coordinates u are all lengths, node by node (u_x, u_y, hu_y'[, u_z, hu_z', hθ_x]), then u_x at
     the middle of each element where it is quadratic, without those that the reference removes.
 
-    length [m]; ``elements`` equal ones. ``reference`` removes the rigid motion from the deformation:
+    Parameters
+    ----------
+    length : float
+        Length [m].
+    material : Material
+        E and ρ, in space also ν or G.
+    section : Section
+        A and I_z, in space also I_y and J.
+    elements : int
+        Number of equal elements.
+    dim : int, optional
+        2 for a body of the plane, 3 for one of space.
+    reference : str, optional
+        What removes the rigid motion from the deformation:
 
-    - ``cantilever``: no displacement and rotation at the root;
-    - ``simply_supported``: u_x = u_y [= u_z = θ_x] = 0 at the root, u_y [= u_z] = 0 at the tip;
-    - ``mean_axis``: ∫ρu = 0 and ∫(ρX × u + ρI_p θ_x e_x) = 0 at the undeformed beam (Tisserand), which leaves a free
-      beam without inertial coupling of deformation and rigid motion at u = 0 (lumped masses added later couple them
-      again). A few well-chosen coordinates follow from all the others: this fills the mass matrix.
+        - ``cantilever``: no displacement and rotation at the root;
+        - ``simply_supported``: u_x = u_y [= u_z = θ_x] = 0 at the root, u_y [= u_z] = 0 at the tip;
+        - ``mean_axis``: ∫ρu = 0 and ∫(ρX × u + ρI_p θ_x e_x) = 0 at the undeformed beam (Tisserand), which leaves a
+          free beam without inertial coupling of deformation and rigid motion at u = 0 (lumped masses added later
+          couple them again). A few well-chosen coordinates follow from all the others: this fills the mass matrix.
+    pair : str, optional
+        The mixed pair of velocities and stresses (:data:`fem.PAIRS`), all with clean spectra but the last:
 
-    ``pair`` names the mixed pair of velocities and stresses (:data:`fem.PAIRS`), all with clean spectra but the last:
+        - ``compatible``: P1 and a constant N, Hermite and a linear M on each element;
+        - ``quadratic``: P2 and a linear N, by its values at the two Gauss points of each element, the rest as before.
+          Axial frequencies, and those of a beam that a spin stretches, are of fourth order instead of second. One
+          coordinate and one stress more for each element;
+        - ``hermite``: P1 and a constant N, Hermite and a continuous Hermite M, more accurate in bending;
+        - ``paper``: that of [flex] sec. 6, P1 and a continuous P1 N, with spurious axial modes.
+    strain : str, optional
+        ``von_karman`` takes the best constant (``quadratic``: the best line) to ``u_x' + ½u_y'² [+ ½u_z'²]`` on each
+        element as its axial strain: geometric stiffening ([flex] remark 2) without membrane locking. No strain couples
+        bending and torsion within a body: a beam of space that turns aside under a moment in its stiff plane takes
+        several bodies (:mod:`fem.beams.buckling`).
+    momenta : str, optional
+        See :class:`flexph.Body`.
+    stations : mapping of str to float, optional
+        Further ports by name, at distances from the root [m].
+    damping : Damping, optional
+        See :class:`Damping`.
 
-    - ``compatible`` (default): P1 and a constant N, Hermite and a linear M on each element;
-    - ``quadratic``: P2 and a linear N, by its values at the two Gauss points of each element, the rest as before. Axial
-      frequencies, and those of a beam that a spin stretches, are of fourth order instead of second. One coordinate and
-      one stress more for each element;
-    - ``hermite``: P1 and a constant N, Hermite and a continuous Hermite M, more accurate in bending;
-    - ``paper``: that of [flex] sec. 6, P1 and a continuous P1 N, with spurious axial modes.
+    Returns
+    -------
+    Body
+        With the ports ``root``, ``tip`` and the stations, and the load port ``load``, a force per length [N/m] for each
+        element.
 
-    ``strain="von_karman"`` takes the best constant (``quadratic``: the best line) to ``u_x' + ½u_y'² [+ ½u_z'²]`` on
-    each element as its axial strain: geometric stiffening ([flex] remark 2) without membrane locking. No strain
-    couples bending and torsion within a body: a beam of space that turns aside under a moment in its stiff plane takes
-    several bodies (:mod:`fem.beam_buckling`).
-    ``momenta``: see :class:`flexph.Body`. ``damping``: see :class:`Damping`. Ports: ``root``, ``tip`` and the named
-    ``stations`` (distance from the root [m]); load port ``load``, a force per length [N/m] for each element.
+    Raises
+    ------
+    ValueError
+        Where a length, a section or a count is not positive, a name is unknown, a station is off the beam, von Kármán
+        strain is asked of a pair whose axial force is continuous, or a constant of the material (ν or G) or of the
+        section (I_y, J) that space needs is missing.
 
-    Raises ValueError where a length, a section or a count is not positive, a name is unknown, a station is off the
-    beam, von Kármán strain is asked of a pair whose axial force is continuous, or a constant of the material (ν or G)
-    or of the section (I_y, J) that space needs is missing.
+    Examples
+    --------
+    >>> import fem
+    >>> steel = fem.Material(young=210e9, density=7850.0)
+    >>> rod = fem.beam(0.5, steel, fem.Section(diameter=0.01), elements=4, stations={"middle": 0.25})
+    >>> rod.size, list(rod.ports)
+    (12, ['root', 'middle', 'tip'])
     """
     length, elements = check.positive("length", length, "m"), check.count("elements", elements)
     dim = check.count("dim", dim)

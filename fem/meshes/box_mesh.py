@@ -16,8 +16,32 @@ SIDES = ("left", "right", "front", "back", "bottom", "top")
 def box_mesh(lengths: Sequence[float], counts: Sequence[int], *, simplices: bool = False) -> skfem.Mesh:
     """A box (three lengths [m]) or a rectangle (two) from the origin, cut in equal cells, so many along each axis.
 
-    Hexahedra or quadrilaterals; ``simplices``: tetrahedra or triangles. Regions ``left`` and ``right`` (along x),
-    ``front`` and ``back`` (y), ``bottom`` and ``top`` (z). Of degree 1; :func:`fem.solid` takes it with ``degree=2``.
+    Parameters
+    ----------
+    lengths : sequence of float
+        Sides along x, y and, of a box, z [m].
+    counts : sequence of int
+        Number of cells along each side.
+    simplices : bool, optional
+        Tetrahedra or triangles instead of hexahedra or quadrilaterals.
+
+    Returns
+    -------
+    skfem.Mesh
+        Of degree 1; :func:`fem.solid` takes it with ``degree=2``. Its regions are ``left`` and ``right`` (along x),
+        ``front`` and ``back`` (y), ``bottom`` and ``top`` (z).
+
+    Raises
+    ------
+    ValueError
+        For other numbers of sides, and for sides or counts that are not positive.
+
+    Examples
+    --------
+    >>> import fem
+    >>> mesh = fem.box_mesh((0.2, 0.1), (4, 2))
+    >>> mesh.nelements, sorted(mesh.boundaries)
+    (8, ['back', 'front', 'left', 'right'])
     """
     if len(lengths) not in (2, 3) or len(counts) != len(lengths):
         raise ValueError(f"lengths and counts must be two or three each, got {len(lengths)} and {len(counts)}")

@@ -69,31 +69,67 @@ def plate(
     Stress coordinates are the forces themselves, N (xx, yy, xy) [N/m], M (xx, yy, xy) [N], M = ∫zσ dz, Q (x, y) [N/m],
     point by point. Where thickness or material jumps, γ jumps too but is kept continuous, which lowers the order.
 
-    ``mesh``: as :func:`fem.solid` takes them, triangles and convex quadrilaterals with straight edges in a plane z =
-    constant, which becomes z = 0. ``material``, ``thickness`` t [m]: one, or one for each region of cells by its name.
-    ``shear_correction`` is k. ``rotary_inertia``: of both theories, ρt³/12 per area on β, and then mass and inertia are
-    those of the solid plate; False leaves it out of everything, rigid motion too: Kirchhoff's classical plate.
+    Parameters
+    ----------
+    mesh : meshio.Mesh, path or skfem.Mesh
+        As :func:`fem.solid` takes them, triangles and convex quadrilaterals with straight edges in a plane z =
+        constant, which becomes z = 0.
+    material : Material, Orthotropic, Anisotropic or mapping
+        One, or one for each region of cells by its name.
+    thickness : float or mapping
+        t [m], one or one for each region of cells by its name.
+    theory : str, optional
+        ``kirchhoff`` or ``reissner_mindlin``.
+    ports : mapping, optional
+        Regions by port name, each a name in the mesh, node numbers, a function of positions x (2, N), or a :class:`Tie`
+        of these. Several nodes are tied rigidly unless ``Tie(region, "mean")`` says otherwise: then φ is the mean
+        displacement, ψ the mean turn (β_y, −β_x) of the normals and the turn in the plane of the nearest rigid motion;
+        a single node turns in the plane with the mean ½ curl u of the cells that touch it.
+    supports : sequence of Support, optional
+        Regions held to the frame of the body, which is then its reference and the port ``frame`` at the origin.
+    reference : str, optional
+        What removes the rigid motion from the deformation where nothing supports the plate: a port that is held, such
+        as an edge, or ``mean_axis`` (the default), ∫ρu = 0 and ∫ρX × u = 0. What that adds to the matrices is kept
+        outside of them above 1000 coordinates (:func:`flexph.bodies.mean_axes.about_mean_axes`).
+    strain : str, optional
+        ``von_karman`` adds ½∇w ⊗ ∇w, its mean over each cell, to ε(u).
+    loads : mapping, optional
+        Regions of cells (force per area [N/m²]) or of edges (force per length [N/m]) or :class:`Load` of these by name;
+        the inputs of ``flexph.distributed_load``, normals those of the upper face.
+    sections : mapping, optional
+        Lines of edges, inside or on the rim, or :class:`Cut` by name, for
+        :func:`flexph.results.sections.section_forces`.
+    rotary_inertia : bool, optional
+        Of both theories, ρt³/12 per area on β, and then mass and inertia are those of the solid plate; False leaves it
+        out of everything, rigid motion too: Kirchhoff's classical plate.
+    shear_correction : float, optional
+        k.
+    momenta : str, optional
+        See :class:`flexph.Body`.
+    damping : Damping, optional
+        See :class:`Damping`.
 
-    ``ports``: regions by port name, each a name in the mesh, node numbers, a function of positions x (2, N), or a
-    :class:`Tie` of these. Several nodes are tied rigidly unless ``Tie(region, "mean")`` says otherwise: then φ is the
-    mean displacement, ψ the mean turn (β_y, −β_x) of the normals and the turn in the plane of the nearest rigid motion;
-    a single node turns in the plane with the mean ½ curl u of the cells that touch it.
+    Returns
+    -------
+    Body
+        A body of space with the ports and loads of these names.
 
-    ``supports``: regions held to the frame of the body (:class:`Support`), which is then its reference and the port
-    ``frame`` at the origin. Else ``reference`` removes the rigid motion from the deformation: a port that is held, such
-    as an edge, or ``mean_axis`` (the default), ∫ρu = 0 and ∫ρX × u = 0. What that adds to the
-    matrices is kept outside of them above 1000 coordinates (:func:`flexph.bodies.mean_axes.about_mean_axes`).
+    Raises
+    ------
+    ValueError
+        For what :func:`fem.solid` refuses; curved edges and quadrilaterals that are not convex; a thickness that is not
+        positive, or cells without one or with two; supports that leave a rigid motion, or beside a reference; rigid
+        regions that share nodes; mean axes of more than 1000 coordinates with von Kármán strain; shear without rotary
+        inertia.
 
-    ``strain="von_karman"`` adds ½∇w ⊗ ∇w, its mean over each cell, to ε(u). ``loads``: regions of cells (force per area
-    [N/m²]) or of edges (force per length [N/m]) or :class:`Load` of these by name; the inputs of
-    ``flexph.distributed_load``, normals those of the upper face. ``sections``: lines of edges, inside or on the rim, or
-    :class:`Cut` by name, for :func:`flexph.results.sections`. ``momenta``, ``damping``: see :class:`flexph.Body`,
-    :class:`Damping`.
-
-    Raises ValueError for what :func:`fem.solid` refuses; curved edges and quadrilaterals that are not convex; a
-    thickness that is not positive, or cells without one or with two; supports that leave a rigid motion, or beside a
-    reference; rigid regions that share nodes; mean axes of more than 1000 coordinates with von Kármán strain; shear
-    without rotary inertia.
+    Examples
+    --------
+    >>> import fem
+    >>> aluminium = fem.Material(young=70e9, density=2700.0, poisson=0.33)
+    >>> mesh = fem.box_mesh((0.3, 0.2), (2, 2))
+    >>> sheet = fem.plate(mesh, aluminium, thickness=2e-3, ports={"edge": "left"}, reference="edge")
+    >>> round(float(sheet.inertia.mass), 6), list(sheet.ports)  # kg
+    (0.324, ['edge'])
     """
     check.choice("theory", theory, get_args(Theory))
     check.choice("strain", strain, get_args(Strain))

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from flexph import Port
 from flexph.bodies.inertia import Inertia, contract
 from flexph.bodies.mean_axes import FILLED
-from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.factors.sparse_null_space import sparse_null_space
 from flexph.numerics.ranks import singular_vectors
 
 from ..meshes.null_space import null_space
-from ..solids.references import pinned
-from ..solids.ties import Tie, given_ties, refuse_shared
+from ..solids.references import pinned, port_held
+from ..solids.ties import Tie, Tied, given_ties, refuse_shared, rigid_rows
 from .model import PlateModel
 from .regions import Place, centre_of, place_of, samples
 from .supports import Support, support_rows
@@ -27,21 +24,6 @@ from .supports import Support, support_rows
 FRAME = "frame"
 HELD = 1e-9
 """Singular value over the largest one below which a rigid motion is not held."""
-
-
-@dataclass(frozen=True)
-class Tied:
-    """A port over all coordinates before the reference is chosen: its nodes, its position (3,), whether it is rigid."""
-
-    nodes: Array
-    position: Array
-    rigid: bool
-    shape: Any
-    rotation: Any
-
-    def over(self, basis: Any) -> Port:
-        """The port over the coordinates of a basis."""
-        return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
 
 
 def tied(model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support]) -> tuple[Any, dict[str, Tied]]:
@@ -140,9 +122,7 @@ def _condensed(
     basis = sparse.hstack([*columns, *(m[0] for m in motions.values())]).tocsr()
     masters = {}
     for k, (name, (_, _, radius)) in enumerate(motions.items()):
-        first = start + 6 * k
-        pick = lambda i, f: sparse.csr_array((np.full(3, f), (np.arange(3), i + np.arange(3))), (3, basis.shape[1]))  # noqa: E731
-        masters[name] = pick(first, 1.0), pick(first + 3, 1.0 / radius)
+        masters[name] = rigid_rows(start + 6 * k, 3, radius, basis.shape[1])
     return basis, masters
 
 
@@ -196,12 +176,7 @@ def referred(
         turns = contract(inertia, about_centre=True).n
         turns = turns / np.linalg.norm(turns, axis=1, keepdims=True)
         return null_space(np.vstack([inertia.shape_first / inertia.mass, turns]) @ basis)
-    port: Tied = check.lookup("reference", str(reference), {"mean_axis": None, **ports})
-    if port.rigid:
-        gone = np.concatenate([port.shape.indices, port.rotation.indices])
-        kept = np.setdiff1d(np.arange(basis.shape[1]), gone)
-        return sparse.eye_array(basis.shape[1], format="csr")[:, kept]
-    return null_space(sparse.vstack([port.shape, port.rotation]).tocsr())
+    return port_held(ports, str(reference), basis.shape[1])
 
 
 def _refuse_loose(model: PlateModel, basis: Any) -> None:

@@ -10,11 +10,10 @@ from scipy import sparse
 from flexph import StressField, TensorField, View
 from flexph.numerics.arrays import Array
 
-from ..meshes.drawing import Drawing, drawing, node_values
+from ..meshes.drawing import Drawing, drawing
 from ..meshes.straight_cells import lagrange
 from ..meshes.stress_shapes import through_points
-from ..solids.patches import smoothing
-from ..solids.view import VOIGT_OF_DRAWN
+from ..solids.view import TensorPoints, tensor_field
 from .macro_elements import barycentric_slopes
 from .model import PlateModel
 from .regions import node_samples
@@ -97,27 +96,10 @@ def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
     at = sparse.kron(at_face, place).tocsr()
     at = sparse.hstack([at, sparse.csr_array((6 * count, size - at.shape[1]))]).tocsr()
     assert at_face.shape[1] * 3 == moments + 3 * count
-    weights = areas * t / 6.0
-    mean = sparse.csr_array((weights, (cell, np.arange(count))), shape=(int(model.mesh.starts[-1]), count))
-    mean = sparse.diags_array(1.0 / np.asarray(mean.sum(axis=1)).ravel()) @ mean
     positions = np.vstack([p.reshape(-1, 2) for _, _, p, _ in model.moment_points])
-    spread, gather, corners = smoothing(model.solid, _linear_functions(model), positions, weights)
-    own, firsts = _on_pieces(model)
-    whole = np.array([m.compliance for m in model.solid.materials.values()])
-    return TensorField(
-        unit="Pa",
-        cells=sparse.csr_array(sparse.kron(sparse.csr_array(mean)[shown.drawn], sparse.eye_array(6)) @ at),
-        drawn=shown.drawn,
-        at=at,
-        positions=np.column_stack([positions, 0.5 * side * t]),
-        weights=weights,
-        cell=cell,
-        nodal=sparse.csr_array(sparse.kron(gather, sparse.eye_array(6)) @ at),
-        spread=spread,
-        compliances=whole[:, VOIGT_OF_DRAWN][:, :, VOIGT_OF_DRAWN],
-        material=model.solid.material_of[cell],
-        nodes=node_values(model.mesh, shown, own, firsts=firsts, corners=corners),
-    )
+    nodal, first = _on_pieces(model)
+    points = TensorPoints(at, positions, areas * t / 6.0, cell, _linear_functions(model), nodal, first)
+    return tensor_field(model.solid, shown, points, 0.5 * side * t)
 
 
 def _membrane_values(model: PlateModel) -> Any:

@@ -31,13 +31,20 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
         if basis.shape[1] > FILLED:
             return pinned(basis, _rigid_motion(model))
         return null_space(_mean_motion(model) @ basis)
-    names = {"mean_axis": None, **ports}
-    port: Tied = check.lookup("reference", reference, names)
+    return port_held(ports, reference, basis.shape[1])
+
+
+def port_held(ports: Mapping[str, Tied], reference: str, size: int) -> Any:
+    """A basis (size, n) of the coordinates in which a port does not move. Raises ValueError for a name that is none."""
+    port: Tied = check.lookup("reference", reference, {"mean_axis": None, **ports})
     if port.rigid:
-        held = np.concatenate([port.shape.indices, port.rotation.indices])
-        kept = np.setdiff1d(np.arange(basis.shape[1]), held)
-        return sparse.eye_array(basis.shape[1], format="csr")[:, kept]
+        return without(np.concatenate([port.shape.indices, port.rotation.indices]), size)
     return null_space(sparse.vstack([port.shape, port.rotation]).tocsr())
+
+
+def without(coordinates: Array, size: int) -> Any:
+    """Unit columns (size, n) of all coordinates but some."""
+    return sparse.eye_array(size, format="csr")[:, np.setdiff1d(np.arange(size), coordinates)]
 
 
 def _rigid_motion(model: SolidModel) -> Array:
@@ -52,7 +59,7 @@ def pinned(basis: Any, motion: Array) -> Any:
     """A basis without those coordinates that hold the body best: rigid motions are large there, and independent."""
     own = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
     pins = pivots(own.T)[: own.shape[1]]
-    return sparse.eye_array(basis.shape[1], format="csr")[:, np.setdiff1d(np.arange(basis.shape[1]), pins)]
+    return without(pins, basis.shape[1])
 
 
 def _mean_motion(model: SolidModel) -> Array:

@@ -63,34 +63,63 @@ def solid(
     motions without stress only. Stress coordinates are the stresses [Pa] themselves, block by block, cell by cell,
     point by point, over (xx, yy, zz, yz, xz, xy), in the plane (xx, yy, xy).
 
-    ``mesh``: a ``meshio.Mesh``, the path of a file that meshio reads, or a ``skfem.Mesh``; lengths in [m]. Its cells of
-    the highest dimension make the body: tetra, tetra10, hexahedron, hexahedron20, hexahedron27; for a plane body
-    triangle, triangle6, quad, quad8, quad9. Cells of lower dimension name regions only. ``degree=2`` adds nodes on the
-    edges of first-order cells. ``material``: a :class:`Material` with ν or G, :class:`Orthotropic`,
-    :class:`Anisotropic`, or one for each region of cells by its name; None takes density, isotropic moduli and section
-    assignments of the file (Abaqus), in its units.
-
-    ``plane="stress"`` or ``"strain"`` makes a body of the plane of ``thickness`` [m].
-
-    ``ports``: regions by port name, each a name in the mesh, node numbers, a function of positions x (d, N) that is
-    true on it, or a :class:`Tie` of these, which says whether it is rigid or a mean. ``reference`` removes the rigid
-    motion from the deformation: a port that is held (a rigid one does not move, of a mean one the mean), or
-    ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass. What that adds to the
-    matrices is kept outside of them above 1000 coordinates (:func:`flexph.bodies.mean_axes.about_mean_axes`).
-
-    ``loads``: regions of facets (traction [N/m²]), of cells (force per volume [N/m³]) or :class:`Load` by name; the
-    inputs of ``flexph.distributed_load``. ``sections``: surfaces of facets, inside or on the boundary, or :class:`Cut`
-    by name, for :func:`flexph.results.sections`. ``momenta``, ``damping``: see :class:`flexph.Body`,
-    :class:`Damping`.
-
     Near incompressibility degree 1 locks: a short cantilever is half as soft as it should be at ν = 0.49, and a warning
     (:class:`flexph.ValidityWarning`) comes above ν = 0.45. Degree 2 stays within the errors of its mesh up to 0.4999.
     Bending needs degree 2 too, or many cells of degree 1 over the height.
 
-    Raises ValueError for a file that cannot be read; a mesh without such cells, of mixed degrees, or with cells that
-    are inverted, degenerate or repeated, of several pieces, or with hanging nodes, each with the cells; a region that
-    is not there, with those that are; cells without a material or with two; ν = 0.5 but in plane stress; rigid regions
-    that share nodes; sections that are no surface, or in a rigid region.
+    Parameters
+    ----------
+    mesh : meshio.Mesh, path or skfem.Mesh
+        A mesh, or a file that meshio reads; lengths in [m]. Its cells of the highest dimension make the body: tetra,
+        tetra10, hexahedron, hexahedron20, hexahedron27; for a plane body triangle, triangle6, quad, quad8, quad9. Cells
+        of lower dimension name regions only.
+    material : Material, Orthotropic, Anisotropic or mapping, optional
+        One with ν or G, or one for each region of cells by its name; None takes density, isotropic moduli and section
+        assignments of the file (Abaqus), in its units.
+    ports : mapping, optional
+        Regions by port name, each a name in the mesh, node numbers, a function of positions x (d, N) that is true on
+        it, or a :class:`Tie` of these, which says whether it is rigid or a mean.
+    reference : str, optional
+        What removes the rigid motion from the deformation: a port that is held (a rigid one does not move, of a mean
+        one the mean), or ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass. What that adds to the
+        matrices is kept outside of them above 1000 coordinates (:func:`flexph.bodies.mean_axes.about_mean_axes`).
+    degree : int, optional
+        2 adds nodes on the edges of first-order cells.
+    plane : str, optional
+        ``stress`` or ``strain`` makes a body of the plane.
+    thickness : float, optional
+        Of a body of the plane [m].
+    loads : mapping, optional
+        Regions of facets (traction [N/m²]), of cells (force per volume [N/m³]) or :class:`Load` by name; the inputs of
+        ``flexph.distributed_load``.
+    sections : mapping, optional
+        Surfaces of facets, inside or on the boundary, or :class:`Cut` by name, for
+        :func:`flexph.results.sections.section_forces`.
+    momenta : str, optional
+        See :class:`flexph.Body`.
+    damping : Damping, optional
+        See :class:`Damping`.
+
+    Returns
+    -------
+    Body
+        With the ports and loads of these names.
+
+    Raises
+    ------
+    ValueError
+        For a file that cannot be read; a mesh without such cells, of mixed degrees, or with cells that are inverted,
+        degenerate or repeated, of several pieces, or with hanging nodes, each with the cells; a region that is not
+        there, with those that are; cells without a material or with two; ν = 0.5 but in plane stress; rigid regions
+        that share nodes; sections that are no surface, or in a rigid region.
+
+    Examples
+    --------
+    >>> import fem
+    >>> steel = fem.Material(young=210e9, density=7850.0, poisson=0.3)
+    >>> block = fem.solid(fem.box_mesh((0.1, 0.02, 0.02), (3, 1, 1)), steel, ports={"end": "left"}, reference="end")
+    >>> round(float(block.inertia.mass), 6), block.size  # kg
+    (0.314, 36)
     """
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
@@ -111,9 +140,7 @@ def solid(
         view=solid_view(model, shapes),
         momenta=momenta,
         section_rotation=_turns(model, shapes),
-        sections=solid_sections(
-            model, shapes, sections or {}, {k: p.region.nodes for k, p in found.items() if p.rigid}
-        ),
+        sections=solid_sections(model, shapes, sections or {}, {k: p.nodes for k, p in found.items() if p.rigid}),
     )
     if reference == "mean_axis" and basis.shape[1] > FILLED:
         body = about_mean_axes(body)

@@ -52,7 +52,7 @@ class Tie:
 class Tied:
     """A port over all coordinates before the reference is chosen: its nodes, its position, whether it is rigid."""
 
-    region: Region
+    nodes: Array
     position: Array
     rigid: bool
     shape: Any
@@ -90,7 +90,7 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     for name, r in regions.items():
         at = found[name]
         shape, rotation = masters[name] if name in masters else (at.shape @ basis, at.rotation(model) @ basis)
-        made[name] = Tied(r, at.centre, name in masters, sparse.csr_array(shape), sparse.csr_array(rotation))
+        made[name] = Tied(r.nodes, at.centre, name in masters, sparse.csr_array(shape), sparse.csr_array(rotation))
     return basis, made
 
 
@@ -150,7 +150,15 @@ def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> t
     basis = sparse.coo_array((data, (row, column)), shape=(model.size, size)).tocsr()
     masters = {}
     for k, name in enumerate(rigid):
-        first = len(free) + (d + s) * k
-        pick = lambda i, n, f: sparse.csr_array((np.full(n, f), (np.arange(n), i + np.arange(n))), (n, size))  # noqa: E731
-        masters[name] = pick(first, d, 1.0), pick(first + d, s, 1.0 / radii[name])
+        masters[name] = rigid_rows(len(free) + (d + s) * k, d, radii[name], size)
     return basis, masters
+
+
+def rigid_rows(first: int, dim: int, radius: float, size: int) -> tuple[Any, Any]:
+    """Displacement (dim, size) and rotation (spins, size) of a rigid region whose coordinates start at ``first``."""
+
+    def rows(start: int, count: int, factor: float) -> Any:
+        at = np.arange(count)
+        return sparse.csr_array((np.full(count, factor), (at, start + at)), (count, size))
+
+    return rows(first, dim, 1.0), rows(first + dim, spins(dim), 1.0 / radius)

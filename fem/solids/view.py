@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from flexph import TensorField, View
+from flexph.numerics.arrays import Array
 
 from ..materials.elastic import normal_stress
 from ..meshes.cells import table
@@ -37,30 +38,58 @@ def solid_view(model: SolidModel, shapes: Any) -> View:
 
 def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
     """The stress tensor over σ: means of the drawn cells, values at its own points, and a smooth field beside it."""
-    at, cell, weights = tensor_rows(model), model.cell_of_point, model.weights
-    volumes = np.bincount(cell, weights)
-    mean = sparse.csr_array((weights / volumes[cell], (cell, np.arange(len(cell)))), (len(volumes), len(cell)))
     linear = [
         np.broadcast_to(values := table(b.kind.shape, b.kind.stress)[0].T, (len(p.weights), *values.shape))
         for p, b in zip(model.points, model.mesh.blocks, strict=True)
     ]
-    spread, gather, corners = smoothing(model, linear, model.positions, model.weights)
-    own = [through_points(b.kind, b.kind.positions) for b in model.mesh.blocks]
-    firsts = np.cumsum([0, *(p.weights.size for p in model.points)])
-    whole = np.array([m.compliance for m in model.materials.values()])
+    points = TensorPoints(
+        tensors=tensor_rows(model),
+        positions=model.positions,
+        weights=model.weights,
+        cell=model.cell_of_point,
+        linear=linear,
+        nodal=[through_points(b.kind, b.kind.positions) for b in model.mesh.blocks],
+        first=np.cumsum([0, *(p.weights.size for p in model.points)]),
+    )
+    return tensor_field(model, shown, points)
+
+
+class TensorPoints(NamedTuple):
+    """The p points of a stress tensor: its rows (6p, stresses), positions (p, d), volumes (p,), the cell of each.
+
+    By blocks: the functions of degree 1 of the corners at the points of a cell, its polynomials through them at all its
+    nodes, and the first of its points.
+    """
+
+    tensors: Any
+    positions: Array
+    weights: Array
+    cell: Array
+    linear: list[Array]
+    nodal: list[Array]
+    first: Array
+
+
+def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height: Array | None = None) -> TensorField:
+    """The field of a tensor at its points, of a plate at a ``height`` (p,) over the plane of its mesh."""
+    spread, gather, corners = smoothing(model, points.linear, points.positions, points.weights)
+    volumes = np.bincount(points.cell, points.weights)
+    share = points.weights / volumes[points.cell]
+    mean = sparse.csr_array((share, (points.cell, np.arange(len(share)))), (len(volumes), len(share)))
+    six, compliances = sparse.eye_array(6), np.array([m.compliance for m in model.materials.values()])
     return TensorField(
         unit="Pa",
-        cells=sparse.csr_array(sparse.kron(mean[shown.drawn], sparse.eye_array(6)) @ at),
+        cells=sparse.csr_array(sparse.kron(mean[shown.drawn], six) @ points.tensors),
         drawn=shown.drawn,
-        at=at,
-        positions=model.positions,
-        weights=weights,
-        cell=cell,
-        nodal=sparse.csr_array(sparse.kron(gather, sparse.eye_array(6)) @ at),
+        at=points.tensors,
+        positions=points.positions if height is None else np.column_stack([points.positions, height]),
+        weights=points.weights,
+        cell=points.cell,
+        nodal=sparse.csr_array(sparse.kron(gather, six) @ points.tensors),
         spread=spread,
-        compliances=whole[:, VOIGT_OF_DRAWN][:, :, VOIGT_OF_DRAWN],
-        material=model.material_of[cell],
-        nodes=node_values(model.mesh, shown, own, firsts=firsts, corners=corners),
+        compliances=compliances[:, VOIGT_OF_DRAWN][:, :, VOIGT_OF_DRAWN],
+        material=model.material_of[points.cell],
+        nodes=node_values(model.mesh, shown, points.nodal, firsts=points.first, corners=corners),
     )
 
 

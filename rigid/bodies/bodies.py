@@ -26,15 +26,43 @@ def body(
 ) -> Body:
     """A rigid body of mass m [kg] with named ports, points of the body axes [m].
 
-    Kinetic energy ``½ m |ṙ|² + ½ ωᵀJω`` with r the centre of mass ([flex] remark 3). ``inertia`` [kg m²] decides the
-    space: a number J makes a planar body with points (2,); a symmetric (3, 3) matrix J, with −∫ρxy off its diagonal, or
-    the three principal moments (J_x, J_y, J_z) make a spatial one with points (3,), ω in body axes.
+    Kinetic energy ``½ m |ṙ|² + ½ ωᵀJω`` with r the centre of mass ([flex] remark 3).
 
-    ``centre``: centre of mass in body axes [m], the origin if None. ``about``: the point of the body axes about which
-    ``inertia`` is stated, the centre of mass if None; ``J = J_centre + m (|d|²1 − ddᵀ)``, d = about − centre.
+    Parameters
+    ----------
+    mass : float
+        m [kg].
+    inertia : array_like
+        J [kg m²], which decides the space: a number makes a planar body with points (2,); a symmetric (3, 3) matrix,
+        with −∫ρxy off its diagonal, or the three principal moments (J_x, J_y, J_z) make a spatial one with points (3,),
+        ω in body axes.
+    ports : mapping of str to sequence of float
+        Points of the body axes [m] by name.
+    centre : sequence of float, optional
+        The centre of mass in body axes [m], the origin if None.
+    about : sequence of float, optional
+        The point of the body axes about which ``inertia`` is stated, the centre of mass if None;
+        ``J = J_centre + m (|d|²1 − ddᵀ)``, d = about − centre.
 
-    Raises ValueError for a mass that is not positive, an inertia that no body has about its centre of mass (not
-    symmetric, not positive definite, J₁ + J₂ < J₃ for its principal moments), or points of another dimension.
+    Returns
+    -------
+    Body
+        Without deformation.
+
+    Raises
+    ------
+    ValueError
+        For a mass that is not positive, an inertia that no body has about its centre of mass (not symmetric, not
+        positive definite, J₁ + J₂ < J₃ for its principal moments), or points of another dimension.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> slider = rigid.body(0.5, inertia=1e-4, ports={"pin": (0.0, 0.0)})
+    >>> slider.dim, slider.size
+    (2, 0)
+    >>> rigid.body(0.5, inertia=(1e-4, 2e-4, 2e-4), ports={"pin": (0.0, 0.0, 0.0)}).dim
+    3
     """
     mass = check.positive("mass", mass, "kg")
     dim = _dimension(inertia)
@@ -52,8 +80,32 @@ def body(
 def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
     """A planar rigid bar along the body x axis from port ``root`` (the origin) over ``middle`` to ``tip``.
 
-    Uniform unless the inertia about the centre [kg m²] is given: J = m L²/12. Raises ValueError for a length [m], a
-    mass [kg] or an inertia that is not positive. In space: :func:`rigid.cylinder`.
+    In space: :func:`rigid.cylinder`.
+
+    Parameters
+    ----------
+    length : float
+        Length [m].
+    mass : float
+        Mass [kg].
+    inertia : float, optional
+        About the centre [kg m²]; m L²/12, that of a uniform bar, if None.
+
+    Returns
+    -------
+    Body
+        A planar body.
+
+    Raises
+    ------
+    ValueError
+        For a length, a mass or an inertia that is not positive.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> list(rigid.bar(0.3, 1.2).ports)
+    ['root', 'middle', 'tip']
     """
     length, mass = check.positive("length", length, "m"), check.positive("mass", mass, "kg")
     j = mass * length**2 / 12.0 if inertia is None else check.positive("inertia", inertia, "kg m²")

@@ -49,16 +49,53 @@ def free_body(
 
     ([rigid] eq. (10), sec. 7.1; Newton's and Euler's equations in turning axes.)
 
-    ``mass`` [kg], ``inertia`` [kg m²], ``centre`` and ``about`` as :func:`rigid.body` takes them: about the centre of
-    mass where ``about`` is None; a number makes a planar body. Without mass and inertia, 0 and 0 or (0, 0, 0), the body
-    is a massless link. ``orientation``: :func:`rigid.angle` in the plane and :func:`rigid.rotation_matrix` in space if
-    None. ``gravity`` (dim,) [m/s²]. ``ports`` by name: a point (dim,) of the body axes for a force in world axes there,
-    or :class:`rigid.Force`, :class:`rigid.Torque`, :class:`rigid.Gimbal`, :class:`rigid.Frame`, :class:`ExternalPort`.
-    ``constraints`` by name: :class:`rigid.OnLine`, :class:`rigid.OnPlane`, :class:`rigid.Pinned`,
-    :class:`rigid.KnifeEdge`, :class:`rigid.Rolling`. ``dampers`` by name: a port and a relation of :mod:`flexph`, as
-    ``(rigid.Torque(), flexph.viscous(0.1))``, against the ground. ``sample``: positions ζ at which the conditions
-    of a system are checked, at the origin and turned somehow if None; another where the constraints are singular there.
-    ζ of a pose: :meth:`Orientation.pose`.
+    Without mass and inertia, 0 and 0 or (0, 0, 0), the body is a massless link.
+
+    Parameters
+    ----------
+    mass : float
+        Mass [kg].
+    inertia : array_like
+        Inertia [kg m²], about the centre of mass where ``about`` is None; a number makes a planar body.
+    centre, about : sequence of float, optional
+        Points of the body axes [m], as :func:`rigid.body` takes them.
+    orientation : Orientation, optional
+        :func:`rigid.angle` in the plane and :func:`rigid.rotation_matrix` in space if None.
+    gravity : sequence of float, optional
+        Acceleration (dim,) [m/s²].
+    ports : mapping, optional
+        By name a point (dim,) of the body axes for a force in world axes there, or :class:`rigid.Force`,
+        :class:`rigid.Torque`, :class:`rigid.Gimbal`, :class:`rigid.Frame`, :class:`ExternalPort`.
+    constraints : mapping, optional
+        By name :class:`rigid.OnLine`, :class:`rigid.OnPlane`, :class:`rigid.Pinned`, :class:`rigid.KnifeEdge` or
+        :class:`rigid.Rolling`.
+    dampers : mapping, optional
+        By name a port and a relation of :mod:`flexph`, as ``(rigid.Torque(), flexph.viscous(0.1))``, against the
+        ground.
+    sample : sequence of float, optional
+        Positions ζ at which the conditions of a system are checked (:meth:`Orientation.pose`): at the origin and turned
+        somehow if None; another where the constraints are singular there.
+
+    Returns
+    -------
+    MultibodySystem
+        With the parts ``position`` and ``orientation``, ``velocity`` and ``spin``.
+
+    Raises
+    ------
+    ValueError
+        For what :func:`rigid.body` refuses, an orientation of another dimension, ports and constraints that are not
+        there in the plane or in space, and conditions that :class:`MultibodySystem` does not find met.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> disc = rigid.free_body(2.0, inertia=0.01, gravity=(0.0, -9.81), ports={"axle": (0.0, 0.0)})
+    >>> disc
+    <MultibodySystem: 3 positions, 3 velocities; constraints none; ports axle>
+    >>> falling = disc.accelerations([0.0, 1.0, 0.0], [0.0, 0.0, 5.0], inputs={"axle": (4.0, 0.0)})
+    >>> falling.velocities.round(6).tolist()  # m/s², rad/s²
+    [2.0, -9.81, 0.0]
     """
     m, first, J = _inertia(mass, inertia, centre, about)
     body = BodyAxes(_orientation(orientation, len(first)))
@@ -84,9 +121,40 @@ def pivoted_body(
     """A rigid body that turns about a fixed point, the origin of its body axes: ``ζ = orientation``, ``ϖ = ω``.
 
     ``Z = Z_rot``, ``M = J_P``, and in space ``−G = [L]×``, L = Mω ([rigid] eq. (16b); crank and gyroscope of sec. 7).
-    ``inertia`` [kg m²] ABOUT THE PIVOT: a number in the plane, three principal moments or (3, 3) in space. ``pivot``:
-    where it is in world axes [m], the origin if None. With ``gravity`` (dim,) [m/s²], ``mass`` [kg] and ``centre`` of
-    mass in body axes must be given. Other arguments as :func:`free_body` takes them.
+
+    Parameters
+    ----------
+    inertia : array_like
+        Inertia [kg m²] ABOUT THE PIVOT: a number in the plane, three principal moments or (3, 3) in space.
+    mass : float, optional
+        Mass [kg], to be given with gravity.
+    centre : sequence of float, optional
+        Centre of mass in body axes [m], to be given with gravity.
+    pivot : sequence of float, optional
+        The fixed point in world axes [m], the origin if None.
+    orientation : Orientation, optional
+        As :func:`free_body` takes it.
+    gravity : sequence of float, optional
+        Acceleration (dim,) [m/s²].
+    ports, constraints, dampers, sample : optional
+        As :func:`free_body` takes them.
+
+    Returns
+    -------
+    MultibodySystem
+        With the parts ``orientation`` and ``spin``.
+
+    Raises
+    ------
+    ValueError
+        For gravity without a mass or a centre, and for what :func:`free_body` refuses.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> pendulum = rigid.pivoted_body(1.0, mass=2.0, centre=(0.0, -0.5), gravity=(0.0, -9.81))
+    >>> round(pendulum.accelerations([1.5707963267948966], [0.0]).velocities.item(), 6)  # rad/s²: −m g a/J
+    -9.81
     """
     dim = checked_body(1.0, inertia=inertia, ports={}).dim
     zero = np.zeros(dim)

@@ -30,21 +30,59 @@ class MultibodySystem(SystemModel):
     (rotations by their entries, quaternions, angles), velocities ϖ (n_kin,) are those in which M is constant. Then
     ``d/dt (½ϖᵀMϖ + V) = yᵀF − ϖᵀτ_d``.
 
-    ``mass`` M (n_kin, n_kin), symmetric, positive semi-definite; ``kinematics`` Z (n_pot, n_kin), a function of ζ or
-    constant, None for the identity; ``gyroscopic`` G(ζ, Γ) skew, Γ = Mϖ, or constant; ``potential`` a
-    :class:`Potential`, or :class:`flexph.Invariants` of ζ (energy through quadratic invariants, which keeps momenta),
-    or several, whose sum V is; ``parts`` and ``velocity_parts`` name positions and velocities. ``coordinates`` are
-    conditions g(ζ) = 0 that Z keeps by itself, ``g'Z = 0`` where they hold (RᵀR = 1, |q| = 1): they have no
-    multipliers, starts are checked against them. ``kinematics_mean`` is Z̄(ζ₀, ζ₁) over a step where Z in the middle
-    will not do, ``Z̄(ζ, ζ) = Z(ζ)``: with ``δR = [R̄⁻ᵀω]× R̄`` for rotation matrices, the step turns as with
-    ``R̄[ω]×``, and forces at points act with the levers that keep the momenta in the axes of the world, too.
-    ``cautions`` are functions of ζ that say where the coordinates are near their limits, or None.
+    A start is a :meth:`state`, the equations are those of :meth:`phdae`.
 
-    ``sample`` are the positions at which, and around which, the conditions are checked here: shapes, finite, c' and ∇V
-    against differences, p'Z against A and Bᵀ, G skew, ϖᵀτ_d ≥ 0, one rank of (c'Z, A). The others are reached from it
-    by motions that the constraints allow, as long as ``spread`` times the size of the positions.
+    Parameters
+    ----------
+    mass : array_like
+        M (n_kin, n_kin), symmetric, positive semi-definite.
+    sample : array_like
+        The positions at which, and around which, the conditions are checked here: shapes, finite, c' and ∇V against
+        differences, p'Z against A and Bᵀ, G skew, ϖᵀτ_d ≥ 0, one rank of (c'Z, A). The others are reached from it by
+        motions that the constraints allow, as long as ``spread`` times the size of the positions.
+    kinematics : callable or array_like, optional
+        Z (n_pot, n_kin), a function of ζ or constant, None for the identity.
+    gyroscopic : callable or array_like, optional
+        G(ζ, Γ) skew, Γ = Mϖ, or constant.
+    potential : Potential, Invariants or sequence, optional
+        V(ζ), or energy through quadratic invariants of ζ, which keeps momenta, or several, whose sum V is.
+    constraints, velocity_constraints : sequence, optional
+        :class:`PositionConstraint`, c(ζ) = 0, and :class:`VelocityConstraint`, A(ζ)ϖ = 0.
+    dissipation : sequence, optional
+        :class:`Damper` and :class:`Dissipation`, τ_d.
+    ports : mapping, optional
+        :class:`ExternalPort` by name, B.
+    parts, velocity_parts : mapping, optional
+        Names of positions and of velocities.
+    cautions : sequence of callable, optional
+        Functions of ζ that say where the coordinates are near their limits, or None.
+    coordinates : sequence, optional
+        Conditions g(ζ) = 0 that Z keeps by itself, ``g'Z = 0`` where they hold (RᵀR = 1, |q| = 1): they have no
+        multipliers, starts are checked against them.
+    kinematics_mean : callable, optional
+        Z̄(ζ₀, ζ₁) over a step where Z in the middle will not do, ``Z̄(ζ, ζ) = Z(ζ)``: with ``δR = [R̄⁻ᵀω]× R̄`` for
+        rotation matrices, the step turns as with ``R̄[ω]×``, and forces at points act with the levers that keep the
+        momenta in the axes of the world, too.
+    spread : float, optional
+        How far the positions of the checks are from the sample.
 
-    A start is made by :meth:`state`, the equations by :meth:`phdae`. Raises ValueError, naming the defect.
+    Raises
+    ------
+    ValueError
+        For a condition that is not met, naming the defect.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rigid import MultibodySystem, PositionConstraint, PositionMap, Potential
+    >>> circle = PositionMap(lambda r: np.array([0.5 * (r @ r - 1.0)]), lambda r: r[None])
+    >>> weight = Potential(lambda r: 19.62 * r[1], lambda r: np.array([0.0, 19.62]))
+    >>> rod = PositionConstraint("rod", circle)
+    >>> pendulum = MultibodySystem(mass=2.0 * np.eye(2), sample=[0.6, -0.8], potential=weight, constraints=[rod])
+    >>> pendulum
+    <MultibodySystem: 2 positions, 2 velocities; constraints rod; ports none>
+    >>> pendulum.accelerations([0.0, -1.0], [0.0, 0.0]).lam.round(6).tolist()  # the force of the rod [N]
+    [19.62]
     """
 
     def __post_init__(self) -> None:
