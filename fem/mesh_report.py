@@ -75,27 +75,27 @@ def mesh_report(mesh: Source, density: float | None = None, *, unit: float = 1.0
     given = copy(held.mesh)
     given.points = check.positive("unit", unit, "m") * np.asarray(given.points)
     plane = max((dimension(b.type) for b in given.cells if len(b.data)), default=0) == DIMENSION["quad"]
-    found = solid_mesh(given, plane=plane, degree=None)
+    read = solid_mesh(given, plane=plane, degree=None)
     own = file_densities(held) if density is None else None
-    own = own if own is not None and _covers(found, own) else None
+    own = own if own is not None and _covers(read, own) else None
     known = density is not None or own is not None
-    materials, of = _materials(found, density, own, unit)
-    model = SolidModel(found, materials, of, "stress" if plane else None, 1.0)
+    materials, of = _materials(read, density, own, unit)
+    model = SolidModel(read, materials, of, "stress" if plane else None, 1.0)
     inertia = model.inertia(np.zeros((model.size, 0)))
-    qualities = [_quality(found, b) for b in found.blocks]
+    qualities = [_quality(read, b) for b in read.blocks]
     block = int(np.argmin([q.min() for q in qualities]))
     return MeshReport(
-        dim=found.dim,
+        dim=read.dim,
         cells=_counts(given),
-        points=len(found.points),
-        size=(found.points.min(axis=0), found.points.max(axis=0)),
+        points=len(read.points),
+        size=(read.points.min(axis=0), read.points.max(axis=0)),
         measure=float(model.weights.sum()),
         mass=inertia.mass if known else None,
         centre=inertia.centre,
         inertia=contract(inertia, about_centre=True).J if known else None,
         quality=float(qualities[block].min()),
-        worst=(found.blocks[block].kind.name, int(np.argmin(qualities[block]))),
-        regions=tuple(_region(model, name) for name in found.sets),
+        worst=(read.blocks[block].kind.name, int(np.argmin(qualities[block]))),
+        regions=tuple(_region(model, name) for name in read.sets),
         mass_unit="kg" if density is not None or unit == 1.0 else "units of mass of the file",
         notes=tuple(element_notes(held)),
     )
@@ -125,10 +125,10 @@ def _materials(
 
 
 def _counts(given: Any) -> dict[str, int]:
-    made: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for block in given.cells:
-        made[block.type] = made.get(block.type, 0) + len(block.data)
-    return made
+        counts[block.type] = counts.get(block.type, 0) + len(block.data)
+    return counts
 
 
 def _quality(mesh: SolidMesh, block: Block) -> Array:

@@ -47,9 +47,9 @@ class Block:
     def _placed(self, matrix: Any, put: Callable[[Array, Array], None], *, axis: int) -> Any:
         def wide(zeta: Array) -> Array:
             own = at(matrix, zeta)
-            made = np.zeros((self.whole[1], own.shape[1]) if axis == 0 else (own.shape[0], self.whole[1]))
-            put(made, own)
-            return made
+            matrix_of_all = np.zeros((self.whole[1], own.shape[1]) if axis == 0 else (own.shape[0], self.whole[1]))
+            put(matrix_of_all, own)
+            return matrix_of_all
 
         return (lambda zeta: wide(zeta[self.positions])) if callable(matrix) else wide(self.system.sample)
 
@@ -66,11 +66,11 @@ class Block:
 def blocks(systems: Mapping[str, MultibodySystem]) -> tuple[Block, ...]:
     """Systems in their order."""
     whole = (sum(s.positions for s in systems.values()), sum(s.velocities for s in systems.values()))
-    made, n, k = [], 0, 0
+    placed, n, k = [], 0, 0
     for name, s in systems.items():
-        made.append(Block(name, s, slice(n, n + s.positions), slice(k, k + s.velocities), whole))
+        placed.append(Block(name, s, slice(n, n + s.positions), slice(k, k + s.velocities), whole))
         n, k = n + s.positions, k + s.velocities
-    return tuple(made)
+    return tuple(placed)
 
 
 def terms(placed: Sequence[Block]) -> dict[str, Any]:
@@ -101,10 +101,10 @@ def _kinematics(placed: Sequence[Block]) -> Any:
         return block_diag(*(b.system.Z(b.system.sample) for b in placed))
 
     def whole(zeta: Array) -> Array:
-        made = np.zeros(placed[0].whole)
+        matrix = np.zeros(placed[0].whole)
         for b in placed:
-            made[b.positions, b.velocities] = b.system.Z(zeta[b.positions])
-        return made
+            matrix[b.positions, b.velocities] = b.system.Z(zeta[b.positions])
+        return matrix
 
     return whole
 
@@ -115,10 +115,10 @@ def _kinematics_mean(placed: Sequence[Block]) -> Any:
         return None
 
     def whole(zeta0: Array, zeta1: Array) -> Array:
-        made = np.zeros(placed[0].whole)
+        matrix = np.zeros(placed[0].whole)
         for b in placed:
-            made[b.positions, b.velocities] = b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])
-        return made
+            matrix[b.positions, b.velocities] = b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])
+        return matrix
 
     return whole
 
@@ -129,10 +129,10 @@ def _gyroscopic(placed: Sequence[Block]) -> Any:
         return None
 
     def whole(zeta: Array, momenta: Array) -> Array:
-        made = np.zeros((momenta.size,) * 2)
+        matrix = np.zeros((momenta.size,) * 2)
         for b in turning:
-            made[b.velocities, b.velocities] = b.system.G(zeta[b.positions], momenta[b.velocities])
-        return made
+            matrix[b.velocities, b.velocities] = b.system.G(zeta[b.positions], momenta[b.velocities])
+        return matrix
 
     return whole
 
@@ -147,9 +147,9 @@ def _potential(b: Block, given: Potential | Invariants) -> Invariants:
 
     def jacobian(zeta: Array) -> Array:
         block = np.asarray(inner.jacobian(zeta[own]))
-        made = np.zeros((len(block), b.whole[0]))
-        made[:, own] = block
-        return made
+        slopes = np.zeros((len(block), b.whole[0]))
+        slopes[:, own] = block
+        return slopes
 
     return Invariants(lambda zeta: inner.values(zeta[own]), jacobian, inner.energy, inner.gradient)
 
@@ -174,27 +174,27 @@ def _dissipation(b: Block, given: Damper | Dissipation) -> Damper | Dissipation:
         return Damper(name, b.columns(given.directions), given.relation)
 
     def force(zeta: Array, omega: Array) -> Array:
-        made = np.zeros(b.whole[1])
-        made[b.velocities] = given.force(zeta[b.positions], omega[b.velocities])
-        return made
+        forces = np.zeros(b.whole[1])
+        forces[b.velocities] = given.force(zeta[b.positions], omega[b.velocities])
+        return forces
 
     return Dissipation(name, force)
 
 
 def _parts(placed: Sequence[Block], kind: str) -> dict[str, slice]:
-    made = {}
+    parts = {}
     for b in placed:
         span = b.positions if kind == "parts" else b.velocities
         own = getattr(b.system, kind)
         if not own:
-            made[b.name] = span
-        made.update({f"{b.name}.{k}": slice(span.start + s.start, span.start + s.stop) for k, s in own.items()})
-    return made
+            parts[b.name] = span
+        parts.update({f"{b.name}.{k}": slice(span.start + s.start, span.start + s.stop) for k, s in own.items()})
+    return parts
 
 
 def _caution(b: Block, given: Callable[[Array], str | None]) -> Callable[[Array], str | None]:
     def said(zeta: Array) -> str | None:
-        found = given(zeta[b.positions])
-        return None if found is None else f"{b.name}: {found}"
+        text = given(zeta[b.positions])
+        return None if text is None else f"{b.name}: {text}"
 
     return said

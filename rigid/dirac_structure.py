@@ -130,15 +130,15 @@ class LagrangianSubmanifold:
 
         largest = float(np.abs(zeta).max(initial=0.0)) or 1.0
         steps = CENTRAL * np.where(zeta != 0.0, np.abs(zeta), largest)
-        made = np.array([central(force, zeta, move) for move in np.diag(steps)]) / steps[:, None]
-        size, skew = float(np.abs(made).max(initial=0.0)), float(np.abs(made - made.T).max(initial=0.0))
+        hessian = np.array([central(force, zeta, move) for move in np.diag(steps)]) / steps[:, None]
+        size, skew = float(np.abs(hessian).max(initial=0.0)), float(np.abs(hessian - hessian.T).max(initial=0.0))
         noise = CENTRAL**2 * float(np.abs(force(zeta)).max(initial=0.0))
         if skew > SYMMETRIC * size + noise:
             raise ValueError(
                 f"∇V + c'ᵀλ must be the gradient of a function: its slopes differ from their transpose by {skew:.1e} "
                 f"of {size:.1e}"
             )
-        return 0.5 * (made + made.T)
+        return 0.5 * (hessian + hessian.T)
 
 
 def lagrangian_submanifold(system: MultibodySystem) -> LagrangianSubmanifold:

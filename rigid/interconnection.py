@@ -66,13 +66,13 @@ def interconnect(
     placed = blocks(systems)
     pairs = [_pair(placed, coupling) for coupling in couplings]
     _check_once(pairs)
-    made, coupled = terms(placed), [_constraint(*pair) for pair in pairs]
+    members, coupled = terms(placed), [_constraint(*pair) for pair in pairs]
     used = {str(end) for pair in pairs for end in pair if isinstance(end, _Port)}
-    made["ports"] = {name: port for name, port in made["ports"].items() if name not in used}
-    made["velocity_constraints"] += tuple(coupled)
+    members["ports"] = {name: port for name, port in members["ports"].items() if name not in used}
+    members["velocity_constraints"] += tuple(coupled)
     if sample is not None:
-        made["sample"] = check.array("sample", sample, made["sample"].shape)
-    whole = MultibodySystem(**made)
+        members["sample"] = check.array("sample", sample, members["sample"].shape)
+    whole = MultibodySystem(**members)
     _check_independent(whole, coupled)
     return whole
 

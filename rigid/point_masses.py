@@ -136,11 +136,11 @@ def point_masses(
 
 def _all(name: str, given: Any, kind: type[Any]) -> tuple[Any, ...]:
     """Connections of one kind."""
-    made = entries(name, given)
-    for line in made:
+    lines = entries(name, given)
+    for line in lines:
         if not isinstance(line, kind):
             raise ValueError(f"{name} must be of type {kind.__name__}, got {line!r}")
-    return made
+    return lines
 
 
 def _weight(gravity: ArrayLike | None, mass: Array, dim: int) -> list[Potential]:

@@ -114,15 +114,15 @@ def _rank(matrix: Array) -> int:
 
 def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> Array:
     """SᵀM S, the same at all places."""
-    found = [at(basis, zeta).T @ system.mass @ at(basis, zeta) for zeta in places]
-    change = max(float(np.abs(m - found[0]).max(initial=0.0)) for m in found)
-    size = float(np.abs(found[0]).max(initial=0.0))
+    masses = [at(basis, zeta).T @ system.mass @ at(basis, zeta) for zeta in places]
+    change = max(float(np.abs(m - masses[0]).max(initial=0.0)) for m in masses)
+    size = float(np.abs(masses[0]).max(initial=0.0))
     if change > CONSTANT * size:
         raise ValueError(
             f"SᵀM S must be constant, it changes by {change / size:.1e} near the sample: take columns of S whose "
             "products through M do not depend on the positions, such as orthonormal ones (SᵀM S = 1)"
         )
-    mass: Array = 0.5 * (found[0] + found[0].T)
+    mass: Array = 0.5 * (masses[0] + masses[0].T)
     if callable(basis) and _rank(mass) < len(mass):
         raise ValueError(
             f"SᵀM S must be regular where S varies, its rank is {_rank(mass)} of {len(mass)}: the momenta do not tell "
@@ -139,10 +139,12 @@ def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, pla
         S = at(basis, zeta)
         for k, along in enumerate((system.Z(zeta) @ S).T):
             given = check.array("derivative Ṡ(ζ, ζ̇)", derivative(zeta, along), S.shape)
-            found = [_differences(basis, zeta, along, part) for part in (1.0, 1e-2, 1e-4)]  # the best of three steps
-            wrong = [np.abs(given - numeric) for numeric, _ in found]
+            estimates = [
+                _differences(basis, zeta, along, part) for part in (1.0, 1e-2, 1e-4)
+            ]  # the best of three steps
+            wrong = [np.abs(given - numeric) for numeric, _ in estimates]
             best = int(np.argmin([w.max(initial=0.0) for w in wrong]))
-            numeric, step = found[best]
+            numeric, step = estimates[best]
             size = max(float(np.abs(m).max(initial=0.0)) for m in (given, numeric))
             if wrong[best].max(initial=0.0) > SLOPE * size + NOISE * float(np.abs(S).max(initial=0.0)) / step:
                 i, j = map(int, np.unravel_index(np.argmax(wrong[best]), S.shape))
@@ -172,11 +174,11 @@ class _Gyroscopic:
         """G_r, skew."""
         s, S = self.system, at(self.basis, zeta)
         omega = S @ (self.inverse @ momenta)
-        made: Array = S.T @ s.G(zeta, s.mass @ omega) @ S
+        matrix: Array = S.T @ s.G(zeta, s.mass @ omega) @ S
         if callable(self.basis):
             turning = S.T @ s.mass @ self._rate(zeta, s.Z(zeta) @ omega)
-            made = made + 0.5 * (turning - turning.T)
-        return made
+            matrix = matrix + 0.5 * (turning - turning.T)
+        return matrix
 
     def _rate(self, zeta: Array, along: Array) -> Array:
         if self.derivative is not None:

@@ -143,13 +143,13 @@ def beam(
 
 
 def _pair(name: str, strain: Strain) -> Pair:
-    found = pair_named(name)
-    if strain == "von_karman" and not found.local_force:
+    chosen = pair_named(name)
+    if strain == "von_karman" and not chosen.local_force:
         raise ValueError(
             f"strain 'von_karman' needs an axial force of each element alone, which pair {name!r} has not: "
             "use pair 'compatible', 'quadratic' or 'hermite'"
         )
-    return found
+    return chosen
 
 
 def _rigidities(material: Material, section: Section, dim: int) -> dict[str, float]:
@@ -218,9 +218,9 @@ def _compliance(stress: Field, mesh: LineMesh) -> sparse.csr_array:
     """∫ψψᵀ dx of a stress field; as many Gauss points as it has coefficients on an element are exact."""
     local, weight = gauss_points(stress.local)
     rows = stress.rows(local, mesh.step)
-    made = sparse.csr_array(rows.T @ sparse.diags_array(mesh.step * np.tile(weight, mesh.elements)) @ rows)
-    made.eliminate_zeros()
-    return made
+    compliance = sparse.csr_array(rows.T @ sparse.diags_array(mesh.step * np.tile(weight, mesh.elements)) @ rows)
+    compliance.eliminate_zeros()
+    return compliance
 
 
 def _port(mesh: LineMesh, name: str, x: float) -> Port:

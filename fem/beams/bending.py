@@ -178,8 +178,8 @@ class _Mesh(NamedTuple):
         """∫ left rightᵀ dx, or with the curvature of the right field; 4 Gauss points are exact."""
         points, weight = gauss_points(4)
         w = sparse.diags_array(self.step * np.tile(weight, left.elements))
-        made = left.rows(points, self.step).T @ w @ right.rows(points, self.step, 2 if curved else 0)
-        return sparse.csr_array(made)
+        product = left.rows(points, self.step).T @ w @ right.rows(points, self.step, 2 if curved else 0)
+        return sparse.csr_array(product)
 
 
 def _mesh(elements: int, step: float, causality: Causality, held: set[str]) -> _Mesh:
@@ -199,10 +199,10 @@ def _damped(system: LinearPHDAE, M: Any, C: Any, D: Any, *, damping: Damping) ->
     if damping.stiffness:
         loss = loss + damping.stiffness * (D.T @ inverse_by_blocks(C) @ D)
     if any(damping.ratios):
-        found = modes(system, len(damping.ratios))
-        if len(found.frequencies) < len(damping.ratios):
-            raise ValueError(f"damping has {len(damping.ratios)} ratios, the beam {len(found.frequencies)} modes")
-        weight = np.sqrt(2.0 * np.array(damping.ratios) * found.frequencies)
-        root = sparse.csr_array(M @ found.shapes[: M.shape[0]].real * weight)
+        lowest = modes(system, len(damping.ratios))
+        if len(lowest.frequencies) < len(damping.ratios):
+            raise ValueError(f"damping has {len(damping.ratios)} ratios, the beam {len(lowest.frequencies)} modes")
+        weight = np.sqrt(2.0 * np.array(damping.ratios) * lowest.frequencies)
+        root = sparse.csr_array(M @ lowest.shapes[: M.shape[0]].real * weight)
         loss = loss + root @ root.T
     return replace(system, R=sparse.block_diag([0.5 * (loss + loss.T), sparse.csr_array(C.shape)]).tocsr())

@@ -75,8 +75,8 @@ class Field:
         values = np.broadcast_to(table.T, (self.elements, len(points), self.local))
         columns = np.broadcast_to(self.dofs[:, None, :], values.shape)
         rows = np.broadcast_to(np.arange(count).reshape(self.elements, len(points), 1), values.shape)
-        made = sparse.coo_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=(count, self.size))
-        return made.tocsr()
+        matrix = sparse.coo_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=(count, self.size))
+        return matrix.tocsr()
 
 
 def _table(family: str, points: Array) -> tuple[Array, ...]:

@@ -75,11 +75,11 @@ class LineMesh(Memo):
         Sections turn by ψ = (θ_x, −u_z', u_y'); the moments (T, M_y, M_z) work on ψ'.
         """
         along, force, across, moment = self.pair.fields(self.elements)
-        made = {"x": Component(along, force, 0, 1), "y": Component(across, moment, 1, 2)}
+        components = {"x": Component(along, force, 0, 1), "y": Component(across, moment, 1, 2)}
         if self.dim == 3:
-            made["z"] = Component(across, moment, 3, 2, sign=-1.0)
-            made["turn"] = Component(*self.pair.torsion(self.elements), 5, 1, scale=1.0 / self.step)
-        return made
+            components["z"] = Component(across, moment, 3, 2, sign=-1.0)
+            components["turn"] = Component(*self.pair.torsion(self.elements), 5, 1, scale=1.0 / self.step)
+        return components
 
     @property
     def displacements(self) -> tuple[str, ...]:

@@ -47,18 +47,18 @@ def line_stresses(mesh: LineMesh, section: Section, local: np.ndarray) -> dict[s
     ``T d/2J`` at the surface.
     """
     rows = mesh.stresses(local)
-    made = {name: StressField("N" if k == "x" else "N m", rows[k]) for k, name in _FORCES[mesh.dim].items()}
+    stresses = {name: StressField("N" if k == "x" else "N m", rows[k]) for k, name in _FORCES[mesh.dim].items()}
     constants = {"y": (section.fibre, section.second_moment), "z": (section.fibre_z, section.second_moment_y)}
     for k in mesh.transverse:
         fibre, second = constants[k]
         if fibre is not None and second is not None:
             name = "axial_stress" if mesh.dim == 2 else f"axial_stress_{k}"
-            made |= _at_fibres(name, rows["x"] / section.area, -mesh.components[k].sign * fibre / second * rows[k])
+            stresses |= _at_fibres(name, rows["x"] / section.area, -mesh.components[k].sign * fibre / second * rows[k])
     if mesh.dim == 3 and section.diameter is not None:
         radius = section.diameter / 2.0
         shear = radius / section.in_space("torsion_constant") * rows["turn"]
-        made["torsional_shear_stress"] = StressField("Pa", shear)
-    return made
+        stresses["torsional_shear_stress"] = StressField("Pa", shear)
+    return stresses
 
 
 def _at_fibres(name: str, mean: sparse.csr_array, bending: sparse.csr_array) -> dict[str, StressField]:

@@ -65,8 +65,8 @@ def _by_modes(elasticity: Elasticity, inertia: Inertia, ratios: np.ndarray) -> s
         J=sparse.csr_array(sparse.block_array([[None, -strain.T], [strain, None]])),
         kinetic=np.arange(size + stresses) < size,
     )
-    found = modes(system, len(ratios))
-    if len(found.frequencies) < len(ratios):
-        raise ValueError(f"damping has {len(ratios)} ratios, the body has only {len(found.frequencies)} modes")
-    root = mass @ found.shapes[:size].real * np.sqrt(2.0 * ratios * found.frequencies)
+    lowest = modes(system, len(ratios))
+    if len(lowest.frequencies) < len(ratios):
+        raise ValueError(f"damping has {len(ratios)} ratios, the body has only {len(lowest.frequencies)} modes")
+    root = mass @ lowest.shapes[:size].real * np.sqrt(2.0 * ratios * lowest.frequencies)
     return sparse.csr_array(root @ root.T)

@@ -92,9 +92,9 @@ class Anisotropic:
 
 def isotropic_compliance(young: float, poisson: float, shear: float) -> Array:
     """S (6, 6) [1/Pa] of E, ν and G."""
-    made = np.diag([1.0 / young] * 3 + [1.0 / shear] * 3)
-    made[:3, :3] -= poisson / young * (1.0 - np.eye(3))
-    return made
+    compliance = np.diag([1.0 / young] * 3 + [1.0 / shear] * 3)
+    compliance[:3, :3] -= poisson / young * (1.0 - np.eye(3))
+    return compliance
 
 
 def _refuse_indefinite(matrix: Array) -> None:
@@ -145,13 +145,13 @@ def checked_compliance(name: str, material: Elastic, plane: str | None) -> Array
     whole = material.compliance
     if plane is not None and np.any(whole[np.ix_(IN_PLANE, (3, 4))] != 0.0):
         raise ValueError(f"{name} must have the x-y plane as a plane of symmetry for plane={plane!r}")
-    made = whole if plane is None else plane_compliance(whole, plane)
-    size = np.sqrt(np.abs(made.diagonal()))
-    values = np.linalg.eigvalsh(made / np.outer(size, size))
+    reduced = whole if plane is None else plane_compliance(whole, plane)
+    size = np.sqrt(np.abs(reduced.diagonal()))
+    values = np.linalg.eigvalsh(reduced / np.outer(size, size))
     if not values[0] > INCOMPRESSIBLE * values[-1]:
         raise ValueError(
             f"{name} must be compressible: its compliance is singular (lowest over largest eigenvalue "
             f"{values[0] / values[-1]:.0e}), as that of poisson = 0.5, where the pressure follows from no strain; take "
             "poisson up to 0.4999, or plane='stress'"
         )
-    return made
+    return reduced

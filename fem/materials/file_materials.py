@@ -23,15 +23,15 @@ def file_materials(contents: MeshContents) -> dict[str, Material]:
 
 
 def _material(name: str, contents: MeshContents) -> Material:
-    found = _found(name, contents)
-    if found.refused:
+    given = _found(name, contents)
+    if given.refused:
         raise ValueError(
-            f"material {name!r} of the mesh must be isotropic and constant, got {found.refused}: give material="
+            f"material {name!r} of the mesh must be isotropic and constant, got {given.refused}: give material="
         )
-    lacking = [word for word, value in (("*DENSITY", found.density), ("*ELASTIC", found.young)) if value is None]
-    if lacking or found.density is None or found.young is None:
+    lacking = [word for word, value in (("*DENSITY", given.density), ("*ELASTIC", given.young)) if value is None]
+    if lacking or given.density is None or given.young is None:
         raise ValueError(f"material {name!r} of the mesh must have {' and '.join(lacking)}: give material=")
-    return Material(young=found.young, density=found.density, poisson=found.poisson)
+    return Material(young=given.young, density=given.density, poisson=given.poisson)
 
 
 def _found(name: str, contents: MeshContents) -> FileMaterial:
@@ -47,9 +47,9 @@ def _found(name: str, contents: MeshContents) -> FileMaterial:
 def file_densities(contents: MeshContents) -> dict[str, float] | None:
     """Densities by the names of regions of cells, or None where the file does not say all of them."""
     materials = {key.upper(): material for key, material in contents.materials.items()}
-    found = {region: materials.get(name.upper(), FileMaterial()).density for region, name in contents.sections}
-    known = {region: density for region, density in found.items() if density is not None}
-    return known if known and len(known) == len(found) else None
+    densities = {region: materials.get(name.upper(), FileMaterial()).density for region, name in contents.sections}
+    known = {region: density for region, density in densities.items() if density is not None}
+    return known if known and len(known) == len(densities) else None
 
 
 def element_notes(contents: MeshContents) -> list[str]:

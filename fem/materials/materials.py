@@ -88,10 +88,10 @@ class Section:
         rectangle = self.width is not None or self.height is not None
         if circle + rectangle > 1 or ((circle or rectangle) and any(getattr(self, name) for name in _UNITS)):
             raise ValueError("a section takes diameter=, or width= and height=, or area= and second_moment=: only one")
-        made = self._circle() if circle else self._rectangle() if rectangle else self._given()
-        if made.get("polar_moment") is None and made.get("second_moment_y") is not None:
-            made["polar_moment"] = made["second_moment"] + made["second_moment_y"]
-        for name, value in made.items():
+        constants = self._circle() if circle else self._rectangle() if rectangle else self._given()
+        if constants.get("polar_moment") is None and constants.get("second_moment_y") is not None:
+            constants["polar_moment"] = constants["second_moment"] + constants["second_moment_y"]
+        for name, value in constants.items():
             object.__setattr__(self, name, value)
 
     def _circle(self) -> dict[str, Any]:

@@ -47,9 +47,9 @@ def box_mesh(lengths: Sequence[float], counts: Sequence[int], *, simplices: bool
         raise ValueError(f"lengths and counts must be two or three each, got {len(lengths)} and {len(counts)}")
     sizes = [check.positive("lengths", x, "m") for x in lengths]
     grid = [np.linspace(0.0, x, check.count("counts", n) + 1) for x, n in zip(sizes, counts, strict=True)]
-    made = (skfem.MeshQuad if len(sizes) == 2 else skfem.MeshHex).init_tensor(*grid)
+    mesh = (skfem.MeshQuad if len(sizes) == 2 else skfem.MeshHex).init_tensor(*grid)
     if simplices:
-        made = made.to_meshtri() if len(sizes) == 2 else made.to_meshtet()
+        mesh = mesh.to_meshtri() if len(sizes) == 2 else mesh.to_meshtet()
     at = lambda i, x: lambda points: np.abs(points[i] - x) < 1e-9 * sizes[i]  # noqa: E731 - one test for each side
     ends = [(i, x) for i, size in enumerate(sizes) for x in (0.0, size)]
-    return made.with_boundaries({name: at(*end) for name, end in zip(SIDES, ends, strict=False)})
+    return mesh.with_boundaries({name: at(*end) for name, end in zip(SIDES, ends, strict=False)})

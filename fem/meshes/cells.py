@@ -65,16 +65,16 @@ class Cell(Memo):
         """scikit-fem's number of each node."""
         theirs = np.array(self.element().doflocs)
         apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
-        found: list[int] = apart.argmin(axis=1).tolist()
-        assert np.all(apart.min(axis=1) < 1e-12) and len(set(found)) == len(theirs)
-        return found
+        order: list[int] = apart.argmin(axis=1).tolist()
+        assert np.all(apart.min(axis=1) < 1e-12) and len(set(order)) == len(theirs)
+        return order
 
     def shapes(self, points: Array) -> tuple[Array, Array]:
         """Shape functions (nodes, q) and their gradients (nodes, dim, q) at reference points (dim, q)."""
         element = self.element()
-        found = [element.lbasis(points, i) for i in self._order]
+        functions = [element.lbasis(points, i) for i in self._order]
         ones = np.ones(points.shape[1])
-        return np.array([v * ones for v, _ in found]), np.array([np.asarray(g) * ones for _, g in found])
+        return np.array([v * ones for v, _ in functions]), np.array([np.asarray(g) * ones for _, g in functions])
 
     def quadrature(self, order: int) -> tuple[Array, Array]:
         """Points (dim, q) and weights (q,) on the reference cell."""

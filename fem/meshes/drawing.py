@@ -50,17 +50,17 @@ def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Ar
     By blocks: ``own`` (nodes, q) or (k, nodes, q), the polynomials through the points of a cell at all its nodes; the
     first of these points; ``corners`` (k, corners) of the smooth field, which is a mean of these at other nodes.
     """
-    made = []
+    values = []
     for b, local in shown.pieces:
         pick = list(local)
         means = corner_means(mesh.blocks[b].kind)[pick]
-        made.append(NodeValues(int(firsts[b]), own[b][..., pick, :], corners[b], means))
-    return tuple(made)
+        values.append(NodeValues(int(firsts[b]), own[b][..., pick, :], corners[b], means))
+    return tuple(values)
 
 
 def corner_means(kind: Cell) -> Array:
     """Each node as the mean of some corners, (nodes, corners)."""
-    made = np.zeros((len(kind.nodes), kind.corners))
+    means = np.zeros((len(kind.nodes), kind.corners))
     for i, of in enumerate(kind.nodes):
-        made[i, list(of)] = 1.0 / len(of)
-    return made
+        means[i, list(of)] = 1.0 / len(of)
+    return means

@@ -46,13 +46,13 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None) ->
     blocks = tuple(Block(CELLS[name], fresh[nodes]) for name, nodes in chosen)
     blocks = righted(points[used], blocks, each=isinstance(mesh, skfem.Mesh))
     sets = {name: _renumbered(s, fresh) for name, s in {**_meshio_sets(given, parts, chosen), **named}.items()}
-    made = SolidMesh(points[used], blocks, sets, used)
-    refuse_twins(made)
-    refuse_overlaps(made)
-    _refuse_loose(made, [(name, fresh[nodes]) for name, nodes in parts])
-    refuse_hanging(made)
-    refuse_pieces(made)
-    return made.elevated() if degree == 2 and made.degree == 1 else made
+    mesh_read = SolidMesh(points[used], blocks, sets, used)
+    refuse_twins(mesh_read)
+    refuse_overlaps(mesh_read)
+    _refuse_loose(mesh_read, [(name, fresh[nodes]) for name, nodes in parts])
+    refuse_hanging(mesh_read)
+    refuse_pieces(mesh_read)
+    return mesh_read.elevated() if degree == 2 and mesh_read.degree == 1 else mesh_read
 
 
 def _parts(given: meshio.Mesh) -> list[Part]:
@@ -91,15 +91,15 @@ def _chosen(parts: Iterable[Part], plane: bool) -> list[Part]:
     if top < (2 if plane else 3):
         hint = "; plane='stress' or plane='strain' makes a plane body of surface cells" if top == 2 else ""
         raise ValueError(f"mesh must have {'surface' if plane else 'volume'} cells, got {words}{hint}")
-    made: dict[str, list[Array]] = {}
+    nodes_by_kind: dict[str, list[Array]] = {}
     for name, nodes in held:
         if dimension(name) == top:
-            made.setdefault(name, []).append(nodes)
+            nodes_by_kind.setdefault(name, []).append(nodes)
     known = [c.name for c in CELLS.values() if c.dim == top]
-    unknown = [name for name in made if name not in known]
+    unknown = [name for name in nodes_by_kind if name not in known]
     if unknown:
         raise ValueError(f"mesh must have cells of type {', '.join(known)}, got {', '.join(unknown)}")
-    return [(name, np.vstack(nodes)) for name, nodes in made.items()]
+    return [(name, np.vstack(nodes)) for name, nodes in nodes_by_kind.items()]
 
 
 def _refuse_degree(names: list[str], degree: int | None) -> None:
@@ -152,20 +152,20 @@ def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
 
 def _meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
     """Named sets: the numbered groups of a format (gmsh's physical groups, …), cell sets, and point sets, of meshio."""
-    found: dict[str, list[tuple[int, Array]]] = {}
+    members_by_name: dict[str, list[tuple[int, Array]]] = {}
     for key in NUMBERED:
         for b, tag, name in _numbered_groups(given, key, parts):
-            found.setdefault(name, []).append((b, np.flatnonzero(given.cell_data[key][b] == tag)))
+            members_by_name.setdefault(name, []).append((b, np.flatnonzero(given.cell_data[key][b] == tag)))
     for name, members in given.cell_sets.items():
-        if name not in found and not name.startswith("gmsh:"):
+        if name not in members_by_name and not name.startswith("gmsh:"):
             numbered = [(b, np.asarray(m, dtype=int)) for b, m in enumerate(members) if m is not None and len(m)]
-            found[name] = numbered
-    made = {name: _cell_set(members, parts, chosen) for name, members in found.items()}
+            members_by_name[name] = numbered
+    named = {name: _cell_set(members, parts, chosen) for name, members in members_by_name.items()}
     for name, nodes in {**given.point_sets, **_tagged_points(given)}.items():
         numbers = np.asarray(nodes)
         numbers = np.flatnonzero(numbers) if numbers.dtype == bool else numbers.astype(int)
-        made.setdefault(name, NamedSet(_pairs([], 2), _pairs([], 4), numbers))
-    return made
+        named.setdefault(name, NamedSet(_pairs([], 2), _pairs([], 4), numbers))
+    return named
 
 
 def _numbered_groups(given: meshio.Mesh, key: str, parts: list[Part]) -> list[tuple[int, int, str]]:
@@ -178,11 +178,11 @@ def _numbered_groups(given: meshio.Mesh, key: str, parts: list[Part]) -> list[tu
     names = _names_of_tags(given, key)
     dim = [dimension(kind) for kind, _ in parts]
     bare = {(t, dim[b]) for b, t in own if not names(t, dim[b])}
-    made = []
+    groups = []
     for b, t in own:
         alone = len([1 for tag, _ in bare if tag == t]) == 1
-        made += [(b, t, n) for n in names(t, dim[b]) or [str(t) if alone else f"{KINDS[dim[b]]} {t}"]]
-    return made
+        groups += [(b, t, n) for n in names(t, dim[b]) or [str(t) if alone else f"{KINDS[dim[b]]} {t}"]]
+    return groups
 
 
 def _names_of_tags(given: meshio.Mesh, key: str) -> Callable[[int, int], list[str]]:
@@ -239,14 +239,14 @@ def _renumbered(given: NamedSet, fresh: Array) -> NamedSet:
 def _sorted_corners(facets: Array) -> Array:
     """Corners (k, 4) ascending, with those that are −1 behind."""
     last = np.iinfo(facets.dtype).max
-    found = np.sort(np.where(facets < 0, last, facets), axis=1)
-    return np.where(found == last, -1, found)
+    corners = np.sort(np.where(facets < 0, last, facets), axis=1)
+    return np.where(corners == last, -1, corners)
 
 
 def _of_skfem(mesh: skfem.Mesh) -> tuple[meshio.Mesh, dict[str, NamedSet]]:
     """A mesh of scikit-fem, with its boundaries and subdomains."""
-    made = to_meshio(mesh)
-    plain = meshio.Mesh(made.points, made.cells)
+    converted = to_meshio(mesh)
+    plain = meshio.Mesh(converted.points, converted.cells)
     named = {}
     for name, cells in (mesh.subdomains or {}).items():
         numbers = np.asarray(cells, dtype=int)

@@ -57,8 +57,8 @@ def region(mesh: SolidMesh, name: str, given: object) -> Region:
     if isinstance(given, Region):
         return given
     if isinstance(given, str):
-        found = check.lookup("region", given, mesh.sets, f"{name}: the mesh")
-        return _from_set(mesh, given, found)
+        named = check.lookup("region", given, mesh.sets, f"{name}: the mesh")
+        return _from_set(mesh, given, named)
     if callable(given):
         mask = np.asarray(check.asked(name, given, mesh.points.T))
         if mask.shape != (len(mesh.points),) or mask.dtype != bool:
@@ -110,14 +110,14 @@ def _from_facets(mesh: SolidMesh, name: str, corners: Array) -> Region:
     inverse = inverse.ravel()
     owner = np.full(len(keys), -1)
     owner[inverse[: len(f.corners)][::-1]] = np.arange(len(f.corners))[::-1]
-    found = owner[inverse[len(f.corners) :]]
-    lost = np.flatnonzero(found < 0)
+    owners = owner[inverse[len(f.corners) :]]
+    lost = np.flatnonzero(owners < 0)
     if lost.size:
         raise ValueError(
             f"region {name!r} must have facets of cells of the mesh, got {lost.size} of {len(corners)} that are none, "
             f"the first with points at {mesh.points[corners[lost[0]][corners[lost[0]] >= 0]].tolist()} m"
         )
-    places = f.places[np.unique(found)]
+    places = f.places[np.unique(owners)]
     return Region(
         name,
         np.unique(np.concatenate([nodes.ravel() for _, nodes, _ in facet_groups(mesh, places)])),

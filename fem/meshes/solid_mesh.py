@@ -161,7 +161,7 @@ def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> 
 
     Raises ValueError, naming them, for cells that are flat, folded, or turned inside out among others.
     """
-    made = []
+    blocks_righted = []
     for block in blocks:
         kind = block.kind
         slopes = np.concatenate([table(kind.name, order)[1] for order in {kind.stress, kind.mass}], axis=2)
@@ -188,16 +188,16 @@ def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> 
                 f"mesh must have no inverted cells, got {kind.name} cells that are turned inside out or folded (their "
                 f"Jacobian is not positive at every point): {listed(wrong)}{hint}"
             )
-        made.append(block)
-    return tuple(made)
+        blocks_righted.append(block)
+    return tuple(blocks_righted)
 
 
 def facet_groups(mesh: SolidMesh, places: Array) -> list[tuple[Cell, Array, Array]]:
     """Facets by the cells and the side they are of: kind, nodes (k, nodes), and which of ``places`` they are."""
-    made = []
+    groups = []
     for b, number in np.unique(places[:, [0, 2]], axis=0):
         pick = np.flatnonzero((places[:, 0] == b) & (places[:, 2] == number))
         block = mesh.blocks[b]
         kind, local = block.kind.facet(int(number))
-        made.append((kind, block.nodes[places[pick, 1]][:, local], pick))
-    return made
+        groups.append((kind, block.nodes[places[pick, 1]][:, local], pick))
+    return groups

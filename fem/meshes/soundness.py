@@ -38,8 +38,8 @@ def refuse_pieces(mesh: SolidMesh) -> None:
 
 def _nodes(mesh: SolidMesh, cells: Array) -> Array:
     """Nodes of cells (numbers), with repetitions."""
-    found = [block.nodes[cells[(cells >= a) & (cells < b)] - a].ravel() for block, a, b in _spans(mesh)]
-    return np.concatenate(found)
+    nodes = [block.nodes[cells[(cells >= a) & (cells < b)] - a].ravel() for block, a, b in _spans(mesh)]
+    return np.concatenate(nodes)
 
 
 def _spans(mesh: SolidMesh) -> list[tuple[Block, int, int]]:
@@ -79,15 +79,15 @@ def refuse_overlaps(mesh: SolidMesh) -> None:
 
 def _way_round(mesh: SolidMesh) -> Array:
     """+1 or −1 for each facet, as its corners go round seen from outside of its cell; cells on both sides differ."""
-    made = []
+    ways = []
     for block in mesh.blocks:
         for facet in FACETS[block.kind.shape]:
             corners = block.nodes[:, list(facet)]
             first = corners.argmin(axis=1)[:, None] + np.array([1, -1])
             after, before = np.take_along_axis(corners, first % corners.shape[1], axis=1).T
             ends = np.where(corners[:, 0] < corners[:, 1], 1.0, -1.0)
-            made.append(ends if corners.shape[1] == 2 else np.where(after < before, 1.0, -1.0))
-    return np.concatenate(made)
+            ways.append(ends if corners.shape[1] == 2 else np.where(after < before, 1.0, -1.0))
+    return np.concatenate(ways)
 
 
 def _named(mesh: SolidMesh, cells: Array) -> str:
@@ -107,8 +107,8 @@ def refuse_hanging(mesh: SolidMesh) -> None:
         centre = at.mean(axis=1)
         radius = np.linalg.norm(at - centre[:, None], axis=2).max(axis=1)
         lists = KDTree(mesh.points[nodes]).query_ball_point(centre, radius * (1.0 + TOUCHING))
-        facet = np.repeat(np.arange(len(simplex)), [len(found) for found in lists])
-        node = nodes[np.concatenate([np.asarray(found, dtype=int) for found in lists])]
+        facet = np.repeat(np.arange(len(simplex)), [len(hanging) for hanging in lists])
+        node = nodes[np.concatenate([np.asarray(hanging, dtype=int) for hanging in lists])]
         other = np.all(corners[facet] != node[:, None], axis=1)
         facet, node = facet[other], node[other]
         hit = _on(at[facet], mesh.points[node], corners=mesh.points[corners[facet]])

@@ -29,19 +29,19 @@ def plate_inertia(model: PlateModel) -> Inertia:
         mass = (area * model.densities[number][:, None] * t).ravel()
         spin = (mass.reshape(area.shape) * t**2 / 12.0).ravel() if model.rotary else np.zeros_like(mass)
         X = np.pad(points.reshape(-1, 2), [(0, 0), (0, 1)])
-        found = model.sampled(b, cells, points)
-        phi = found.x, found.y, found.w
+        fields = model.sampled(b, cells, points)
+        phi = fields.x, fields.y, fields.w
         whole = whole + mass.sum()
         first += mass @ X
         second += X.T @ (mass[:, None] * X)
         second[2, 2] += spin.sum()
         shape_first += np.array([p.T @ mass for p in phi])
         lever += np.array([(p.T @ (mass[:, None] * X)).T for p in phi])
-        for i, beta in enumerate(found.turn):
+        for i, beta in enumerate(fields.turn):
             lever[i, 2] -= beta.T @ spin
         _add_pairs(pair, phi, mass)
         if model.rotary:
-            _add_pairs(pair, found.turn, spin)
+            _add_pairs(pair, fields.turn, spin)
     for i in range(3):
         pair[i][i] = sparse.csr_array(0.5 * (pair[i][i] + pair[i][i].T))
     s = spins(3)

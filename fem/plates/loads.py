@@ -23,10 +23,10 @@ def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort
     load = given if isinstance(given, Load) else Load(given)
     if load.on == "volume":
         raise ValueError(f"load {name!r} on a plate must be on='surface' or None: it has cells and edges, no volume")
-    found = region(model.mesh, f"load {name!r}", load.region)
-    if found.kind == "nodes":
+    loaded = region(model.mesh, f"load {name!r}", load.region)
+    if loaded.kind == "nodes":
         raise ValueError(f"load {name!r} must be on a region with cells or edges, got none")
-    owner, measures, rows, at = _means(model, found, load.uniform)
+    owner, measures, rows, at = _means(model, loaded, load.uniform)
     mean = sparse.coo_array((measures, (owner, np.arange(len(owner)))), (int(owner.max()) + 1, len(owner))).tocsr()
     whole = np.asarray(mean.sum(axis=1)).ravel()
     mean = sparse.diags_array(1.0 / whole) @ mean
@@ -35,14 +35,14 @@ def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort
     order = (np.arange(count)[:, None] + count * np.arange(3)).ravel()
     stacked = sparse.vstack(values).tocsr()[order]
     positions = np.pad(mean @ at, [(0, 0), (0, 1)])
-    top = np.tile([0.0, 0.0, 1.0], (count, 1)) if found.kind == "volume" else None
+    top = np.tile([0.0, 0.0, 1.0], (count, 1)) if loaded.kind == "volume" else None
     return LoadPort(positions, sparse.csr_array(stacked @ shapes), whole, top)
 
 
-def _means(model: PlateModel, found: Region, uniform: bool) -> tuple[Any, Any, tuple[Any, Any, Any], Any]:
+def _means(model: PlateModel, loaded: Region, uniform: bool) -> tuple[Any, Any, tuple[Any, Any, Any], Any]:
     """Samples of cells or edges: the one of each, its area or length, rows of the displacement, positions."""
     owner, measures, rows, at, start = [], [], [], [], 0
-    samples = _cells(model, found) if found.kind == "volume" else edge_samples(model, found.facets)
+    samples = _cells(model, loaded) if loaded.kind == "volume" else edge_samples(model, loaded.facets)
     for b, cells, points, measure in samples:
         if not len(cells):
             continue
@@ -57,10 +57,10 @@ def _means(model: PlateModel, found: Region, uniform: bool) -> tuple[Any, Any, t
     return np.zeros_like(of) if uniform else of, np.concatenate(measures), (*stacked,), np.vstack(at)
 
 
-def _cells(model: PlateModel, found: Region) -> list[Any]:
-    chosen = [found.cells[found.cells[:, 0] == b, 1] for b in range(len(model.mesh.blocks))]
-    made = []
+def _cells(model: PlateModel, loaded: Region) -> list[Any]:
+    chosen = [loaded.cells[loaded.cells[:, 0] == b, 1] for b in range(len(model.mesh.blocks))]
+    samples = []
     for b, cells, points, area in model.pieces(MASS):
         mine = np.isin(cells, chosen[b])
-        made.append((b, cells[mine], points[mine], area[mine]))
-    return made
+        samples.append((b, cells[mine], points[mine], area[mine]))
+    return samples

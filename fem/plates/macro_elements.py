@@ -56,10 +56,10 @@ class Macro:
     def rule(self, points: Array, weights: Array) -> tuple[Array, Array]:
         """A quadrature rule of the unit triangle, points (2, q), on all pieces: points (k, cq, 2) and weights."""
         shares = np.vstack([1.0 - points.sum(axis=0), points])
-        made = np.einsum("kcai,aq->kcqi", self.pieces, shares)
+        positions = np.einsum("kcai,aq->kcqi", self.pieces, shares)
         measures = 2.0 * areas(self.pieces)[..., None] * weights
         k = len(self.pieces)
-        return made.reshape(k, -1, 2), measures.reshape(k, -1)
+        return positions.reshape(k, -1, 2), measures.reshape(k, -1)
 
 
 def areas(triangles: Array) -> Array:
@@ -82,7 +82,7 @@ def macro(corners: Array, normals: Array) -> Macro:
     ends = np.roll(corners, -1, axis=1)
     pieces = np.stack([corners, ends, centre], axis=2)
     unit = np.eye(4 * c)
-    made = np.empty((k, c, 10, 4 * c))
+    coefficients = np.empty((k, c, 10, 4 * c))
     for i in range(c):
         j, d = (i + 1) % c, np.einsum("kai,ki->ka", barycentric_slopes(pieces[:, i]), normals[:, i])
         first = [_along(unit, i, corners[:, i], to) for to in (ends[:, i], centre[:, i])]
@@ -91,9 +91,9 @@ def macro(corners: Array, normals: Array) -> Macro:
         own |= dict(zip([(2, 1, 0), (2, 0, 1), (1, 2, 0), (0, 2, 1)], first + second, strict=True))
         own[1, 1, 1] = _middle(own, unit[3 * c + i], d)
         for place, key in enumerate(CUBIC[:7]):
-            made[:, i, place] = own[key]
-    _join(made, corners, centre[:, 0])
-    return Macro(pieces, made)
+            coefficients[:, i, place] = own[key]
+    _join(coefficients, corners, centre[:, 0])
+    return Macro(pieces, coefficients)
 
 
 def _centre(corners: Array) -> Array:
@@ -120,27 +120,27 @@ def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> A
     return 2.0 * (rest / d[:, 2:] - 0.25 * own[2, 0, 1] - 0.25 * own[0, 2, 1])
 
 
-def _join(made: Array, corners: Array, centre: Array) -> None:
+def _join(coefficients: Array, corners: Array, centre: Array) -> None:
     """The coefficients near the centre, by C¹ across the inner edges: V_{i+1} = a V_{i−1} + b V_i + e C."""
     c = corners.shape[1]
     inner = []
     for i in range(c):
         p, n = (i - 1) % c, (i + 1) % c
         a, b, e = _weights(np.stack([corners[:, p], corners[:, i], centre], axis=1), corners[:, n])
-        inner.append((made[:, i, 5] - a * made[:, p, 5] - b * made[:, i, 4]) / e)
+        inner.append((coefficients[:, i, 5] - a * coefficients[:, p, 5] - b * coefficients[:, i, 4]) / e)
         if i == 1:
             turn = a, b, e
     a, b, e = turn
     top = (inner[2] - a * inner[0] - b * inner[1]) / e
     for i in range(c):
-        made[:, i, 7], made[:, i, 8], made[:, i, 9] = inner[i], inner[(i + 1) % c], top
+        coefficients[:, i, 7], coefficients[:, i, 8], coefficients[:, i, 9] = inner[i], inner[(i + 1) % c], top
 
 
 def _weights(triangles: Array, points: Array) -> tuple[Array, ...]:
     """Barycentric coordinates of points (k, 2) in triangles (k, 3, 2), each (k, 1)."""
-    made = np.einsum("kai,ki->ka", barycentric_slopes(triangles), points - triangles[:, 2])
-    made[:, 2] += 1.0
-    return tuple(made[:, a : a + 1] for a in range(3))
+    weights = np.einsum("kai,ki->ka", barycentric_slopes(triangles), points - triangles[:, 2])
+    weights[:, 2] += 1.0
+    return tuple(weights[:, a : a + 1] for a in range(3))
 
 
 def _power(weights: Array, exponents: tuple[tuple[int, int, int], ...]) -> Array:
@@ -158,23 +158,23 @@ def _value(weights: Array, slopes: Array) -> Array:
 
 
 def _gradient(weights: Array, slopes: Array) -> Array:
-    made = np.zeros((*weights.shape[:2], 2, 10))
+    gradient = np.zeros((*weights.shape[:2], 2, 10))
     lower = _power(weights, QUADRATIC)
     for place, exponent in enumerate(QUADRATIC):
         for a in range(3):
-            made[..., CUBIC.index(_raised(exponent, a))] += 3.0 * lower[..., place, None] * slopes[..., a, :]
-    return made
+            gradient[..., CUBIC.index(_raised(exponent, a))] += 3.0 * lower[..., place, None] * slopes[..., a, :]
+    return gradient
 
 
 def _hessian(weights: Array, slopes: Array) -> Array:
-    made = np.zeros((*weights.shape[:2], 3, 10))
+    hessian = np.zeros((*weights.shape[:2], 3, 10))
     for place, exponent in enumerate(LINEAR):
         for a in range(3):
             for b in range(3):
                 column = CUBIC.index(_raised(_raised(exponent, a), b))
                 for row, (i, j) in enumerate(HESSIAN):
-                    made[..., row, column] += 6.0 * weights[..., place] * slopes[..., a, i] * slopes[..., b, j]
-    return made
+                    hessian[..., row, column] += 6.0 * weights[..., place] * slopes[..., a, i] * slopes[..., b, j]
+    return hessian
 
 
 def _raised(exponent: tuple[int, ...], at: int) -> tuple[int, int, int]:

@@ -78,12 +78,12 @@ class PlateModel(Memo):
     @once
     def middles(self) -> Array:
         """The node in the middle of each edge (E,)."""
-        f, made = self.mesh.facets, np.zeros(len(self.edges), dtype=int)
+        f, middles = self.mesh.facets, np.zeros(len(self.edges), dtype=int)
         for b, block in enumerate(self.mesh.blocks):
             c = block.kind.corners
             mine = f.places[:, 0] == b
-            made[f.label[mine]] = block.nodes[f.places[mine, 1], c + f.places[mine, 2]]
-        return made
+            middles[f.label[mine]] = block.nodes[f.places[mine, 1], c + f.places[mine, 2]]
+        return middles
 
     @once
     def normals(self) -> Array:
@@ -128,7 +128,7 @@ class PlateModel(Memo):
     @once
     def macros(self) -> tuple[tuple[Macro, Array], ...]:
         """Deflections of the cells of each block, and their coordinates (k, 4c)."""
-        made = []
+        macros = []
         for b, block in enumerate(self.mesh.blocks):
             corners, count, label = block.corners(), block.kind.corners, self.edges_of(b)
             cells = macro(self.mesh.points[corners], self.normals[label])
@@ -136,8 +136,8 @@ class PlateModel(Memo):
             scale[[i for i in range(4 * count) if i >= 3 * count or i % 3]] = 1.0 / self.length
             scaled = Macro(cells.pieces, cells.coefficients * scale)
             of = np.hstack([self.at_corners(corners).reshape(len(corners), -1), self.at_edges(label)])
-            made.append((scaled, of))
-        return tuple(made)
+            macros.append((scaled, of))
+        return tuple(macros)
 
     def sampled(self, block: int, cells: Array, points: Array) -> Sampled:
         """The fields at points (k, q, 2) of cells (k,) of a block; rows cell by cell."""
@@ -175,8 +175,8 @@ class PlateModel(Memo):
     @once
     def densities(self) -> Array:
         """ρ of all cells (cells,) [kg/m³]."""
-        made = np.array([m.density for m in self.solid.materials.values()])[self.solid.material_of]
-        return np.asarray(made)
+        densities = np.array([m.density for m in self.solid.materials.values()])[self.solid.material_of]
+        return np.asarray(densities)
 
     @once
     def moment_points(self) -> list[tuple[int, Array, Array, Array]]:
@@ -187,8 +187,8 @@ class PlateModel(Memo):
     @once
     def moment_cells(self) -> Array:
         """The cell of each point of the moments, all cells counted through (p,)."""
-        found = [np.repeat(self.numbered(b, cells), area.shape[1]) for b, cells, _, area in self.moment_points]
-        return np.concatenate(found)
+        numbers = [np.repeat(self.numbered(b, cells), area.shape[1]) for b, cells, _, area in self.moment_points]
+        return np.concatenate(numbers)
 
     @once
     def moment_areas(self) -> Array:
@@ -198,7 +198,7 @@ class PlateModel(Memo):
     @once
     def curvature(self) -> Any:
         """Areas times κ = −sym ∇β (κ_xx, κ_yy, 2κ_xy) at the points of the moments, (3p, size)."""
-        made = []
+        blocks = []
         for b, cells, points, area in self.moment_points:
             deflection, of = self.macros[b]
             own = Macro(deflection.pieces[cells], deflection.coefficients[cells])
@@ -212,8 +212,8 @@ class PlateModel(Memo):
                     sheared = np.zeros((*slopes.shape[:2], 3, nodes.shape[1]))
                     sheared[:, :, i], sheared[:, :, 2] = slopes[..., i], slopes[..., 1 - i]
                     rows = rows + _rows(_merged(sheared), self.shearing + 2 * nodes + i, self.size)
-            made.append(rows)
-        return sparse.csr_array(sparse.vstack(made))
+            blocks.append(rows)
+        return sparse.csr_array(sparse.vstack(blocks))
 
     @once
     def membrane(self) -> Any:
@@ -230,11 +230,11 @@ class PlateModel(Memo):
     @once
     def shear_cells(self) -> Array:
         """The cell of each point of the shear forces (p,)."""
-        found = [
+        numbers = [
             np.repeat(self.numbered(b, np.arange(len(p.weights))), p.weights.shape[1])
             for b, p in enumerate(self.shear_points)
         ]
-        return np.concatenate([np.zeros(0, dtype=int), *found])
+        return np.concatenate([np.zeros(0, dtype=int), *numbers])
 
     @once
     def shear_areas(self) -> Array:
@@ -244,14 +244,14 @@ class PlateModel(Memo):
     @once
     def shear(self) -> Any:
         """Areas times the shear angles (γ_x, γ_y) at the points of the shear forces, (2p, size)."""
-        made = [sparse.csr_array((0, self.size))]
+        blocks = [sparse.csr_array((0, self.size))]
         for p, block in zip(self.shear_points, self.mesh.blocks, strict=False):
             weighted = p.weights[:, :, None] * p.shapes / self.length
             rows = [_rows(weighted, self.shearing + 2 * block.nodes + i, self.size) for i in range(2)]
             mixed = sparse.vstack(rows).tocsr()
             count = rows[0].shape[0]
-            made.append(mixed[(np.arange(count)[:, None] + count * np.arange(2)).ravel()])
-        return sparse.csr_array(sparse.vstack(made))
+            blocks.append(mixed[(np.arange(count)[:, None] + count * np.arange(2)).ravel()])
+        return sparse.csr_array(sparse.vstack(blocks))
 
     @once
     def strain(self) -> Any:
@@ -277,8 +277,8 @@ class PlateModel(Memo):
 
         2w_x w_y = (w_x + w_y)² − w_x² − w_y².
         """
-        found = [self.sampled(b, cells, points).slopes for b, cells, points, _ in self.moment_points]
-        x, y = (sparse.vstack([f[i] for f in found]).tocsr() for i in range(2))
+        sampled = [self.sampled(b, cells, points).slopes for b, cells, points, _ in self.moment_points]
+        x, y = (sparse.vstack([f[i] for f in sampled]).tocsr() for i in range(2))
         p, cells = len(self.moment_areas), int(self.mesh.starts[-1])
         slopes = sparse.vstack([x, y, x + y]).tocsr()
         share = self.moment_areas / np.bincount(self.moment_cells, self.moment_areas)[self.moment_cells]
@@ -315,6 +315,6 @@ def _widened(rows: Any, before: int, size: int) -> Any:
 
 
 def _diagonal(blocks: Array) -> Any:
-    made = sparse.bsr_array((blocks, np.arange(len(blocks)), np.arange(len(blocks) + 1))).tocsr()
-    made.eliminate_zeros()
-    return made
+    matrix = sparse.bsr_array((blocks, np.arange(len(blocks)), np.arange(len(blocks) + 1))).tocsr()
+    matrix.eliminate_zeros()
+    return matrix

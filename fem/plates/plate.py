@@ -141,22 +141,22 @@ def plate(
     solid = solid_model(read.elevated() if read.degree == 1 else read, material, plane="stress", thickness=1.0)
     correction = check.positive("shear_correction", shear_correction)
     model = plate_model(solid, thickness, theory, rotary=rotary_inertia, correction=correction)
-    basis, found = tied(model, ports or {}, supports)
+    basis, tied_ports = tied(model, ports or {}, supports)
     full = plate_inertia(model)
     is_outside = reference in (None, "mean_axis") and not supports and basis.shape[1] > FILLED
     if is_outside and strain == "von_karman":
-        known = ", ".join(map(repr, found)) or "none yet"
+        known = ", ".join(map(repr, tied_ports)) or "none yet"
         raise ValueError(
             f"reference must be a port to hold for a plate of {basis.shape[1]} coordinates and von Kármán strain "
             f"(ports: {known}): its slopes turn with mean axes, which fills them and is for up to {FILLED}"
         )
-    kept = referred(model, basis, found, inertia=full, reference=reference, held=bool(supports))
+    kept = referred(model, basis, tied_ports, inertia=full, reference=reference, held=bool(supports))
     shapes = sparse.csr_array(basis @ kept)
     elasticity = _elasticity(model, shapes, strain)
     body = Body(
         inertia=_projected(full, shapes),
         elasticity=elasticity,
-        ports={name: port.over(kept) for name, port in found.items()},
+        ports={name: port.over(kept) for name, port in tied_ports.items()},
         loads=load_ports(load_port, model, shapes, loads or {}),
         view=plate_view(model, shapes),
         momenta=momenta,
@@ -165,7 +165,7 @@ def plate(
             model,
             shapes,
             sections or {},
-            {name: port.nodes for name, port in found.items() if port.rigid},
+            {name: port.nodes for name, port in tied_ports.items() if port.rigid},
             quadratic=strain == "von_karman",
         ),
     )

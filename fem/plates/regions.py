@@ -25,40 +25,40 @@ class Place(NamedTuple):
 
 def place_of(model: PlateModel, name: str, given: Any) -> Place:
     """The region of a name, of node numbers or of a function of positions; ``name`` is how errors call it."""
-    found, mesh = region(model.mesh, name, given), model.mesh
-    edges, nodes = [np.zeros(0, dtype=int)], [found.nodes]
+    chosen, mesh = region(model.mesh, name, given), model.mesh
+    edges, nodes = [np.zeros(0, dtype=int)], [chosen.nodes]
     for b, block in enumerate(mesh.blocks):
         of = model.edges_of(b)
-        facets = found.facets[found.facets[:, 0] == b]
-        cells = found.cells[found.cells[:, 0] == b, 1]
+        facets = chosen.facets[chosen.facets[:, 0] == b]
+        cells = chosen.cells[chosen.cells[:, 0] == b, 1]
         edges += [of[facets[:, 1], facets[:, 2]], of[cells].ravel()]
         nodes.append(block.nodes[cells].ravel())
     numbers = np.unique(np.concatenate(edges))
     every = np.unique(np.concatenate([*nodes, model.middles[numbers], model.edges[numbers].ravel()]))
-    return Place(found, every, numbers)
+    return Place(chosen, every, numbers)
 
 
 def samples(model: PlateModel, place: Place) -> list[tuple[int, Array, Array, Array]]:
     """Block, cells (k,), points (k, q, 2), weights (k, q): of cells by mass, of edges by length, of nodes equal."""
-    found, mesh = place.region, model.mesh
-    if found.kind == "volume":
-        chosen = [np.sort(found.cells[found.cells[:, 0] == b, 1]) for b in range(len(mesh.blocks))]
-        made = []
+    region, mesh = place.region, model.mesh
+    if region.kind == "volume":
+        chosen = [np.sort(region.cells[region.cells[:, 0] == b, 1]) for b in range(len(mesh.blocks))]
+        sampled = []
         for b, cells, points, area in model.pieces(MASS):
             mine = np.isin(cells, chosen[b])
             number = model.numbered(b, cells[mine])
             mass = area[mine] * (model.densities * model.thickness)[number][:, None]
-            made.append((b, cells[mine], points[mine], mass))
-        return made
-    if found.kind == "surface":
-        return edge_samples(model, found.facets)
+            sampled.append((b, cells[mine], points[mine], mass))
+        return sampled
+    if region.kind == "surface":
+        return edge_samples(model, region.facets)
     return node_samples(model, place.nodes)
 
 
 def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Array, Array]]:
     """Gauss points on the edges of cells (block, cell, number), with lengths for weights."""
     share, weights = gauss_points(EDGE_POINTS)
-    made = []
+    sampled = []
     for b in np.unique(places[:, 0]):
         own = places[places[:, 0] == b]
         corners = model.mesh.blocks[b].corners()[own[:, 1]]
@@ -66,24 +66,24 @@ def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Arr
         start, end = (model.mesh.points[corners[k, (own[:, 2] + i) % c]] for i in range(2))
         points = start[:, None] + share[:, None] * (end - start)[:, None]
         length = np.linalg.norm(end - start, axis=1)
-        made.append((int(b), own[:, 1], points, length[:, None] * weights))
-    return made
+        sampled.append((int(b), own[:, 1], points, length[:, None] * weights))
+    return sampled
 
 
 def node_samples(model: PlateModel, nodes: Array) -> list[tuple[int, Array, Array, Array]]:
     """Nodes, each in one of the cells that have it: all fields are continuous."""
-    left, made = np.array(nodes), []
+    left, sampled = np.array(nodes), []
     for b, block in enumerate(model.mesh.blocks):
         cell, place = np.nonzero(np.isin(block.nodes, left))
         numbers, first = np.unique(block.nodes[cell, place], return_index=True)
-        made.append((b, cell[first], model.mesh.points[numbers][:, None], np.ones((len(numbers), 1))))
+        sampled.append((b, cell[first], model.mesh.points[numbers][:, None], np.ones((len(numbers), 1))))
         left = np.setdiff1d(left, numbers)
-    return made
+    return sampled
 
 
 def centre_of(model: PlateModel, place: Place) -> Array:
     """Centre of the samples of a region (3,) [m]."""
-    found = samples(model, place)
-    total = sum(w.sum() for *_, w in found)
-    made = sum(np.einsum("kq,kqi->i", w, x) for _, _, x, w in found) / total
-    return np.append(made, 0.0)
+    sampled = samples(model, place)
+    total = sum(w.sum() for *_, w in sampled)
+    centre = sum(np.einsum("kq,kqi->i", w, x) for _, _, x, w in sampled) / total
+    return np.append(centre, 0.0)

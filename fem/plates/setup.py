@@ -38,20 +38,20 @@ def _thickness(mesh: SolidMesh, given: Any) -> Array:
         return np.full(cells, check.positive("thickness", given, "m"))
     if not given:
         raise ValueError("thickness must be a number [m], or numbers by the names of regions, got none")
-    made = np.zeros(cells)
+    thicknesses = np.zeros(cells)
     for name, value in given.items():
         own = region(mesh, "thickness", name).cells
         if not len(own):
             raise ValueError(f"thickness {name!r} must be of a region of cells, which {name!r} has not")
         numbers = mesh.numbered(own)
-        twice = numbers[made[numbers] > 0.0]
+        twice = numbers[thicknesses[numbers] > 0.0]
         if twice.size:
             raise ValueError(f"thickness of every cell must be one, got two for cells {listed(np.sort(twice))}")
-        made[numbers] = check.positive(f"thickness {name!r}", value, "m")
-    bare = np.flatnonzero(made == 0.0)
+        thicknesses[numbers] = check.positive(f"thickness {name!r}", value, "m")
+    bare = np.flatnonzero(thicknesses == 0.0)
     if bare.size:
         raise ValueError(f"thickness must be given for all cells, none is for cells {listed(bare)}")
-    return made
+    return thicknesses
 
 
 def _refuse_curved(mesh: SolidMesh) -> None:

@@ -40,17 +40,17 @@ def tied(model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support
     _refuse_tied(model, {name: places[name].nodes for name in rigid}, held)
     motions = {name: rigid_motion(model, places[name].nodes) for name in rigid}
     basis, masters = _condensed(model, held, motions)
-    made = {}
+    tied_ports = {}
     for name, place in places.items():
         shape, rotation = _mean(model, place)
         if name in masters:
-            made[name] = Tied(place.nodes, motions[name][1], True, *masters[name])
+            tied_ports[name] = Tied(place.nodes, motions[name][1], True, *masters[name])
         else:
-            made[name] = Tied(place.nodes, centre_of(model, place), False, shape @ basis, rotation @ basis)
+            tied_ports[name] = Tied(place.nodes, centre_of(model, place), False, shape @ basis, rotation @ basis)
     if supports:
         none = sparse.csr_array((3, basis.shape[1]))
-        made[FRAME] = Tied(np.zeros(0, dtype=int), np.zeros(3), False, none, none)
-    return basis, made
+        tied_ports[FRAME] = Tied(np.zeros(0, dtype=int), np.zeros(3), False, none, none)
+    return basis, tied_ports
 
 
 def _is_rigid(name: str, tie: Tie, place: Place) -> bool:
@@ -85,16 +85,16 @@ def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
     centre = model.mesh.points[nodes].mean(axis=0)
     lever = model.mesh.points[nodes] - centre
     radius, l = float(np.linalg.norm(lever, axis=1).max()), model.length
-    made = sparse.lil_array((model.size, 6))
-    made[2 * nodes, 0], made[2 * nodes + 1, 1] = 1.0, 1.0
-    made[2 * nodes, 5], made[2 * nodes + 1, 5] = -lever[:, 1] / radius, lever[:, 0] / radius
+    motion = sparse.lil_array((model.size, 6))
+    motion[2 * nodes, 0], motion[2 * nodes + 1, 1] = 1.0, 1.0
+    motion[2 * nodes, 5], motion[2 * nodes + 1, 5] = -lever[:, 1] / radius, lever[:, 0] / radius
     w, x, y = model.at_corners(corners).T
     own = model.mesh.points[corners] - centre
-    made[w, 2], made[w, 3], made[w, 4] = 1.0, own[:, 1] / radius, -own[:, 0] / radius
-    made[x, 4], made[y, 3] = -l / radius, l / radius
+    motion[w, 2], motion[w, 3], motion[w, 4] = 1.0, own[:, 1] / radius, -own[:, 0] / radius
+    motion[x, 4], motion[y, 3] = -l / radius, l / radius
     across = model.at_edges(edges)
-    made[across, 3], made[across, 4] = model.normals[edges, 1] * l / radius, -model.normals[edges, 0] * l / radius
-    return made.tocsr(), np.append(centre, 0.0), radius
+    motion[across, 3], motion[across, 4] = model.normals[edges, 1] * l / radius, -model.normals[edges, 0] * l / radius
+    return motion.tocsr(), np.append(centre, 0.0), radius
 
 
 def _condensed(
@@ -143,13 +143,13 @@ def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
     for b, cells, points, weights in found_in:
         if not len(cells):
             continue
-        found, w = model.sampled(b, cells, points), weights.ravel() / total
+        fields, w = model.sampled(b, cells, points), weights.ravel() / total
         mean = sparse.csr_array(w[None, :])
-        shape = shape + sparse.vstack([mean @ found.x, mean @ found.y, mean @ found.w])
-        turn = turn + sparse.vstack([mean @ found.turn[1], -(mean @ found.turn[0])])
+        shape = shape + sparse.vstack([mean @ fields.x, mean @ fields.y, mean @ fields.w])
+        turn = turn + sparse.vstack([mean @ fields.turn[1], -(mean @ fields.turn[0])])
         lever = points.reshape(-1, 2) - centre
-        spin = spin + sparse.csr_array((w * lever[:, 0])[None, :]) @ found.y
-        spin = spin - sparse.csr_array((w * lever[:, 1])[None, :]) @ found.x
+        spin = spin + sparse.csr_array((w * lever[:, 0])[None, :]) @ fields.y
+        spin = spin - sparse.csr_array((w * lever[:, 1])[None, :]) @ fields.x
         second += float(w @ (lever**2).sum(axis=1))
     if len(place.nodes) > 1:
         return shape, sparse.vstack([turn, spin / second]).tocsr()

@@ -47,8 +47,8 @@ def _displacement(model: PlateModel, nodes: Array) -> Any:
     rows, numbers, left = [], [], nodes
     for b, cells, points, _ in node_samples(model, nodes):
         own = np.intersect1d(left, model.mesh.blocks[b].nodes)
-        found = model.sampled(b, cells, points)
-        rows.append((found.x, found.y, found.w))
+        fields = model.sampled(b, cells, points)
+        rows.append((fields.x, fields.y, fields.w))
         numbers.append(own)
         left = np.setdiff1d(left, own)
     order = np.argsort(np.concatenate(numbers), kind="stable")
@@ -67,7 +67,7 @@ def _starts(model: PlateModel) -> tuple[int, int, int]:
 def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
     """Means of forces and moments over the drawn cells."""
     moments, shear, size = _starts(model)
-    cells, made = int(model.mesh.starts[-1]), {}
+    cells, fields = int(model.mesh.starts[-1]), {}
     groups = [
         ("membrane_force", "N/m", 0, model.solid.cell_of_point, model.solid.weights, COMPONENTS),
         ("moment", "N", moments, model.moment_cells, model.moment_areas, COMPONENTS),
@@ -80,8 +80,8 @@ def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
         for word, c in components.items():
             columns = start + len(components) * np.arange(len(cell)) + c
             mean = sparse.coo_array((share, (cell, columns)), shape=(cells, size)).tocsr()
-            made[f"{name}_{word}"] = StressField(unit, mean[drawn])
-    return made
+            fields[f"{name}_{word}"] = StressField(unit, mean[drawn])
+    return fields
 
 
 def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
@@ -124,7 +124,7 @@ def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
 
     A node of several pieces of its cell has their mean.
     """
-    made, counts = [], []
+    polynomials, counts = [], []
     for b, (deflection, _) in enumerate(model.macros):
         own = [(points, area) for block, _, points, area in model.moment_points if block == b]
         points, nodes = np.concatenate([p for p, _ in own]), model.mesh.points[model.mesh.blocks[b].nodes]
@@ -138,9 +138,9 @@ def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
             mine = slice(i * q, (i + 1) * q)
             values[:, :, mine] = inside * (_bernstein(at(nodes), q) @ np.linalg.inv(_bernstein(at(points[:, mine]), q)))
             shares += inside
-        made.append(values / shares)
+        polynomials.append(values / shares)
         counts.append(points.shape[0] * points.shape[1])
-    return made, np.cumsum([0, *counts])
+    return polynomials, np.cumsum([0, *counts])
 
 
 def _bernstein(weights: Array, count: int) -> Array:
@@ -152,12 +152,12 @@ def _bernstein(weights: Array, count: int) -> Array:
 
 def _linear_functions(model: PlateModel) -> list[Array]:
     """Functions of degree 1 of the corners at the points of the moments, by blocks (k, q, corners)."""
-    made: list[list[Array]] = [[] for _ in model.mesh.blocks]
+    functions: list[list[Array]] = [[] for _ in model.mesh.blocks]
     for b, cells, points, _ in model.moment_points:
         kind = model.mesh.blocks[b].kind
         shapes, _ = lagrange(model.mesh, b, cells, points)
-        made[b].append(_linear(np.einsum("kqn,nj->kqj", shapes, kind.positions), kind.corners))
-    return [np.concatenate(values) for values in made]
+        functions[b].append(_linear(np.einsum("kqn,nj->kqj", shapes, kind.positions), kind.corners))
+    return [np.concatenate(values) for values in functions]
 
 
 def _linear(at: Array, corners: int) -> Array:

@@ -49,15 +49,15 @@ def load_ports(make: Callable[..., LoadPort], model: Any, shapes: Any, loads: An
 def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort:
     """The load port of a region over u. Raises ValueError where the region has no facets or cells to be loaded."""
     load = given if isinstance(given, Load) else Load(given)
-    found = region(model.mesh, f"load {name!r}", load.region)
-    on = load.on or ("volume" if found.kind == "volume" else "surface")
-    if not len(found.cells if on == "volume" else found.facets):
+    loaded = region(model.mesh, f"load {name!r}", load.region)
+    on = load.on or ("volume" if loaded.kind == "volume" else "surface")
+    if not len(loaded.cells if on == "volume" else loaded.facets):
         raise ValueError(f"load {name!r} must be on a region with {'cells' if on == 'volume' else 'facets'}, got none")
     if on == "volume":
-        owner, rows, weights = _of_cells(model, model.mesh.numbered(found.cells))
+        owner, rows, weights = _of_cells(model, model.mesh.numbered(loaded.cells))
         directions = None
     else:
-        owner, rows, weights, directions = _of_facets(model, found.facets)
+        owner, rows, weights, directions = _of_facets(model, loaded.facets)
     if load.uniform:
         owner = np.zeros_like(owner)
     measures = np.bincount(owner, weights)

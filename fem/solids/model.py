@@ -96,16 +96,16 @@ class SolidModel(Memo):
                 ((weights @ pairs).ravel(), np.repeat(block.nodes, n, axis=1).ravel(), np.tile(block.nodes, n).ravel())
             )
         count = len(self.mesh.points)
-        made = sparse.csr_array((count, count))
+        mass = sparse.csr_array((count, count))
         for data, row, column in entries:
-            made = made + sparse.coo_array((data, (row, column)), shape=(count, count)).tocsr()
-        return sparse.csr_array(0.5 * (made + made.T))
+            mass = mass + sparse.coo_array((data, (row, column)), shape=(count, count)).tocsr()
+        return sparse.csr_array(0.5 * (mass + mass.T))
 
     @once
     def points(self) -> tuple[Points, ...]:
         """The points of the stresses in the cells of each block, weights times thickness."""
-        found = [self.mesh.at(b, block.kind.stress) for b, block in enumerate(self.mesh.blocks)]
-        return tuple(p._replace(weights=p.weights * self.thickness) for p in found)
+        points = [self.mesh.at(b, block.kind.stress) for b, block in enumerate(self.mesh.blocks)]
+        return tuple(p._replace(weights=p.weights * self.thickness) for p in points)
 
     @once
     def weights(self) -> Array:
@@ -123,8 +123,10 @@ class SolidModel(Memo):
     def positions(self) -> Array:
         """Positions of these points (p, d) [m]."""
         blocks = zip(self.points, self.mesh.blocks, strict=True)
-        found = [np.einsum("qn,kni->kqi", p.shapes, self.mesh.points[b.nodes]).reshape(-1, self.dim) for p, b in blocks]
-        return np.vstack(found)
+        positions = [
+            np.einsum("qn,kni->kqi", p.shapes, self.mesh.points[b.nodes]).reshape(-1, self.dim) for p, b in blocks
+        ]
+        return np.vstack(positions)
 
     @once
     def strain(self) -> Any:
@@ -135,9 +137,9 @@ class SolidModel(Memo):
     def compliance(self) -> Any:
         """C (p·c, p·c): volume times compliance at each point, block diagonal."""
         blocks = self.weights[:, None, None] * self.compliances[self.material_of[self.cell_of_point]]
-        made = sparse.bsr_array((blocks, np.arange(len(blocks)), np.arange(len(blocks) + 1))).tocsr()
-        made.eliminate_zeros()
-        return sparse.csr_array(made)
+        compliance = sparse.bsr_array((blocks, np.arange(len(blocks)), np.arange(len(blocks) + 1))).tocsr()
+        compliance.eliminate_zeros()
+        return sparse.csr_array(compliance)
 
     def turns(self, cells: Array | None = None) -> Any:
         """Mean ½ curl u of each cell (cells·s, N·d), or of all the given ones (numbers) together (s, N·d)."""

@@ -31,15 +31,15 @@ def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights:
         kinds * block.corners() + model.material_of[starts[b] : starts[b + 1], None]
         for b, block in enumerate(mesh.blocks)
     ]
-    found = np.unique(np.concatenate([k.ravel() for k in keys]))
-    corners = [np.searchsorted(found, k) for k in keys]
+    distinct = np.unique(np.concatenate([k.ravel() for k in keys]))
+    corners = [np.searchsorted(distinct, k) for k in keys]
     columns = np.concatenate(
         [np.broadcast_to(c[:, None], v.shape).ravel() for c, v in zip(corners, linear, strict=True)]
     )
     rows = np.repeat(np.arange(len(weights)), np.concatenate([np.full(v[..., 0].size, v.shape[2]) for v in linear]))
-    shape = len(weights), len(found)
+    shape = len(weights), len(distinct)
     spread = sparse.coo_array((np.concatenate([v.ravel() for v in linear]), (rows, columns)), shape=shape).tocsr()
-    share = _fitted(mesh.points[found // kinds], positions, weights, points=rows, corners=columns)
+    share = _fitted(mesh.points[distinct // kinds], positions, weights, points=rows, corners=columns)
     gather = sparse.coo_array((share, (columns, rows)), shape=shape[::-1]).tocsr()
     return spread, gather, corners
 

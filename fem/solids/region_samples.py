@@ -94,13 +94,13 @@ def _samples(model: SolidModel, r: Region) -> list[tuple[Array, Array, Array]]:
     """Nodes (k, n), shape functions (q, n) and weights (k, q): of cells by mass, of facets by area."""
     mesh = model.mesh
     if r.kind == "volume":
-        found = []
+        samples = []
         for b in np.unique(r.cells[:, 0]):
             cells = r.cells[r.cells[:, 0] == b, 1]
             points = mesh.at(int(b), mesh.blocks[b].kind.mass)
             weight = points.weights * model.densities(int(b))[:, None]
-            found.append((mesh.blocks[b].nodes[cells], points.shapes, weight[cells]))
-        return found
+            samples.append((mesh.blocks[b].nodes[cells], points.shapes, weight[cells]))
+        return samples
     return [(nodes, shapes, area) for nodes, shapes, area, _, _ in facet_samples(model, r.facets)]
 
 
@@ -109,7 +109,7 @@ def facet_samples(model: SolidModel, places: Array) -> list[tuple[Array, Array, 
 
     In the plane areas are lengths.
     """
-    made = []
+    samples = []
     for kind, nodes, pick in facet_groups(model.mesh, places):
         shapes, slopes, weights = table(kind.name, kind.mass)
         tangents = np.einsum("kni,njq->kqji", model.mesh.points[nodes], slopes)
@@ -118,5 +118,5 @@ def facet_samples(model: SolidModel, places: Array) -> list[tuple[Array, Array, 
         else:
             normal = np.stack([tangents[:, :, 0, 1], -tangents[:, :, 0, 0]], axis=2)
         size = np.linalg.norm(normal, axis=2)
-        made.append((nodes, shapes.T, size * weights, pick, normal / size[:, :, None]))
-    return made
+        samples.append((nodes, shapes.T, size * weights, pick, normal / size[:, :, None]))
+    return samples

@@ -76,9 +76,9 @@ def _blocks(mesh: SolidMesh) -> list[tuple[int, Any]]:
 
 def cell_weights(mesh: SolidMesh, s: Surface, shares: tuple[float, float]) -> Array:
     """The weight of each cell: that of the cells in front is negative, whose normal is the other one."""
-    made = np.zeros(int(mesh.starts[-1]))
-    made[s.behind], made[s.front] = shares[0], -shares[1]
-    return made
+    weights = np.zeros(int(mesh.starts[-1]))
+    weights[s.behind], weights[s.front] = shares[0], -shares[1]
+    return weights
 
 
 def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array]) -> SectionMap:
@@ -111,7 +111,7 @@ def _traction(model: SolidModel, places: Array, centre: Array) -> Any:
     """∫σn and ∫(x − x̄) × σn over facets, of the polynomials of the cells they are of: (d + s, m)."""
     mesh, d = model.mesh, model.dim
     first = np.cumsum([0, *(p.weights.size for p in model.points)])
-    made = sparse.csr_array((d + spins(d), 6 * len(model.weights)))
+    traction = sparse.csr_array((d + spins(d), 6 * len(model.weights)))
     for nodes, shapes, area, pick, normal in facet_samples(model, places):
         b, _, side = places[pick[0]]
         block, cells = mesh.blocks[b], places[pick, 1]
@@ -127,8 +127,8 @@ def _traction(model: SolidModel, places: Array, centre: Array) -> Any:
         columns = 6 * points[:, None, :, None] + np.arange(6)
         rows = np.arange(d + spins(d))[None, :, None, None]
         where = [np.broadcast_to(a, each.shape).ravel() for a in (rows, columns)]
-        made = made + sparse.coo_array((each.ravel(), tuple(where)), shape=made.shape).tocsr()
-    return made @ tensor_rows(model)
+        traction = traction + sparse.coo_array((each.ravel(), tuple(where)), shape=traction.shape).tocsr()
+    return traction @ tensor_rows(model)
 
 
 def _on_cell(kind: Any, side: int) -> Array:

@@ -68,8 +68,8 @@ def surface(model: SolidModel, name: str, given: Any) -> Surface:
     """The surface of a section. Raises ValueError where a region has no facets, or does not part the cells around."""
     cut = given if isinstance(given, Cut) else Cut(given)
     mesh, called = model.mesh, f"section {name!r}"
-    found, f = region(mesh, called, cut.region), mesh.facets
-    labels = _labels(mesh, called, found, cut.region)
+    chosen, f = region(mesh, called, cut.region), mesh.facets
+    labels = _labels(mesh, called, chosen, cut.region)
     mine = np.flatnonzero(np.isin(f.label, labels))
     nodes = np.unique(np.concatenate([n.ravel() for _, n, _ in facet_groups(mesh, f.places[mine])]))
     touching = np.flatnonzero(np.concatenate([np.isin(b.nodes, nodes).any(axis=1) for b in mesh.blocks]))
@@ -77,10 +77,10 @@ def surface(model: SolidModel, name: str, given: Any) -> Surface:
         if cut.normal is not None:
             raise ValueError(f"normal of {called} must be left out: it is on the boundary and looks outwards")
         return Surface(name, f.places[mine], f.places[:0], nodes, touching, touching[:0])
-    whole, cells = found.kind == "volume", mesh.numbered(f.places[mine][:, :2])
+    whole, cells = chosen.kind == "volume", mesh.numbered(f.places[mine][:, :2])
     at = np.searchsorted(touching, cells)
     if whole:
-        sign, patch = np.where(np.isin(touching, mesh.numbered(found.cells)), 1.0, -1.0), np.zeros_like(touching)
+        sign, patch = np.where(np.isin(touching, mesh.numbered(chosen.cells)), 1.0, -1.0), np.zeros_like(touching)
     else:
         sign, patch = _sides(mesh, called, labels, touching)
     wanted = None if cut.normal is None else check.array(f"normal of {called}", cut.normal, (model.dim,))
@@ -94,39 +94,39 @@ def surface(model: SolidModel, name: str, given: Any) -> Surface:
 
 def oriented(model: SolidModel, places: Array) -> Oriented:
     """What facets (k, 3) are together."""
-    found = facet_samples(model, places)
-    x = [np.einsum("qn,kni->kqi", shapes, model.mesh.points[nodes]) for nodes, shapes, *_ in found]
-    area = sum(float(weights.sum()) for _, _, weights, *_ in found)
-    pairs = list(zip(x, found, strict=True))
+    samples = facet_samples(model, places)
+    x = [np.einsum("qn,kni->kqi", shapes, model.mesh.points[nodes]) for nodes, shapes, *_ in samples]
+    area = sum(float(weights.sum()) for _, _, weights, *_ in samples)
+    pairs = list(zip(x, samples, strict=True))
     centre = sum(np.einsum("kq,kqi->i", f[2], at) for at, f in pairs) / area
     total = sum(np.einsum("kq,kqi->i", f[2], f[4]) for _, f in pairs)
     flux = sum(float(np.einsum("kq,kqi,kqi->", f[2], f[4], at - centre)) for at, f in pairs)
     return Oriented(np.asarray(centre), np.asarray(total), area, flux)
 
 
-def _is_turned(called: str, found: Oriented, wanted: Array | None, *, outward: bool) -> bool:
+def _is_turned(called: str, side: Oriented, wanted: Array | None, *, outward: bool) -> bool:
     """Whether a patch looks the other way than it should."""
     if wanted is not None:
-        along = float(found.normal @ wanted)
-        if abs(along) <= CLOSED * found.area * float(np.linalg.norm(wanted)):
+        along = float(side.normal @ wanted)
+        if abs(along) <= CLOSED * side.area * float(np.linalg.norm(wanted)):
             raise ValueError(
                 f"normal of {called} must point through the surface, which must not be closed, got {wanted}"
             )
         return along < 0.0
     if outward:
         return False
-    if np.linalg.norm(found.normal) <= CLOSED * found.area:
-        return found.flux < 0.0
-    nearest = np.argmax(np.abs(found.normal) * PREFERRED[: len(found.normal)])
-    return bool(found.normal[nearest] < 0.0)
+    if np.linalg.norm(side.normal) <= CLOSED * side.area:
+        return side.flux < 0.0
+    nearest = np.argmax(np.abs(side.normal) * PREFERRED[: len(side.normal)])
+    return bool(side.normal[nearest] < 0.0)
 
 
-def _labels(mesh: SolidMesh, called: str, found: Region, given: Any) -> Array:
+def _labels(mesh: SolidMesh, called: str, chosen: Region, given: Any) -> Array:
     """Labels of the facets of a region: all inside the body, or all on its boundary."""
     f = mesh.facets
-    if found.kind == "volume":
+    if chosen.kind == "volume":
         inside = np.zeros(int(mesh.starts[-1]))
-        inside[mesh.numbered(found.cells)] = 1.0
+        inside[mesh.numbered(chosen.cells)] = 1.0
         count = np.bincount(f.label, inside[mesh.numbered(f.places[:, :2])], len(f.cells))
         labels = np.flatnonzero((count == 1.0) & (f.cells == 2))
         if not labels.size:
@@ -134,17 +134,17 @@ def _labels(mesh: SolidMesh, called: str, found: Region, given: Any) -> Array:
         return labels
     named = isinstance(given, str) and len(mesh.sets[given].facets) > 0
     if named:
-        _, number = np.unique(np.vstack([found.facets, f.places]), axis=0, return_inverse=True)
+        _, number = np.unique(np.vstack([chosen.facets, f.places]), axis=0, return_inverse=True)
         number = number.ravel()
-        labels = np.unique(f.label[np.isin(number[len(found.facets) :], number[: len(found.facets)])])
+        labels = np.unique(f.label[np.isin(number[len(chosen.facets) :], number[: len(chosen.facets)])])
     else:
         among = np.zeros(len(mesh.points) + 1, dtype=bool)  # the last one answers the padding −1
-        among[found.nodes], among[-1] = True, True
+        among[chosen.nodes], among[-1] = True, True
         labels = np.unique(f.label[among[f.corners].all(axis=1)])
     inner = labels[f.cells[labels] == 2]
     if not labels.size:
         raise ValueError(
-            f"{called} must have whole facets of the mesh, got {len(found.nodes)} nodes without one; name facets or a "
+            f"{called} must have whole facets of the mesh, got {len(chosen.nodes)} nodes without one; name facets or a "
             "region of cells in the mesh"
         )
     if named and 0 < len(inner) < len(labels):

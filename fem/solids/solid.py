@@ -128,19 +128,19 @@ def solid(
     read = solid_mesh(mesh if isinstance(mesh, skfem.Mesh) else held.mesh, plane=plane is not None, degree=degree)
     model = solid_model(read, file_materials(held) if material is None else material, plane=plane, thickness=thickness)
     _warn_of_locking(model)
-    basis, found = tied(model, ports or {})
-    kept = referred(model, basis, found, reference)
+    basis, tied_ports = tied(model, ports or {})
+    kept = referred(model, basis, tied_ports, reference)
     shapes = sparse.csr_array(basis @ kept)
     elasticity = _elasticity(model, shapes)
     body = Body(
         inertia=model.inertia(shapes),
         elasticity=elasticity,
-        ports={name: port.over(kept) for name, port in found.items()},
+        ports={name: port.over(kept) for name, port in tied_ports.items()},
         loads=load_ports(load_port, model, shapes, loads or {}),
         view=solid_view(model, shapes),
         momenta=momenta,
         section_rotation=_turns(model, shapes),
-        sections=solid_sections(model, shapes, sections or {}, {k: p.nodes for k, p in found.items() if p.rigid}),
+        sections=solid_sections(model, shapes, sections or {}, {k: p.nodes for k, p in tied_ports.items() if p.rigid}),
     )
     if reference == "mean_axis" and basis.shape[1] > FILLED:
         body = about_mean_axes(body)

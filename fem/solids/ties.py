@@ -80,18 +80,20 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     """
     given = given_ties(ports)
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
-    found = {name: measured(model, r) for name, r in regions.items()}
+    motions = {name: measured(model, r) for name, r in regions.items()}
     for name, t in given.items():
         _refuse_cells(name, t, regions[name], int(model.mesh.starts[-1]))
-    rigid = [name for name, t in given.items() if _is_rigid(name, t, found[name])]
+    rigid = [name for name, t in given.items() if _is_rigid(name, t, motions[name])]
     refuse_shared({name: regions[name].nodes for name in rigid})
-    basis, masters = _condensed(model, {name: (regions[name].nodes, found[name].centre) for name in rigid})
-    made = {}
+    basis, masters = _condensed(model, {name: (regions[name].nodes, motions[name].centre) for name in rigid})
+    tied_ports = {}
     for name, r in regions.items():
-        at = found[name]
+        at = motions[name]
         shape, rotation = masters[name] if name in masters else (at.shape @ basis, at.rotation(model) @ basis)
-        made[name] = Tied(r.nodes, at.centre, name in masters, sparse.csr_array(shape), sparse.csr_array(rotation))
-    return basis, made
+        tied_ports[name] = Tied(
+            r.nodes, at.centre, name in masters, sparse.csr_array(shape), sparse.csr_array(rotation)
+        )
+    return basis, tied_ports
 
 
 def _refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:

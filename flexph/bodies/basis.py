@@ -94,10 +94,10 @@ class Held(Memo):
         factor, row, length = self._factor
         pulled = np.zeros((row.size, force.shape[1])) if strain is None else -row[:, None] * strain
         right = np.concatenate([force / length[:, None], pulled])
-        found = factor.solve(right)
-        if not np.all(np.isfinite(found)):
+        solution = factor.solve(right)
+        if not np.all(np.isfinite(solution)):
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular")
-        return found[: length.size] / length[:, None]
+        return solution[: length.size] / length[:, None]
 
     def static(self, ports: Sequence[str]) -> Array:
         """Responses to a unit force along each axis and a unit torque about each at the ports, (n, k).
@@ -139,10 +139,10 @@ class Held(Memo):
             J=sparse.csr_array(sparse.block_array([[None, -self.strain.T], [self.strain, None]])),
             kinetic=np.arange(n + m) < n,
         )
-        found = vibrations(system, count)
-        if found.rigid:
-            raise ValueError(f"body must not deform without stress: it has {found.rigid} modes of frequency zero")
-        return found.shapes[:n].real
+        vibration = vibrations(system, count)
+        if vibration.rigid:
+            raise ValueError(f"body must not deform without stress: it has {vibration.rigid} modes of frequency zero")
+        return vibration.shapes[:n].real
 
     def derivatives(self, vectors: Array, count: int) -> Array:
         """Modal derivatives: static responses ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)`` to the quadratic strains of pairs.
@@ -154,9 +154,9 @@ class Held(Memo):
         moved = self.response(np.zeros((len(vectors), strains.shape[1])), strains)
         stretch = self.strain @ moved
         energy, weights = np.linalg.eigh(stretch.T @ (self.elastic.stiffness_of_stress @ stretch))
-        found = int(np.sum(energy > DEFLATION**2 * energy[-1])) if strains.any() else 0
-        if count > found:
-            raise ValueError(f"derivatives must be at most {found}, as many as are independent here, got {count}")
+        available = int(np.sum(energy > DEFLATION**2 * energy[-1])) if strains.any() else 0
+        if count > available:
+            raise ValueError(f"derivatives must be at most {available}, as many as are independent here, got {count}")
         leading = slice(None, -count - 1, -1)
         return moved @ weights[:, leading] / np.sqrt(energy[leading])
 
@@ -209,10 +209,10 @@ def inertia_forces(body: Body) -> tuple[Array, Array]:
 
 def _unit_loads(body: Body, name: str) -> Array:
     """Rows over u of unit forces and torques at a port, or of a uniform unit load at a load port, (k, n)."""
-    found = check.lookup("port", name, {**body.loads, **body.ports})
-    if isinstance(found, Port):
-        return np.vstack([sparse.csr_array(p).toarray() for p in (found.shape, found.rotation) if p is not None])
-    rows = found.measures[:, None, None] * found.shapes.toarray().reshape(-1, body.dim, body.size)
+    port = check.lookup("port", name, {**body.loads, **body.ports})
+    if isinstance(port, Port):
+        return np.vstack([sparse.csr_array(p).toarray() for p in (port.shape, port.rotation) if p is not None])
+    rows = port.measures[:, None, None] * port.shapes.toarray().reshape(-1, body.dim, body.size)
     return np.asarray(rows.sum(axis=0))
 
 

@@ -130,10 +130,10 @@ class SectionMap:
 
     def forces(self, sigma: Array, u: Array) -> Array:
         """(F, M) of stresses σ (k, m) and coordinates u (k, n) by virtual power, (k, d + s)."""
-        made = np.asarray((self.nodal @ sigma.T).T)
+        forces = np.asarray((self.nodal @ sigma.T).T)
         if self.slopes.shape[0]:
-            made = made + ((self.weights.T @ sigma.T) * (self.slopes @ u.T)).T @ self.lever
-        return made
+            forces = forces + ((self.weights.T @ sigma.T) * (self.slopes @ u.T)).T @ self.lever
+        return forces
 
     def over(self, shapes: Any, stresses: Any) -> SectionMap:
         """The maps over û and σ̂ of u = T û and σ = S σ̂."""

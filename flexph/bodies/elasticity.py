@@ -70,21 +70,21 @@ class Elasticity(Memo):
 
     def constant_damping(self, mass: Any) -> Any:
         """αM + viscous: the part of the damping that does not depend on u, sparse (n, n)."""
-        made = sparse.csr_array(mass.shape)  # stored zeros would count as damping
+        damping = sparse.csr_array(mass.shape)  # stored zeros would count as damping
         if self.mass_damping:
             if isinstance(mass, Bordered):
                 raise ValueError(
                     "damping by mass of a large body about mean axes would fill its matrices: reduce the body before "
                     "it is run, or hold a port of it"
                 )
-            made = self.mass_damping * sparse.csr_array(mass)
-        return made if self.viscous is None else made + sparse.csr_array(self.viscous)
+            damping = self.mass_damping * sparse.csr_array(mass)
+        return damping if self.viscous is None else damping + sparse.csr_array(self.viscous)
 
     def damping(self, mass: Any, u: Array) -> Any:
         """αM + viscous + βD(u)ᵀC⁻¹D(u), sparse (n, n), symmetric."""
         D = self.operator(u)
-        made = self.constant_damping(mass) + self.stiffness_damping * (D.T @ self.stiffness_of_stress @ D)
-        return 0.5 * (made + made.T)
+        damping = self.constant_damping(mass) + self.stiffness_damping * (D.T @ self.stiffness_of_stress @ D)
+        return 0.5 * (damping + damping.T)
 
     def strain_of(self, u: Array) -> Array:
         """ε(u), (m,)."""

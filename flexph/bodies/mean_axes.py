@@ -143,13 +143,13 @@ class _Shift(Memo):
     def _with(self, i: int, j: int) -> Array:
         """∫ρφ_i R_kj over the rows L, (d + s, r)."""
         d = self.given.dim
-        made = np.zeros((len(self.fields), len(self.rows)))
-        made[:, i * (1 + d) : (i + 1) * (1 + d)] = self.fields[:, j]
-        return made
+        matrix = np.zeros((len(self.fields), len(self.rows)))
+        matrix[:, i * (1 + d) : (i + 1) * (1 + d)] = self.fields[:, j]
+        return matrix
 
     def _joined(self, matrix: Any, core: Array) -> Any:
-        made = Bordered(sparse.csr_array(matrix), self.rows.T @ core, self.rows)
-        return made if self.body.size > FILLED else made.filled()
+        bordered = Bordered(sparse.csr_array(matrix), self.rows.T @ core, self.rows)
+        return bordered if self.body.size > FILLED else bordered.filled()
 
     def at(self, points: Array) -> Array:
         """R at points (p, d): (p·d, d + s)."""
@@ -171,8 +171,8 @@ class _Shift(Memo):
 
     def _seen(self, shape: Any, points: Array) -> Any:
         """Displacements of points (p·d, n)."""
-        made = Bordered(sparse.csr_array(shape), -self.at(points), self.motion)
-        return made if self.body.size > FILLED else made.filled()
+        bordered = Bordered(sparse.csr_array(shape), -self.at(points), self.motion)
+        return bordered if self.body.size > FILLED else bordered.filled()
 
     def turned(self, rotation: Any) -> Any:
         """Rotations (k·s, n), few of them; None stays None."""

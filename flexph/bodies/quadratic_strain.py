@@ -16,12 +16,12 @@ ROUND_OFF = 1e-13
 def quadratic_forms(slopes: Array, weights: Array) -> Array:
     """Symmetric ``G_i = slopesᵀ diag(weights_i) slopes`` of the strains ``ε_i = … + ½ uᵀG_iu``, (r, k, k)."""
     k = slopes.shape[1]
-    made = np.zeros((len(weights), k, k))
-    for form, w in zip(made, weights, strict=True):
+    forms = np.zeros((len(weights), k, k))
+    for form, w in zip(forms, weights, strict=True):
         bound = np.abs(slopes).T @ (np.abs(w)[:, None] * np.abs(slopes))
-        found = slopes.T @ (w[:, None] * slopes)
-        form[:] = np.where(np.abs(found) > ROUND_OFF * bound, 0.5 * (found + found.T), 0.0)
-    return made
+        product = slopes.T @ (w[:, None] * slopes)
+        form[:] = np.where(np.abs(product) > ROUND_OFF * bound, 0.5 * (product + product.T), 0.0)
+    return forms
 
 
 def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
@@ -79,14 +79,14 @@ def diverging_spins(held: Held, vectors: Array) -> tuple[Array, Array]:
     stretch, slopes = held.strain @ vectors, elastic.slopes @ vectors
     stiffness = stretch.T @ (elastic.stiffness_of_stress @ stretch)
     kept = stretch @ np.linalg.solve(stiffness, vectors.T @ force)
-    found = np.full((2, force.shape[1]), np.inf)
+    spins = np.full((2, force.shape[1]), np.inf)
     for i, stress in enumerate(elastic.stiffness_of_stress @ strain for strain in (kept, full)):
         for a, weights in enumerate((elastic.weights.T @ stress).T):
             change = slopes.T @ (weights[:, None] * slopes) - vectors.T @ (c.K[a][a] @ vectors)
             values = eigvalsh(0.5 * (change + change.T), stiffness)
             if values[0] < -ROUND_OFF * np.abs(values).max():
-                found[i, a] = 1.0 / np.sqrt(-values[0])
-    return found[0], found[1]
+                spins[i, a] = 1.0 / np.sqrt(-values[0])
+    return spins[0], spins[1]
 
 
 def lost_share(held: Held, vectors: Array, stresses: Array) -> float:

@@ -90,10 +90,10 @@ def _chosen(body: Body, modes: int | None, basis: Any, **others: Any) -> Array:
     if modes is not None or any(others.values()):
         raise ValueError("basis must be given alone, without modes, derivatives, static and inertia")
     given = basis.toarray() if sparse.issparse(basis) else basis
-    made = check.array("basis", given, (body.size, None))
-    if made.shape[1]:
-        _refuse_dependent(body, made)
-    return made
+    columns = check.array("basis", given, (body.size, None))
+    if columns.shape[1]:
+        _refuse_dependent(body, columns)
+    return columns
 
 
 def _refuse_dependent(body: Body, basis: Array) -> None:
@@ -137,7 +137,7 @@ def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Array]:
     stiff = np.sqrt(np.einsum("ik,i,ik->k", strain, 1.0 / soft**2, strain))
     slopes, weights = few_slopes(elastic.slopes @ T, S.T @ elastic.weights)
     _judge(held, T, S)
-    made = replace(
+    reduced = replace(
         elastic,
         compliance=dropped(0.5 * (compliance + compliance.T), soft, soft),
         strain=dropped(strain, soft, stiff),
@@ -147,7 +147,7 @@ def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Array]:
         if elastic.viscous is None
         else sparse.csr_array(semi_definite_product("viscous", elastic.viscous, T)),
     )
-    return made, S
+    return reduced, S
 
 
 def _stresses(held: Held, T: Array) -> Array:
@@ -186,14 +186,14 @@ def _judge(held: Held, T: Array, S: Array) -> None:
         )
     if held.body.momenta == "constant":
         return None
-    found, exact = diverging_spins(held, T)
-    early = np.flatnonzero(found < EARLY * exact)
+    reduced, exact = diverging_spins(held, T)
+    early = np.flatnonzero(reduced < EARLY * exact)
     if early.size:
-        a = early[np.argmin(found[early])]
+        a = early[np.argmin(reduced[early])]
         axis = "" if held.body.dim == 2 else f" about its {'xyz'[a]} axis"
         _warn(
-            f"the reduced body, held at its origin, diverges at a steady spin of {found[a]:.3g} rad/s{axis}: it keeps "
-            "too little of the centrifugal stress that stiffens it; add inertia=True, unless it turns much slower"
+            f"the reduced body, held at its origin, diverges at a steady spin of {reduced[a]:.3g} rad/s{axis}: it "
+            "keeps too little of the centrifugal stress that stiffens it; add inertia=True, unless it turns much slower"
         )
     return None
 

@@ -38,15 +38,15 @@ def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Arr
     cell; ``smoothed``: those of the smooth field of :func:`stress_error`, continuous within each material.
     """
     values = tensors(field.nodal if smoothed else field.at, sigma)
-    made = []
+    fields = []
     for group in field.nodes:
         k, q = len(group.corners), group.own.shape[-1]
         if smoothed:
-            made.append(group.smooth @ values[..., group.corners, :])
+            fields.append(group.smooth @ values[..., group.corners, :])
         else:
             own = values[..., group.first : group.first + k * q, :]
-            made.append(group.own @ own.reshape(*own.shape[:-2], k, q, 6))
-    return np.concatenate(made, axis=-3)
+            fields.append(group.own @ own.reshape(*own.shape[:-2], k, q, 6))
+    return np.concatenate(fields, axis=-3)
 
 
 def stress_error(field: TensorField, sigma: Array) -> Array:

@@ -51,8 +51,8 @@ class Builder:
             self.blocks,
             point_sets={name: _joined(nodes) for name, nodes in self.node_sets.items()},
             cell_sets={
-                name: [_joined(found.get(b, [])) for b in range(len(self.blocks))]
-                for name, found in self.cell_sets.items()
+                name: [_joined(chosen.get(b, [])) for b in range(len(self.blocks))]
+                for name, chosen in self.cell_sets.items()
             },
         )
         types = dict.fromkeys(e.kind for one in self.instances for e in one.part.elements)
@@ -100,8 +100,8 @@ class Builder:
         for member, face in surface.members:
             owners = [(k, part) for k, part in parts if surface.on_nodes or _has(part, member)]
             if surface.on_nodes:
-                found = [self._nodes(k, part.node_numbers(member)) for k, part in owners]
-                self.node_sets.setdefault(name, []).extend(found)
+                nodes = [self._nodes(k, part.node_numbers(member)) for k, part in owners]
+                self.node_sets.setdefault(name, []).extend(nodes)
             elif face in SHELL_FACES:
                 for k, part in owners:
                     self._cells(name, k, part.element_numbers(member))

@@ -28,38 +28,38 @@ class Block(NamedTuple):
 
 def keyword_blocks(path: Path) -> list[Block]:
     """The blocks of a file and of those that it includes. Raises ValueError for data before any keyword."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     for line, text in _statements(path):
         if text.startswith("*"):
             keyword, *rest = _split(text[1:])
             parameters = {key.strip().upper(): value.strip().strip('"') for key, _, value in map(_halves, rest)}
             block = Block(" ".join(keyword.upper().split()), parameters, [], line, [])
             if block.keyword == "INCLUDE":
-                found += keyword_blocks(_included(path, block))
+                blocks += keyword_blocks(_included(path, block))
             else:
-                found.append(block)
-        elif not found:
+                blocks.append(block)
+        elif not blocks:
             raise ValueError(f"line {line}: {text!r} must follow a keyword such as *NODE")
         else:
-            found[-1].data.append(_split(text))
-            found[-1].lines.append(line)
-    return found
+            blocks[-1].data.append(_split(text))
+            blocks[-1].lines.append(line)
+    return blocks
 
 
 def _statements(path: Path) -> list[tuple[int, str]]:
     """Lines without comments and blank ones; a keyword that ends with a comma goes on in the next line."""
-    made: list[tuple[int, str]] = []
+    statements: list[tuple[int, str]] = []
     goes_on = False
     for k, raw in enumerate(path.read_text(encoding="latin-1").splitlines(), 1):
         text = raw.strip()
         if not text or text.startswith("**"):
             continue
         if goes_on and not text.startswith("*"):
-            made[-1] = (made[-1][0], made[-1][1] + text)
+            statements[-1] = (statements[-1][0], statements[-1][1] + text)
         else:
-            made.append((k, text))
-        goes_on = made[-1][1].startswith("*") and text.endswith(",")
-    return made
+            statements.append((k, text))
+        goes_on = statements[-1][1].startswith("*") and text.endswith(",")
+    return statements
 
 
 def _split(text: str) -> list[str]:
@@ -72,7 +72,7 @@ def _halves(text: str) -> tuple[str, str, str]:
 
 def _included(path: Path, block: Block) -> Path:
     given = Path(block.name("INPUT"))
-    found = given if given.is_file() else path.parent / given
-    if not found.is_file():
+    included = given if given.is_file() else path.parent / given
+    if not included.is_file():
         raise ValueError(f"line {block.line}: *INCLUDE names {str(given)!r}, and there is no such file")
-    return found
+    return included

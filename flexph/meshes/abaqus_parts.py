@@ -122,19 +122,19 @@ class Part:
 
     def nodes_of(self, elements: Array) -> Array:
         """Numbers of the nodes of elements."""
-        found = [e.nodes[np.isin(e.numbers, elements)].ravel() for e in self.elements]
-        return np.unique(np.concatenate([np.zeros(0, dtype=int), *found]))
+        nodes = [e.nodes[np.isin(e.numbers, elements)].ravel() for e in self.elements]
+        return np.unique(np.concatenate([np.zeros(0, dtype=int), *nodes]))
 
 
 def _generated(block: Block) -> list[str]:
     """Numbers of lines 'first, last, step'."""
-    made: list[str] = []
+    numbers: list[str] = []
     for line, row in zip(block.lines, block.data, strict=True):
         if not all(x.isdigit() for x in row) or len(row) not in (2, 3):
             raise ValueError(f"line {line}: {', '.join(row)!r} must be first, last and step of numbers to generate")
         first, last, *step = (int(x) for x in row)
-        made += [str(n) for n in range(first, last + 1, step[0] if step else 1)]
-    return made
+        numbers += [str(n) for n in range(first, last + 1, step[0] if step else 1)]
+    return numbers
 
 
 def _resolved(name: str, sets: dict[str, list[str]], kind: str, above: tuple[str, ...] = ()) -> Array:

@@ -29,18 +29,20 @@ MONOMIALS = {
 
 def boundary(cells: Iterable[Facets]) -> list[Facets]:
     """The facets that belong to one cell only, of cells (kind, nodes (k, n))."""
-    found = [
+    candidates = [
         (kind, nodes[:, local], len(FACETS[SHAPE[name]][i]))
         for name, nodes in cells
         for i in range(len(FACETS[SHAPE[name]]))
         for kind, local in [facet_nodes(name, i)]
     ]
-    keys = [np.pad(np.sort(nodes[:, :c], axis=1), [(0, 0), (0, 4 - c)], constant_values=-1) for _, nodes, c in found]
+    keys = [
+        np.pad(np.sort(nodes[:, :c], axis=1), [(0, 0), (0, 4 - c)], constant_values=-1) for _, nodes, c in candidates
+    ]
     if not keys:
         return []
     _, label, count = np.unique(np.vstack(keys), axis=0, return_inverse=True, return_counts=True)
     alone = np.split(count[label.ravel()] == 1, np.cumsum([len(k) for k in keys])[:-1])
-    return [(kind, nodes[mask]) for (kind, nodes, _), mask in zip(found, alone, strict=True) if mask.any()]
+    return [(kind, nodes[mask]) for (kind, nodes, _), mask in zip(candidates, alone, strict=True) if mask.any()]
 
 
 def samples(points: Array, facets: Facets) -> tuple[Array, Array]:

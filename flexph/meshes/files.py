@@ -41,13 +41,13 @@ def read_contents(mesh: Source) -> MeshContents:
         if path.suffix.lower() == ".inp" and path.is_file() and is_abaqus(path):
             return abaqus_contents(path)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(warned):
-            found = meshio.read(mesh)
+            content = meshio.read(mesh)
     except (Exception, SystemExit) as error:  # readers raise whatever they stumble over; meshio exits on some files
         exited = isinstance(error, SystemExit)
         said = printed.getvalue() + warned.getvalue() if exited else str(error) or type(error).__name__
         raise ValueError(f"mesh cannot be read from {os.fspath(mesh)!r}: {' '.join(said.split())}") from error
     sys.stderr.write(warned.getvalue())  # what it printed are failed attempts at formats that share an ending
-    return MeshContents(found)
+    return MeshContents(content)
 
 
 def dimension(kind: str) -> int:

@@ -73,8 +73,8 @@ def body(
         return spatial(mass, c, _second(name, inertia, mass, lever), ports)
     given = check.positive("inertia", inertia, "kg m²")  # type: ignore[arg-type]
     moment = check.positive(name, given - mass * float(lever @ lever), "kg m²")
-    made = rigid_inertia(mass, mass * c, mass * np.outer(c, c), np.array([[moment]]))
-    return Body(made, _ports(ports, 2), view=_spokes(c, ports))
+    integrals = rigid_inertia(mass, mass * c, mass * np.outer(c, c), np.array([[moment]]))
+    return Body(integrals, _ports(ports, 2), view=_spokes(c, ports))
 
 
 def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
@@ -119,15 +119,15 @@ def point(mass: float, dim: int = 2) -> Body:
     Raises ValueError for a mass that is not positive or another dimension.
     """
     mass, s = check.positive("mass", mass, "kg"), spins(dim)
-    made = rigid_inertia(mass, np.zeros(dim), np.zeros((dim, dim)), np.zeros((s, s)))
+    integrals = rigid_inertia(mass, np.zeros(dim), np.zeros((dim, dim)), np.zeros((s, s)))
     port = Port(check.array("port 'point'", np.zeros(dim), (dim,)), sparse.csr_array((dim, 0)), None)
-    return Body(made, {"point": port}, turns=False)
+    return Body(integrals, {"point": port}, turns=False)
 
 
 def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point], *, view: View | None = None) -> Body:
     """A spatial rigid body of its mass [kg], centre (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²]."""
-    made = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
-    return Body(made, _ports(ports, 3), view=view or _spokes(centre, ports))
+    integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
+    return Body(integrals, _ports(ports, 3), view=view or _spokes(centre, ports))
 
 
 def no_shape(points: Array) -> sparse.csr_array:

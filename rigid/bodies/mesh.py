@@ -21,7 +21,7 @@ CORNERS = {name: 1 + max(i for face in faces for i in face) for name, faces in {
 def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
     """Points (p, 3) in use and the corners of all volume cells, or else of all surface cells, (k, corners) by type."""
     points = check.array("points of the mesh", mesh.points, (None, 3))
-    found: dict[str, list[Array]] = {}
+    cells_by_kind: dict[str, list[Array]] = {}
     types: dict[str, set[str]] = {}
     for block in (b for b in mesh.cells if len(b.data)):
         match = TYPE.fullmatch(block.type)
@@ -29,9 +29,9 @@ def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
             known = ", ".join(CORNERS)
             raise ValueError(f"mesh must have cells of type {known} only, got cells of type {block.type!r}")
         if match[1] in CORNERS:
-            found.setdefault(match[1], []).append(_corners(block, CORNERS[match[1]], len(points)))
+            cells_by_kind.setdefault(match[1], []).append(_corners(block, CORNERS[match[1]], len(points)))
             types.setdefault(match[1], set()).add(block.type)
-    kinds = [name for name in VOLUME if name in found] or [name for name in SURFACE if name in found]
+    kinds = [name for name in VOLUME if name in cells_by_kind] or [name for name in SURFACE if name in cells_by_kind]
     if not kinds:
         held = ", ".join(b.type for b in mesh.cells if len(b.data)) or "no cells"
         raise ValueError(f"mesh must have volume or surface cells, got {held}")
@@ -39,7 +39,7 @@ def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
     if curved:
         text = f"cells of type {', '.join(curved)} are taken by their corners: curved edges become straight"
         warnings.warn(text, stacklevel=3)
-    return _used(points, {kind: np.vstack(found[kind]) for kind in kinds})
+    return _used(points, {kind: np.vstack(cells_by_kind[kind]) for kind in kinds})
 
 
 def _corners(block: Any, count: int, points: int) -> Array:

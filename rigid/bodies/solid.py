@@ -59,16 +59,16 @@ def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
 
 def _signed(name: str, points: Array, cells: Array) -> Moments:
     """Moments of volume cells of one type, made positive: programs number wedges either way, but all of them alike."""
-    found = of_cells(points, cells, VOLUME[name])
-    sign = 1.0 if found.volumes.sum() >= 0.0 else -1.0
+    moments = of_cells(points, cells, VOLUME[name])
+    sign = 1.0 if moments.volumes.sum() >= 0.0 else -1.0
     size = np.ptp(points[cells], axis=1).max(axis=1) ** 3  # flat cells are of neither sign
-    inverted = int((sign * found.volumes < -check.ROUND_OFF * size).sum())
+    inverted = int((sign * moments.volumes < -check.ROUND_OFF * size).sum())
     if inverted:
         raise ValueError(
             f"mesh must have no cells turned inside out, got {inverted} of {len(cells)} cells of type {name!r} with a "
             "volume of the other sign"
         )
-    return Moments(sign * found.volumes, found.magnitude, sign * found.first, sign * found.second)
+    return Moments(sign * moments.volumes, moments.magnitude, sign * moments.first, sign * moments.second)
 
 
 def _view(points: Array, cells: Cells) -> View:

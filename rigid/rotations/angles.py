@@ -110,11 +110,11 @@ class Angles(Orientation):
         """The elementary rotations ``1 + sin ζ [e]× + (1 − cos ζ) [e]×²``, from the left."""
         given = np.asarray(zeta, dtype=float)
         order = range(3) if self.sequence.isupper() else range(2, -1, -1)
-        made = []
+        factors = []
         for axis, k in zip(self.axes, order, strict=True):
             s, by = cross(3)[axis], given[..., k, None, None]
-            made.append(np.eye(3) + np.sin(by) * s + (1.0 - np.cos(by)) * (s @ s))
-        return made
+            factors.append(np.eye(3) + np.sin(by) * s + (1.0 - np.cos(by)) * (s @ s))
+        return factors
 
     def _kept(self, rotation: Array) -> Array:
         with warnings.catch_warnings():

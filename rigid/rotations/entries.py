@@ -206,10 +206,10 @@ def _products(zeta: Array) -> Array:
 
 
 def _product_slopes(zeta: Array) -> Array:
-    R, made, (i, j), k = zeta.reshape(3, 3), np.zeros((6, 3, 3)), _PAIRS, np.arange(6)
-    made[k, i] += R[j]
-    made[k, j] += R[i]
-    return made.reshape(6, 9)
+    R, slopes, (i, j), k = zeta.reshape(3, 3), np.zeros((6, 3, 3)), _PAIRS, np.arange(6)
+    slopes[k, i] += R[j]
+    slopes[k, j] += R[i]
+    return slopes.reshape(6, 9)
 
 
 def _volume(zeta: Array) -> Array:

@@ -92,10 +92,10 @@ class BodyAxes(Memo):
         rates = self.orientation.Z(self.turned(zeta))
         if not self.free:
             return rates
-        made = np.zeros((self.parts["orientation"].stop, self.velocities))
-        made[: self.dim, : self.dim] = self.rotation(zeta)
-        made[self.dim :, self.dim :] = rates
-        return made
+        matrix = np.zeros((self.parts["orientation"].stop, self.velocities))
+        matrix[: self.dim, : self.dim] = self.rotation(zeta)
+        matrix[self.dim :, self.dim :] = rates
+        return matrix
 
     def lever(self, point: Array) -> Array:
         """K (dim, n_kin): ``Kϖ = v + ω × X``, the velocity of a point X in body axes, without v of a pivoted body."""

@@ -185,9 +185,9 @@ class _Disc:
         """Its derivatives by the coordinates of the orientation (1, size)."""
         of, n = self.body.orientation, self.normal
         tilt = n @ of.rotation(turned) @ self.axis
-        made: Array = n @ of.jacobian(turned, self.point)
-        made = made + self.radius * tilt / self._sine(1.0 - tilt * tilt) * (n @ of.jacobian(turned, self.axis))
-        return made[None]
+        slope: Array = n @ of.jacobian(turned, self.point)
+        slope = slope + self.radius * tilt / self._sine(1.0 - tilt * tilt) * (n @ of.jacobian(turned, self.axis))
+        return slope[None]
 
     def slip(self, zeta: Array) -> Array:
         """A (2, n_kin): velocity of the lowest material point along the ground."""

@@ -239,17 +239,17 @@ def _gyroscopic(body: BodyAxes) -> Callable[[Array, Array], Array] | None:
 
 
 def _planar_gyroscopic(zeta: Array, momenta: Array) -> Array:
-    made = np.zeros((3, 3))
-    made[:2, 2] = cross(2)[0] @ momenta[:2]
-    made[2, :2] = -made[:2, 2]
-    return made
+    matrix = np.zeros((3, 3))
+    matrix[:2, 2] = cross(2)[0] @ momenta[:2]
+    matrix[2, :2] = -matrix[:2, 2]
+    return matrix
 
 
 def _spatial_gyroscopic(zeta: Array, momenta: Array) -> Array:
-    made = np.zeros((6, 6))
-    made[:3, 3:] = made[3:, :3] = -skew(momenta[:3], 3)
-    made[3:, 3:] = -skew(momenta[3:], 3)
-    return made
+    matrix = np.zeros((6, 6))
+    matrix[:3, 3:] = matrix[3:, :3] = -skew(momenta[:3], 3)
+    matrix[3:, 3:] = -skew(momenta[3:], 3)
+    return matrix
 
 
 def _weight(body: BodyAxes, mass: float, first: Array, gravity: Vector) -> Potential | Invariants:
@@ -263,14 +263,14 @@ def _weight(body: BodyAxes, mass: float, first: Array, gravity: Vector) -> Poten
 
 
 def _ports(given: Mapping[str, GivenPort], body: BodyAxes) -> dict[str, ExternalPort]:
-    made: dict[str, ExternalPort] = {}
+    ports: dict[str, ExternalPort] = {}
     for name, port in given.items():
         added = _port(name, port, body)
-        twice = sorted(set(added) & set(made))
+        twice = sorted(set(added) & set(ports))
         if twice:
             raise ValueError(f"ports must have different names, got {', '.join(map(repr, twice))} twice")
-        made.update(added)
-    return made
+        ports.update(added)
+    return ports
 
 
 def _port(name: str, given: GivenPort, body: BodyAxes) -> dict[str, ExternalPort]:

@@ -162,11 +162,11 @@ def _check_rates(system: SystemModel, zeta: Array) -> None:
             )
 
 
-def _compare_rates(name: str, found: Array, given: Array) -> None:
-    defect = np.abs(found - given)
-    if defect.max(initial=0.0) > RATE * max(np.abs(given).max(initial=0.0), np.abs(found).max(initial=0.0)):
+def _compare_rates(name: str, rates: Array, given: Array) -> None:
+    defect = np.abs(rates - given)
+    if defect.max(initial=0.0) > RATE * max(np.abs(given).max(initial=0.0), np.abs(rates).max(initial=0.0)):
         i, j = map(int, np.unravel_index(np.argmax(defect), defect.shape))
-        raise ValueError(f"{name}: p'Z is {found[i, j]:.6g}, {given[i, j]:.6g} is given for row {i}, velocity {j}")
+        raise ValueError(f"{name}: p'Z is {rates[i, j]:.6g}, {given[i, j]:.6g} is given for row {i}, velocity {j}")
 
 
 def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
@@ -188,10 +188,10 @@ def _check_rank(system: SystemModel, places: list[Array]) -> None:
         return
     _refuse_empty(system, places)
     of = Independence(system, places)
-    found = [of.dependent(zeta) for zeta in places]
-    ranks = [rank for rank, _ in found]
+    dependent = [of.dependent(zeta) for zeta in places]
+    ranks = [rank for rank, _ in dependent]
     if min(ranks) != max(ranks):
-        names = found[ranks.index(min(ranks))][1]
+        names = dependent[ranks.index(min(ranks))][1]
         raise ValueError(
             f"velocity constraints c'Z and A must have one rank around the sample: of {len(of.rows)} rows {ranks[0]} "
             f"are independent at the sample, {min(ranks[1:])} to {max(ranks[1:])} beside it; where they lose rank, "

@@ -131,12 +131,12 @@ class Equations:
 
     def mean_costate(self, x0: Array, x1: Array) -> Array:
         """z̄ = (∇̄V, ϖ̄, λ₁, μ₁): ``z̄ᵀE (x₁ − x₀) = ΔH``, since ``ϖ̄ᵀM Δϖ`` is the change of kinetic energy."""
-        f, made = self.layout, np.array(x1, dtype=float)
-        made[f.positions] = 0.0
+        f, costate = self.layout, np.array(x1, dtype=float)
+        costate[f.positions] = 0.0
         for gradient in self._gradient(np.ascontiguousarray(x0[f.positions], dtype=float).tobytes()):
-            made[f.positions] += gradient(x1[f.positions])
-        made[f.velocities] = self.mean_velocity(x0[f.velocities], x1[f.velocities])
-        return made
+            costate[f.positions] += gradient(x1[f.positions])
+        costate[f.velocities] = self.mean_velocity(x0[f.velocities], x1[f.velocities])
+        return costate
 
     def _gradients(self, key: bytes) -> list[Callable[[Array], Array]]:
         """ζ₁ to ∇̄V(ζ₀, ζ₁) of each potential."""
@@ -147,24 +147,24 @@ class Equations:
 
     def structure(self, b: Blocks) -> Array:
         """``J = [[0, Z, 0, 0], [−Zᵀ, −G − S, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``."""
-        f, made = self.layout, np.zeros((self.layout.size, self.layout.size))
-        made[f.positions, f.velocities], made[f.velocities, f.positions] = b.Z, -b.Z.T
-        made[f.lam, f.velocities], made[f.velocities, f.lam] = b.C, -b.C.T
-        made[f.mu, f.velocities], made[f.velocities, f.mu] = b.A, -b.A.T
-        made[f.velocities, f.velocities] = -b.G if b.S is None else -b.G - b.S
-        return made
+        f, J = self.layout, np.zeros((self.layout.size, self.layout.size))
+        J[f.positions, f.velocities], J[f.velocities, f.positions] = b.Z, -b.Z.T
+        J[f.lam, f.velocities], J[f.velocities, f.lam] = b.C, -b.C.T
+        J[f.mu, f.velocities], J[f.velocities, f.mu] = b.A, -b.A.T
+        J[f.velocities, f.velocities] = -b.G if b.S is None else -b.G - b.S
+        return J
 
     def dissipation(self, b: Blocks) -> Array:
         """R of the velocities."""
-        made = np.zeros((self.layout.size, self.layout.size))
-        made[self.layout.velocities, self.layout.velocities] = b.R
-        return made
+        R = np.zeros((self.layout.size, self.layout.size))
+        R[self.layout.velocities, self.layout.velocities] = b.R
+        return R
 
     def inputs(self, B: Array) -> Array:
         """B of the velocities."""
-        made = np.zeros((self.layout.size, B.shape[1]))
-        made[self.layout.velocities] = B
-        return made
+        columns = np.zeros((self.layout.size, B.shape[1]))
+        columns[self.layout.velocities] = B
+        return columns
 
 
 def _rows(of: VelocityConstraint | ExternalPort, zeta0: Array, zeta1: Array, Z: Array) -> Array:

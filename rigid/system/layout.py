@@ -80,9 +80,9 @@ def row_labels(constraint: PositionConstraint | VelocityConstraint, sample: Arra
 
 def name_of(parts: Mapping[str, slice], index: int, kind: str) -> str:
     """What an entry is called: by its smallest part, or by its number."""
-    found = None
+    narrowest = None
     for name, part in parts.items():
         start, width = part.start or 0, part.stop - (part.start or 0)
-        if start <= index < part.stop and (found is None or width < found[1]):
-            found = (name if width == 1 else f"{name}[{index - start}]", width)
-    return f"{kind} {index}" if found is None else found[0]
+        if start <= index < part.stop and (narrowest is None or width < narrowest[1]):
+            narrowest = (name if width == 1 else f"{name}[{index - start}]", width)
+    return f"{kind} {index}" if narrowest is None else narrowest[0]

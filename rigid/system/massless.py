@@ -28,17 +28,17 @@ def refuse_undetermined(system: SystemModel) -> None:
     """
     if not system.massless.size:
         return
-    found = np.zeros((0, 0))
+    damping = np.zeros((0, 0))
     for zeta in probes(system, np.random.default_rng(0)):
         free = _undetermined(system, zeta)
         if not free.shape[1]:
             return
-        found = found if found.size else free
-    share = np.linalg.norm(found, axis=1)
+        damping = damping if damping.size else free
+    share = np.linalg.norm(damping, axis=1)
     names = [system.velocity_name(int(i)) for i in np.flatnonzero(share > 0.1 * share.max())]
     raise ValueError(
         "massless velocities must be determined by constraints, dampers or potentials: nothing acts on "
-        f"{listed(names)} ({found.shape[1]} combinations of them); give mass, or a constraint or a damper there"
+        f"{listed(names)} ({damping.shape[1]} combinations of them); give mass, or a constraint or a damper there"
     )
 
 
@@ -62,7 +62,7 @@ def _undetermined(system: SystemModel, zeta: Array) -> Array:
 
 def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
     """By how much Zᵀ∇V on the free velocities (n_kin, j) changes along them (j, j), zero where by round-off."""
-    made, size = np.zeros((free.shape[1], free.shape[1])), sizes(system, zeta)
+    matrix, size = np.zeros((free.shape[1], free.shape[1])), sizes(system, zeta)
     for k, v in enumerate(free.T):
         way = system.Z(zeta) @ v
         length = float(np.abs(way / size).max(initial=0.0))
@@ -71,5 +71,5 @@ def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
             one, other = (system.Z(end).T @ system.V_gradient(end) for end in ends)
             change = free.T @ (one - other)
             noise = ACTS * (np.abs(free.T) @ (np.abs(one) + np.abs(other)))
-            made[:, k] = np.where(np.abs(change) > noise, change, 0.0)
-    return made
+            matrix[:, k] = np.where(np.abs(change) > noise, change, 0.0)
+    return matrix

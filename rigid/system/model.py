@@ -179,17 +179,19 @@ class SystemModel(Memo):
 
     def V_gradient(self, zeta: Array) -> Array:
         """∇V (n_pot,)."""
-        made = np.zeros(self.positions)
+        gradient = np.zeros(self.positions)
         for p in self.potentials:
-            made += p.jacobian(zeta).T @ p.gradient(p.values(zeta)) if isinstance(p, Invariants) else p.gradient(zeta)
-        return made
+            gradient += (
+                p.jacobian(zeta).T @ p.gradient(p.values(zeta)) if isinstance(p, Invariants) else p.gradient(zeta)
+            )
+        return gradient
 
     def tau_d(self, zeta: Array, omega: Array) -> Array:
         """Dissipative forces τ_d (n_kin,) with ϖᵀτ_d ≥ 0; raises ValueError, naming a term that generates energy."""
-        made = np.zeros(self.velocities)
+        forces = np.zeros(self.velocities)
         for term in self.dissipation:
-            made += force_of(term, zeta, omega)
-        return made
+            forces += force_of(term, zeta, omega)
+        return forces
 
     def energy(self, zeta: Array, omega: Array) -> float:
         """½ϖᵀMϖ + V(ζ) [J]."""

@@ -34,10 +34,10 @@ SHARE = 1e-2
 def sizes(system: SystemModel, zeta: Array) -> Array:
     """How large each position is: the largest of its part, whose entries share a unit, of all where that is zero."""
     whole = float(np.abs(zeta).max(initial=0.0)) or 1.0
-    made = np.full(zeta.size, whole)
+    lengths = np.full(zeta.size, whole)
     for part in system.parts.values():
-        made[part] = float(np.abs(zeta[part]).max(initial=0.0)) or whole
-    return made
+        lengths[part] = float(np.abs(zeta[part]).max(initial=0.0)) or whole
+    return lengths
 
 
 def probes(system: SystemModel, rng: np.random.Generator) -> list[Array]:
@@ -45,10 +45,10 @@ def probes(system: SystemModel, rng: np.random.Generator) -> list[Array]:
 
     Rotations stay rotations on the way, and loops closed: conditions need hold there only.
     """
-    found = [system.sample]
+    places = [system.sample]
     if system.spread > 0.0 and system.velocities:
-        found += [_reached(system, rng.standard_normal(system.velocities)) for _ in range(COUNT)]
-    return found
+        places += [_reached(system, rng.standard_normal(system.velocities)) for _ in range(COUNT)]
+    return places
 
 
 def _reached(system: SystemModel, direction: Array) -> Array:

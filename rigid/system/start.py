@@ -49,17 +49,17 @@ def accelerations(
     force = -system.Z(zeta).T @ system.V_gradient(zeta) - system.tau_d(zeta, omega)
     force = force - system.G(zeta, system.mass @ omega) @ omega
     force = force + system.B(zeta) @ Forcing(system.port_slices, inputs).at(time)
-    found = _saddle(system.mass, rows, np.concatenate([force, -_rate_of_rows(system, zeta, omega) @ omega]))
-    left = system.mass @ found[:n] + rows.T @ found[n:] - force
-    size = np.abs(system.mass) @ np.abs(found[:n]) + np.abs(rows.T) @ np.abs(found[n:]) + np.abs(force)
+    solution = _saddle(system.mass, rows, np.concatenate([force, -_rate_of_rows(system, zeta, omega) @ omega]))
+    left = system.mass @ solution[:n] + rows.T @ solution[n:] - force
+    size = np.abs(system.mass) @ np.abs(solution[:n]) + np.abs(rows.T) @ np.abs(solution[n:]) + np.abs(force)
     free = system.massless @ (system.massless.T @ left)
     if np.abs(free).max(initial=0.0) > CONSISTENT * size.max(initial=0.0):
         worst = system.velocity_name(int(np.argmax(np.abs(free))))
         raise ValueError(
             f"forces on massless velocities must balance at the start: {worst} has {np.abs(free).max():.3g} too much"
         )
-    width, held = k.stop - k.start, _without_round_off(system.mass, rows, found[n:], size)
-    return Accelerations(found[:n], held[:width], held[width:])
+    width, held = k.stop - k.start, _without_round_off(system.mass, rows, solution[n:], size)
+    return Accelerations(solution[:n], held[:width], held[width:])
 
 
 def _saddle(mass: Array, rows: Array, right: Array) -> Array:
@@ -101,9 +101,9 @@ def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mappi
     zeta = check.array("positions", positions, (system.positions,))
     omega = check.array("velocities", velocities, (system.velocities,))
     for condition in (*system.coordinates, *_held(system)):
-        found = start_defect(condition, zeta)
-        if found is not None:
-            raise ValueError(f"inconsistent start: positions do not meet {found}; {REMEDY}")
+        defect_text = start_defect(condition, zeta)
+        if defect_text is not None:
+            raise ValueError(f"inconsistent start: positions do not meet {defect_text}; {REMEDY}")
     rows = system.constraint_rows(zeta)
     defect, size = np.abs(rows @ omega), np.abs(rows).max(axis=1, initial=0.0) * np.abs(omega).max(initial=0.0)
     wrong = np.flatnonzero(defect > CONSISTENT * size)
@@ -113,16 +113,16 @@ def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mappi
             f"inconsistent start: velocities do not meet {system.constraint_names[i]}, whose rate is {defect[i]:.3g} "
             f"(terms of {size[i]:.3g}); {REMEDY}"
         )
-    made = accelerations(system, zeta, omega, inputs=inputs, time=check.number("time", time))
-    return np.concatenate([zeta, omega, made.lam, made.mu])
+    rates = accelerations(system, zeta, omega, inputs=inputs, time=check.number("time", time))
+    return np.concatenate([zeta, omega, rates.lam, rates.mu])
 
 
 def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) -> str | None:
     """What positions and velocities do not meet, by more than the end of a run with steps [s] does; None if they do."""
     for condition in (*system.coordinates, *_held(system)):
-        found = start_defect(condition, zeta, DRIFTED)
-        if found is not None:
-            return f"positions do not meet {found}; {REMEDY}"
+        defect_text = start_defect(condition, zeta, DRIFTED)
+        if defect_text is not None:
+            return f"positions do not meet {defect_text}; {REMEDY}"
     rows = system.constraint_rows(zeta)
     force = system.Z(zeta).T @ system.V_gradient(zeta) + system.G(zeta, system.mass @ omega) @ omega
     speed = np.abs(omega) + step * np.abs(np.linalg.solve(system.completed_mass, force))
@@ -163,9 +163,9 @@ def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array
 
     zeta = _on_coordinates(system, CLOSING.run(zeta, closed).value)
     for condition in (*system.coordinates, *_held(system)):
-        found = start_defect(condition, zeta)
-        if found is not None:
-            raise ArithmeticError(f"no positions were found near the given ones that meet {found}")
+        defect_text = start_defect(condition, zeta)
+        if defect_text is not None:
+            raise ArithmeticError(f"no positions were found near the given ones that meet {defect_text}")
     rows = system.constraint_rows(zeta)
     for _ in range(2):  # the second takes the round-off of the first away
         omega = omega + _projection(system, rows, -rows @ omega)
@@ -201,6 +201,6 @@ def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
 
 
 def _stacked(system: SystemModel, conditions: Iterable[PositionConstraint], zeta: Array) -> tuple[Array, Array]:
-    made = [(c.map.value(zeta), c.map.jacobian(zeta)) for c in conditions]
+    blocks = [(c.map.value(zeta), c.map.jacobian(zeta)) for c in conditions]
     value, slope = np.zeros(0), np.zeros((0, system.positions))
-    return np.concatenate([value, *(v for v, _ in made)]), np.vstack([slope, *(j for _, j in made)])
+    return np.concatenate([value, *(v for v, _ in blocks)]), np.vstack([slope, *(j for _, j in blocks)])

@@ -57,10 +57,10 @@ class PositionMap:
 
 
 def _spread(size: int, blocks: list[tuple[slice, Array]]) -> Array:
-    made = np.zeros((len(blocks[0][1]), size))
+    matrix = np.zeros((len(blocks[0][1]), size))
     for span, block in blocks:
-        made[:, span] += block
-    return made
+        matrix[:, span] += block
+    return matrix
 
 
 @dataclass(frozen=True)

@@ -87,9 +87,9 @@ def body_from_matrices(
     M = sparse.csr_array(sparse.kron(m, sparse.eye_array(d)))
     R = rigid_motions(X, X.T @ m.sum(axis=0) / m.sum())
     refuse_grounded(K, R)
-    found, static = node_ports(ports, held), port_names(static)
+    ports_at_nodes, static = node_ports(ports, held), port_names(static)
     if shapes is None:
-        phi = _computed(FreeOrFixed(M, K, R, _fixed(fixed, held)), found, modes, static)
+        phi = _computed(FreeOrFixed(M, K, R, _fixed(fixed, held)), ports_at_nodes, modes, static)
     else:
         phi = _shapes(shapes, N * d, beside=bool(modes or len(static) or len(fixed)))
     model = ForeignModel(
@@ -97,15 +97,15 @@ def body_from_matrices(
         mass=m,
         shapes=phi,
         stiffness=phi.T @ (K @ phi),
-        ports=found,
+        ports=ports_at_nodes,
         viscous=None if damping is None else _damping(damping, phi, order),
         proportional=(mass_damping, stiffness_damping),
         cells=_drawn(held, cells),
         stresses=stresses or {},
         given=shapes is not None,
     )
-    made = model.body()
-    return reduce_body(made, basis=Held(made).ritz(np.eye(made.size))) if shapes is None and made.size else made
+    body = model.body()
+    return reduce_body(body, basis=Held(body).ritz(np.eye(body.size))) if shapes is None and body.size else body
 
 
 def body_from_modes(
@@ -197,8 +197,8 @@ def refuse_grounded(stiffness: Any, rigid: Array) -> None:
 def _shapes(given: Any, size: int, beside: bool = False) -> Array:
     if beside:
         raise ValueError("shapes must be given without modes, static and fixed, which compute them")
-    made = given_matrix("shapes", given)
-    full = made.toarray() if sparse.issparse(made) else made
+    shapes = given_matrix("shapes", given)
+    full = shapes.toarray() if sparse.issparse(shapes) else shapes
     return check.array("shapes", full, (size, None))
 
 

@@ -43,8 +43,8 @@ def symmetric_matrix(name: str, source: Any, size: int, order: NodalOrder | None
     """
     matrix, labels = source, None
     if isinstance(source, str | Path):
-        found = _read(name, Path(source))
-        matrix, labels = _completed(found.matrix), found.labels
+        content = _read(name, Path(source))
+        matrix, labels = _completed(content.matrix), content.labels
     matrix = sparse.csr_array(_finite(name, matrix, None))
     if order is not None:
         matrix = sparse.csr_array(order.ordered(name, matrix, labels))
@@ -108,13 +108,13 @@ def _content(path: Path) -> TextMatrix:
     if start.startswith(b"PK"):
         return TextMatrix(sparse.csr_array(sparse.load_npz(path)), None)
     if start.startswith((b"\x1f\x8b", b"BZh")):
-        found = mmread(path)
+        matrix = mmread(path)
     else:
         text = path.read_text(encoding="latin-1")
         if is_harwell_boeing(text):
-            found = harwell_boeing(text)
+            matrix = harwell_boeing(text)
         elif start.lower() == b"%%matrixmarket":
-            found = matrix_market(text)
+            matrix = matrix_market(text)
         else:
             return text_matrix(text)
-    return TextMatrix(sparse.csr_array(found) if sparse.issparse(found) else found, None)
+    return TextMatrix(sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix, None)

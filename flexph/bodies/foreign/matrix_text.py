@@ -70,11 +70,11 @@ def number_table(text: str) -> Array:
     numbered = numbered[first:]
     lines = _separated([line for _, line in numbered])
     try:
-        made: Array = np.loadtxt(lines, ndmin=2, comments=None)
+        table: Array = np.loadtxt(lines, ndmin=2, comments=None)
     except ValueError:
         _explain([k for k, _ in numbered], lines, [line for _, line in numbered])
         raise
-    return made
+    return table
 
 
 def _separated(lines: list[str]) -> list[str]:

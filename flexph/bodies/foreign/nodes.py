@@ -124,14 +124,14 @@ def _of_mesh(mesh: Any, numbers: Any) -> ForeignNodes:
     given = contents.numbers if numbers is None else _numbers(numbers, len(points))
     counted = np.arange(1, len(points) + 1) if given is None else given
     cells = tuple((kind, rows[nodes]) for kind, nodes in own)
-    found = ForeignNodes(X, counted[used], cells, rows=rows)
+    whole = ForeignNodes(X, counted[used], cells, rows=rows)
     regions = {name: rows[np.asarray(nodes)] for name, nodes in contents.mesh.point_sets.items()}
     regions = {name: picked[picked >= 0] for name, picked in regions.items()}
     volumes = set()
     for name, members in contents.mesh.cell_sets.items():
         held = [(blocks[b], np.asarray(m, dtype=int)) for b, m in enumerate(members) if m is not None and len(m)]
         if all(dimension(kind) == top - 1 for (kind, _), _ in held):
-            regions.setdefault(name, _on_facets(found.boundary, [rows[nodes[m]] for (_, nodes), m in held]))
+            regions.setdefault(name, _on_facets(whole.boundary, [rows[nodes[m]] for (_, nodes), m in held]))
         else:
             volumes.add(name)
             regions.pop(name, None)
@@ -142,9 +142,9 @@ def _on_facets(facets: list[Facets], corners: list[Array]) -> Array:
     """All nodes of the boundary facets whose corners are among those of a region."""
     inside = np.unique(np.concatenate([np.zeros(0, dtype=int), *(c.ravel() for c in corners)]))
     wanted = {tuple(key) for c in corners for key in np.sort(c, axis=1).tolist()}
-    found = [inside]
+    chosen = [inside]
     for kind, nodes in facets:
         count = sum(len(node) == 1 for node in NODES[kind])
         hit = [tuple(key) in wanted for key in np.sort(nodes[:, :count], axis=1).tolist()]
-        found.append(nodes[hit].ravel())
-    return np.unique(np.concatenate(found))
+        chosen.append(nodes[hit].ravel())
+    return np.unique(np.concatenate(chosen))

@@ -64,9 +64,9 @@ class FreeOrFixed:
         if not self.fixed.size:
             moved, dual = self._projector
             force = force - moved @ (dual.T @ force)
-        found = np.zeros_like(force)
-        found[free] = solve(np.ascontiguousarray(force[free]))
-        return found if self.fixed.size else found - dual @ (moved.T @ found)
+        solution = np.zeros_like(force)
+        solution[free] = solve(np.ascontiguousarray(force[free]))
+        return solution if self.fixed.size else solution - dual @ (moved.T @ solution)
 
     def modes(self, count: int) -> Array:
         """The lowest vibration modes but rigid motions, (n, count)."""

@@ -33,22 +33,22 @@ def mode_stresses(name: str, given: Any, modes: int, places: dict[str, int]) -> 
     wanted = ", ".join(f"{count} {place}" for place, count in places.items())
     if values.ndim == 2:
         values = values.reshape(-1, COMPONENTS, modes)
-        found = [(values, place) for place, count in places.items() if count == len(values)]
+        candidates = [(values, place) for place, count in places.items() if count == len(values)]
     else:
-        found = [
+        candidates = [
             (np.transpose(values, axes), place)
             for axes in permutations(range(3))
             for place, count in places.items()
             if tuple(values.shape[a] for a in axes) == (count, COMPONENTS, modes)
         ]
-    if len(found) != 1:
-        what = "fits in more than one way" if found else "does not"
+    if len(candidates) != 1:
+        what = "fits in more than one way" if candidates else "does not"
         raise ValueError(
             f"stress {name!r} of modes must have axes of places ({wanted}), {COMPONENTS} components and {modes} modes, "
             f"and shape {np.shape(given)} {what}: right is (places, 6, modes), or (places * 6, modes) where axes are "
             "equally long, and a third entry 'nodes' or 'cells' where there are as many of both"
         )
-    return found[0]
+    return candidates[0]
 
 
 def mode_tensor(unit: str, rows: Any, place: str, *, points: Array, cells: Array) -> TensorField:
