@@ -110,10 +110,10 @@ def solve(steps: int, method: Method = "exact", duration: float = DURATION) -> R
 
 def relative(absolute: Array) -> Array:
     """The published angles from those of the bodies, or their rates (k, 7)."""
-    found = absolute.copy()
+    angles = absolute.copy()
     for arm, base in ((1, 0), (3, 4), (5, 6)):  # K2 on K1, K4 on K5, K6 on K7
-        found[:, arm] -= absolute[:, base]
-    return found
+        angles[:, arm] -= absolute[:, base]
+    return angles
 
 
 def run(
@@ -238,7 +238,7 @@ def end_forces(solution: Solution) -> Array:
 
 def order(coarse: Result, fine: Result) -> float:
     """Order of the largest error of the end angles from two runs, the second one of half the step."""
-    errors = [float(np.abs(found.angles[-1] - ANGLES_END).max()) for found in (coarse, fine)]
+    errors = [float(np.abs(result.angles[-1] - ANGLES_END).max()) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 
 

@@ -65,15 +65,15 @@ class Result:
 
 def ways(order: int) -> dict[str, Callable[[LinearPHDAE], LinearPHDAE]]:
     """The methods compared, by name."""
-    made: dict[str, Callable[[LinearPHDAE], LinearPHDAE]] = {
+    reductions: dict[str, Callable[[LinearPHDAE], LinearPHDAE]] = {
         "Krylov, points sought": lambda system: reduce(system, order, band=BAND),
         "Krylov, moments at 100 rad/s": lambda system: reduce(system, points=[(100.0, order // 2)]),
         "modal": lambda system: reduce(system, order, method="modal"),
         "IRKA": lambda system: reduce(system, order, method="irka", band=BAND),
     }
     if find_spec("pymor") is not None:
-        made["PHIRKA of pyMOR"] = lambda system: phirka(system, order)
-    return made
+        reductions["PHIRKA of pyMOR"] = lambda system: phirka(system, order)
+    return reductions
 
 
 def phirka(system: LinearPHDAE, order: int) -> LinearPHDAE:
@@ -95,8 +95,8 @@ def run(
     """A clamped-free beam reduced by every method: errors, times and certificates side by side ([flex] sec. 5.3)."""
     system, omega = clamped_beam(elements), np.geomspace(*BAND, POINTS)
     full = frequency_response(system, omega, progress=False).values[:, 0, 0]
-    found = tuple(measured(name, way, system, omega) for name, way in ways(order).items())
-    return Result(omega, full, system.size, found)
+    measurements = tuple(measured(name, way, system, omega) for name, way in ways(order).items())
+    return Result(omega, full, system.size, measurements)
 
 
 def measured(name: str, way: Callable[[LinearPHDAE], LinearPHDAE], system: LinearPHDAE, omega: Array) -> Reduced:

@@ -126,27 +126,27 @@ class Result:
     discontinuous: SwitchingTrajectory
 
 
-def output(converter: Converter, found: SwitchingTrajectory) -> Array:
+def output(converter: Converter, trajectory: SwitchingTrajectory) -> Array:
     """Voltage of the capacitor (k,) [V]."""
-    return found["C"][:, 0] / converter.capacitance
+    return trajectory["C"][:, 0] / converter.capacitance
 
 
-def mean(converter: Converter, found: SwitchingTrajectory, begin: float, end: float) -> float:
+def mean(converter: Converter, trajectory: SwitchingTrajectory, begin: float, end: float) -> float:
     """Mean of the output between two instants, each the end of a step: trapezia, which the scheme has for φ."""
-    inside = (found.times >= begin - 1e-9 * PERIOD) & (found.times <= end + 1e-9 * PERIOD)
-    times = found.times[inside]
-    return float(np.trapezoid(output(converter, found)[inside], times) / (times[-1] - times[0]))
+    inside = (trajectory.times >= begin - 1e-9 * PERIOD) & (trajectory.times <= end + 1e-9 * PERIOD)
+    times = trajectory.times[inside]
+    return float(np.trapezoid(output(converter, trajectory)[inside], times) / (times[-1] - times[0]))
 
 
-def ripple(converter: Converter, found: SwitchingTrajectory) -> float:
+def ripple(converter: Converter, trajectory: SwitchingTrajectory) -> float:
     """Peak to peak over the mean, in the first period."""
-    first = output(converter, found)[found.times <= PERIOD]
-    return float((first.max() - first.min()) / mean(converter, found, 0.0, PERIOD))
+    first = output(converter, trajectory)[trajectory.times <= PERIOD]
+    return float((first.max() - first.min()) / mean(converter, trajectory, 0.0, PERIOD))
 
 
-def current(converter: Converter, found: SwitchingTrajectory) -> Array:
+def current(converter: Converter, trajectory: SwitchingTrajectory) -> Array:
     """Current of the inductor (k,) [A]."""
-    return found["L"][:, 0] / converter.inductance
+    return trajectory["L"][:, 0] / converter.inductance
 
 
 def swing(converter: Converter) -> float:
@@ -154,15 +154,15 @@ def swing(converter: Converter) -> float:
     return VOLTAGE * converter.duty * PERIOD / converter.inductance
 
 
-def visited(found: SwitchingTrajectory) -> dict[str, int]:
+def visited(trajectory: SwitchingTrajectory) -> dict[str, int]:
     """How often a run entered each mode; once for that in which it began."""
-    entered = [str(found.modes[0]), *(switch.target for switch in found.switches)]
+    entered = [str(trajectory.modes[0]), *(switch.target for switch in trajectory.switches)]
     return {mode: entered.count(mode) for mode in MODES}
 
 
-def complementarity(converter: Converter, found: SwitchingTrajectory) -> tuple[float, float, float]:
+def complementarity(converter: Converter, trajectory: SwitchingTrajectory) -> tuple[float, float, float]:
     """Largest |v i| over the largest |v| times |i|, largest v over |v|, and largest −i over |i| of the diode."""
-    voltages, currents = converter.circuit.over(found)
+    voltages, currents = converter.circuit.over(trajectory)
     v, i = voltages["D"], currents["D"]
     largest, through = np.abs(v).max(), np.abs(i).max()
     return (
@@ -216,10 +216,12 @@ def figures(result: Result) -> dict[str, Any]:
         "conduction": {"2L/(RT)": heavy.load, "D(1-D)^2": heavy.duty * (1.0 - heavy.duty) ** 2},
         "mean_output_light_V": mean(light, result.discontinuous, 0.0, PERIOD),
         "ideal_output_light_V": light.ideal,
-        "modes_entered": {name: visited(found) for name, found in _runs(result).items()},
+        "modes_entered": {name: visited(trajectory) for name, trajectory in _runs(result).items()},
         "diode_vi_max_rel": {name: complementarity(*pair)[0] for name, pair in _pairs(result).items()},
-        "balance_residual_max_rel": {name: found.balance.largest_residual for name, found in _runs(result).items()},
-        "lost_at_switches_J": {name: found.lost_at_switches for name, found in _runs(result).items()},
+        "balance_residual_max_rel": {
+            name: trajectory.balance.largest_residual for name, trajectory in _runs(result).items()
+        },
+        "lost_at_switches_J": {name: trajectory.lost_at_switches for name, trajectory in _runs(result).items()},
     }
 
 
@@ -229,15 +231,15 @@ def _runs(result: Result) -> Mapping[str, SwitchingTrajectory]:
 
 def _pairs(result: Result) -> Mapping[str, tuple[Converter, SwitchingTrajectory]]:
     converters = {"steady": result.heavy, "started": result.light, "discontinuous": result.light}
-    return {name: (converters[name], found) for name, found in _runs(result).items()}
+    return {name: (converters[name], trajectory) for name, trajectory in _runs(result).items()}
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables of the three runs, and a picture."""
-    for name, (converter, found) in _pairs(result).items():
-        columns = {"t_s": found.times, "v_out_V": output(converter, found)}
-        columns |= {"i_L_A": found["L"][:, 0] / converter.inductance}
-        columns |= {"mode": np.array([MODES.index(mode) + 1.0 for mode in found.modes.tolist()])}
+    for name, (converter, trajectory) in _pairs(result).items():
+        columns = {"t_s": trajectory.times, "v_out_V": output(converter, trajectory)}
+        columns |= {"i_L_A": trajectory["L"][:, 0] / converter.inductance}
+        columns |= {"mode": np.array([MODES.index(mode) + 1.0 for mode in trajectory.modes.tolist()])}
         write_table(folder / f"{name}.csv", columns)
     draw(result, folder / "converter.png")
     return figures(result)
@@ -252,11 +254,11 @@ def draw(result: Result, path: Path) -> None:
     axes = figure.subplots(2, 3, sharex="col")
     titles = {"steady": "continuous conduction", "started": "light load, from rest",
               "discontinuous": "light load, steady"}  # fmt: skip
-    for column, (name, (converter, found)) in enumerate(_pairs(result).items()):
-        times, current = 1e3 * found.times, found["L"][:, 0] / converter.inductance
-        for row, values in zip(axes[:, column], (output(converter, found), current), strict=True):
+    for column, (name, (converter, trajectory)) in enumerate(_pairs(result).items()):
+        times, current = 1e3 * trajectory.times, trajectory["L"][:, 0] / converter.inductance
+        for row, values in zip(axes[:, column], (output(converter, trajectory), current), strict=True):
             for mode in MODES:
-                inside = np.where(found.modes == mode, values, np.nan)
+                inside = np.where(trajectory.modes == mode, values, np.nan)
                 row.plot(times, inside, color=COLORS[mode], linewidth=1.4, label=mode)
             row.grid(alpha=0.3)
         axes[0, column].axhline(
@@ -306,13 +308,13 @@ def checks() -> Iterable[Check]:
         source="[survey] example 5.1: all but the first",
         kind="theorem",
     )
-    for name, (converter, found) in _pairs(result).items():
-        _, forward, backward = complementarity(converter, found)  # v i is zero as one of both is, in every mode
+    for name, (converter, trajectory) in _pairs(result).items():
+        _, forward, backward = complementarity(converter, trajectory)  # v i is zero as one of both is, in every mode
         yield vanishes(f"diode v > 0, {name}", forward, 1e-10, source="v ≤ 0")
         yield vanishes(f"diode i < 0, {name}", backward, 1e-10, source="i ≥ 0")
         # from zero, sizes of states grow with every step, and Newton's method stops at 3e-12 instead of round-off
         tolerance = 1e-11 if name == "started" else 1e-13
-        yield vanishes(f"balance / energy, {name}", found.balance.largest_residual, tolerance)
+        yield vanishes(f"balance / energy, {name}", trajectory.balance.largest_residual, tolerance)
 
 
 def analysed() -> tuple[SwitchingPHDAE, Mapping[str, Any]]:

@@ -73,14 +73,14 @@ def try_one(capacitance: float, current: float) -> Row:
         start = built.state(currents={"L": current})
     except ArithmeticError as error:
         return Row(capacitance, decides, report=f"undetermined: {error}")
-    found = integrate(system, start, np.linspace(0.0, END, 11), inputs=built.inputs)
-    flux = found["L"][:, 0]
+    trajectory = integrate(system, start, np.linspace(0.0, END, 11), inputs=built.inputs)
+    flux = trajectory["L"][:, 0]
     return Row(
         capacitance,
         decides,
-        current=float(found.outputs["P"][-1, 0] / -current),
+        current=float(trajectory.outputs["P"][-1, 0] / -current),
         flux_change=float(np.abs(flux / (INDUCTANCE * current) - 1.0).max()),
-        charge=float(np.abs(found["C"]).max()),
+        charge=float(np.abs(trajectory["C"]).max()),
     )
 
 

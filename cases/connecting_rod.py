@@ -81,12 +81,12 @@ def bending(rod: Body, count: int = 3) -> Array:
     ground = (GROUND.at(*(x, 0.0, 0.0)[: rod.dim]) for x in (0.0, ROD))
     mechanism = connect({"rod": rod}, [hinge(end, on, **axis) for end, on in zip(ends, ground, strict=True)])
     place: Any = (0.0, 0.0, 0.0) if rod.dim == 2 else (-rod.ports["crank"].position, np.eye(3))
-    found = modes(mechanism.linearize(mechanism.assemble(guess={"rod": place})), 3 * count)
+    lowest = modes(mechanism.linearize(mechanism.assemble(guess={"rod": place})), 3 * count)
     rigid_motion = rod.dim + (1 if rod.dim == 2 else 3)
     assert rod.view is not None
-    moved = rod.view.shape @ found.shapes[rigid_motion : rigid_motion + rod.size].real
+    moved = rod.view.shape @ lowest.shapes[rigid_motion : rigid_motion + rod.size].real
     sizes = np.linalg.norm(moved.reshape(-1, rod.dim, moved.shape[1]), axis=0)
-    return found.frequencies[sizes.argmax(axis=0) == 1][:count]
+    return lowest.frequencies[sizes.argmax(axis=0) == 1][:count]
 
 
 def euler_bernoulli(count: int = 3) -> Array:

@@ -74,9 +74,9 @@ class Result:
         return {"linear": self.linear, "saturating": self.saturating}
 
 
-def casimir(found: Trajectory) -> Array:
+def casimir(trajectory: Trajectory) -> Array:
     """φ₁ + φ₂ (k,) [V s]."""
-    return (found["L1"] + found["L2"])[:, 0]
+    return (trajectory["L1"] + trajectory["L2"])[:, 0]
 
 
 def solve(inductors: str, periods: float, steps: int, *, voltage: float, driven: int) -> Trajectory:
@@ -105,17 +105,17 @@ def run(
     return Result(linear, bent, driven)
 
 
-def drift(found: Trajectory, driven: int) -> float:
+def drift(trajectory: Trajectory, driven: int) -> float:
     """Largest change of φ₁ + φ₂ without the source, over the largest flux."""
-    total = casimir(found)
-    return float(np.abs(total[driven:] - total[driven]).max() / np.abs(found.states[:, 1:]).max())
+    total = casimir(trajectory)
+    return float(np.abs(total[driven:] - total[driven]).max() / np.abs(trajectory.states[:, 1:]).max())
 
 
-def off_input(found: Trajectory, voltage: float, driven: int) -> float:
+def off_input(trajectory: Trajectory, voltage: float, driven: int) -> float:
     """Largest |φ₁ + φ₂ − Σ h u| over the largest flux: u in the middle of each step is its mean there."""
-    u = np.array([source(voltage, float(found.times[driven]))(t) for t in found.output_times])
-    given = np.append(0.0, np.cumsum(u * np.diff(found.times)))
-    return float(np.abs(casimir(found) - given).max() / np.abs(found.states[:, 1:]).max())
+    u = np.array([source(voltage, float(trajectory.times[driven]))(t) for t in trajectory.output_times])
+    given = np.append(0.0, np.cumsum(u * np.diff(trajectory.times)))
+    return float(np.abs(casimir(trajectory) - given).max() / np.abs(trajectory.states[:, 1:]).max())
 
 
 def structure_defect() -> float:
@@ -130,9 +130,11 @@ def figures(result: Result) -> dict[str, Any]:
     """Structure, Casimir and balance of both runs."""
     return {
         "structure_off_example_2_5": structure_defect(),
-        "casimir_drift_max_rel": {name: drift(found, result.driven) for name, found in result.runs.items()},
-        "balance_residual_max_rel": {name: found.balance.largest_residual for name, found in result.runs.items()},
-        "flux_left_Vs": {name: float(casimir(found)[-1]) for name, found in result.runs.items()},
+        "casimir_drift_max_rel": {name: drift(trajectory, result.driven) for name, trajectory in result.runs.items()},
+        "balance_residual_max_rel": {
+            name: trajectory.balance.largest_residual for name, trajectory in result.runs.items()
+        },
+        "flux_left_Vs": {name: float(casimir(trajectory)[-1]) for name, trajectory in result.runs.items()},
         "omega_linear_rad_s": OMEGA,
     }
 
@@ -140,10 +142,10 @@ def figures(result: Result) -> dict[str, Any]:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table of both runs, and a picture."""
     columns: dict[str, Array] = {"t_s": result.linear.times}
-    for name, found in result.runs.items():
-        columns |= {f"{label}_{name}": found[part][:, 0] for part, label in
+    for name, trajectory in result.runs.items():
+        columns |= {f"{label}_{name}": trajectory[part][:, 0] for part, label in
                     (("C", "Q_C"), ("L1", "phi1_Vs"), ("L2", "phi2_Vs"))}  # fmt: skip
-        columns |= {f"casimir_{name}_Vs": casimir(found), f"H_{name}_J": found.balance.total_energy}
+        columns |= {f"casimir_{name}_Vs": casimir(trajectory), f"H_{name}_J": trajectory.balance.total_energy}
     write_table(folder / "motion.csv", columns)
     draw(result, folder / "casimir.png")
     return figures(result)
@@ -152,11 +154,11 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 def draw(result: Result, path: Path) -> None:
     """Fluxes and their sum, with linear and with saturating inductors."""
     figure = new_figure(12.0, 4.4)
-    for axes, (name, found) in zip(figure.subplots(1, 2, sharey=True), result.runs.items(), strict=True):
-        times = 1e3 * found.times
+    for axes, (name, trajectory) in zip(figure.subplots(1, 2, sharey=True), result.runs.items(), strict=True):
+        times = 1e3 * trajectory.times
         for part, label in (("L1", r"$\varphi_1$"), ("L2", r"$\varphi_2$")):
-            axes.plot(times, 1e3 * found[part][:, 0], linewidth=0.9, label=label)
-        axes.plot(times, 1e3 * casimir(found), "k", linewidth=1.4, label=r"$\varphi_1 + \varphi_2$")
+            axes.plot(times, 1e3 * trajectory[part][:, 0], linewidth=0.9, label=label)
+        axes.plot(times, 1e3 * casimir(trajectory), "k", linewidth=1.4, label=r"$\varphi_1 + \varphi_2$")
         axes.axvspan(times[0], times[result.driven], color="0.93", label="source on")
         axes.set_title(f"{name} inductors", fontsize="medium")
         axes.set_xlabel("t [ms]")
@@ -170,12 +172,14 @@ def checks() -> Iterable[Check]:
     """The published structure, the Casimir with two Hamiltonians, and the resonance."""
     yield vanishes("J and B of the graph", structure_defect(), 1e-15, source="[survey] example 2.5")
     result = run()
-    for name, found in result.runs.items():
+    for name, trajectory in result.runs.items():
         yield vanishes(
-            f"drift of φ₁ + φ₂ at u = 0, {name}", drift(found, result.driven), 1e-13, source="[survey] example 4.2"
+            f"drift of φ₁ + φ₂ at u = 0, {name}", drift(trajectory, result.driven), 1e-13, source="[survey] example 4.2"
         )
-        yield vanishes(f"φ₁ + φ₂ and ∫u dt, {name}", off_input(found, 2.0, result.driven), 1e-12, source="its equation")
-        yield vanishes(f"balance / energy, {name}", found.balance.largest_residual, 1e-13)
+        yield vanishes(
+            f"φ₁ + φ₂ and ∫u dt, {name}", off_input(trajectory, 2.0, result.driven), 1e-12, source="its equation"
+        )
+        yield vanishes(f"balance / energy, {name}", trajectory.balance.largest_residual, 1e-13)
     resonance = eigenfrequencies(graph().linear())
     yield Check("ω [rad/s]", "√((1/L₁ + 1/L₂)/C)", OMEGA, float(resonance[-1]), kind="closed form", tolerance=1e-12)
 

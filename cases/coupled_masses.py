@@ -48,7 +48,7 @@ class Oscillation:
 
     structure: DiracStructure
     distances: dict[str, float]
-    found: Trajectory
+    trajectory: Trajectory
 
 
 def run_spring(
@@ -63,25 +63,27 @@ def run_spring(
     published = DiracStructure(np.eye(2), np.array([[0.0, 1.0], [-1.0, 0.0]]), {"q": slice(0, 1), "p": slice(1, 2)})
     spring, mass = store("q", "s", 1.0).at(np.ones(1)), store("p", "m", 1.0).at(np.ones(1))
     through = compose(compose(spring, symplectic_gyrator(("s", "m"))), mass)
-    found = integrate(system.phdae(), [0.1, 0.0], times, progress=False)
-    return Oscillation(D, {"gyrative": D.distance(published), "by element": through.distance(published)}, found)
+    trajectory = integrate(system.phdae(), [0.1, 0.0], times, progress=False)
+    return Oscillation(D, {"gyrative": D.distance(published), "by element": through.distance(published)}, trajectory)
 
 
 def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
     """The pattern of the structure, the motion."""
-    found = result.found
-    write_table(folder / "motion.csv", {"t_s": found.times, "q_m": found["q"][:, 0], "p_Ns": found["p"][:, 0]})
+    trajectory = result.trajectory
+    write_table(
+        folder / "motion.csv", {"t_s": trajectory.times, "q_m": trajectory["q"][:, 0], "p_Ns": trajectory["p"][:, 0]}
+    )
     sparsity_figure(result.structure, folder / "structure.png")
     return {
         "angles_to_3_15": result.distances,
-        "period_off_rel": abs(period(found) / (2.0 * math.pi * math.sqrt(MASSES[0] / STIFFNESS)) - 1.0),
-        "balance_residual_max_rel": found.balance.largest_residual,
+        "period_off_rel": abs(period(trajectory) / (2.0 * math.pi * math.sqrt(MASSES[0] / STIFFNESS)) - 1.0),
+        "balance_residual_max_rel": trajectory.balance.largest_residual,
     }
 
 
-def period(found: Trajectory) -> float:
+def period(trajectory: Trajectory) -> float:
     """Twice the mean time between zeros of q, by lines between the samples [s]."""
-    q, t = found["q"][:, 0], found.times
+    q, t = trajectory["q"][:, 0], trajectory.times
     i = np.flatnonzero(q[:-1] * q[1:] < 0.0)
     zeros = t[i] - q[i] * (t[i + 1] - t[i]) / (q[i + 1] - q[i])
     return 2.0 * float(np.diff(zeros).mean())
@@ -95,9 +97,9 @@ def checks_spring() -> Iterable[Check]:
         yield vanishes(f"angle to (3.15), {name} [rad]", value, 1e-12, source="[survey] eq. (3.15)")
     omega = math.sqrt(STIFFNESS / MASSES[0])
     turned = 2.0 * math.atan(0.5 * step * omega)  # angle of a step of the midpoint rule
-    yield Check("period [s]", "midpoint rule, exact", 2.0 * math.pi * step / turned, period(result.found),
+    yield Check("period [s]", "midpoint rule, exact", 2.0 * math.pi * step / turned, period(result.trajectory),
                 kind="closed form", tolerance=2e-5)  # fmt: skip
-    yield vanishes("balance residual", result.found.balance.largest_residual, 1e-13)
+    yield vanishes("balance residual", result.trajectory.balance.largest_residual, 1e-13)
 
 
 spring_case = Case(run_spring, write_spring, checks_spring, needs=("matplotlib",), system=mass_spring)
@@ -146,7 +148,7 @@ class Coupling:
     """The report, a run under a force, and the rate of the reduced system."""
 
     report: Analysis
-    found: Trajectory
+    trajectory: Trajectory
     reduced_mass: float
 
 
@@ -159,30 +161,30 @@ def run_coupled(
     if not math.isfinite(load):
         raise ValueError(f"load must be finite, got {load}")
     times, system = _times(0.01, end), coupled()
-    made = system.phdae()
-    start = consistent(made, made.sample, inputs={"force": load})
-    found = integrate(made, start, times, inputs={"force": load}, progress=False)
+    equations = system.phdae()
+    start = consistent(equations, equations.sample, inputs={"force": load})
+    trajectory = integrate(equations, start, times, inputs={"force": load}, progress=False)
     G = np.array([[1.0], [-1.0]])  # of (3.19)
     reduced = eliminate_index_one(np.zeros((2, 2)), np.diag(1.0 / np.array(MASSES)), G)
     # z₁ is a multiple of p₁ + p₂, and H = ½ Q z₁²
     multiple = float(reduced.project[0, 0])
-    return Coupling(analyze(system), found, 1.0 / (float(reduced.Q[0, 0]) * multiple**2))
+    return Coupling(analyze(system), trajectory, 1.0 / (float(reduced.Q[0, 0]) * multiple**2))
 
 
 def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
     """The report, the pattern of the equations, the motion."""
-    found = result.found
-    columns = {"t_s": found.times} | {name: found[name][:, 0] for name in ("q1", "p1", "q2", "p2")}
+    trajectory = result.trajectory
+    columns = {"t_s": trajectory.times} | {name: trajectory[name][:, 0] for name in ("q1", "p1", "q2", "p2")}
     write_table(folder / "motion.csv", columns)
     (folder / "report.txt").write_text(f"{result.report}\n", encoding="utf-8")
     sparsity_figure(result.report.whole, folder / "structure.png")
-    apart = found["q1"][:, 0] - found["q2"][:, 0]
+    apart = trajectory["q1"][:, 0] - trajectory["q2"][:, 0]
     return {
         "casimirs": list(result.report.casimirs.expressions),
         "index": [result.report.index.index, result.report.index.index_eliminated],
         "distance_drift_m": float(np.abs(apart - apart[0]).max()),
-        "velocity_at_end_m_s": float(found["p1"][-1, 0] / MASSES[0]),
-        "balance_residual_max_rel": found.balance.largest_residual,
+        "velocity_at_end_m_s": float(trajectory["p1"][-1, 0] / MASSES[0]),
+        "balance_residual_max_rel": trajectory.balance.largest_residual,
     }
 
 
@@ -190,7 +192,7 @@ def checks_coupled() -> Iterable[Check]:
     """Acceleration of the whole, the published kernel form, the distance, the index."""
     load, end = 4.0, 2.0
     result = run_coupled(load=load, end=end)
-    v = result.found["p1"][-1, 0] / MASSES[0]
+    v = result.trajectory["p1"][-1, 0] / MASSES[0]
     yield Check(
         "velocity at the end [m/s]",
         "F t/(m₁ + m₂)",
@@ -199,7 +201,7 @@ def checks_coupled() -> Iterable[Check]:
         kind="closed form",
         tolerance=1e-12,
     )
-    apart = result.found["q1"][:, 0] - result.found["q2"][:, 0]
+    apart = result.trajectory["q1"][:, 0] - result.trajectory["q2"][:, 0]
     yield vanishes("drift of q₁ − q₂ [m]", np.abs(apart - apart[0]).max(), 1e-13, source="[survey] remark 3.2")
     yield Check("index without multipliers", "[survey] proposition 4.1", 1.0, result.report.index.index_eliminated,
                 kind="theorem", tolerance=1e-9)  # fmt: skip

@@ -164,9 +164,9 @@ def checks() -> Iterable[Check]:
     }
     for strain, (source, largest, smallest, rms, tolerance) in rows.items():
         solution, midpoint = solve(8, strain, 4000, 2.0)  # type: ignore[arg-type]
-        found = extremes(midpoint[:, 1])
+        extreme_values = extremes(midpoint[:, 1])
         for name, published in (("max", largest), ("min", smallest), ("rms", rms)):
-            computed = float(found[f"uy_{name}_over_L"])
+            computed = float(extreme_values[f"uy_{name}_over_L"])
             yield Check(
                 f"uy/L {name}, {strain}", source, published, computed, kind="independent code", tolerance=tolerance
             )

@@ -136,23 +136,25 @@ class Result:
     @property
     def errors(self) -> Mapping[str, float]:
         """Largest |ζ − ζ_exact| by model [m, rad]."""
-        return {name: float(np.abs(found - self.exact.positions).max()) for name, found in self.positions.items()}
+        return {
+            name: float(np.abs(positions - self.exact.positions).max()) for name, positions in self.positions.items()
+        }
 
     @property
     def slip(self) -> Mapping[str, float]:
         """Largest sideways velocity in the middle of a step by model [m/s]."""
-        times, found = self.constrained.times, {}
+        times, slips = self.constrained.times, {}
         for name in ("constrained", "reduced"):
             middle, moved = (f(self.positions[name]) for f in (_middles, lambda zeta: np.diff(zeta, axis=0)))
             sideways = np.cos(middle[:, 2]) * moved[:, 1] - np.sin(middle[:, 2]) * moved[:, 0]
-            found[name] = float(np.abs(sideways / np.diff(times)).max())
-        return found | {"mechanism": float(self.mechanism.ledger.nonholonomic_residual.max())}
+            slips[name] = float(np.abs(sideways / np.diff(times)).max())
+        return slips | {"mechanism": float(self.mechanism.ledger.nonholonomic_residual.max())}
 
     @property
     def imbalance(self) -> Mapping[str, float]:
         """Largest |H − H(0) − work of the wheels| over the largest energy by model."""
         runs = {"constrained": self.constrained, "reduced": self.reduced, "mechanism": self.mechanism}
-        return {name: found.energy_drift() for name, found in runs.items()}
+        return {name: trajectory.energy_drift() for name, trajectory in runs.items()}
 
     @property
     def side_force(self) -> Array:
@@ -203,12 +205,12 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     write_table(folder / "wheels.csv", columns | {"side_force_N": result.side_force})
     draw_path(result, folder / "path.png")
     draw_wheels(result, folder / "wheels.png")
-    found = result.positions
+    positions = result.positions
     return {
         "errors_max": dict(result.errors),
-        "closing_gap_m": {name: float(np.hypot(*(zeta[-1] - zeta[0])[:2])) for name, zeta in found.items()},
-        "constrained_from_reduced_max": float(np.abs(found["constrained"] - found["reduced"]).max()),
-        "constrained_from_mechanism_max": float(np.abs(found["constrained"] - found["mechanism"]).max()),
+        "closing_gap_m": {name: float(np.hypot(*(zeta[-1] - zeta[0])[:2])) for name, zeta in positions.items()},
+        "constrained_from_reduced_max": float(np.abs(positions["constrained"] - positions["reduced"]).max()),
+        "constrained_from_mechanism_max": float(np.abs(positions["constrained"] - positions["mechanism"]).max()),
         "sideways_velocity_max_m_s": dict(result.slip),
         "energy_balance_max_rel": dict(result.imbalance),
         "side_force_max_N": float(np.abs(result.side_force).max()),

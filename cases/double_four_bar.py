@@ -108,7 +108,7 @@ def count(step: float, duration: float = DURATION) -> int:
 
 def velocity_of_theory(times: Array) -> Array:
     """Velocity of the first moving pin by the equation of motion of θ (k, 2) [m/s]; ``times`` ascend from zero."""
-    found = solve_ivp(
+    motion = solve_ivp(
         lambda _, y: [y[1], 3.5 * GRAVITY / (3.0 * LENGTH) * math.sin(y[0])],
         (0.0, times[-1]),
         [0.0, SPEED / LENGTH],
@@ -117,7 +117,7 @@ def velocity_of_theory(times: Array) -> Array:
         atol=1e-12,
         t_eval=times,
     )
-    angle, rate = found.y
+    angle, rate = motion.y
     return LENGTH * np.column_stack([np.cos(angle) * rate, -np.sin(angle) * rate])
 
 
@@ -223,23 +223,23 @@ def checks() -> Iterable[Check]:
     runs = {step: solve(step) for step in (0.05, 0.02, 4e-3, 2e-3, 1e-3, 4e-4, 4e-5, 2e-5)}
     fourth = {step: solve(step, "exact4") for step in (0.02, 0.01)}
     source = "3 θ̈ = 3.5 g sin θ"
-    for what, found, bound in (("h = 1 ms", runs[1e-3], 5e-5), ("exact4, 10 ms", fourth[0.01], 2e-6)):
-        for axis, published, computed in zip("xy", VELOCITY, found.velocity[-1], strict=True):
+    for what, result, bound in (("h = 1 ms", runs[1e-3], 5e-5), ("exact4, 10 ms", fourth[0.01], 2e-6)):
+        for axis, published, computed in zip("xy", VELOCITY, result.velocity[-1], strict=True):
             name = f"pin velocity {axis} at 10 s [m/s], {what}"
             yield near(name, published, computed, bound, source=source, kind="independent code")
     orders = {2.0: order(runs[2e-3], runs[1e-3]), 4.0: order(fourth[0.02], fourth[0.01])}
     for published, computed in orders.items():
         yield converges("order of the end velocity", computed, 0.05, theory=published)
-    for step, found in runs.items():
-        error = float(found.energy_error.max())
+    for step, result in runs.items():
+        error = float(result.energy_error.max())
         yield vanishes(f"energy error, h = {step:g} s", error, 1e-9)
-        drift = float(found.solution.ledger.position_residual.max())
+        drift = float(result.solution.ledger.position_residual.max())
         yield vanishes(f"joint drift [m], h = {step:g} s", drift, 1e-11)
 
 
 def order(coarse: Result, fine: Result) -> float:
     """Order of the end velocity from two runs, the second one of half the step."""
-    errors = [float(np.linalg.norm(found.velocity[-1] - VELOCITY)) for found in (coarse, fine)]
+    errors = [float(np.linalg.norm(result.velocity[-1] - VELOCITY)) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 
 

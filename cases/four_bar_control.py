@@ -187,14 +187,14 @@ def checks() -> Iterable[Check]:
     mechanism = driven_four_bar(16, 0.0)
     for angle, published in REFERENCE.items():
         system = mechanism.linearize(pose_at(mechanism, DATA["si"], angle * deg))
-        found = np.abs(zeros(system, output=MOTOR, input=MOTOR))
+        magnitudes = np.abs(zeros(system, output=MOTOR, input=MOTOR))
         for k, value in enumerate(published):
             # discretisation with 16 elements; zeros come in pairs ±iω
             yield Check(
                 f"zero {k + 1} at {angle}° [rad/s]",
                 source,
                 value,
-                float(found[2 * k]),
+                float(magnitudes[2 * k]),
                 kind="independent code",
                 tolerance=1e-5,
             )

@@ -81,10 +81,10 @@ def four_particles(eta: float) -> PHDAE:
         return (eta * (1.0 + ALPHA * (apart @ apart))) * dashpot
 
     def z(x: Array) -> Array:
-        made, forces = x.copy(), spring_forces(x)
+        costate, forces = x.copy(), spring_forces(x)
         for i in range(12):
-            made[i] = forces[i]
-        return made
+            costate[i] = forces[i]
+        return costate
 
     return PHDAE(
         E=np.diag([*np.ones(12), *M, 0.0, 0.0]),
@@ -108,13 +108,13 @@ def interconnection() -> Callable[[Array], Array]:
     skew[:12, 12:24], skew[12:24, :12] = np.eye(12), -np.eye(12)
 
     def J(x: Array) -> Array:
-        made = skew.copy()
+        matrix = skew.copy()
         for k in range(2):  # the bars: columns −Dgᵀ, rows Dg
             lam, i, j = 24 + k, 6 * k, 6 * k + 3
             for a in range(3):
-                made[12 + i + a, lam] = made[lam, 12 + j + a] = x[j + a] - x[i + a]
-                made[12 + j + a, lam] = made[lam, 12 + i + a] = x[i + a] - x[j + a]
-        return made
+                matrix[12 + i + a, lam] = matrix[lam, 12 + j + a] = x[j + a] - x[i + a]
+                matrix[12 + j + a, lam] = matrix[lam, 12 + i + a] = x[i + a] - x[j + a]
+        return matrix
 
     return J
 
@@ -123,22 +123,22 @@ def structure_slopes(eta: float) -> Callable[[Array, Array], Array]:
     """The derivatives of (J − R)w by the state (26, 26), w constant."""
 
     def structure(x: Array, w: Array) -> Array:
-        made = np.zeros((26, 26))
+        slopes = np.zeros((26, 26))
         for k in range(2):  # −Dgᵀw and Dg w of each bar are linear in q
             lam, i, j = 24 + k, 6 * k, 6 * k + 3
             for a in range(3):
-                made[12 + i + a, j + a] = made[12 + j + a, i + a] = w[lam]
-                made[12 + i + a, i + a] = made[12 + j + a, j + a] = -w[lam]
-                made[lam, j + a] = w[12 + j + a] - w[12 + i + a]
-                made[lam, i + a] = w[12 + i + a] - w[12 + j + a]
+                slopes[12 + i + a, j + a] = slopes[12 + j + a, i + a] = w[lam]
+                slopes[12 + i + a, i + a] = slopes[12 + j + a, j + a] = -w[lam]
+                slopes[lam, j + a] = w[12 + j + a] - w[12 + i + a]
+                slopes[lam, i + a] = w[12 + i + a] - w[12 + j + a]
         for a in range(3):
             for b in range(3):  # the viscosity grows with the distance
                 drag = (2.0 * eta * ALPHA) * (w[18 + a] - w[15 + a]) * (x[6 + b] - x[3 + b])
-                made[15 + a, 6 + b] += drag
-                made[15 + a, 3 + b] -= drag
-                made[18 + a, 6 + b] -= drag
-                made[18 + a, 3 + b] += drag
-        return made
+                slopes[15 + a, 6 + b] += drag
+                slopes[15 + a, 3 + b] -= drag
+                slopes[18 + a, 6 + b] -= drag
+                slopes[18 + a, 3 + b] += drag
+        return slopes
 
     return structure
 
@@ -150,25 +150,25 @@ def springs(q: Array) -> tuple[Array, Array]:
 
 def spring_forces(q: Array) -> Array:
     """∇V(q) (12,) [N]."""
-    made, (a, b) = np.empty(12), springs(q)
+    forces, (a, b) = np.empty(12), springs(q)
     first, second = 2.0 * K13 * (a @ a - 1.0), 2.0 * K24 * (b @ b - 1.0)
     for i in range(3):
-        made[6 + i], made[9 + i] = first * a[i], second * b[i]
-        made[i], made[3 + i] = -made[6 + i], -made[9 + i]
-    return made
+        forces[6 + i], forces[9 + i] = first * a[i], second * b[i]
+        forces[i], forces[3 + i] = -forces[6 + i], -forces[9 + i]
+    return forces
 
 
 def costate_slopes(x: Array) -> Array:
     """∂z/∂x (26, 26): the stiffness of the springs, 2k((d·d − 1)I + 2ddᵀ), and ones."""
-    made, (first, second) = np.eye(26), springs(x)
+    slopes, (first, second) = np.eye(26), springs(x)
     for i, k, d in ((0, K13, first), (3, K24, second)):
         force = 2.0 * k * (d @ d - 1.0)
         for a in range(3):
             for b in range(3):
                 stiffness = 4.0 * k * d[a] * d[b] + (force if a == b else 0.0)
-                made[i + a, i + b] = made[i + 6 + a, i + 6 + b] = stiffness
-                made[i + a, i + 6 + b] = made[i + 6 + a, i + b] = -stiffness
-    return made
+                slopes[i + a, i + b] = slopes[i + 6 + a, i + 6 + b] = stiffness
+                slopes[i + a, i + 6 + b] = slopes[i + 6 + a, i + b] = -stiffness
+    return slopes
 
 
 def invariants(x: Array) -> Array:
@@ -179,13 +179,13 @@ def invariants(x: Array) -> Array:
 
 def invariants_jacobian(x: Array) -> Array:
     """Dπ(x) (3, 26)."""
-    made, (first, second) = np.zeros((3, 26)), springs(x)
+    jacobian, (first, second) = np.zeros((3, 26)), springs(x)
     for a in range(3):
-        made[0, 6 + a], made[1, 9 + a] = 2.0 * first[a], 2.0 * second[a]
-        made[0, a], made[1, 3 + a] = -2.0 * first[a], -2.0 * second[a]
+        jacobian[0, 6 + a], jacobian[1, 9 + a] = 2.0 * first[a], 2.0 * second[a]
+        jacobian[0, a], jacobian[1, 3 + a] = -2.0 * first[a], -2.0 * second[a]
     for i in range(12):
-        made[2, 12 + i] = 2.0 * M[i] * x[12 + i]
-    return made
+        jacobian[2, 12 + i] = 2.0 * M[i] * x[12 + i]
+    return jacobian
 
 
 def energy(pi: Array) -> float:
@@ -206,9 +206,9 @@ def constraints(q: Array) -> Array:
 
 def constraint_jacobian(q: Array) -> Array:
     """Dg(q) (2, 12)."""
-    made, a, b = np.zeros((2, 12)), q[3:6] - q[0:3], q[9:12] - q[6:9]
-    made[0, 0:3], made[0, 3:6], made[1, 6:9], made[1, 9:12] = -a, a, -b, b
-    return made
+    jacobian, a, b = np.zeros((2, 12)), q[3:6] - q[0:3], q[9:12] - q[6:9]
+    jacobian[0, 0:3], jacobian[0, 3:6], jacobian[1, 6:9], jacobian[1, 9:12] = -a, a, -b, b
+    return jacobian
 
 
 def constraint_rates(q: Array, v: Array) -> Array:
@@ -313,15 +313,15 @@ def converge(eta: float, methods: Iterable[str], counts: Iterable[int] = CONVERG
     exact, system = reference(eta), four_particles(eta)
     for method in methods:
         for count in counts:
-            found = solve(CONVERGENCE_END / count, CONVERGENCE_END, eta, method)
-            at_end, at_middle = exact(CONVERGENCE_END), exact(found.output_times[-1])
+            trajectory = solve(CONVERGENCE_END / count, CONVERGENCE_END, eta, method)
+            at_end, at_middle = exact(CONVERGENCE_END), exact(trajectory.output_times[-1])
             yield {
                 "method": method,
                 "step_s": CONVERGENCE_END / count,
-                "q4": _relative(found["q"][-1, 9:], at_end[9:12]),
-                "v4": _relative(found["v"][-1, 9:], at_end[21:24]),
-                "lam1_at_middle": _relative(found["lam"][-1, :1], multipliers(system, at_middle)[:1]),
-                "lam1_at_end": _relative(found["lam"][-1, :1], multipliers(system, at_end)[:1]),
+                "q4": _relative(trajectory["q"][-1, 9:], at_end[9:12]),
+                "v4": _relative(trajectory["v"][-1, 9:], at_end[21:24]),
+                "lam1_at_middle": _relative(trajectory["lam"][-1, :1], multipliers(system, at_middle)[:1]),
+                "lam1_at_end": _relative(trajectory["lam"][-1, :1], multipliers(system, at_end)[:1]),
             }
 
 
@@ -339,19 +339,19 @@ def orders(rows: Iterable[dict[str, Any]], method: str) -> dict[str, float]:
 
 def figures(result: Result) -> dict[str, Any]:
     """Numbers of the run, and of those beside it."""
-    found, energy = result.run, result.run.balance.total_energy
-    linear, angular = drifts(found)
-    free = result.undamped[found.method]
+    trajectory, energy = result.run, result.run.balance.total_energy
+    linear, angular = drifts(trajectory)
+    free = result.undamped[trajectory.method]
     free_linear, free_angular = drifts(free)
     return {
         "H0": energy[0],
         "H_end": energy[-1],
-        "q4_end": found["q"][-1, 9:],
-        "lambda_end": found["lam"][-1],  # of the last step, in its middle
-        "lambda_time": found.output_times[-1],
-        "balance_residual_max": found.balance.residual.max(),
-        "position_drift_max": np.abs(constraints(found["q"])).max(),
-        "velocity_residual_max": np.abs(constraint_rates(found["q"], found["v"])).max(),
+        "q4_end": trajectory["q"][-1, 9:],
+        "lambda_end": trajectory["lam"][-1],  # of the last step, in its middle
+        "lambda_time": trajectory.output_times[-1],
+        "balance_residual_max": trajectory.balance.residual.max(),
+        "position_drift_max": np.abs(constraints(trajectory["q"])).max(),
+        "velocity_residual_max": np.abs(constraint_rates(trajectory["q"], trajectory["v"])).max(),
         "energy_increment_max": np.diff(energy).max(),
         "linear_momentum_drift": linear,
         "angular_momentum_drift": angular,  # changed by the dashpot unless eta is 0
@@ -361,27 +361,29 @@ def figures(result: Result) -> dict[str, Any]:
         "midpoint_balance_residual_max": result.midpoint.balance.residual.max(),
         "long_energy_increment_max": np.diff(result.long.balance.total_energy).max(),
         "long_midpoint_energy_increment_max": np.diff(result.long_midpoint.balance.total_energy).max(),
-        "orders": orders(result.convergence, found.method),
+        "orders": orders(result.convergence, trajectory.method),
         "steps_per_s": result.steps_per_s,
-        "newton_iterations_mean": found.balance.iterations.mean(),
+        "newton_iterations_mean": trajectory.balance.iterations.mean(),
     }
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables and pictures in the manner of [dg] figs. 3-6."""
-    found = result.run
-    gap, rate = constraints(found["q"]), constraint_rates(found["q"], found["v"])
-    at_ends = {f"q{k + 1}_{axis}_m": found["q"][:, 3 * k + i] for k in range(4) for i, axis in enumerate("xyz")}
+    trajectory = result.run
+    gap, rate = constraints(trajectory["q"]), constraint_rates(trajectory["q"], trajectory["v"])
+    at_ends = {f"q{k + 1}_{axis}_m": trajectory["q"][:, 3 * k + i] for k in range(4) for i, axis in enumerate("xyz")}
     bars = {f"{name}_{k + 1}": part[:, k] for name, part in (("g", gap), ("rate_of_g", rate)) for k in (0, 1)}
-    write_table(folder / "states.csv", {"t_s": found.times, "H_J": found.balance.total_energy, **at_ends, **bars})
+    write_table(
+        folder / "states.csv", {"t_s": trajectory.times, "H_J": trajectory.balance.total_energy, **at_ends, **bars}
+    )
     steps = {
-        "t_middle_s": found.output_times,
-        "change_of_H_J": np.diff(found.balance.total_energy),
-        "dissipated_J": found.balance.total_dissipation,
-        "balance_residual_J": found.balance.residual,
-        "lambda_1_N_per_m": found["lam"][1:, 0],
-        "lambda_2_N_per_m": found["lam"][1:, 1],
-        "iterations": found.balance.iterations,
+        "t_middle_s": trajectory.output_times,
+        "change_of_H_J": np.diff(trajectory.balance.total_energy),
+        "dissipated_J": trajectory.balance.total_dissipation,
+        "balance_residual_J": trajectory.balance.residual,
+        "lambda_1_N_per_m": trajectory["lam"][1:, 0],
+        "lambda_2_N_per_m": trajectory["lam"][1:, 1],
+        "iterations": trajectory.balance.iterations,
     }
     write_table(folder / "steps.csv", steps)
     write_rows(folder / "convergence.csv", result.convergence)
@@ -398,20 +400,20 @@ FLOOR = np.finfo(float).eps / 8.0  # exact zeros are drawn here
 
 def draw_energy(result: Result, path: Path) -> None:
     """[dg] fig. 3: the Hamiltonian, its increments against the dissipated work, and what is missing between them."""
-    found, other = result.run, result.midpoint
+    chosen, other = result.run, result.midpoint
     figure = new_figure(13.0, 4.2)
     level, increments, missing = figure.subplots(1, 3)
-    level.plot(found.times, found.balance.total_energy, linewidth=1.5)
+    level.plot(chosen.times, chosen.balance.total_energy, linewidth=1.5)
     level.set_ylabel("H [J]")
     level.set_ylim(bottom=0.0)
-    change = np.diff(found.balance.total_energy)
-    increments.plot(found.output_times, 1e3 * change, linewidth=1.0, label=r"$H^{k+1} - H^k$")
-    increments.plot(found.output_times, 1e3 * found.balance.total_dissipation, linewidth=1.0, label=r"$W_{diss}$")
-    total = change + found.balance.total_dissipation
-    increments.plot(found.output_times, 1e3 * total, "k:", linewidth=1.2, label="their sum")
+    change = np.diff(chosen.balance.total_energy)
+    increments.plot(chosen.output_times, 1e3 * change, linewidth=1.0, label=r"$H^{k+1} - H^k$")
+    increments.plot(chosen.output_times, 1e3 * chosen.balance.total_dissipation, linewidth=1.0, label=r"$W_{diss}$")
+    total = change + chosen.balance.total_dissipation
+    increments.plot(chosen.output_times, 1e3 * total, "k:", linewidth=1.2, label="their sum")
     increments.set_ylabel("in each step [mJ]")
     increments.legend(fontsize="small")
-    for trajectory, colour in ((other, "C1"), (found, "C0")):
+    for trajectory, colour in ((other, "C1"), (chosen, "C0")):
         residual = np.maximum(trajectory.balance.residual, FLOOR)
         missing.semilogy(
             trajectory.output_times, residual, ".", color=colour, markersize=2, label=LABELS[trajectory.method]
@@ -426,13 +428,13 @@ def draw_energy(result: Result, path: Path) -> None:
 
 def draw_constraints(result: Result, path: Path) -> None:
     """[dg] fig. 4: both bars on position and on velocity level."""
-    found = result.run
-    gap, rate = constraints(found["q"]), constraint_rates(found["q"], found["v"])
+    trajectory = result.run
+    gap, rate = constraints(trajectory["q"]), constraint_rates(trajectory["q"], trajectory["v"])
     figure = new_figure(11.0, 4.2)
     position, velocity = figure.subplots(1, 2)
     for k in (1, 0):
-        position.plot(found.times, 1e15 * gap[:, k], ".-", linewidth=0.6, markersize=2, color=f"C{k}")
-        velocity.plot(found.times, rate[:, k], linewidth=0.6, color=f"C{k}", label=f"bar {k + 1}")
+        position.plot(trajectory.times, 1e15 * gap[:, k], ".-", linewidth=0.6, markersize=2, color=f"C{k}")
+        velocity.plot(trajectory.times, rate[:, k], linewidth=0.6, color=f"C{k}", label=f"bar {k + 1}")
     position.set_ylabel(r"$g_i(q^k)\;\;[10^{-15}\,$m²]")
     velocity.set_ylabel(r"$Dg_i(q^k)\,v^k\;\;$[m²/s]")
     velocity.ticklabel_format(axis="y", scilimits=(-2, 2))
@@ -447,13 +449,13 @@ def draw_undamped(result: Result, path: Path) -> None:
     """[dg] fig. 5: the Hamiltonian without dissipation, and how far both momenta go, by both gradients."""
     figure = new_figure(11.0, 4.4)
     energy, moved = figure.subplots(1, 2)
-    for colour, (method, found) in zip(("C0", "C2"), result.undamped.items(), strict=True):
-        away = 1e15 * (found.balance.total_energy - found.balance.total_energy[0])
-        energy.plot(found.times, away, linewidth=0.8, color=colour, label=LABELS[method])
-        for name, style, values in zip(("linear", "angular"), ("-", "--"), momenta(found), strict=True):
+    for colour, (method, trajectory) in zip(("C0", "C2"), result.undamped.items(), strict=True):
+        away = 1e15 * (trajectory.balance.total_energy - trajectory.balance.total_energy[0])
+        energy.plot(trajectory.times, away, linewidth=0.8, color=colour, label=LABELS[method])
+        for name, style, values in zip(("linear", "angular"), ("-", "--"), momenta(trajectory), strict=True):
             largest = np.maximum.accumulate(np.abs(values - values[0]).max(axis=1))
             label = f"{name}, {LABELS[method]}"
-            moved.semilogy(found.times, np.maximum(largest, FLOOR), style, color=colour, label=label)
+            moved.semilogy(trajectory.times, np.maximum(largest, FLOOR), style, color=colour, label=label)
     energy.set_ylabel(r"$H(t) - H(0)\;\;[10^{-15}\,$J]")
     energy.legend(fontsize="small")
     moved.set_ylabel("largest change of momentum so far [SI]")
@@ -549,9 +551,9 @@ def checks() -> Iterable[Check]:
     )
     for name, value in zip(("linear", "angular"), drifts(kept), strict=True):
         yield vanishes(f"drift of {name} momentum, invariants", value, 1e-12)
-    found = orders(tuple(converge(1.0, ("gonzalez",))), "gonzalez")
+    computed = orders(tuple(converge(1.0, ("gonzalez",))), "gonzalez")
     for name, order in (("q4", 2.0), ("v4", 2.0), ("lam1_at_middle", 2.0), ("lam1_at_end", 1.0)):
-        yield converges(f"order of {name}", found[name], 0.1, theory=order, source="[dg] fig. 6")
+        yield converges(f"order of {name}", computed[name], 0.1, theory=order, source="[dg] fig. 6")
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: four_particles(1.0))

@@ -134,8 +134,8 @@ def reference(times: Array, torque: float, spin: float) -> Array:
         return [y[1], (torque - p * turn * c) / ACROSS - turn * turn * s * c, turn]
 
     span = (0.0, float(times[-1]))
-    found = solve_ivp(rates, span, [0.0, 0.0, 0.0], method="DOP853", rtol=1e-12, atol=1e-14, t_eval=times)
-    return found.y[[0, 2]].T
+    motion = solve_ivp(rates, span, [0.0, 0.0, 0.0], method="DOP853", rtol=1e-12, atol=1e-14, t_eval=times)
+    return motion.y[[0, 2]].T
 
 
 def rate_table(torque: float, spin: float, steps: int = 24) -> list[dict[str, float]]:
@@ -170,8 +170,8 @@ def pass_lock(kept: str, distance: float, spin: float, steps: int = 61) -> tuple
     begin = system.state(orientation.coordinates(exact[0]), exact[0].inv().apply(turn * cone) + own)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ValidityWarning)
-        found = integrate(system.phdae(), begin, times, method=method_of(kept))
-    error = np.abs(orientation.rotation(found["orientation"]) - exact.as_matrix()).max()
+        trajectory = integrate(system.phdae(), begin, times, method=method_of(kept))
+    error = np.abs(orientation.rotation(trajectory["orientation"]) - exact.as_matrix()).max()
     return float(error), [str(w.message) for w in said]
 
 
@@ -179,9 +179,9 @@ def lock_table(spin: float) -> list[dict[str, float]]:
     """Errors of the three over the distance at which the axle passes the lock, and of how much angles warned."""
     rows = []
     for distance in DISTANCES:
-        made = {kept: pass_lock(kept, distance, spin) for kept in KEPT}
-        errors = {f"error_{kept}": error for kept, (error, _) in made.items()}
-        rows.append({"distance_rad": distance, **errors, "warnings_angles": float(len(made["angles"][1]))})
+        passes = {kept: pass_lock(kept, distance, spin) for kept in KEPT}
+        errors = {f"error_{kept}": error for kept, (error, _) in passes.items()}
+        rows.append({"distance_rad": distance, **errors, "warnings_angles": float(len(passes["angles"][1]))})
     return rows
 
 
@@ -234,10 +234,15 @@ def apart(runs: dict[str, Trajectory], first: str, second: str) -> Array:
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables of the axle's motion, of rates over the torque and of errors near the lock; pictures."""
-    for kept, made in result.runs.items():
-        made.save(folder / f"{kept}.h5")
-        beta, gamma = suspension(made, kept).T
-        columns = {"t_s": made.times, "beta_rad": beta, "gamma_rad": gamma, "energy_J": made.balance.total_energy}
+    for kept, trajectory in result.runs.items():
+        trajectory.save(folder / f"{kept}.h5")
+        beta, gamma = suspension(trajectory, kept).T
+        columns = {
+            "t_s": trajectory.times,
+            "beta_rad": beta,
+            "gamma_rad": gamma,
+            "energy_J": trajectory.balance.total_energy,
+        }
         write_table(folder / f"{kept}.csv", columns)
     for name, rows in (("rates", result.rates), ("lock", result.lock)):
         write_rows(folder / f"{name}.csv", rows)
@@ -246,11 +251,11 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     draw_kept(result, folder / "kept.png")
     law = result.torque / (AXIAL * result.spin * math.cos(result.tilt))
     pairs = [kept for kept in result.runs if kept != "angles"]
-    found = {kept: of_motion(made, kept, result.start) for kept, made in result.runs.items()}
+    motions = {kept: of_motion(trajectory, kept, result.start) for kept, trajectory in result.runs.items()}
     return {
         "law_rad_s": law,
         "steady_precession_rad_s": steady(result.torque, result.spin, result.tilt),
-        "motion": found,
+        "motion": motions,
         "apart_max": {kept: apart(result.runs, "angles", kept).max() for kept in pairs if "angles" in result.runs},
         "energy_residual_max_rel": max(max(m.balance.largest_residual, m.energy_drift()) for m in result.runs.values()),
         "defect_max": {kept: defects(result.runs[kept], kept).max() for kept in pairs},
@@ -261,14 +266,14 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 def of_motion(run: Trajectory, kept: str, start: Start) -> dict[str, float]:
     """Mean precession and nutation of a run, of the whole run where it is steady or shorter than a nutation."""
     beta, gamma = suspension(run, kept).T
-    made = {"beta_min_deg": math.degrees(beta.min()), "beta_max_deg": math.degrees(beta.max())}
+    range_of_beta = {"beta_min_deg": math.degrees(beta.min()), "beta_max_deg": math.degrees(beta.max())}
     try:
         rates = mean_rates(run, kept) if start == "rest" else None
     except IndexError:  # no nutation is complete
         rates = None
     if rates is None:
-        return {"precession_rad_s": gamma[-1] / run.times[-1], **made}
-    return {"precession_rad_s": rates[0], "nutation_rad_s": rates[1], **made}
+        return {"precession_rad_s": gamma[-1] / run.times[-1], **range_of_beta}
+    return {"precession_rad_s": rates[0], "nutation_rad_s": rates[1], **range_of_beta}
 
 
 def slope(sizes: Any, rows: Iterable[dict[str, float]], name: str) -> float:
@@ -326,8 +331,8 @@ def draw_rates(result: Result, path: Path) -> None:
     for k, (name, label, theory, marker, factor) in enumerate(curves):
         laws.loglog(small, factor * small**2, "k-" if k else "k--", linewidth=0.8, label=theory)
         order = slope(small, result.rates, name)
-        found = [row[name] for row in result.rates]
-        laws.loglog(small, found, marker, color=f"C{k}", markersize=7, label=f"{label}: order {order:.2f}")
+        differences = [row[name] for row in result.rates]
+        laws.loglog(small, differences, marker, color=f"C{k}", markersize=7, label=f"{label}: order {order:.2f}")
     laws.set_xticks(small, [f"{e:.2g}" for e in small])
     laws.set(xlabel="ε = precession / nutation", ylabel="relative difference")
     laws.xaxis.set_minor_formatter("")
@@ -379,22 +384,22 @@ def checks() -> Iterable[Check]:
         yield Check(f"{what}, ε = {rates[1]['epsilon']:.3f}", "averaging", rates[1][theory], rates[1][name],
                     kind="closed form", tolerance=5e-3)  # fmt: skip
     runs = {n: {kept: solve(kept, np.linspace(0.0, 0.2, n + 1), torque, spin) for kept in KEPT} for n in (400, 800)}
-    for kept, found in runs[800].items():
-        errors = [float(np.abs(suspension(made[kept], kept) - reference(made[kept].times, torque, spin)).max())
-                  for made in runs.values()]  # fmt: skip
+    for kept, fine in runs[800].items():
+        both = [by_orientation[kept] for by_orientation in runs.values()]
+        errors = [float(np.abs(suspension(r, kept) - reference(r.times, torque, spin)).max()) for r in both]
         bound = 1e-9 if kept == "angles" else 2e-4
         yield vanishes(f"β, γ apart [rad], {kept}", errors[1], bound, source="equation of β", kind="independent code")
         if kept != "angles":
             order = math.log2(errors[0] / errors[1])
             yield converges(f"order of β, γ, {kept}", order, 0.05)
-            defect = float(defects(found, kept).max())
+            defect = float(defects(fine, kept).max())
             yield vanishes(f"defect of the rotation, {kept}", defect, 1e-13)
-        worst = max(found.balance.largest_residual, found.energy_drift())
+        worst = max(fine.balance.largest_residual, fine.energy_drift())
         yield vanishes(f"energy − work, {kept}", worst, 1e-12)
     for kept, bound in (("angles", 1e-10), ("matrix", 2e-4), ("quaternion", 2e-4)):
         tilt = math.radians(30.0)
-        made = solve(kept, np.linspace(0.0, 0.1, 201), torque, spin, tilt=tilt, start="steady")
-        computed = float(suspension(made, kept)[-1, 1]) / 0.1
+        trajectory = solve(kept, np.linspace(0.0, 0.1, 201), torque, spin, tilt=tilt, start="steady")
+        computed = float(suspension(trajectory, kept)[-1, 1]) / 0.1
         yield Check(f"steady precession [rad/s], β = 30°, {kept}", "M = Ω cos β (p + C Ω sin β)",
                     steady(torque, spin, tilt), computed, kind="closed form", tolerance=bound)  # fmt: skip
     for kept in ("matrix", "quaternion"):

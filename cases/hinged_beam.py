@@ -211,7 +211,7 @@ def draw_history(result: Result, path: Path) -> None:
 
 def draw_stresses(result: Result, path: Path) -> None:
     """Axial stress of the outer fibres over time and along the beam."""
-    t, found = result.solution.times, stresses(result.solution)
+    t, fields = result.solution.times, stresses(result.solution)
     figure = new_figure(10.0, 5.6)
     panels = figure.subplots(2, 1, sharex=True)
     names = {
@@ -219,9 +219,11 @@ def draw_stresses(result: Result, path: Path) -> None:
         "z_upper": "bending out of it, fibre z = +1.5 mm",
     }
     for axes, (side, name) in zip(panels, names.items(), strict=True):
-        edges = np.linspace(0.0, 1e3 * LENGTH, found[side].shape[1] + 1)
-        largest = np.abs(found[side]).max()
-        drawn = axes.pcolormesh(t, edges, found[side][1:].T, cmap="RdBu_r", vmin=-largest, vmax=largest, shading="flat")
+        edges = np.linspace(0.0, 1e3 * LENGTH, fields[side].shape[1] + 1)
+        largest = np.abs(fields[side]).max()
+        drawn = axes.pcolormesh(
+            t, edges, fields[side][1:].T, cmap="RdBu_r", vmin=-largest, vmax=largest, shading="flat"
+        )
         axes.set_title(name, fontsize="medium")
         axes.set_ylabel("x [mm]")
         figure.colorbar(drawn, ax=axes, label="axial stress [Pa]")
@@ -244,7 +246,7 @@ def struck() -> float:
 def checks() -> Iterable[Check]:
     """Energies and the angular velocity between and after the loads, with 6 elements and 3000 steps; other methods."""
     for strain, name in STRAINS.items():
-        found = plateaus(solve(6, strain, 3000, 30.0))  # type: ignore[arg-type]
+        computed = plateaus(solve(6, strain, 3000, 30.0))  # type: ignore[arg-type]
         rows = (
             (
                 "energy after the torque [J]",
@@ -270,7 +272,7 @@ def checks() -> Iterable[Check]:
         )
         for quantity, source, wanted, key, tolerance, relative in rows:
             kind = KINDS.get(source.split(":")[0], "closed form")
-            value = float(found[key])
+            value = float(computed[key])
             yield Check(f"{quantity}, {name}", source, wanted, value, kind=kind, tolerance=tolerance, relative=relative)
 
     mechanism = hinged_beam(2, "linear")

@@ -46,9 +46,9 @@ class Comparison:
 
     def differences(self) -> dict[str, float]:
         """Largest differences of parts of the state and of the energy over the largest values of the exact scheme."""
-        exact, found = self.reference, self.trajectory
-        rows = {name: (found[f"beam.{name}"], exact[f"beam.{name}"]) for name in ("deformation", "spin", "stress")}
-        rows["energy"] = found.balance.total_energy, exact.ledger.total_energy
+        exact, trajectory = self.reference, self.trajectory
+        rows = {name: (trajectory[f"beam.{name}"], exact[f"beam.{name}"]) for name in ("deformation", "spin", "stress")}
+        rows["energy"] = trajectory.balance.total_energy, exact.ledger.total_energy
         return {name: float(np.abs(one - other).max() / np.abs(other).max()) for name, (one, other) in rows.items()}
 
     def spin(self) -> Array:
@@ -66,35 +66,35 @@ def compare(mechanism: Mechanism, start: State, times: Array, *, method: str, in
     fine = np.append(np.concatenate(parts), times[-1])
     reference = integrate(mechanism, start, fine, method=Exact4(), inputs=inputs, save_every=REFINEMENT)
     tolerance = (RELATIVE, RELATIVE * _sizes(reference)) if method in ADAPTIVE else None
-    found = integrate(mechanism, start, times, method=by_name(method, tolerance=tolerance), inputs=inputs)
-    return Comparison(found, reference)
+    trajectory = integrate(mechanism, start, times, method=by_name(method, tolerance=tolerance), inputs=inputs)
+    return Comparison(trajectory, reference)
 
 
 def _sizes(solution: Solution) -> Array:
     """Largest values of the parts of states and multipliers; one where a part rests."""
     layout = solution.mechanism.layout
-    made = np.ones(layout.size + layout.multipliers)
+    sizes = np.ones(layout.size + layout.multipliers)
     for name, part in layout.parts.items():
-        made[part] = np.abs(solution[name]).max(initial=0.0) or 1.0
-    return made
+        sizes[part] = np.abs(solution[name]).max(initial=0.0) or 1.0
+    return sizes
 
 
 def write(result: Comparison, folder: Path) -> dict[str, Any]:
     """The run, energy and spin over time, and the differences from the exact scheme."""
-    found, balance, spin = result.trajectory, result.trajectory.balance, result.spin()
-    found.save(folder / "trajectory.h5")
+    trajectory, balance, spin = result.trajectory, result.trajectory.balance, result.spin()
+    trajectory.save(folder / "trajectory.h5")
     history = {
-        "t_s": found.times,
+        "t_s": trajectory.times,
         "energy_J": balance.total_energy,
         "omega_z_world_rad_s": spin[:, 2],
         "omega_y_world_rad_s": spin[:, 1],
     }
     write_table(folder / "history.csv", history)
     return {
-        "method": found.method,
+        "method": trajectory.method,
         "energy_residual_max_rel": balance.largest_residual,
         **{f"{name}_difference_max_rel": value for name, value in result.differences().items()},
-        "steps": len(found.times) - 1,
+        "steps": len(trajectory.times) - 1,
     }
 
 
@@ -104,7 +104,7 @@ def checks(mechanism: Mechanism, start: State, inputs: Mapping[str, Any]) -> Ite
     for method, tolerance in CHECKED.items():
         if method in MODULES and find_spec(MODULES[method]) is None:
             continue
-        found = compare(mechanism, start, times, method=method, inputs=inputs).differences()
+        differences = compare(mechanism, start, times, method=method, inputs=inputs).differences()
         for name in ("deformation", "energy"):
             quantity = f"{name} over {WINDOW} s by {method}, relative difference"
-            yield vanishes(quantity, found[name], tolerance, source="exact scheme", kind="independent code")
+            yield vanishes(quantity, differences[name], tolerance, source="exact scheme", kind="independent code")

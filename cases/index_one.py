@@ -109,13 +109,13 @@ def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, An
             errors: dict[str, list[float]] = {"x1": [], "x2": [], "x2_in_mid_step": []}
             balance, steps = 0.0, []
             for count in counts:
-                found = solve(problem, count, end, method=method)
+                trajectory = solve(problem, count, end, method=method)
                 steps.append(end / count)
-                errors["x1"].append(abs(float(found["x1"][-1, 0] - problem.x1(end))))
-                errors["x2"].append(abs(float(found["x2"][-1, 0] - problem.x2(end))))
-                stage = abs(float(found["x2"][-1, 0] - problem.x2(found.output_times[-1])))
+                errors["x1"].append(abs(float(trajectory["x1"][-1, 0] - problem.x1(end))))
+                errors["x2"].append(abs(float(trajectory["x2"][-1, 0] - problem.x2(end))))
+                stage = abs(float(trajectory["x2"][-1, 0] - problem.x2(trajectory.output_times[-1])))
                 errors["x2_in_mid_step"].append(stage if order == 2 else math.nan)
-                balance = max(balance, found.balance.largest_residual)
+                balance = max(balance, trajectory.balance.largest_residual)
             row: dict[str, Any] = {"problem": name, "method": method, "theory": order}
             row |= {f"order_{key}": slope_of(steps, values) for key, values in errors.items()}
             rows.append(row | {"balance_residual": balance, "steps": steps, "errors": errors})
@@ -136,10 +136,10 @@ def completion_table(end: float, counts: Iterable[int] = FINER) -> list[dict[str
     problem, rows = quadratic(), []
     for count in counts:
         runs, row = completions(problem, count, end), {"step_s": end / count}
-        for name, found in runs.items():
-            row[name] = float(np.abs(found["x2"][:, 0] - problem.x2(found.times))[1:].max())
-        found = runs["new state"]
-        row["f2 in mid-step"] = float(np.abs(found["x2"][1:, 0] - problem.x2(found.output_times)).max())
+        for name, trajectory in runs.items():
+            row[name] = float(np.abs(trajectory["x2"][:, 0] - problem.x2(trajectory.times))[1:].max())
+        trajectory = runs["new state"]
+        row["f2 in mid-step"] = float(np.abs(trajectory["x2"][1:, 0] - problem.x2(trajectory.output_times)).max())
         rows.append(row)
     return rows
 
@@ -189,17 +189,21 @@ def figures(result: Result) -> dict[str, Any]:
     }
 
 
-def off_published(found: Trajectory) -> float:
+def off_published(trajectory: Trajectory) -> float:
     """Largest departure from [dg] eq. (28): f₂ = −½(x₁⁰ + x₁¹), x₁¹ = x₁⁰ − h ½(x₁⁰ + x₁¹)."""
-    x1, mean, h = found["x1"][:, 0], 0.5 * (found["x1"][1:, 0] + found["x1"][:-1, 0]), np.diff(found.times)
-    return float(max(np.abs(found["x2"][1:, 0] + mean).max(), np.abs(np.diff(x1) + h * mean).max()))
+    x1, mean, h = (
+        trajectory["x1"][:, 0],
+        0.5 * (trajectory["x1"][1:, 0] + trajectory["x1"][:-1, 0]),
+        np.diff(trajectory.times),
+    )
+    return float(max(np.abs(trajectory["x2"][1:, 0] + mean).max(), np.abs(np.diff(x1) + h * mean).max()))
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables of the example, the orders and the completions; pictures."""
-    found, exact = result.pair, quadratic()
-    columns = {"t_s": found.times, "x1": found["x1"][:, 0], "x1_exact": exact.x1(found.times)}
-    columns |= {"x2_exact": exact.x2(found.times)}
+    pair, exact = result.pair, quadratic()
+    columns = {"t_s": pair.times, "x1": pair["x1"][:, 0], "x1_exact": exact.x1(pair.times)}
+    columns |= {"x2_exact": exact.x2(pair.times)}
     columns |= {f"x2_{name.replace(' ', '_')}": other["x2"][:, 0] for name, other in result.dirac.items()}
     write_table(folder / "example.csv", columns)
     kept = [key for key in result.orders[0] if key not in ("steps", "errors")]
@@ -215,14 +219,14 @@ def draw_example(result: Result, path: Path) -> None:
     """The published example against its solution, and the errors of x₂ by completion."""
     figure = new_figure(12.0, 4.8)
     motion, errors = figure.subplots(1, 2)
-    found, exact = result.dirac["new state"], quadratic()
-    fine = np.linspace(0.0, found.times[-1], 200)
+    dirac, exact = result.dirac["new state"], quadratic()
+    fine = np.linspace(0.0, dirac.times[-1], 200)
     motion.plot(fine, exact.x1(fine), "k-", linewidth=0.8, label="exact")
     motion.plot(fine, exact.x2(fine), "k-", linewidth=0.8)
-    motion.plot(found.times, found["x1"][:, 0], "o", color="C5", markersize=5, label="$x_1$")
+    motion.plot(dirac.times, dirac["x1"][:, 0], "o", color="C5", markersize=5, label="$x_1$")
     for (name, other), marker in zip(result.dirac.items(), "v^sx", strict=True):
         motion.plot(other.times, other["x2"][:, 0], marker, markersize=5, label=f"$x_2$: {name}")
-    motion.plot(found.output_times, found["x2"][1:, 0], "+", color="C4", markersize=7, label="$f_2$ in mid-step")
+    motion.plot(dirac.output_times, dirac["x2"][1:, 0], "+", color="C4", markersize=7, label="$f_2$ in mid-step")
     motion.set_xlabel("t [s]")
     motion.set_ylabel("$x_1$ and $x_2$")
     legend_above(motion, 4)
@@ -275,14 +279,14 @@ def checks() -> Iterable[Check]:
     )
     for name, make in PROBLEMS.items():
         problem = make()
-        found = float(solve(problem, 32, end, method="gauss6").final[0])
+        computed = float(solve(problem, 32, end, method="gauss6").final[0])
         yield Check(
-            f"x₁(2), {name}", "exact solution", float(problem.x1(end)), found, kind="closed form", tolerance=1e-9
+            f"x₁(2), {name}", "exact solution", float(problem.x1(end)), computed, kind="closed form", tolerance=1e-9
         )
     for row in order_table(end):
         problem, method = row["problem"], row["method"]
-        found, theory = row["order_x1"], float(row["theory"])
-        yield converges(f"order, {problem}, {method}", found, 0.1, theory=theory, source="[dg] prop. 1; Gauss: 2s")
+        computed, theory = row["order_x1"], float(row["theory"])
+        yield converges(f"order, {problem}, {method}", computed, 0.1, theory=theory, source="[dg] prop. 1; Gauss: 2s")
         if method in PAIRS:
             # the Dirac form settles where the next correction is expected to be round-off, at 2e-13 in its worst step
             yield vanishes(f"balance / energy, {problem}, {method}", row["balance_residual"], 1e-12)
@@ -296,8 +300,8 @@ def checks() -> Iterable[Check]:
         "f2 in mid-step": 2.0,
     }
     for name, order in expected.items():
-        found = slope_of(steps, [row[name] for row in table])
-        yield converges(f"order of x₂, {name}", found, 0.1, theory=order, source="[dg] example 6")
+        computed = slope_of(steps, [row[name] for row in table])
+        yield converges(f"order of x₂, {name}", computed, 0.1, theory=order, source="[dg] example 6")
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: quadratic().system)

@@ -92,15 +92,15 @@ def solve(elements: int, steps: int) -> Trajectory:
     )
 
 
-def tip(found: Trajectory) -> Array:
+def tip(trajectory: Trajectory) -> Array:
     """Displacement of the tip (k + 1,) [m]: the mean velocities of the steps, summed."""
-    moved = np.diff(found.times) * found.outputs["free.tip"][:, 0]
+    moved = np.diff(trajectory.times) * trajectory.outputs["free.tip"][:, 0]
     return np.concatenate([[0.0], np.cumsum(moved)])
 
 
-def error(found: Trajectory) -> float:
+def error(trajectory: Trajectory) -> float:
     """Largest error of the tip displacement [m]; its amplitude is 1 m."""
-    return float(np.abs(tip(found) - np.sin(FREQUENCY * found.times)).max())
+    return float(np.abs(tip(trajectory) - np.sin(FREQUENCY * trajectory.times)).max())
 
 
 @dataclass(frozen=True)
@@ -155,8 +155,13 @@ def figures(result: Result) -> dict[str, Any]:
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table of the tip, tables of errors, and a picture."""
-    found, exact = result.motion, np.sin(FREQUENCY * result.motion.times)
-    columns = {"t_s": found.times, "tip_m": tip(found), "exact_m": exact, "energy_J": found.balance.total_energy}
+    trajectory, exact = result.motion, np.sin(FREQUENCY * result.motion.times)
+    columns = {
+        "t_s": trajectory.times,
+        "tip_m": tip(trajectory),
+        "exact_m": exact,
+        "energy_J": trajectory.balance.total_energy,
+    }
     write_table(folder / "tip.csv", columns)
     for name, rows in (("elements", result.meshes), ("steps", result.steps)):
         write_table(folder / f"{name}.csv", {name: [n for n, _ in rows], "error": [e for _, e in rows]})
@@ -190,12 +195,12 @@ def draw(result: Result, path: Path) -> None:
 
 def checks() -> Iterable[Check]:
     """The exact tip, the energy balance and both orders."""
-    found = solve(6, 100)
+    trajectory = solve(6, 100)
     exact = "manufactured solution"
     # the midpoint rule is late by a share (4h)²/12 of the phase of 4 rad, 5.3e-4 rad at h = 0.01
-    yield vanishes("tip displacement, largest error [m]", error(found), 6e-4, source=exact, kind="closed form")
-    yield near("tip displacement at 1 s [m]", math.sin(4.0), tip(found)[-1], 6e-4, source=exact)
-    residual = found.balance.largest_residual
+    yield vanishes("tip displacement, largest error [m]", error(trajectory), 6e-4, source=exact, kind="closed form")
+    yield near("tip displacement at 1 s [m]", math.sin(4.0), tip(trajectory)[-1], 6e-4, source=exact)
+    residual = trajectory.balance.largest_residual
     yield vanishes("balance residual / energy", residual, 1e-13)
     yield converges("order in time", slope(step_errors()), 0.05, source="midpoint rule: 2")
     yield converges("order in h", slope(mesh_errors()), 0.1, theory=4.0, source="cubic elements: 4")

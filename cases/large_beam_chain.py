@@ -107,10 +107,10 @@ def run(
 
         def timed(stage: str, work: Callable[[], _Made]) -> _Made:
             clock = time.perf_counter()
-            made = work()
+            outcome = work()
             seconds[stage] = time.perf_counter() - clock
             bar.update()
-            return made
+            return outcome
 
         whole = timed("assembly", lambda: chain(beams, elements))
         free = timed("elimination", lambda: eliminate(whole))
@@ -136,18 +136,18 @@ def exact_frequencies(beams: int, count: int) -> Array:
     The two motions that start at the clamp are carried from beam to beam and made orthonormal at each, so that the one
     that grows does not drown the other; bending moment and shear force of some combination vanish at the free end.
     """
-    found: list[float] = []
+    frequencies: list[float] = []
     time_unit = LENGTH**2 * np.sqrt(LINE_DENSITY / RIGIDITY)
     step, low = 0.05 / beams, 0.0  # the waves βL of neighbours are about π/beams apart
-    while len(found) < count:
+    while len(frequencies) < count:
         beta = low + step * np.arange(1, 401)
         values = _end_loads(beta, beams)
         for k in np.flatnonzero(values[1:] * values[:-1] < 0.0):
             root = brentq(lambda b: _end_loads(np.array([b]), beams)[0], beta[k], beta[k + 1], xtol=1e-15, rtol=1e-14)
-            found.append(float(root) ** 2 / time_unit)
+            frequencies.append(float(root) ** 2 / time_unit)
         low = beta[-1] - step  # chunks overlap
     along = (np.arange(1, count + 1) - 0.5) * pi / (beams * LENGTH) * np.sqrt(MATERIAL.young / MATERIAL.density)
-    return np.sort(np.unique(np.concatenate([found, along])))[:count]
+    return np.sort(np.unique(np.concatenate([frequencies, along])))[:count]
 
 
 def _end_loads(beta: Array, beams: int) -> Array:
@@ -196,13 +196,13 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 def checks() -> Iterable[Check]:
     """Frequencies of a shorter chain against exact beams, and those of the reduced one."""
     result = run(beams=10, elements=20)
-    for k, (found, exact) in enumerate(zip(result.omega, result.exact, strict=True), start=1):
+    for k, (computed, exact) in enumerate(zip(result.omega, result.exact, strict=True), start=1):
         # cubic elements are too stiff by (βh)⁴/1440 at βh = 0.16
         yield Check(
             f"ω{k} [rad/s]",
             "transfer matrices of exact beams",
             float(exact),
-            float(found),
+            float(computed),
             kind="closed form",
             tolerance=1e-6,
         )

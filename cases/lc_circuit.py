@@ -133,7 +133,7 @@ class Result:
     @property
     def states(self) -> dict[str, Array]:
         """Q₁, Q₂, φ (k, 3) by route."""
-        of = lambda found: np.hstack([found[name] for name in ("C1", "C2", "L")])  # noqa: E731
+        of = lambda trajectory: np.hstack([trajectory[name] for name in ("C1", "C2", "L")])  # noqa: E731
         return dict(zip(ROUTES, (of(self.multiplier), self.kernel, of(self.graph)), strict=True))
 
     @property
@@ -185,8 +185,8 @@ def kernel_defect() -> float:
     order = [list(built.elements).index(name) for name in ("C1", "C2", "L")]
     currents, efforts = currents[:, order], efforts[:, order]
     # f = (−i₁, −i₂, −v_L), e = (v₁, v₂, i_L)
-    made = np.hstack([-currents[:, :2], -efforts[:, 2:], efforts[:, :2], currents[:, 2:]])
-    one, other = (np.linalg.qr(matrix.T)[0] for matrix in (made, np.hstack([F, K])))
+    kernel = np.hstack([-currents[:, :2], -efforts[:, 2:], efforts[:, :2], currents[:, 2:]])
+    one, other = (np.linalg.qr(matrix.T)[0] for matrix in (kernel, np.hstack([F, K])))
     return float(np.linalg.norm(one - other @ (other.T @ one), 2))
 
 
@@ -242,10 +242,10 @@ def draw(result: Result, path: Path) -> None:
 def checks() -> Iterable[Check]:
     """Routes against each other, the linear circuit against its closed form, and the Dirac structure."""
     for hardening in (0.0, 0.5):
-        found = solve(hardening, 3.0, 64)
+        result = solve(hardening, 3.0, 64)
         name = f"β = {hardening:g}"
-        yield vanishes(f"routes apart, {name}", found.apart, 1e-12, source="[survey] eq. (1.5), (1.6), (1.10)")
-        yield vanishes(f"balance / energy, {name}", found.graph.balance.largest_residual, 1e-14)
+        yield vanishes(f"routes apart, {name}", result.apart, 1e-12, source="[survey] eq. (1.5), (1.6), (1.10)")
+        yield vanishes(f"balance / energy, {name}", result.graph.balance.largest_residual, 1e-14)
     yield vanishes("graph and eq. (1.7), sine of the angle", kernel_defect(), 1e-14, source="[survey] eq. (1.7)")
     frequency = float(eigenfrequencies(eliminate(graph(0.0).linear()))[0])
     yield Check("ω [rad/s]", "1/√(L(C₁ + C₂))", OMEGA, frequency, kind="closed form", tolerance=1e-12)

@@ -73,7 +73,7 @@ def ball() -> PHDAE:
 class Result:
     """A run after a push, and the report where the ball floats."""
 
-    found: Trajectory
+    trajectory: Trajectory
     report: Analysis
     floating: Array
 
@@ -103,27 +103,27 @@ def linear_rates(height: float) -> Array:
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Height, current and the power balance over time."""
-    found = result.found
-    current = np.array([gradient(x)[2] for x in found.states])
-    write_table(folder / "motion.csv", {"t_s": found.times, "q_m": found["q"][:, 0], "p_Ns": found["p"][:, 0],
-                                        "current_A": current, "H_J": found.balance.total_energy})  # fmt: skip
-    draw(found, current, folder / "ball.png")
+    trajectory = result.trajectory
+    current = np.array([gradient(x)[2] for x in trajectory.states])
+    columns = {"t_s": trajectory.times, "q_m": trajectory["q"][:, 0], "p_Ns": trajectory["p"][:, 0]}
+    write_table(folder / "motion.csv", columns | {"current_A": current, "H_J": trajectory.balance.total_energy})
+    draw(trajectory, current, folder / "ball.png")
     return {
         "floating_current_A": float(gradient(result.floating)[2]),
         "floating_height_m": float(result.floating[0]),
         "eigenvalues_per_s": sorted([v.real, abs(v.imag)] for v in result.report.stability.eigenvalues),
-        "end_height_m": float(found["q"][-1, 0]),
-        "balance_residual_max_rel": found.balance.largest_residual,
+        "end_height_m": float(trajectory["q"][-1, 0]),
+        "balance_residual_max_rel": trajectory.balance.largest_residual,
     }
 
 
-def draw(found: Trajectory, current: Array, path: Path) -> None:
+def draw(trajectory: Trajectory, current: Array, path: Path) -> None:
     """Height and current."""
     figure = new_figure(7.0, 4.6)
     height, coil = figure.subplots(2, 1, sharex=True)
-    height.plot(found.times, 1e3 * found["q"][:, 0], linewidth=1.0)
+    height.plot(trajectory.times, 1e3 * trajectory["q"][:, 0], linewidth=1.0)
     height.set_ylabel("height [mm]")
-    coil.plot(found.times, current, color="C1", linewidth=1.0)
+    coil.plot(trajectory.times, current, color="C1", linewidth=1.0)
     coil.axhline(CURRENT, color="0.6", linewidth=0.8)
     coil.set_ylabel("current [A]")
     coil.set_xlabel("t [s]")
@@ -138,12 +138,12 @@ def checks() -> Iterable[Check]:
     yield Check("current where it floats [A]", "√(2 m g |k₂|/k₁)", CURRENT, gradient(result.floating)[2],
                 kind="closed form", tolerance=1e-9)  # fmt: skip
     exact = linear_rates(float(result.floating[0]))
-    found = np.array(result.report.stability.eigenvalues)
-    away = max(float(np.abs(found - value).min()) for value in exact)
+    eigenvalues = np.array(result.report.stability.eigenvalues)
+    away = max(float(np.abs(eigenvalues - value).min()) for value in exact)
     yield vanishes("eigenvalues apart [1/s]", away, 1e-6, source="linearised by hand", kind="closed form")
-    yield vanishes("balance residual", result.found.balance.largest_residual, 1e-11)
+    yield vanishes("balance residual", result.trajectory.balance.largest_residual, 1e-11)
     rate = float(np.max(exact.real[np.abs(exact) > 1e-9]))
-    q = result.found["q"][:, 0]
+    q = result.trajectory["q"][:, 0]
     late = np.abs(q - q[-1])[len(q) // 2 :].max() / np.abs(q - q[-1]).max()
     yield Check("motion left after half the run, logarithm over the slowest rate", "linear theory", rate * 0.25,
                 math.log(late), kind="closed form", tolerance=0.25)  # fmt: skip

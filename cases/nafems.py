@@ -56,7 +56,7 @@ class Row(NamedTuple):
     mode: int
     source: str
     target: float
-    found: float
+    computed: float
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Shown:
     body: Body
     shapes: Array
     hertz: Array
-    found: Eigenmodes
+    vibration: Eigenmodes
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,10 @@ def hertz(frequencies: Array) -> Array:
     return frequencies / (2.0 * np.pi)
 
 
-def moved(body: Body, found: Eigenmodes) -> Array:
+def moved(body: Body, vibration: Eigenmodes) -> Array:
     """Velocities of all drawn points in the modes, v + ω × X + φu̇, (points, d, modes)."""
     assert body.view is not None
-    shapes, d = found.shapes.real, body.dim
+    shapes, d = vibration.shapes.real, body.dim
     rigid = _rigid_rows(body.view.points) @ shapes[: _rigid(body)]
     deforming = body.view.shape @ shapes[_rigid(body) : _rigid(body) + body.size]
     return (rigid + deforming).reshape(-1, d, shapes.shape[1])
@@ -123,8 +123,8 @@ def fv12(cells: int) -> tuple[list[Row], Shown]:
     """Free thin square plate: Kirchhoff-Love, against the targets and against a Ritz series."""
     mesh = fem.box_mesh((SIDE, SIDE), (cells, cells))
     body = fem.plate(mesh, STEEL, thickness=THIN, ports={"corner": fem.Tie([0])}, reference="corner")
-    found = modes(linear_body(body, "plate"), 6)
-    values = hertz(found.frequencies)
+    vibration = modes(linear_body(body, "plate"), 6)
+    values = hertz(vibration.frequencies)
     rigidity = STEEL.young * THIN**3 / (12.0 * (1.0 - POISSON**2))
     series = hertz(thin_ritz("free", 6) * math.sqrt(rigidity / (STEEL.density * THIN)) / SIDE**2)
     rows = [
@@ -134,7 +134,7 @@ def fv12(cells: int) -> tuple[list[Row], Shown]:
     rows += [
         Row("fv12", "plate", 4 + k, "Ritz series", t, f) for k, (t, f) in enumerate(zip(series, values, strict=True))
     ]
-    return rows, Shown(body, moved(body, found), values, found)
+    return rows, Shown(body, moved(body, vibration), values, vibration)
 
 
 def tapered(cells: int) -> Any:
@@ -151,13 +151,13 @@ def fv32(cells: int) -> tuple[list[Row], Shown]:
         tapered(cells), STEEL, plane="stress", thickness=THIN, degree=2, ports={"root": "root"}, reference="root"
     )
     mechanism = connect({"plate": body}, [weld("plate.root", GROUND)])
-    found = modes(mechanism.linearize(_rest(mechanism)), 6)
-    values = hertz(found.frequencies)
+    vibration = modes(mechanism.linearize(_rest(mechanism)), 6)
+    values = hertz(vibration.frequencies)
     rows = [
         Row("fv32", "plane stress", 1 + k, "NAFEMS R0015", t, f)
         for k, (t, f) in enumerate(zip(TARGETS["fv32"], values, strict=True))
     ]
-    return rows, Shown(body, moved(body, found), values, found)
+    return rows, Shown(body, moved(body, vibration), values, vibration)
 
 
 def _rest(mechanism: Any) -> Pose:
@@ -179,13 +179,14 @@ def fv52(cells: int) -> tuple[list[Row], Shown]:
     faces = hertz(modes(held(body, [(sides, 2), (x, 1), (y, 0)]), 8).frequencies)
     bent, flat = TARGETS["fv52"][:BENDING], TARGETS["fv52"][BENDING:]
     rows = []
-    for model, found in (
+    for model, computed in (
         ("solid, lines", values[bends]),
         ("solid, sides", _near(faces, bent)),
         ("plate", sheared(cells)),
     ):
         rows += [
-            Row("fv52", model, 4 + k, "NAFEMS R0015", t, f) for k, (t, f) in enumerate(zip(bent, found, strict=False))
+            Row("fv52", model, 4 + k, "NAFEMS R0015", t, f)
+            for k, (t, f) in enumerate(zip(bent, computed, strict=False))
         ]
     rows += [
         Row("fv52", "solid, lines", 4 + BENDING + k, "NAFEMS R0015", t, f)
@@ -196,10 +197,10 @@ def fv52(cells: int) -> tuple[list[Row], Shown]:
 
 def _near(values: Array, targets: tuple[float, ...]) -> Array:
     """The bending frequencies among those of the solid held at its sides: for each target, in order, the nearest."""
-    left, made = list(values), []
+    left, nearest = list(values), []
     for target in targets:
-        made.append(left.pop(int(np.argmin(np.abs(np.array(left) - target)))))
-    return np.array(made)
+        nearest.append(left.pop(int(np.argmin(np.abs(np.array(left) - target)))))
+    return np.array(nearest)
 
 
 def sheared(cells: int) -> Array:
@@ -213,8 +214,8 @@ def sheared(cells: int) -> Array:
         supports=[fem.Support(side, "hinged") for side in ("left", "right", "front", "back")],
     )
     mechanism = connect({"plate": body}, [weld("plate.frame", GROUND)])
-    found = modes(eliminate(mechanism.linearize(_rest(mechanism))), BENDING)
-    return hertz(found.frequencies)
+    vibration = modes(eliminate(mechanism.linearize(_rest(mechanism))), BENDING)
+    return hertz(vibration.frequencies)
 
 
 def run(
@@ -237,18 +238,18 @@ def run(
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table of all frequencies, pictures of the modes, and the modes as VTU."""
     table: dict[str, Any] = {k: [getattr(r, k) for r in result.rows] for k in ("test", "model", "mode", "source")}
-    table |= {"target_hz": [r.target for r in result.rows], "found_hz": [r.found for r in result.rows]}
-    table["deviation"] = [r.found / r.target - 1.0 for r in result.rows]
+    table |= {"target_hz": [r.target for r in result.rows], "found_hz": [r.computed for r in result.rows]}
+    table["deviation"] = [r.computed / r.target - 1.0 for r in result.rows]
     write_table(folder / "frequencies.csv", table)
     for name, shown in result.shown.items():
         draw(shown, name, folder / f"{name}.png")
         mechanism = connect({"plate": shown.body}, [])
-        write_modes(folder / f"{name}.vtu", mechanism, _rest(mechanism), shown.found)
-    made: dict[str, Any] = {}
+        write_modes(folder / f"{name}.vtu", mechanism, _rest(mechanism), shown.vibration)
+    figures: dict[str, Any] = {}
     for r in result.rows:
         key = f"{r.test}_{r.model}_{r.source}".replace(", ", "_").replace(" ", "_").lower()
-        made.setdefault(key, []).append(r.found / r.target - 1.0)
-    return {f"{key}_deviation": values for key, values in made.items()}
+        figures.setdefault(key, []).append(r.computed / r.target - 1.0)
+    return {f"{key}_deviation": values for key, values in figures.items()}
 
 
 def draw(shown: Shown, name: str, path: Path) -> None:
@@ -286,7 +287,7 @@ def checks() -> Iterable[Check]:
         tolerance = 1e-3 if r.source == "Ritz series" else 1e-2
         name = f"{r.test.upper()} mode {r.mode}, {r.model} [Hz]"
         kind: Kind = "closed form" if r.source == "Ritz series" else "published"
-        yield Check(name, r.source, float(r.target), float(r.found), kind=kind, tolerance=tolerance)
+        yield Check(name, r.source, float(r.target), float(r.computed), kind=kind, tolerance=tolerance)
 
 
 case = Case(run, write, checks, needs=("matplotlib",))

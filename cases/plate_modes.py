@@ -91,12 +91,12 @@ def run(
         for theory in THEORIES:
             options = {"theory": theory, "thickness": THICK[theory], "rotary_inertia": theory != "kirchhoff"}
             bodies = [plate(cells, n, support, **options) for n in counts]
-            found = [found_modes(b) for b in bodies]
+            vibrations = [found_modes(b) for b in bodies]
             want = series(support, theory, THICK[theory])
-            errors[support, theory] = np.array([f.frequencies / want - 1.0 for f in found])
+            errors[support, theory] = np.array([f.frequencies / want - 1.0 for f in vibrations])
             sizes[support, theory] = [b.size for b in bodies]
             if theory == "kirchhoff":
-                shown[support] = found[-1]
+                shown[support] = vibrations[-1]
         rows = []
         for t in THICKNESSES:
             body = plate(cells, counts[-1], support, theory="reissner_mindlin", thickness=t)
@@ -107,10 +107,10 @@ def run(
 
 def orders(result: Result) -> dict[str, float]:
     """Observed order of the first frequency between the two finest meshes."""
-    made = {}
+    slopes = {}
     for (support, theory), values in result.errors.items():
-        made[f"{support}_{theory}"] = float(np.log2(np.abs(values[-2, 0] / values[-1, 0])))
-    return made
+        slopes[f"{support}_{theory}"] = float(np.log2(np.abs(values[-2, 0] / values[-1, 0])))
+    return slopes
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
@@ -124,11 +124,11 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     for support, values in result.thin.items():
         limit |= {f"{support}_{k + 1}": values[:, k] for k in range(COUNT)}
     write_table(folder / "thin_limit.csv", limit)
-    for support, found in result.modes.items():
+    for support, vibration in result.modes.items():
         body = plate(result.cells, result.counts[-1], support, thickness=THICK["kirchhoff"], rotary_inertia=False)
         mechanism, pose = held(body)
-        write_modes(folder / f"modes_{support}.vtu", mechanism, pose, found)
-        draw_modes(body, found, support, folder / f"modes_{support}.png")
+        write_modes(folder / f"modes_{support}.vtu", mechanism, pose, vibration)
+        draw_modes(body, vibration, support, folder / f"modes_{support}.png")
     draw_errors(result, folder / "errors.png")
     return {
         "cells": result.cells,
@@ -174,13 +174,13 @@ def draw_errors(result: Result, path: Path) -> None:
     figure.savefig(path)
 
 
-def draw_modes(body: Body, found: Eigenmodes, support: str, path: Path) -> None:
+def draw_modes(body: Body, vibration: Eigenmodes, support: str, path: Path) -> None:
     """Deflection of the first modes."""
     figure = new_figure(9.0, 6.2)
     assert body.view is not None
-    shapes = body.view.shape @ found.shapes[6 : 6 + body.size].real
+    shapes = body.view.shape @ vibration.shapes[6 : 6 + body.size].real
     x, y = body.view.points[:, 0], body.view.points[:, 1]
-    values = found.frequencies / THICK["kirchhoff"]
+    values = vibration.frequencies / THICK["kirchhoff"]
     for k, axes in enumerate(figure.subplots(2, 3).ravel()):
         w = shapes[2::3, k]
         w = w / w[np.argmax(np.abs(w))]

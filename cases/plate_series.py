@@ -31,14 +31,14 @@ def mindlin(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Arra
     """
     t, m = thickness, np.arange(1, count + 2)
     shear, spin = _shear(t, correction), t**3 / 12.0
-    found = []
+    frequencies = []
     for a, b in np.pi * np.array([(i, j) for i in m for j in m]):
         gamma = np.array([[a, -1.0, 0.0], [b, 0.0, -1.0]])
         xx, yy, xy = np.array([0.0, a, 0.0]), np.array([0.0, 0.0, b]), np.array([0.0, b, a])
         bent = np.outer(xx, xx) + np.outer(yy, yy) + POISSON * (np.outer(xx, yy) + np.outer(yy, xx))
         K = shear * gamma.T @ gamma + t**3 * (bent + 0.5 * (1.0 - POISSON) * np.outer(xy, xy))
-        found.append(np.sqrt(eigh(K, np.diag([t, spin, spin]), eigvals_only=True)[0]))
-    return np.sort(found)[:count]
+        frequencies.append(np.sqrt(eigh(K, np.diag([t, spin, spin]), eigvals_only=True)[0]))
+    return np.sort(frequencies)[:count]
 
 
 def thin_ritz(edges: str, count: int) -> Array:
@@ -88,8 +88,8 @@ def _products(power: int) -> list[list[Array]]:
         # products by their values: monomials of this degree lose digits
         f = [legendre.deriv(m)(x) if m else legendre(x) for m in range(3)]
         e = [edge.deriv(m)(x) if m else edge(x) for m in range(3)]
-        made = [e[0] * f[0], e[1] * f[0] + e[0] * f[1], e[2] * f[0] + 2.0 * e[1] * f[1] + e[0] * f[2]]
-        for order, values in enumerate(made):
+        products = [e[0] * f[0], e[1] * f[0] + e[0] * f[1], e[2] * f[0] + 2.0 * e[1] * f[1] + e[0] * f[2]]
+        for order, values in enumerate(products):
             table[order].append(values)
     rows = [np.array(values) for values in table]
     scale = 1.0 / np.sqrt(np.einsum("iq,q,iq->i", rows[0], weight, rows[0]))

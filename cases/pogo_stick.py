@@ -160,10 +160,10 @@ def exact_switches(height: float, end: float) -> Iterable[tuple[float, str, Arra
     time, state, flies = 0.0, start(height), True
     while True:
         motion, function = (in_flight, gap) if flies else (in_contact, lambda x: -lift(x))
-        found = _first_zero(lambda t, m=motion, f=function, x=state: f(m(x, t)), end - time)  # type: ignore[misc]
-        if found is None:
+        span = _first_zero(lambda t, m=motion, f=function, x=state: f(m(x, t)), end - time)  # type: ignore[misc]
+        if span is None:
             return
-        time, state = time + found, motion(state, found)
+        time, state = time + span, motion(state, span)
         yield time, "touch-down" if flies else "take-off", state
         flies = not flies
 
@@ -184,8 +184,8 @@ def converge(height: float, end: float = 0.8) -> Iterable[dict[str, float]]:
     for step in (4e-3, 2e-3, 1e-3):
         row = {"step_s": step}
         for method in ("midpoint", "gauss4", "gauss6"):
-            found = solve(height, step, end, method)
-            row[method] = float(np.abs(np.array([s.time for s in found.switches]) - exact).max())
+            trajectory = solve(height, step, end, method)
+            row[method] = float(np.abs(np.array([s.time for s in trajectory.switches]) - exact).max())
         yield row
 
 
@@ -205,8 +205,8 @@ def run(
     method: Annotated[str, Option("method of integration")] = "gauss6",
 ) -> Result:
     """Bouncing pogo-stick: touch-down and take-off by guards, against closed forms ([survey] example 5.2)."""
-    found = solve(height, step, end, method)
-    return Result(found, tuple(exact_switches(height, end)), tuple(converge(height)))
+    trajectory = solve(height, step, end, method)
+    return Result(trajectory, tuple(exact_switches(height, end)), tuple(converge(height)))
 
 
 def event_errors(result: Result) -> Array:

@@ -131,8 +131,8 @@ def newton(times: Array, damping: float, cord: Cord = "spring") -> Array:
     places, velocities = (part[:2] for part in begin(cord))
     half = [0.5 * float(np.linalg.norm(places[1] - TOP))] if knot else []
     first = np.concatenate([places.ravel(), velocities.ravel(), half])
-    found = solve_ivp(rates, (0.0, times[-1]), first, method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
-    return found.y[:6].T.reshape(-1, 2, 3)
+    motion = solve_ivp(rates, (0.0, times[-1]), first, method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
+    return motion.y[:6].T.reshape(-1, 2, 3)
 
 
 def order_table(damping: float, cord: Cord, end: float = 1.0, counts: Sequence[int] = (50, 100, 200)) -> list[Any]:
@@ -157,8 +157,8 @@ def run(
     steps = max(1, round(DURATION / check.positive("step", step, "s")))
     if abs(steps * step - DURATION) > 1e-9 * DURATION:
         raise ValueError(f"step must divide {DURATION:g} s, got {step:g} s: the nearest is {DURATION / steps:.12g} s")
-    made = solve(np.linspace(0.0, DURATION, steps + 1), damping, cord)
-    return Result(made, pendulum(damping, cord), tuple(order_table(damping, cord)))
+    trajectory = solve(np.linspace(0.0, DURATION, steps + 1), damping, cord)
+    return Result(trajectory, pendulum(damping, cord), tuple(order_table(damping, cord)))
 
 
 def places(run: Trajectory) -> Array:
@@ -309,12 +309,12 @@ def checks() -> Iterable[Check]:
         ("spring", 0.0, 1000),
         ("knot", 0.3, 1000),
     ):
-        found = kept(solve(np.linspace(0.0, DURATION, count + 1), damping, cord))  # type: ignore[arg-type]
+        computed = kept(solve(np.linspace(0.0, DURATION, count + 1), damping, cord))  # type: ignore[arg-type]
         at = f"{cord}, {damping:g} N s/m, h = {1e3 * DURATION / count:g} ms"
         for name, bound in (("rod_drift_max_m", 1e-11), ("angular_momentum_drift_rel", 1e-12),
                             ("energy_residual_max_rel", 1e-12)):  # fmt: skip
-            yield vanishes(f"{name}, {at}", found[name], bound)
-        negative = min(0.0, found["dissipation_min_J"])
+            yield vanishes(f"{name}, {at}", computed[name], bound)
+        negative = min(0.0, computed["dissipation_min_J"])
         yield vanishes(f"negative dissipation [J], {at}", negative, 1e-18)
     for cord in ("spring", "knot"):
         rows = order_table(0.3, cord)  # type: ignore[arg-type]
@@ -328,8 +328,8 @@ def checks() -> Iterable[Check]:
         )
     times = np.linspace(0.0, 1.0, 51)
     for cord, method in (("spring", "gauss6"), ("spring", "radau"), ("knot", "gauss6")):
-        made = places(solve(times, 0.3, cord, method))[:, :2]  # type: ignore[arg-type]
-        apart = float(np.abs(made - newton(times, 0.3, cord)).max())  # type: ignore[arg-type]
+        positions = places(solve(times, 0.3, cord, method))[:, :2]  # type: ignore[arg-type]
+        apart = float(np.abs(positions - newton(times, 0.3, cord)).max())  # type: ignore[arg-type]
         yield vanishes(f"{method}, {cord} [m]", apart, 1e-7, source="Newton's equations", kind="independent code")
 
 

@@ -140,9 +140,9 @@ def of_one_freedom(times: Array, torque: float, load: float) -> Array:
         at = Freedom(y[0])
         return [y[1], (motor(t) + push(t) * at.shift - 0.5 * at.slope * y[1] ** 2) / at.inertia]
 
-    found = solve_ivp(rates, (0.0, times[-1]), [ANGLE, SPEED], method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
-    at = Freedom(found.y[0])
-    return np.column_stack([*found.y, at.phi2, at.x])
+    motion = solve_ivp(rates, (0.0, times[-1]), [ANGLE, SPEED], method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
+    at = Freedom(motion.y[0])
+    return np.column_stack([*motion.y, at.phi2, at.x])
 
 
 def solve(times: Array, torque: float, load: float, *, places: bool = True) -> Trajectory:
@@ -158,12 +158,12 @@ def solve(times: Array, torque: float, load: float, *, places: bool = True) -> T
 
 def solve_hinged(times: Array, torque: float, load: float) -> Solution:
     """Run the mechanism of joints by the exact step."""
-    made, at = mechanism(), Freedom(ANGLE)
+    hinged, at = mechanism(), Freedom(ANGLE)
     motor, push = loads(torque, load)
-    pose = made.assemble({"crank": (0.0, 0.0, ANGLE)}, guess={"rod": (at.x, 0.0, at.phi2)})
-    state = made.consistent_state(pose, velocities={"crank": SPEED})
+    pose = hinged.assemble({"crank": (0.0, 0.0, ANGLE)}, guess={"rod": (at.x, 0.0, at.phi2)})
+    state = hinged.consistent_state(pose, velocities={"crank": SPEED})
     inputs = {"motor": lambda t: [motor(t)], "load": lambda t: [push(t), 0.0]}
-    return integrate(made, state, times, inputs=inputs)
+    return integrate(hinged, state, times, inputs=inputs)
 
 
 def run(
@@ -207,9 +207,9 @@ def pin_force(run: Trajectory) -> Array:
     return -0.5 * (mu[1:-1] + mu[2:])
 
 
-def energy_residual(found: Trajectory | Solution) -> float:
+def energy_residual(trajectory: Trajectory | Solution) -> float:
     """Largest |ΔH − work|, of a step and of the whole run, over the largest energy."""
-    return float(max(found.ledger.largest_residual, found.energy_drift()))
+    return float(max(trajectory.ledger.largest_residual, trajectory.energy_drift()))
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
@@ -218,9 +218,9 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     coupled.save(folder / "coupled.h5")  # first: whatever fails below, the run is kept
     hinged.save(folder / "hinged.h5")
     exact = of_one_freedom(coupled.times, result.torque, result.load)
-    found = motion(coupled)
-    columns = dict(zip(("phi_rad", "omega_rad_s", "phi2_rad", "x_B_m"), found.T, strict=True))
-    columns |= {"phi_error_rad": found[:, 0] - exact[:, 0], "x_B_error_m": found[:, 3] - exact[:, 3]}
+    moved = motion(coupled)
+    columns = dict(zip(("phi_rad", "omega_rad_s", "phi2_rad", "x_B_m"), moved.T, strict=True))
+    columns |= {"phi_error_rad": moved[:, 0] - exact[:, 0], "x_B_error_m": moved[:, 3] - exact[:, 3]}
     columns |= {"gap_m": gap(coupled), "gap_velocities_only_m": gap(loose), "bearing_m": coupled["rod.position"][:, 1]}
     write_table(folder / "motion.csv", {"t_s": coupled.times, **columns})
     force_at = dict(zip(("x_N", "y_N"), pin_force(coupled).T, strict=True))
@@ -238,11 +238,11 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         "energy_residual_max_rel": energy_residual(coupled),
         "energy_residual_velocities_only_max_rel": energy_residual(loose),
         "energy_residual_hinged_max_rel": energy_residual(hinged),
-        "phi_error_max_rad": np.abs(found - exact)[:, 0].max(),
-        "x_B_error_max_m": np.abs(found - exact)[:, 3].max(),
+        "phi_error_max_rad": np.abs(moved - exact)[:, 0].max(),
+        "x_B_error_max_m": np.abs(moved - exact)[:, 3].max(),
         "x_B_error_hinged_max_m": np.abs(hinged_x - exact[:, 3]).max(),
-        "x_B_from_hinged_max_m": np.abs(found[:, 3] - hinged_x).max(),
-        "turns": (found[-1, 0] - found[0, 0]) / (2.0 * math.pi),
+        "x_B_from_hinged_max_m": np.abs(moved[:, 3] - hinged_x).max(),
+        "turns": (moved[-1, 0] - moved[0, 0]) / (2.0 * math.pi),
         "pin_force_max_N": np.linalg.norm(pin_force(coupled), axis=1).max(),
     }
 
@@ -251,8 +251,8 @@ def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> No
     """The linkage over one turn, speed of the crank and position of the slider, and the errors of both routes."""
     figure = new_figure(10.0, 7.5)
     grid = figure.add_gridspec(4, frames, height_ratios=(2, 3, 3, 3))
-    run, times, found = result.coupled, result.coupled.times, motion(result.coupled)
-    turning = np.flatnonzero(found[:, 0] - found[0, 0] >= 2.0 * math.pi)
+    run, times, moved = result.coupled, result.coupled.times, motion(result.coupled)
+    turning = np.flatnonzero(moved[:, 0] - moved[0, 0] >= 2.0 * math.pi)
     last = int(turning[0]) if turning.size else len(times) - 1
     for column, k in enumerate(np.linspace(0, last, frames, endpoint=False).round().astype(int)):
         axes = figure.add_subplot(grid[0, column])
@@ -270,14 +270,14 @@ def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> No
     figure.axes[0].set(xlabel="x [m]", ylabel="y [m]")
     speed, place, error = (figure.add_subplot(grid[row, :]) for row in (1, 2, 3))
     speed.plot(times, exact[:, 1], color="0.75", linewidth=4.0, label="one freedom, solve_ivp")
-    speed.plot(times, found[:, 1], color="C0", linewidth=1.0, label="coupled systems")
+    speed.plot(times, moved[:, 1], color="C0", linewidth=1.0, label="coupled systems")
     speed.set_ylabel("speed of the\ncrank [rad/s]")
     legend_above(speed, 2)
     place.plot(times, exact[:, 3], color="0.75", linewidth=4.0)
-    place.plot(times, found[:, 3], color="C1", linewidth=1.0)
+    place.plot(times, moved[:, 3], color="C1", linewidth=1.0)
     place.set_ylabel("slider [m]")
     hinged = result.hinged.position("rod.B")[:, 0]
-    error.plot(times, 1e3 * (found[:, 3] - exact[:, 3]), color="C1", linewidth=1.0, label="coupled systems")
+    error.plot(times, 1e3 * (moved[:, 3] - exact[:, 3]), color="C1", linewidth=1.0, label="coupled systems")
     error.plot(times, 1e3 * (hinged - exact[:, 3]), color="C2", linewidth=1.0, label="bodies with joints")
     error.set(xlabel="t [s]", ylabel="error of the\nslider [mm]")
     error.legend(loc="lower left", fontsize="small", ncols=2)
@@ -319,12 +319,12 @@ def draw_pin(result: Result, path: Path) -> None:
 def checks() -> Iterable[Check]:
     """Both couplings and the mechanism of joints over 10 s: pin, energy, and motion against one freedom."""
     results = {step: run(step=step) for step in (8e-3, 4e-3)}
-    for step, found in results.items():
+    for step, result in results.items():
         at = f"h = {step:g} s"
-        drift = float(max(gap(found.coupled).max(), np.abs(found.coupled["rod.position"][:, 1]).max()))
+        drift = float(max(gap(result.coupled).max(), np.abs(result.coupled["rod.position"][:, 1]).max()))
         yield vanishes(f"drift of pin and bearing [m], {at}", drift, 1e-11)
-        for name, made in (("coupled", found.coupled), ("velocities", found.loose), ("hinged", found.hinged)):
-            yield vanishes(f"energy − work, {name}, {at}", energy_residual(made), 1e-12)
+        for name, trajectory in (("coupled", result.coupled), ("velocities", result.loose), ("hinged", result.hinged)):
+            yield vanishes(f"energy − work, {name}, {at}", energy_residual(trajectory), 1e-12)
     coarse, fine = results.values()
     exact = of_one_freedom(coarse.coupled.times, coarse.torque, coarse.load)
     errors = [np.abs(motion(r.coupled)[::every] - exact).max(axis=0) for r, every in ((coarse, 1), (fine, 2))]

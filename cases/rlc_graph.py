@@ -72,12 +72,12 @@ def step_of(times: Any) -> Any:
 
 def respond(built: Circuit, times: Array, method: str) -> dict[str, Trajectory]:
     """The response to a step of the source in both forms, from rest."""
-    made = {}
+    responses = {}
     for form in FORMS:
         system = built.phdae(form)  # type: ignore[arg-type]
         start = consistent(system, np.zeros(system.size), inputs=built.inputs, keep=PARTS)
-        made[form] = integrate(system, start, times, inputs=built.inputs, method=by_name(method))
-    return made
+        responses[form] = integrate(system, start, times, inputs=built.inputs, method=by_name(method))
+    return responses
 
 
 def run(
@@ -98,7 +98,7 @@ def run(
 
 def apart(steps: dict[str, Trajectory]) -> float:
     """The largest difference of charges and fluxes of both forms over the largest value of each."""
-    one, other = (np.hstack([found[name] for name in PARTS]) for found in steps.values())
+    one, other = (np.hstack([trajectory[name] for name in PARTS]) for trajectory in steps.values())
     return float((np.abs(one - other).max(axis=0) / np.abs(one).max(axis=0)).max())
 
 
@@ -121,22 +121,24 @@ def figures(result: Result) -> dict[str, Any]:
     """Sizes of both forms, how far they are apart, Tellegen, Bode curve, balance."""
     corner = frequency_response(result.circuit.linear(), [OMEGA], inputs="V", outputs="out", progress=False)
     return {
-        "states": {form: found.system.size for form, found in result.steps.items()},
+        "states": {form: trajectory.system.size for form, trajectory in result.steps.items()},
         "forms_apart": apart(result.steps),
         "tellegen_max_rel": tellegen(result),
         "response_off_closed_form": response_defect(result),
         "gain_at_corner": float(abs(corner.values[0, 0, 0])),
-        "balance_residual_max_rel": {form: found.balance.largest_residual for form, found in result.steps.items()},
+        "balance_residual_max_rel": {
+            form: trajectory.balance.largest_residual for form, trajectory in result.steps.items()
+        },
     }
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Incidence matrix, step and frequency response as tables, and a picture."""
-    found = result.steps["tree"]
+    tree = result.steps["tree"]
     edges = {edge.name: column for edge, column in zip(result.circuit.edges, result.circuit.incidence.T, strict=True)}
     write_table(folder / "incidence.csv", edges)
-    output = found["C2"][:, 0] / result.circuit.elements["C2"].energy.capacity  # type: ignore[union-attr]
-    write_table(folder / "step.csv", {"t_s": found.times, "v_out_V": output, "exact_V": step_of(found.times)})
+    output = tree["C2"][:, 0] / result.circuit.elements["C2"].energy.capacity  # type: ignore[union-attr]
+    write_table(folder / "step.csv", {"t_s": tree.times, "v_out_V": output, "exact_V": step_of(tree.times)})
     gain = result.response.values[:, 0, 0]
     write_table(
         folder / "response.csv",
@@ -180,8 +182,8 @@ def checks() -> Iterable[Check]:
     yield vanishes(
         "frequency response", response_defect(result), 1e-10, source="½/((s + 1)(s² + s + 1))", kind="closed form"
     )
-    for form, found in result.steps.items():
-        yield vanishes(f"balance / energy, {form}", found.balance.largest_residual, 1e-13)
+    for form, trajectory in result.steps.items():
+        yield vanishes(f"balance / energy, {form}", trajectory.balance.largest_residual, 1e-13)
     roots = poles(result.circuit.linear())
     wanted = OMEGA * np.array([-1.0, -0.5 + 0.5j * math.sqrt(3.0), -0.5 - 0.5j * math.sqrt(3.0)])
     off = max(float(np.abs(roots - pole).min()) for pole in wanted) / OMEGA

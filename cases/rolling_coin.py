@@ -324,8 +324,8 @@ def draw_accounts(result: Result, path: Path) -> None:
     for name, label in (("roll", "work of $u_1$"), ("turn", "work of $u_2$")):
         energy.plot(times[1:], np.cumsum(balance.work[name]), linewidth=1.2, label=label)
     place = result.mechanism.position("coin.centre")
-    found = {"constrained": motion.constrained["place"], "reduced": motion.reduced["place"], "mechanism": place[:, :2]}
-    for name, at in found.items():
+    places = {"constrained": motion.constrained["place"], "reduced": motion.reduced["place"], "mechanism": place[:, :2]}
+    for name, at in places.items():
         gap = np.linalg.norm(at - motion.exact[:, :2], axis=1)
         error.semilogy(times[1:], gap[1:], linewidth=1.2, label=name)
     slip = result.mechanism.ledger.nonholonomic_residual

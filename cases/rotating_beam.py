@@ -117,14 +117,14 @@ def solve(speed: float, slenderness: float, elements: int, strain: Strain, *, pa
     mechanism = rotating_beam(speed, slenderness, elements, strain, pair=pair)
     spin = (0.0, 0.0, speed / slenderness)
     spectrum = mechanism.spectrum(mechanism.equilibrium(pose_of(mechanism), spin=spin))
-    found = by_family(mechanism.bodies["beam"], spectrum)
-    s = {name: slenderness * np.array([value for value, _ in found[name][:COUNT]]) for name in ("flap", "chord")}
+    families = by_family(mechanism.bodies["beam"], spectrum)
+    s = {name: slenderness * np.array([value for value, _ in families[name][:COUNT]]) for name in ("flap", "chord")}
     steady = {name: np.abs(values.real) <= OSCILLATES * np.abs(values) for name, values in s.items()}
     return Frequencies(
         flap=np.where(steady["flap"], s["flap"].imag, np.nan),
         chord=np.where(steady["chord"], s["chord"].imag, np.nan),
         chord_growth=np.where(steady["chord"], 0.0, s["chord"].real),
-        shapes={name: np.column_stack([shape for _, shape in found[name][:COUNT]]) for name in ("flap", "chord")},
+        shapes={name: np.column_stack([shape for _, shape in families[name][:COUNT]]) for name in ("flap", "chord")},
         message=spectrum.message,
     )
 
@@ -142,7 +142,7 @@ def by_family(body: Body, spectrum: Spectrum) -> dict[str, list[tuple[complex, A
     order = np.argsort(-((values**2).real))
     values, shapes = values[order], shapes[:, order]
     rows = _displacements(body)
-    found: dict[str, list[tuple[complex, Array]]] = {name: [] for name in FAMILIES}
+    families: dict[str, list[tuple[complex, Array]]] = {name: [] for name in FAMILIES}
     for group in _equal(values):
         triangle = qr(np.vstack([part @ shapes[:, group] for part in rows.values()]), mode="economic")[1]
         space = np.linalg.solve(triangle.T, shapes[:, group].T).T  # orthonormal in the displacements of all families
@@ -150,8 +150,8 @@ def by_family(body: Body, spectrum: Spectrum) -> dict[str, list[tuple[complex, A
         share = np.array([np.sum(owned[name][0] ** 2) for name in FAMILIES])
         for name, count in zip(FAMILIES, _rounded(share), strict=True):
             for direction in owned[name][1][:count].conj():
-                found[name].append((complex(values[group].mean()), _real(space @ direction)))
-    return found
+                families[name].append((complex(values[group].mean()), _real(space @ direction)))
+    return families
 
 
 def _displacements(body: Body) -> dict[str, Array]:
@@ -216,42 +216,44 @@ def run(
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table and plot over the speed, and the shapes at the speed asked for as VTU and as a picture."""
-    found, plain = result.at_speed["von_karman"], result.at_speed["linear"]
+    stiffened, plain = result.at_speed["von_karman"], result.at_speed["linear"]
     columns: dict[str, Any] = {"speed": result.speeds, "flap1_reference": [REFERENCE.get(v, np.nan) for v in SPEEDS]}
     for strain, suffix in (("von_karman", ""), ("linear", "_linear")):
         for name in ("flap", "chord"):
             values = np.array([getattr(row, name) for row in result.table[strain]])
             columns |= {f"{name}{k + 1}{suffix}": values[:, k] for k in range(COUNT)}
     write_table(folder / "speeds.csv", columns)
-    write_modes(folder / "modes.vtu", result.mechanism, result.pose, as_modes(result.mechanism, found))
+    write_modes(folder / "modes.vtu", result.mechanism, result.pose, as_modes(result.mechanism, stiffened))
     draw_speeds(result, folder / "frequencies.png")
     draw_modes(result, folder / "modes.png")
     return {
-        "flap": found.flap,
-        "chord": found.chord,
+        "flap": stiffened.flap,
+        "chord": stiffened.chord,
         "flap_linear": plain.flap,
         "chord_linear": plain.chord,
         "chord_growth_linear": plain.chord_growth,
         "flap1_reference": REFERENCE.get(result.speed),
-        "chord_identity_defect_rel": identity_defect(result.speed, found),
-        "message": found.message,
+        "chord_identity_defect_rel": identity_defect(result.speed, stiffened),
+        "message": stiffened.message,
         "message_linear": plain.message,
         "modes": [f"{name} {k + 1}" for name in ("flap", "chord") for k in range(COUNT)],
     }
 
 
-def identity_defect(speed: float, found: Frequencies) -> float:
+def identity_defect(speed: float, frequencies: Frequencies) -> float:
     """Relative defect of chord² = flap² − Ω² of the first modes."""
-    expected = found.flap[0] ** 2 - speed**2
-    return float((found.chord[0] ** 2 - expected) / expected)
+    expected = frequencies.flap[0] ** 2 - speed**2
+    return float((frequencies.chord[0] ** 2 - expected) / expected)
 
 
-def as_modes(mechanism: Mechanism, found: Frequencies) -> Eigenmodes:
+def as_modes(mechanism: Mechanism, frequencies: Frequencies) -> Eigenmodes:
     """Flapwise and then chordwise shapes; the frame at the root turns with the hub, so only the deformation moves."""
-    shapes = np.hstack([found.shapes[name] for name in ("flap", "chord")])
+    shapes = np.hstack([frequencies.shapes[name] for name in ("flap", "chord")])
     beam = mechanism.bodies["beam"]
     whole = np.vstack([np.zeros((6, shapes.shape[1])), shapes, np.zeros((beam.stress_size, shapes.shape[1]))])
-    return Eigenmodes(np.concatenate([found.flap, found.chord]), whole.astype(complex), rigid=0, self_stress=0)
+    return Eigenmodes(
+        np.concatenate([frequencies.flap, frequencies.chord]), whole.astype(complex), rigid=0, self_stress=0
+    )
 
 
 def draw_speeds(result: Result, path: Path) -> None:
@@ -283,15 +285,15 @@ def draw_speeds(result: Result, path: Path) -> None:
 
 def draw_modes(result: Result, path: Path) -> None:
     """Deflections along the beam at the speed asked for."""
-    found, body = result.at_speed["von_karman"], result.mechanism.bodies["beam"]
+    stiffened, body = result.at_speed["von_karman"], result.mechanism.bodies["beam"]
     assert body.view is not None
     x = body.view.points[:, 0]
     figure = new_figure(9.0, 3.8)
     for axes, (name, across, values) in zip(
-        figure.subplots(1, 2, sharey=True), (("flap", 2, found.flap), ("chord", 1, found.chord)), strict=True
+        figure.subplots(1, 2, sharey=True), (("flap", 2, stiffened.flap), ("chord", 1, stiffened.chord)), strict=True
     ):
         for k in range(COUNT):
-            bent = body.view.shape[across::3] @ found.shapes[name][:, k]
+            bent = body.view.shape[across::3] @ stiffened.shapes[name][:, k]
             axes.plot(x, bent / bent[np.abs(bent).argmax()], linewidth=1.6, label=f"{values[k]:.3f}")
         axes.set_title(f"{name}wise, $u_{'xyz'[across]}$")
         axes.set_xlabel("x / L")
@@ -304,20 +306,20 @@ def draw_modes(result: Result, path: Path) -> None:
 def checks() -> Iterable[Check]:
     """16 elements, slenderness 1000, von Kármán strain; without stiffening, linear strain."""
     for speed, published in REFERENCE.items():
-        found = solve(float(speed), 1000.0, 16, "von_karman")
+        frequencies = solve(float(speed), 1000.0, 16, "von_karman")
         yield Check(
             f"flapwise, speed {speed}",
             "slender limit",
             published,
-            float(found.flap[0]),
+            float(frequencies.flap[0]),
             kind="independent code",
             tolerance=1e-4,
         )
         yield Check(
             f"chordwise squared, speed {speed}",
             "flap² − Ω²",
-            float(found.flap[0] ** 2 - speed**2),
-            float(found.chord[0] ** 2),
+            float(frequencies.flap[0] ** 2 - speed**2),
+            float(frequencies.chord[0] ** 2),
             kind="theorem",
             tolerance=1e-3,
         )

@@ -211,19 +211,24 @@ def figures(result: Result) -> dict[str, Any]:
         "rank_of_E": int(np.linalg.matrix_rank(redundant(0.0).E(start_redundant()))),
         "routes_apart": {m: apart(result.redundant[m], result.minimal[m]) for m in METHODS},
         "balance_residual_max_J": {m: max(r[m].balance.residual.max() for r in both) for m in METHODS},
-        "position_drift_max_m": {m: np.abs(gap(found)).max() for m, found in result.redundant.items()},
+        "position_drift_max_m": {m: np.abs(gap(trajectory)).max() for m, trajectory in result.redundant.items()},
         "orders": orders(result.convergence),
     }
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table of the motion, differences of both routes, refinement, and a picture."""
-    found = result.redundant["gonzalez"]
-    columns = {"t_s": found.times, "x1_m": found["q"][:, 0], "q2_m": found["q"][:, 1], "x2_m": found["q"][:, 2]}
-    columns |= {"H_J": found.balance.total_energy, "g_m": gap(found)}
+    trajectory = result.redundant["gonzalez"]
+    columns = {
+        "t_s": trajectory.times,
+        "x1_m": trajectory["q"][:, 0],
+        "q2_m": trajectory["q"][:, 1],
+        "x2_m": trajectory["q"][:, 2],
+    }
+    columns |= {"H_J": trajectory.balance.total_energy, "g_m": gap(trajectory)}
     columns |= {f"x{i + 1}_minimal_m": elongations(result.minimal["gonzalez"])[:, i] for i in (0, 1)}
     write_table(folder / "motion.csv", columns)
-    write_table(folder / "lambda.csv", {"t_middle_s": found.output_times, "lambda_N": found["lam"][1:, 0]})
+    write_table(folder / "lambda.csv", {"t_middle_s": trajectory.output_times, "lambda_N": trajectory["lam"][1:, 0]})
     write_rows(folder / "convergence.csv", result.convergence)
     draw(result, folder / "routes.png")
     return figures(result)
@@ -246,10 +251,10 @@ def draw(result: Result, path: Path) -> None:
         other = elongations(eliminated)[every, i]
         motion.plot(split.times[every], other, "x", color=f"C{i}", markersize=4, label=f"{name}, eliminated")
     motion.set_ylabel("elongation [m]")
-    for (method, found), style in zip(result.redundant.items(), ("-", "-", "--"), strict=True):
-        away = np.abs(elongations(found) - elongations(result.minimal[method])).max(axis=1)
+    for (method, trajectory), style in zip(result.redundant.items(), ("-", "-", "--"), strict=True):
+        away = np.abs(elongations(trajectory) - elongations(result.minimal[method])).max(axis=1)
         largest = np.maximum(np.maximum.accumulate(away), FLOOR)
-        difference.semilogy(found.times, largest, style, label=LABELS[method])
+        difference.semilogy(trajectory.times, largest, style, label=LABELS[method])
     difference.set_ylabel("routes apart, largest so far [m]")
     steps = np.array([row["step_s"] for row in result.convergence])
     words = {"redundant": "singular M [m]", "minimal": "eliminated [m]", "lambda_at_middle": r"$\lambda$ [N]"}
@@ -278,7 +283,7 @@ def checks() -> Iterable[Check]:
             pair = solve(hardening, 0.02, 5.0, method)
             name = f"routes apart, {LABELS[method]}, β = {hardening:g}"
             yield vanishes(name, apart(*pair), 1e-11, source="[dg] theorem 9")  # 250 steps of round-off
-            worst = max(found.balance.residual.max() for found in pair)
+            worst = max(trajectory.balance.residual.max() for trajectory in pair)
             yield vanishes(f"balance residual [J], {LABELS[method]}, β = {hardening:g}", worst, 1e-13)
             yield vanishes(
                 f"position drift [m], {LABELS[method]}, β = {hardening:g}",

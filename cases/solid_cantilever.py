@@ -50,15 +50,15 @@ def clamped(body: Body) -> tuple[Mechanism, Pose]:
     return mechanism, mechanism.assemble({"bar": ((0.0, 0.0, 0.0), np.eye(3))})
 
 
-def families(body: Body, found: Eigenmodes) -> dict[str, Array]:
+def families(body: Body, vibration: Eigenmodes) -> dict[str, Array]:
     """Frequencies [rad/s] by how the end moves: across, along, or about the axis of the bar."""
-    deforming = found.shapes[6 : 6 + body.size].real
+    deforming = vibration.shapes[6 : 6 + body.size].real
     tip = body.ports["tip"]
     across = np.linalg.norm((tip.shape @ deforming)[1:], axis=0)
     along = np.abs((tip.shape @ deforming)[0])
     turned = SIDE * np.abs((tip.rotation @ deforming)[0])
     kind = np.argmax([across, turned, along], axis=0)
-    values = {name: found.frequencies[kind == k] for k, name in enumerate(FAMILIES)}
+    values = {name: vibration.frequencies[kind == k] for k, name in enumerate(FAMILIES)}
     return {**values, "bending": values["bending"][::2]}  # of a square both planes have the same
 
 
@@ -94,14 +94,14 @@ def timoshenko(euler: Array) -> Array:
         a[2, 1], a[2, 3], a[3, 0] = -rho * second * omega**2, -1.0, -rho * area * omega**2
         return float(np.linalg.det(expm(LENGTH * a * scale / scale[:, None])[2:, 2:]))
 
-    found = []
+    frequencies = []
     for k, upper in enumerate(euler):
         grid = np.linspace(0.75 * upper, upper, 40)
         values = [closing(w) for w in grid]
         at = next(i for i in range(39) if values[i] * values[i + 1] < 0.0)
-        found.append(brentq(closing, grid[at], grid[at + 1], xtol=1e-12 * upper, rtol=1e-14))
+        frequencies.append(brentq(closing, grid[at], grid[at + 1], xtol=1e-12 * upper, rtol=1e-14))
         assert k < len(euler)
-    return np.array(found)
+    return np.array(frequencies)
 
 
 @dataclass(frozen=True)
@@ -144,19 +144,19 @@ def run(
         clock = time.perf_counter()
         body = bar(cells, degree, across)
         mechanism, pose = clamped(body)
-        found = modes(mechanism.linearize(pose), COUNT)
-        omega = families(body, found)
+        vibration = modes(mechanism.linearize(pose), COUNT)
+        omega = families(body, vibration)
         levels.append(Level(across, body.size, body.stress_size, omega, time.perf_counter() - clock))
-    return Result(cells, degree, tuple(levels), mechanism, pose, found, theory())
+    return Result(cells, degree, tuple(levels), mechanism, pose, vibration, theory())
 
 
 def deviations(result: Result, level: Level) -> dict[str, Array]:
     """Relative deviations from beam theory, as many as there are of each family."""
-    made = {}
+    by_family = {}
     for name, count in FAMILIES.items():
-        found = level.omega[name][:count]
-        made[name] = found / result.theory[name][: len(found)] - 1.0
-    return made
+        computed = level.omega[name][:count]
+        by_family[name] = computed / result.theory[name][: len(computed)] - 1.0
+    return by_family
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
@@ -211,9 +211,9 @@ def checks() -> Iterable[Check]:
     source = {"bending": "Timoshenko, Cowper's κ", "torsion": "St. Venant", "axial": "Love"}
     for name, count in FAMILIES.items():
         for k in range(count):
-            want, found = float(result.theory[name][k]), float(result.levels[-1].omega[name][k])
+            want, computed = float(result.theory[name][k]), float(result.levels[-1].omega[name][k])
             # the clamp of a solid also holds back lateral contraction and warping, which beams have not
-            yield Check(f"{name} {k + 1} [rad/s]", source[name], want, found, kind="closed form", tolerance=1e-2)
+            yield Check(f"{name} {k + 1} [rad/s]", source[name], want, computed, kind="closed form", tolerance=1e-2)
 
 
 case = Case(run, write, checks, needs=("matplotlib",))

@@ -202,9 +202,9 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     }
 
 
-def apart(found: Array, wanted: Array) -> float:
+def apart(computed: Array, wanted: Array) -> float:
     """Largest difference of two histories over the largest of the second."""
-    return float(np.abs(found - wanted).max() / np.abs(wanted).max())
+    return float(np.abs(computed - wanted).max() / np.abs(wanted).max())
 
 
 def checks() -> Iterable[Check]:
@@ -237,23 +237,23 @@ def checks() -> Iterable[Check]:
 def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
     """What the bar differs from Euler-Bernoulli's beam is shear and rotary inertia, but for a tenth: the mesh."""
     rows = zip(result.frequencies, timoshenko(), euler_bernoulli(), strict=True)
-    for k, (found, wanted, thin) in enumerate(rows, 1):
+    for k, (computed, wanted, thin) in enumerate(rows, 1):
         tolerance = 0.1 * (1.0 - wanted / thin)
         yield Check(
             f"bending {k} [rad/s], bar",
             "Timoshenko",
             float(wanted),
-            float(found),
+            float(computed),
             kind="closed form",
             tolerance=tolerance,
         )
     soft = deflection(solve(beam_rod(bar, section=softened()), Plan()))
-    theories, found = apart(soft, result.beam_midpoint), apart(result.midpoint, result.beam_midpoint)
+    theories, computed = apart(soft, result.beam_midpoint), apart(result.midpoint, result.beam_midpoint)
     yield Check(
         "deflection, bar: off Euler-Bernoulli's",
         "first frequency corrected",
         theories,
-        found,
+        computed,
         kind="independent code",
         tolerance=0.15,
     )

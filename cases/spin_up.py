@@ -96,23 +96,23 @@ def solve_linear(elements: int, steps: int, dim: int = 3) -> tuple[Solution, str
     mechanism = spin_up(elements, "linear", dim)
     start = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))
     times, stride = np.linspace(0.0, END, steps + 1), max(1, round(CHUNK * steps / END))
-    found: Solution | None = None
+    solution: Solution | None = None
     said = "it stayed within 10 m"
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ValidityWarning)
         for first in range(0, steps, stride):
             grid = times[first : first + stride + 1]
             try:
-                part = integrate(mechanism, found.final if found else start, grid, progress=False)
+                part = integrate(mechanism, solution.final if solution else start, grid, progress=False)
             except IntegrationError as error:
                 part, said = error.solution, str(error)
-            found = found.followed_by(part) if found else part
-            if left_at(found) < math.inf:
-                said = f"the tip lags by more than {LENGTH:g} m from t = {left_at(found):.4g} s on"
-            if found.times[-1] < grid[-1] or left_at(found) < math.inf:
+            solution = solution.followed_by(part) if solution else part
+            if left_at(solution) < math.inf:
+                said = f"the tip lags by more than {LENGTH:g} m from t = {left_at(solution):.4g} s on"
+            if solution.times[-1] < grid[-1] or left_at(solution) < math.inf:
                 break
-    assert found is not None
-    return found, "; ".join([said, *(str(w.message) for w in warned[:1])])
+    assert solution is not None
+    return solution, "; ".join([said, *(str(w.message) for w in warned[:1])])
 
 
 def left_at(solution: Solution) -> float:
@@ -212,16 +212,16 @@ def checks() -> Iterable[Check]:
     chord by ½∫u_y'², at most 1.6e-3 of the stretch.
     """
     solution = solve(8, 2000)
-    found = {name: float(value) for name, value in figures(solution).items()}
+    computed = {name: float(value) for name, value in figures(solution).items()}
     kane = "Kane, Ryan, Banerjee 1987"
-    yield Check("largest tip lag [m]", kane, 0.575, found["tip_lag_max_m"], kind="published", tolerance=0.02)
+    yield Check("largest tip lag [m]", kane, 0.575, computed["tip_lag_max_m"], kind="published", tolerance=0.02)
     # what the end of the spin-up leaves of the vibration: theory says about what, Kane's picture how little
-    yield vanishes("ringing about zero after 15 s [m]", found["ringing_max_m"], 5e-3, source="steady rotation")
+    yield vanishes("ringing about zero after 15 s [m]", computed["ringing_max_m"], 5e-3, source="steady rotation")
     yield Check(
         "mean stretch after 15 s [m]",
         "ρAω²L³/3EA",
         STRETCH,
-        found["mean_stretch_m"],
+        computed["mean_stretch_m"],
         kind="closed form",
         tolerance=2e-3,
     )

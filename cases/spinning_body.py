@@ -47,7 +47,7 @@ def spinning(start: Array = START, energy: Callable[[Array], float] | None = Non
 class Spin:
     """A run near the axis in the middle, and reports at rotations about each axis."""
 
-    found: Trajectory
+    trajectory: Trajectory
     axes: dict[str, Analysis]
     integrable: float
 
@@ -60,9 +60,9 @@ def run(
     """A freely spinning body: Poisson structure, Casimir, stability of the axes ([survey] ex. 2.3, 4.2)."""
     if not (math.isfinite(step) and 0.0 < step <= end < math.inf):
         raise ValueError(f"step and end must be positive, step up to end, got {step} and {end}")
-    found = integrate(spinning(), START, np.linspace(0.0, end, round(end / step) + 1), progress=False)
+    trajectory = integrate(spinning(), START, np.linspace(0.0, end, round(end / step) + 1), progress=False)
     axes = {axis: analyze(spinning(3.0 * np.eye(3)[i])) for i, axis in enumerate(AXES)}
-    return Spin(found, axes, jacobi_identity(structure, START).defect)
+    return Spin(trajectory, axes, jacobi_identity(structure, START).defect)
 
 
 def drift(values: Array) -> float:
@@ -72,8 +72,10 @@ def drift(values: Array) -> float:
 
 def write(result: Spin, folder: Path) -> dict[str, Any]:
     """The path of the momentum on the sphere, a table of the axes."""
-    p = result.found.states
-    write_table(folder / "momentum.csv", {"t_s": result.found.times, **{f"p{a}": p[:, i] for i, a in enumerate(AXES)}})
+    p = result.trajectory.states
+    write_table(
+        folder / "momentum.csv", {"t_s": result.trajectory.times, **{f"p{a}": p[:, i] for i, a in enumerate(AXES)}}
+    )
     draw(result, folder / "sphere.png")
     return {
         "verdict": {axis: report.stability.verdict for axis, report in result.axes.items()},
@@ -89,10 +91,10 @@ def draw(result: Spin, path: Path) -> None:
     """The momenta over time, and their path on the sphere |p| = constant with lines of equal energy."""
     figure = new_figure(10.5, 4.6)
     over_time = figure.add_subplot(1, 2, 1)
-    p = result.found.states
+    p = result.trajectory.states
     for i, axis in enumerate(AXES):
-        over_time.plot(result.found.times, p[:, i], label=f"$p_{axis}$", linewidth=1.2)
-    over_time.plot(result.found.times, np.linalg.norm(p, axis=1), "k:", label="|p|, the Casimir", linewidth=1.0)
+        over_time.plot(result.trajectory.times, p[:, i], label=f"$p_{axis}$", linewidth=1.2)
+    over_time.plot(result.trajectory.times, np.linalg.norm(p, axis=1), "k:", label="|p|, the Casimir", linewidth=1.0)
     over_time.set_xlabel("t [s]")
     over_time.set_ylabel("momentum [N m s]")
     legend_above(over_time, 4)
@@ -118,14 +120,14 @@ def level(size: float, axis: int, part: float) -> Array:
     # 2H − |p|²/I of the axis is Σ p_j² (1/I_j − 1/I_axis) over the other two
     weights = np.abs(1.0 / INERTIA - 1.0 / INERTIA[axis])
     angle = np.linspace(0.0, 2.0 * math.pi, 181)
-    made = np.zeros((181, 3))
+    path = np.zeros((181, 3))
     radius = part * size * math.sqrt(weights[1])  # part 1 is the line through the axis in the middle
-    made[:, a], made[:, b] = (
+    path[:, a], path[:, b] = (
         radius * np.cos(angle) / math.sqrt(weights[a]),
         radius * np.sin(angle) / math.sqrt(weights[b]),
     )
-    made[:, axis] = np.sqrt(np.maximum(size**2 - (made**2).sum(axis=1), 0.0))
-    return made
+    path[:, axis] = np.sqrt(np.maximum(size**2 - (path**2).sum(axis=1), 0.0))
+    return path
 
 
 def checks() -> Iterable[Check]:
@@ -144,8 +146,8 @@ def checks() -> Iterable[Check]:
     )
     other = spinning(energy=lambda p: float(np.sum(p**4) + p[0] * p[1]),
                      slope=lambda p: 4.0 * p**3 + np.array([p[1], p[0], 0.0]))  # fmt: skip
-    found = integrate(other, START, np.linspace(0.0, 1.0, 401), progress=False)
-    for name, run_of in (("free body", result.found), ("another Hamiltonian", found)):
+    trajectory = integrate(other, START, np.linspace(0.0, 1.0, 401), progress=False)
+    for name, run_of in (("free body", result.trajectory), ("another Hamiltonian", trajectory)):
         value = drift((run_of.states**2).sum(axis=1))
         yield vanishes(f"drift of |p|², {name}", value, 1e-12, source="[survey] example 4.2")
     yield vanishes("defect of the Jacobi identity", result.integrable, 1e-9, source="[survey] eq. (7.1)")
@@ -196,7 +198,7 @@ def pendulum() -> KinematicSystem:
 
 
 @dataclass(frozen=True)
-class Found:
+class CasimirReports:
     """Reports by system, and the total flux of a run of the circuit with other elements."""
 
     reports: dict[str, Analysis]
@@ -207,7 +209,7 @@ class Found:
 def run_casimirs(
     *,
     end: Annotated[float, Option("end of the run of the circuit", "s")] = 20.0,
-) -> Found:
+) -> CasimirReports:
     """Casimirs of a circuit, a spinning body, a coin that rolls and a pendulum ([survey] ex. 4.2, 4.3)."""
     if not (math.isfinite(end) and end > 0.0):
         raise ValueError(f"end must be positive, got {end}")
@@ -220,12 +222,12 @@ def run_casimirs(
     }
     rng = np.random.default_rng(0)
     other = lc_circuit(rng.uniform(0.2, 3.0, 3)).phdae()
-    found = integrate(other, other.sample, np.linspace(0.0, end, 401), progress=False)
-    flux = found["phi1"][:, 0] + found["phi2"][:, 0]
-    return Found({name: analyze(system) for name, system in systems.items()}, flux, found.times)
+    trajectory = integrate(other, other.sample, np.linspace(0.0, end, 401), progress=False)
+    flux = trajectory["phi1"][:, 0] + trajectory["phi2"][:, 0]
+    return CasimirReports({name: analyze(system) for name, system in systems.items()}, flux, trajectory.times)
 
 
-def write_casimirs(result: Found, folder: Path) -> dict[str, Any]:
+def write_casimirs(result: CasimirReports, folder: Path) -> dict[str, Any]:
     """A table of the co-distributions, the reports as text, and the total flux of another circuit."""
     columns: dict[str, Any] = {"system": list(result.reports)}
     columns["codistribution"] = [r.casimirs.dimension for r in result.reports.values()]

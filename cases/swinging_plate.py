@@ -176,9 +176,9 @@ def draw_stress(result: Result, peaks: Array, path: Path) -> None:
     sigma = result.solution["plate.stress"][k]
     figure = new_figure(10.0, 3.9)
     corners = list(view.points[view.cells[:, :4], :2])
-    found = {name: 1e-3 * von_mises(tensors(field.cells, sigma)) for name, field in view.tensors.items()}
-    top = max(values.max() for values in found.values())
-    for axes, (name, values) in zip(figure.subplots(1, 2), found.items(), strict=True):
+    stresses = {name: 1e-3 * von_mises(tensors(field.cells, sigma)) for name, field in view.tensors.items()}
+    top = max(values.max() for values in stresses.values())
+    for axes, (name, values) in zip(figure.subplots(1, 2), stresses.items(), strict=True):
         drawn = PolyCollection(corners, array=values, cmap="viridis", edgecolors="k", linewidths=0.3)
         drawn.set_clim(0.0, top)
         axes.add_collection(drawn)
@@ -203,9 +203,9 @@ def checks() -> Iterable[Check]:
             "joint_drift_max": "drift of the hinge [m] and its directions",
             "orthogonality_max": "|RᵀR − 1|",
         }
-        found = kept(result.solution)
+        computed = kept(result.solution)
         for key, words in rows.items():
-            yield vanishes(f"{words}, {name}", found[key], 1e-12, source="theorem: 0")
+            yield vanishes(f"{words}, {name}", computed[key], 1e-12, source="theorem: 0")
     stiff = solve(swing("kirchhoff", "linear", 3, STIFF * YOUNG), 3000, 1.6)
     yield Check(
         "period, Young's modulus × 1000 [s]",

@@ -95,15 +95,15 @@ def inductance(theta: float) -> Array:
     L(θ) would be singular. They get the leakage here; no balanced run excites them.
     """
     c, s = math.cos(theta), math.sin(theta)
-    made: Array = np.array([1.0, c, s, c * c - s * s, 2.0 * c * s]) @ HARMONICS
-    return made.reshape(6, 6)
+    matrix: Array = np.array([1.0, c, s, c * c - s * s, 2.0 * c * s]) @ HARMONICS
+    return matrix.reshape(6, 6)
 
 
 def inductance_slope(theta: float) -> Array:
     """L′(θ) (6, 6) [H/rad]."""
     c, s = math.cos(theta), math.sin(theta)
-    made: Array = np.array([0.0, -s, c, -4.0 * c * s, 2.0 * (c * c - s * s)]) @ HARMONICS
-    return made.reshape(6, 6)
+    slope: Array = np.array([0.0, -s, c, -4.0 * c * s, 2.0 * (c * c - s * s)]) @ HARMONICS
+    return slope.reshape(6, 6)
 
 
 def in_currents(inertia: float = INERTIA, discrete_jacobian: bool = True) -> PHDAE:
@@ -114,9 +114,9 @@ def in_currents(inertia: float = INERTIA, discrete_jacobian: bool = True) -> PHD
     """
 
     def E(x: Array) -> Array:
-        made = np.eye(8)
-        made[:6, :6], made[:6, 7] = inductance(x[7]), inductance_slope(x[7]) @ x[:6]
-        return made
+        matrix = np.eye(8)
+        matrix[:6, :6], matrix[:6, 7] = inductance(x[7]), inductance_slope(x[7]) @ x[:6]
+        return matrix
 
     def z(x: Array) -> Array:
         return np.concatenate([x[:6], [x[6] / inertia, -torque(x)]])
@@ -130,11 +130,11 @@ def in_currents(inertia: float = INERTIA, discrete_jacobian: bool = True) -> PHD
 
 def flux_jacobian(x0: Array, x1: Array) -> Array:
     """Ē with Ē Δ(I, p, θ) = Δ(ψ, p, θ): ``½(L₀ + L₁) ΔI + (ΔL/Δθ) ½(I₀ + I₁) Δθ = Δ(LI)``."""
-    made, turn, before, after = np.eye(8), x1[7] - x0[7], inductance(x0[7]), inductance(x1[7])
+    jacobian, turn, before, after = np.eye(8), x1[7] - x0[7], inductance(x0[7]), inductance(x1[7])
     near = abs(turn) < SMALL_TURN
     slope = inductance_slope(0.5 * (x0[7] + x1[7])) if near else (after - before) / turn
-    made[:6, :6], made[:6, 7] = 0.5 * (before + after), slope @ (0.5 * (x0[:6] + x1[:6]))
-    return made
+    jacobian[:6, :6], jacobian[:6, 7] = 0.5 * (before + after), slope @ (0.5 * (x0[:6] + x1[:6]))
+    return jacobian
 
 
 def in_fluxes(inertia: float = INERTIA) -> PHDAE:
@@ -305,8 +305,8 @@ def reference(end: float, inertia: float = INERTIA) -> Array:
     system, inputs, first = in_fluxes(inertia), short_circuit_inputs(), to_fluxes(start_open(inertia))
     u = np.array([0.0, 0.0, 0.0, inputs["field"], inputs["shaft"]])
     flow, B = system.J(system.sample) - system.R(system.sample), system.B(system.sample)
-    found = solve_ivp(lambda _, x: flow @ system.z(x) + B @ u, (0.0, end), first, "DOP853", rtol=1e-12, atol=1e-9)
-    x = found.y[:, -1]
+    motion = solve_ivp(lambda _, x: flow @ system.z(x) + B @ u, (0.0, end), first, "DOP853", rtol=1e-12, atol=1e-9)
+    x = motion.y[:, -1]
     return np.concatenate([np.linalg.solve(inductance(x[7]), x[:6]), x[6:]])
 
 
@@ -319,10 +319,10 @@ def converge(cycles: float = CYCLES_SHORT, counts: Iterable[int] = REFINED) -> I
         row: dict[str, float] = {"steps_per_cycle": count}
         last = {}
         for coordinates in SYSTEMS:
-            found = solve(coordinates, start_open(), short_circuit_inputs(), steps_per_cycle=count, end=end)
-            last[coordinates] = currents(found)[-1]
+            trajectory = solve(coordinates, start_open(), short_circuit_inputs(), steps_per_cycle=count, end=end)
+            last[coordinates] = currents(trajectory)[-1]
             row[f"{coordinates}: currents"] = float(np.abs(last[coordinates] - exact[:6]).max() / size)
-            row[f"{coordinates}: speed"] = abs(float(found.states[-1, 6] / exact[6] - 1.0))
+            row[f"{coordinates}: speed"] = abs(float(trajectory.states[-1, 6] / exact[6] - 1.0))
         row["apart"] = float(np.abs(last["currents"] - last["fluxes"]).max() / size)
         yield row
 
@@ -418,20 +418,24 @@ def figures(result: Result) -> dict[str, Any]:
         "coordinates_apart_short_circuit": apart(result.short),
         "coordinates_apart_loaded": apart(result.loaded),
         "orders": orders(result.convergence),
-        "balance_residual_max_rel": max(found.balance.largest_residual for found in both),
-        "balance_residual_max_J": max(found.balance.residual.max() for found in both),
-        "energy_drift_max_rel": max(found.energy_drift() for found in both),
+        "balance_residual_max_rel": max(trajectory.balance.largest_residual for trajectory in both),
+        "balance_residual_max_J": max(trajectory.balance.residual.max() for trajectory in both),
+        "energy_drift_max_rel": max(trajectory.energy_drift() for trajectory in both),
     }
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables and pictures of both runs in fluxes; differences to currents, refinement."""
     for name, runs in (("short-circuit", result.short), ("loaded", result.loaded)):
-        found = runs["fluxes"]
-        columns = {"t_s": found.times, "theta_rad": found["angle"][:, 0], "speed_over_synchronous": speeds(found)}
-        columns |= {f"i_{w.replace(' ', '_')}_A": i for w, i in zip(WINDINGS, currents(found).T, strict=True)}
-        write_table(folder / f"{name}.csv", columns | {"electric_torque_Nm": torques(found)})
-        write_table(folder / f"{name}-ledger.csv", ledger(found))
+        trajectory = runs["fluxes"]
+        columns = {
+            "t_s": trajectory.times,
+            "theta_rad": trajectory["angle"][:, 0],
+            "speed_over_synchronous": speeds(trajectory),
+        }
+        columns |= {f"i_{w.replace(' ', '_')}_A": i for w, i in zip(WINDINGS, currents(trajectory).T, strict=True)}
+        write_table(folder / f"{name}.csv", columns | {"electric_torque_Nm": torques(trajectory)})
+        write_table(folder / f"{name}-ledger.csv", ledger(trajectory))
     write_rows(folder / "convergence.csv", result.convergence)
     draw_short(result, folder / "short-circuit.png")
     draw_loaded(result, folder / "loaded.png")
@@ -454,13 +458,13 @@ def draw_short(result: Result, path: Path) -> None:
     """Phase currents, rotor currents, electric torque and speed after the short circuit."""
     figure = new_figure(12.0, 7.2)
     phases, rotor, pull, speed = figure.subplots(2, 2, sharex=True).ravel()
-    found, other = result.short["fluxes"], result.short["currents"]
-    for k, i in enumerate(currents(found).T):
+    fluxes, other = result.short["fluxes"], result.short["currents"]
+    for k, i in enumerate(currents(fluxes).T):
         axes, label = (phases, f"phase {WINDINGS[k]}") if k < 3 else (rotor, WINDINGS[k])
-        axes.plot(found.times, 1e-3 * i, linewidth=0.9, color=f"C{k}", label=label)
+        axes.plot(fluxes.times, 1e-3 * i, linewidth=0.9, color=f"C{k}", label=label)
     for axes, unit in ((phases, "stator currents [kA]"), (rotor, "rotor currents [kA]")):
         axes.set_ylabel(unit)
-    for trajectory, style, name in ((found, "-", "in fluxes"), (other, "--", "in currents")):
+    for trajectory, style, name in ((fluxes, "-", "in fluxes"), (other, "--", "in currents")):
         pull.plot(trajectory.times, 1e-6 * torques(trajectory), style, linewidth=0.9, label=name)
         speed.plot(trajectory.times, speeds(trajectory), style, linewidth=0.9, label=name)
     pull.set_ylabel("electric torque on the rotor [MN m]")
@@ -480,15 +484,15 @@ def draw_loaded(result: Result, path: Path) -> None:
     angle, pull, speed, current = figure.subplots(2, 2, sharex=True).ravel()
     target = result.target
     for name, style in (("fluxes", "-"), ("currents", "--")):
-        found = result.loaded[name]
-        size = np.sqrt(2.0 / 3.0 * np.sum(currents(found)[:, :3] ** 2, axis=1))
+        trajectory = result.loaded[name]
+        size = np.sqrt(2.0 / 3.0 * np.sum(currents(trajectory)[:, :3] ** 2, axis=1))
         for axes, values in (
-            (angle, np.degrees(angles(found))),
-            (pull, -1e-6 * torques(found)),
-            (speed, 60.0 / (2.0 * math.pi) * OMEGA * (speeds(found) - 1.0)),
+            (angle, np.degrees(angles(trajectory))),
+            (pull, -1e-6 * torques(trajectory)),
+            (speed, 60.0 / (2.0 * math.pi) * OMEGA * (speeds(trajectory) - 1.0)),
             (current, 1e-3 * size),
         ):
-            axes.plot(found.times, values, style, linewidth=1.2, label=f"in {name}")
+            axes.plot(trajectory.times, values, style, linewidth=1.2, label=f"in {name}")
     size = math.sqrt(2.0 / 3.0 * np.sum(target.state[:3] ** 2))
     steady_values = (math.degrees(target.load_angle), -1e-6 * torque(target.state), 0.0, 1e-3 * size)
     for axes, value in zip((angle, pull, speed, current), steady_values, strict=True):
@@ -511,17 +515,17 @@ def draw_ledgers(result: Result, path: Path) -> None:
     panels = figure.subplots(3, 2, height_ratios=(3, 3, 2), sharex="col")
     for column, (title, runs) in enumerate((("short circuit", result.short), ("loaded", result.loaded))):
         stored, moved, audit = panels[:, column]
-        found = runs["fluxes"]
-        book, energy = ledger(found), found.balance.total_energy
-        kinetic = found["momentum"][:, 0] ** 2 / (2.0 * INERTIA)
+        trajectory = runs["fluxes"]
+        book, energy = ledger(trajectory), trajectory.balance.total_energy
+        kinetic = trajectory["momentum"][:, 0] ** 2 / (2.0 * INERTIA)
         for name, values in (("kinetic", kinetic), ("magnetic", energy - kinetic)):
-            stored.plot(found.times, 1e-6 * (values - values[0]), linewidth=1.2, label=name)
-        stored.plot(found.times, 1e-6 * (energy - energy[0]), "k:", label="total")
+            stored.plot(trajectory.times, 1e-6 * (values - values[0]), linewidth=1.2, label=name)
+        stored.plot(trajectory.times, 1e-6 * (energy - energy[0]), "k:", label="total")
         stored.set_ylabel("energy since the start [MJ]")
         for name in PORTS:
             moved.plot(book["t_s"], 1e-6 * np.cumsum(book[f"work_{name}_J"]), linewidth=1.2, label=f"work of {name}")
         moved.plot(book["t_s"], 1e-6 * np.cumsum(book["dissipated_J"]), "--", label="dissipated")
-        moved.plot(found.times, 1e-6 * (energy - energy[0]), "k:", label="change of energy")
+        moved.plot(trajectory.times, 1e-6 * (energy - energy[0]), "k:", label="change of energy")
         moved.set_ylabel("accumulated [MJ]")
         for name in COORDINATES:
             relative = np.maximum(runs[name].balance.residual / energy.max(), FLOOR)

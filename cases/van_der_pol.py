@@ -87,7 +87,7 @@ def landing(inductance: float) -> tuple[float, float]:
     def rate(_: float, y: Array) -> list[float]:
         return [y[1], (characteristic(y[1]) - y[0]) / inductance]
 
-    made = solve_ivp(
+    fall = solve_ivp(
         rate,
         (0.0, 1.01 * HALF_PERIOD),
         (characteristic(-2.0), -2.0),
@@ -96,7 +96,7 @@ def landing(inductance: float) -> tuple[float, float]:
         atol=1e-12,
         max_step=1e-2,
     )
-    after = made.y[:, np.argmax(made.y[1])]
+    after = fall.y[:, np.argmax(fall.y[1])]
     return float(after[1]), float(after[0])
 
 
@@ -207,9 +207,9 @@ def draw(result: Result, path: Path) -> None:
 
 def checks() -> Iterable[Check]:
     """Jumps (4.43), the period, and the energy of a period against integrals."""
-    found, source = solve(2e-3, 2.5), "[survey] eq. (4.43)"
+    trajectory, source = solve(2e-3, 2.5), "[survey] eq. (4.43)"
 
-    first, second, third = found.switches[:3]
+    first, second, third = trajectory.switches[:3]
     for name, switch, side in (("left", first, -1.0), ("right", second, 1.0)):
         # at a fold I + 1 goes with the root of what is missing in Q
         yield near(f"impasse point, I, {name}", side, switch.before[1], 1e-5, source=source)
@@ -219,10 +219,13 @@ def checks() -> Iterable[Check]:
         source = "Radau, L = 1 µH"
         yield near(f"landing, {name}, right", value, computed, 1e-3, source=source, kind="independent code")
     yield near("period [s]", 2.0 * HALF_PERIOD, third.time - first.time, 5e-5, source="3 − 2 ln 2")
-    cycle = slice(*(int(np.searchsorted(found.times, s.time, side="left")) for s in (first, third)))
-    for name, values in (("supplied", found.balance.work["supply"]), ("dissipated", found.balance.total_dissipation)):
+    cycle = slice(*(int(np.searchsorted(trajectory.times, s.time, side="left")) for s in (first, third)))
+    for name, values in (
+        ("supplied", trajectory.balance.work["supply"]),
+        ("dissipated", trajectory.balance.total_dissipation),
+    ):
         yield near(f"{name} in a period [J]", 2.0 * EXCHANGED, values[cycle].sum(), 1e-3, source="∫I² dt = ∫⅓I⁴ dt")
-    yield vanishes("balance over the run / energy", found.energy_drift(), 1e-12)
+    yield vanishes("balance over the run / energy", trajectory.energy_drift(), 1e-12)
     # İ goes with the root of the time that is left: the last steps have errors of h^(3/2)
     yield converges("order of the time of a jump", slope(converge()), 0.1, theory=1.5, source="square root at the fold")
 
