@@ -193,8 +193,8 @@ def _parts(placed: Sequence[Block], kind: str) -> dict[str, slice]:
 
 
 def _caution(b: Block, given: Callable[[Array], str | None]) -> Callable[[Array], str | None]:
-    def said(zeta: Array) -> str | None:
+    def caution(zeta: Array) -> str | None:
         text = given(zeta[b.positions])
         return None if text is None else f"{b.name}: {text}"
 
-    return said
+    return caution

@@ -81,10 +81,6 @@ class Angles(Orientation):
             )
         return sides / volume
 
-    def defect(self, zeta: Array) -> float:
-        """Zero: every three angles are a rotation."""
-        return 0.0
-
     def caution(self, zeta: Array) -> str | None:
         """How near gimbal lock is, and what to take instead."""
         distance = self._distance(zeta)
@@ -116,7 +112,7 @@ class Angles(Orientation):
             factors.append(np.eye(3) + np.sin(by) * s + (1.0 - np.cos(by)) * (s @ s))
         return factors
 
-    def _kept(self, rotation: Array) -> Array:
+    def _from_matrix(self, rotation: Array) -> Array:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Gimbal lock")  # ours says it, with what to take instead
             flat = Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_euler(self.sequence)

@@ -60,7 +60,7 @@ class RotationMatrix(Orientation):
         R = self.rotation(zeta)
         return 2.0 if np.linalg.det(R) < 0.0 else float(np.abs(R.T @ R - np.eye(3)).max())
 
-    def _kept(self, rotation: Array) -> Array:
+    def _from_matrix(self, rotation: Array) -> Array:
         return np.swapaxes(rotation, -1, -2).reshape(*rotation.shape[:-2], 9)
 
     def _meaning(self, zeta: Array) -> str:
@@ -111,7 +111,7 @@ class Quaternion(Orientation):
         """| |ζ| − 1 |."""
         return float(abs(np.linalg.norm(zeta) - 1.0))
 
-    def _kept(self, rotation: Array) -> Array:
+    def _from_matrix(self, rotation: Array) -> Array:
         flat = Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_quat()
         return flat.reshape(*rotation.shape[:-2], 4)
 
@@ -141,11 +141,7 @@ class Angle(Orientation):
         """[[1]]."""
         return np.ones((1, 1))
 
-    def defect(self, zeta: Array) -> float:
-        """Zero: every angle is one."""
-        return 0.0
-
-    def _kept(self, rotation: Array) -> Array:
+    def _from_matrix(self, rotation: Array) -> Array:
         return planar_angle(rotation)[..., None]
 
     def coordinates(self, rotation: Array | float) -> Array:
@@ -184,7 +180,7 @@ class PlanarMatrix(Orientation):
         """|c² + s² − 1|."""
         return float(abs(zeta @ zeta - 1.0))
 
-    def _kept(self, rotation: Array) -> Array:
+    def _from_matrix(self, rotation: Array) -> Array:
         return np.array(rotation[..., :, 0])
 
     def _meaning(self, zeta: Array) -> str:

@@ -50,12 +50,12 @@ class Orientation(ABC):
     def Z(self, zeta: Array) -> Array:
         """Kinematic matrix (size, spins), ``ζ̇ = Z(ζ) ω`` with ω in body axes."""
 
-    @abstractmethod
     def defect(self, zeta: Array) -> float:
         """How far ζ is from a rotation: zero for angles, which all are one."""
+        return 0.0
 
     @abstractmethod
-    def _kept(self, rotation: Array) -> Array:
+    def _from_matrix(self, rotation: Array) -> Array:
         """Coordinates (..., size) of rotation matrices (..., dim, dim)."""
 
     @property
@@ -79,7 +79,7 @@ class Orientation(ABC):
         In space a ``scipy.spatial.transform.Rotation`` or matrices (..., 3, 3); in the plane angles [rad], a number or
         (n,), or matrices (..., 2, 2). Raises ValueError for a matrix that is no rotation, such as a reflection.
         """
-        return self._kept(_rotations("rotation", rotation, self.dim))
+        return self._from_matrix(_rotations("rotation", rotation, self.dim))
 
     def jacobian(self, zeta: Array, vector: Array) -> Array:
         """∂(R(ζ)X)/∂ζ (dim, size) of a vector X (dim,) of the body axes."""

@@ -43,16 +43,18 @@ class BodyAxes(Memo):
     @once
     def parts(self) -> dict[str, slice]:
         """Names of positions."""
-        start = self.dim if self.free else 0
-        place = {"position": slice(0, start)} if self.free else {}
-        return {**place, "orientation": slice(start, start + self.orientation.size)}
+        return self._spans("position", "orientation", self.orientation.size)
 
     @once
     def velocity_parts(self) -> dict[str, slice]:
         """Names of velocities."""
-        start = self.dim if self.free else 0
-        place = {"velocity": slice(0, start)} if self.free else {}
-        return {**place, "spin": slice(start, start + self.orientation.spins)}
+        return self._spans("velocity", "spin", self.orientation.spins)
+
+    def _spans(self, place: str, turn: str, size: int) -> dict[str, slice]:
+        """Names of what belongs to the place of a free body, and to the turn."""
+        if not self.free:
+            return {turn: slice(0, size)}
+        return {place: slice(0, self.dim), turn: slice(self.dim, self.dim + size)}
 
     @property
     def spin(self) -> Array:

@@ -16,7 +16,7 @@ from ..system.terms import PositionConstraint, PositionMap, VelocityConstraint
 from .axes import BodyAxes, Vector, combined, normals, unit, vector
 from .ports import turning
 
-Made = PositionConstraint | VelocityConstraint
+Constraint = PositionConstraint | VelocityConstraint
 LOW = 0.05
 """Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""
 FLAT = 1e-6
@@ -30,9 +30,9 @@ class Pinned:
     at: Vector
     to: Vector
 
-    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
         """c (dim,)."""
-        return (_kept(name, body, self.at, rows=np.eye(body.dim), through=self.to),)
+        return (_point_constraint(name, body, self.at, rows=np.eye(body.dim), through=self.to),)
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class OnLine:
     along: Vector
     through: Vector | None = None
 
-    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
         """c (dim − 1,)."""
         rows = normals(unit(f"constraint {name!r}: along", self.along, body.dim))
-        return (_kept(name, body, self.at, rows=rows, through=self.through),)
+        return (_point_constraint(name, body, self.at, rows=rows, through=self.through),)
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class OnPlane:
     normal: Vector
     through: Vector | None = None
 
-    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
         """c (1,)."""
         if body.dim == 2:
             raise ValueError(f"constraint {name!r}: OnPlane is for bodies of space, in the plane take OnLine")
         row = unit(f"constraint {name!r}: normal", self.normal, body.dim)[None]
-        return (_kept(name, body, self.at, rows=row, through=self.through),)
+        return (_point_constraint(name, body, self.at, rows=row, through=self.through),)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class KnifeEdge:
     at: Vector
     across: Vector
 
-    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
         """A (1, n_kin)."""
         point = vector(f"constraint {name!r}: at", self.at, body.dim)
         row = unit(f"constraint {name!r}: across", self.across, body.dim)[None]
@@ -103,7 +103,7 @@ class Rolling:
     axis: Vector | None = None
     through: Vector | None = None
 
-    def constraints(self, name: str, body: BodyAxes) -> tuple[Made, ...]:
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
         """c (1,) of the height and A (dim − 1, n_kin) of the slip."""
         radius = check.positive(f"constraint {name!r}: radius", self.radius, "m")
         point = vector(f"constraint {name!r}: at", self.at, body.dim)
@@ -127,13 +127,13 @@ class Rolling:
             return None
         axis, n = unit("axis", self.axis, 3), unit("normal", self.normal, 3)
 
-        def said(zeta: Array) -> str | None:
+        def nearly_flat(zeta: Array) -> str | None:
             s = float(np.linalg.norm(np.cross(n, body.rotation(zeta) @ axis)))
             if s >= LOW:
                 return None
             return f"the disc of {name!r} nearly lies flat on the ground ({np.degrees(np.arcsin(s)):.2g}° over it)"
 
-        return said
+        return nearly_flat
 
 
 class LyingFlat(StepFailed, ValueError):
@@ -206,7 +206,7 @@ class _Disc:
 
 def _rolling_in_plane(
     name: str, body: BodyAxes, point: Array, n: Array, *, radius: float, ground: Array
-) -> tuple[Made, ...]:
+) -> tuple[Constraint, ...]:
     along = np.array([[n[1], -n[0]]])
     place, directions = body.place(point), body.directions(point)
     over, path, angle = combined(n[None], place, ground + radius * n), combined(along, place, ground), turning(body)
@@ -221,7 +221,9 @@ def _rolling_in_plane(
     return (PositionConstraint(f"{name}.height", over), VelocityConstraint(f"{name}.slip", slip, rolled))
 
 
-def _kept(name: str, body: BodyAxes, at: Vector, *, rows: Array, through: Vector | None) -> PositionConstraint:
+def _point_constraint(
+    name: str, body: BodyAxes, at: Vector, *, rows: Array, through: Vector | None
+) -> PositionConstraint:
     point = vector(f"constraint {name!r}: at", at, body.dim)
     return PositionConstraint(name, combined(rows, body.place(point), _through(name, through, body.dim)))
 

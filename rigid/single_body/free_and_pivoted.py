@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexph import Invariants, Relation
+from flexph import Invariants
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
-from flexph.numerics.rotations import cross, skew
 
 from ..bodies.bodies import body as checked_body
 from ..rotations.entries import angle, rotation_matrix
 from ..rotations.orientation import Orientation
 from ..system.system import MultibodySystem
-from ..system.terms import Damper, ExternalPort, PositionConstraint, Potential, VelocityConstraint, named
+from ..system.terms import Potential
 from .axes import BodyAxes, Vector, combined, vector
-from .constraints import BodyConstraint, Rolling
-from .ports import BodyPort, Force
-
-GivenPort = BodyPort | ExternalPort | Vector
-GivenDamper = tuple[GivenPort, Relation]
+from .constraints import BodyConstraint
+from .one_body import Added, GivenDamper, GivenPort, body_system
 
 
 def free_body(
@@ -102,7 +96,7 @@ def free_body(
     turning = body.lever(first)[:, body.dim :]
     M = np.block([[m * np.eye(body.dim), turning], [turning.T, J]])
     weight = None if gravity is None else _weight(body, m, first, gravity)
-    return _system(body, M, weight, _Added(ports, constraints, dampers, sample))
+    return body_system(body, M, weight, Added(ports, constraints, dampers, sample))
 
 
 def pivoted_body(
@@ -166,7 +160,7 @@ def pivoted_body(
     if gravity is not None and not known:
         raise ValueError("gravity acts on a centre of mass: mass and centre must be given with it")
     weight = None if gravity is None else _weight(body, m, first, gravity)
-    return _system(body, J, weight, _Added(ports, constraints, dampers, sample))
+    return body_system(body, J, weight, Added(ports, constraints, dampers, sample))
 
 
 def _inertia(
@@ -196,62 +190,6 @@ def _orientation(given: Orientation | None, dim: int) -> Orientation:
     return given
 
 
-@dataclass(frozen=True)
-class _Added:
-    """What acts on a body, as it was given."""
-
-    ports: Mapping[str, GivenPort] | None
-    constraints: Mapping[str, BodyConstraint] | None
-    dampers: Mapping[str, GivenDamper] | None
-    sample: Vector | None
-
-
-def _system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: _Added) -> MultibodySystem:
-    bound = named("constraints", added.constraints or {})
-    constraints = [c for name, how in bound.items() for c in _constraints(name, how, body)]
-    given = [how.caution(name, body) for name, how in bound.items() if isinstance(how, Rolling)]
-    rolling = [caution for caution in given if caution is not None]
-    start = np.concatenate([np.zeros(body.dim if body.free else 0), body.orientation.sample])
-    return MultibodySystem(
-        mass=M,
-        sample=start if added.sample is None else added.sample,  # type: ignore[arg-type]
-        kinematics=body.Z,
-        gyroscopic=_gyroscopic(body),
-        potential=weight,
-        constraints=tuple(c for c in constraints if isinstance(c, PositionConstraint)),
-        velocity_constraints=tuple(c for c in constraints if isinstance(c, VelocityConstraint)),
-        dissipation=tuple(
-            d for name, given in named("dampers", added.dampers or {}).items() for d in _dampers(name, given, body)
-        ),
-        ports=_ports(named("ports", added.ports or {}), body),
-        parts=body.parts,
-        velocity_parts=body.velocity_parts,
-        coordinates=body.conditions,
-        cautions=(lambda zeta: body.orientation.caution(body.turned(zeta)), *rolling),
-    )
-
-
-def _gyroscopic(body: BodyAxes) -> Callable[[Array, Array], Array] | None:
-    """G(ζ, Γ), the negative of what Newton's and Euler's equations have on the right."""
-    if body.dim == 2:
-        return _planar_gyroscopic if body.free else None
-    return _spatial_gyroscopic if body.free else lambda zeta, momenta: -skew(momenta, 3)
-
-
-def _planar_gyroscopic(zeta: Array, momenta: Array) -> Array:
-    matrix = np.zeros((3, 3))
-    matrix[:2, 2] = cross(2)[0] @ momenta[:2]
-    matrix[2, :2] = -matrix[:2, 2]
-    return matrix
-
-
-def _spatial_gyroscopic(zeta: Array, momenta: Array) -> Array:
-    matrix = np.zeros((6, 6))
-    matrix[:3, 3:] = matrix[3:, :3] = -skew(momenta[:3], 3)
-    matrix[3:, 3:] = -skew(momenta[3:], 3)
-    return matrix
-
-
 def _weight(body: BodyAxes, mass: float, first: Array, gravity: Vector) -> Potential | Invariants:
     """``V = −g·(m r + R m c)``: where R is a polynomial, V is itself a quadratic invariant."""
     g = vector("gravity", gravity, body.dim)
@@ -260,35 +198,3 @@ def _weight(body: BodyAxes, mass: float, first: Array, gravity: Vector) -> Poten
     if body.orientation.polynomial:
         return Invariants(height.value, height.jacobian, lambda pi: float(pi[0]), lambda pi: np.ones(1))
     return Potential(lambda zeta: float(height.value(zeta)[0]), lambda zeta: height.jacobian(zeta)[0])
-
-
-def _ports(given: Mapping[str, GivenPort], body: BodyAxes) -> dict[str, ExternalPort]:
-    ports: dict[str, ExternalPort] = {}
-    for name, port in given.items():
-        added = _port(name, port, body)
-        twice = sorted(set(added) & set(ports))
-        if twice:
-            raise ValueError(f"ports must have different names, got {', '.join(map(repr, twice))} twice")
-        ports.update(added)
-    return ports
-
-
-def _port(name: str, given: GivenPort, body: BodyAxes) -> dict[str, ExternalPort]:
-    if isinstance(given, ExternalPort):
-        return {name: given}
-    return (given if isinstance(given, BodyPort) else Force(given)).ports(name, body)
-
-
-def _dampers(name: str, given: Any, body: BodyAxes) -> list[Damper]:
-    """Between the body and the ground, one for each port of the description."""
-    if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Relation)):
-        raise ValueError(f"damper {name!r} must be a port and a relation, as (Torque(), viscous(0.1)), got {given!r}")
-    return [Damper(key, port.matrix, given[1]) for key, port in _port(name, given[0], body).items()]
-
-
-def _constraints(name: str, how: Any, body: BodyAxes) -> tuple[PositionConstraint | VelocityConstraint, ...]:
-    if not isinstance(how, BodyConstraint):
-        raise ValueError(
-            f"constraint {name!r} must be Pinned, OnLine, OnPlane, KnifeEdge or Rolling of rigid, got {how!r}"
-        )
-    return how.constraints(name, body)

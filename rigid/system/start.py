@@ -100,41 +100,42 @@ def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mappi
     """See :meth:`MultibodySystem.state`."""
     zeta = check.array("positions", positions, (system.positions,))
     omega = check.array("velocities", velocities, (system.velocities,))
-    for condition in (*system.coordinates, *_held(system)):
-        defect_text = start_defect(condition, zeta)
-        if defect_text is not None:
-            raise ValueError(f"inconsistent start: positions do not meet {defect_text}; {REMEDY}")
-    rows = system.constraint_rows(zeta)
-    defect, size = np.abs(rows @ omega), np.abs(rows).max(axis=1, initial=0.0) * np.abs(omega).max(initial=0.0)
-    wrong = np.flatnonzero(defect > CONSISTENT * size)
-    if wrong.size:
-        i = wrong[int(np.argmax(defect[wrong] / size[wrong]))]
-        raise ValueError(
-            f"inconsistent start: velocities do not meet {system.constraint_names[i]}, whose rate is {defect[i]:.3g} "
-            f"(terms of {size[i]:.3g}); {REMEDY}"
-        )
+    defect = _position_defect(system, zeta, CONSISTENT)
+    if defect is not None:
+        raise ValueError(f"inconsistent start: positions do not meet {defect}; {REMEDY}")
+    defect = _velocity_defect(system, zeta, omega, speeds=np.abs(omega), allowed=CONSISTENT)
+    if defect is not None:
+        raise ValueError(f"inconsistent start: velocities do not meet {defect}; {REMEDY}")
     rates = accelerations(system, zeta, omega, inputs=inputs, time=check.number("time", time))
     return np.concatenate([zeta, omega, rates.lam, rates.mu])
 
 
 def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) -> str | None:
     """What positions and velocities do not meet, by more than the end of a run with steps [s] does; None if they do."""
-    for condition in (*system.coordinates, *_held(system)):
-        defect_text = start_defect(condition, zeta, DRIFTED)
-        if defect_text is not None:
-            return f"positions do not meet {defect_text}; {REMEDY}"
-    rows = system.constraint_rows(zeta)
+    defect = _position_defect(system, zeta, DRIFTED)
+    if defect is not None:
+        return f"positions do not meet {defect}; {REMEDY}"
     force = system.Z(zeta).T @ system.V_gradient(zeta) + system.G(zeta, system.mass @ omega) @ omega
-    speed = np.abs(omega) + step * np.abs(np.linalg.solve(system.completed_mass, force))
-    defect, size = np.abs(rows @ omega), np.abs(rows).max(axis=1, initial=0.0) * speed.max(initial=0.0)
-    wrong = np.flatnonzero(defect > SHAKEN * size)
+    speeds = np.abs(omega) + step * np.abs(np.linalg.solve(system.completed_mass, force))
+    defect = _velocity_defect(system, zeta, omega, speeds=speeds, allowed=SHAKEN)
+    return None if defect is None else f"velocities do not meet {defect}; {REMEDY}"
+
+
+def _position_defect(system: SystemModel, zeta: Array, allowed: float) -> str | None:
+    """The first condition that positions do not meet, and by how much; None where they meet all."""
+    defects = (start_defect(condition, zeta, allowed) for condition in (*system.coordinates, *_held(system)))
+    return next((defect for defect in defects if defect is not None), None)
+
+
+def _velocity_defect(system: SystemModel, zeta: Array, omega: Array, *, speeds: Array, allowed: float) -> str | None:
+    """The row that velocities miss by most, over terms of these speeds, and by how much; None where they meet all."""
+    rows = system.constraint_rows(zeta)
+    defect, size = np.abs(rows @ omega), np.abs(rows).max(axis=1, initial=0.0) * speeds.max(initial=0.0)
+    wrong = np.flatnonzero(defect > allowed * size)
     if not wrong.size:
         return None
     i = wrong[int(np.argmax(defect[wrong] / size[wrong]))]
-    return (
-        f"velocities do not meet {system.constraint_names[i]}, whose rate is {defect[i]:.3g} (terms of {size[i]:.3g}); "
-        f"{REMEDY}"
-    )
+    return f"{system.constraint_names[i]}, whose rate is {defect[i]:.3g} (terms of {size[i]:.3g})"
 
 
 def start_defect(condition: PositionConstraint, zeta: Array, allowed: float = CONSISTENT) -> str | None:
@@ -162,10 +163,9 @@ def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array
         return _moved(zeta, system.Z(zeta) @ _projection(system, slope @ system.Z(zeta), -value))
 
     zeta = _on_coordinates(system, CLOSING.run(zeta, closed).value)
-    for condition in (*system.coordinates, *_held(system)):
-        defect_text = start_defect(condition, zeta)
-        if defect_text is not None:
-            raise ArithmeticError(f"no positions were found near the given ones that meet {defect_text}")
+    defect = _position_defect(system, zeta, CONSISTENT)
+    if defect is not None:
+        raise ArithmeticError(f"no positions were found near the given ones that meet {defect}")
     rows = system.constraint_rows(zeta)
     for _ in range(2):  # the second takes the round-off of the first away
         omega = omega + _projection(system, rows, -rows @ omega)

@@ -1,0 +1,111 @@
+"""The multibody system of one rigid body: its ports, constraints and dampers as they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flexph import Invariants, Relation
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import cross, skew
+
+from ..system.system import MultibodySystem
+from ..system.terms import Damper, ExternalPort, PositionConstraint, Potential, VelocityConstraint, named
+from .axes import BodyAxes, Vector
+from .constraints import BodyConstraint, Rolling
+from .ports import BodyPort, Force
+
+GivenPort = BodyPort | ExternalPort | Vector
+GivenDamper = tuple[GivenPort, Relation]
+
+
+@dataclass(frozen=True)
+class Added:
+    """What acts on a body, as it was given."""
+
+    ports: Mapping[str, GivenPort] | None
+    constraints: Mapping[str, BodyConstraint] | None
+    dampers: Mapping[str, GivenDamper] | None
+    sample: Vector | None
+
+
+def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: Added) -> MultibodySystem:
+    """The system of a body with the mass matrix M, its weight and what acts on it."""
+    bound = named("constraints", added.constraints or {})
+    constraints = [c for name, how in bound.items() for c in _constraints(name, how, body)]
+    given = [how.caution(name, body) for name, how in bound.items() if isinstance(how, Rolling)]
+    rolling = [caution for caution in given if caution is not None]
+    start = np.concatenate([np.zeros(body.dim if body.free else 0), body.orientation.sample])
+    return MultibodySystem(
+        mass=M,
+        sample=start if added.sample is None else added.sample,  # type: ignore[arg-type]
+        kinematics=body.Z,
+        gyroscopic=_gyroscopic(body),
+        potential=weight,
+        constraints=tuple(c for c in constraints if isinstance(c, PositionConstraint)),
+        velocity_constraints=tuple(c for c in constraints if isinstance(c, VelocityConstraint)),
+        dissipation=tuple(
+            d for name, given in named("dampers", added.dampers or {}).items() for d in _dampers(name, given, body)
+        ),
+        ports=_ports(named("ports", added.ports or {}), body),
+        parts=body.parts,
+        velocity_parts=body.velocity_parts,
+        coordinates=body.conditions,
+        cautions=(lambda zeta: body.orientation.caution(body.turned(zeta)), *rolling),
+    )
+
+
+def _gyroscopic(body: BodyAxes) -> Callable[[Array, Array], Array] | None:
+    """G(ζ, Γ), the negative of what Newton's and Euler's equations have on the right."""
+    if body.dim == 2:
+        return _planar_gyroscopic if body.free else None
+    return _spatial_gyroscopic if body.free else lambda zeta, momenta: -skew(momenta, 3)
+
+
+def _planar_gyroscopic(zeta: Array, momenta: Array) -> Array:
+    matrix = np.zeros((3, 3))
+    matrix[:2, 2] = cross(2)[0] @ momenta[:2]
+    matrix[2, :2] = -matrix[:2, 2]
+    return matrix
+
+
+def _spatial_gyroscopic(zeta: Array, momenta: Array) -> Array:
+    matrix = np.zeros((6, 6))
+    matrix[:3, 3:] = matrix[3:, :3] = -skew(momenta[:3], 3)
+    matrix[3:, 3:] = -skew(momenta[3:], 3)
+    return matrix
+
+
+def _ports(given: Mapping[str, GivenPort], body: BodyAxes) -> dict[str, ExternalPort]:
+    ports: dict[str, ExternalPort] = {}
+    for name, port in given.items():
+        added = _port(name, port, body)
+        twice = sorted(set(added) & set(ports))
+        if twice:
+            raise ValueError(f"ports must have different names, got {', '.join(map(repr, twice))} twice")
+        ports.update(added)
+    return ports
+
+
+def _port(name: str, given: GivenPort, body: BodyAxes) -> dict[str, ExternalPort]:
+    if isinstance(given, ExternalPort):
+        return {name: given}
+    return (given if isinstance(given, BodyPort) else Force(given)).ports(name, body)
+
+
+def _dampers(name: str, given: Any, body: BodyAxes) -> list[Damper]:
+    """Between the body and the ground, one for each port of the description."""
+    if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Relation)):
+        raise ValueError(f"damper {name!r} must be a port and a relation, as (Torque(), viscous(0.1)), got {given!r}")
+    return [Damper(key, port.matrix, given[1]) for key, port in _port(name, given[0], body).items()]
+
+
+def _constraints(name: str, how: Any, body: BodyAxes) -> tuple[PositionConstraint | VelocityConstraint, ...]:
+    if not isinstance(how, BodyConstraint):
+        raise ValueError(
+            f"constraint {name!r} must be Pinned, OnLine, OnPlane, KnifeEdge or Rolling of rigid, got {how!r}"
+        )
+    return how.constraints(name, body)
