@@ -13,10 +13,9 @@ from cases import crank_slider as case
 from flexph import Exact, integrate
 from flexph.integration.compiled.loops import arrow, residual, steps
 from flexph.integration.compiled.loops import ledger_rows as books
-from flexph.integration.compiled.memory.memory import REAL, vector
+from flexph.integration.compiled.memory.kernel import entry
 from flexph.integration.exact.compiled_run import CompiledRun
 from flexph.integration.exact.step import Single
-from flexph.numerics.compiling import in_place
 from flexph.systems.inputs import Forcing
 
 ELEMENTS, STEPS = 8, 2400
@@ -24,36 +23,36 @@ STEP = 4.0 * math.pi / case.SPEED / STEPS  # two turns
 REPEATS, BEST = 2000, 9
 
 
-@in_place
+@entry
 def residuals(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
         residual.residual(m, axes, h, before, after, offset, inputs)
 
 
-@in_place
+@entry
 def factorisations(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
         arrow.factor(m, axes, h, before, after)
 
 
-@in_place
+@entry
 def solutions(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
         arrow.solve(m, axes, h)
 
 
-@in_place
+@entry
 def ends(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
         residual.trial(m, axes, h, before, after, offset, inputs)
         steps._finish(m, axes)
 
 
-@in_place
+@entry
 def accounts(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
         books.flows(m, axes, h, before, after)
-        books.energies(m, axes, vector(m, REAL.carried_new_energy))
+        books.energies(m, axes, m.carried_new_energy)
         books.velocity_defect(m, axes, after, before, offset)
         arrow.solve_border(m)
 

@@ -20,26 +20,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def compiled(function: F) -> F:
     """The function compiled by numba at its first call and kept on disk; ImportError without numba."""
-    return _jit(function)
-
-
-def in_place(function: F) -> F:
-    """The same for a function that only overwrites arrays it is given: without the counting of references to them.
-
-    Counting costs more than all else in loops over small arrays, several times the whole step.
-    """
-    return _jit(function, _nrt=False)
-
-
-def _jit(function: F, **options: Any) -> F:
     import numba
 
-    made: Any
+    dispatcher: Any
     try:
-        made = numba.njit(function, cache=True, error_model="numpy", **options)
+        dispatcher = numba.njit(function, cache=True, error_model="numpy")
     except RuntimeError:  # nowhere to write: every process compiles for itself
-        made = numba.njit(function, error_model="numpy", **options)
-    return made
+        dispatcher = numba.njit(function, error_model="numpy")
+    return dispatcher
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling
     inner, inners, width = _inner(inertia, is_master)
     masters = _masters(inertia, is_master)
     columns = padded(s + d + np.diff(masters["masters"]))
-    made = Border(
+    border = Border(
         v=v,
         w=w,
         c=c,
@@ -57,7 +57,7 @@ def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling
         vector_col=np.where(col >= 0, order[col], -1),
         size=np.array([count.total, max([0, *(np.ptp(order[g]) for g in groups)])]),
     )
-    return made._replace(place=_places(inertia, made, s + d))
+    return border._replace(place=_places(inertia, border, s + d))
 
 
 def _places(inertia: Inertia, border: Border, first: int) -> Index:
@@ -88,10 +88,10 @@ class _Counter:
 
     def take(self, wanted: np.ndarray) -> Index:
         """A number for each that is wanted, −1 for the others."""
-        made = np.full(wanted.shape, -1, dtype=np.int64)
-        made[wanted] = self.total + np.arange(wanted.sum())
+        numbers = np.full(wanted.shape, -1, dtype=np.int64)
+        numbers[wanted] = self.total + np.arange(wanted.sum())
         self.total += int(wanted.sum())
-        return made
+        return numbers
 
 
 def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Index, Index]:

@@ -16,7 +16,7 @@ from ...numerics.arrays import Array
 from ...numerics.rotations import cross
 from .border import make_border
 from .loops.relations import resisting
-from .memory.data import Books, Constants, Elastic, Index, Inertia, Joints, Loads, Nodes, Rolling, Stiffness
+from .memory.data import Constants, Elastic, Index, Inertia, Joints, LedgerColumns, Loads, Nodes, Rolling, Stiffness
 from .memory.simd import kinds
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def constants(mechanism: Model) -> Constants:
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)])
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
     border = make_border(inertia, nodes, (joints, rolling), mechanism.layout.multipliers)
-    made = Constants(
+    return Constants(
         inertia=inertia,
         elastic=_elastic(a, strain, pattern),
         stiffness=_stiffness(a, strain, pattern, border.place),
@@ -45,17 +45,8 @@ def constants(mechanism: Model) -> Constants:
         rolling=rolling,
         loads=_loads(a),
         border=border,
-        books=_books(mechanism, a),
+        ledger=_ledger_columns(mechanism, a),
     )
-    groups: Any = (group.__class__(*map(_own, group)) for group in made)
-    return Constants(*groups)
-
-
-def _own(part: Any) -> Any:
-    """A writable, contiguous copy of 64-bit numbers: one type for the compiler whatever it came from."""
-    if not isinstance(part, np.ndarray):
-        return part
-    return np.array(part, dtype=np.int64 if part.dtype.kind in "iub" else float, order="C")
 
 
 class _StrainRows:
@@ -91,18 +82,18 @@ class _StrainRows:
 class _Pattern:
     """Entries (row, column) of a sparse matrix of the flexible coordinates, sorted by rows."""
 
-    def __init__(self, made: Any) -> None:
-        made = sparse.csr_array(made)
-        made.sort_indices()
-        self.ptr, self.col = made.indptr.astype(np.int64), made.indices.astype(np.int64)
-        self.shape = made.shape
+    def __init__(self, matrix: Any) -> None:
+        rows = sparse.csr_array(matrix)
+        rows.sort_indices()
+        self.ptr, self.col = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+        self.shape = rows.shape
 
     def values(self, matrix: Any) -> Array:
         """The entries of a matrix that has no others."""
         m = sparse.coo_array(matrix)
-        found = np.zeros(self.col.size)
-        np.add.at(found, self.find(m.row, m.col), m.data)
-        return found
+        entries = np.zeros(self.col.size)
+        np.add.at(entries, self.find(m.row, m.col), m.data)
+        return entries
 
     def find(self, row: Index, col: Index) -> Index:
         """Numbers of the entries."""
@@ -117,10 +108,10 @@ def _pattern(a: Arrays, strain: _StrainRows) -> _Pattern:
         (np.ones(strain.ptr[-1]), np.concatenate([np.zeros(0, int), *strain.columns]), strain.ptr),
         shape=(len(strain.columns), n),
     )
-    made = rows.T @ ones(sparse.csr_array(a.stiffness)) @ rows + ones(sparse.csr_array(a.viscous))
+    matrix = rows.T @ ones(sparse.csr_array(a.stiffness)) @ rows + ones(sparse.csr_array(a.viscous))
     for k in range(count):
-        made = made + ones(sparse.csr_array(a.stack[k * n : (k + 1) * n]))
-    return _Pattern(made + sparse.eye_array(n))
+        matrix = matrix + ones(sparse.csr_array(a.stack[k * n : (k + 1) * n]))
+    return _Pattern(matrix + sparse.eye_array(n))
 
 
 def _inertia(a: Arrays, pattern: _Pattern, forms: Array, resolution: Array) -> Inertia:
@@ -155,11 +146,11 @@ def _forms(mechanism: Model) -> Array:
     basis = cross(mechanism.layout.dim)
     square, dim = square_of(basis), mechanism.layout.dim
     moving = np.concatenate([basis, square.reshape(-1, dim, dim)])
-    made = [
+    forms = [
         body.mass * np.concatenate([np.eye(dim)[None], moving * (body.momenta == "full")])
         for body in mechanism.bodies.values()
     ]
-    return np.array(made).reshape(len(made), -1, dim)
+    return np.array(forms).reshape(len(forms), -1, dim)
 
 
 def _elastic(a: Arrays, strain: _StrainRows, pattern: _Pattern) -> Elastic:
@@ -252,10 +243,10 @@ def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
 
 
 def _joints(a: Arrays, measured: list[str]) -> Joints:
-    made = sparse.coo_array(a.incidence)
+    ends = sparse.coo_array(a.incidence)
     plus, minus = (np.full(a.incidence.shape[0], -1, dtype=np.int64) for _ in range(2))
-    plus[made.row[made.data > 0.0]] = made.col[made.data > 0.0]
-    minus[made.row[made.data < 0.0]] = made.col[made.data < 0.0]
+    plus[ends.row[ends.data > 0.0]] = ends.col[ends.data > 0.0]
+    minus[ends.row[ends.data < 0.0]] = ends.col[ends.data < 0.0]
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: np.ascontiguousarray(getattr(a.springs, k)) for k in names}
     springs.update(resisting(a.springs, measured)._asdict())
@@ -282,7 +273,7 @@ def _loads(a: Arrays) -> Loads:
     )
 
 
-def _books(mechanism: Model, a: Arrays) -> Books:
+def _ledger_columns(mechanism: Model, a: Arrays) -> LedgerColumns:
     """Where the accounts of the ledger stand: works of ports and drives, of ideal joints, dissipation."""
     accounts, joints = mechanism.once(Accounts), [c for c in mechanism.connections if c.rows]
     works, ideal = len(accounts.work), len(accounts.joint_work)
@@ -300,7 +291,7 @@ def _books(mechanism: Model, a: Arrays) -> Books:
     damped = [bool(b.elasticity and b.elasticity.is_damped) for b in bodies]
     dampers = a.springs.damping != 0.0
     dampers[a.springs.resisting] = True
-    return Books(
+    return LedgerColumns(
         input=inputs,
         row=np.repeat(place, [len(c.rows) for c in joints]),
         body=_columns(damped, works + ideal),
@@ -320,8 +311,8 @@ def _columns(own: Any, first: int) -> Index:
 
 
 def _rows(matrix: Any) -> tuple[Index, Index, Array]:
-    made = sparse.csr_array(matrix)
-    return made.indptr.astype(np.int64), made.indices.astype(np.int64), made.data.astype(float)
+    rows = sparse.csr_array(matrix)
+    return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float)
 
 
 def _whole(pieces: list[Any]) -> Index:

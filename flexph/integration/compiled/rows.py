@@ -32,13 +32,13 @@ class Kept:
     def _add(self, count: int) -> None:
         """Another piece; the row under way moves there, and the start where there is nothing else."""
         old, first = self._piece, 0 if self._filled == 1 and not self._full else self._filled
-        made = self._zeros(self._filled - first + count)
-        for mine, given in zip(made, old, strict=True):
+        piece = self._zeros(self._filled - first + count)
+        for mine, given in zip(piece, old, strict=True):
             moved = given[first : self._filled + 1]
             mine[: len(moved)] = moved
         if first:
             self._full.append(Rows(*(part[:first] for part in old)))
-        self._piece, self._filled = made, self._filled - first
+        self._piece, self._filled = piece, self._filled - first
 
     def complete(self, count: int) -> None:
         """So many rows more are complete."""

@@ -11,18 +11,18 @@ from ...mechanisms.model.accounts import Accounts
 from .build import constants
 from .loops.band import stored
 from .memory.data import Carried, Constants, Motion, System, Trial, Unknowns, Workspace
-from .memory.memory import Packed, pack
+from .memory.memory import Memory, pack
 from .memory.simd import kinds
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 
-def packed(mechanism: Model) -> Packed:
+def memory(mechanism: Model) -> Memory:
     """All arrays of a mechanism, before a run."""
-    made, accounts = mechanism.once(constants), mechanism.once(Accounts)
+    k, accounts = mechanism.once(constants), mechanism.once(Accounts)
     flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
-    return pack(made, _workspace(made, len(accounts.energy), flows))
+    return pack(k, _workspace(k, len(accounts.energy), flows))
 
 
 def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
@@ -51,7 +51,7 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
     given: Any = (
         *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m)),
         *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
-        *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.books.input.size)),
+        *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.ledger.input.size)),
         *(z((k.loads.torque_body.size, s)), z(measured), z(measured)),
     )
     trial = Trial(*given)

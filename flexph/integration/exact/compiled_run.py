@@ -73,7 +73,7 @@ class CompiledRun:
         self.start = method.first(start)
         self.stepper = Stepper(mechanism, method.accounts, self.parts)
         self.stepper.put(self.start.place.c, self.start.memory, self.start.place.defect)
-        self.start = self.start._replace(energy=self.stepper.carried.energy.copy())  # to the bits of the rows
+        self.start = self.start._replace(energy=self.stepper.memory.carried_energy.copy())  # to the bits of the rows
         self.rows = Kept(self.stepper.widths, self.start.x, self.start.energy)
         self.times, self.middles = [np.array([start.time])], [np.zeros(0)]
         self.steps = 0
@@ -164,10 +164,10 @@ class CompiledRun:
         """Where the compiled steps stand."""
         if not self.count:
             return self.start
-        carried, x = self.stepper.carried, self.rows.state(self._under_way)
+        m, x = self.stepper.memory, self.rows.state(self._under_way)
         c = configuration(self.mechanism, x)
-        place = Place(x, c, derive(self.single.arrays, c), carried.defect.copy())
-        return Station(self.time, place, carried.energy.copy(), self.stepper.remembered())
+        place = Place(x, c, derive(self.single.arrays, c), m.carried_defect.copy())
+        return Station(self.time, place, m.carried_energy.copy(), self.stepper.remembered())
 
     def _one(self, time: float) -> int:
         """Take a step without compiled kernels, which say why where they fail."""

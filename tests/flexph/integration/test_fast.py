@@ -231,9 +231,19 @@ def test_the_border_of_a_chain_stays_narrow():
     assert widths[2] <= widths[1] + 3 <= 40
 
 
+def callable_from_python(name):
+    """A kernel of the banded solver, which is compiled for calls from other kernels."""
+    from flexph.integration.compiled.loops import band
+    from flexph.integration.compiled.memory.kernel import entry
+
+    return entry(getattr(band, name).py_func)
+
+
 @pytest.mark.parametrize("size, width", [(1, 0), (7, 2), (30, 5), (12, 11)])
 def test_the_banded_solver(size, width):
-    from flexph.integration.compiled.loops.band import factor, solve, solve_many, stored
+    from flexph.integration.compiled.loops.band import stored
+
+    factor, solve, solve_many = (callable_from_python(name) for name in ("factor", "solve", "solve_many"))
 
     rng = np.random.default_rng(size)
     dense = np.triu(np.tril(rng.standard_normal((size, size)), width), -width)
@@ -255,7 +265,9 @@ def test_the_banded_solver(size, width):
 
 def test_a_dominant_diagonal_is_the_pivot():
     """Rows are exchanged only where they have to be: exchanges double the width."""
-    from flexph.integration.compiled.loops.band import LEAST, factor, stored
+    from flexph.integration.compiled.loops.band import LEAST, stored
+
+    factor = callable_from_python("factor")
 
     banded = np.zeros((2, stored(1)))
     banded[:, 1], banded[0, 2] = 1.0, 0.5
@@ -266,13 +278,73 @@ def test_a_dominant_diagonal_is_the_pivot():
         assert pivot[0] == expected
 
 
+def test_fields_are_the_same_in_python_and_in_kernels():
+    """Views of a memory, of every kind that there is, and spans of several fields."""
+    from flexph.integration.compiled.memory.kernel import entry
+    from flexph.integration.compiled.workspace import memory
+
+    @entry
+    def write(m):
+        m.at_w[0, 0] += 1.0
+        m.x[:] = 2.0
+        m.at_R[0, 1, 0] = m.inertia_mass[0] + m.ledger_spring + m.nodes_body[1] + m.border_v.shape[1]
+
+    mechanism, _, _ = crank_slider()
+    whole = memory(mechanism)
+    m = whole.copy()
+    write(m)
+    assert m.at_w[0, 0] == 1.0
+    assert m.at_R[0, 1, 0] == m.inertia_mass[0] + m.ledger_spring + m.nodes_body[1] + 2.0
+    assert (m.x_v == 2.0).all() and (m.x_lam == 2.0).all()
+    assert not m.defect_v.any() and not whole.at_w.any()
+    with pytest.raises(AttributeError, match="no field 'at_z'"):
+        m.at_z  # noqa: B018
+
+
+def test_compiled_code_of_other_sources_is_not_loaded(tmp_path, monkeypatch):
+    """Files of another digest stay where they are, whatever stands in them."""
+    import numba
+
+    from flexph.integration.compiled.memory import kernel
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def twice(x):
+        return 2.0 * x
+
+    assert kernel.entry(twice)(1.5) == 3.0
+    (index,) = tmp_path.rglob("*.nbi")
+    index.write_bytes(b"not an index")
+    monkeypatch.setattr(kernel, "digest", lambda: "other")
+    assert kernel.entry(twice)(1.5) == 3.0
+    assert len(list(tmp_path.rglob("*.nbi"))) == 2
+    again = kernel.entry(twice)
+    assert again(1.5) == 3.0
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_kernels_are_compiled_where_nothing_can_be_written(monkeypatch):
+    from numba.core.caching import CompileResultCacheImpl
+
+    from flexph.integration.compiled.memory import kernel
+
+    monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
+
+    @kernel.entry
+    def twice(x):
+        return 2.0 * x
+
+    assert twice(1.5) == 3.0
+
+
 @pytest.mark.parametrize("dim", [2, 3])
 def test_lanes(dim):
     """Sums over a few numbers at a time, against NumPy; what lies beyond the last lane is left alone."""
 
     from flexph.integration.compiled.memory import simd
+    from flexph.integration.compiled.memory.kernel import entry
 
-    @compiling.in_place
+    @entry
     def handle(axes, A, B, out, mean, form, val, x, col):
         simd.take(A, 1, B, 3, 0.5, 5)
         simd.mix(B, 8, 2.0, A, -1.0, B, 4)
@@ -298,8 +370,9 @@ def test_lanes(dim):
 
 
 def test_a_singular_matrix_is_not_factored():
-    from flexph.integration.compiled.loops.band import factor, stored
+    from flexph.integration.compiled.loops.band import stored
 
+    factor = callable_from_python("factor")
     assert not factor(np.zeros((3, stored(1))), np.zeros(3, dtype=np.int64), 1)
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from ....numerics.arrays import Array
-from ....numerics.compiling import in_place
 from ..memory.data import Index
+from ..memory.kernel import kernel
 from ..memory.simd import LANE, brief, get, mix, padded, put, take
 
 LEAST = 0.1
@@ -24,7 +24,7 @@ def stored(w: Any) -> Any:
     return padded(3 * w + LANE) + LANE
 
 
-@in_place
+@kernel
 def factor(A: Array, pivot: Index, w: int) -> bool:
     """Factor in place, with reciprocal pivots; False where one is zero or not finite."""
     brief()
@@ -53,7 +53,7 @@ def factor(A: Array, pivot: Index, w: int) -> bool:
     return True
 
 
-@in_place
+@kernel
 def _pivot(A: Array, here: int, down: int, below: int) -> int:
     """Rows from the diagonal entry down to the pivot."""
     brief()
@@ -68,7 +68,7 @@ def _pivot(A: Array, here: int, down: int, below: int) -> int:
     return below
 
 
-@in_place
+@kernel
 def _last(A: Array, here: int, step: int, count: int) -> int:
     """The last of so many entries that is not zero, counted from one; 0 where all are."""
     while count > 0 and get(A, here + count * step) == 0.0:
@@ -76,7 +76,7 @@ def _last(A: Array, here: int, step: int, count: int) -> int:
     return count
 
 
-@in_place
+@kernel
 def solve(A: Array, pivot: Index, w: int, x: Array) -> None:
     """Solve A x = b in place."""
     brief()
@@ -101,7 +101,7 @@ def solve(A: Array, pivot: Index, w: int, x: Array) -> None:
         put(x, i, value)
 
 
-@in_place
+@kernel
 def solve_many(A: Array, pivot: Index, w: int, X: Array) -> None:
     """Solve A X = B in place, X (n, k) of whole lanes."""
     brief()

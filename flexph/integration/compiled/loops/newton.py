@@ -8,30 +8,30 @@ from ....kernels import resolution, tolerances
 from ....kernels.resolution import RESOLUTION
 from ....kernels.tolerances import CLOSED, LEAST, MAX_ITERATIONS, NOISE, SETTLED, STAGNATED
 from ....numerics.arrays import Array
-from ....numerics.compiling import in_place
-from ..memory.memory import REAL, WHOLE, Memory, indices, matrix, places, span, tensor, vector
+from ..memory.kernel import kernel, part
+from ..memory.memory import Memory
 from .arrow import factor, solve
 from .relations import keep_rates, stick
 from .residual import residual, trial
 from .rolling import has_fallen
 
-is_slow, settled_at = in_place(tolerances.is_slow), in_place(tolerances.settled_at)
-unresolved_energy = in_place(resolution.unresolved_energy)
+is_slow, settled_at = kernel(tolerances.is_slow), kernel(tolerances.settled_at)
+unresolved_energy = kernel(resolution.unresolved_energy)
 
 
-@in_place
+@part
 def newton(
     m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> int:
     """Solve a step from the guess in ``x`` (see exact.newton); iterations, or −1 where it is not solved."""
-    resists = indices(m, WHOLE.joints_resisting).size > 0
-    vector(m, REAL.trial_stuck)[:] = 0.0
+    resists = m.joints_resisting.size > 0
+    m.trial_stuck[:] = 0.0
     residual(m, axes, h, before, after, offset, inputs)
     factored, used, scaled = False, 0, False
     previous, largest, scale = math.inf, 0.0, 0.0
-    noise = NOISE * span(m, REAL.x_v, REAL.x_lam).size  # along chains round-off adds up
-    settled, extent = settled_at(vector(m, REAL.x_du).size), _coordinate_size(m)
-    unresolved = unresolved_energy(vector(m, REAL.inertia_resolution), extent, h)
+    noise = NOISE * m.x.size  # along chains round-off adds up
+    settled, extent = settled_at(m.x_du.size), _coordinate_size(m)
+    unresolved = unresolved_energy(m.inertia_resolution, extent, h)
     for iteration in range(1, MAX_ITERATIONS + 1):
         if not factored:
             if not factor(m, axes, h, before, after):
@@ -70,130 +70,102 @@ def newton(
     return -1
 
 
-@in_place
+@kernel
 def _is_open(m: Memory) -> bool:
     """Whether the end of the step misses the constraints, see flexph.integration.exact.newton.is_open."""
-    at_vector, joins_points = matrix(m, REAL.at_vector), vector(m, REAL.joints_joins_points)
-    defect_lam, holds_points = vector(m, REAL.defect_lam), vector(m, REAL.joints_holds_points)
-    length = vector(m, REAL.joints_lengths)[1]
-    for i in range(at_vector.shape[0]):
-        for k in range(at_vector.shape[1]):
-            length = max(length, abs(at_vector[i, k]) * joins_points[i])
-    for i in range(defect_lam.size):
-        if not abs(defect_lam[i]) <= CLOSED * (length if holds_points[i] > 0.0 else 1.0):
+    length = m.joints_lengths[1]
+    for i in range(m.at_vector.shape[0]):
+        for k in range(m.at_vector.shape[1]):
+            length = max(length, abs(m.at_vector[i, k]) * m.joints_joins_points[i])
+    for i in range(m.defect_lam.size):
+        if not abs(m.defect_lam[i]) <= CLOSED * (length if m.joints_holds_points[i] > 0.0 else 1.0):
             return True
     return False
 
 
-@in_place
+@kernel
 def _correct(m: Memory) -> None:
-    x, correction = span(m, REAL.x_v, REAL.x_lam), span(m, REAL.correction_v, REAL.correction_lam)
-    for i in range(x.size):
-        x[i] -= correction[i]
+    for i in range(m.x.size):
+        m.x[i] -= m.correction[i]
 
 
-@in_place
+@kernel
 def _work(m: Memory) -> float:
     """Work of the defects along a correction, every entry counted positive [J]."""
-    defect, correction = span(m, REAL.defect_v, REAL.defect_lam), span(m, REAL.correction_v, REAL.correction_lam)
     total = 0.0
-    for i in range(defect.size):
-        total += abs(correction[i] * defect[i])
+    for i in range(m.defect.size):
+        total += abs(m.correction[i] * m.defect[i])
     return total
 
 
-@in_place
+@kernel
 def _energy_scale(m: Memory, h: float) -> float:
     """Kinetic and elastic energy of the step and the work of its loads [J]."""
-    inertia_mass = vector(m, REAL.inertia_mass)
-    x_v = matrix(m, REAL.x_v)
-    end_v = matrix(m, REAL.end_v)
-    inertia_weight = matrix(m, REAL.inertia_weight)
-    trial_on_body = matrix(m, REAL.trial_on_body)
-    x_w = matrix(m, REAL.x_w)
-    at_p_r = matrix(m, REAL.at_p_r)
-    x_du = vector(m, REAL.x_du)
-    at_p_u = vector(m, REAL.at_p_u)
-    end_sigma = vector(m, REAL.end_sigma)
-    elastic_compliance_ptr = places(m, WHOLE.elastic_compliance_ptr)
-    elastic_compliance_val = vector(m, REAL.elastic_compliance_val)
-    elastic_compliance_col = places(m, WHOLE.elastic_compliance_col)
     total = 0.0
-    for b in range(inertia_mass.size):
-        for i in range(x_v.shape[1]):
-            total += inertia_mass[b] * (x_v[b, i] ** 2 + end_v[b, i] ** 2)
-            total += h * abs(x_v[b, i]) * (abs(inertia_weight[b, i]) + abs(trial_on_body[b, i]))
-        for i in range(x_w.shape[1]):
-            total += abs(at_p_r[b, i] * x_w[b, i]) + h * abs(x_w[b, i] * _body_torque(m, b, i))
-    for i in range(x_du.size):
-        total += abs(at_p_u[i] * x_du[i])
-    for i in range(end_sigma.size):
+    for b in range(m.inertia_mass.size):
+        for i in range(m.x_v.shape[1]):
+            total += m.inertia_mass[b] * (m.x_v[b, i] ** 2 + m.end_v[b, i] ** 2)
+            total += h * abs(m.x_v[b, i]) * (abs(m.inertia_weight[b, i]) + abs(m.trial_on_body[b, i]))
+        for i in range(m.x_w.shape[1]):
+            total += abs(m.at_p_r[b, i] * m.x_w[b, i]) + h * abs(m.x_w[b, i] * _body_torque(m, b, i))
+    for i in range(m.x_du.size):
+        total += abs(m.at_p_u[i] * m.x_du[i])
+    for i in range(m.end_sigma.size):
         strain = 0.0
-        for e in range(elastic_compliance_ptr[i], elastic_compliance_ptr[i + 1]):
-            strain += elastic_compliance_val[e] * end_sigma[elastic_compliance_col[e]]
-        total += abs(end_sigma[i] * strain)
+        for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
+            strain += m.elastic_compliance_val[e] * m.end_sigma[m.elastic_compliance_col[e]]
+        total += abs(m.end_sigma[i] * strain)
     return max(total, 2.3e-308)
 
 
-@in_place
+@kernel
 def _body_torque(m: Memory, b: int, i: int) -> float:
     """R̄⁻¹ τ."""
-    trial_torque = matrix(m, REAL.trial_torque)
-    trial_inverse = tensor(m, REAL.trial_inverse)
-    if trial_torque.shape[1] == 1:
-        return trial_torque[b, 0]
+    if m.trial_torque.shape[1] == 1:
+        return m.trial_torque[b, 0]
     return (
-        trial_inverse[b, i, 0] * trial_torque[b, 0]
-        + trial_inverse[b, i, 1] * trial_torque[b, 1]
-        + trial_inverse[b, i, 2] * trial_torque[b, 2]
+        m.trial_inverse[b, i, 0] * m.trial_torque[b, 0]
+        + m.trial_inverse[b, i, 1] * m.trial_torque[b, 1]
+        + m.trial_inverse[b, i, 2] * m.trial_torque[b, 2]
     )
 
 
-@in_place
+@kernel
 def _coordinate_size(m: Memory) -> float:
     """Largest coordinate that positions are sums of [m], see flexph.kernels.resolution."""
-    at_r = matrix(m, REAL.at_r)
-    nodes_position = matrix(m, REAL.nodes_position)
-    nodes_moves = vector(m, REAL.nodes_moves)
     size = 0.0
-    for b in range(at_r.shape[0]):
-        for i in range(at_r.shape[1]):
-            size = max(size, abs(at_r[b, i]))
-    for n in range(nodes_position.shape[0]):
-        for i in range(nodes_position.shape[1]):
-            size = max(size, abs(nodes_position[n, i]) * nodes_moves[n])
+    for b in range(m.at_r.shape[0]):
+        for i in range(m.at_r.shape[1]):
+            size = max(size, abs(m.at_r[b, i]))
+    for n in range(m.nodes_position.shape[0]):
+        for i in range(m.nodes_position.shape[1]):
+            size = max(size, abs(m.nodes_position[n, i]) * m.nodes_moves[n])
     return size
 
 
-@in_place
+@kernel
 def _kinetic_energy(m: Memory) -> float:
     """Kinetic energy at a trial end [J]."""
-    inertia_mass = vector(m, REAL.inertia_mass)
-    end_v, end_w, end_du = matrix(m, REAL.end_v), matrix(m, REAL.end_w), vector(m, REAL.end_du)
-    end_p_r, end_p_u = matrix(m, REAL.end_p_r), vector(m, REAL.end_p_u)
     doubled = 0.0
-    for b in range(inertia_mass.size):
-        for i in range(end_v.shape[1]):
-            doubled += inertia_mass[b] * end_v[b, i] ** 2
-        for i in range(end_w.shape[1]):
-            doubled += end_w[b, i] * end_p_r[b, i]
-    for i in range(end_du.size):
-        doubled += end_du[i] * end_p_u[i]
+    for b in range(m.inertia_mass.size):
+        for i in range(m.end_v.shape[1]):
+            doubled += m.inertia_mass[b] * m.end_v[b, i] ** 2
+        for i in range(m.end_w.shape[1]):
+            doubled += m.end_w[b, i] * m.end_p_r[b, i]
+    for i in range(m.end_du.size):
+        doubled += m.end_du[i] * m.end_p_u[i]
     return 0.5 * doubled
 
 
-@in_place
+@kernel
 def _below_resolution(m: Memory, size: float, h: float) -> bool:
     """Whether a correction moves nothing by more than a few round-offs of positions, whose ``size`` is given."""
-    correction_v = matrix(m, REAL.correction_v)
-    correction_w = matrix(m, REAL.correction_w)
-    correction_du = vector(m, REAL.correction_du)
     moved, turned = 0.0, 0.0
-    for b in range(correction_v.shape[0]):
-        for i in range(correction_v.shape[1]):
-            moved = max(moved, abs(correction_v[b, i]))
-        for i in range(correction_w.shape[1]):
-            turned = max(turned, abs(correction_w[b, i]))
-    for i in range(correction_du.size):
-        moved = max(moved, abs(correction_du[i]))
+    for b in range(m.correction_v.shape[0]):
+        for i in range(m.correction_v.shape[1]):
+            moved = max(moved, abs(m.correction_v[b, i]))
+        for i in range(m.correction_w.shape[1]):
+            turned = max(turned, abs(m.correction_w[b, i]))
+    for i in range(m.correction_du.size):
+        moved = max(moved, abs(m.correction_du[i]))
     return abs(h) * moved <= RESOLUTION * size and abs(h) * turned <= RESOLUTION

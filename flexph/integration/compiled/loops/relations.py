@@ -16,10 +16,10 @@ from numba.extending import intrinsic
 from ....joints.rows.connection import measures
 from ....kernels.arrays import Springs
 from ....numerics.arrays import Array
-from ....numerics.compiling import in_place
 from ....systems.resistive_relations import DIFFERENCE, Relation
 from ..memory.data import Index
-from ..memory.memory import REAL, WHOLE, Memory, indices, matrix, vector
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
 
 if TYPE_CHECKING:
     from ....mechanisms.model.model import Model
@@ -77,11 +77,11 @@ def _callback(function: Callable[[float], float]) -> Any:
     """C code of a function; not a number where it raises, so that the plain kernels, which say why, take over."""
     from ....numerics.compiled_functions import compiled_function
 
-    made = compiled_function("the resistive relation", function, (types.float64,), types.float64)
+    inner = compiled_function("the resistive relation", function, (types.float64,), types.float64)
 
     def safe(x):
         try:
-            return made(x)
+            return inner(x)
         except Exception:
             return np.nan
 
@@ -99,11 +99,11 @@ def _call(context: Any, address: Any, x: Any) -> Any:
     return types.float64(types.int64, types.float64), build
 
 
-@in_place
+@kernel
 def force(m: Memory, i: int, s: float) -> float:
     """ρ(s) of a spring-damper, see flexph.systems.resistive_relations."""
-    kind = indices(m, WHOLE.joints_kind)[i]
-    parameter = matrix(m, REAL.joints_parameter)[i]
+    kind = m.joints_kind[i]
+    parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
         return parameter[0] * abs(s) * s
     if kind == COULOMB:
@@ -111,15 +111,15 @@ def force(m: Memory, i: int, s: float) -> float:
         level = parameter[0] + (parameter[2] - parameter[0]) * math.exp(-(x * x))
         return level * math.tanh(s / parameter[1]) + parameter[4] * s
     if kind == GENERAL:
-        return _call(indices(m, WHOLE.joints_function)[i], s)
+        return _call(m.joints_function[i], s)
     return 0.0
 
 
-@in_place
+@kernel
 def slope(m: Memory, i: int, s: float) -> float:
     """ρ'(s), of functions without derivative by central differences."""
-    kind = indices(m, WHOLE.joints_kind)[i]
-    parameter = matrix(m, REAL.joints_parameter)[i]
+    kind = m.joints_kind[i]
+    parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
         return 2.0 * parameter[0] * abs(s)
     if kind == COULOMB:
@@ -129,43 +129,39 @@ def slope(m: Memory, i: int, s: float) -> float:
         change = -2.0 * s / parameter[3] ** 2 * drop
         return change * smooth + (parameter[0] + drop) * (1.0 - smooth**2) / parameter[1] + parameter[4]
     if kind == GENERAL:
-        derivative = indices(m, WHOLE.joints_derivative)[i]
+        derivative = m.joints_derivative[i]
         if derivative != 0:
             return _call(derivative, s)
         step = DIFFERENCE * max(abs(s), 1.0)
-        function = indices(m, WHOLE.joints_function)[i]
+        function = m.joints_function[i]
         return (_call(function, s + step) - _call(function, s - step)) / (2.0 * step)
     return 0.0
 
 
-@in_place
+@kernel
 def keep_rates(m: Memory) -> None:
     """Keep the extensions before a correction."""
-    extension, before = vector(m, REAL.trial_extension), vector(m, REAL.trial_before)
-    for i in indices(m, WHOLE.joints_resisting):
-        before[i] = extension[i]
+    for i in m.joints_resisting:
+        m.trial_before[i] = m.trial_extension[i]
 
 
-@in_place
+@kernel
 def stick(m: Memory, h: float) -> bool:
     """Mark relations to be taken by their tangent at rest (see exact.newton); whether any is or was marked."""
-    extension, before = vector(m, REAL.trial_extension), vector(m, REAL.trial_before)
-    steepness, stuck = vector(m, REAL.joints_steepness), vector(m, REAL.trial_stuck)
-    found = False
-    for i in indices(m, WHOLE.joints_resisting):
-        s, t, was = before[i] / h, extension[i] / h, stuck[i] != 0.0
-        stuck[i] = 1.0 if not was and s * t < 0.0 and slope(m, i, s) < 0.5 * steepness[i] else 0.0
-        found = found or was or stuck[i] != 0.0
-    return found
+    marked = False
+    for i in m.joints_resisting:
+        s, t, was = m.trial_before[i] / h, m.trial_extension[i] / h, m.trial_stuck[i] != 0.0
+        m.trial_stuck[i] = 1.0 if not was and s * t < 0.0 and slope(m, i, s) < 0.5 * m.joints_steepness[i] else 0.0
+        marked = marked or was or m.trial_stuck[i] != 0.0
+    return marked
 
 
-@in_place
+@kernel
 def generates(m: Memory, h: float) -> bool:
     """Whether a relation of a user generates energy at the rate of a step, or gives no number."""
-    kind, extension = indices(m, WHOLE.joints_kind), vector(m, REAL.trial_extension)
-    for i in indices(m, WHOLE.joints_resisting):
-        if kind[i] == GENERAL:
-            s = extension[i] / h
+    for i in m.joints_resisting:
+        if m.joints_kind[i] == GENERAL:
+            s = m.trial_extension[i] / h
             f = force(m, i, s)
             if not s * f >= 0.0 or (s == 0.0 and f != 0.0):
                 return True

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 from ....kernels.tolerances import APART, WILD, WOVEN
 from ....numerics.arrays import Array
-from ....numerics.compiling import in_place
 from ..memory.data import Index
-from ..memory.memory import REAL, WHOLE, Memory, indices, matrix, number, places, span, tensor, vector
+from ..memory.kernel import entry, kernel, part
+from ..memory.memory import Memory
+from ..memory.simd import brief, get, put
 from .arrow import solve_border
 from .ledger_rows import energies, flows, velocity_defect
-from .motion import copy, derive, derive_momenta
+from .motion import copy, copy_field, derive, derive_momenta
 from .newton import newton
 from .relations import generates
 from .rolling import add_squares
@@ -47,7 +48,7 @@ class Parts(NamedTuple):
     depth: int
 
 
-@in_place
+@entry
 def run(
     m: Memory,
     axes: tuple[int, ...],
@@ -63,13 +64,14 @@ def run(
 
     ``count`` steps were taken before; ``known`` rows of the memory are filled, the last ones.
     """
+    brief()
     row, substeps = 0, parts.shares.size
     steps = (table.times.size - 1) // substeps
     for step in range(steps):
         _begin(m)
-        for part in range(substeps):
-            k = step * substeps + part
-            if not _substep(m, axes, table, k, known, parts.shares[part], parts.weights[part]):
+        for i in range(substeps):
+            k = step * substeps + i
+            if not _substep(m, axes, table, k, known, parts.shares[i], parts.weights[i]):
                 return
             known = min(known + 1, parts.depth)
         _close(m, axes, rows, row)
@@ -79,7 +81,7 @@ def run(
             row += 1
 
 
-@in_place
+@part
 def _substep(
     m: Memory,
     axes: tuple[int, ...],
@@ -99,7 +101,7 @@ def _substep(
         return False
     flows(m, axes, h, before, after)
     _finish(m, axes)
-    energies(m, axes, vector(m, REAL.carried_new_energy))
+    energies(m, axes, m.carried_new_energy)
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
     velocity_defect(m, axes, after, own_coefficient, own_offset)
     _book(m, h, iterations, after, offset, share, weight)
@@ -107,59 +109,49 @@ def _substep(
     return True
 
 
-@in_place
+@part
 def _begin(m: Memory) -> None:
-    """Keep what a step that is not solved is taken again from, and open its books."""
-    carried_memory = span(m, REAL.carried_memory, REAL.carried_memory)
-    carried_back_memory = span(m, REAL.carried_back_memory, REAL.carried_back_memory)
-    carried_energy = vector(m, REAL.carried_energy)
-    carried_back_energy = vector(m, REAL.carried_back_energy)
-    carried_defect = vector(m, REAL.carried_defect)
-    carried_back_defect = vector(m, REAL.carried_back_defect)
-    copy(carried_memory, carried_back_memory)
-    copy(carried_energy, carried_back_energy)
-    copy(carried_defect, carried_back_defect)
-    span(m, REAL.carried_step_flow, REAL.carried_step_audit)[:] = 0.0
+    """Keep what a step that is not solved is taken again from, and its sums at zero."""
+    copy_field(m.carried_memory, m.carried_back_memory)
+    copy(m.carried_energy, m.carried_back_energy)
+    copy(m.carried_defect, m.carried_back_defect)
+    m.carried_step[:] = 0.0
 
 
-@in_place
+@kernel
 def _close(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
-    """The end of a step, after all its parts: its books are added to its row."""
-    carried_energy = vector(m, REAL.carried_energy)
-    carried_defect = vector(m, REAL.carried_defect)
-    carried_step_flow = vector(m, REAL.carried_step_flow)
-    carried_step_stage = vector(m, REAL.carried_step_stage)
-    carried_step_multipliers = vector(m, REAL.carried_step_multipliers)
-    carried_step_audit = vector(m, REAL.carried_step_audit)
-    for i in range(carried_defect.size):
-        carried_step_audit[2] = max(carried_step_audit[2], abs(carried_defect[i]))
-    carried_step_audit[5] = 1.0
-    for i in range(carried_step_audit.size):
-        worst = max(rows.audit[row, i], carried_step_audit[i])
-        rows.audit[row, i] = worst if i < 4 else rows.audit[row, i] + carried_step_audit[i]
-    for i in range(carried_step_flow.size):
-        rows.flow[row, i] += carried_step_flow[i]
-    copy(carried_energy, rows.energy[row])
-    copy(carried_step_stage, rows.stage[row])
-    copy(carried_step_multipliers, rows.multipliers[row])
+    """The end of a step, after all its parts: its sums are added to its row."""
+    for i in range(m.carried_defect.size):
+        m.carried_step_audit[2] = max(m.carried_step_audit[2], abs(m.carried_defect[i]))
+    m.carried_step_audit[5] = 1.0
+    for i in range(m.carried_step_audit.size):
+        worst = max(rows.audit[row, i], m.carried_step_audit[i])
+        rows.audit[row, i] = worst if i < 4 else rows.audit[row, i] + m.carried_step_audit[i]
+    for i in range(m.carried_step_flow.size):
+        rows.flow[row, i] += m.carried_step_flow[i]
+    copy(m.carried_energy, rows.energy[row])
+    copy(m.carried_step_stage, rows.stage[row])
+    copy(m.carried_step_multipliers, rows.multipliers[row])
     _store(m, axes, rows.state[row])
 
 
-@in_place
+@kernel
 def _guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
     """Mean velocities foreseen from the last steps (see single.foreseen), or the present ones; the last multipliers."""
-    memory = matrix(m, REAL.carried_memory)
-    velocities, now = span(m, REAL.x_v, REAL.x_du), span(m, REAL.at_v, REAL.at_du)
-    x_lam = vector(m, REAL.x_lam)
-    if not (known == WOVEN and _foresee_to_and_fro(memory, h, matrix(m, REAL.carried_weave), velocities)):
-        near, other, slope = _nearest(memory, h, known)
+    velocities, now = m.x_velocities, m.at_velocities
+    if not (known == WOVEN and _foresee_to_and_fro(m.carried_memory, h, m.carried_extrapolation, velocities)):
+        near, other, slope = _nearest(m.carried_memory, h, known)
         for i in range(velocities.size):
-            velocities[i] = memory[near, i] + slope * (memory[near, i] - memory[other, i]) if near >= 0 else now[i]
-    for i in range(x_lam.size):
-        x_lam[i] = memory[WOVEN - 1, velocities.size + i] if known > 0 else 0.0
+            velocities[i] = (
+                m.carried_memory[near, i] + slope * (m.carried_memory[near, i] - m.carried_memory[other, i])
+                if near >= 0
+                else now[i]
+            )
+    for i in range(m.x_lam.size):
+        m.x_lam[i] = m.carried_memory[WOVEN - 1, velocities.size + i] if known > 0 else 0.0
 
 
-@in_place
+@kernel
 def _foresee_to_and_fro(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
     """See single.foreseen_to_and_fro; False where two rows are too alike."""
     end, turned, sign, last = -0.5, -0.5, 1.0, memory.shape[1] - 1
@@ -184,7 +176,7 @@ def _foresee_to_and_fro(memory: Array, h: float, basis: Array, velocities: Array
     return True
 
 
-@in_place
+@kernel
 def _eliminate(A: Array) -> None:
     """Gauss and Jordan with pivoting: the last column becomes the solution."""
     n = A.shape[0]
@@ -205,7 +197,7 @@ def _eliminate(A: Array) -> None:
                     A[i, j] -= A[i, k] * A[k, j]
 
 
-@in_place
+@kernel
 def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
     """The two rows of the memory that say where the velocity leads, −1 where there are none, and the slope between."""
     width = memory.shape[1]
@@ -228,24 +220,22 @@ def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
     return near, other, to_near / (to_other - to_near)
 
 
-@in_place
+@entry
 def settle(m: Memory, axes: tuple[int, ...]) -> None:
     """All that follows from the positions and velocities of ``at``."""
-    trial_c = matrix(m, REAL.trial_c)
-    carried_energy = vector(m, REAL.carried_energy)
-    derive(m, axes, trial_c)
-    energies(m, axes, carried_energy)
+    derive(m, axes, m.trial_c)
+    energies(m, axes, m.carried_energy)
 
 
-@in_place
+@part
 def _finish(m: Memory, axes: tuple[int, ...]) -> None:
     """The end of the step becomes the start of the next."""
-    copy(span(m, REAL.end_r, REAL.end_spring), span(m, REAL.at_r, REAL.at_spring))
-    copy(span(m, REAL.end_arm, REAL.end_product), span(m, REAL.at_arm, REAL.at_product))
-    derive_momenta(m, axes, matrix(m, REAL.trial_c))
+    copy(m.end_state, m.at_state)
+    copy(m.end_vectors, m.at_vectors)
+    derive_momenta(m, axes, m.trial_c)
 
 
-@in_place
+@part
 def _book(
     m: Memory,
     h: float,
@@ -256,117 +246,95 @@ def _book(
     weight: float,
 ) -> None:
     """Energies, flows, residuals and multipliers of a substep."""
-    carried_new_energy = vector(m, REAL.carried_new_energy)
-    carried_step_flow = vector(m, REAL.carried_step_flow)
-    carried_step_stage = vector(m, REAL.carried_step_stage)
-    carried_step_multipliers = vector(m, REAL.carried_step_multipliers)
-    carried_step_audit = vector(m, REAL.carried_step_audit)
-    carried_energy = vector(m, REAL.carried_energy)
-    carried_flow = vector(m, REAL.carried_flow)
-    carried_defect = vector(m, REAL.carried_defect)
-    carried_new_defect = vector(m, REAL.carried_new_defect)
-    carried_gap = vector(m, REAL.carried_gap)
-    books_earned = number(m, WHOLE.books_earned)
-    books_lost = number(m, WHOLE.books_lost)
-    joints_term_row = places(m, WHOLE.joints_term_row)
-    at_product = vector(m, REAL.at_product)
-    joints_term_product = places(m, WHOLE.joints_term_product)
-    x_lam = vector(m, REAL.x_lam)
-    rolling_free = indices(m, WHOLE.rolling_free)
-    defect_lam = vector(m, REAL.defect_lam)
-    border_l = indices(m, WHOLE.border_l)
-    system_x = vector(m, REAL.system_x)
+    audit = m.carried_step_audit
+    audit[0] = max(audit[0], abs(_book_energy(m)))
+    audit[4] += iterations
+    _book_gaps(m, h, after, offset)
+    _close_gaps(m)
+    for i in range(offset.size):
+        m.carried_step_stage[i] += share * m.x_lam[i]
+        m.carried_step_multipliers[i] += weight * (m.x_lam[i] - m.system_x[m.border_l[i]] / h)
+
+
+@kernel
+def _book_energy(m: Memory) -> float:
+    """Add the flows of a substep, and go on to the energies at its end; the power balance that is left [J]."""
     balance = 0.0
-    for i in range(carried_energy.size):
-        balance += carried_new_energy[i] - carried_energy[i]
-        carried_energy[i] = carried_new_energy[i]
-    for i in range(carried_flow.size):
-        carried_step_flow[i] += carried_flow[i]
-        if i < books_earned:
-            balance -= carried_flow[i]
-        elif i >= books_lost:
-            balance += carried_flow[i]
+    for i in range(m.carried_energy.size):
+        balance += m.carried_new_energy[i] - m.carried_energy[i]
+        m.carried_energy[i] = m.carried_new_energy[i]
+    for i in range(m.carried_flow.size):
+        m.carried_step_flow[i] += m.carried_flow[i]
+        if i < m.ledger_earned:
+            balance -= m.carried_flow[i]
+        elif i >= m.ledger_lost:
+            balance += m.carried_flow[i]
+    return balance
+
+
+@kernel
+def _book_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
+    """Residuals of the constraints on positions, and of those on velocities over the step as the iteration left it."""
+    audit = m.carried_step_audit
     for i in range(offset.size):
-        carried_gap[i] = -offset[i]
-    for i in range(joints_term_row.size):
-        carried_gap[joints_term_row[i]] += after[i] * at_product[joints_term_product[i]]
-    add_squares(m, carried_gap)
-    carried_step_audit[0] = max(carried_step_audit[0], abs(balance))
-    carried_step_audit[4] += iterations
-    system_x[:] = 0.0  # what closes a gap of ½h(e₁ − e₀), see advance: the border alone, the others have no defect
+        m.carried_gap[i] = -offset[i]
+    for i in range(m.joints_term_row.size):
+        m.carried_gap[m.joints_term_row[i]] += after[i] * m.at_product[m.joints_term_product[i]]
+    add_squares(m, m.carried_gap)
     for i in range(offset.size):
-        if rolling_free[i]:  # over the step, as the iteration left it
-            carried_step_audit[3] = max(carried_step_audit[3], abs(defect_lam[i] / h))
+        if m.rolling_free[i]:
+            audit[3] = max(audit[3], abs(m.defect_lam[i] / h))
         else:
-            carried_step_audit[1] = max(carried_step_audit[1], abs(carried_gap[i]))
-        system_x[border_l[i]] = 0.5 * (carried_new_defect[i] - carried_defect[i])
-        carried_defect[i] = carried_new_defect[i]
+            audit[1] = max(audit[1], abs(m.carried_gap[i]))
+
+
+@kernel
+def _close_gaps(m: Memory) -> None:
+    """What closes a gap of ½h(e₁ − e₀), see flexph.integration.exact.advance: in the border, where alone it acts."""
+    m.system_x[:] = 0.0
+    for i in range(m.border_l.size):
+        m.system_x[m.border_l[i]] = 0.5 * (m.carried_new_defect[i] - m.carried_defect[i])
+        m.carried_defect[i] = m.carried_new_defect[i]
     solve_border(m)
-    for i in range(offset.size):
-        carried_step_stage[i] += share * x_lam[i]
-        carried_step_multipliers[i] += weight * (x_lam[i] - system_x[border_l[i]] / h)
 
 
-@in_place
+@kernel
 def _remember(m: Memory, h: float, known: int) -> None:
     """A row of memory for the step: mean velocities, multipliers, velocity defect, length."""
-    carried_memory = matrix(m, REAL.carried_memory)
-    carried_defect = vector(m, REAL.carried_defect)
-    x = span(m, REAL.x_v, REAL.x_lam)
-    rows = span(m, REAL.carried_memory, REAL.carried_memory)
-    width = carried_memory.shape[1]
-    for i in range(max(WOVEN - known, 1) * width, rows.size):
-        rows[i - width] = rows[i]
-    row = carried_memory[WOVEN - 1]
-    copy(x, row)
-    copy(carried_defect, row[x.size :])
+    width = m.carried_memory.shape[1]
+    for i in range(max(WOVEN - known, 1) * width, m.carried_memory.size):
+        put(m.carried_memory, i - width, get(m.carried_memory, i))
+    row = m.carried_memory[WOVEN - 1]
+    copy(m.x, row)
+    copy(m.carried_defect, row[m.x.size :])
     row[width - 1] = h
 
 
-@in_place
+@kernel
 def _store(m: Memory, axes: tuple[int, ...], out: Array) -> None:
     """The flat state in the layout of the mechanism."""
-    inertia_mass = vector(m, REAL.inertia_mass)
-    at_r = matrix(m, REAL.at_r)
-    inertia_turns = indices(m, WHOLE.inertia_turns)
-    at_R = tensor(m, REAL.at_R)
-    at_u = vector(m, REAL.at_u)
-    at_v = matrix(m, REAL.at_v)
-    at_w = matrix(m, REAL.at_w)
-    at_du = vector(m, REAL.at_du)
-    at_sigma = vector(m, REAL.at_sigma)
-    at_spring = vector(m, REAL.at_spring)
     d = len(axes)
     s = 1 if d == 2 else 3
-    place = 0
-    for b in range(inertia_mass.size):
-        for i in range(d):
-            out[place] = at_r[b, i]
-            place += 1
-    for b in range(inertia_mass.size):
-        if inertia_turns[b]:
+    end = _append(m.at_r, out, 0)
+    for b in range(m.inertia_mass.size):
+        if m.inertia_turns[b]:
             for i in range(d):
-                for j in range(1 if d == 2 else 3):
-                    out[place] = at_R[b, i, j]
-                    place += 1
-    for i in range(at_u.size):
-        out[place] = at_u[i]
-        place += 1
-    for b in range(inertia_mass.size):
-        for i in range(d):
-            out[place] = at_v[b, i]
-            place += 1
-    for b in range(inertia_mass.size):
-        if inertia_turns[b]:
+                for j in range(s):
+                    out[end] = m.at_R[b, i, j]
+                    end += 1
+    end = _append(m.at_v, out, _append(m.at_u, out, end))
+    for b in range(m.inertia_mass.size):
+        if m.inertia_turns[b]:
             for i in range(s):
-                out[place] = at_w[b, i]
-                place += 1
-    for i in range(at_du.size):
-        out[place] = at_du[i]
-        place += 1
-    for i in range(at_sigma.size):
-        out[place] = at_sigma[i]
-        place += 1
-    for i in range(at_spring.size):
-        out[place] = at_spring[i]
-        place += 1
+                out[end] = m.at_w[b, i]
+                end += 1
+    _append(m.at_spring, out, _append(m.at_sigma, out, _append(m.at_du, out, end)))
+
+
+@kernel
+def _append(field: Array, out: Array, first: int) -> int:
+    """All entries of a field into a vector from an entry on; the next one."""
+    brief()
+    for i in range(field.size):
+        out[first + i] = get(field, i)
+    return first + field.size

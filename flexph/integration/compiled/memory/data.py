@@ -6,80 +6,95 @@ Matrices are kept by rows: the entries of row i are those from ``ptr[i]`` to ``p
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ....numerics.arrays import Array
 
-Index = np.ndarray
+
+class Entries(NamedTuple):
+    """What the entries of a field are for compiled code, and how many axes it has."""
+
+    kind: str
+    axes: int
+
+
+Vector = Annotated[Array, Entries("float64", 1)]
+Matrix = Annotated[Array, Entries("float64", 2)]
+Tensor = Annotated[Array, Entries("float64", 3)]
+Index = Annotated[np.ndarray, Entries("int64", 1)]
+IndexMatrix = Annotated[np.ndarray, Entries("int64", 2)]
+Number = Annotated[int, Entries("int64", 0)]
+Unsigned = Annotated[np.ndarray, Entries("uint64", 1)]
+"""Indices that are never negative: looking them up needs no look at their sign, which costs a tenth of a step."""
 
 
 class Inertia(NamedTuple):
     """Bodies (b) and their flexible coordinates (n); M, N_a, K_ab share one pattern, the shift φ̄ stays outside."""
 
-    mass: Array  # (b,)
-    weight: Array  # (b, d)
-    J: Array  # (b, s, s)
+    mass: Vector  # (b,)
+    weight: Matrix  # (b, d)
+    J: Tensor  # (b, s, s)
     turns: Index  # (b,) 0 or 1
-    first: Index  # (b + 1,) first coordinate of each body
-    s: Array  # (n, s, s)
-    n: Array  # (n, s)
-    ptr: Index
-    col: Index
-    val: Array  # (entries, K)
-    mean: Array  # (n, d), φ̄ of the own body
-    form: Array  # (b, (1 + s + s²) d, d), with the mass: how the shift enters M, N_a and K_ab, φ̄ᵀ form φ̄
-    resolution: Array  # (4,), see kernels.resolution
+    first: Unsigned  # (b + 1,) first coordinate of each body
+    s: Tensor  # (n, s, s)
+    n: Matrix  # (n, s)
+    ptr: Unsigned
+    col: Unsigned
+    val: Matrix  # (entries, K)
+    mean: Matrix  # (n, d), φ̄ of the own body
+    form: Tensor  # (b, (1 + s + s²) d, d), with the mass: how the shift enters M, N_a and K_ab, φ̄ᵀ form φ̄
+    resolution: Vector  # (4,), see kernels.resolution
 
 
 class Elastic(NamedTuple):
     """Strain rows D_i(u) = strain_i + G_i u of the stresses (m), C⁻¹ and C, damping."""
 
-    ptr: Index  # (m + 1,)
-    row: Index
-    col: Index
-    strain: Array  # (entries,)
-    G_entry: Index  # to which entries G_i u adds; the same one never twice in a row
-    G_col: Index
-    G_val: Array
-    inverse_ptr: Index
-    inverse_col: Index
-    inverse_val: Array
-    compliance_ptr: Index
-    compliance_col: Index
-    compliance_val: Array
-    damping: Array  # (m,), β
-    body: Index  # (m,)
-    viscous: Array  # on the pattern of the inertia
-    is_viscous: int
+    ptr: Unsigned  # (m + 1,)
+    row: Unsigned
+    col: Unsigned
+    strain: Vector  # (entries,)
+    G_entry: Unsigned  # to which entries G_i u adds; the same one never twice in a row
+    G_col: Unsigned
+    G_val: Vector
+    inverse_ptr: Unsigned
+    inverse_col: Unsigned
+    inverse_val: Vector
+    compliance_ptr: Unsigned
+    compliance_col: Unsigned
+    compliance_val: Vector
+    damping: Vector  # (m,), β
+    body: Unsigned  # (m,)
+    viscous: Vector  # on the pattern of the inertia
+    is_viscous: Number
 
 
 class Stiffness(NamedTuple):
     """What the stresses add to the Jacobian, on the pattern of the inertia: constant, D̄ᵀC⁻¹D₁, and G_i σ_i."""
 
-    constant: Array  # (entries,), DᵀC⁻¹D of the strain rows that do not change
-    damping: Array  # (entries,), β of the body times the same, and what is viscous
-    left_mean: Index  # entry of D̄, for each stress that it is coupled with
-    left_val: Array  # C⁻¹
-    left_damping: Array
-    pair_place: Index  # see Border.place
-    pair_left: Index
-    pair_end: Index  # entry of D₁
-    stress_place: Index
-    stress: Index
-    stress_val: Array
+    constant: Vector  # (entries,), DᵀC⁻¹D of the strain rows that do not change
+    damping: Vector  # (entries,), β of the body times the same, and what is viscous
+    left_mean: Unsigned  # entry of D̄, for each stress that it is coupled with
+    left_val: Vector  # C⁻¹
+    left_damping: Vector
+    pair_place: Unsigned  # see Border.place
+    pair_left: Unsigned
+    pair_end: Unsigned  # entry of D₁
+    stress_place: Unsigned
+    stress: Unsigned
+    stress_val: Vector
 
 
 class Nodes(NamedTuple):
     """Places of bodies (k) and their shapes."""
 
-    body: Index
-    moves: Array  # 1 for points, 0 for directions
-    position: Array  # (k, d)
-    ptr: Index
-    col: Index
-    val: Array  # (entries, d)
+    body: Unsigned
+    moves: Vector  # 1 for points, 0 for directions
+    position: Matrix  # (k, d)
+    ptr: Unsigned
+    col: Unsigned
+    val: Matrix  # (entries, d)
 
 
 class Joints(NamedTuple):
@@ -87,43 +102,43 @@ class Joints(NamedTuple):
 
     plus: Index
     minus: Index
-    fixed: Array  # (v, d)
-    first: Index
-    second: Index
-    term_row: Index
-    term_product: Index
+    fixed: Matrix  # (v, d)
+    first: Unsigned
+    second: Unsigned
+    term_row: Unsigned
+    term_product: Unsigned
     length_product: Index
     component_product: Index
     sine_product: Index
     cosine_product: Index
-    stiffness: Array
-    damping: Array
+    stiffness: Vector
+    damping: Vector
     state: Index
     kind: Index  # of the relation of each spring-damper, see flexph.integration.compiled.loops.relations
-    parameter: Array
+    parameter: Matrix
     function: Index
     derivative: Index
-    steepness: Array
+    steepness: Vector
     resisting: Index
-    joins_points: Array  # (v,), see kernels.constraint_sizes
-    holds_points: Array  # (g,)
-    lengths: Array  # (2,)
+    joins_points: Vector  # (v,), see kernels.constraint_sizes
+    holds_points: Vector  # (g,)
+    lengths: Vector  # (2,)
 
 
 class Rolling(NamedTuple):
     """Terms of constraints on velocities, w Π_by Π̇ and a·Ω (see kernels.arrays.Rolling)."""
 
-    row: Index
-    product: Index
-    by: Index
-    weight: Array
+    row: Unsigned
+    product: Unsigned
+    by: Unsigned
+    weight: Vector
     square: Index
-    spin_row: Index
-    spin_body: Index
-    spin_axis: Array  # (m, s)
+    spin_row: Unsigned
+    spin_body: Unsigned
+    spin_axis: Matrix  # (m, s)
     free: Index  # (g,)
-    positive: Index
-    least: Array
+    positive: Unsigned
+    least: Vector
 
 
 class Loads(NamedTuple):
@@ -131,16 +146,16 @@ class Loads(NamedTuple):
 
     node_row: Index
     node_input: Index
-    node_val: Array
+    node_val: Vector
     torque_row: Index
     torque_input: Index
-    torque_val: Array
+    torque_val: Vector
     torque_body: Index
-    torque_ptr: Index
-    torque_col: Index
-    torque_shape: Array  # (entries, s)
-    follow_input: Index  # (f, d)
-    follow_node: Index
+    torque_ptr: Unsigned
+    torque_col: Unsigned
+    torque_shape: Matrix  # (entries, s)
+    follow_input: IndexMatrix  # (f, d)
+    follow_node: IndexMatrix
 
 
 class Border(NamedTuple):
@@ -149,13 +164,13 @@ class Border(NamedTuple):
     The border has ṙ̄, ω̄, φ̄u̇̄ of the bodies, the flexible coordinates at ports (masters) and the multipliers.
     """
 
-    v: Index  # (b, d)
-    w: Index  # (b, s), −1 where a body does not turn
-    c: Index  # (b, d), −1 where a body is rigid
+    v: IndexMatrix  # (b, d)
+    w: IndexMatrix  # (b, s), −1 where a body does not turn
+    c: IndexMatrix  # (b, d), −1 where a body is rigid
     m: Index  # (n,), −1 for inner coordinates
     l: Index  # (g,)
     inner: Index  # (n,), place within the body, −1 for masters
-    order: Index  # (n,), from the first coordinate of a body on: its inner coordinates by their places
+    order: Unsigned  # (n,), from the first coordinate of a body on: its inner coordinates by their places
     place: Index  # (entries of the inertia,), where each stands from ``system.entries`` on
     inners: Index  # (b,)
     width: Index  # (b,) bandwidth of the inner matrices
@@ -171,7 +186,7 @@ class Border(NamedTuple):
     size: Index  # (2,), number of unknowns in the border, and its bandwidth
 
 
-class Books(NamedTuple):
+class LedgerColumns(NamedTuple):
     """Accounts: columns of the flows for inputs, rows, bodies and dampers, and of the energies (−1: none).
 
     Flows are first the work of ports and drives, then of ideal joints, then what is lost.
@@ -183,9 +198,9 @@ class Books(NamedTuple):
     damper: Index
     elastic: Index
     potential: Index
-    spring: int
-    earned: int
-    lost: int
+    spring: Number
+    earned: Number
+    lost: Number
 
 
 class Constants(NamedTuple):
@@ -199,95 +214,95 @@ class Constants(NamedTuple):
     rolling: Rolling
     loads: Loads
     border: Border
-    books: Books
+    ledger: LedgerColumns
 
 
 class Motion(NamedTuple):
     """A configuration and what follows from it, overwritten step by step (see kernels.state)."""
 
-    r: Array
-    R: Array
-    u: Array
-    v: Array
-    w: Array
-    du: Array
-    sigma: Array
-    spring: Array
-    Pu: Array  # (n, K)
-    Pdu: Array  # (n, K)
-    p_r: Array
-    p_u: Array
-    arm: Array
-    vector: Array
-    product: Array
+    r: Matrix
+    R: Tensor
+    u: Vector
+    v: Matrix
+    w: Matrix
+    du: Vector
+    sigma: Vector
+    spring: Vector
+    Pu: Matrix  # (n, K)
+    Pdu: Matrix  # (n, K)
+    p_r: Matrix
+    p_u: Vector
+    arm: Matrix
+    vector: Matrix
+    product: Vector
 
 
 class Unknowns(NamedTuple):
     """Mean velocities and multipliers; also their defects and corrections."""
 
-    v: Array
-    w: Array
-    du: Array
-    lam: Array
+    v: Matrix
+    w: Matrix
+    du: Vector
+    lam: Vector
 
 
 class Trial(NamedTuple):
-    """What a residual leaves for the Jacobian and the books."""
+    """What a residual leaves for the Jacobian and the accounts."""
 
-    inverse: Array  # (b, d, d), R̄⁻¹
-    Pmean: Array  # (n, K)
-    rate: Array  # (n, K)
-    c: Array  # (b, d), φ̄u̇̄ and work space
-    u: Array  # (n,), ū
-    D: Array  # entries of D̄
-    stress: Array  # (m,), σ̃
-    jump: Array  # (m,), Δσ
-    local: Array  # (m,), work space
-    lever: Array  # (k, d)
-    mean: Array  # (v, d), mean vectors
-    force: Array  # (p,), on products
-    extension: Array
-    tension: Array
-    by_first: Array  # (springs,), discrete gradients
-    by_second: Array
-    on_node: Array  # (k, d)
-    on_vector: Array  # (v, d)
-    on_body: Array  # (b, d)
-    torque: Array  # (b, s), world
-    loads: Array  # (i,)
-    section: Array  # (t, s), world torques
-    stuck: Array  # (springs,), 1 where the tangent at rest stands for a relation
-    before: Array  # (springs,), extensions before a correction
+    inverse: Tensor  # (b, d, d), R̄⁻¹
+    Pmean: Matrix  # (n, K)
+    rate: Matrix  # (n, K)
+    c: Matrix  # (b, d), φ̄u̇̄ and work space
+    u: Vector  # (n,), ū
+    D: Vector  # entries of D̄
+    stress: Vector  # (m,), σ̃
+    jump: Vector  # (m,), Δσ
+    local: Vector  # (m,), work space
+    lever: Matrix  # (k, d)
+    mean: Matrix  # (v, d), mean vectors
+    force: Vector  # (p,), on products
+    extension: Vector
+    tension: Vector
+    by_first: Vector  # (springs,), discrete gradients
+    by_second: Vector
+    on_node: Matrix  # (k, d)
+    on_vector: Matrix  # (v, d)
+    on_body: Matrix  # (b, d)
+    torque: Matrix  # (b, s), world
+    loads: Vector  # (i,)
+    section: Matrix  # (t, s), world torques
+    stuck: Vector  # (springs,), 1 where the tangent at rest stands for a relation
+    before: Vector  # (springs,), extensions before a correction
 
 
 class System(NamedTuple):
     """The factored Jacobian of a step, and space for it."""
 
-    left_D: Array  # h D̄ᵀ(½h + β)C⁻¹, see Stiffness.left_mean
-    entries: Array  # of F on the pattern of the inertia: those of the inner coordinates in the rows of masters
-    band: Array  # inner matrices of all bodies, banded
-    reduced: Array  # F⁻¹ C of all bodies
-    border: Array  # (N, stored width)
-    D: Array  # entries of D₁
-    col: Array  # (n, s): ω̄ in the rows of u̇̄
-    row_w: Array  # (n, s): u̇̄ in the rows of ω̄
+    left_D: Vector  # h D̄ᵀ(½h + β)C⁻¹, see Stiffness.left_mean
+    entries: Vector  # of F on the pattern of the inertia: those of the inner coordinates in the rows of masters
+    band: Vector  # inner matrices of all bodies, banded
+    reduced: Vector  # F⁻¹ C of all bodies
+    border: Matrix  # (N, stored width)
+    D: Vector  # entries of D₁
+    col: Matrix  # (n, s): ω̄ in the rows of u̇̄
+    row_w: Matrix  # (n, s): u̇̄ in the rows of ω̄
     pivot: Index  # (n,)
-    by_c: Array  # (b, d, d): φ̄u̇̄ and ṙ̄ act in the rows of u̇̄ by φ̄ᵀ times these
-    by_v: Array
-    left: Array  # rows of R F⁻¹ C, work space
+    by_c: Tensor  # (b, d, d): φ̄u̇̄ and ṙ̄ act in the rows of u̇̄ by φ̄ᵀ times these
+    by_v: Tensor
+    left: Matrix  # rows of R F⁻¹ C, work space
     border_pivot: Index
-    turn: Array  # (b, s, s), world rotation by ω̄
-    inverse: Array  # (b, d, d), R̄⁻¹ where it was factored
-    B: Array  # (columns of the vectors, d)
-    W: Array
-    through: Array  # (s, s), work space
-    spin: Array
-    tangent: Array  # (2, 2)
-    moved: Array  # (3,)
-    made: Array
-    turned: Array
-    x: Array  # (N,)
-    y: Array  # (n,)
+    turn: Tensor  # (b, s, s), world rotation by ω̄
+    inverse: Tensor  # (b, d, d), R̄⁻¹ where it was factored
+    B: Matrix  # (columns of the vectors, d)
+    W: Matrix
+    through: Matrix  # (s, s), work space
+    spin: Matrix
+    tangent: Matrix  # (2, 2)
+    moved: Vector  # (3,)
+    torque: Vector
+    turned: Vector
+    x: Vector  # (N,)
+    y: Vector  # (n,)
 
 
 class Carried(NamedTuple):
@@ -297,26 +312,26 @@ class Carried(NamedTuple):
     booked so far, and goes to a row only when it is finished.
     """
 
-    memory: Array  # (WOVEN, width)
-    back_memory: Array
-    energy: Array
-    back_energy: Array
-    defect: Array  # (g,)
-    back_defect: Array
-    new_defect: Array  # work space
-    new_energy: Array
-    flow: Array
-    step_flow: Array
-    step_stage: Array  # (g,)
-    step_multipliers: Array
-    step_audit: Array  # (7,)
-    gap: Array  # (g,)
-    space: Array  # (2, d), work space
-    frame: Array  # (d, d), work space
-    moved: Array  # (k, d), speeds of nodes
-    form: Array  # (2d, K), work space
-    mean_rate: Array  # (b, d), φ̄u̇
-    weave: Array  # (WOVEN, WOVEN + 1), work space
+    memory: Matrix  # (WOVEN, width)
+    back_memory: Matrix
+    energy: Vector
+    back_energy: Vector
+    defect: Vector  # (g,)
+    back_defect: Vector
+    new_defect: Vector  # work space
+    new_energy: Vector
+    flow: Vector
+    step_flow: Vector
+    step_stage: Vector  # (g,)
+    step_multipliers: Vector
+    step_audit: Vector  # (7,)
+    gap: Vector  # (g,)
+    space: Matrix  # (2, d), work space
+    frame: Matrix  # (d, d), work space
+    moved: Matrix  # (k, d), speeds of nodes
+    form: Matrix  # (2d, K), work space
+    mean_rate: Matrix  # (b, d), φ̄u̇
+    extrapolation: Matrix  # (WOVEN, WOVEN + 1), work space
 
 
 class Workspace(NamedTuple):
@@ -330,3 +345,21 @@ class Workspace(NamedTuple):
     trial: Trial
     system: System
     carried: Carried
+
+
+SPANS = {
+    "x": ("x_v", "x_lam"),
+    "x_velocities": ("x_v", "x_du"),
+    "defect": ("defect_v", "defect_lam"),
+    "correction": ("correction_v", "correction_lam"),
+    "at_state": ("at_r", "at_spring"),
+    "end_state": ("end_r", "end_spring"),
+    "at_velocities": ("at_v", "at_du"),
+    "at_vectors": ("at_arm", "at_product"),
+    "end_vectors": ("end_arm", "end_product"),
+    "trial_forces": ("trial_on_node", "trial_torque"),
+    "system_jacobian": ("system_band", "system_border"),
+    "system_flexible": ("system_entries", "system_border"),
+    "carried_step": ("carried_step_flow", "carried_step_audit"),
+}
+"""Fields that follow each other, first and last, seen as one vector."""

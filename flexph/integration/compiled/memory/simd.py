@@ -35,9 +35,9 @@ def _entry(target: Any, builder: Any, kind: Any, value: Any, index: Any) -> Any:
 
 
 def _load(builder: Any, at: Any, lane: Any) -> Any:
-    found = builder.load(builder.bitcast(at, lane.as_pointer()))
-    found.align = 8
-    return found
+    value = builder.load(builder.bitcast(at, lane.as_pointer()))
+    value.align = 8
+    return value
 
 
 def _store(builder: Any, value: Any, at: Any) -> None:
@@ -58,7 +58,7 @@ def _added(builder: Any, total: Any, a: Any, b: Any) -> Any:
 
 @intrinsic
 def brief(context: Any) -> Any:
-    """Says that the loops of a function are short: made for long ones, they spend their time on preparations."""
+    """Says that the loops of a function are short: compiled for long ones, they would spend their time preparing."""
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.function.attributes.add("optsize")
@@ -116,12 +116,12 @@ def mix(context: Any, out: Any, i: Any, x: Any, A: Any, y: Any, B: Any, count: A
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
         lane = ir.VectorType(ir.DoubleType(), LANE)
-        made, first, second = (_entry(target, builder, signature.args[k], args[k], args[1]) for k in (0, 3, 5))
+        target_entry, first, second = (_entry(target, builder, signature.args[k], args[k], args[1]) for k in (0, 3, 5))
         x, y = _filled(builder, args[2], lane), _filled(builder, args[4], lane)
         with _over(builder, args[6]) as (k, _):
             value = builder.fmul(x, _load(builder, builder.gep(first, [k]), lane))
             value = _added(builder, value, y, _load(builder, builder.gep(second, [k]), lane))
-            _store(builder, value, builder.gep(made, [k]))
+            _store(builder, value, builder.gep(target_entry, [k]))
         return target.get_dummy_value()
 
     given = (out, types.intp, types.float64, A, types.float64, B, types.intp)
