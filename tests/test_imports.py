@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 TESTS = ("tests", *(path.stem for path in (ROOT / "tests").glob("*.py")))
 FORBIDDEN = {
     "flexph": (*TESTS, "fem", "rigid", "cases", "skfem", "meshio"),
-    "fem": (*TESTS, "rigid", "cases", "flexph.integrate", "flexph.joints", "flexph.mechanisms.mechanism"),
+    "fem": (*TESTS, "rigid", "cases", "flexph.integration", "flexph.joints", "flexph.mechanisms.mechanism"),
     "rigid": (*TESTS, "fem", "cases", "skfem", "meshio"),
     "cases": (*TESTS, "skfem"),
 }
