@@ -1,13 +1,23 @@
-"""Pictures of the cases are drawn once, by test_cases.py: drawing takes longer than most runs."""
+"""Every picture that a test of a case draws is looked at."""
+
+from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
 
+LEAST = 10_000
+"""Size of a picture [bytes]: one of axes without anything in them is below."""
+
 
 @pytest.fixture(scope="module", autouse=True)
-def drawing(request):
-    """Leave pictures undrawn, except for modules that look at them."""
+def pictures():
+    """Drawn ones have something in them."""
+
+    def save(figure, path, **options):
+        draw(figure, path, **options)
+        assert Path(path).stat().st_size > LEAST, path
+
+    draw = Figure.savefig
     with pytest.MonkeyPatch.context() as patch:
-        if not getattr(request.module, "LOOKS_AT_PICTURES", False):
-            patch.setattr(Figure, "savefig", lambda *_, **__: None)
+        patch.setattr(Figure, "savefig", save)
         yield

@@ -22,6 +22,7 @@ def test_the_beam():
         assert np.abs(poles(case.clamped_beam(40)) - wanted).min() < 2e-6 * exact
 
 
+@pytest.mark.slow
 def test_files_and_summary(tmp_path):
     result = CliRunner().invoke(main, ["run", "beam-reduction", "--elements", "30", "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output

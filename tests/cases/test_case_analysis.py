@@ -59,8 +59,8 @@ def test_the_casimir_of_a_controlled_circuit_is_its_total_flux():
         (four_bar, 9, 30),  # 9 of joints, 3 unit circles, 18 relations of deformations and stresses
         (crank_slider, 8, None),
         (four_particle, 2, 2),
-        (andrews_squeezer, 20, 28),  # 20 of joints, 7 unit circles, the length of the spring
-        (hinged_beam, 3, 15),
+        pytest.param(andrews_squeezer, 20, 28, marks=pytest.mark.slow),  # joints, 7 unit circles, length of the spring
+        pytest.param(hinged_beam, 3, 15, marks=pytest.mark.slow),
         (flexible_pendulum, 3, 15),  # the joint, a rotation matrix, 6 relations of deformations and stresses
         (point_masses, 2, 2),
         (rigid_slider_crank, 3, 3),

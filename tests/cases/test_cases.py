@@ -1,215 +1,117 @@
-"""The published cases: their checks, their files, their options."""
+"""Every published case: its checks pass, and the command writes its tables and pictures."""
 
-import csv
-import itertools
 import json
 
-import meshio
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from cases import crank_slider, four_bar
-from flexph import Solution
 from flexph.case import find_cases
 from flexph.cli import main
 
+CASES = {  # number of checks; options of a short run; tables and pictures that it writes
+    "andrews-squeezer": (31, "--steps 200", "angles.csv angles.png forces.csv ledger.csv ledger.png motion.png"),
+    "beam-reduction": (2, "--elements 12 --order 8", "methods.csv responses.png"),
+    "boost-converter": (16, "--steps 20 --periods 4", "converter.png discontinuous.csv started.csv steady.csv"),
+    "casimirs": (9, "--end 2", "casimirs.csv flux.png reports.txt"),
+    "clamped-capacitor": (16, "", "capacitances.csv clamped.png undetermined.csv"),
+    "controlled-lc": (8, "--periods 2", "casimir.png motion.csv"),
+    "coupled-masses": (6, "--end 0.5", "motion.csv report.txt structure.png"),
+    "crank-slider": (8, "--elements 2 --steps 50 --turns 0.25", "ledger.csv ledger.png midpoint.csv midpoint.png"),
+    "differential-drive": (
+        16,
+        "--steps 20 --duration 1",
+        "ledger.csv ledger.png path.csv path.png wheels.csv wheels.png",
+    ),
+    "double-four-bar": (22, "--step 0.05", "ledger.csv ledger.png motion.csv motion.png singular.png"),
+    "flexible-pendulum": (17, "--elements 1 --steps 50", "ledger.csv ledger.png tip.csv tip.png"),
+    "four-bar": (16, "--angles 0:90:45 --elements 2 --mode-angle 45", "frequencies.csv frequencies.png modes.png"),
+    "four-bar-control": (12, "--elements 4 --points 60", "bode.png loops.png responses.csv steps.csv steps.png"),
+    "four-particle": (
+        16,
+        "--end 0.1",
+        "constraints.png convergence.csv convergence.png energy.png states.csv steps.csv undamped.png",
+    ),
+    "free-flight": (41, "--steps 50", "conserved.png ledger.csv ledger.png momenta.csv spins.csv tumbling.png"),
+    "gyroscope": (
+        19,
+        "--step 2e-3 --duration 0.112 --orientation quaternion",
+        "kept.png lock.csv motion.png quaternion.csv rates.csv rates.png",
+    ),
+    "hinged-beam": (24, "--elements 4 --steps 640 --end 16", "history.csv history.png ledger.png stresses.png"),
+    "index-one": (31, "--step 0.5", "completions.csv example.csv example.png orders.csv orders.png"),
+    "interconnected-beams": (5, "--elements 2 --steps 10", "elements.csv steps.csv tip.csv tip.png"),
+    "large-beam-chain": (11, "--beams 3 --elements 4", "frequencies.csv"),
+    "lc-circuit": (8, "--periods 1", "motion.csv routes.png"),
+    "levitated-ball": (4, "--end 0.05", "ball.png motion.csv"),
+    "mass-spring-kernel": (4, "--end 0.5", "motion.csv structure.png"),
+    "nafems": (29, "--refine 4", "frequencies.csv fv12.png fv32.png fv52.png"),
+    "plate-modes": (
+        18,
+        "--cells quad --refine 2",
+        "convergence.csv errors.png modes_clamped.png modes_hinged.png thin_limit.csv",
+    ),
+    "pogo-stick": (9, "--end 0.5", "convergence.csv events.csv motion.csv pogo-stick.png"),
+    "point-masses": (23, "--step 0.02", "balance.csv kept.png motion.csv motion.png orders.csv"),
+    "rigid-slider-crank": (19, "--step 0.02", "balance.csv motion.csv motion.png pin.csv pin.png"),
+    "rlc-graph": (8, "--steps 50", "incidence.csv ladder.png response.csv step.csv"),
+    "rolling-coin": (38, "--steps 60", "accounts.png motions.csv paths.png wobble.csv wobble.png"),
+    "rotating-beam": (32, "--elements 3", "frequencies.png modes.png speeds.csv"),
+    "singular-mass": (18, "--end 0.2", "convergence.csv lambda.csv motion.csv routes.png"),
+    "slider-crank-3d": (26, "--steps 400", "ledger.png motion.csv motion.png reactions.csv reactions.png"),
+    "solid-cantilever": (5, "--degree 1 --refine 1", "convergence.csv convergence.png"),
+    "solid-crank-slider": (
+        16,
+        "--rod bar --modes 2 --steps 6 --turns 0.05 --start undeformed",
+        "ledger.csv ledger.png midpoint.png peaks.png rod.csv rod.png",
+    ),
+    "spin-up": (6, "--elements 2 --steps 200", "ledger.csv ledger.png tip.csv tip.png tip_linear.csv"),
+    "spinning-body": (6, "--end 5", "momentum.csv sphere.png"),
+    "swinging-plate": (9, "--elements 2 --steps 10 --end 0.1", "ledger.csv ledger.png stress.png swing.png tip.csv"),
+    "synchronous-machine": (
+        12,
+        "--steps-per-cycle 20 --short-circuit 0.05 --loaded 0.1",
+        "convergence.csv convergence.png ledger.png loaded-ledger.csv loaded.csv loaded.png short-circuit- "
+        "ledger.csv short-circuit.csv short-circuit.png",
+    ),
+    "van-der-pol": (11, "--end 2.5 --step 0.02", "convergence.csv jumps.csv motion.csv van-der-pol.png"),
+}
+SLOW_CHECKS = """
+    andrews-squeezer boost-converter double-four-bar flexible-pendulum four-particle free-flight gyroscope hinged-
+    beam nafems plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass
+    slider-crank-3d solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
+"""
+SLOW_RUNS = """
+    beam-reduction four-bar-control gyroscope hinged-beam index-one interconnected-beams nafems plate-modes pogo-
+    stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d solid-crank-
+    slider synchronous-machine van-der-pol
+"""
 
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", *words])
-    assert result.exit_code == code, result.output
-    return result
+
+def each(slow: str):
+    """All cases, slow ones marked."""
+    marked = slow.split()
+    return pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=pytest.mark.slow if name in marked else ()) for name in CASES]
+    )
 
 
-def read_table(path) -> tuple[list[str], np.ndarray]:
-    with open(path, newline="") as file:
-        header, *rows = csv.reader(file)
-    return header, np.array(rows, dtype=float)
+def test_every_case_is_here():
+    assert set(CASES) == set(find_cases())
+    assert {*SLOW_CHECKS.split(), *SLOW_RUNS.split()} <= set(CASES)
 
 
-@pytest.mark.parametrize("name", ["four-bar", "crank-slider"])
+@each(SLOW_CHECKS)
 def test_published_numbers(name):
     checks = list(find_cases()[name].checks())
-    assert len(checks) >= 8
+    assert len(checks) == CASES[name][0]
     assert [c for c in checks if not c.passed] == []
 
 
-def test_four_bar_files(tmp_path):
+@each(SLOW_RUNS)
+def test_files(name, tmp_path):
+    _, options, files = CASES[name]
     out = tmp_path / "out"
-    run("four-bar", "--out", str(out), "--angles", "0:90:22.5", "--elements", "3", "--mode-angle", "45")
-    header, table = read_table(out / "frequencies.csv")
-    assert header == ["angle_deg", "omega1_rad_s", "omega2_rad_s", "omega3_rad_s"]
-    np.testing.assert_array_equal(table[:, 0], [0.0, 22.5, 45.0, 67.5, 90.0])
-    assert np.all(np.diff(table[:, 1:], axis=1) > 0.0)
-    summary = json.loads((out / "summary.json").read_text())
-    assert summary["parameters"]["elements"] == 3
-    # the frequencies of the exported modes are those of the table at the same angle, by another route (vectors)
-    np.testing.assert_allclose(summary["mode_omega_rad_s"], table[2, 1:], rtol=1e-9)
-    mesh = meshio.read(out / "modes.vtu")
-    assert {"mode_1", "mode_2", "mode_3"} <= mesh.point_data.keys()
-    clamped = np.linalg.norm(mesh.points, axis=1) < 1e-12
-    assert clamped.sum() == 1
-    for mode in ("mode_1", "mode_2", "mode_3"):
-        size = np.linalg.norm(mesh.point_data[mode], axis=1)
-        assert size.max() == pytest.approx(1.0, abs=1e-12)
-        assert size[clamped] < 1e-9  # the crank is clamped there: round-off
-    for picture in ("frequencies.png", "modes.png"):
-        assert (out / picture).stat().st_size > 10_000
-
-
-def test_mode_shapes_meet_at_the_pins(tmp_path):
-    run("four-bar", "--out", str(tmp_path / "out"), "--angles", "30", "--elements", "4", "--mode-angle", "30")
-    mesh = meshio.read(tmp_path / "out" / "modes.vtu")
-    ends = [block.data[[0, -1], [0, 1]] for block in mesh.cells]
-    for first, second in itertools.pairwise(ends):
-        np.testing.assert_allclose(mesh.points[first[1]], mesh.points[second[0]], atol=1e-12)
-        for mode in ("mode_1", "mode_2", "mode_3"):
-            shape = mesh.point_data[mode]
-            np.testing.assert_allclose(shape[first[1]], shape[second[0]], atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("0:360:90", [0, 90, 180, 270, 360]),
-        ("0:1:0.1", np.linspace(0, 1, 11)),
-        ("10:24:5", [10, 15, 20]),
-        ("45", [45]),
-        ("-10:10:10", [-10, 0, 10]),
-    ],
-)
-def test_angles(text, expected):
-    np.testing.assert_allclose(four_bar.parse_angles(text), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("text", ["", "a", "0:360", "0:360:0", "0:360:-10", "360:0:10", "0:360:10:5", "nan", "0:inf:1"])
-def test_bad_angles(text, tmp_path):
-    result = run("four-bar", "--out", str(tmp_path / "out"), "--angles", text, code=1)
-    assert "angles" in result.output
-
-
-def test_paper_pair_agrees_on_the_first_modes():
-    """The paper's own pair has the right first modes here; it is its higher axial ones that are spurious."""
-    ours, paper = (four_bar.run(angles="90", elements=8, pair=pair).frequencies[0] for pair in ("compatible", "paper"))
-    np.testing.assert_allclose(paper, ours, rtol=1e-3)  # both within 1e-4 of the converged values in bending
-
-
-def test_inch_data_differs_little_from_si():
-    si, inch = (four_bar.run(angles="0:270:90", elements=4, data=data).frequencies for data in ("si", "inch"))
-    np.testing.assert_allclose(inch, si, rtol=2e-3)  # the data are the same mechanism rounded to 3 digits
-    assert np.all(inch != si)
-
-
-@pytest.fixture(scope="module")
-def crank_slider_run(tmp_path_factory):
-    out = tmp_path_factory.mktemp("crank") / "out"
-    run(
-        "crank-slider", "--out", str(out), "--strain", "von_karman", "--elements", "4", "--steps", "300", "--turns", "1"
-    )
-    return out
-
-
-def test_crank_slider_tables(crank_slider_run):
-    header, table = read_table(crank_slider_run / "midpoint.csv")
-    assert header == ["t_s", "ux_over_L", "uy_over_L"]
-    assert table.shape == (301, 3)
-    assert table[-1, 0] == pytest.approx(2.0 * np.pi / 150.0, rel=1e-15)
-    summary = json.loads((crank_slider_run / "summary.json").read_text())
-    assert summary["energy_residual_max_rel"] <= 1e-11
-    assert summary["position_drift_max_m"] <= 1e-11
-    assert summary["uy_max_over_L"] == table[:, 2].max()
-    assert summary["uy_min_over_L"] == table[:, 2].min()
-    assert summary["steps"] == 300
-    assert summary["wall_s"] > 0.0
-    assert 1.0 <= summary["newton_iterations_mean"] <= 10.0
-
-
-def test_crank_slider_ledger_balances(crank_slider_run):
-    """The written columns themselves balance: energy differences are the work of the drive."""
-    header, table = read_table(crank_slider_run / "ledger.csv")
-    column = dict(zip(header, table.T, strict=True))
-    energy, work = column["total energy [J]"], column["work of drive crank.root–GROUND [J]"]
-    parts = [v for k, v in column.items() if k.startswith(("kinetic", "elastic", "potential"))]
-    np.testing.assert_allclose(np.sum(parts, axis=0), energy, rtol=1e-14)
-    np.testing.assert_allclose(np.diff(energy), work[1:], atol=1e-13 * energy.max())  # round-off of two energies
-    assert np.abs(work).max() > 1e-3 * energy.max()
-
-
-def test_crank_slider_series_reads_back(crank_slider_run):
-    frames = sorted((crank_slider_run / "rod").glob("*.vtu"))
-    assert len(frames) == 201
-    assert (crank_slider_run / "rod.pvd").read_text().count("<DataSet ") == 201
-    last = meshio.read(frames[-1])
-    assert {"displacement", "velocity"} <= last.point_data.keys()
-    assert {"axial_force", "bending_moment", "axial_stress_upper", "axial_stress_lower"} <= last.cell_data.keys()
-    # after one turn the pin of the rod is back, and moves with the crank
-    np.testing.assert_allclose(last.points[0], [0.15, 0.0, 0.0], atol=1e-12)
-    np.testing.assert_allclose(last.point_data["displacement"][0], 0.0, atol=1e-12)
-    # N/A ∓ M c/I of the circular section
-    area, modulus = np.pi * 6e-3**2 / 4.0, np.pi * 6e-3**3 / 32.0
-    force, moment = last.cell_data["axial_force"][0], last.cell_data["bending_moment"][0]
-    np.testing.assert_allclose(last.cell_data["axial_stress_upper"][0], force / area - moment / modulus, rtol=1e-10)
-    np.testing.assert_allclose(last.cell_data["axial_stress_lower"][0], force / area + moment / modulus, rtol=1e-10)
-
-
-def test_crank_slider_velocity_is_the_rate_of_position(crank_slider_run):
-    solution = Solution.load(crank_slider_run / "solution.h5", crank_slider.crank_slider(4, "von_karman"))
-    from flexph.export import write_series
-
-    paths = write_series(crank_slider_run / "all.pvd", solution, frames=301)
-    before, now, after = (meshio.read(paths[1 + k]) for k in (149, 150, 151))
-    rate = (after.points - before.points) / (solution.times[151] - solution.times[149])
-    # central difference over 2h: (hω)² of the crank and less than one period of the axial mode, about 2 %
-    np.testing.assert_allclose(now.point_data["velocity"], rate, atol=0.02 * 150 * 0.15)
-
-
-def test_quasi_static_start_is_smoother():
-    """Axial stretch rings from an undeformed start ([flex] sec. 6.2) and not from the quasi-static one."""
-    ringing = []
-    for start in ("undeformed", "quasi_static"):
-        _, midpoint = crank_slider.solve(4, "linear", 1000, 0.25, start=start)
-        ringing.append(np.abs(np.diff(midpoint[:200, 0], 2)).max())
-    assert ringing[1] < 0.1 * ringing[0]
-
-
-def test_refinement_table_converges():
-    """Both refinements approach the published extremes (linear strain, two turns)."""
-    rows = crank_slider.refine("linear", 2.0, grids=((1, 1000), (2, 1000), (4, 250), (4, 1000)))
-    error = [abs(row["uy_max_over_L"] / 1.8764e-2 - 1.0) for row in rows]
-    assert error[0] > 5.0 * error[1] > 5.0 * error[3]
-    assert error[2] > error[3]
-    assert error[3] < 5e-3
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--elements", "0"], "elements"),
-        (["--steps", "0"], "steps"),
-        (["--turns", "-1"], "turns"),
-        (["--turns", "nan"], "turns"),
-    ],
-)
-def test_crank_slider_bad_options(options, message, tmp_path):
-    assert message in run("crank-slider", "--out", str(tmp_path / "out"), *options, code=1).output
-
-
-def test_interrupted_command_keeps_finished_steps(tmp_path, monkeypatch):
-    calls = {"n": 0}
-
-    def angle(t: float) -> float:
-        calls["n"] += 1
-        if calls["n"] > 200:
-            raise KeyboardInterrupt
-        return 150.0 * float(t)  # of one time, not of many at once
-
-    original = crank_slider.drive
-    monkeypatch.setattr(crank_slider, "drive", lambda port, reference, **_: original(port, reference, angle=angle))
-    out = tmp_path / "out"
-    result = run("crank-slider", "--out", str(out), "--elements", "2", "--steps", "500", code=130)
-    assert "interrupted at t = " in result.output
-    monkeypatch.undo()
-    kept = Solution.load(out / "unfinished.h5", crank_slider.crank_slider(2, "linear"))
-    assert len(kept.times) > 5
-    whole, _ = crank_slider.solve(2, "linear", 500, 2.0)
-    np.testing.assert_array_equal(kept.states, whole.states[: len(kept.times)])
+    result = CliRunner().invoke(main, ["run", name, "--out", str(out), *options.split()])
+    assert result.exit_code == 0, result.output
+    assert {*files.split(), "summary.json"} <= {path.name for path in out.iterdir()}
+    assert json.loads((out / "summary.json").read_text())["parameters"] is not None

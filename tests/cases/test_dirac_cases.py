@@ -17,7 +17,6 @@ CASES = {
     "mass-spring-kernel": coupled_masses.spring_case,
     "coupled-masses": coupled_masses.case,
 }
-LOOKS_AT_PICTURES = True
 named = pytest.mark.parametrize("name", CASES)
 
 

@@ -21,6 +21,7 @@ def test_bending_targets_of_fv52_are_those_of_mindlins_plate():
     assert found == pytest.approx(case.TARGETS["fv52"][:4], rel=5e-5)
 
 
+@pytest.mark.slow
 def test_files_and_summary(tmp_path):
     out = tmp_path / "out"
     result = CliRunner().invoke(main, ["run", "nafems", "--refine", "4", "--out", str(out)])

@@ -81,7 +81,7 @@ def test_first_fall_is_that_of_a_stone():
 
 
 def test_files(tmp_path):
-    run("--out", str(tmp_path / "out"), "--end", "1")
+    run("--out", str(tmp_path / "out"), "--end", "0.6")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["event_time_error_max_s"] < 1e-9
     assert summary["energy_jump_max_J"] < 1e-14

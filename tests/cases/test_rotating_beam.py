@@ -8,6 +8,7 @@ import meshio
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from covering import covering
 from numpy.polynomial import Legendre, Polynomial
 from numpy.polynomial.legendre import leggauss
 from scipy.linalg import eigh
@@ -91,8 +92,7 @@ def test_linear_strain_does_not_stiffen(speed):
     assert (found.chord_growth[0] > 0.0) == unstable and np.all(found.chord_growth[1:] == 0.0)
 
 
-@pytest.mark.parametrize("speed", [0.0, 1e-6, 1e-3, 0.1, 6.0])
-@pytest.mark.parametrize("strain", ["von_karman", "linear"])
+@covering("speed, strain", (0.0, 1e-6, 1e-3, 0.1, 6.0), ("von_karman", "linear"))
 def test_every_motion_has_its_family(speed, strain):
     """2n motions in each bending plane, 2n axial, n torsional, at whatever distance of equal frequencies."""
     n = 6

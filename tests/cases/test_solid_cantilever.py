@@ -20,7 +20,9 @@ def test_beam_theory():
     assert ratio[0] == pytest.approx(1.0, abs=0.01)
 
 
-@pytest.mark.parametrize(("cells", "degree", "bound"), [("hexahedron", 1, 0.12), ("tetra", 2, 0.01)])
+@pytest.mark.parametrize(
+    ("cells", "degree", "bound"), [pytest.param("hexahedron", 1, 0.12, marks=pytest.mark.slow), ("tetra", 2, 0.01)]
+)
 def test_frequencies_fall_towards_those_of_beams(cells, degree, bound):
     """A Ritz method comes from above; the clamp of a solid is a little stiffer than that of a beam."""
     result = case.run(degree=degree, refine=2, cells=cells)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import covering
 from exact_beams import axial_frequencies, bending_frequencies
 
 import fem
@@ -186,10 +187,14 @@ def test_hermite_moments_converge_at_least_as_fast(ends, reference):
     assert np.all(np.abs(fine[1][:3]) < 0.5 * errors(32, "compatible", ends, reference)[1][:3])
 
 
-@clean_pairs
-@both_references
-@all_ends
-@pytest.mark.parametrize("elements", [4, 16, 40])
+@covering(
+    "elements, ends, reference, name",
+    (4, 16, 40),
+    tuple(ENDS),
+    tuple(REFERENCES),
+    ("compatible", "hermite"),
+    strength=2,
+)
 def test_every_computed_mode_has_an_exact_partner(name, reference, ends, elements):
     """As many modes as coordinates, each above its exact partner and by no more than on the coarsest mesh.
 

@@ -231,7 +231,10 @@ def test_order_of_frequencies(kind, theory):
     assert np.all(np.log2(errors[0] / errors[1]) > (3.5 if kind == "quad" else 2.8))  # 4 in the limit
 
 
-@pytest.mark.parametrize(("kind", "theory", "n"), [("quad", "kirchhoff", 4), ("triangle", "reissner_mindlin", 8)])
+@pytest.mark.parametrize(
+    ("kind", "theory", "n"),
+    [("quad", "kirchhoff", 4), pytest.param("triangle", "reissner_mindlin", 8, marks=pytest.mark.slow)],
+)
 def test_asymptotic_order(kind, theory, n):
     """h⁴ of the first frequency of the simply supported square, ± 0.1 where meshes are fine enough."""
     exact = 0.1 * NAVIER[0] if theory == "kirchhoff" else mindlin(0.1, 1)[0]

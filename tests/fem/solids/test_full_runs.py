@@ -144,7 +144,9 @@ def test_lengths_of_steps_may_change(monkeypatch, factored):
     assert found.ledger.largest_residual < 1e-12
 
 
-@pytest.mark.parametrize("method", [Exact4(compiled=False), Exact(tolerance=0.8)], ids=repr)
+@pytest.mark.parametrize(
+    "method", [Exact4(compiled=False), pytest.param(Exact(tolerance=0.8), marks=pytest.mark.slow)], ids=repr
+)
 def test_steps_to_and_fro_and_under_control(monkeypatch, factored, method):
     mechanism = two_bars()
     times = TIMES[:2]

@@ -399,8 +399,9 @@ def test_co_distribution_is_that_of_the_structure():
     closed = D.closed(flows=["u"])
     wanted = null_space(closed.E)
     assert np.max(subspace_angles(alpha, wanted)) < 1e-10
-    assert analyze(full).casimirs.flag == (2, 1, 0)
-    assert "not integrable: derived flag 2, 1, 0 (nonholonomic)" in str(analyze(full))
+    report = analyze(full)
+    assert report.casimirs.flag == (2, 1, 0)
+    assert "not integrable: derived flag 2, 1, 0 (nonholonomic)" in str(report)
 
 
 def test_the_text_and_the_picture(tmp_path):

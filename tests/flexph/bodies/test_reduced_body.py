@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from covering import covering
 from spatial_bodies import cloud, random_rotation
 
 import fem
@@ -382,7 +383,7 @@ def lowest(body, spin, count=3):
 @pytest.mark.parametrize(
     ("reference", "choice"),
     [
-        ("cantilever", {"modes": 4}),
+        pytest.param("cantilever", {"modes": 4}, marks=pytest.mark.slow),
         ("cantilever", {"modes": 4, "derivatives": 2}),
         ("mean_axis", {"modes": 6, "static": ("root",)}),
     ],
@@ -397,8 +398,7 @@ def test_a_rotor_is_stiffened_by_its_centrifugal_stress(reference, choice):
         np.testing.assert_allclose(lowest(reduced, spin), lowest(full, spin), rtol=tolerance)
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("choice", [{"modes": 4, "derivatives": 2}, {"modes": 5, "derivatives": 2}])
+@covering("dim, choice", (2, 3), ({"modes": 4, "derivatives": 2}, {"modes": 5, "derivatives": 2}))
 def test_a_rotor_with_too_little_stress_diverges_where_it_is_said(dim, choice):
     """The spin of the warning divides steady rotations that are stable from those that are not."""
     full = blade(dim)

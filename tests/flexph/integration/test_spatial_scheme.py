@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from scipy.special import ellipj, ellipk, ellipkinc
@@ -201,9 +202,7 @@ def test_drives_are_followed(loaded_run):
     assert np.abs(loaded_run.rotations("flap") - want).max() < 1e-13
 
 
-@pytest.mark.parametrize("h", [0.002, 0.1])
-@pytest.mark.parametrize("strain", STRAINS)
-@pytest.mark.parametrize("momenta", MOMENTA)
+@covering("h, strain, momenta", (0.002, 0.1), tuple(STRAINS), tuple(MOMENTA))
 def test_a_free_mechanism_keeps_both_momenta(strain, momenta, h):
     """Joints, springs, dampers, a drive between bodies and flexibility make no outer force."""
     mechanism = connect(parts_of_everything(strain, momenta, 1.0), inner_connections())
@@ -408,14 +407,14 @@ def without_followers(mechanism):
 @pytest.mark.parametrize(
     ("kind", "strain", "momenta", "h"),
     [
-        ("dense", "linear", "full", 0.02),
+        pytest.param("dense", "linear", "full", 0.02, marks=pytest.mark.slow),
         ("dense", "von_karman", "full", 0.3),
         ("dense", "von_karman", "constant", 0.02),
         ("sparse", "linear", "constant", 0.3),
-        ("sparse", "von_karman", "full", 0.02),
-        ("constant block", "linear", "full", 0.02),
+        pytest.param("sparse", "von_karman", "full", 0.02, marks=pytest.mark.slow),
+        pytest.param("constant block", "linear", "full", 0.02, marks=pytest.mark.slow),
         ("constant block", "linear", "full", 0.3),
-        ("constant block", "linear", "constant", 0.02),
+        pytest.param("constant block", "linear", "constant", 0.02, marks=pytest.mark.slow),
     ],
 )
 def test_the_jacobian_is_the_derivative_of_the_residual(monkeypatch, kind, strain, momenta, h):
@@ -457,8 +456,7 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse", "constant block"])
-@pytest.mark.parametrize("name", SMALL)
+@covering("name, kind", tuple(SMALL), ("dense", "sparse", "constant block"))
 def test_the_jacobian_of_small_mechanisms(monkeypatch, kind, name):
     use(monkeypatch, kind)
     mechanism = SMALL[name]()

@@ -415,7 +415,7 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
             continue
         monkeypatch.setattr("flexph.mechanisms.model.network.DENSE_LIMIT", limit)
         mechanism, start = started(name)
-        runs.append(integrate(mechanism, start, times(0.2, 0.005), method=Exact(compiled=flag)))
+        runs.append(integrate(mechanism, start, times(0.1, 0.005), method=Exact(compiled=flag)))
         exact(runs[-1])
     for other in runs[1:]:
         assert np.abs(other.states - runs[0].states).max() < 1e-10 * np.abs(runs[0].states).max()

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from covering import covering
 
 import fem
 import rigid
@@ -134,9 +135,7 @@ def use(monkeypatch, kind):
 
 
 @pytest.mark.usefixtures("kernels")
-@pytest.mark.parametrize("strain", ["linear", "von_karman"])
-@pytest.mark.parametrize("momenta", ["full", "constant"])
-@pytest.mark.parametrize("h", [0.05, 0.5])
+@covering("strain, momenta, h", ("linear", "von_karman"), ("full", "constant"), (0.05, 0.5))
 def test_the_jacobian_is_the_derivative_of_the_residual(strain, momenta, h):
     step = Step(everything(strain, momenta), h)
     solved = step.solve(step.differences())

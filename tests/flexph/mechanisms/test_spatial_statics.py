@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from spatial_bodies import SOFT, STRIP, Sight, beam, block, cloud, moved, random_rotation, unit
@@ -130,18 +131,19 @@ LOADS = {  # inputs, and displacement of the tip and rotation of its section, pe
 }
 
 
-@pytest.mark.parametrize("name", LOADS)
-@pytest.mark.parametrize(
-    ("axes", "strain", "turned"),
-    [
+@covering(
+    "name, how",
+    tuple(LOADS),
+    (
         ("world", "linear", True),
         ("section", "linear", False),
         ("world", "von_karman", False),
         ("section", "von_karman", True),
-    ],
+    ),
 )
-def test_a_cantilever(name, axes, strain, turned):
+def test_a_cantilever(name, how):
     """FL³/3EI and FL²/2EI in both planes, ML²/2EI and ML/EI, FL/EA, TL/GJ; the clamp holds what is applied."""
+    axes, strain, turned = how
     F, T = (1e-4 * np.array(v) for v in LOADS[name])
     E, L = SOFT.young, LENGTH
     y, z, G_J = E * STRIP.second_moment, E * STRIP.second_moment_y, SOFT.shear_modulus * STRIP.torsion_constant

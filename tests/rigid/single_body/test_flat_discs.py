@@ -31,7 +31,9 @@ def pose(orientation, tilt):
     return orientation.pose([0.0, 0.0, RADIUS * np.sin(tilt)], Rotation.from_euler("X", tilt))
 
 
-@pytest.mark.parametrize("orientation", [rigid.quaternion(), rigid.rotation_matrix()])
+@pytest.mark.parametrize(
+    "orientation", [rigid.quaternion(), pytest.param(rigid.rotation_matrix(), marks=pytest.mark.slow)]
+)
 def test_a_flat_start_is_refused_and_a_falling_coin_ends_its_run(orientation):
     """Without numpy's warnings of roots of negative numbers."""
     system = coin(orientation, 0.5)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy.spatial.transform import Rotation
 
 import rigid
@@ -31,9 +32,12 @@ def spun(system, omega):
     return system.state(system.sample, np.concatenate([np.zeros(3), omega, np.cross(omega, LEVER), omega]))
 
 
-@pytest.mark.parametrize("method", ["pair", "gauss4", "midpoint", "radau"])
-@pytest.mark.parametrize("speed", [0.0, 1.0])
-@pytest.mark.parametrize("make", [rigid.quaternion, rigid.rotation_matrix])
+@covering(
+    "method, speed, make",
+    ("pair", "gauss4", "midpoint", "radau"),
+    (0.0, 1.0),
+    (rigid.quaternion, rigid.rotation_matrix),
+)
 def test_welds_run_from_any_pose(make, speed, method):
     """Their multipliers are zero where the bodies fall side by side, and turns of the weld carry nothing anyway."""
     for seed in range(3):
