@@ -92,7 +92,7 @@ def test_quasi_static_start_is_smoother():
     """Axial stretch rings from an undeformed start ([flex] sec. 6.2) and not from the quasi-static one."""
     ringing = []
     for start in ("undeformed", "quasi_static"):
-        _, midpoint = crank_slider.solve(4, "linear", 1000, 0.25, start)
+        _, midpoint = crank_slider.solve(4, "linear", 1000, 0.25, start=start)
         ringing.append(np.abs(np.diff(midpoint[:200, 0], 2)).max())
     assert ringing[1] < 0.1 * ringing[0]
 

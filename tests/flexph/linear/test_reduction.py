@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy import sparse
 
 import fem
@@ -89,11 +90,7 @@ def moment(system, s, order):
 
 
 @pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")  # random systems have no few modes that would do
-@both_forms
-@random_seeds
-@pytest.mark.parametrize("rows", [0, 3])
-@pytest.mark.parametrize("order", [4, 7, 12])
-@pytest.mark.parametrize("method", METHODS)
+@covering("method, order, rows, seed, form", tuple(METHODS), (4, 7, 12), (0, 3), range(4), tuple(FORMS), strength=2)
 def test_structure_is_kept(method, order, rows, seed, form):
     system = mechanical(seed, form, rows=rows)
     reduced = reduce(system, order, **METHODS[method])
