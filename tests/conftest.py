@@ -8,9 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+settings.register_profile("fixed", derandomize=True, deadline=None, database=None, max_examples=20)
+settings.load_profile("fixed")  # the same examples in every run
 
 PACKAGES = {"radau": "scipy_dae", "bdf": "scipy_dae", "ida": "sksundae"}
 """What methods of the extras dae and ida need."""

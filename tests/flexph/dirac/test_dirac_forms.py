@@ -7,6 +7,8 @@ from time import perf_counter
 import numpy as np
 import pytest
 from dirac_samples import ported, random_structure
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 from scipy.linalg import null_space, subspace_angles
 from scipy.sparse import csr_array
 
@@ -16,10 +18,15 @@ from flexph.dirac import CanonicalForm
 # Conversions lose the digits of the basis [J; 1] in which a structure is kept (DiracStructure.condition), and of the
 # rows that were given: both stay below 1e4 here, so that 1e-10 leaves a margin of a hundred over eps times both.
 CLOSE = 1e-10
-samples = pytest.mark.parametrize(
-    ("seed", "n", "free"),
-    [(0, 1, 0), (1, 1, 1), (2, 2, 0), (3, 3, 1), (4, 5, 5), (5, 8, 3), (6, 13, 0), (7, 20, 7), (8, 40, 0), (9, 40, 21)],
-)
+
+
+@st.composite
+def structures(draw, most=40):
+    """Structures of 1 to `most` pairs, of which any number is free, without those that keep too few digits."""
+    n = draw(st.integers(1, most))
+    D = random_structure(draw(st.integers(0, 2**32 - 1)), n, free=draw(st.integers(0, n)))
+    assume(D.condition < 1e4)
+    return D
 
 
 def exact(D):
@@ -27,10 +34,10 @@ def exact(D):
     return null_space(np.hstack([D.F, D.E]))
 
 
-@samples
-def test_every_form_comes_back(seed, n, free):
-    D = random_structure(seed, n, free=free)
-    assert D.condition < 1e4
+@given(structures())
+@example(random_structure(0, 1))
+@example(random_structure(1, 1, free=1))
+def test_every_form_comes_back(D):
     made = {
         "kernel": DiracStructure(D.F, D.E),
         "image": DiracStructure.from_image(*D.image()),
@@ -40,13 +47,13 @@ def test_every_form_comes_back(seed, n, free):
     }
     for name, again in made.items():
         assert np.max(subspace_angles(exact(again), exact(D))) < CLOSE, name
-        assert again.distance(D) < CLOSE, name
+        assert again.distance(D) < (CLOSE if D.condition > 1e2 else 0.1 * CLOSE), name
 
 
-@samples
-def test_relaxed_forms_are_reduced(seed, n, free):
+@given(structures(), st.integers(0, 2**32 - 1))
+def test_relaxed_forms_are_reduced(D, seed):
     """More rows than n: combinations of rows do no harm ([survey] sec. 3.1.1)."""
-    D = random_structure(seed, n, free=free)
+    n = D.size
     mixed = np.random.default_rng(seed).standard_normal((2 * n + 3, n))
     again = DiracStructure(mixed @ D.F, mixed @ D.E)
     assert again.F.shape == again.E.shape == (n, n)
@@ -55,10 +62,10 @@ def test_relaxed_forms_are_reduced(seed, n, free):
     assert DiracStructure.from_image(flows @ mixed.T, efforts @ mixed.T).distance(D) < CLOSE
 
 
-@samples
-def test_constrained_form_is_that_of_the_theory(seed, n, free):
+@given(structures())
+def test_constrained_form_is_that_of_the_theory(D):
     """im G = {f : (f, 0) ∈ D} and J is skew ([survey] sec. 3.1.2); rank G + rank F = n."""
-    D = random_structure(seed, n, free=free)
+    n = D.size
     J, G = D.constrained_form()
     assert np.array_equal(J, -J.T)
     assert np.linalg.matrix_rank(G) == G.shape[1] == n - np.linalg.matrix_rank(D.F, tol=1e-9)
@@ -66,15 +73,14 @@ def test_constrained_form_is_that_of_the_theory(seed, n, free):
         assert D.contains(column, np.zeros(n))
     e = null_space(G.T) @ np.ones(n - G.shape[1])
     assert D.contains(J @ e, e)
-    if free < n:
+    if G.shape[1] < n:
         assert not D.contains(J @ e + 0.1 * np.linalg.norm(J @ e) * e + e, e)
 
 
-@samples
-def test_canonical_coordinates(seed, n, free):
+@given(structures(), st.integers(0, 2**32 - 1))
+def test_canonical_coordinates(D, seed):
     """[survey] eq. (3.7) for random members, in the coordinates of T; 2 pairs + fixed + free = n."""
-    D = random_structure(seed, n, free=free)
-    form = D.canonical()
+    n, form = D.size, D.canonical()
     k, r = form.pairs, form.fixed
     assert 2 * k + r + form.free == n
     flows, efforts = (m @ np.random.default_rng(seed).standard_normal(n) for m in D.image())
@@ -153,24 +159,6 @@ def test_closed_ports():
         assert np.linalg.matrix_rank(np.hstack([members[a], basis]), tol=1e-9) == 3
     with pytest.raises(ValueError, match="zero flow and zero effort"):
         D.closed(flows=["a"], efforts=["a"])
-
-
-def test_hundreds_of_structures_come_back():
-    """Conditions below 1e2: eps times both, and canonical coordinates by eigenvectors; within 1e-11 of the 1e-10."""
-    rng, worst, condition = np.random.default_rng(1), 0.0, 0.0
-    for seed in range(200):
-        n = int(rng.integers(1, 41))
-        D = random_structure(seed + 5000, n, free=int(rng.integers(0, n + 1)))
-        made = [
-            DiracStructure.from_image(*D.image()),
-            DiracStructure.from_constrained(*D.constrained_form()),
-            DiracStructure.from_hybrid(D.hybrid(D.graph.flow_inputs), D.graph.flow_inputs),
-            DiracStructure.from_canonical(D.canonical()),
-        ]
-        worst = max(worst, *(again.distance(D) for again in made))
-        condition = max(condition, D.condition)
-    assert worst < 1e-11
-    assert condition < 1e2
 
 
 def test_copies_and_sparse_matrices():

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.optimize
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 import fem
@@ -29,7 +31,7 @@ pytestmark = pytest.mark.processor
 
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)
-random_seeds = pytest.mark.parametrize("seed", range(4))
+seeds = st.integers(0, 2**32 - 1)
 
 
 def full(matrix):
@@ -77,7 +79,7 @@ def null_space(rows):
     return eliminate(LinearPHDAE(np.eye(n), np.zeros((n, n)), G=rows, constraints=names)).lift
 
 
-@random_seeds
+@given(seed=seeds)
 def test_basis_is_orthonormal_and_spans_the_null_space(seed):
     rng = np.random.default_rng(seed)
     g = rng.standard_normal((4, 11)) * 10.0 ** rng.uniform(-4, 4, (4, 1))
@@ -102,7 +104,7 @@ def test_untouched_states_keep_their_columns():
 
 
 @both_forms
-@random_seeds
+@given(seed=seeds)
 def test_matrices_are_those_of_the_basis(form, seed):
     """Ê = PᵀEP and so on with P = lift, ‖G P‖ at round-off."""
     system = random_system(seed, form)
@@ -119,7 +121,7 @@ def test_matrices_are_those_of_the_basis(form, seed):
 
 
 @both_forms
-@random_seeds
+@given(seed=seeds)
 def test_energy_power_ports_and_parts_are_kept(form, seed):
     system = random_system(seed, form)
     free = eliminate(system)
@@ -150,7 +152,7 @@ def shifted_pencil(system, shift):
 
 @both_forms
 @pytest.mark.parametrize("limit", [0, 16])
-@random_seeds
+@pytest.mark.parametrize("seed", range(4))
 def test_spectra_are_equal(seed, limit, form, monkeypatch):
     """Constrained and eliminated, by dense QR and by sparse elimination: equal to 1e-10 of the largest eigenvalue."""
     monkeypatch.setattr(module, "LARGEST_DENSE", limit)
@@ -161,7 +163,7 @@ def test_spectra_are_equal(seed, limit, form, monkeypatch):
 
 
 @both_forms
-@random_seeds
+@given(seed=seeds)
 def test_spectrum_of_a_random_system(form, seed):
     """Eigenvalues of a random dissipative pencil; QZ on an index-2 pencil keeps half of the digits at worst."""
     system = random_system(seed, form)
@@ -210,7 +212,7 @@ def random_rows(seed, rows=60, n=150, units=3.0):
     return g * 10.0 ** rng.uniform(-units, units, (rows, 1)) * 10.0 ** rng.uniform(-units, units, n)
 
 
-@random_seeds
+@given(seed=seeds)
 def test_the_sparse_basis_spans_the_null_space(seed):
     """Identity on the columns that are kept, ‖G P‖ at round-off, and the dimension of the null space."""
     g = random_rows(seed)
@@ -225,7 +227,7 @@ def test_the_sparse_basis_spans_the_null_space(seed):
     assert basis.nnz < 10 * 150
 
 
-@random_seeds
+@given(seed=seeds)
 def test_dependent_rows_of_a_large_group(seed):
     """Three rows made of others are found; the weights of each give zero, in whatever units."""
     rng = np.random.default_rng(seed)

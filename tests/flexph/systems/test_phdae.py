@@ -4,6 +4,8 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from flexph import PHDAE, LinearPHDAE, from_linear, transform, with_multipliers
@@ -12,7 +14,7 @@ from flexph.systems.nonlinear import GRADIENT_TOLERANCE
 SIZE, INPUTS = 4, 3
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)
-random_states = pytest.mark.parametrize("seed", range(5))
+random_states = given(seed=st.integers(0, 2**32 - 1))
 draw = np.random.default_rng(0).standard_normal
 STIFFNESS, SKEW, LOSS, INPUT = draw((3, 3)), draw((SIZE, SIZE)), draw((SIZE, 2)), draw((SIZE, INPUTS))
 
