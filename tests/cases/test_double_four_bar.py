@@ -110,6 +110,7 @@ def test_rank():
         integrate(mechanism, state, [0.0, 0.01])
 
 
+@pytest.mark.slow
 def test_files(tmp_path):
     result = case.run(step=0.01)
     summary = case.write(result, tmp_path)

@@ -73,6 +73,7 @@ def test_kept(runs):
     assert np.sum(angles.balance.work["second axis"]) == pytest.approx(TORQUE * angles["orientation"][-1, 1], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_law_of_precession():
     """Mean precession M/(Iω)(1 − 5/4 ε²) and nutation Iω/C (1 + 5/2 ε²): slope two, and the constants to O(ε²)."""
     rows = case.rate_table(TORQUE, SPIN)
@@ -134,6 +135,7 @@ def test_the_gimbal_itself_locks(kept):
         system.B(orientation.coordinates(np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]])))
 
 
+@pytest.mark.slow
 def test_files(tmp_path, monkeypatch):
     monkeypatch.setattr(case, "DISTANCES", (0.5, 0.02))
     monkeypatch.setattr(case, "SWEEP", (0.25, 0.5))

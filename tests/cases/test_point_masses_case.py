@@ -10,7 +10,9 @@ from cases import point_masses as case
 CORDS = pytest.mark.parametrize("cord", ["spring", "knot"])
 
 
-@pytest.mark.parametrize(("cord", "damping"), [("spring", 0.3), ("spring", 0.0), ("knot", 0.3)])
+@pytest.mark.parametrize(
+    ("cord", "damping"), [pytest.param("spring", 0.3, marks=pytest.mark.slow), ("spring", 0.0), ("knot", 0.3)]
+)
 def test_kept_at_a_long_step(cord, damping):
     """Rods, angular momentum about the vertical and the balance to round-off in steps of 20 ms, over 2 s."""
     found = case.solve(np.linspace(0.0, 2.0, 101), damping, cord)

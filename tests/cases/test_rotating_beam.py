@@ -128,6 +128,7 @@ def test_families_do_not_depend_on_the_basis():
             np.testing.assert_allclose(shape, other, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_files(tmp_path, monkeypatch):
     speeds = [0.0, 3.0, 4.0, 6.0, 12.0]
     monkeypatch.setattr(rotating_beam, "SPEEDS", speeds)

@@ -145,6 +145,7 @@ def test_stresses_at_corners(rod, request):
     np.testing.assert_allclose(found.reshape(-1, 6), wanted, atol=tolerance)
 
 
+@pytest.mark.slow
 def test_files_and_summary(tmp_path):
     out = tmp_path / "out"
     words = ["--modes", "2", "--steps", "12", "--turns", "0.15", "--start", "undeformed", "--out", str(out)]

@@ -12,6 +12,7 @@ from cases import swinging_plate as case
 from flexph.cli import main
 
 
+@pytest.mark.slow
 def test_theories_agree():
     """The plate is thin: shear changes the deflection by less than (t/L)² times some tens."""
     runs = [case.run(theory=theory, elements=3, steps=100, end=0.2).deflection[:, 2] for theory in case.THEORIES]

@@ -110,6 +110,7 @@ def test_short_circuit_at_constant_speed():
         np.testing.assert_allclose(found, exact, atol=1e-6 * np.abs(exact).max())
 
 
+@pytest.mark.slow
 def test_both_coordinates_meet_at_second_order():
     """Errors after one cycle with 50 and 100 steps, reference of order 8; 0.1 for higher orders."""
     rows = list(machine.converge(cycles=1.0, counts=(50, 100)))

@@ -61,6 +61,7 @@ def test_two_stages_may_lie_on_two_branches():
         integrate(van_der_pol.oscillator(), (2.0 / 3.0, -2.0), [0.0, 1.0], method=Gauss(4))
 
 
+@pytest.mark.slow
 def test_files(tmp_path):
     run("--out", str(tmp_path / "out"), "--end", "2.5", "--step", "0.01")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())

@@ -77,6 +77,7 @@ def test_own_means_of_the_kinematics_go_along():
     np.testing.assert_allclose(rigid.resolve(own, S).Z_mean(z0[:12], z1[:12]), given(z0[:12], z1[:12]) @ S)
 
 
+@pytest.mark.slow
 def test_a_slider_crank_of_bodies():
     """[rigid] sec. 7.3 by the builders: a pivoted crank and a free rod on a line, coupled at C (remark 4)."""
     crank = rigid.pivoted_body(0.4, ports={"M": rigid.Torque(), "C": (0.7, 0.0)})

@@ -139,7 +139,7 @@ def test_interconnection_is_associative():
     }
     zeta, omega = at_random(made["once"], 1)
     states = {name: start(s, 1.0, seed=4) for name, s in made.items()}
-    found = {name: run(made[name], x, until=0.5, steps=50) for name, x in states.items()}
+    found = {name: run(made[name], x, until=0.2, steps=20) for name, x in states.items()}
     for name, s in made.items():
         order = [2, 3, 4, 5, 0, 1] if name == "a(bc)" else range(6)  # the rows of a(bc) begin with those of b and c
         np.testing.assert_array_equal(s.A(zeta)[order], made["once"].A(zeta))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import covering
 from numpy.polynomial import polynomial as poly
 from plate_meshes import KINDS, SOFT, THEORIES, mindlin, mixed, model, rectangle, rim
 from scipy.linalg import eigh
@@ -210,8 +211,7 @@ def test_whole_spectrum_is_clean(mesh, theory):
 NAVIER = np.pi**2 * np.array([2.0, 5.0, 5.0, 8.0])
 
 
-@all_theories
-@all_kinds
+@covering("theory, kind", tuple(THEORIES), tuple(KINDS))
 def test_order_of_frequencies(kind, theory):
     """h⁴, from above, on meshes moved at random; the simply supported square of thickness 0.1."""
     errors = []
@@ -256,7 +256,7 @@ def test_asymptotic_order(kind, theory, n):
 CLAMPED = np.array([35.985191, 73.393813, 73.393813, 108.216483])
 
 
-@pytest.mark.parametrize("how", ["hinged", "clamped"])
+@pytest.mark.parametrize("how", ["hinged", pytest.param("clamped", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("t", [1e-2, pytest.param(1e-4, marks=pytest.mark.slow)])  # 12 s: the mixed matrix keeps digits
 def test_thin_limit(t, how):
     """No locking: sheared plates of 8 × 8 moved quadrilaterals, from 0.5 % (first) of the thin ones at every thickness.

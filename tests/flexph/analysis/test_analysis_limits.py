@@ -84,6 +84,7 @@ def test_a_singular_state_of_the_structure_is_named():
     assert found.stability.verdict == "stable"
 
 
+@pytest.mark.slow
 def test_rest_with_a_saddle_that_only_rolling_holds_is_undecided():
     """The rolling coin with V = ½(x² + θ² + φ² − y²): positive along the wheel, but no leaf keeps y from moving."""
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy import sparse
 from spatial_bodies import point_inertia
 
@@ -89,10 +90,7 @@ def line_derivative(function, x, direction):
 # --- conditions of a port-Hamiltonian system
 
 
-@both_forms
-@both_momenta
-@both_kinds
-@random_states
+@covering("form, momenta, kind, seed", ("paper", "canonical"), ("full", "constant"), ("flexible", "rigid"), range(3))
 def test_conditions_hold_at_random_states(kind, momenta, form, seed):
     """J = −Jᵀ, R = Rᵀ ⪰ 0, Eᵀz = ∇H; H is a polynomial of degree four, so that its differences are exact."""
     system = floating_body(solid(kind, momenta), gravity=GRAVITY, form=form)
@@ -107,10 +105,7 @@ def test_conditions_hold_at_random_states(kind, momenta, form, seed):
     np.testing.assert_allclose(system.E(x).T @ system.z(x), gradient, atol=1e-12 * (1.0 + np.abs(gradient).max()))
 
 
-@both_forms
-@both_momenta
-@both_kinds
-@random_states
+@covering("form, momenta, kind, seed", ("paper", "canonical"), ("full", "constant"), ("flexible", "rigid"), range(3))
 def test_power_balance_along_the_vector_field(kind, momenta, form, seed):
     """dH/dt = yᵀu − zᵀR z with E ẋ = (J − R) z + B u and H differentiated along ẋ."""
     system = floating_body(solid(kind, momenta), gravity=GRAVITY, form=form)

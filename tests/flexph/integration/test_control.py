@@ -232,6 +232,7 @@ def test_redundant_constraints_compose_with_it():
     assert run.ledger.position_residual.max() < 1e-14
 
 
+@pytest.mark.slow
 def test_large_mechanisms_take_the_same_steps(monkeypatch):
     dense = whip(2, method=Exact(tolerance=2e-3))
     monkeypatch.setattr(network, "DENSE_LIMIT", 0)

@@ -366,6 +366,7 @@ def test_runs_are_saved_continued_and_mixed(tmp_path):
     assert mixed.energy_drift() < 1e-12
 
 
+@pytest.mark.slow
 def test_it_takes_a_tolerance():
     mechanism, start = planar(driven=False)
     fine = integrate(mechanism, start, np.linspace(0.0, 0.1, 201), method=Decaying(), inputs=INPUTS)

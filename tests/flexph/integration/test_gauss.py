@@ -172,6 +172,7 @@ def test_energy_and_constraints(name):
     assert all((lost >= 0.0).all() for lost in run.ledger.dissipation.values())
 
 
+@pytest.mark.slow
 def test_a_run_that_is_long_and_coarse_does_not_drift():
     mechanism, start, _ = CASES["chain in space"]()
     run = integrate(mechanism, start, 2.5e-3 * np.arange(161), method=ExactGauss())
@@ -320,6 +321,7 @@ def test_work_and_impulses_of_the_nodes_add_up():
     assert change == pytest.approx(lift * np.diff(run.times), abs=1e-13)
 
 
+@pytest.mark.slow
 def test_rotations_stay_rotations_in_long_runs():
     """The round-off of the tableau, at 0.6 rad a step 1e-17 to the same side, would add up."""
     bar = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND)])

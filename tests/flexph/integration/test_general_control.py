@@ -166,7 +166,7 @@ def moved():
     return run(four_particles(1.0), MOVING, np.linspace(0.0, 0.6, 601), method=Gauss(6), save_every=200)
 
 
-@pytest.mark.parametrize("method", ["gonzalez", "invariants", "midpoint"])
+@pytest.mark.parametrize("method", ["gonzalez", "invariants", pytest.param("midpoint", marks=pytest.mark.slow)])
 def test_the_error_on_index_two_follows_the_tolerance(method, moved):
     """Pairs return the velocity defect, which single steps of changing length would feed."""
     tolerances, errors = (1e-2, 1e-3, 1e-4), []
@@ -189,6 +189,7 @@ def test_every_method_takes_a_tolerance(method):
     assert found.energy_drift() < (1e-4 if method == "midpoint" else 1e-14)
 
 
+@pytest.mark.slow
 def test_a_mechanism_takes_a_tolerance_too():
     """A pendulum by the general method, from rest: its angular velocity to the tolerance."""
     mechanism = connect({"bar": rigid.bar(0.5, 0.8)}, [hinge("bar.root", GROUND.at(0.0, 0.0))], gravity=(0.0, -9.81))

@@ -200,7 +200,9 @@ def distances(found, reference):
     return gap[:q].max(), gap[q : q + n].max()
 
 
-@pytest.mark.parametrize("method", ["exact", "gonzalez", "mean_value", "midpoint"])
+@pytest.mark.parametrize(
+    "method", ["exact", "gonzalez", *(pytest.param(m, marks=pytest.mark.slow) for m in ("mean_value", "midpoint"))]
+)
 def test_methods_of_order_two_agree(method, reference):
     """With h of 4e-4 s and axial motions of 1e3/s, (ωh)²/12 is 1e-2 of those motions: 1e-4 m and 2e-2 m/s."""
     found = integrated(*small_crank_slider(), END, 100, method=by_name(method))

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy.spatial.transform import Rotation
 from spatial_bodies import (
     Sight,
@@ -452,6 +453,7 @@ def hinged(p, q):
     return revolute(p, q, axis=axes[p[0]], second_axis=axes[q[0]])
 
 
+@pytest.mark.slow
 def test_exchange_on_flexible_sections_differs_with_the_square_of_their_rotation():
     """a₁·x₂ = a₁·y₂ = 0 against a₂·x₁ = a₂·y₁ = 0 with linearised sections: half the load, a quarter of it."""
     loads = (0.05, 0.025, 0.0125)
@@ -515,9 +517,7 @@ AXES = {
 }
 
 
-@pytest.mark.parametrize("name", AXES)
-@pytest.mark.parametrize("second", ["body", "ground"])
-@pytest.mark.parametrize("angle", [0.0, 0.4, -1.2, 2.9])
+@covering("name, second, angle", tuple(AXES), ("body", "ground"), (0.0, 0.4, -1.2, 2.9))
 def test_a_driven_angle_is_positive_about_its_axis(name, second, angle):
     """R₁ = R₂ C exp(α [a₁]×), C the smallest rotation with C a₁ = a₂: the angle is zero where R₁ = R₂ C."""
     a1, a2 = AXES[name]
@@ -606,9 +606,7 @@ FAR = [Rotation.from_rotvec(angle * unit(axis)) for angle in (1.6, 3.0) for axis
 CLOSING = ["hinge", "revolute", "universal", "cylindrical", "planar", "stated weld", "spherical"]
 
 
-@pytest.mark.parametrize("joint", CLOSING)
-@pytest.mark.parametrize("far", FAR, ids=lambda r: f"{np.degrees(r.magnitude()):.0f}°")
-@pytest.mark.parametrize("second", [SECOND, PLACED], ids=str)
+@covering("joint, far, second", tuple(CLOSING), tuple(FAR), (SECOND, PLACED))
 def test_joints_close_from_far_guesses(joint, far, second):
     """From 90° to 172° away and metres apart; the axes point the same way then."""
     mechanism = jointed("rigid", JOINTS[joint][0](FIRST, second))

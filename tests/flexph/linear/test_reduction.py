@@ -284,6 +284,7 @@ def clamped_beam(elements=40):
     return fem.bending(**BEAM, elements=elements, clamped=("root",), damping=fem.Damping(mass=0.5, stiffness=2e-4))
 
 
+@pytest.mark.slow
 def test_errors_of_the_clamped_beam():
     """Relative errors at r = 20 of the case beam-reduction, on its band."""
     system, grid = clamped_beam(100), np.geomspace(1.0, 1e4, 600)

@@ -512,6 +512,7 @@ def test_equilibria(options, message):
     refused(lambda: mechanism.equilibrium(mechanism.assemble(), **options), message)
 
 
+@pytest.mark.slow  # it is looked for in vain
 def test_no_equilibrium():
     mechanism = connect({"rod": ROD}, [], gravity=(0.0, 0.0, -9.81))
     with pytest.raises(ArithmeticError, match=r"equilibrium|balance"):

@@ -4,6 +4,7 @@ import itertools
 import math
 import warnings
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -64,9 +65,7 @@ def turning_down(angle=0.0, about=(0.0, 1.0, 0.0)):
 # --- chains -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("joint", ["spherical", "universal"])
-@pytest.mark.parametrize("kind", ["rigid", "flexible"])
-@pytest.mark.parametrize("far", [pytest.param(0.3, marks=pytest.mark.slow), 1.2])
+@covering("kind, joint, far", ("rigid", "flexible"), ("spherical", "universal"), (1.2, 0.3), strength=1)
 def test_a_hanging_chain(kind, joint, far):
     """Each joint carries the weight below it, found from a chain that is thrown aside."""
     make = (lambda: rod()) if kind == "rigid" else (lambda: beam(0.4, strain="von_karman"))
@@ -249,11 +248,19 @@ def rest(mechanism, inputs):
     return mechanism.equilibrium(mechanism.assemble(guess=guess), inputs=inputs)
 
 
-@pytest.mark.parametrize("inputs", [{}, PUSH, {**PUSH, **FOLLOW}], ids=["weight", "world", "following"])
-@pytest.mark.filterwarnings("ignore:velocities leave:flexph.ValidityWarning")
-def test_an_equilibrium_is_a_fixed_point_of_the_step(inputs):
+LOADED = {"weight": {}, "world": PUSH, "following": {**PUSH, **FOLLOW}}
+
+
+@cache
+def resting(load):
     mechanism = loaded()
-    state = rest(mechanism, inputs)
+    return mechanism, rest(mechanism, LOADED[load])
+
+
+@pytest.mark.parametrize("load", LOADED)
+@pytest.mark.filterwarnings("ignore:velocities leave:flexph.ValidityWarning")
+def test_an_equilibrium_is_a_fixed_point_of_the_step(load):
+    (mechanism, state), inputs = resting(load), LOADED[load]
     assert "no growing motion" in mechanism.spectrum(state, inputs=inputs).message
     run = integrate(mechanism, state, np.linspace(0.0, 1.0, 21), inputs=inputs)
     # forces of order ten balance to 1e-14; twenty steps of 0.05 s on masses of 0.05 kg
@@ -601,10 +608,9 @@ def stiffness_and_differences(mechanism, state, inputs):
     return K, numeric
 
 
-@pytest.mark.parametrize("inputs", [{}, PUSH, {**PUSH, **FOLLOW}], ids=["weight", "world", "following"])
-def test_the_tangent_stiffness_is_the_derivative_of_the_forces(inputs):
-    mechanism = loaded()
-    state = rest(mechanism, inputs)
+@pytest.mark.parametrize("load", LOADED)
+def test_the_tangent_stiffness_is_the_derivative_of_the_forces(load):
+    (mechanism, state), inputs = resting(load), LOADED[load]
     K, numeric = stiffness_and_differences(mechanism, state, inputs)
     # differences of fourth order: 1e-16 of the largest force over the step
     assert np.abs(K - numeric).max() < 1e-9 * np.abs(K).max()
@@ -615,11 +621,10 @@ def test_the_tangent_stiffness_is_the_derivative_of_the_forces(inputs):
     assert symmetric == (not set(FOLLOW) & set(inputs))
 
 
-@pytest.mark.parametrize("inputs", [{}, {**PUSH, **FOLLOW}], ids=["weight", "following"])
-def test_no_tangent_stiffness_is_above_the_sum_of_its_terms(inputs):
+@pytest.mark.parametrize("load", ["weight", "following"])
+def test_no_tangent_stiffness_is_above_the_sum_of_its_terms(load):
     """And where all terms are zero, none is."""
-    mechanism = loaded()
-    state = rest(mechanism, inputs)
+    (mechanism, state), inputs = resting(load), LOADED[load]
     a, c = mechanism.network.arrays, configuration(mechanism, state.x)
     steady = steady_motion(mechanism, state)
     forces = statics.problem(mechanism, state.anchors, state.time, inputs, steady).forces(c, state.multipliers)

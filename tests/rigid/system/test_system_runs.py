@@ -368,7 +368,7 @@ def test_a_cautious_system_in_other_coordinates_and_without_a_pair():
     assert integrate(plain, [1.0, 0.0], [0.0, 0.1], progress=False).method == "gonzalez"
 
 
-@pytest.mark.parametrize("speed", [1e-3, 1e-6])
+@pytest.mark.parametrize("speed", [pytest.param(1e-3, marks=pytest.mark.slow), 1e-6])
 def test_stiff_friction_stops_a_body_that_spins_on(speed):
     """2 kg against 5 N from 3 m/s: v²/(2·2.5) = 1.8 m; a step of 0.1 s turns by 0.2 rad, (0.2)²/12 of friction."""
     system = rigid.free_body(
