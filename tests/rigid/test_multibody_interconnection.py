@@ -88,6 +88,7 @@ def test_all_terms_of_the_parts_are_there(seed):
     assert dict(whole.parts) == {"a": slice(0, 5), "b": slice(5, 10)}
 
 
+@pytest.mark.slow  # the crank turns around
 def test_positions_are_kept_though_only_velocities_are_coupled():
     """[rigid] remark 4: p₁ − p₂ and y_B hold to round-off; the balance closes; the forces of the port are opposite."""
     system = slider_crank()

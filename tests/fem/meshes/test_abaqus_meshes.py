@@ -22,7 +22,9 @@ def bar(tmp_path):
     return mesh, tmp_path / "bar.inp"
 
 
-@pytest.mark.parametrize(("kind", "count"), [("hexahedron", 12), ("hexahedron20", 12)])
+@pytest.mark.parametrize(
+    ("kind", "count"), [pytest.param("hexahedron", 12, marks=pytest.mark.slow), ("hexahedron20", 12)]
+)
 def test_surfaces_are_facets(kind, count, tmp_path):
     mesh, text = cantilever(kind=kind)
     (tmp_path / "bar.inp").write_text(text)

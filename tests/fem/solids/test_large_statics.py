@@ -62,7 +62,11 @@ def strips_about_mean_axes():
 
 @pytest.mark.parametrize(
     ("make", "share"),
-    [(hanging_plate, 0.5), pytest.param(two_strips, 0.5, marks=pytest.mark.slow), (strips_about_mean_axes, 0.6)],
+    [
+        pytest.param(hanging_plate, 0.5, marks=pytest.mark.slow),
+        pytest.param(two_strips, 0.5, marks=pytest.mark.slow),
+        (strips_about_mean_axes, 0.6),
+    ],
 )  # of the entries: about mean axes all coordinates move each port
 def test_sparse_equilibria_are_those_of_the_filled_equations(make, share, monkeypatch):
     """Far from the undeformed pose: the same state and joint forces, by about as many iterations."""

@@ -132,7 +132,7 @@ def square(elements, load, **options):
     return squares[np.abs(squares).argmin()]
 
 
-@pytest.mark.parametrize(("elements", "nearest"), [(8, 1e-7), (64, 1e-5)])
+@pytest.mark.parametrize(("elements", "nearest"), [(8, 1e-7), pytest.param(64, 1e-5, marks=pytest.mark.slow)])
 def test_growth_begins_at_the_critical_load(elements, nearest):
     """ω² ~ 1 − P/P_c: the growth just above is as slow as that. K has round-off of EI/L³ 1e-15 (L/h)⁴."""
     critical = root_scalar(lambda load: square(elements, load), x0=0.999, x1=1.001, xtol=1e-9).root

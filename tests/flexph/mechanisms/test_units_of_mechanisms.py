@@ -91,7 +91,7 @@ def hanging_centres(units):
     return mechanism.equilibrium(pose).x[:6] / units[0]
 
 
-@pytest.mark.parametrize("name", ["mm-g-s", "lengths of 1e9", "all"])
+@pytest.mark.parametrize("name", [pytest.param("mm-g-s", marks=pytest.mark.slow), "lengths of 1e9", "all"])
 def test_an_equilibrium(name):
     assert hanging_centres(UNITS[name]) == pytest.approx(hanging_centres(SI), abs=1e-12)
 
