@@ -192,7 +192,7 @@ def test_a_block_below_its_friction_creeps_as_it_should():
 def test_a_block_above_its_friction_slides_as_it_should():
     """x = ½ a t² with a = g sin α − F/m, but for a start below some v, in which tanh is not one yet."""
     mass, level, speed = 2.0, 5.0, 1e-5
-    solution = run(on_slope(0.5, mass, coulomb(level, speed=speed)), 1.0, 500, compiled=False)
+    solution = run(on_slope(0.5, mass, coulomb(level, speed=speed)), 1.0, 500, method=Exact(compiled=False))
     a = GRAVITY * math.sin(0.5) - level / mass
     late = level * speed * math.log(2.0) / (mass * a)  # F/m ∫(1 − tanh(at/v)) dt, which steps need not resolve
     assert a - 1e-12 < solution.states[-1, 2] < a + 2.0 * late
@@ -212,7 +212,7 @@ def test_dry_friction_takes_four_widths_a_turn(speed, compiled):
     ]
     mechanism = connect({"b": rigid.point(mass)}, joints)
     start = mechanism.consistent_state(mechanism.assemble(guess={"b": (0.31, 0.0, 0.0)}))
-    solution = integrate(mechanism, start, np.arange(0.0, 2.901, 2e-3), compiled=compiled)
+    solution = integrate(mechanism, start, np.arange(0.0, 2.901, 2e-3), method=Exact(compiled=compiled))
     x = solution.states[:, 0]
     turns = np.flatnonzero((x[1:-1] - x[:-2]) * (x[2:] - x[1:-1]) < 0.0)[:7] + 1
     # the highest of points h apart misses a turn by ½a(h/2)²; friction misses ∫(1 − |tanh|) ds < v²/a·F/kx a turn
@@ -296,7 +296,7 @@ def test_the_equations_and_the_step_agree(kind, where):
     """Gauss' method of order 4 on mechanism.phdae against the exact step, which comes nearer by its order."""
     case, end = MECHANISMS[where](KINDS[kind]), 0.01
     wanted = run(case, end, 10, method=Gauss(4)).states[-1, : case[0].layout.size]
-    errors = [np.abs(run(case, end, n, compiled=False).states[-1] - wanted) for n in (40, 80)]
+    errors = [np.abs(run(case, end, n, method=Exact(compiled=False)).states[-1] - wanted) for n in (40, 80)]
     positions = slice(0, sum(case[0].layout.position_sizes))
     first, second = (error[positions].max() for error in errors)
     assert 1.8 < math.log2(first / second) < 2.2
