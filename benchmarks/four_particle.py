@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from cases.four_particle import ALPHA, BARS, K13, K24, SPEED, START, M, four_particles
-from flexph import Trajectory
-from flexph.integration.general.run import integrate_system
+from flexph import Trajectory, integrate
+from flexph.methods import by_name
 from flexph.numerics import compiling
 
 STEP, STEPS, REPEATS = 0.01, 1000, 3
@@ -26,8 +26,8 @@ EXAMPLE = "four_particle_system_ph_discrete_gradient_dissipative"  # of pydykit
 def flexph(steps: int, eta: float, compiled: bool, *, method: str = "gonzalez", save_every: int = 1) -> Trajectory:
     """A run from the start of the case."""
     times = STEP * np.arange(steps + 1)
-    options = {"save_every": save_every, "compiled": compiled, "progress": False}
-    return integrate_system(four_particles(eta), START, times, method=method, inputs={}, **options)
+    value = by_name(method, compiled=compiled)
+    return integrate(four_particles(eta), START, times, method=value, save_every=save_every, progress=False)
 
 
 # --- a code for this system alone, as one writes it with NumPy: full Newton, derivatives by hand -----------------

@@ -69,9 +69,8 @@ def test_momenta_without_dissipation(gradient, kept, compiled):
         four_particles(0.0),
         four_particle.START,
         four_particle.times(0.01, 1.0),
-        method=gradient,
+        method=DiscreteGradient(gradient, compiled=compiled),
         inputs={},
-        compiled=compiled,
     )
     linear, angular = drifts(found)
     if kept:

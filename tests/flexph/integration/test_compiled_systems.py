@@ -205,7 +205,7 @@ def test_saving_every_seventh_step_keeps_sums_and_maxima():
 def test_long_runs_keep_the_energy(method, kept, steps):
     """Steps without dissipation: round-off does not add up in H, nor, by its gradient, in the momenta."""
     times = 0.01 * np.arange(steps + 1)
-    found = integrate(four_particles(0.0), START, times, method=method, save_every=100)
+    found = integrate(four_particles(0.0), START, times, method=by_name(method), save_every=100)
     energy = found.balance.total_energy
     assert np.abs(energy / energy[0] - 1.0).max() < 1e-11
     for values in momenta(found):
