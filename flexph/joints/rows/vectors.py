@@ -1,7 +1,7 @@
 """World vectors of bodies: what constraints and spring measures are products of.
 
-A *place* is a point of a body or a direction fixed in one of its sections; a *vector* is a difference of places (or a
-vector fixed in the world); a *product* is V·W of two vectors.
+A *body vector* is the position of a point of a body or a direction fixed in one of its sections; a *vector* is a
+difference of body vectors (or a vector fixed in the world); a *product* is V·W of two vectors.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PortName = str | Ground
 
 
 @dataclass(frozen=True)
-class Place:
+class BodyVector:
     """A point of a body (direction None), or a direction fixed in the section at a port."""
 
     port: str
@@ -47,8 +47,8 @@ class Place:
 class Vector:
     """plus − minus + fixed, in world axes."""
 
-    plus: Place | None = None
-    minus: Place | None = None
+    plus: BodyVector | None = None
+    minus: BodyVector | None = None
     fixed: Direction | None = None
 
 
@@ -89,10 +89,10 @@ def between(first: PortName, second: PortName) -> Vector:
     first = body_port(first)
     if isinstance(second, Ground):
         at = second.position
-        return Vector(plus=Place(first), fixed=None if at is None else tuple(-x for x in at))
-    return Vector(plus=Place(first), minus=Place(second))
+        return Vector(plus=BodyVector(first), fixed=None if at is None else tuple(-x for x in at))
+    return Vector(plus=BodyVector(first), minus=BodyVector(second))
 
 
 def along(port: PortName, direction: Direction) -> Vector:
     """A direction fixed in the section at a port, or in the world."""
-    return Vector(fixed=direction) if isinstance(port, Ground) else Vector(plus=Place(port, direction))
+    return Vector(fixed=direction) if isinstance(port, Ground) else Vector(plus=BodyVector(port, direction))

@@ -20,7 +20,7 @@ class Complement:
             gram = self._momenta @ motions
             self._gram = cho_factor(gram if isinstance(gram, np.ndarray) else gram.toarray())
 
-    def beside(self, v: Array) -> Array:
+    def project(self, v: Array) -> Array:
         """The projection of v (n,) or (n, k)."""
         if not self.count:
             return v

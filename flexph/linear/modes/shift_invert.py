@@ -124,10 +124,10 @@ def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
     By ARPACK. Raises ArithmeticError where they do not converge.
     """
     n = pencil.m.shape[0]
-    beside = lambda load: complement.beside(pencil.solve(load)[0])  # noqa: E731 - the operator
-    inverse = LinearOperator((n, n), matvec=beside, dtype=float)
+    operator = lambda load: complement.project(pencil.solve(load)[0])  # noqa: E731 - one formula
+    inverse = LinearOperator((n, n), matvec=operator, dtype=float)
     mass = LinearOperator((n, n), matvec=lambda v: pencil.m @ v, dtype=float)
-    start = complement.beside(np.random.default_rng(complement.count).standard_normal(n))  # fixed, so that runs repeat
+    start = complement.project(np.random.default_rng(complement.count).standard_normal(n))  # fixed, so that runs repeat
     try:
         return eigsh(mass, k=count, M=mass, sigma=-pencil.shift, OPinv=inverse, v0=start, maxiter=RESTARTS)[1]
     except ArpackNoConvergence:

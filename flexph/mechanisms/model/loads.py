@@ -12,26 +12,29 @@ from ...bodies.body import Body
 from ...bodies.ports import find_port, split_port
 from ...joints.rows.connection import Connection
 from ...joints.rows.directions import axis
-from ...joints.rows.vectors import Place
+from ...joints.rows.vectors import BodyVector
 from ...numerics.rotations import spins
 
 
-def number_loads(connections: Sequence[Connection], places: dict[Place, int], dim: int) -> list[str]:
+def number_loads(connections: Sequence[Connection], places: dict[BodyVector, int], dim: int) -> list[str]:
     """Number the points of forces and the directions that loads follow; returns the load ports in their order."""
     ports = []
     for given in (c.input for c in connections if c.input is not None):
         if given.kind == "load":
             ports.append(given.port)
-        wanted = [Place(given.port)] if given.kind == "force" else []
+        wanted = [BodyVector(given.port)] if given.kind == "force" else []
         if given.follows and (given.kind != "torque" or dim == 3):
-            wanted += [Place(given.port, axis(i, dim)) for i in range(dim)]
+            wanted += [BodyVector(given.port, axis(i, dim)) for i in range(dim)]
         for place in wanted:
             places.setdefault(place, len(places))
     return ports
 
 
 def load_arrays(
-    bodies: Mapping[str, Body], connections: Sequence[Connection], places: Mapping[Place, int], nodes: dict[str, Any]
+    bodies: Mapping[str, Body],
+    connections: Sequence[Connection],
+    places: Mapping[BodyVector, int],
+    nodes: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, slice]]:
     """Maps of all inputs to node forces and section torques, the sections, and the inputs' slices by name."""
     dim = next(iter(bodies.values())).dim
@@ -50,7 +53,7 @@ def load_arrays(
             forces.append((at, first, weights))
             count = dim * len(weights)
         if c.input.follows and (c.input.kind != "torque" or dim == 3):
-            frame = [places[Place(c.input.port, axis(i, dim))] for i in range(dim)]
+            frame = [places[BodyVector(c.input.port, axis(i, dim))] for i in range(dim)]
             follow += [(first_of_element, frame) for first_of_element in range(at, at + count, dim)]
         slices[c.name] = slice(at, at + count)
         at += count
@@ -74,12 +77,12 @@ def _section(name: str, bodies: Mapping[str, Body], start: np.ndarray) -> tuple[
 
 
 def _points(
-    c: Connection, bodies: Mapping[str, Body], places: Mapping[Place, int], starts: Any
+    c: Connection, bodies: Mapping[str, Body], places: Mapping[BodyVector, int], starts: Any
 ) -> tuple[int, np.ndarray]:
     """First node of a force or load, and the measure of each of its nodes."""
     assert c.input is not None
     if c.input.kind == "force":
-        return places[Place(c.input.port)], np.ones(1)
+        return places[BodyVector(c.input.port)], np.ones(1)
     _, owner, name = split_port(c.input.port, bodies)
     return next(starts), owner.loads[name].measures
 

@@ -13,7 +13,7 @@ from ...bodies.body import Body, Port
 from ...bodies.ports import find_place, find_port, split_port
 from ...joints.rows.connection import Connection, Measure, measures
 from ...joints.rows.laws import Contact
-from ...joints.rows.vectors import Place, Product, Turn, Vector
+from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
 from ...kernels.arrays import Arrays, Rolling, Springs, prepared
 from ...kernels.constraint_sizes import constraint_measures
 from ...kernels.resolution import resolution_terms
@@ -34,7 +34,7 @@ DENSE_LIMIT = 300
 class _Numbering:
     """Places, vectors and products numbered as they are met; equal ones share a number."""
 
-    places: dict[Place, int] = field(default_factory=dict)
+    places: dict[BodyVector, int] = field(default_factory=dict)
     vectors: dict[Vector, int] = field(default_factory=dict)
     products: dict[Product, int] = field(default_factory=dict)
 
@@ -232,7 +232,7 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
     }
 
 
-def _direction_or_explain(place: Place, port: Port, x: Array, dim: int, size: int) -> Any:
+def _direction_or_explain(place: BodyVector, port: Port, x: Array, dim: int, size: int) -> Any:
     try:
         return direction_shape(port, x, dim, size)
     except ValueError as error:

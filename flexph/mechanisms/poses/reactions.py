@@ -9,7 +9,7 @@ import numpy as np
 
 from ...bodies.ports import find_port
 from ...joints.rows.connection import Connection
-from ...joints.rows.vectors import Ground, Place, PortName, Product, Turn, Vector
+from ...joints.rows.vectors import BodyVector, Ground, PortName, Product, Turn, Vector
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, moment, spin_map
@@ -55,7 +55,7 @@ def position_of(mechanism: Model, state: State, port: str) -> Array:
     """See :meth:`flexph.Mechanism.position`."""
     c = configuration(mechanism, state.x)
     motion = Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
-    return _Places(mechanism, motion).point(Place(port))[0]
+    return _BodyVectors(mechanism, motion).point(BodyVector(port))[0]
 
 
 def reaction(
@@ -71,7 +71,7 @@ def reaction(
     constrained = {c.name: c for c in mechanism.connections if c.rows}
     connection: Connection = check.lookup("joint", joint, constrained)
     port = connection.ports[0 if on == "first" else 1]
-    points = _Places(mechanism, motion)
+    points = _BodyVectors(mechanism, motion)
     body, origin = points.body(port), points.origin(connection, port)
     force, torque = np.zeros_like(origin), np.zeros((len(origin), len(cross(mechanism.layout.dim))))
     for product, on_product in _forces(mechanism, connection, multipliers, table, points):
@@ -112,7 +112,7 @@ def _turns(mechanism: Model, connection: Connection) -> list[tuple[int, Turn]]:
 
 
 def _forces(
-    mechanism: Model, connection: Connection, multipliers: Array, table: TimeTable, points: _Places
+    mechanism: Model, connection: Connection, multipliers: Array, table: TimeTable, points: _BodyVectors
 ) -> list[tuple[Product, Array]]:
     """The products of a joint and the force on each of them, (k,)."""
     first, row = _first_row(mechanism, connection)
@@ -131,7 +131,7 @@ def _forces(
     return forces
 
 
-class _Places:
+class _BodyVectors:
     """World points and directions along a motion."""
 
     def __init__(self, mechanism: Model, motion: Motion) -> None:
@@ -148,9 +148,9 @@ class _Places:
         """Number of the body of a port; −1 is the ground."""
         return -1 if port is None or isinstance(port, Ground) else find_port(port, self._m.bodies)[0]
 
-    def ends(self, vector: Vector) -> list[tuple[Place | None, float]]:
+    def ends(self, vector: Vector) -> list[tuple[BodyVector | None, float]]:
         """The places a vector pulls at, None for the ground."""
-        found: list[tuple[Place | None, float]] = []
+        found: list[tuple[BodyVector | None, float]] = []
         if vector.plus is not None:
             found.append((vector.plus, 1.0))
         if vector.minus is not None:
@@ -159,7 +159,7 @@ class _Places:
             found.append((None, -1.0))  # a gap to the ground
         return found
 
-    def arm(self, place: Place) -> Array:
+    def arm(self, place: BodyVector) -> Array:
         """R (x − centre) of a point, or a direction, (k, d)."""
         i, port = find_port(place.port, self._m.bodies)
         body, u = list(self._m.bodies.values())[i], self._motion.u[:, self._start[i] : self._start[i + 1]]
@@ -172,7 +172,7 @@ class _Places:
                 local = local + np.einsum("ts,sij,j->ti", (port.rotation @ u.T).T, cross(self._dim), n)
         return np.einsum("tij,tj->ti", self._motion.R[:, i], local)
 
-    def point(self, place: Place) -> Array:
+    def point(self, place: BodyVector) -> Array:
         """World position of a point, (k, d)."""
         return self._motion.r[:, self.body(place.port)] + self.arm(place)
 
@@ -188,7 +188,7 @@ class _Places:
         """V·W, (k,)."""
         return np.einsum("td,td->t", self.vector(product.first), self.vector(product.second))
 
-    def end(self, place: Place | None, vector: Vector) -> Array:
+    def end(self, place: BodyVector | None, vector: Vector) -> Array:
         """Where a point force acts; on the ground at the other end of the gap."""
         if place is not None:
             return self.point(place)
@@ -198,16 +198,16 @@ class _Places:
     def origin(self, connection: Connection, port: PortName) -> Array:
         """The point about which torques are taken, (k, d): the port, or the ground where the joint is fixed to it."""
         if not isinstance(port, Ground):
-            return self.point(Place(port))
+            return self.point(BodyVector(port))
         if port.position is not None:
             return np.broadcast_to(np.array(port.position), (len(self._motion.times), self._dim)).copy()
         first = connection.ports[0]
         assert isinstance(first, str)
-        return self.point(Place(first))
+        return self.point(BodyVector(first))
 
     def section(self, port: PortName) -> Array:
         """Axes of the section at a port, (k, d, d), orthonormal to first order in u."""
         if isinstance(port, Ground):
             return np.broadcast_to(np.eye(self._dim), (len(self._motion.times), self._dim, self._dim))
-        axes = [self.arm(Place(port, tuple(e))) for e in np.eye(self._dim)]
+        axes = [self.arm(BodyVector(port, tuple(e))) for e in np.eye(self._dim)]
         return np.stack(axes, axis=-1)
