@@ -1,7 +1,6 @@
-"""Elements of circuits: what stands between nodes, and its law.
+"""Elements of circuits between nodes, and their laws.
 
-The voltage of an element is v = e_plus − e_minus, its current i flows from plus to minus through it, and v i is the
-power that it takes. Sources are the other way round: they deliver.
+The voltage is v = e_plus − e_minus, the current i flows from plus to minus, v i is the power taken; sources deliver.
 """
 
 from __future__ import annotations
@@ -69,10 +68,10 @@ class Energy:
             return self.capacity * effort
         if self.slope(0.0) == effort:
             return 0.0
-        width = self.scale
+        width, excess = self.scale, lambda s: self.slope(s) - effort
         for _ in range(WIDEST):
-            if (self.slope(-width) - effort) * (self.slope(width) - effort) <= 0.0:
-                return float(brentq(lambda s: self.slope(s) - effort, -width, width, xtol=1e-15 * self.scale))
+            if excess(-width) * excess(width) <= 0.0:
+                return float(brentq(excess, -width, width, xtol=1e-15 * self.scale))
             width *= 2.0
         raise ValueError(f"no state within {width:.1e} has the voltage or current {effort:.6g}")
 
