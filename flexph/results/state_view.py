@@ -51,6 +51,8 @@ class MotionByName:
     For one state, arrays without the leading axis k that results of runs have: ``self[part]`` is (…, n).
     """
 
+    __slots__ = ()
+
     mechanism: Model
 
     def __getitem__(self, part: str) -> Array:

@@ -6,6 +6,7 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, LinearPHDAE, connect, hinge, integrate, spherical
+from flexph.integration.methods import DiscreteGradient, Exact, Gauss, Radau
 from flexph.integration.times.events import Event
 from flexph.results.state_view import MechanismView, StateView
 
@@ -75,7 +76,7 @@ def test_names_that_there_are_not(run):
             read()
 
 
-@pytest.mark.parametrize("method", ["exact", "midpoint"])
+@pytest.mark.parametrize("method", [Exact(), Gauss(2)], ids=["exact", "midpoint"])
 def test_events_of_mechanisms_are_given_names(method):
     mechanism, pose, guess = planar()
     start = mechanism.consistent_state(mechanism.assemble(pose, guess=guess))
@@ -95,14 +96,17 @@ def test_events_of_mechanisms_are_given_names(method):
     assert MechanismView(mechanism, low).position("bob.point")[1] == pytest.approx(-0.1, abs=1e-12)
 
 
-@pytest.mark.parametrize("options", [{}, {"tolerance": 1e-6}, {"method": "radau"}], ids=["steps", "control", "radau"])
-def test_events_of_general_systems_are_given_names(options):
-    if "method" in options:
+METHODS = {"steps": DiscreteGradient(), "control": DiscreteGradient(tolerance=1e-6), "radau": Radau()}
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_events_of_general_systems_are_given_names(method):
+    if isinstance(method, Radau):
         pytest.importorskip("scipy_dae")
     parts = {"q": slice(0, 1), "v": slice(1, 2)}
     system = LinearPHDAE(E=np.eye(2), J=np.array([[0.0, 1.0], [-1.0, 0.0]]), parts=parts)
     events = {"by name": lambda t, state: state["q"], "by place": lambda t, x: x[0]}
-    run = integrate(system, (1.0, 0.0), np.linspace(0.0, 7.0, 71), events=events, progress=False, **options)
+    run = integrate(system, (1.0, 0.0), np.linspace(0.0, 7.0, 71), method=method, events=events, progress=False)
     np.testing.assert_array_equal(run.events["by name"].times, run.events["by place"].times)
     assert len(run.events["by name"].times) == 2
     state = run.at(7.0)

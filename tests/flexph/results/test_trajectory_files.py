@@ -9,7 +9,8 @@ from four_particles import START, four_particles
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import DiscreteGradient, Event, LinearPHDAE, Radau, Trajectory, integrate
+from flexph import DiscreteGradient, Event, Ledger, LinearPHDAE, Radau, Trajectory, integrate
+from flexph.export.tables import write_ledger
 
 GRID = np.linspace(0.0, 0.4, 9)
 
@@ -125,3 +126,18 @@ def test_a_damaged_file_is_refused(tmp_path):
             spoil(file)
         with pytest.raises(ValueError, match=message):
             Trajectory.load(path, oscillator())
+
+
+def test_the_ledger_has_one_part_and_is_a_table(tmp_path):
+    found = integrate(oscillator(), (1.0, 0.0), GRID, inputs={"push": 0.3}, progress=False)
+    ledger = found.balance
+    assert isinstance(ledger, Ledger) and ledger is found.ledger
+    assert list(ledger.energy) == list(ledger.dissipation) == ["system"] and not ledger.joint_work
+    np.testing.assert_array_equal(ledger.total_energy, ledger.energy["system"])
+    np.testing.assert_array_equal(ledger.total_work, ledger.work["push"])
+    path = write_ledger(tmp_path / "ledger.csv", found)
+    header, *rows = path.read_text(encoding="utf-8").splitlines()
+    energies = ["t_s", "total energy [J]", "system [J]"]
+    flows = ["work of push [J]", "dissipated in system [J]", "balance residual [J]", "Newton iterations"]
+    assert header.split(",") == energies + flows
+    assert len(rows) == len(GRID) - 1 and float(rows[-1].split(",")[1]) == ledger.total_energy[-1]
