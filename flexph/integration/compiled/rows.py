@@ -11,7 +11,7 @@ LARGEST = 4_000_000
 """Numbers that a piece may hold."""
 
 
-class Kept:
+class BookedRows:
     """Rows of a run: the start, one for each saved step, and the one under way where steps are booked between."""
 
     def __init__(self, widths: tuple[int, ...], state: Array, energy: Array) -> None:

@@ -18,7 +18,7 @@ from ...numerics.arrays import Array
 from ...results.ledger import make_ledger
 from ...results.solution import Solution
 from ..compiled.loops.steps import Parts, Rows, Table
-from ..compiled.rows import LARGEST, Kept
+from ..compiled.rows import LARGEST, BookedRows
 from ..compiled.stepper import Stepper
 from .advance import Place
 from .step import Single, Station, Step
@@ -74,7 +74,7 @@ class CompiledRun:
         self.stepper = Stepper(mechanism, method.accounts, self.parts)
         self.stepper.put(self.start.place.c, self.start.memory, self.start.place.defect)
         self.start = self.start._replace(energy=self.stepper.memory.carried_energy.copy())  # to the bits of the rows
-        self.rows = Kept(self.stepper.widths, self.start.x, self.start.energy)
+        self.rows = BookedRows(self.stepper.widths, self.start.x, self.start.energy)
         self.times, self.middles = [np.array([start.time])], [np.zeros(0)]
         self.steps = 0
         self.time = self.middle = start.time

@@ -17,13 +17,7 @@ from ..memory.simd import brief, get, put, take
 from .band import factor as factor_band
 from .band import solve as solve_band
 from .band import solve_many
-from .couplings import (
-    add_constraints,
-    add_products,
-    add_rolling,
-    add_springs,
-    differentiate_vectors,
-)
+from .couplings import add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
 from .jacobian import add, add_flexible, add_rigid, turn_bodies
 from .turned_forces import add_turned_forces
 
@@ -184,8 +178,7 @@ def _subtract(m: Memory, axes: tuple[int, ...], b: int, row: int, values: Array)
 def _reduce(m: Memory, axes: tuple[int, ...], b: int) -> None:
     """Solve for the inner coordinates of a body with the border held, and move the rest to the border."""
     brief()
-    x = m.system_x
-    y = m.system_y
+    x, y = m.system_x, m.system_y
     d = len(axes)
     first, last = int64(m.inertia_first[b]), int64(m.inertia_first[b + 1])
     if first == last:
@@ -238,8 +231,7 @@ def _move_on(m: Memory, axes: tuple[int, ...], b: int, inner: Array) -> None:
 def _expand(m: Memory, axes: tuple[int, ...], b: int) -> None:
     """The flexible coordinates of a body from the border."""
     brief()
-    x = m.system_x
-    y = m.system_y
+    x, y = m.system_x, m.system_y
     d = len(axes)
     s = 1 if d == 2 else 3
     first, masters = int64(m.inertia_first[b]), m.border_masters[b + 1] - m.border_masters[b]

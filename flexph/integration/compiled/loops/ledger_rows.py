@@ -5,10 +5,9 @@ from __future__ import annotations
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from .motion import mean_shapes
+from .motion import mean_shapes, mean_speeds, node_speed, product_rate
 from .relations import force
 from .rolling import gain, world_spin
-from .speeds import mean_speeds, node_speed, product_rate
 
 
 @kernel

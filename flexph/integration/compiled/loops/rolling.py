@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from .speeds import mean_speeds, product_rate
+from .motion import mean_speeds, product_rate
 
 
 @kernel

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ....kernels.tolerances import APART, WILD, WOVEN
 from ....numerics.arrays import Array
 from ..memory.data import Index
 from ..memory.kernel import entry, kernel, part
 from ..memory.memory import Memory
-from ..memory.simd import brief, get, put
+from ..memory.simd import brief, get
 from .arrow import solve_border
+from .history import guess, remember
 from .ledger_rows import energies, flows, velocity_defect
 from .motion import copy, copy_field, derive, derive_momenta
 from .newton import newton
@@ -95,7 +95,7 @@ def _substep(
     h = table.times[k + 1] - table.times[k]
     first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
     before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
-    _guess(m, axes, h, known)
+    guess(m, axes, h, known)
     iterations = newton(m, axes, h, before, after, offset, table.inputs[k if table.inputs.shape[0] > 1 else 0])
     if iterations < 0 or generates(m, h):
         return False
@@ -105,7 +105,7 @@ def _substep(
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
     velocity_defect(m, axes, after, own_coefficient, own_offset)
     _book(m, h, iterations, after, offset, share, weight)
-    _remember(m, h, known)
+    remember(m, h, known)
     return True
 
 
@@ -133,91 +133,6 @@ def _close(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
     copy(m.carried_step_stage, rows.stage[row])
     copy(m.carried_step_multipliers, rows.multipliers[row])
     _store(m, axes, rows.state[row])
-
-
-@kernel
-def _guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
-    """Mean velocities foreseen from the last steps (see single.foreseen), or the present ones; the last multipliers."""
-    velocities, now = m.x_velocities, m.at_velocities
-    if not (known == WOVEN and _foresee_to_and_fro(m.carried_memory, h, m.carried_extrapolation, velocities)):
-        near, other, slope = _nearest(m.carried_memory, h, known)
-        for i in range(velocities.size):
-            velocities[i] = (
-                m.carried_memory[near, i] + slope * (m.carried_memory[near, i] - m.carried_memory[other, i])
-                if near >= 0
-                else now[i]
-            )
-    for i in range(m.x_lam.size):
-        m.x_lam[i] = m.carried_memory[WOVEN - 1, velocities.size + i] if known > 0 else 0.0
-
-
-@kernel
-def _foresee_to_and_fro(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
-    """See single.foreseen_to_and_fro; False where two rows are too alike."""
-    end, turned, sign, last = -0.5, -0.5, 1.0, memory.shape[1] - 1
-    for k in range(WOVEN):
-        share = memory[WOVEN - 1 - k, last] / h
-        turn, sign = 1.0 / share, -sign
-        away = end - 0.5 * share
-        basis[0, k], basis[1, k], basis[2, k] = 1.0, away, away * away
-        basis[3, k], basis[4, k] = sign * turn, sign * turn * (turned - 0.5 * turn)
-        end, turned = end - share, turned - turn
-    basis[:, WOVEN] = 0.0
-    basis[0, WOVEN] = basis[3, WOVEN] = 1.0
-    _eliminate(basis)
-    for k in range(WOVEN):
-        if not abs(basis[k, WOVEN]) <= WILD:
-            return False
-    velocities[:] = 0.0
-    for k in range(WOVEN):
-        weight, row = basis[k, WOVEN], memory[WOVEN - 1 - k]
-        for i in range(velocities.size):
-            velocities[i] += weight * row[i]
-    return True
-
-
-@kernel
-def _eliminate(A: Array) -> None:
-    """Gauss and Jordan with pivoting: the last column becomes the solution."""
-    n = A.shape[0]
-    for k in range(n):
-        p = k
-        for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[p, k]):
-                p = i
-        if p != k:
-            for j in range(k, n + 1):
-                A[k, j], A[p, j] = A[p, j], A[k, j]
-        inverse = 1.0 / A[k, k]
-        for j in range(k + 1, n + 1):
-            A[k, j] *= inverse
-        for i in range(n):
-            if i != k:
-                for j in range(k + 1, n + 1):
-                    A[i, j] -= A[i, k] * A[k, j]
-
-
-@kernel
-def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
-    """The two rows of the memory that say where the velocity leads, −1 where there are none, and the slope between."""
-    width = memory.shape[1]
-    if known < 2:
-        return -1, -1, 0.0
-    near, other, to_near, to_other, end = -1, -1, 0.0, 0.0, 0.0
-    for k in range(WOVEN - 1, WOVEN - known - 1, -1):
-        away = end - 0.5 * memory[k, width - 1] - 0.5 * h
-        end -= memory[k, width - 1]
-        if near < 0 or abs(away) < abs(to_near):
-            near, to_near = k, away
-    end = 0.0
-    for k in range(WOVEN - 1, WOVEN - known - 1, -1):
-        away = end - 0.5 * memory[k, width - 1] - 0.5 * h
-        end -= memory[k, width - 1]
-        if abs(away - to_near) >= APART * abs(h) and (other < 0 or abs(away) < abs(to_other)):
-            other, to_other = k, away
-    if other < 0:
-        return near, near, 0.0
-    return near, other, to_near / (to_other - to_near)
 
 
 @entry
@@ -296,18 +211,6 @@ def _close_gaps(m: Memory) -> None:
         m.system_x[m.border_l[i]] = 0.5 * (m.carried_new_defect[i] - m.carried_defect[i])
         m.carried_defect[i] = m.carried_new_defect[i]
     solve_border(m)
-
-
-@kernel
-def _remember(m: Memory, h: float, known: int) -> None:
-    """A row of memory for the step: mean velocities, multipliers, velocity defect, length."""
-    width = m.carried_memory.shape[1]
-    for i in range(max(WOVEN - known, 1) * width, m.carried_memory.size):
-        put(m.carried_memory, i - width, get(m.carried_memory, i))
-    row = m.carried_memory[WOVEN - 1]
-    copy(m.x, row)
-    copy(m.carried_defect, row[m.x.size :])
-    row[width - 1] = h
 
 
 @kernel
