@@ -1,4 +1,4 @@
-"""TODO."""
+"""Section maps of plates: forces and moments through named lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""When the iteration of a step has converged or stalled, in NumPy and in compiled loops."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Mechanism(Model):
         """
         if not isinstance(pose, Pose):
             raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
-        return consistent_state(self, pose, velocities or {}, elastic, time)
+        return consistent_state(self, pose, velocities or {}, elastic=elastic, time=time)
 
     def equilibrium(
         self,
@@ -112,7 +112,7 @@ class Mechanism(Model):
         """
         if not isinstance(pose, Pose):
             raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
-        return equilibrium(self, pose, inputs or {}, spin, about, time, redundant)
+        return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
 
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
         """Small motions about rest: of an unloaded pose ([flex] eq. (45)), or of an equilibrium under load.
@@ -163,7 +163,7 @@ class Mechanism(Model):
                 "this state has no joint forces yet: they come with mechanism.equilibrium(...), with runs "
                 "(solution.reaction, solution.final), and with mechanism.consistent_multipliers(state)"
             )
-        return reaction_of_state(self, state, joint, on, frame)
+        return reaction_of_state(self, state, joint, on=on, frame=frame)
 
     def consistent_multipliers(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> State:
         """The state with the joint forces of its motion: the multipliers that keep the rates of all constraints.

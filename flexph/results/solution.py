@@ -96,7 +96,7 @@ class Solution(MotionByName, Result):
         Of second order: the multipliers, and the place of the bodies half a step before each saved time.
         """
         table = TimeTable(self.mechanism, self.anchors)
-        return reaction(self.mechanism, self._middles(), self.multipliers, table, joint, on, frame)
+        return reaction(self.mechanism, self._middles(), self.multipliers, table, joint=joint, on=on, frame=frame)
 
     def _middles(self) -> Motion:
         """Placements in the middle of the steps that end at the saved times, extrapolated from their ends."""

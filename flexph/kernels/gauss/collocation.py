@@ -116,11 +116,8 @@ class Collocation(Memo):
         pushed = self._pushed(inverse, x.du)
         arm = self._arms(transport, d.arm, h, pushed)
         arm_rate = sweep(turning, arm) + pushed
-        vector, vector_rate = (
-            a.incidence @ (a.node_moves[:, None] * centre.take(a.node_body, axis=1) + lever)
-            for centre, lever in ((self._value(c.r, h, x.v), arm), (x.v, arm_rate))
-        )
-        vector += a.vector_fixed
+        vector = self._vectors(self._value(c.r, h, x.v), arm) + a.vector_fixed
+        vector_rate = self._vectors(x.v, arm_rate)
         product_rate = product_changes(a, vector_rate, vector)
         product = self._value(d.product, h, product_rate)
         on_product = np.vecmat(x.lam, self.weights(given.coefficient, product))
@@ -130,9 +127,7 @@ class Collocation(Memo):
         loads = self._loads(arm, given.inputs)
         node_force = self._node_forces(on_product, vector, loads)
         torque = self._torques(x.lam, arm, node_force, loads)
-        stretch = x.du @ a.slopes.T
-        slope = self._value(d.slope, h, stretch)
-        stress_rate = x.du @ a.rise.T + (slope * stretch) @ a.bend.T
+        slope, stress_rate = self._strained(d.slope, h, x.du)
         Pdu = (x.du @ a.stack.T).reshape(len(x.du), *d.Pu.shape)
         omega = turned_spins(inverse, x.spin)
         u, Pu = self._value(c.u, h, x.du), self._value(d.Pu, h, Pdu)
@@ -165,6 +160,17 @@ class Collocation(Memo):
             loads=loads,
             end=self._end(at, x, (R, omega, stress_rate), springs),
         )
+
+    def _strained(self, start: Array, h: float, du: Array) -> tuple[Array, Array]:
+        """Slopes of the bodies and rates of their stresses."""
+        a, stretch = self.arrays, du @ self.arrays.slopes.T
+        slope = self._value(start, h, stretch)
+        return slope, du @ a.rise.T + (slope * stretch) @ a.bend.T
+
+    def _vectors(self, centre: Array, lever: Array) -> Array:
+        """Vectors between nodes, from the centres of mass of their bodies and their arms, or the rates of both."""
+        a = self.arrays
+        return a.incidence @ (a.node_moves[:, None] * centre.take(a.node_body, axis=1) + lever)
 
     def _loads(self, arm: Array, inputs: Array) -> Array:
         """Inputs in world axes at each node of the tableau."""

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Constraints of a mechanism at a configuration: gaps, rates, admissible velocities, and checks of states."""
 
 from __future__ import annotations
 
@@ -25,12 +25,6 @@ from ...numerics.rotations import finite_rotation, skew, spin_map
 from .placement import Motion, read_motion
 from .state import State, configuration
 from .time_table import Anchors, TimeTable, spring_values
-
-if TYPE_CHECKING:
-    from .model import Model
-
-if TYPE_CHECKING:
-    from .model import Model
 
 if TYPE_CHECKING:
     from .model import Model
@@ -73,11 +67,11 @@ REGULAR = 1e-4
 
 
 def move_with(
-    mechanism: Model, c: Configuration, table: TimeTable, time: float, velocities: Mapping[str, Motion]
+    mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
 ) -> Configuration:
     """The configuration with the admissible velocities nearest to those given by body."""
     wanted, given = _wanted(mechanism, c, velocities)
-    return with_velocities(mechanism, c, project(mechanism, c, table, time, wanted, given))
+    return with_velocities(mechanism, c, project(mechanism, c, wanted, given, table=table, time=time))
 
 
 def _wanted(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
@@ -142,7 +136,7 @@ def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Arra
     return constraint_sums(a, product, coefficient, offset) + squares(a, product, offset.size)
 
 
-def project(mechanism: Model, c: Configuration, table: TimeTable, time: float, wanted: Array, given: Array) -> Array:
+def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, table: TimeTable, time: float) -> Array:
     """Velocities nearest to the wanted ones in kinetic energy with G v = b; deformation rates only if need be.
 
     Those ``given`` are kept where the constraints allow it, and otherwise take part like the others.
@@ -221,11 +215,12 @@ def check_consistent(
         return Checked(sparse.csr_array((0, mechanism.layout.velocities)), c, d)
     coefficient, offset = table.at(state.time)
     gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
-    _report(mechanism, "position", gap, sizes, state.time, "m")
+    _report(mechanism, gap, sizes, what="position", time=state.time, unit="m")
     G, b = _rates_at(mechanism, (c, d), table, state.time)
     v = velocities_of(mechanism, c)
     if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
-        _report(mechanism, "velocity", G @ v - b, _rate_scale(a, G, v, b, sizes) * sizes, state.time, "m/s")
+        size = _rate_scale(a, G, v, b, sizes) * sizes
+        _report(mechanism, G @ v - b, size, what="velocity", time=state.time, unit="m/s")
     return Checked(G, c, d)
 
 
@@ -304,7 +299,7 @@ def _unit_of(mechanism: Model, row: int, unit: str) -> str:
     return unit.replace("m", "rad", 1) if rows[row].unit == "N m" else unit
 
 
-def _report(mechanism: Model, what: str, defect: Array, size: Array, time: float, unit: str) -> None:
+def _report(mechanism: Model, defect: Array, size: Array, *, what: str, time: float, unit: str) -> None:
     excess = np.abs(defect) - 1e2 * CONSISTENT * size
     worst = int(np.argmax(excess))
     if excess[worst] > 0.0:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def consistent_state(
-    mechanism: Model, pose: Pose, velocities: Mapping[str, Motion], elastic: str, time: float
+    mechanism: Model, pose: Pose, velocities: Mapping[str, Motion], *, elastic: str, time: float
 ) -> State:
     """See :meth:`flexph.Mechanism.consistent_state`."""
     from ..model.range_of_validity import warn_of_range
@@ -29,8 +29,8 @@ def consistent_state(
     table = TimeTable(mechanism, pose.anchors)
     c = at_rest(mechanism, pose.centres, pose.rotations)
     if elastic == "quasi_static":
-        c = deform(mechanism, c, table, time, velocities)
-    c = move_with(mechanism, c, table, time, velocities)
+        c = deform(mechanism, c, velocities, table=table, time=time)
+    c = move_with(mechanism, c, velocities, table=table, time=time)
     c = c._replace(spring=spring_forces(mechanism, c, pose.anchors)[mechanism.network.arrays.springs.state >= 0])
     state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors)
     check_consistent(mechanism, state, table=table)

@@ -38,7 +38,7 @@ FEW = 400
 
 
 def deform(
-    mechanism: Model, c: Configuration, table: TimeTable, time: float, velocities: Mapping[str, Motion]
+    mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
 ) -> Configuration:
     """The nearest pose with u, σ that balance the inertia forces at u̇ = ü = 0 and keep the joints closed.
 
@@ -54,7 +54,7 @@ def deform(
     size = float(np.abs(mechanism.network.arrays.node_position).max(initial=1e-300))
 
     def corrected(c: Configuration) -> tuple[Configuration, float]:
-        c = move_with(mechanism, c, table, time, velocities)
+        c = move_with(mechanism, c, velocities, table=table, time=time)
         step = _correction(mechanism, c, table, time)
         return _moved(mechanism, c, step), float(np.abs(step).max(initial=0.0)) / size
 
@@ -64,7 +64,7 @@ def deform(
             f"the quasi-static start did not settle (last change {end.defect * size:.1e} m): the motion is too "
             "fast for the stiffness; start undeformed"
         )
-    return _close(mechanism, move_with(mechanism, end.value, table, time, velocities), table, time)
+    return _close(mechanism, move_with(mechanism, end.value, velocities, table=table, time=time), table, time)
 
 
 def _moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:

@@ -44,11 +44,12 @@ class Motion(NamedTuple):
     u: Array
 
 
-def reaction_of_state(mechanism: Model, state: State, joint: str, on: str, frame: str) -> Reaction:
+def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, frame: str) -> Reaction:
     """See :meth:`flexph.Mechanism.reaction`."""
     c = configuration(mechanism, state.x)
     motion = Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
-    return reaction(mechanism, motion, state.multipliers[None], TimeTable(mechanism, state.anchors), joint, on, frame)
+    table = TimeTable(mechanism, state.anchors)
+    return reaction(mechanism, motion, state.multipliers[None], table, joint=joint, on=on, frame=frame)
 
 
 def position_of(mechanism: Model, state: State, port: str) -> Array:
@@ -59,7 +60,7 @@ def position_of(mechanism: Model, state: State, port: str) -> Array:
 
 
 def reaction(
-    mechanism: Model, motion: Motion, multipliers: Array, table: TimeTable, joint: str, on: str, frame: str
+    mechanism: Model, motion: Motion, multipliers: Array, table: TimeTable, *, joint: str, on: str, frame: str
 ) -> Reaction:
     """The wrench of a joint along a motion.
 

@@ -95,6 +95,7 @@ def equilibrium(
     mechanism: Model,
     pose: Pose,
     inputs: Mapping[str, Input],
+    *,
     spin: Any,
     about: Any,
     time: float,
