@@ -160,10 +160,10 @@ class Conditions:
         differential = np.abs(s.V1.T) @ self.size
         fastest = float((rate / np.where(differential > 0.0, differential, np.inf)).max(initial=0.0))
         size = np.maximum(size, AT_LEAST * fastest * (slopes @ differential))
-        made = np.abs(h) / np.where(size > 0.0, size, 1.0)
+        defects = np.abs(h) / np.where(size > 0.0, size, 1.0)
         # states at rest without forces: rates of the size of round-off are none, as of bodies that fall together
         noise = 1e-14 * (np.abs(self.N.T) @ (np.abs(s.U2.T) @ terms) + slopes @ rate)
-        return np.where(np.abs(h) <= noise, 0.0, made)
+        return np.where(np.abs(h) <= noise, 0.0, defects)
 
     def _terms(self, x: Array, least: float = 0.0) -> Array:
         """|J − R||z| + |B − P||u| (n,), how large the terms of each equation are.
@@ -174,8 +174,8 @@ class Conditions:
         system = self.equations.system
         z, u = system.z(x), np.abs(self.equations.forcing.at(self.time))
         floor = np.maximum(np.abs(system.z(x + AT_LEAST * self.size) - z), least * np.abs(z).max(initial=0.0))
-        made: Array = abs(system.J(x) - system.R(x)) @ np.maximum(np.abs(z), floor)
-        return made + abs(system.port_matrices(x).of_inputs) @ u
+        terms: Array = abs(system.J(x) - system.R(x)) @ np.maximum(np.abs(z), floor)
+        return terms + abs(system.port_matrices(x).of_inputs) @ u
 
     def with_algebraic(self, x: Array) -> Array:
         """The state with algebraic states that solve (Qᵀg, h) = 0 by Newton's method."""
@@ -235,8 +235,8 @@ def _nearest(function: Callable[[Array], Array], unknowns: int) -> Array:
         scale = np.where(largest > 0.0, largest, 1.0)  # what nothing moves stays as it is
         first = iteration < ITERATIONS
         target = -here if first else matrix @ y - here
-        found = np.linalg.lstsq(matrix / scale, target / scale[:, 0], rcond=1e-11)[0]
-        change = found if first else found - y
+        solution = np.linalg.lstsq(matrix / scale, target / scale[:, 0], rcond=1e-11)[0]
+        change = solution if first else solution - y
         solved = float(np.abs(here / scale[:, 0]).max(initial=0.0)) <= 1e-13
         if first or (solved and np.linalg.norm(y) <= np.linalg.norm(best)):
             best = y

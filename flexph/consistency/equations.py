@@ -52,9 +52,9 @@ class Equations:
         """(J − R)z + (B − P) u."""
         system = self.system
         z = system.z(x)
-        made: Array = system.J(x) @ z - system.R(x) @ z
+        flow: Array = system.J(x) @ z - system.R(x) @ z
         u = self.forcing.at(t)
-        return made + system.port_matrices(x).flow(u) if u.any() else made
+        return flow + system.port_matrices(x).flow(u) if u.any() else flow
 
     def residual(self, t: float, x: Array, rate: Array) -> Array:
         """E(x)ẋ − (J − R)z − B u."""
@@ -105,10 +105,10 @@ class Equations:
         """u̇ at a time, by differences within the span, of those inputs that reach algebraic equations."""
         of_inputs = dense(self.system.port_matrices(self.system.sample).of_inputs)
         columns = np.flatnonzero(np.abs(self.split.U2.T @ of_inputs).max(axis=0, initial=0))
-        made = np.zeros(self.system.inputs_size)
+        rates = np.zeros(self.system.inputs_size)
         for k in columns:
-            made[k] = slope(partial(self._input, int(k)), t, self.span, OF_START)
-        return made
+            rates[k] = slope(partial(self._input, int(k)), t, self.span, OF_START)
+        return rates
 
     def _input(self, k: int, t: float) -> float:
         return float(self.forcing.at(t)[k])
@@ -136,12 +136,12 @@ def slope(function: Callable[[float], Any], t: float, span: tuple[float, float],
     window, last, best = min(0.1, 0.25 * length), float("inf"), (float("inf"), 0.0)
     for _ in range(WINDOWS):
         values = np.array([float(function(t + side * window * c)) for c in _POINTS])
-        found = side * float(END_SLOPE @ values) / window
-        gap = abs(found - last) / max(abs(found), float(max(values.max(), -values.min())) * 1e-3 / window, 1e-300)
-        best = min(best, (gap, found))
+        rate = side * float(END_SLOPE @ values) / window
+        gap = abs(rate - last) / max(abs(rate), float(max(values.max(), -values.min())) * 1e-3 / window, 1e-300)
+        best = min(best, (gap, rate))
         if gap < 1e-11:
             break
-        window, last = 0.25 * window, found
+        window, last = 0.25 * window, rate
     if not best[0] < accuracy:
         raise ValueError(f"an input of algebraic equations has no derivative at t = {t} s (error {best[0]:.1e})")
     return best[1]
@@ -174,23 +174,23 @@ def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
     Such a state says nothing about its own size: it has that of what balances the other terms of its equations, or,
     where these are round-off too, of the others in its part.
     """
-    balance, made = balances(system, x, size), size.copy()
+    balance, raised = balances(system, x, size), size.copy()
     algebraic = np.flatnonzero(~dense(system.E(x)).any(axis=0))
     lost = algebraic[np.maximum(np.abs(x), size)[algebraic] <= ALMOST_NOTHING * balance[algebraic]]
-    made[lost] = OF_BALANCE * balance[lost]
+    raised[lost] = OF_BALANCE * balance[lost]
     for part in system.parts.values():
         own = algebraic[np.isin(algebraic, np.arange(x.size)[part])]
-        largest = float(made[own].max(initial=0.0))
-        made[own[made[own] <= ALMOST_NOTHING * largest]] = largest
-    return made
+        largest = float(raised[own].max(initial=0.0))
+        raised[own[raised[own] <= ALMOST_NOTHING * largest]] = largest
+    return raised
 
 
 def balances(system: PHDAE, x: Array, size: Array) -> Array:
     """How large algebraic states are that balance the other terms of their equations, (n,); zero for the others."""
-    E, made = dense(system.E(x)), np.zeros(x.size)
+    E, balance = dense(system.E(x)), np.zeros(x.size)
     algebraic, whole = np.flatnonzero(~E.any(axis=0)), OF_BALANCE * float(np.abs(x).max(initial=0.0))
     if not algebraic.size or whole == 0.0:
-        return made
+        return balance
     z, flow = system.z(x), dense(system.J(x)) - dense(system.R(x))
     terms, columns = np.abs(flow) @ np.abs(z), np.empty((x.size, algebraic.size))
     for i, k in enumerate(algebraic):
@@ -198,8 +198,8 @@ def balances(system: PHDAE, x: Array, size: Array) -> Array:
         difference = np.abs(changed - flow @ z)
         columns[:, i] = np.where(difference > LOST * terms, difference, 0.0) / length
     others = np.maximum(terms[:, None] - columns * np.abs(x[algebraic]), 0.0)
-    made[algebraic] = balancing(columns, others, np.asarray(E.any(axis=1)))
-    return made
+    balance[algebraic] = balancing(columns, others, np.asarray(E.any(axis=1)))
+    return balance
 
 
 def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, Array]:
@@ -230,12 +230,12 @@ def balancing(columns: Array, terms: Array, differential: Array) -> Array:
 
 def _stiffness(system: PHDAE, x: Array, size: Array) -> Array:
     """∂²H/∂x_i² where it is positive and more than round-off or what is left of a term of higher degree, else 0."""
-    here, made = system.E(x).T @ system.z(x), np.zeros(x.size)
+    here, stiffness = system.E(x).T @ system.z(x), np.zeros(x.size)
     for i in range(x.size):
         moved = x.copy()
         moved[i] += CENTRAL * size[i]
-        made[i] = float((system.E(moved).T @ system.z(moved) - here)[i]) / (moved[i] - x[i])
-    made[made * size <= 1e3 * FORWARD * np.abs(here)] = 0.0
+        stiffness[i] = float((system.E(moved).T @ system.z(moved) - here)[i]) / (moved[i] - x[i])
+    stiffness[stiffness * size <= 1e3 * FORWARD * np.abs(here)] = 0.0
     for part in system.parts.values():
-        made[part][made[part] < 1e-6 * made[part].max(initial=0.0)] = 0.0
-    return made
+        stiffness[part][stiffness[part] < 1e-6 * stiffness[part].max(initial=0.0)] = 0.0
+    return stiffness

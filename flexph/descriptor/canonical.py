@@ -52,13 +52,13 @@ def canonical_form(
     start = form.psi(system.sample)
     p, r, n = form.p, form.decomposition.rank, system.size
     parts = {"x1": slice(0, p), "x2": slice(p, p + n - r), "theta": slice(p + n - r, n)}
-    made = transform(system, form.phi, form.slope, form.frame, sample=start, parts=parts)
+    transformed = transform(system, form.phi, form.slope, form.frame, sample=start, parts=parts)
     E = ParametrizedDescriptor((p, n - r, r - p), form.coupling)
 
     def costate(x: Array) -> Array:
-        return np.concatenate([made.z(x)[: p + n - r], np.zeros(r - p)])
+        return np.concatenate([transformed.z(x)[: p + n - r], np.zeros(r - p)])
 
-    return CanonicalForm(replace(made, E=E, z=costate, means={}), form.phi, form.psi)
+    return CanonicalForm(replace(transformed, E=E, z=costate, means={}), form.phi, form.psi)
 
 
 class _Local(NamedTuple):
@@ -188,8 +188,8 @@ class _Form(Memo):
     @once
     def _local(self) -> Callable[[Array], _Local]:
         """What belongs to a state x̃; iterations ask for all of it at the same one."""
-        found = lru_cache(maxsize=8)(lambda key: self._made(np.frombuffer(key)))
-        return lambda x: found(np.ascontiguousarray(x, dtype=float).tobytes())
+        local = lru_cache(maxsize=8)(lambda key: self._made(np.frombuffer(key)))
+        return lambda x: local(np.ascontiguousarray(x, dtype=float).tobytes())
 
     def _made(self, x: Array) -> _Local:
         """With ``Q T Dφ = [K₁, K₂, K₃]``: E₃₂ = K₃⁻¹K₂, and Uᵀ has the rows ℓU₀₁ᵀ, those that E annihilates, and

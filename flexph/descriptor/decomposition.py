@@ -46,8 +46,8 @@ class Decomposition(Memo):
     @once
     def first(self) -> tuple[Array, Array]:
         """U₀ (m, m) and V₀ (n, n), orthogonal: ranges of E(x₀) and E(x₀)ᵀ, then their complements."""
-        found = self._subspaces
-        return np.hstack([found.range, found.left_null]), np.hstack([found.rows, found.null])
+        spaces = self._subspaces
+        return np.hstack([spaces.range, spaces.left_null]), np.hstack([spaces.rows, spaces.null])
 
     @once
     def _subspaces(self) -> Subspaces:
@@ -76,8 +76,8 @@ class Decomposition(Memo):
 
     def at(self, x: Array) -> tuple[Array, Array, Array]:
         """U (m, m), Σ (r, r), V (n, n) at a state. Raises ValueError as :meth:`blocks`."""
-        (left, right), found, r = self.first, self.blocks(x), self.rank
-        below, beside = _quotients(found)
+        (left, right), blocks, r = self.first, self.blocks(x), self.rank
+        below, beside = _quotients(blocks)
         U = _orthogonal(left @ _lower(below, r))  # Ũᵀ = [[1, 0], [−E₂₁E₁₁⁻¹, 1]] U₀ᵀ
         V = _orthogonal(right @ _lower(beside.T, r))
         return U, U[:, :r].T @ dense(self.matrix(x)) @ V[:, :r], V
@@ -114,9 +114,9 @@ class Echelon(Memo):
         first = rows[:, : d.rank]
         if d.rank and rank_of(first) < d.rank:
             raise ValueError(f"the first columns of E are dependent at x = {x}: it is too far from the reference")
-        made = U.copy()
-        made[:, : d.rank] = np.linalg.solve(first, U[:, : d.rank].T).T  # U diag(Ê₁₁⁻ᵀ, 1)
-        return made, np.linalg.solve(first, rows[:, d.rank :])
+        left = U.copy()
+        left[:, : d.rank] = np.linalg.solve(first, U[:, : d.rank].T).T  # U diag(Ê₁₁⁻ᵀ, 1)
+        return left, np.linalg.solve(first, rows[:, d.rank :])
 
 
 def decompose(matrix: Callable[[Array], Any], reference: Any) -> Decomposition:
@@ -136,9 +136,9 @@ def _quotients(found: Blocks) -> tuple[Array, Array]:
 
 def _lower(below: Array, r: int) -> Array:
     """``[[1, −Xᵀ], [0, 1]]`` of X (k, r)."""
-    made = np.eye(r + len(below))
-    made[:r, r:] = -below.T
-    return made
+    lower = np.eye(r + len(below))
+    lower[:r, r:] = -below.T
+    return lower
 
 
 def _orthogonal(matrix: Array) -> Array:

@@ -52,10 +52,10 @@ def holonomic(
     def jacobian(x: Array) -> Array:
         q, v = x[positions], x[velocities]
         slope = dense(gap_jacobian(q))
-        made = np.zeros((2 * len(slope), x.size))
-        made[: len(slope), positions] = made[len(slope) :, velocities] = slope
-        made[len(slope) :, positions] = rate_jacobian(q, v)
-        return made
+        rows = np.zeros((2 * len(slope), x.size))
+        rows[: len(slope), positions] = rows[len(slope) :, velocities] = slope
+        rows[len(slope) :, positions] = rate_jacobian(q, v)
+        return rows
 
     return Constraints(function, jacobian)
 
@@ -130,9 +130,9 @@ class _Held:
         if name in ("S", "N"):
             return view(name)
         if name == "E":
-            made = np.zeros((n + k, n + k))
-            made[:n, :n] = view("E")
-            return made
+            matrix = np.zeros((n + k, n + k))
+            matrix[:n, :n] = view("E")
+            return matrix
         T = onto()
         left: Array = T @ view(name)
         return left if name in ("B", "P") else left @ T.T

@@ -68,14 +68,14 @@ def jacobian(function: Vector, slope: Callable[[Array], Any], x0: Any, x1: Any) 
 
 def _increments(function: Scalar, gradient: Vector, x0: Array, x1: Array, order: list[int]) -> Array:
     """Quotients of increments, coordinates changed in the given order: Gonzalez' gradient along each of them."""
-    made, x, before = np.zeros(x0.size), x0.copy(), float(function(x0))
+    increments, x, before = np.zeros(x0.size), x0.copy(), float(function(x0))
     for i in order:
         middle, x = x.copy(), x.copy()
         middle[i], x[i] = 0.5 * (x0[i] + x1[i]), x1[i]
         after = float(function(x))
-        made[i] = gradients.gonzalez(gradient(middle)[i : i + 1], x1[i : i + 1] - x0[i : i + 1], before, after)[0]
+        increments[i] = gradients.gonzalez(gradient(middle)[i : i + 1], x1[i : i + 1] - x0[i : i + 1], before, after)[0]
         before = after
-    return made
+    return increments
 
 
 def _states(x0: Any, x1: Any) -> tuple[Array, Array]:
@@ -88,6 +88,6 @@ def _part(x: Any, states: Any) -> Array:
     x = np.asarray(x, dtype=float)
     if states is None:
         return x
-    made = np.zeros(x.size)
-    made[states] = x[states]
-    return made
+    state = np.zeros(x.size)
+    state[states] = x[states]
+    return state

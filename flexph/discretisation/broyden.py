@@ -76,8 +76,8 @@ class Newton:
         previous, fresh, here, renewed = np.inf, False, False, np.inf
         for iteration in range(1, MAX_ITERATIONS + 1):
             if self._inverse is None:
-                made = _differences(residual, x, defect, size) if jacobian is None else jacobian(x) * size
-                self._inverse, fresh = _inverted(made, iteration, previous), True
+                scaled = _differences(residual, x, defect, size) if jacobian is None else jacobian(x) * size
+                self._inverse, fresh = _inverted(scaled, iteration, previous), True
                 here = True
             step = self._inverse @ defect
             correction = size * step
@@ -140,8 +140,8 @@ class Newton:
         low, high, left, right, share = 0.0, 1.0, 1.0, 1.0, 1.0
         for _ in range(TRIED):
             y = x - share * size * step
-            found = residual(y)
-            part = float(seen @ found)
+            defect_there = residual(y)
+            part = float(seen @ defect_there)
             if (share == 1.0 and part >= -LEFT_OVER) or abs(part) <= LEFT_OVER:
                 break
             if part > 0.0:
@@ -149,7 +149,7 @@ class Newton:
             else:
                 high, right, left = share, part, 0.5 * left if share < 1.0 else left
             share = low + (high - low) * left / (left - right)
-        return share, y, found
+        return share, y, defect_there
 
     def polished(self, residual: Callable[[Array], Array], x: Array, size: Array) -> Array:
         """One correction past the root just found: what an iteration leaves would add up over many steps."""

@@ -56,8 +56,8 @@ class Split(Memo):
         factors, pivots, failed = getrf(A)
         if A.size and (failed or not gecon(factors, np.linalg.norm(A, 1))[0] > np.finfo(float).eps):
             raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
-        found = getrs(factors, pivots, self.V1.T / rows[:, None])[0] if A.size else self.V1.T
-        return self.U1 @ (found / columns[:, None])
+        solved = getrs(factors, pivots, self.V1.T / rows[:, None])[0] if A.size else self.V1.T
+        return self.U1 @ (solved / columns[:, None])
 
     @once
     def onto_states(self) -> Array:
@@ -91,8 +91,8 @@ def _diagonal(matrix: Array) -> Array | None:
 
 def split_of(E: Array) -> Split:
     """The split of a constant matrix."""
-    found = subspaces(E)
-    return Split(found.range, found.left_null, found.rows, found.null)
+    spaces = subspaces(E)
+    return Split(spaces.range, spaces.left_null, spaces.rows, spaces.null)
 
 
 class ParametrizedDescriptor:
@@ -108,10 +108,10 @@ class ParametrizedDescriptor:
 
     def __call__(self, x: Array) -> Array:
         """E(x)."""
-        made = np.eye(self.size)
-        made[self.second, self.second] = 0.0
-        made[self.third, self.second] = self.coupling(x)
-        return made
+        E = np.eye(self.size)
+        E[self.second, self.second] = 0.0
+        E[self.third, self.second] = self.coupling(x)
+        return E
 
 
 def differential_split(system: PHDAE) -> Split:
@@ -141,10 +141,10 @@ def differential_split(system: PHDAE) -> Split:
 
 def differential_projection(system: PHDAE) -> Array:
     """Projection (n, n) onto the states that E differentiates, where its null space is constant, else the identity."""
-    found = subspaces(np.vstack(probes(system)))
-    if found.rows.shape[1] > rank_of(dense(system.E(system.sample))):
+    spaces = subspaces(np.vstack(probes(system)))
+    if spaces.rows.shape[1] > rank_of(dense(system.E(system.sample))):
         return np.eye(system.size)
-    return found.rows @ found.rows.T
+    return spaces.rows @ spaces.rows.T
 
 
 def probes(system: PHDAE) -> list[Array]:

@@ -237,8 +237,8 @@ class GradientPair:
                 of_ratio = (end - moved @ of_costate - z @ E - (2.0 * ratio) * step) / float(step @ step)
                 inverse = self._to_costates(E)
                 of_costate = of_costate + np.outer(inverse @ step, of_ratio) + ratio * inverse
-        made: Array = E - h * (flow @ of_costate + inner(given.of_terms(middle, z, u)))
-        return made if given.descriptor is None else made + inner(given.of_descriptor(middle, step))
+        slope: Array = E - h * (flow @ of_costate + inner(given.of_terms(middle, z, u)))
+        return slope if given.descriptor is None else slope + inner(given.of_descriptor(middle, step))
 
     def _to_costates(self, E: Any) -> Array:
         return self.split.to_costates(dense(E)) if self._inverse is None else self._inverse

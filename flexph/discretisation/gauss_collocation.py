@@ -71,13 +71,13 @@ class Gauss:
         """The derivative of ``E(X_i) K_i − (J − R)z − Bu`` by slopes and algebraic states of all stages."""
         split, s = self.split, self.stages
         r, n = split.V1.shape[1], points.shape[1]
-        made = np.zeros((s, n, s, n))
+        jacobian = np.zeros((s, n, s, n))
         for i, (x, k) in enumerate(zip(points, slopes, strict=True)):
             of_state = self._of_state(x, k, u, size)
-            made[i, :, :, :r] = h * (of_state @ split.V1)[:, None, :] * self.a[i][None, :, None]
-            made[i, :, i, :r] += dense(self.system.E(x)) @ split.V1
-            made[i, :, i, r:] = of_state @ split.V2
-        return made.reshape(s * n, s * n)
+            jacobian[i, :, :, :r] = h * (of_state @ split.V1)[:, None, :] * self.a[i][None, :, None]
+            jacobian[i, :, i, :r] += dense(self.system.E(x)) @ split.V1
+            jacobian[i, :, i, r:] = of_state @ split.V2
+        return jacobian.reshape(s * n, s * n)
 
     def _of_state(self, x: Array, k: Array, u: Array, size: Array) -> Array:
         """The derivative of ``E(x)k − (J − R)z − Bu`` by x, given or by forward differences."""

@@ -62,8 +62,8 @@ def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "go
 
 
 def _entry(over: Callable[[bytes, bytes], Discretised], name: str, x0: Array, x1: Array) -> Any:
-    made = over(*(np.asarray(x, dtype=float).tobytes() for x in (x0, x1)))
-    return getattr(made.ports if name in ("B", *FEEDTHROUGH) else made, name)
+    evaluated = over(*(np.asarray(x, dtype=float).tobytes() for x in (x0, x1)))
+    return getattr(evaluated.ports if name in ("B", *FEEDTHROUGH) else evaluated, name)
 
 
 def _check_gradient(system: PHDAE, discrete: Callable[[Array, Array], Array]) -> None:

@@ -87,14 +87,14 @@ def parametrized_system(
     at["R"] = _function("R", np.zeros((inner, inner)) if R is None else R, (inner, inner))
 
     def structure(x: Array) -> Array:
-        made, across = np.zeros((n, n)), at["A"](x)
-        made[:inner, :inner], made[inner:, :inner], made[:inner, inner:] = at["J"](x), across, -across.T
-        return made
+        J, across = np.zeros((n, n)), at["A"](x)
+        J[:inner, :inner], J[inner:, :inner], J[:inner, inner:] = at["J"](x), across, -across.T
+        return J
 
     def loss(x: Array) -> Array:
-        made = np.zeros((n, n))
-        made[:inner, :inner] = at["R"](x)
-        return made
+        R = np.zeros((n, n))
+        R[:inner, :inner] = at["R"](x)
+        return R
 
     parts = {"x1": slice(0, n1), "x2": slice(n1, inner), "theta": slice(inner, n)}
     return PHDAE(

@@ -70,9 +70,9 @@ class ConstantBlock:
 
         def solve(defect: Means) -> Means:
             if not whole:
-                found = _with_rest(a, at, without, defect)
-                if found is not None:
-                    return found
+                solution = _with_rest(a, at, without, defect)
+                if solution is not None:
+                    return solution
                 try:
                     whole.append(sparse_factor(a, at))
                 except SingularStep:
@@ -97,9 +97,9 @@ class ConstantBlock:
             rhs = np.concatenate([flatten(a, defect)[:r], self.answers.T @ defect.du, defect.lam / at.h])
             rhs[turning] -= body_sum(a, w * alone).T[a.turning]
             y, _ = lapack.dgetrs(lu, pivots, rhs)
-            found = unflatten(a, np.concatenate([y[:r], alone]), y[r + f :] / at.h)
-            turned = over_spins(answer.T * body_spins(a, found.omega))
-            return found._replace(du=alone - turned - self.answers @ (force @ y))
+            solution = unflatten(a, np.concatenate([y[:r], alone]), y[r + f :] / at.h)
+            turned = over_spins(answer.T * body_spins(a, solution.omega))
+            return solution._replace(du=alone - turned - self.answers @ (force @ y))
 
         return solve
 
@@ -132,13 +132,13 @@ def _with_rest(a: Arrays, at: Point, without: Solve, defect: Means) -> Means | N
     P, the Jacobian without E, as preconditioner leaves residuals in the rows of u̇̄ alone: one solution with P and one
     product with E a pass.
     """
-    none, found = np.zeros_like, without(defect)
-    left = -_rest(a, at, found.du)
+    none, solution = np.zeros_like, without(defect)
+    left = -_rest(a, at, solution.du)
     ways: list[tuple[Means, Array]] = []
     for _ in range(PASSES):
         way = without(Means(none(defect.v), none(defect.omega), left, none(defect.lam)))
-        if np.linalg.norm(way.du) <= ACCURATE * np.linalg.norm(found.du):
-            return _plus(found, 1.0, way)
+        if np.linalg.norm(way.du) <= ACCURATE * np.linalg.norm(solution.du):
+            return _plus(solution, 1.0, way)
         taken = left + _rest(a, at, way.du)
         for earlier, direction in ways:
             share = float(direction @ taken)
@@ -146,7 +146,7 @@ def _with_rest(a: Arrays, at: Point, without: Solve, defect: Means) -> Means | N
         size = 1.0 / np.linalg.norm(taken)
         way, taken = Means(*(size * part for part in way)), size * taken
         share = float(taken @ left)
-        found, left = _plus(found, share, way), left - share * taken
+        solution, left = _plus(solution, share, way), left - share * taken
         ways.append((way, taken))
     return None
 
@@ -206,8 +206,8 @@ def _constant_block(a: Arrays, h: float, shapes: Any, seen: Arrays) -> ConstantB
     shift = lu_factor(np.eye(rows.size) - border @ spread)
 
     def solve(y: Array) -> Array:
-        found = inner(y)
-        return found + spread @ lu_solve(shift, border @ found)
+        solution = inner(y)
+        return solution + spread @ lu_solve(shift, border @ solution)
 
     answers = solve(shapes.toarray().T)
     return ConstantBlock(solve, shapes, answers, shapes @ answers, seen)

@@ -42,9 +42,9 @@ def constraint_sizes(a: Arrays, vector: Array) -> Array:
 def displacement_sizes(a: Arrays, length: float) -> Array:
     """Displacements (ṙ, ω, u̇) of a length [m], (n_v,): turns by one, flexible coordinates of the same inertia."""
     centres, spins, flexible = a.columns
-    made = np.ones(centres.size + int((spins >= 0).sum()) + flexible.size)
-    made[centres], made[flexible] = length, length * a.of_length
-    return made
+    sizes = np.ones(centres.size + int((spins >= 0).sum()) + flexible.size)
+    sizes[centres], sizes[flexible] = length, length * a.of_length
+    return sizes
 
 
 def lever(a: Arrays) -> float:

@@ -21,8 +21,8 @@ def shifted(a: Arrays, block: int) -> Any:
     """M (block 0), N_a (1 …) or K_ab (1 + s …) about the centre of mass, sparse."""
     n = a.body_u.size
     rows = slice(block * n, (block + 1) * n)
-    made = sparse.csr_array(a.stack[rows])
-    return made if a.mean is None else made - a.border_stack[rows] @ a.border
+    blocks = sparse.csr_array(a.stack[rows])
+    return blocks if a.mean is None else blocks - a.border_stack[rows] @ a.border
 
 
 def spin_rows(a: Arrays, values: Array) -> Any:
@@ -110,10 +110,10 @@ def elastic_stress(a: Arrays, u: Array) -> Array:
 def elastic_stiffness(a: Arrays, u: Array) -> Any:
     """D(u)ᵀC⁻¹D(u) and the geometric stiffness of the stresses C⁻¹ε(u), sparse (n, n)."""
     D, slopes = strain_operator(a, u), sparse.csr_array(a.slopes)
-    made = D.T @ sparse.csr_array(a.stiffness) @ D
+    stiffness = D.T @ sparse.csr_array(a.stiffness) @ D
     if slopes.shape[0]:
-        made = made + slopes.T @ sparse.diags_array(a.weights.T @ elastic_stress(a, u)) @ slopes
-    return sparse.csr_array(made)
+        stiffness = stiffness + slopes.T @ sparse.diags_array(a.weights.T @ elastic_stress(a, u)) @ slopes
+    return sparse.csr_array(stiffness)
 
 
 def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
@@ -134,10 +134,10 @@ def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
 def input_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:
     """Forces on (ṙ, ω, u̇) of the external inputs, sparse (n_v, i); those that follow a section in its axes."""
     nodes = sparse.csr_array(node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body]))
-    made = nodes.T @ sparse.csr_array(a.input_node) + section_rows(a, c.R).T @ sparse.csr_array(a.input_torque)
+    columns = nodes.T @ sparse.csr_array(a.input_node) + section_rows(a, c.R).T @ sparse.csr_array(a.input_torque)
     count = a.input_node.shape[1]
     world = np.array([world_loads(a, d.arm, u) for u in np.eye(count)]).reshape(count, count)
-    return sparse.csr_array(made @ sparse.csr_array(world.T))
+    return sparse.csr_array(columns @ sparse.csr_array(world.T))
 
 
 def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Springs, Array], Array] = resistances) -> Any:
@@ -150,12 +150,12 @@ def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Spring
     if a.stress_damping.any():
         flexible = flexible + D.T @ sparse.diags_array(a.stress_damping) @ sparse.csr_array(a.stiffness) @ D
     rigid = len(a.mass) * a.dim + a.turning.size * a.n.shape[0]
-    made = sparse.block_diag([sparse.csr_array((rigid, rigid)), flexible]).tocsr()
+    damping = sparse.block_diag([sparse.csr_array((rigid, rigid)), flexible]).tocsr()
     if a.springs.damping.any() or a.springs.relations:
         S = spring_operator(a, c, d)
         rate = S @ np.concatenate([c.v.ravel(), c.omega[a.turning].ravel(), c.du])
-        made = made + S.T @ sparse.diags_array(of(a.springs, rate)) @ S
-    return made
+        damping = damping + S.T @ sparse.diags_array(of(a.springs, rate)) @ S
+    return damping
 
 
 # --- dense equations of small mechanisms, in coordinates q = (r, ρ, u) ------------------------------------------------
@@ -220,23 +220,23 @@ def rotations(k: Coordinates, rho: Array) -> Array:
 
 def rates(k: Coordinates, rho: Array) -> Array:
     """Z(q) with q̇ = Z v, (n_q, n_v), at entries ρ (t, e)."""
-    made = k.level.copy()
-    made[k.entry[:, :, None], k.spin[:, None, :]] = np.einsum("sfe,tf->tes", k.turned, rho)
-    return made
+    rate = k.level.copy()
+    rate[k.entry[:, :, None], k.spin[:, None, :]] = np.einsum("sfe,tf->tes", k.turned, rho)
+    return rate
 
 
 def rates_along(k: Coordinates, v: Array) -> Array:
     """∂(Z v)/∂q at constant v, (n_q, n_q)."""
-    made = np.zeros((k.positions,) * 2)
-    made[k.entry[:, :, None], k.entry[:, None, :]] = np.einsum("sfe,ts->tef", k.turned, v[k.spin])
-    return made
+    slope = np.zeros((k.positions,) * 2)
+    slope[k.entry[:, :, None], k.entry[:, None, :]] = np.einsum("sfe,ts->tef", k.turned, v[k.spin])
+    return slope
 
 
 def rates_across(k: Coordinates, g: Array) -> Array:
     """∂(Zᵀg)/∂q at constant g (n_q,), (n_v, n_q)."""
-    made = np.zeros((k.velocities, k.positions))
-    made[k.spin[:, :, None], k.entry[:, None, :]] = np.einsum("sfe,te->tsf", k.turned, g[k.entry])
-    return made
+    slope = np.zeros((k.velocities, k.positions))
+    slope[k.spin[:, :, None], k.entry[:, None, :]] = np.einsum("sfe,te->tsf", k.turned, g[k.entry])
+    return slope
 
 
 def node_slopes(a: Arrays, k: Coordinates, R: Array, local: Array, moves: Array | None = None) -> Array:
@@ -244,22 +244,22 @@ def node_slopes(a: Arrays, k: Coordinates, R: Array, local: Array, moves: Array 
 
     ``moves`` are the columns of r; none where the nodes do not move with the centre.
     """
-    made = np.zeros(k.moves.shape) if moves is None else moves.copy()
-    made[k.node[:, None], :, k.node_entry] = np.einsum("eij,kj->kei", k.basis, local[k.node])
+    slope = np.zeros(k.moves.shape) if moves is None else moves.copy()
+    slope[k.node[:, None], :, k.node_entry] = np.einsum("eij,kj->kei", k.basis, local[k.node])
     if k.flexible:
-        made[:, :, -k.flexible :] = R[a.node_body] @ a.node_shape.reshape(-1, a.dim, k.flexible)
-    return made
+        slope[:, :, -k.flexible :] = R[a.node_body] @ a.node_shape.reshape(-1, a.dim, k.flexible)
+    return slope
 
 
 def turned_forces(a: Arrays, k: Coordinates, force: Array) -> Array:
     """∂²(Σ f·x)/∂q² at constant node forces (k, d), (n_q, n_q): x = r + R(X + φu) is bilinear in ρ and u."""
-    made = np.zeros((k.positions,) * 2)
+    slope = np.zeros((k.positions,) * 2)
     if k.flexible and k.node.size:
         shape = a.node_shape.reshape(-1, a.dim, k.flexible)[k.node]
         block = np.einsum("ki,eij->kej", force[k.node], k.basis) @ shape
-        np.add.at(made[:, -k.flexible :], k.node_entry, block)
-        made[-k.flexible :] += made[:, -k.flexible :].T
-    return made
+        np.add.at(slope[:, -k.flexible :], k.node_entry, block)
+        slope[-k.flexible :] += slope[:, -k.flexible :].T
+    return slope
 
 
 def product_rows(a: Arrays, vector: Array, moved: Array) -> Array:
@@ -284,18 +284,18 @@ class Rows(NamedTuple):
 
 def weights(rows: Rows, product: Array) -> Array:
     """A(π), (rows, p)."""
-    made = rows.fixed.copy()
+    weight = rows.fixed.copy()
     i, at = rows.length
-    made[i, at] = 0.5 / np.sqrt(product[at])
+    weight[i, at] = 0.5 / np.sqrt(product[at])
     i, sine, cosine, power = rows.angle
     if i.size:
         s, c = product[sine], product[cosine]
         scale = (s * s + c * c) ** (-0.5 * power)
-        made[i, sine], made[i, cosine] = c * scale, -s * scale
+        weight[i, sine], weight[i, cosine] = c * scale, -s * scale
     i, j, k, value = rows.bent
     if i.size:
-        np.add.at(made, (i, j), value * product[k])
-    return made
+        np.add.at(weight, (i, j), value * product[k])
+    return weight
 
 
 def weight_slopes(rows: Rows, product: Array) -> tuple[Index, Index, Index, Array]:
@@ -334,9 +334,9 @@ def turns(a: Arrays, w: Array) -> Array:
 def squares(a: Arrays, w: Array, other: Array) -> Array:
     """Σ_ab w_a o_b K_ab, (n, n), with w, o (n, s)."""
     n, s = a.body_u.size, w.shape[1]
-    made = np.zeros((n, n))
+    form = np.zeros((n, n))
     for i in range(s):
         for j in range(s):
             block = 1 + s + i * s + j
-            made += (w[:, i] * other[:, j])[:, None] * a.stack[block * n : (block + 1) * n]
-    return made
+            form += (w[:, i] * other[:, j])[:, None] * a.stack[block * n : (block + 1) * n]
+    return form

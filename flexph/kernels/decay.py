@@ -39,23 +39,23 @@ def unpacked(a: Arrays, w: Array) -> tuple[Array, Array]:
 def spin_columns(a: Arrays) -> Array:
     """Places of the spins of each body in w, (b, s); −1 where a body does not turn."""
     s = a.n.shape[0]
-    made = np.full((len(a.mass), s), -1)
-    made[a.turning] = np.arange(a.turning.size * s).reshape(-1, s)
-    return made
+    columns = np.full((len(a.mass), s), -1)
+    columns[a.turning] = np.arange(a.turning.size * s).reshape(-1, s)
+    return columns
 
 
 def _placed(a: Arrays, turning: Array, across: Array, below: Array, flexible: Array) -> Array:
     """Blocks turning (b, s, s), across and below (s, n), flexible (n, n) as one matrix (w, w)."""
     own, n = spin_columns(a), a.body_u.size
     first = a.turning.size * a.n.shape[0]
-    made = np.zeros((first + n, first + n))
+    matrix = np.zeros((first + n, first + n))
     kept, u = own[a.turning], first + np.arange(n)
-    made[kept[:, :, None], kept[:, None, :]] = turning[a.turning]
+    matrix[kept[:, :, None], kept[:, None, :]] = turning[a.turning]
     for i in range(own.shape[1]):
-        made[own[a.body_u, i], u] = across[i]
-        made[u, own[a.body_u, i]] = below[i]
-    made[first:, first:] = flexible
-    return made
+        matrix[own[a.body_u, i], u] = across[i]
+        matrix[u, own[a.body_u, i]] = below[i]
+    matrix[first:, first:] = flexible
+    return matrix
 
 
 def mass(a: Arrays, u: Array, Pu: Array) -> Array:
@@ -75,10 +75,10 @@ def end_rates(a: Arrays, known: Derived, w0: Array, x: Means, u1: Array, Pu1: Ar
 def _solved(matrix: Array, rhs: Array) -> Array:
     """Of an iteration that diverges, numbers beyond all bounds: it says so itself."""
     try:
-        found: Array = np.linalg.solve(matrix, rhs)
+        solution: Array = np.linalg.solve(matrix, rhs)
     except np.linalg.LinAlgError:
         return np.full_like(rhs, np.nan)
-    return found
+    return solution
 
 
 def correction(a: Arrays, at: Point, decay: Decay) -> Array:

@@ -39,11 +39,11 @@ def frame_motion(a: Arrays, c: Configuration) -> Any:
 
 def frame_rows(G: Any, T: Any) -> Any:
     """G T without the round-off of what cancels."""
-    made = sparse.csr_array(G @ T)
-    largest = abs(made).max(axis=1).toarray().ravel()
-    made.data[np.abs(made.data) <= ROUND_OFF * np.repeat(largest, np.diff(made.indptr))] = 0.0
-    made.eliminate_zeros()
-    return made
+    rows = sparse.csr_array(G @ T)
+    largest = abs(rows).max(axis=1).toarray().ravel()
+    rows.data[np.abs(rows.data) <= ROUND_OFF * np.repeat(largest, np.diff(rows.indptr))] = 0.0
+    rows.eliminate_zeros()
+    return rows
 
 
 def weight_stiffness(a: Arrays, c: Configuration) -> Any:

@@ -42,8 +42,8 @@ def scale_rows(m: Any, rows: Array) -> Any:
 
 def body_levers(a: Arrays, inverse: Array, lever: Array) -> Array:
     """Velocities of the nodes by unit body spins, (k, s, d): the world spin is Ω = inverseᵀ ω, in the plane ω."""
-    made = unit_sweeps(lever)
-    return made if a.dim == 2 else np.matmul(inverse.take(a.node_body, axis=0), made)
+    levers = unit_sweeps(lever)
+    return levers if a.dim == 2 else np.matmul(inverse.take(a.node_body, axis=0), levers)
 
 
 def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
@@ -86,8 +86,8 @@ def product_gradient(a: Arrays, vector: Array) -> Any:
             for i in range(a.dim)
         ]
         return sparse.csr_array(sum(pieces[1:], start=pieces[0]))
-    made = a.select_first[:, :, None] * on_first[:, None] + a.select_second[:, :, None] * on_second[:, None]
-    return made.reshape(a.first.size, vector.size)
+    gradient = a.select_first[:, :, None] * on_first[:, None] + a.select_second[:, :, None] * on_second[:, None]
+    return gradient.reshape(a.first.size, vector.size)
 
 
 def row_weights(a: Arrays, coefficient: Array, rows: int) -> Any:
@@ -107,20 +107,20 @@ def constraint_matrix(
     given.
     """
     t, moved = a.rolling, product_matrix(a, R, arm, vector)
-    made = row_weights(a, coefficient, rows)
+    matrix = row_weights(a, coefficient, rows)
     if not t.row.size:
-        return made @ moved
+        return matrix @ moved
     by = products(a, vector) if by is None else by
-    made = (made + weights(a, t.weight * by.take(t.by), t.product, rows)) @ moved
-    return with_spins(a, made, R)
+    matrix = (matrix + weights(a, t.weight * by.take(t.by), t.product, rows)) @ moved
+    return with_spins(a, matrix, R)
 
 
 def with_spins(a: Arrays, rows: Any, frame: Array) -> Any:
     """Rows (g, n_v) with the spins a·(frame ω) of nonholonomic rows added."""
     if not a.rolling.spin_row.size:
         return rows
-    made = spin_rows(a, frame, *rows.shape)
-    return rows + (made if sparse.issparse(rows) else made.toarray())
+    spins = spin_rows(a, frame, *rows.shape)
+    return rows + (spins if sparse.issparse(rows) else spins.toarray())
 
 
 def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:

@@ -78,13 +78,13 @@ def _weighted_stack(stack: Any, a: Arrays, at: Point) -> Any:
     """2M + 2hω̄N − ½h²ω₀ω₁K of the stacked inertia products, or of their shift."""
     n, s, h = a.body_u.size, a.n.shape[0], at.h
     w0, w1 = body_spins(a, at.start.omega), body_spins(a, at.trial.end.omega)
-    made = 2.0 * stack[:n]
+    weighted = 2.0 * stack[:n]
     for i in range(s):
-        made = made + scale_rows(stack[(1 + i) * n : (2 + i) * n], h * (w0 + w1)[i])
+        weighted = weighted + scale_rows(stack[(1 + i) * n : (2 + i) * n], h * (w0 + w1)[i])
         for j in range(s):
             k = 1 + s + i * s + j
-            made = made - scale_rows(stack[k * n : (k + 1) * n], 0.5 * h * h * w0[i] * w1[j])
-    return made
+            weighted = weighted - scale_rows(stack[k * n : (k + 1) * n], 0.5 * h * h * w0[i] * w1[j])
+    return weighted
 
 
 def _flexible(a: Arrays, at: Point) -> Any:
@@ -157,8 +157,8 @@ def _following(a: Arrays, at: Point, B: Any, W: Any) -> Any:
     change = load_changes(a, 0.5 * at.schedule.inputs, W)
     on_nodes = B.T @ (a.input_node @ change)
     on_sections = _section_rows(a, at).T @ (a.input_torque @ change)
-    made = at.h * (on_nodes + on_sections)
-    return sparse.csr_array(made) if is_sparse(a) else made
+    stiffness = at.h * (on_nodes + on_sections)
+    return sparse.csr_array(stiffness) if is_sparse(a) else stiffness
 
 
 def load_changes(a: Arrays, inputs: Array, moved: Any) -> Any:
@@ -172,8 +172,8 @@ def load_changes(a: Arrays, inputs: Array, moved: Any) -> Any:
 
 def _section_rows(a: Arrays, at: Point) -> Any:
     """World spins R̄⁻ᵀ(ω + ψu̇) of the sections that take torques, (t·s, n_v)."""
-    made = section_rows(a, np.swapaxes(at.trial.inverse, 1, 2))
-    return made if is_sparse(a) else made.toarray()
+    sections = section_rows(a, np.swapaxes(at.trial.inverse, 1, 2))
+    return sections if is_sparse(a) else sections.toarray()
 
 
 def _swaps(a: Arrays, at: Point) -> Any:
@@ -271,8 +271,8 @@ def _add_turning(a: Arrays, K: Array, W: Array, torque: Array, inverse: Array) -
 def _by_body(a: Arrays, by_node: Array) -> Array:
     """Rows of the spins of the bodies that turn from those of their nodes, (k, s, x) to (spins, x)."""
     k, s, width = by_node.shape
-    made: Array = (a.sum_nodes @ by_node.reshape(k, s * width)).take(a.turning, axis=0)
-    return made.reshape(a.turning.size * s, width)
+    summed: Array = (a.sum_nodes @ by_node.reshape(k, s * width)).take(a.turning, axis=0)
+    return summed.reshape(a.turning.size * s, width)
 
 
 def sparse_factor(a: Arrays, at: Point) -> Solve:
@@ -284,7 +284,7 @@ def sparse_factor(a: Arrays, at: Point) -> Solve:
     following, (B, W) = _following(a, at, *nodes), (pull(a, rows) for rows in nodes)
     body = _sparse_body(a, at) if following is None else _sparse_body(a, at) - following
     gradients = (product_gradient(a, vector) for vector in (at.trial.vector_mean, at.trial.vector))
-    mean, last = (weight @ made for weight, made in zip(_constraint_weights(a, at), gradients, strict=True))
+    mean, last = (weight @ gradient for weight, gradient in zip(_constraint_weights(a, at), gradients, strict=True))
     combined, size, n = at.schedule.combined, body.shape[0], a.body_u.size
     acting = combined(with_spins(a, mean @ B, at.trial.inverse.transpose(0, 2, 1)))
     spins = combined(with_spins(a, sparse.csr_array((mean.shape[0], size)), at.start.R))
@@ -332,8 +332,8 @@ def _bordered(K: Any, left: Any, right: Any) -> Callable[[Array], Array]:
         raise RuntimeError("singular")
 
     def solve(y: Array) -> Array:
-        found = inner.solve(y)
-        return found + spread @ lapack.dgetrs(lu, pivots, right @ found)[0]
+        solution = inner.solve(y)
+        return solution + spread @ lapack.dgetrs(lu, pivots, right @ solution)[0]
 
     return solve
 

@@ -43,10 +43,10 @@ def slip(a: Arrays, gain: Array, change: Array, turned: Array, rows: int) -> Arr
 
 def rates(t: Rolling, gain: Array, change: Array, turned: Array, rows: int) -> Array:
     """Σ gain ΔΠ + a·θ of all rows, (g,)."""
-    made = total(t.row, gain * change.take(t.product), rows)
+    rate = total(t.row, gain * change.take(t.product), rows)
     if t.spin_row.size:
-        made += total(t.spin_row, np.einsum("ms,ms->m", t.spin_axis, turned.take(t.spin_body, axis=0)), rows)
-    return made
+        rate += total(t.spin_row, np.einsum("ms,ms->m", t.spin_axis, turned.take(t.spin_body, axis=0)), rows)
+    return rate
 
 
 def add_forces(a: Arrays, lam: Array, gain: Array, on_product: Array) -> None:
@@ -64,15 +64,15 @@ def add_torques(a: Arrays, lam: Array, torque: Array) -> None:
 
 def weights(a: Arrays, values: Array, products: Array, rows: int) -> Any:
     """Values of terms as combinations of their ``products``, (g, p), dense or sparse as the other kernels."""
-    made = sparse.csr_array((values, (a.rolling.row, products)), shape=(rows, a.first.size))
-    return made if sparse.issparse(a.node_shape) else made.toarray()
+    weight = sparse.csr_array((values, (a.rolling.row, products)), shape=(rows, a.first.size))
+    return weight if sparse.issparse(a.node_shape) else weight.toarray()
 
 
 def stiffness(a: Arrays, lam: Array) -> Array:
     """∂(λ w Π_by on Π)/∂Π_by as dense (p, p)."""
-    t, made = a.rolling, np.zeros((a.first.size,) * 2)
-    np.add.at(made, (t.product, t.by), lam.take(t.row) * t.weight)
-    return made
+    t, form = a.rolling, np.zeros((a.first.size,) * 2)
+    np.add.at(form, (t.product, t.by), lam.take(t.row) * t.weight)
+    return form
 
 
 def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:

@@ -60,8 +60,8 @@ def measure(springs: Springs, e0: Array, h: float, before: Array, after: Array, 
 def resisting_forces(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
     """ρ(s) of all relations at the rates (springs,), (relations,)."""
     own = rate[springs.resisting]
-    made = np.array([float(r.force(s)) for r, s in zip(springs.relations, own, strict=True)])
-    return made if stuck is None else np.where(stuck, springs.steepness * own, made)
+    forces = np.array([float(r.force(s)) for r, s in zip(springs.relations, own, strict=True)])
+    return forces if stuck is None else np.where(stuck, springs.steepness * own, forces)
 
 
 def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
@@ -69,9 +69,9 @@ def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) ->
     if not springs.relations:
         return springs.damping
     slope = np.array([float(r.slope(s)) for r, s in zip(springs.relations, rate[springs.resisting], strict=True)])
-    made = springs.damping.copy()
-    made[springs.resisting] += slope if stuck is None else np.where(stuck, springs.steepness, slope)
-    return made
+    slopes = springs.damping.copy()
+    slopes[springs.resisting] += slope if stuck is None else np.where(stuck, springs.steepness, slope)
+    return slopes
 
 
 def resistances(springs: Springs, rate: Array) -> Array:
@@ -79,17 +79,17 @@ def resistances(springs: Springs, rate: Array) -> Array:
     if not springs.relations:
         return springs.damping
     own = rate[springs.resisting]
-    made = springs.damping.copy()
-    made[springs.resisting] += [float(r.resistance(s)) for r, s in zip(springs.relations, own, strict=True)]
-    return made
+    resistance = springs.damping.copy()
+    resistance[springs.resisting] += [float(r.resistance(s)) for r, s in zip(springs.relations, own, strict=True)]
+    return resistance
 
 
 def lost(springs: Springs, rate: Array) -> Array:
     """Power c s² + s ρ(s) ≥ 0 that goes at the rates (springs,)."""
-    made = springs.damping * rate**2
+    power = springs.damping * rate**2
     if springs.relations:
-        made[springs.resisting] += rate[springs.resisting] * resisting_forces(springs, rate)
-    return made
+        power[springs.resisting] += rate[springs.resisting] * resisting_forces(springs, rate)
+    return power
 
 
 def reversed_rates(springs: Springs, before: Array, after: Array) -> Array:
@@ -141,16 +141,16 @@ def split(springs: Springs, values: Array) -> tuple[Array, ...]:
 
 def tangent(springs: Springs, m: Measured, h: float, before: Array, after: Array, stuck: Array | None = None) -> Array:
     """∂(force on products)/∂(products after the step), dense (p, p); ``stuck`` as in :func:`measure`."""
-    made = np.zeros((after.size, after.size))
+    stiffness = np.zeros((after.size, after.size))
     damping = damping_slopes(springs, m.extension / h, stuck)
     on_length, on_component, on_angle = split(springs, 0.5 * springs.stiffness + damping / h)
     tension, _, torque = split(springs, m.tension)
     at = springs.length_product
     slope = (on_length * m.by_length - tension * m.by_length**2) / (2.0 * np.sqrt(after[at]))
-    np.add.at(made, (at, at), -slope)
-    np.add.at(made, (springs.component_product,) * 2, -on_component)
-    _add_angles(springs, torque, on_angle, before, after, made)
-    return made
+    np.add.at(stiffness, (at, at), -slope)
+    np.add.at(stiffness, (springs.component_product,) * 2, -on_component)
+    _add_angles(springs, torque, on_angle, before, after, stiffness)
+    return stiffness
 
 
 def _add_angles(springs: Springs, torque: Array, stiff: Array, before: Array, after: Array, made: Array) -> None:

@@ -67,14 +67,14 @@ def end_momenta(a: Arrays, t: Trial) -> tuple[Array, Array]:
 
 def _generalised_force(a: Arrays, start: Configuration, known: Derived, x: Means, t: Trial) -> Array:
     """All forces on the flexible coordinates, (n,)."""
-    made = _inertia_force(a, start, known, t) + _virtual_work(a, t) - a.strain.T @ t.stress
+    force = _inertia_force(a, start, known, t) + _virtual_work(a, t) - a.strain.T @ t.stress
     if t.slope.size:
-        made -= a.slopes.T @ (t.slope * (a.weights.T @ t.stress))
+        force -= a.slopes.T @ (t.slope * (a.weights.T @ t.stress))
     if a.is_viscous:
-        made -= a.viscous @ x.du
+        force -= a.viscous @ x.du
     if a.torque_body.size:
-        made += _bending_torques(a, t)
-    return made
+        force += _bending_torques(a, t)
+    return force
 
 
 def attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> Trial:
@@ -196,15 +196,15 @@ def _product_forces(a: Arrays, lam: Array, s: Schedule, measured: Measured) -> A
 def _node_forces(a: Arrays, on_product: Array, vector: Array, loads: Array) -> Array:
     """Forces on nodes: a force φ on V·W acts with φW on V and with φV on W; and the loads."""
     on_pairs = on_product[:, None] * vector.take(a.partners, axis=0)
-    made: Array = a.pull_pairs @ on_pairs.reshape(-1, a.dim)
-    return made + (a.input_node @ loads).reshape(-1, a.dim) if loads.size else made
+    forces: Array = a.pull_pairs @ on_pairs.reshape(-1, a.dim)
+    return forces + (a.input_node @ loads).reshape(-1, a.dim) if loads.size else forces
 
 
 def _virtual_work(a: Arrays, t: Trial) -> Array:
     """φᵀ R̄⁻¹ f summed over the nodes, (n,)."""
     local = turned(t.inverse.take(a.node_body, axis=0), t.node_force)
-    made: Array = a.node_shape.T @ local.ravel()
-    return made if a.mean is None else made - a.mean.T @ (a.sum_points @ local).ravel()
+    work: Array = a.node_shape.T @ local.ravel()
+    return work if a.mean is None else work - a.mean.T @ (a.sum_points @ local).ravel()
 
 
 def _inertia_force(a: Arrays, start: Configuration, known: Derived, t: Trial) -> Array:
@@ -212,5 +212,5 @@ def _inertia_force(a: Arrays, start: Configuration, known: Derived, t: Trial) ->
     s = a.n.shape[0]
     w0, w1 = body_spins(a, start.omega), body_spins(a, t.end.omega)
     square = a.s + t.Pmean[1 + s :].reshape(s, s, -1)
-    made = w0 * (contracted(square, w1) - 0.5 * t.Pdu[1 : 1 + s]) - 0.5 * w1 * known.Pdu[1 : 1 + s]
-    return over_spins(made)
+    force = w0 * (contracted(square, w1) - 0.5 * t.Pdu[1 : 1 + s]) - 0.5 * w1 * known.Pdu[1 : 1 + s]
+    return over_spins(force)

@@ -37,17 +37,17 @@ def compiled_function(name: str, function: Callable[..., Any], arguments: tuple[
         return _compiled[key]
     digest = _digest(content)
     try:
-        made = _kept(_dispatcher(function, digest, {}), len(arguments), digest)
+        dispatcher = _kept(_dispatcher(function, digest, {}), len(arguments), digest)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NumbaWarning)
-            made.compile(arguments)
-        found = made.nopython_signatures[0].return_type
-        if found != result:
-            raise TypeError(f"it must return {_words(result)}, and returns {found}")
+            dispatcher.compile(arguments)
+        returned = dispatcher.nopython_signatures[0].return_type
+        if returned != result:
+            raise TypeError(f"it must return {_words(result)}, and returns {returned}")
     except (NumbaError, TypeError, NotImplementedError) as error:
         raise ValueError(f"numba cannot compile {name}, as compiled=True asks for: {_short(error)}") from error
-    _compiled[key] = made
-    return made
+    _compiled[key] = dispatcher
+    return dispatcher
 
 
 def _words(result: Any) -> str:
@@ -68,9 +68,9 @@ def _shaped(value):
         return lambda value: value
 
     def copied(value):
-        made = np.empty(value.shape)
-        made[...] = value
-        return made
+        copy = np.empty(value.shape)
+        copy[...] = value
+        return copy
 
     return copied
 
@@ -165,9 +165,9 @@ def _module_content(module: ModuleType, seen: dict[int, Any], names: frozenset[s
         return module.__name__
     seen[id(module)] = module.__name__  # modules may hold each other
     used = ((n, getattr(module, n)) for n in sorted(names) if hasattr(module, n))
-    made = (module.__name__, *((n, _content(value, seen, names)) for n, value in used))
+    content = (module.__name__, *((n, _content(value, seen, names)) for n, value in used))
     del seen[id(module)]
-    return made
+    return content
 
 
 class _Same:

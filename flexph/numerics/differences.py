@@ -70,14 +70,14 @@ def derivative(
     sizes = state_sizes(x) if sizes is None else sizes
     moves = np.eye(x.size) if directions is None else directions
     values = lambda x: np.asarray(function(x))  # noqa: E731
-    made = []
+    slopes = []
     for way in moves.T:
         length = STEP * _length(way, sizes)
         if length == 0.0:
-            made.append(np.zeros_like(np.asarray(function(x), dtype=float)))
+            slopes.append(np.zeros_like(np.asarray(function(x), dtype=float)))
             continue
-        made.append(central_of_order_four(values, x, length * way) / length)
-    return np.stack(made, axis=-1) if made else np.zeros((*np.shape(function(x)), 0))
+        slopes.append(central_of_order_four(values, x, length * way) / length)
+    return np.stack(slopes, axis=-1) if slopes else np.zeros((*np.shape(function(x)), 0))
 
 
 def _length(way: Array, sizes: Array) -> float:
@@ -93,7 +93,7 @@ def complex_derivative(function: Callable[[Array], Any], x: Array) -> Array:
     the state at all; give differences then.
     """
     x = np.asarray(x, dtype=float)
-    made = []
+    slopes = []
     for k in range(x.size):
         moved = x.astype(complex)
         moved[k] += 1j * COMPLEX_STEP
@@ -102,5 +102,5 @@ def complex_derivative(function: Callable[[Array], Any], x: Array) -> Array:
             raise ValueError(
                 "a function for complex steps must return complex numbers for complex states, got real ones"
             )
-        made.append(value.imag / COMPLEX_STEP)
-    return np.stack(made, axis=-1)
+        slopes.append(value.imag / COMPLEX_STEP)
+    return np.stack(slopes, axis=-1)

@@ -172,9 +172,9 @@ def _complete(columns: Array) -> Array:
     Householder QR factorization for weighted least squares problems, 1998).
     """
     order = np.argsort(-np.abs(columns).max(axis=1), kind="stable")
-    made = np.empty((len(columns),) * 2)
-    made[order] = qr(columns[order], pivoting=True)[0]
-    return made
+    orthogonal = np.empty((len(columns),) * 2)
+    orthogonal[order] = qr(columns[order], pivoting=True)[0]
+    return orthogonal
 
 
 def _ordered(columns: Array) -> Array:

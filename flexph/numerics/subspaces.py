@@ -63,21 +63,21 @@ def echelon(columns: Array) -> tuple[Array, Array]:
 
     Pivots are the largest entries in turn, so that no entry is far above one; those of round-off are zero.
     """
-    made = np.array(columns, dtype=float)
+    basis = np.array(columns, dtype=float)
     pivots: list[int] = []
-    for k in range(made.shape[1]):
-        left = np.abs(made[:, k:])
+    for k in range(basis.shape[1]):
+        left = np.abs(basis[:, k:])
         left[pivots] = 0.0
         i, j = map(int, np.unravel_index(int(np.argmax(left)), left.shape))
-        made[:, [k, k + j]] = made[:, np.array([k + j, k])]
-        made[:, k] /= made[i, k]
-        others = np.arange(made.shape[1]) != k
-        made[:, others] -= np.outer(made[:, k], made[i, others])
+        basis[:, [k, k + j]] = basis[:, np.array([k + j, k])]
+        basis[:, k] /= basis[i, k]
+        others = np.arange(basis.shape[1]) != k
+        basis[:, others] -= np.outer(basis[:, k], basis[i, others])
         pivots.append(i)
-    made[np.abs(made) < 1e-13 * max(1, len(made))] = 0.0
-    made[pivots] = np.eye(made.shape[1])
+    basis[np.abs(basis) < 1e-13 * max(1, len(basis))] = 0.0
+    basis[pivots] = np.eye(basis.shape[1])
     order = np.argsort(pivots)
-    return made[:, order], np.array(pivots, dtype=int)[order]
+    return basis[:, order], np.array(pivots, dtype=int)[order]
 
 
 def principal_angles(one: Array, other: Array) -> Array:

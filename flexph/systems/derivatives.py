@@ -40,13 +40,13 @@ class Derivatives:
 
     def of_flow(self, x: Array, z: Array, flow: Any, u: Array) -> Array:
         """``∂((J − R)z + (B − P)u)/∂x = ∂((J − R)w)/∂x + (J − R) ∂z/∂x + ∂((B − P)u)/∂x``, w = z; ``flow`` is J − R."""
-        made: Array = _full(self.structure, x, z) + flow @ dense(self.costate(x))
-        return made + _full(self.inputs, x, u) if u.size else made
+        slope: Array = _full(self.structure, x, z) + flow @ dense(self.costate(x))
+        return slope + _full(self.inputs, x, u) if u.size else slope
 
     def of_terms(self, x: Array, z: Array, u: Array) -> Array:
         """``∂((J − R)w)/∂x + ∂((B − P)u)/∂x`` at w = z: what the matrices add beside z."""
-        made = _full(self.structure, x, z)
-        return made + _full(self.inputs, x, u) if u.size else made
+        slope = _full(self.structure, x, z)
+        return slope + _full(self.inputs, x, u) if u.size else slope
 
     def check(self, system: Any, x: Array) -> None:
         """Raise ValueError, naming the derivative and its defect, unless they agree with differences at x."""

@@ -77,9 +77,9 @@ def check_discrete_gradient(
     for first, last in pairs:
         x0 = check.array("x0", first, (None,))
         x1 = check.array("x1", last, x0.shape)
-        found, step = check.array("the discrete gradient", discrete(x0, x1), x0.shape), x1 - x0
+        given, step = check.array("the discrete gradient", discrete(x0, x1), x0.shape), x1 - x0
         before, after = float(function(x0)), float(function(x1))
-        along, scale = float(found @ step), float(np.abs(found) @ np.abs(step))
+        along, scale = float(given @ step), float(np.abs(given) @ np.abs(step))
         noise = ROUND_OFF * max(abs(before), abs(after))
         change = after - before
         if abs(along - change) > TOLERANCE * scale + noise:

@@ -177,9 +177,9 @@ class PHDAE:
         """Raise ValueError unless a run can start at the state x with a step [s]."""
         self.check(x)
         for defect in self.start_defects:
-            found = defect(x, step)
-            if found is not None:
-                raise ValueError(f"inconsistent start: {found}")
+            what = defect(x, step)
+            if what is not None:
+                raise ValueError(f"inconsistent start: {what}")
 
     def floor(self, x: Array) -> Array:
         """What counts as small of each state: 1e-3 of its part, whose entries share a unit; of all where that rests.
@@ -188,13 +188,13 @@ class PHDAE:
         nothing about its own size.
         """
         largest = float(np.abs(x).max(initial=0.0))
-        made, around = np.full(x.size, 1e-3 * largest), np.zeros(x.size)
+        least, around = np.full(x.size, 1e-3 * largest), np.zeros(x.size)
         rest = ROUND_OFF * largest
         for part in self.parts.values():
             own = float(np.abs(x[part]).max(initial=0.0))
             if own > max(rest, check.ROUND_OFF * float(around[part].max(initial=0.0))):
-                made[part], around[part] = 1e-3 * own, own
-        return made
+                least[part], around[part] = 1e-3 * own, own
+        return least
 
     def gradient_defect(self, x: Array) -> float:
         """‖E(x)ᵀz(x) − ∇H(x)‖ / ‖∇H(x)‖ with ∇H by central differences, relative to the larger of both.
@@ -224,12 +224,12 @@ class PHDAE:
         middle = 0.5 * (x0 + x1)
         moved = (self.means["E"](x0, x1) if "E" in self.means else self.E(middle)) @ (x1 - x0)
         z = check.array("the mean of z", self.means["z"](x0, x1), (self.size,))
-        change, found = self.H(x1) - self.H(x0), float(z @ moved)
+        change, work = self.H(x1) - self.H(x0), float(z @ moved)
         scale = float(np.abs(z) @ np.abs(moved)) + 1e-6 * abs(self.H(x0))
-        if abs(found - change) > GRADIENT_TOLERANCE * scale:
+        if abs(work - change) > GRADIENT_TOLERANCE * scale:
             raise ValueError(
                 "the means of E and z must be a discrete gradient pair of H: z̄ᵀĒ(x₁ − x₀) is "
-                f"{found:.6g} near the sample, H(x₁) − H(x₀) is {change:.6g}"
+                f"{work:.6g} near the sample, H(x₁) − H(x₀) is {change:.6g}"
             )
 
     def inputs(self, x: Array, port: str) -> Any:

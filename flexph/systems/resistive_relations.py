@@ -171,10 +171,10 @@ def resistive(function: Callable[[float], float], derivative: Callable[[float], 
     if not callable(function) or not (derivative is None or callable(derivative)):
         wrong = derivative if callable(function) else function
         raise ValueError(f"a resistive relation and its derivative must be functions of the rate, got {wrong!r}")
-    made = Relation("general", (), function, derivative)
+    relation = Relation("general", (), function, derivative)
     for s in PROBES.tolist():
-        check_dissipates(made, s)
-    return made
+        check_dissipates(relation, s)
+    return relation
 
 
 def resisting(name: str, given: Any) -> float | Relation:

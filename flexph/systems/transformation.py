@@ -72,10 +72,10 @@ class Transformation:
             return {}
         of = {name: getattr(system, name) for name in ("R", "P", "S")}
         if isinstance(self.frame, Constant) and all(isinstance(matrix, Constant) for matrix in of.values()):
-            made: dict[str, Any] = {name: self._loss(name, self.frame.matrix, system.sample) for name in of}
+            blocks: dict[str, Any] = {name: self._loss(name, self.frame.matrix, system.sample) for name in of}
         else:
-            made = {name: partial(self._loss_at, name) for name in of}
-        return made | {"N": self.matrix("N", system.N)}
+            blocks = {name: partial(self._loss_at, name) for name in of}
+        return blocks | {"N": self.matrix("N", system.N)}
 
     def _loss_at(self, name: str, x: Array) -> Array:
         return self._loss(name, self.frame(x), self.phi(x))

@@ -47,32 +47,32 @@ class Collocation(Memo):
     def spin_rows(self) -> Array:
         """What constraints on velocities are of the world spins of all bodies, (g, b·s)."""
         t, (bodies, s) = self.arrays.rolling, self.arrays.columns.omega.shape
-        made = np.zeros((self.rows, bodies, s))
-        np.add.at(made, (t.spin_row, t.spin_body), t.spin_axis)
-        return made.reshape(self.rows, bodies * s)
+        rows = np.zeros((self.rows, bodies, s))
+        np.add.at(rows, (t.spin_row, t.spin_body), t.spin_axis)
+        return rows.reshape(self.rows, bodies * s)
 
     def of_terms(self, values: Array) -> Array:
         """Values of the terms (stages, t) as combinations of products, (stages, g, p)."""
         a = self.arrays
-        made = np.zeros((len(values), self.rows, a.first.size))
-        made[:, a.term_row, a.term_product] = values
-        return made
+        sums = np.zeros((len(values), self.rows, a.first.size))
+        sums[:, a.term_row, a.term_product] = values
+        return sums
 
     def weights(self, coefficient: Array, product: Array) -> Array:
         """Constraints as combinations of the rates of products, (stages, g, p)."""
-        made, t = self.of_terms(coefficient), self.arrays.rolling
+        weight, t = self.of_terms(coefficient), self.arrays.rolling
         if t.row.size:
-            np.add.at(made.transpose(1, 2, 0), (t.row, t.product), (t.weight * product.take(t.by, 1)).T)
-        return made
+            np.add.at(weight.transpose(1, 2, 0), (t.row, t.product), (t.weight * product.take(t.by, 1)).T)
+        return weight
 
     def rates(self, t: Stages, given: Given) -> Array:
         """Rates of the constraints at constant coefficients, (stages, g)."""
-        made = np.matvec(
+        rate = np.matvec(
             self.weights(given.coefficient, t.product), product_changes(self.arrays, t.vector_rate, t.vector)
         )
         if self.arrays.rolling.spin_row.size:
-            made += t.x.spin.reshape(len(made), -1) @ self.spin_rows.T
-        return made
+            rate += t.x.spin.reshape(len(rate), -1) @ self.spin_rows.T
+        return rate
 
     def unpack(self, y: Array, h: float) -> Rates:
         """The unknowns of rows (ṙ, Ω of bodies that turn, u̇, hλ), (stages, n_v + g)."""
@@ -245,16 +245,16 @@ class Collocation(Memo):
         """Arms of the nodes at the nodes of the step, (stages, k, d)."""
         stages, k, d = pushed.shape
         driven = self._value(start, h, pushed).swapaxes(0, 1).reshape(k, stages * d)
-        made = turned(transport.take(self.arrays.node_body, axis=0), driven)
-        return made.reshape(k, stages, d).swapaxes(0, 1)
+        arms = turned(transport.take(self.arrays.node_body, axis=0), driven)
+        return arms.reshape(k, stages, d).swapaxes(0, 1)
 
     # --- forces ------------------------------------------------------------------------------------------------------
 
     def _node_forces(self, on_product: Array, vector: Array, loads: Array) -> Array:
         a, stages = self.arrays, len(vector)
         on_pairs = on_product[:, None, :, None] * vector.take(a.partners, axis=1)
-        made: Array = a.pull_pairs @ on_pairs.reshape(stages, 2 * a.first.size, a.dim)
-        return made + (loads @ a.input_node.T).reshape(made.shape) if loads.shape[1] else made
+        forces: Array = a.pull_pairs @ on_pairs.reshape(stages, 2 * a.first.size, a.dim)
+        return forces + (loads @ a.input_node.T).reshape(forces.shape) if loads.shape[1] else forces
 
     def _sections(self, loads: Array) -> Array:
         """World torques on sections, (stages, t, s)."""
@@ -264,15 +264,15 @@ class Collocation(Memo):
         """All but inertia forces on the flexible coordinates, (stages, n)."""
         a, stages = self.arrays, len(t.u)
         local = turned(t.inverse.take(a.node_body, axis=1), t.node_force)
-        made = local.reshape(stages, -1) @ a.node_shape - t.stress @ a.strain
+        work = local.reshape(stages, -1) @ a.node_shape - t.stress @ a.strain
         if t.slope.shape[1]:
-            made -= (t.slope * (t.stress @ a.weights)) @ a.slopes
+            work -= (t.slope * (t.stress @ a.weights)) @ a.slopes
         if a.is_viscous:
-            made -= t.x.du @ a.viscous.T
+            work -= t.x.du @ a.viscous.T
         if a.torque_body.size:
             torques = turned_spins(t.inverse.take(a.torque_body, axis=1), self._sections(t.loads))
-            made += torques.reshape(stages, -1) @ a.torque_shape
-        return made
+            work += torques.reshape(stages, -1) @ a.torque_shape
+        return work
 
     # --- inertia -----------------------------------------------------------------------------------------------------
 
@@ -280,8 +280,8 @@ class Collocation(Memo):
         """J̇ = (2s + Ku)·u̇ + Ku̇·u of the bodies, (stages, b, s, s)."""
         a, s = self.arrays, self.arrays.n.shape[0]
         squares, rates = (P[:, 1 + s :].reshape(len(u), s, s, u.shape[1]) for P in (Pu, Pdu))
-        made = (2.0 * a.s + squares) * du[:, None, None] + rates * u[:, None, None]
-        return (made @ a.sum_coordinates.T).transpose(0, 3, 1, 2)
+        rate = (2.0 * a.s + squares) * du[:, None, None] + rates * u[:, None, None]
+        return (rate @ a.sum_coordinates.T).transpose(0, 3, 1, 2)
 
     def momentum_changes(self, at: Onset, t: Stages) -> tuple[Array, Array, Array]:
         """hṗ_r (stages, b, s), hṗ_u and f_u (stages, n)."""
@@ -304,5 +304,5 @@ class Collocation(Memo):
 
 def _mixed(weights: Array, x: Any) -> Array:
     """Σ_j weights_ij x_j."""
-    made: Array = weights @ x.reshape(len(x), -1)
-    return made.reshape(len(weights), *x.shape[1:])
+    mixed: Array = weights @ x.reshape(len(x), -1)
+    return mixed.reshape(len(weights), *x.shape[1:])

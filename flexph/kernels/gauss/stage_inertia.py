@@ -51,12 +51,12 @@ def add_inertia(at: StageStep) -> None:
     a, own, (omega, u) = at.k.arrays, np.arange(len(at.t.u)), velocity_slices(at.k.arrays)
     turned, changes = _spins(at), at.k.tableau.inverse
     mass, rate, place = _momenta(at)
-    made = changes[:, None, :, None] * mass[:, :, None] + at.by_place[:, None, :, None] * place[:, :, None]
-    made[own, :, own] += rate
+    translation = changes[:, None, :, None] * mass[:, :, None] + at.by_place[:, None, :, None] * place[:, :, None]
+    translation[own, :, own] += rate
     if turned is not None:
         by_spin = np.einsum("irw,jwqx,ij->irqx", mass[:, :, omega], turned, changes)
-        made[..., omega] = by_spin + np.einsum("irw,iwqx->irqx", rate[:, :, omega], turned)
-    at.J[:, : u.stop, :, : u.stop] += made
+        translation[..., omega] = by_spin + np.einsum("irw,iwqx->irqx", rate[:, :, omega], turned)
+    at.J[:, : u.stop, :, : u.stop] += translation
     if a.body_u.size:
         _add_curvature(at, turned)
     if a.dim == 3:
@@ -130,9 +130,9 @@ def _spins(at: StageStep) -> Array | None:
     by_turn[np.arange(stages), np.arange(stages)] -= np.eye(3)
     blocks = -inverse[:, None] @ by_turn  # (j, q, b, 3, 3)
     bodies = np.arange(a.turning.size)
-    made = np.zeros((stages, bodies.size, 3, stages, bodies.size, 3))
-    made[:, bodies, :, :, bodies] = blocks.transpose(2, 0, 3, 1, 4)
-    return made.reshape(stages, 3 * bodies.size, stages, 3 * bodies.size)
+    spins = np.zeros((stages, bodies.size, 3, stages, bodies.size, 3))
+    spins[:, bodies, :, :, bodies] = blocks.transpose(2, 0, 3, 1, 4)
+    return spins.reshape(stages, 3 * bodies.size, stages, 3 * bodies.size)
 
 
 def _add_turning_axes(at: StageStep) -> None:
@@ -140,10 +140,10 @@ def _add_turning_axes(at: StageStep) -> None:
     a, t, h, (omega, _) = at.k.arrays, at.t, at.onset.h, velocity_slices(at.k.arrays)
     p_r, _, _ = at.k.momentum_changes(at.onset, t)
     world = turned_spins(t.inverse.swapaxes(2, 3), p_r)
-    made = axes_changes(at, world, np.arange(len(a.mass))).swapaxes(3, 4)  # (stages, stages, b, 3, s)
+    changes = axes_changes(at, world, np.arange(len(a.mass))).swapaxes(3, 4)  # (stages, stages, b, 3, s)
     stages, bodies = len(t.u), np.arange(a.turning.size)
     own = np.arange(stages)
-    made[own, own] -= h * skew(t.momentum, 3)
+    changes[own, own] -= h * skew(t.momentum, 3)
     block = np.zeros((stages, bodies.size, 3, stages, bodies.size, 3))
-    block[:, bodies, :, :, bodies] = made[:, :, a.turning].transpose(2, 0, 3, 1, 4)
+    block[:, bodies, :, :, bodies] = changes[:, :, a.turning].transpose(2, 0, 3, 1, 4)
     at.J[:, omega, :, omega] += block.reshape(stages, 3 * bodies.size, stages, 3 * bodies.size)

@@ -51,13 +51,13 @@ def _add_elasticity(at: StageStep) -> None:
         change += np.einsum("il,lj,lmn->ijmn", by_place, by_place, steeper)
     if a.stress_damping.any():
         change[own, own] += a.stress_damping[:, None] * rise
-    made = strain[:, None].swapaxes(2, 3) @ change
+    elastic = strain[:, None].swapaxes(2, 3) @ change
     if t.slope.shape[1]:
         bent = a.slopes.T @ ((t.stress @ a.weights)[:, :, None] * a.slopes)
-        made += by_place[:, :, None, None] * bent[:, None]
+        elastic += by_place[:, :, None, None] * bent[:, None]
     if a.is_viscous:
-        made[own, own] += a.viscous
-    at.J[:, u, :, u] += h * made.swapaxes(1, 2)
+        elastic[own, own] += a.viscous
+    at.J[:, u, :, u] += h * elastic.swapaxes(1, 2)
 
 
 # --- nodes, springs and constraints -----------------------------------------------------------------------------------
@@ -91,25 +91,25 @@ def _add_nodes(at: StageStep) -> None:
 def _carried(k: Collocation, h: float, t: Stages) -> Array:
     """(1 − hA[Ω]×)⁻¹ hA, see StageStep."""
     shape = (len(k.arrays.mass), len(t.u), k.arrays.dim, len(t.u), k.arrays.dim)
-    made: Array = t.transport @ np.kron(h * k.tableau.a, np.eye(k.arrays.dim))
-    return made.reshape(shape)
+    carried: Array = t.transport @ np.kron(h * k.tableau.a, np.eye(k.arrays.dim))
+    return carried.reshape(shape)
 
 
 def _places(at: StageStep, rates: Array, bent: Array) -> Array:
     """Places of the nodes at i by rates at j, (stages, stages, k, d, n_v), from what these do at once and by turns."""
     a, (omega, _) = at.k.arrays, velocity_slices(at.k.arrays)
     carried = at.carried.take(a.node_body, axis=0)
-    made = np.empty((len(rates), *rates.shape))
-    made[..., : omega.start] = at.by_place[:, :, None, None, None] * rates[..., : omega.start]
-    made[..., omega.start :] = np.einsum("kixjy,jkyr->ijkxr", carried, rates[..., omega.start :])
-    made[..., omega] += _of_spins(a, np.einsum("kixly,ljkys->ijkxs", carried, bent))
-    return made
+    places = np.empty((len(rates), *rates.shape))
+    places[..., : omega.start] = at.by_place[:, :, None, None, None] * rates[..., : omega.start]
+    places[..., omega.start :] = np.einsum("kixjy,jkyr->ijkxr", carried, rates[..., omega.start :])
+    places[..., omega] += _of_spins(a, np.einsum("kixly,ljkys->ijkxs", carried, bent))
+    return places
 
 
 def _of_spins(a: Arrays, by_body: Array) -> Array:
     """(…, k, d, s) by the spins of the body of each node as (…, k, d, spins) of the bodies that turn."""
-    made = by_body[..., None, :] * a.node_turns[:, None, :, None]
-    return made.reshape(*by_body.shape[:-1], -1)
+    turned = by_body[..., None, :] * a.node_turns[:, None, :, None]
+    return turned.reshape(*by_body.shape[:-1], -1)
 
 
 def _turn_forces(at: StageStep, places: Array) -> None:
@@ -137,15 +137,15 @@ def _turn_forces(at: StageStep, places: Array) -> None:
 def _pulled(a: Arrays, places: Array) -> Array:
     """Rows of the vectors from those of the nodes (…, k, d, n), (…, v·d, n)."""
     *stack, k, d, n = places.shape
-    made: Array = a.incidence @ places.reshape(*stack, k, d * n)
-    return made.reshape(*stack, -1, n)
+    pulled: Array = a.incidence @ places.reshape(*stack, k, d * n)
+    return pulled.reshape(*stack, -1, n)
 
 
 def _swapped(a: Arrays, force: Array, rows: Array) -> Array:
     """A force φ on V·W acts with φW on V: its change with all vectors, from their rows (v·d, n)."""
     swap = a.select_first.T @ scale_rows(a.select_second, force)
-    made: Array = (swap + swap.T) @ rows.reshape(len(swap), -1)
-    return made.reshape(rows.shape)
+    swapped: Array = (swap + swap.T) @ rows.reshape(len(swap), -1)
+    return swapped.reshape(rows.shape)
 
 
 def _drift(at: StageStep, places: Array, bent: Array) -> Array:
@@ -159,8 +159,8 @@ def _drift(at: StageStep, places: Array, bent: Array) -> Array:
 
 def _reached(at: StageStep, rate: Array, drifted: Array) -> Array:
     """What is collocated, (stages, stages, m, n_v), from its rates (stages, m, n_v) and what places do to these."""
-    made: Array = at.by_place[:, :, None, None] * rate[None]
-    return made + np.einsum("il,ljmr->ijmr", at.by_place, drifted)
+    reached: Array = at.by_place[:, :, None, None] * rate[None]
+    return reached + np.einsum("il,ljmr->ijmr", at.by_place, drifted)
 
 
 def _add_springs(at: StageStep, changed: Array, drifted: Array) -> None:
@@ -176,10 +176,10 @@ def _add_springs(at: StageStep, changed: Array, drifted: Array) -> None:
     stiff = np.where(springs.state >= 0, springs.stiffness, 0.0)[:, None]
     tension = stiff * _reached(at, measured, slower) + springs.damping[:, None] * slower
     tension[stages, stages] += springs.damping[:, None] * measured
-    made = measured[:, None].swapaxes(2, 3) @ tension
+    stiffness = measured[:, None].swapaxes(2, 3) @ tension
     bent = (-2.0 * slope**3 * t.springs.tension[:, :lengths])[:, :, None] * changed[:, springs.length_product]
-    made += bent[:, None].swapaxes(2, 3) @ by_product
-    at.J[:, :size, :, :size] += h * made.swapaxes(1, 2)
+    stiffness += bent[:, None].swapaxes(2, 3) @ by_product
+    at.J[:, :size, :, :size] += h * stiffness.swapaxes(1, 2)
 
 
 def _add_constraints(at: StageStep, changed: Array, drifted: Array) -> None:
@@ -191,18 +191,18 @@ def _add_constraints(at: StageStep, changed: Array, drifted: Array) -> None:
         omega, _ = velocity_slices(a)
         held[:, :, omega] += at.k.spin_rows.reshape(-1, *a.columns.omega.shape)[:, a.turning].reshape(at.k.rows, -1)
     J[stages, :size, stages, size:], J[stages, size:, stages, :size] = -held.swapaxes(1, 2), held
-    made = weights[:, None] @ drifted
+    constraints = weights[:, None] @ drifted
     if a.rolling.row.size or turned.any():
         reached, (acting, rated) = _reached(at, changed, drifted), _weighing(at)
-        made += (turned + rated)[:, None] @ reached
+        constraints += (turned + rated)[:, None] @ reached
         J[:, :size, :, :size] -= h * ((acting @ changed)[:, None].swapaxes(2, 3) @ reached).swapaxes(1, 2)
-    J[:, size:, :, :size] += made.swapaxes(1, 2)
+    J[:, size:, :, :size] += constraints.swapaxes(1, 2)
     if a.dim == 3:  # Ω × π by the torques that make π
         omega, _ = velocity_slices(a)
         acting = held[:, :, omega].reshape(len(held), held.shape[1], a.turning.size, 3)
         swept = sweep(t.x.spin.take(a.turning, axis=1)[:, None, None], acting[None])  # (stages, stages, g, b, 3)
-        made = at.by_place[:, :, None, None] * swept.reshape(*swept.shape[:3], 3 * a.turning.size).swapaxes(2, 3)
-        J[:, omega, :, size:] += made.swapaxes(1, 2)
+        constraints = at.by_place[:, :, None, None] * swept.reshape(*swept.shape[:3], 3 * a.turning.size).swapaxes(2, 3)
+        J[:, omega, :, size:] += constraints.swapaxes(1, 2)
 
 
 def _weighing(at: StageStep) -> tuple[Array, Array]:

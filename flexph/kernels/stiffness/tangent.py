@@ -50,9 +50,9 @@ class Forces(NamedTuple):
 
     def torques(self, a: Arrays) -> Array:
         """World torques of nonholonomic rows on the bodies, (b, s)."""
-        made = np.zeros((len(a.mass), a.n.shape[0]))
-        add_torques(a, self.multipliers, made)
-        return made
+        torques = np.zeros((len(a.mass), a.n.shape[0]))
+        add_torques(a, self.multipliers, torques)
+        return torques
 
 
 class Tangent(NamedTuple):
@@ -72,14 +72,14 @@ def node_motion(a: Arrays, c: Configuration, d: Derived) -> Any:
 def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Array:
     """Forces of products, springs, inputs, weight and stress on (ṙ, ω, u̇), without inertia forces."""
     loads = world_loads(a, d.arm, forces.inputs)
-    made = node_motion(a, c, d).T @ _node_force(a, d, forces, loads)
-    made += section_rows(a, c.R).T @ section_torques(a, loads).ravel()
+    force = node_motion(a, c, d).T @ _node_force(a, d, forces, loads)
+    force += section_rows(a, c.R).T @ section_torques(a, loads).ravel()
     if a.rolling.spin_row.size:
         spins = a.columns.omega[a.turning]
-        made[spins] += np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a))[a.turning]
-    made[: a.weight.size] += a.weight.ravel()
-    made[made.size - a.body_u.size :] -= strain_operator(a, c.u).T @ elastic_stress(a, c.u)
-    return made
+        force[spins] += np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a))[a.turning]
+    force[: a.weight.size] += a.weight.ravel()
+    force[force.size - a.body_u.size :] -= strain_operator(a, c.u).T @ elastic_stress(a, c.u)
+    return force
 
 
 def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:

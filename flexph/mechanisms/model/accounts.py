@@ -103,12 +103,12 @@ class Accounts:
 
     def impulse(self, by_row: Array, lost: float) -> Array:
         """The same of an impulse of the joints, from its work by constraint row and its loss."""
-        made = np.zeros(len(self.work) + len(self.joint_work) + len(self.dissipation))
+        impulses = np.zeros(len(self.work) + len(self.joint_work) + len(self.dissipation))
         inputs = len(self._inputs)
-        made[inputs : inputs + len(self._joints)] = total(self._row_joint, by_row, len(self._joints))
+        impulses[inputs : inputs + len(self._joints)] = total(self._row_joint, by_row, len(self._joints))
         if self.decaying:
-            made[-1] = lost
-        return made
+            impulses[-1] = lost
+        return impulses
 
     def balance(self, before: Array, after: Array, row: Array) -> float:
         """ΔH − work of ports and drives + dissipation of one step [J]."""

@@ -151,16 +151,16 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     sizes = np.concatenate([sizes, np.where(np.isin(given, columns(a)[0]), lever(a), 1.0)])
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
     held = sparse.csr_array(sparse.vstack([G, keep])), np.concatenate([b, wanted[given]])
-    found = wanted
+    velocities = wanted
     tries = itertools.product((rigid_mass, mass_matrix), (held, (G, b)))  # of large bodies the latter mass is full
     for mass, (rows, rates) in tries:
         M = mass(a, c.u).toarray()
-        found = _nearest(M, rows, rates, wanted)
-        defect = np.abs(rows @ found - rates) / sizes[: rates.size]
-        scale = max(_rate_scale(a, rows, v, rates, sizes[: rates.size]) for v in (found, wanted))
+        velocities = _nearest(M, rows, rates, wanted)
+        defect = np.abs(rows @ velocities - rates) / sizes[: rates.size]
+        scale = max(_rate_scale(a, rows, v, rates, sizes[: rates.size]) for v in (velocities, wanted))
         if defect.max() <= CONSISTENT * scale:
-            moves = _energy(M, found) > AT_REST**2 * _energy(M, wanted) or np.any(b)
-            return found if moves else np.zeros_like(found)
+            moves = _energy(M, velocities) > AT_REST**2 * _energy(M, wanted) or np.any(b)
+            return velocities if moves else np.zeros_like(velocities)
     worst = int(np.argmax(defect))
     raise ValueError(
         f"no velocity satisfies all constraints: {mechanism.constraint_names[worst]} is violated by "
@@ -175,10 +175,10 @@ def _nearest(M: Array, rows: Any, rates: Array, wanted: Array) -> Array:
     scaled = np.linalg.solve(root, rows[:, active].toarray().T).T
     length = np.linalg.norm(scaled, axis=1)
     length = np.where(length > 0.0, length, 1.0)  # rows have different units
-    found = wanted.copy()
+    velocities = wanted.copy()
     change = np.linalg.lstsq(scaled / length[:, None], (rates - rows @ wanted) / length, rcond=1e-11)[0]
-    found[active] += np.linalg.solve(root.T, change)
-    return found
+    velocities[active] += np.linalg.solve(root.T, change)
+    return velocities
 
 
 def _rate_scale(a: Arrays, G: Any, v: Array, b: Array, sizes: Array) -> float:

@@ -28,9 +28,9 @@ def body_rows(rows: Any, index: np.ndarray, dim: int) -> Any:
 def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> dict[str, Any]:
     """Masses, weights and contracted integrals about the centres of mass; all low ranks folded in or kept apart."""
     owned = list(bodies.values())
-    made = [contract(b.inertia, about_centre=True) for b in owned]
+    contractions = [contract(b.inertia, about_centre=True) for b in owned]
     moving = np.array([float(b.momenta == "full") for b in owned])  # else the momenta are those at u = 0
-    forms = [_forms(c, f) for c, f in zip(made, moving, strict=True)]
+    forms = [_forms(c, f) for c, f in zip(contractions, moving, strict=True)]
     stack = sparse.vstack([sparse.block_diag([_sparse(x) for x in same]) for same in zip(*forms, strict=True)]).tocsr()
     mass = np.array([b.mass for b in owned])
     sizes = np.array([b.size for b in owned])
@@ -43,9 +43,9 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
         "turning": np.flatnonzero([b.turns for b in owned]),
         "flexing": np.flatnonzero(sizes),
         "body_u": np.repeat(np.arange(len(owned)), sizes),
-        "J": np.array([c.J for c in made]),
-        "s": np.concatenate([f * c.s for f, c in zip(moving, made, strict=True)], axis=2),
-        "n": np.concatenate([c.n for c in made], axis=1),
+        "J": np.array([c.J for c in contractions]),
+        "s": np.concatenate([f * c.s for f, c in zip(moving, contractions, strict=True)], axis=2),
+        "n": np.concatenate([c.n for c in contractions], axis=1),
         "stack": stack - border_stack @ border if folded else stack,
         "mean": None if folded else mean,
         "border": None if folded else border,

@@ -148,24 +148,24 @@ class _Fixed:
         self.z[: a.weight.size] = -a.weight.ravel()
 
     def _descriptor(self) -> Array:
-        made, a = np.zeros((self.size,) * 2), self.a
-        made[self.q, self.q] = np.eye(self.q.stop)
-        made[self.v, self.v][np.diag_indices(a.weight.size)] = np.repeat(a.mass, a.dim)
-        made[self.du, self.du] = a.stack[: self.n]
-        made[self.sigma, self.sigma] = a.compliance
-        made[self.spring, self.spring] = np.diag(1.0 / a.springs.stiffness[self.stored])
-        return made
+        E, a = np.zeros((self.size,) * 2), self.a
+        E[self.q, self.q] = np.eye(self.q.stop)
+        E[self.v, self.v][np.diag_indices(a.weight.size)] = np.repeat(a.mass, a.dim)
+        E[self.du, self.du] = a.stack[: self.n]
+        E[self.sigma, self.sigma] = a.compliance
+        E[self.spring, self.spring] = np.diag(1.0 / a.springs.stiffness[self.stored])
+        return E
 
     def _structure(self) -> Array:
-        made = np.zeros((self.size,) * 2)
-        made[self.q, self.v], made[self.v, self.q] = self.k.level, -self.k.level.T
-        made[self.sigma, self.du], made[self.du, self.sigma] = self.a.strain, -self.a.strain.T
-        return made
+        J = np.zeros((self.size,) * 2)
+        J[self.q, self.v], J[self.v, self.q] = self.k.level, -self.k.level.T
+        J[self.sigma, self.du], J[self.du, self.sigma] = self.a.strain, -self.a.strain.T
+        return J
 
     def _dissipation(self) -> Array:
-        made = np.zeros((self.size,) * 2)
-        made[self.du, self.du] = 0.5 * (self.a.viscous + self.a.viscous.T)
-        return made
+        R = np.zeros((self.size,) * 2)
+        R[self.du, self.du] = 0.5 * (self.a.viscous + self.a.viscous.T)
+        return R
 
 
 def _rows(mechanism: Model, anchors: Anchors) -> Rows:
@@ -223,9 +223,9 @@ class _Point:
 
     @cached_property
     def R(self) -> Array:
-        made = self.f.eye.copy()
-        made[self.a.turning] = continuous.rotations(self.k, self.rho)
-        return made
+        R = self.f.eye.copy()
+        R[self.a.turning] = continuous.rotations(self.k, self.rho)
+        return R
 
     @cached_property
     def inertia(self) -> Array:
@@ -272,8 +272,8 @@ class _Point:
 
     def of_vectors(self, nodes: Array) -> Array:
         """Rows (v, d, n_q) of the vectors from rows (k, d, n_q) of the nodes."""
-        made: Array = self.a.incidence @ nodes.reshape(len(nodes), self.a.dim * self.k.positions)
-        return made.reshape(-1, self.a.dim, self.k.positions)
+        vectors: Array = self.a.incidence @ nodes.reshape(len(nodes), self.a.dim * self.k.positions)
+        return vectors.reshape(-1, self.a.dim, self.k.positions)
 
     @cached_property
     def product_slope(self) -> Array:
@@ -291,8 +291,8 @@ class _Point:
     @cached_property
     def rows(self) -> Array:
         """G over S, (g + springs, n_v)."""
-        made: Array = (self.weights @ self.product_slope) @ self.Z
-        return with_spins(self.a, made, self.R)
+        rows: Array = (self.weights @ self.product_slope) @ self.Z
+        return with_spins(self.a, rows, self.R)
 
     @cached_property
     def rate(self) -> Array:
@@ -324,41 +324,41 @@ class _Point:
 
     @cached_property
     def descriptor(self) -> Array:
-        made, k = self.f.E.copy(), self.k
-        inner = made[self.f.v, self.f.v]
+        E, k = self.f.E.copy(), self.k
+        inner = E[self.f.v, self.f.v]
         inner[k.spin[:, :, None], k.spin[:, None, :]] = self.inertia
         _couple(inner, k, self.coupling, 1.0)
-        return _frozen(made)
+        return _frozen(E)
 
     @cached_property
     def structure(self) -> Array:
-        made, f, k, a = self.f.J.copy(), self.f, self.k, self.a
-        made[f.q, f.v], made[f.v, f.q] = self.Z, -self.Z.T
-        inner = made[f.v, f.v]
+        J, f, k, a = self.f.J.copy(), self.f, self.k, self.a
+        J[f.q, f.v], J[f.v, f.q] = self.Z, -self.Z.T
+        inner = J[f.v, f.v]
         _couple(inner, k, self.coupled, -1.0)
         if f.n:
             inner[-f.n :, -f.n :] = -2.0 * continuous.turns(a, self.spin)
         if a.dim == 3:
             inner[k.spin[:, :, None], k.spin[:, None, :]] = spin_skew(self.momenta[0][a.turning])
         if len(a.slopes):
-            made[f.sigma, f.du], made[f.du, f.sigma] = self.strain, -self.strain.T
+            J[f.sigma, f.du], J[f.du, f.sigma] = self.strain, -self.strain.T
         springs, joints = self.rows[f.constraints + f.stored], self.rows[: f.constraints]
-        made[f.spring, f.v], made[f.v, f.spring] = springs, -springs.T
-        made[f.lam, f.v], made[f.v, f.lam] = -joints, joints.T
-        return _frozen(made)
+        J[f.spring, f.v], J[f.v, f.spring] = springs, -springs.T
+        J[f.lam, f.v], J[f.v, f.lam] = -joints, joints.T
+        return _frozen(J)
 
     @cached_property
     def dissipation(self) -> Array:
         f, a = self.f, self.a
         if not (a.stress_damping.any() or f.resists):
             return _frozen(f.R)
-        made = f.R.copy()
+        R = f.R.copy()
         loss = self.strain.T @ (a.stress_damping[:, None] * (a.stiffness @ self.strain))
-        made[f.du, f.du] += 0.5 * (loss + loss.T)
+        R[f.du, f.du] += 0.5 * (loss + loss.T)
         if f.resists:
             S = np.sqrt(self.resistance)[:, None] * self.rows[f.constraints :]
-            made[f.v, f.v] += S.T @ S
-        return _frozen(made)
+            R[f.v, f.v] += S.T @ S
+        return _frozen(R)
 
     @cached_property
     def inputs(self) -> Array:
@@ -366,20 +366,20 @@ class _Point:
         if not f.external:
             return _frozen(f.B)
         on_nodes = self.Z.T @ (self.nodes.reshape(-1, self.k.positions).T @ a.input_node)
-        made, world = f.B.copy(), np.eye(f.external)
+        B, world = f.B.copy(), np.eye(f.external)
         if a.follow_input.size:
             world[a.follow_input[:, :, None], a.follow_input[:, None, :]] = np.swapaxes(self.arms[a.follow_node], 1, 2)
-        made[f.v, : f.external] = (on_nodes + self.sections.T @ a.input_torque) @ world
-        return _frozen(made)
+        B[f.v, : f.external] = (on_nodes + self.sections.T @ a.input_torque) @ world
+        return _frozen(B)
 
     @cached_property
     def costate(self) -> Array:
         f, s = self.f, self.a.n.shape[0]
-        made = self.x.copy()
-        made[f.q] = f.z
+        z = self.x.copy()
+        z[f.q] = f.z
         # ½ wᵀ(∂M/∂u)w = ½ Σ ω_a (a_k)_a − ½ Σ ω_a N_a u̇
-        made[f.u] = 0.5 * np.einsum("na,an->n", self.spin, self.coupled - self.Pdu[1 : 1 + s])
-        return _frozen(made)
+        z[f.u] = 0.5 * np.einsum("na,an->n", self.spin, self.coupled - self.Pdu[1 : 1 + s])
+        return _frozen(z)
 
     @cached_property
     def energy(self) -> float:
@@ -404,40 +404,40 @@ class _Slopes:
     def costate(self) -> Array:
         """∂z/∂x: that of ∂T/∂u = ½ wᵀ(∂M/∂u)w, and ones."""
         f, spin = self.f, self.p.spin
-        made = np.eye(f.size)
-        made[f.q, f.q] = 0.0
-        made[f.u, f.u] = continuous.squares(self.a, spin, spin)
-        made[f.u, f.du] = -continuous.turns(self.a, spin)
-        self._add_to_spins(made[f.u, f.v].T, self.p.coupled)
-        return made
+        slope = np.eye(f.size)
+        slope[f.q, f.q] = 0.0
+        slope[f.u, f.u] = continuous.squares(self.a, spin, spin)
+        slope[f.u, f.du] = -continuous.turns(self.a, spin)
+        self._add_to_spins(slope[f.u, f.v].T, self.p.coupled)
+        return slope
 
     def descriptor(self, w: Array) -> Array:
         """∂(E w)/∂x: with M(u)w = (J(u)ω + (n + N u)·u̇, ω(n + N u) + M u̇) for the (ω, u̇) of w."""
         f, a, spin = self.f, self.a, self._spin(w)
-        made = self._blank()
+        slope = self._blank()
         of_spins = continuous.coupled(a, self.p.Pu, inertia_products(a, w[f.du]), spin)
-        self._add_to_spins(made[f.v, f.u], of_spins)
-        made[f.du, f.u] = continuous.turns(a, spin)
-        return made
+        self._add_to_spins(slope[f.v, f.u], of_spins)
+        slope[f.du, f.u] = continuous.turns(a, spin)
+        return slope
 
     def structure(self, w: Array) -> Array:
         """∂((J − R)w)/∂x."""
-        f, made = self.f, self._blank()
-        made[f.q, f.q] = continuous.rates_along(self.k, w[f.v])
-        self._add_gyroscopic(made, w)
+        f, slope = self.f, self._blank()
+        slope[f.q, f.q] = continuous.rates_along(self.k, w[f.v])
+        self._add_gyroscopic(slope, w)
         if self.a.dim == 3:
-            self._add_spatial(made, w)
+            self._add_spatial(slope, w)
         if len(self.a.slopes):
-            self._add_stresses(made, w)
-        self._add_rows(made, w)
-        return made
+            self._add_stresses(slope, w)
+        self._add_rows(slope, w)
+        return slope
 
     def inputs(self, u: Array) -> Array:
         """∂(B u)/∂x: of node forces Zᵀ(∂x/∂q)ᵀf and section torques."""
         f, k, a, p = self.f, self.k, self.a, self.p
-        made = self._blank()
+        slope = self._blank()
         if not f.external:
-            return made
+            return slope
         given, nodes = u[: f.external], p.nodes.reshape(-1, k.positions)
         loads = world_loads(a, p.arms, given)
         change = np.zeros((f.external, k.positions))  # of loads that follow their sections
@@ -445,11 +445,11 @@ class _Slopes:
             change[a.follow_input] = np.einsum("fj,fjdq->fdq", given[a.follow_input], p.nodes[a.follow_node])
         force = a.input_node @ loads
         of_gradient = continuous.turned_forces(a, k, force.reshape(-1, a.dim)) + nodes.T @ (a.input_node @ change)
-        made[f.v, f.q] = p.Z.T @ of_gradient + continuous.rates_across(k, nodes.T @ force)
-        made[f.v, f.q] += p.sections.T @ (a.input_torque @ change)
+        slope[f.v, f.q] = p.Z.T @ of_gradient + continuous.rates_across(k, nodes.T @ force)
+        slope[f.v, f.q] += p.sections.T @ (a.input_torque @ change)
         if a.dim == 3 and a.torque_body.size:
-            self._add_torques(made[f.v, f.q], section_torques(a, loads))
-        return made
+            self._add_torques(slope[f.v, f.q], section_torques(a, loads))
+        return slope
 
     def _spin(self, w: Array) -> Array:
         """The ω of a costate w for each u, (n, s)."""
@@ -552,9 +552,9 @@ class _Slopes:
     def _row_forces(self, w: Array, rate: Array) -> Array:
         """λ of the constraints, −e − c (rate) of the spring-dampers."""
         f = self.f
-        made = np.concatenate([w[f.lam], -self.p.resistance * rate[f.constraints :]])
-        made[f.constraints + f.stored] -= w[f.spring]
-        return made
+        forces = np.concatenate([w[f.lam], -self.p.resistance * rate[f.constraints :]])
+        forces[f.constraints + f.stored] -= w[f.spring]
+        return forces
 
     def _of_product_rates(self, speed: Array) -> Array:
         """∂(∂π/∂q q̇)/∂q at constant q̇, (p, n_q): V̇·∂W + V·∂Ẇ and so on."""
@@ -570,10 +570,10 @@ class _Slopes:
         a, p, width = self.a, self.p, self.k.positions
         on_vector = a.select_first.T @ (on_product[:, None] * p.vector[a.second])
         on_vector += a.select_second.T @ (on_product[:, None] * p.vector[a.first])
-        made = continuous.turned_forces(a, self.k, a.incidence.T @ on_vector)
+        curvature = continuous.turned_forces(a, self.k, a.incidence.T @ on_vector)
         first, second = p.moved[a.first].reshape(-1, width), p.moved[a.second].reshape(-1, width)
         swap = first.T @ (np.repeat(on_product, a.dim)[:, None] * second)
-        return made + swap + swap.T
+        return curvature + swap + swap.T
 
     def _add_torques(self, made: Array, torque: Array) -> None:
         """Add ∂(Rᵀτ, ψᵀRᵀτ)/∂ρ at constant τ (t, 3) in space (in place)."""
@@ -681,8 +681,8 @@ class _Sparse:
             continuous.damping_matrix(self.a, c, d),
             sparse.csr_array((after,) * 2),
         ]
-        made = sparse.block_diag(blocks).tocsr()
-        return 0.5 * (made + made.T)
+        R = sparse.block_diag(blocks).tocsr()
+        return 0.5 * (R + R.T)
 
     def inputs(self, x: Array) -> Any:
         c, d = self.at(x)

@@ -36,9 +36,9 @@ def values_at(function: Callable[[Any], Any], times: Array, size: int) -> Array:
     A number that takes arrays of times too is asked once, which is checked at some of them; all others one by one.
     """
     if size == 1 and times.size > SAMPLES:
-        made = _at_once(function, times)
-        if made is not None:
-            return made[None]
+        values = _at_once(function, times)
+        if values is not None:
+            return values[None]
     return np.array([function(t) for t in times.tolist()], dtype=float).reshape(times.size, size).T
 
 
@@ -47,11 +47,11 @@ def _at_once(function: Callable[[Any], Any], times: Array) -> Array | None:
     some = np.linspace(0, times.size - 1, SAMPLES).astype(int)
     try:
         with np.errstate(all="ignore"):
-            made = np.asarray(function(times.copy()), dtype=float)
+            values = np.asarray(function(times.copy()), dtype=float)
     except Exception:  # functions need not take arrays
         return None
     alone = [function(t) for t in times[some].tolist()]
-    return made if made.shape == times.shape and np.array_equal(made[some], np.ravel(alone)) else None
+    return values if values.shape == times.shape and np.array_equal(values[some], np.ravel(alone)) else None
 
 
 def rate_before(function: Callable[[float], Any], size: int, time: float, step: float) -> Array:

@@ -51,15 +51,15 @@ def _since(times: Array, beyond: Array) -> str:
 
 
 def _buckling(name: str, body: Body, times: Array, sigma: Array) -> list[str]:
-    found = []
+    cautions = []
     for load in body.buckling:
         share = load.share(sigma)
         if share.max() <= BUCKLING_SHARE:
             continue
         most = share.max() * load.critical
-        found.append(
+        cautions.append(
             f"{name!r} carries a mean {load.load} of {most:.3g} {load.unit}, more than half of the "
             f"{load.critical:.3g} {load.unit} at which it may buckle in a way that its model leaves out ({load.mode})"
             f"{_since(times, share > BUCKLING_SHARE)}: {load.remedy}"
         )
-    return found
+    return cautions

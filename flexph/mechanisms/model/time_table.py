@@ -37,10 +37,10 @@ def laws(mechanism: Model) -> list[Law]:
 
 def law_products(mechanism: Model) -> list[list[int]]:
     """The products of each constraint row."""
-    found: list[list[int]] = [[] for _ in laws(mechanism)]
+    products: list[list[int]] = [[] for _ in laws(mechanism)]
     for term in mechanism.network.terms:
-        found[term.row].append(term.product)
-    return found
+        products[term.row].append(term.product)
+    return products
 
 
 def law_values(mechanism: Model) -> list[slice]:
@@ -162,8 +162,8 @@ class TimeTable:
             rate = 25.0 * at_ends[:, :, 0] - 48.0 * at_ends[:, :, 1] + 36.0 * at_ends[:, :, 2] - 16.0 * at_ends[:, :, 3]
             rate = (rate + 3.0 * values[:, :-1]) / (3.0 * length)
             coefficient[:, own], offset[:, i] = law.coefficients(values).T, law.offset(values)
-            made = law.rates(values[:, 1:], rate)
-            of_coefficient[:, own], of_offset[:, i] = made[0].T, made[1]
+            rates = law.rates(values[:, 1:], rate)
+            of_coefficient[:, own], of_offset[:, i] = rates[0].T, rates[1]
         return coefficient, offset, of_coefficient, of_offset
 
     def _sampled(self, row: int, times: Array) -> Array:
@@ -171,14 +171,14 @@ class TimeTable:
         name, function = f"{self._names[row]}: the prescribed motion", self._prescribed(row)
         size = self._own[row].stop - self._own[row].start
         try:
-            made = values_at(function, times, size)
+            samples = values_at(function, times, size)
         except Exception:
-            made = np.full((size, times.size), np.nan)  # asked one by one below, which says what is wrong, and when
-        if not np.all(np.isfinite(made)):
+            samples = np.full((size, times.size), np.nan)  # asked one by one below, which says what is wrong, and when
+        if not np.all(np.isfinite(samples)):
             for t in times.tolist():
                 self.values(t)
             raise ValueError(f"{name} must be numbers, the same many at all times")
-        return made
+        return samples
 
     def _prescribed(self, row: int) -> TimeFunction:
         value = self._laws[row].value

@@ -25,17 +25,17 @@ Guide = tuple[int, Array, int | None, Array]
 def guides(mechanism: Model, time: float) -> list[Guide]:
     """Directions that are to be parallel, frames that are to coincide."""
     numbers = {name: i for i, name in enumerate(mechanism.bodies)}
-    made: list[Guide] = []
+    listed: list[Guide] = []
     for c in mechanism.connections:
         first, *others = (None if isinstance(p, Ground) else numbers[p.partition(".")[0]] for p in c.ports)
         pairs = [given(time) if callable(given) else given for given in c.form.parallel]
         assert first is not None
         if len(pairs) == 3:
             a, b = (np.array(side).T for side in zip(*pairs, strict=True))
-            made.append((first, a, others[0], b))
+            listed.append((first, a, others[0], b))
         else:
-            made += [(first, np.array(a), others[0], np.array(b)) for a, b in pairs]
-    return made
+            listed += [(first, np.array(a), others[0], np.array(b)) for a, b in pairs]
+    return listed
 
 
 def unguided(mechanism: Model) -> Array:

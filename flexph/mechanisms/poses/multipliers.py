@@ -47,11 +47,11 @@ def start_with_multipliers(
 
 def drive_rates(mechanism: Model, span: tuple[float, float]) -> dict[str, Callable[[float], float]]:
     """The prescribed rate of each driven constraint row as a function of time, by the name of the row."""
-    made = {}
+    rates = {}
     for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
         if callable(law.value):
-            made[name] = _rate_function(law, law.value, name, span)
-    return made
+            rates[name] = _rate_function(law, law.value, name, span)
+    return rates
 
 
 def _rate_function(

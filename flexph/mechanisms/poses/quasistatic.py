@@ -99,8 +99,8 @@ def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: floa
     )
     gap, curvature = constraint_gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)
     rhs = np.concatenate([force[:r], force[r:] - elastic, curvature, -gap, np.zeros(mean.shape[0])])
-    found = least_norm(system.toarray(), rhs) if n <= FEW else _regular(system, rhs, G[:, :r].toarray())
-    return found[r : 2 * r + n]
+    solution = least_norm(system.toarray(), rhs) if n <= FEW else _regular(system, rhs, G[:, :r].toarray())
+    return solution[r : 2 * r + n]
 
 
 def _regular(system: Any, rhs: Array, rigid: Array) -> Array:
@@ -137,15 +137,15 @@ def _stiffness(mechanism: Model, c: Configuration) -> tuple[Any, Any]:
     The shifts of the mass integrals to centre of mass and mean axes are kept apart as S where they would fill them.
     """
     a = mechanism.network.arrays
-    made, shift = elastic_stiffness(a, c.u), 0.0 * _mean(mechanism).T
+    stiffness, shift = elastic_stiffness(a, c.u), 0.0 * _mean(mechanism).T
     s, n, w = a.n.shape[0], a.body_u.size, c.omega[a.body_u]
     for block in range(s * s):
         rows = slice((1 + s + block) * n, (2 + s + block) * n)
         square = sparse.diags_array(w[:, block // s] * w[:, block % s])
-        made = made - square @ sparse.csr_array(a.stack[rows])
+        stiffness = stiffness - square @ sparse.csr_array(a.stack[rows])
         if a.mean is not None:
             shift = shift + square @ a.border_stack[rows]
-    return made, shift
+    return stiffness, shift
 
 
 def _mean(mechanism: Model) -> Any:

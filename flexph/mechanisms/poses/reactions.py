@@ -151,14 +151,14 @@ class _BodyVectors:
 
     def ends(self, vector: Vector) -> list[tuple[BodyVector | None, float]]:
         """The places a vector pulls at, None for the ground."""
-        found: list[tuple[BodyVector | None, float]] = []
+        ends: list[tuple[BodyVector | None, float]] = []
         if vector.plus is not None:
-            found.append((vector.plus, 1.0))
+            ends.append((vector.plus, 1.0))
         if vector.minus is not None:
-            found.append((vector.minus, -1.0))
+            ends.append((vector.minus, -1.0))
         if vector.minus is None and vector.plus is not None and vector.plus.direction is None:
-            found.append((None, -1.0))  # a gap to the ground
-        return found
+            ends.append((None, -1.0))  # a gap to the ground
+        return ends
 
     def arm(self, place: BodyVector) -> Array:
         """R (x − centre) of a point, or a direction, (k, d)."""
@@ -179,11 +179,11 @@ class _BodyVectors:
 
     def vector(self, vector: Vector) -> Array:
         """World vector, (k, d)."""
-        made = np.zeros((len(self._motion.times), self._dim))
+        vectors = np.zeros((len(self._motion.times), self._dim))
         for place, sign in ((vector.plus, 1.0), (vector.minus, -1.0)):
             if place is not None:
-                made += sign * (self.point(place) if place.direction is None else self.arm(place))
-        return made if vector.fixed is None else made + np.array(vector.fixed)
+                vectors += sign * (self.point(place) if place.direction is None else self.arm(place))
+        return vectors if vector.fixed is None else vectors + np.array(vector.fixed)
 
     def product(self, product: Product) -> Array:
         """V·W, (k,)."""

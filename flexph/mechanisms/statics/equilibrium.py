@@ -155,8 +155,8 @@ def _correction(given: Problem, c: Configuration, size: float, judged: bool) -> 
     M, whole = mass_matrix(a, c.u), given.mechanism.network.arrays
     G, spread = _independent(given, c, T)
     force = T.T @ given.unbalanced(c, np.zeros(spread.shape[0]))
-    found = _saddle(whole, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
-    acceleration, own = found[: force.size], found[force.size :]
+    solution = _saddle(whole, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
+    acceleration, own = solution[: force.size], solution[force.size :]
     sizes = displacement_sizes(whole, size)
     weight = np.sqrt(max(float(acceleration @ (M @ acceleration)) / float(a.mass.sum()), 0.0)) / size
     K = _stiffness(given, c, a, spread @ own)
@@ -183,16 +183,16 @@ def _coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
 def _stiffness(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
     """The tangent stiffness over the displacements of these arrays."""
     whole = given.mechanism.network.arrays
-    made = tangent(a, c, derive(whole, c), given.forces(c, lam), given.steady.spin).stiffness
-    return made + weight_stiffness(whole, c) if is_parted(whole, given.steady.spin) else made
+    stiffness = tangent(a, c, derive(whole, c), given.forces(c, lam), given.steady.spin).stiffness
+    return stiffness + weight_stiffness(whole, c) if is_parted(whole, given.steady.spin) else stiffness
 
 
 def _independent(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any]:
     """Independent combinations of the constraints over ξ' (ξ = T ξ'), and the map of their multipliers to all."""
     G = given.constraints(c)
     G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
-    found = independent(given.mechanism, G)
-    return (G, sparse.eye_array(G.shape[0], format="csr")) if found is None else (found.spread.T @ G, found.spread)
+    own = independent(given.mechanism, G)
+    return (G, sparse.eye_array(G.shape[0], format="csr")) if own is None else (own.spread.T @ G, own.spread)
 
 
 def _is_meshed(a: Arrays) -> bool:
@@ -241,8 +241,8 @@ def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     solved_in, T = _coordinates(given, c)
     own, spread = _independent(given, c, T)
     rhs = np.concatenate([-(T.T @ force), np.zeros(own.shape[0])])
-    found = _saddle(a, mass_matrix(solved_in, c.u), own, rhs)
-    lam = spread @ found[force.size :]
+    solution = _saddle(a, mass_matrix(solved_in, c.u), own, rhs)
+    lam = spread @ solution[force.size :]
     left = force - G.T @ lam
     if not is_balanced(mechanism, c, left, force, steady.spin):
         raise ArithmeticError(f"the iteration settled where forces do not balance: {np.abs(left).max():.1e} is left")

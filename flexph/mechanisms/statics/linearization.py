@@ -115,12 +115,12 @@ def _product_rows(mechanism: Model, pose: Pose, nodes: Any) -> Any:
 def _constraint_rows(mechanism: Model, pose: Pose, coefficient: Array, rows: int, gradient: Any) -> Any:
     """G over the states of all bodies, sparse (g, n); of nonholonomic rows what they ask of velocities at the pose."""
     a = mechanism.network.arrays
-    made = sparse.csr_array(row_weights(a, coefficient, rows))
+    constraints = sparse.csr_array(row_weights(a, coefficient, rows))
     t = a.rolling
     if not t.row.size:
-        return made @ gradient
+        return constraints @ gradient
     product = product_values(mechanism, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
-    G = (made + sparse.csr_array(weights(a, gains(a, product, product), t.product, rows))) @ gradient
+    G = (constraints + sparse.csr_array(weights(a, gains(a, product, product), t.product, rows))) @ gradient
     spins = sparse.lil_array(G.shape)
     for row, body, axis in zip(t.spin_row, t.spin_body, t.spin_axis, strict=True):
         at = mechanism.once(bodies_at_rest).parts[f"{list(mechanism.bodies)[body]}.spin"]

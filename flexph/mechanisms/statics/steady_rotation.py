@@ -88,16 +88,16 @@ def steady_motion(mechanism: Model, state: State) -> Steady:
             rows.append(np.hstack([np.zeros((s, dim)), np.eye(s)]))
             values.append(spin_map(c.R[[i]])[0] @ c.omega[i])
     matrix, given = np.vstack(rows), np.concatenate(values)
-    found, _, rank, _ = np.linalg.lstsq(matrix, given, rcond=None)
+    solution, _, rank, _ = np.linalg.lstsq(matrix, given, rcond=None)
     if rank < dim + s and np.any(np.abs(given) > 0.0):  # of point masses the spin along their line is not seen
-        found = _about_gravity(mechanism, matrix, given)
-    defect = max(np.abs(matrix @ found - given).max(initial=0.0), np.abs(c.du).max(initial=0.0))
+        solution = _about_gravity(mechanism, matrix, given)
+    defect = max(np.abs(matrix @ solution - given).max(initial=0.0), np.abs(c.du).max(initial=0.0))
     if defect > STEADY * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
         raise ValueError(
             f"the state must be at rest or in one steady rotation: parts move against it by {defect:.2g} (m/s, rad/s); "
             "small motions of a rotor on a support that stands still, such as a flexible tower, are not supported"
         )
-    return Steady(found[dim:], found[:dim])
+    return Steady(solution[dim:], solution[:dim])
 
 
 def _about_gravity(mechanism: Model, matrix: Array, given: Array) -> Array:

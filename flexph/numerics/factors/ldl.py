@@ -57,9 +57,9 @@ def semi_definite_product(name: str, matrix: Any, basis: Any) -> Any:
     if sparse.issparse(product):
         return _without_noise(name, sparse.csr_array(product), size)
     used = np.flatnonzero(size)
-    made = np.zeros_like(product)
-    made[np.ix_(used, used)] = _semi_definite(name, product[np.ix_(used, used)], size[used])
-    return made
+    factor = np.zeros_like(product)
+    factor[np.ix_(used, used)] = _semi_definite(name, product[np.ix_(used, used)], size[used])
+    return factor
 
 
 def _terms(matrix: Any, basis: Any) -> Array:
@@ -92,9 +92,9 @@ def _without_noise(name: str, product: Any, size: Array) -> Any:
     if unit.min(initial=0.0) < -NEGATIVE:
         raise ValueError(f"{name} must be positive semi-definite: diagonal entry {unit.min():.0e} of its terms")
     kept = sparse.diags_array((unit > NOISE * np.diff(product.indptr)).astype(float))
-    made = sparse.csr_array(kept @ product @ kept)
-    made.eliminate_zeros()
-    return made
+    cleared = sparse.csr_array(kept @ product @ kept)
+    cleared.eliminate_zeros()
+    return cleared
 
 
 def dropped(matrix: Array, rows: Array, columns: Array) -> Any:

@@ -105,6 +105,6 @@ def inverse_by_blocks(matrix: Any) -> Any:
     if not data:
         return sparse.csr_array(a.shape)
     entries = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
-    made = sparse.csr_array(sparse.coo_array(entries, shape=a.shape))
-    made.eliminate_zeros()
-    return made
+    inverse = sparse.csr_array(sparse.coo_array(entries, shape=a.shape))
+    inverse.eliminate_zeros()
+    return inverse

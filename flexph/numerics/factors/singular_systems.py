@@ -32,16 +32,16 @@ def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
     right = row * rhs
     try:
         if meshed and PARDISO and scaled.shape[0] > FEW:
-            found = _by_pardiso(scaled, right)
+            solution = _by_pardiso(scaled, right)
         else:
-            found = splu(scaled, permc_spec="MMD_AT_PLUS_A" if meshed else "COLAMD").solve(right)
+            solution = splu(scaled, permc_spec="MMD_AT_PLUS_A" if meshed else "COLAMD").solve(right)
     except RuntimeError:  # exactly singular
         return _dense_least_norm(matrix, rhs)
-    defect = np.abs(scaled @ found - right).max(initial=0.0)
+    defect = np.abs(scaled @ solution - right).max(initial=0.0)
     top = np.abs(right).max(initial=0.0)
-    if not np.all(np.isfinite(found)) or np.abs(found).max(initial=0.0) > LOOSE * top or defect > 1e-10 * top:
+    if not np.all(np.isfinite(solution)) or np.abs(solution).max(initial=0.0) > LOOSE * top or defect > 1e-10 * top:
         return _dense_least_norm(matrix, rhs)
-    return column * found
+    return column * solution
 
 
 def _by_pardiso(scaled: Any, right: Array) -> Array:
@@ -49,12 +49,12 @@ def _by_pardiso(scaled: Any, right: Array) -> Array:
 
     solver = pardiso(11)
     try:
-        found: Array = solver.solve(sparse.csr_matrix(scaled), right)
+        solution: Array = solver.solve(sparse.csr_matrix(scaled), right)
     except PyPardisoError as error:
         raise RuntimeError(str(error)) from None
     finally:
         solver.free_memory(everything=True)
-    return found.reshape(right.shape)
+    return solution.reshape(right.shape)
 
 
 def _dense_least_norm(matrix: Any, rhs: Array) -> Array:
@@ -79,13 +79,13 @@ def solve_regular(matrix: Any, rhs: Array) -> Array | None:
         factor = splu(scaled, permc_spec="COLAMD")
     except RuntimeError:  # exactly singular
         return None
-    found = factor.solve(right)
-    found = found + factor.solve(right - scaled @ found)
-    top, defect = np.abs(right).max(initial=0.0), np.abs(scaled @ found - right).max(initial=0.0)
-    terms = (abs(scaled) @ np.abs(found)).max(initial=0.0)
-    if not np.all(np.isfinite(found)) or defect > 1e-12 * terms or np.abs(found).max(initial=0.0) > LOOSEST * top:
+    solution = factor.solve(right)
+    solution = solution + factor.solve(right - scaled @ solution)
+    top, defect = np.abs(right).max(initial=0.0), np.abs(scaled @ solution - right).max(initial=0.0)
+    terms = (abs(scaled) @ np.abs(solution)).max(initial=0.0)
+    if not np.all(np.isfinite(solution)) or defect > 1e-12 * terms or np.abs(solution).max(initial=0.0) > LOOSEST * top:
         return None
-    return (found.T * column).T
+    return (solution.T * column).T
 
 
 def scales(size: Any) -> tuple[Array, Array]:
