@@ -10,6 +10,7 @@ from sample_mechanisms import CASES
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
+import fem
 import rigid
 from flexph import (
     GROUND,
@@ -319,6 +320,17 @@ def test_work_and_impulses_of_the_nodes_add_up():
     mass = sum(body.mass for body in mechanism.bodies.values())
     change = np.diff(run.linear_momentum()[:, 1]) + 9.81 * mass * np.diff(run.times)
     assert change == pytest.approx(lift * np.diff(run.times), abs=1e-13)
+
+
+def test_damping_by_mass_takes_what_the_ledger_says():
+    """Of a beam that swings: forces on all deformation rates, beside those of damped stresses."""
+    soft, square = fem.Material(young=1e6, density=1000.0), fem.Section(width=0.02, height=0.02)
+    rod = fem.beam(0.5, soft, square, elements=2, damping=fem.Damping(mass=0.5, stiffness=1e-3))
+    mechanism = connect({"rod": rod}, [hinge("rod.root", GROUND)], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble({"rod": 0.3}))
+    ledger = integrate(mechanism, start, 0.01 * np.arange(13), method=ExactGauss()).ledger
+    assert ledger.largest_residual < 1e-13
+    assert ledger.dissipation["rod"].sum() > 1e-6 * ledger.scale
 
 
 @pytest.mark.slow
