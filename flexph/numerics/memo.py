@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Self, TypeVar, overload
+from functools import cache, cached_property
+from typing import Any, Self, TypeVar
 
 Value = TypeVar("Value")
 
@@ -24,21 +25,15 @@ class Memo:
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled and copied."""
-        return {name: value for name, value in self.__dict__.items() if name != "_memo"}
+        computed = _computed(type(self))  # type: ignore[arg-type]  # mypy takes classes for unhashable
+        return {name: value for name, value in self.__dict__.items() if name not in computed}
 
 
-class once(Generic[Value]):
-    """A property of a :class:`Memo` that is computed once."""
+class once(cached_property[Value]):
+    """A property of a :class:`Memo` that is computed once; where it is known it costs what an attribute does."""
 
-    def __init__(self, compute: Callable[[Any], Value]) -> None:
-        self.compute = compute
-        self.__doc__ = compute.__doc__
 
-    @overload
-    def __get__(self, value: None, owner: type) -> Self: ...
-
-    @overload
-    def __get__(self, value: Memo, owner: type) -> Value: ...
-
-    def __get__(self, value: Memo | None, owner: type) -> Self | Value:
-        return self if value is None else value.once(self.compute)
+@cache
+def _computed(kind: type) -> frozenset[str]:
+    """Names under which values of a class keep what is computed of them."""
+    return frozenset({"_memo", *(n for k in kind.__mro__ for n, member in vars(k).items() if isinstance(member, once))})
