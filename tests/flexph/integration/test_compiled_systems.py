@@ -33,8 +33,8 @@ def integrate(system, start, times, *, method=GONZALEZ, inputs=None, **options):
     return integrate_system(system, start, times, method=method, inputs=inputs or {}, progress=False, **options)
 
 
-def both(system, start, times, *, method="gonzalez", inputs=None):
-    values = [by_name(method, compiled=fast) for fast in (True, False)]
+def both(system, start, times, *, method=GONZALEZ, inputs=None):
+    values = [replace(method, compiled=fast) for fast in (True, False)]
     return [integrate(system, start, times, method=value, inputs=inputs) for value in values]
 
 
