@@ -37,6 +37,7 @@ FIELDS: dict[str, Entries] = {
 }
 """All fields by the names of their group and their own, in the order of the table."""
 ROW = {name: row for row, name in enumerate(FIELDS)}
+REAL = np.array([entries.kind == "float64" for entries in FIELDS.values()])
 
 
 class Memory:
@@ -45,9 +46,8 @@ class Memory:
     def __init__(self, reals: Array, wholes: Index, table: Index) -> None:
         self.reals, self.wholes, self.table = reals, wholes, table
         self.addresses = table.copy()
-        for row, entries in enumerate(FIELDS.values()):
-            first = (self.reals if entries.kind == "float64" else self.wholes).ctypes.data
-            self.addresses[row, 0] = first + 8 * table[row, 0]
+        starts = np.where(REAL, reals.ctypes.data, wholes.ctypes.data)
+        self.addresses[:, 0] = starts + 8 * table[:, 0]
         self.address = self.addresses.ctypes.data
 
     def copy(self) -> Memory:
