@@ -96,7 +96,7 @@ def test_files(tmp_path):
         (["--height", "-1"], "height must be positive"),
         (["--step", "0"], "step must be positive"),
         (["--end", "inf"], "end must be at least one step"),
-        (["--method", "euler"], "method of a switching system must be one of"),
+        (["--method", "euler"], "method must be one of"),
     ],
 )
 def test_bad_options(options, message, tmp_path):
