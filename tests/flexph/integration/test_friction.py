@@ -295,7 +295,7 @@ def test_many_joints_stick_and_slip_at_once():
 def test_the_equations_and_the_step_agree(kind, where):
     """Gauss' method of order 4 on mechanism.phdae against the exact step, which comes nearer by its order."""
     case, end = MECHANISMS[where](KINDS[kind]), 0.01
-    wanted = run(case, end, 10, method=Gauss(4)).states[-1, : case[0].layout.size]
+    wanted = run(case, end, 40, method=Gauss(4)).states[-1, : case[0].layout.size]
     errors = [np.abs(run(case, end, n, method=Exact(compiled=False)).states[-1] - wanted) for n in (40, 80)]
     positions = slice(0, sum(case[0].layout.position_sizes))
     first, second = (error[positions].max() for error in errors)
