@@ -14,8 +14,8 @@ from flexph import Exact, integrate
 from flexph.integration.compiled.loops import arrow, residual, steps
 from flexph.integration.compiled.loops import ledger_rows as books
 from flexph.integration.compiled.memory.kernel import entry
-from flexph.integration.exact.compiled_run import CompiledRun
-from flexph.integration.exact.step import Single
+from flexph.integration.exact.compiled_run import BlockStepper
+from flexph.integration.exact.step import ExactStepper
 from flexph.systems.inputs import Forcing
 
 ELEMENTS, STEPS = 8, 2400
@@ -79,8 +79,10 @@ def main() -> None:
         whole = min(whole, 1e6 * (time.process_time() - clock) / STEPS)
     iterations = float(run.ledger.iterations.mean())
 
-    middle = Single(mechanism, run.final, Forcing(mechanism.network.input_slices, {}, 2))
-    stepper = CompiledRun(mechanism, run.final, middle).stepper
+    middle = ExactStepper(mechanism, run.final, Forcing(mechanism.network.input_slices, {}, 2))
+    blocks = BlockStepper(mechanism, middle)
+    blocks.put(middle.start(run.final))
+    stepper = blocks.compiled
     coefficient, offset, _, _ = middle.table.over(np.array([0.0, STEP]))
     given = (stepper.memory, stepper.axes, STEP, *coefficient, offset[1], np.zeros(0))
     microseconds(residuals, *given)

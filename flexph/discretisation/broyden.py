@@ -9,6 +9,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.differences import FORWARD, forward
+from ..numerics.step_failed import StepFailed
 
 SETTLED = 1e-17
 """Expected size of the next correction, relative to the unknowns, at which the iterate is exact to round-off."""
@@ -39,14 +40,6 @@ REASONS = {
     DIVERGED: "the iteration diverged",
     UNSETTLED: "the iteration did not settle",
 }
-
-
-class StepFailed(ArithmeticError):
-    """A step without a solution in reach; carries the number of iterations and the last relative correction."""
-
-    def __init__(self, reason: str, iterations: int, defect: float) -> None:
-        super().__init__(reason)
-        self.iterations, self.defect = iterations, defect
 
 
 @dataclass

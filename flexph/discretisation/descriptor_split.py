@@ -13,9 +13,9 @@ from scipy.linalg.lapack import dgetrs as getrs
 from ..numerics.arrays import Array
 from ..numerics.memo import Memo, once
 from ..numerics.ranks import equilibrated, rank_of, subspaces
+from ..numerics.step_failed import StepFailed
 from ..systems.derivatives import dense
 from ..systems.nonlinear import PHDAE, Constant
-from .broyden import StepFailed
 
 PROBES, NEARBY = 3, 1e-2
 """States beside the sample at which the zeros of a varying E are looked for, and how far away, over their size."""

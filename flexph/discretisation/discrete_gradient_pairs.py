@@ -10,11 +10,12 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.ranks import rank_of
+from ..numerics.step_failed import StepFailed
 from ..systems.derivatives import Derivatives
 from ..systems.discrete_gradients import MEAN_POINTS, ROUND_OFF, correction, gonzalez, line_mean, through_invariants
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE, Constant
 from ..systems.port_matrices import PortMatrices
-from .broyden import Newton, StepFailed
+from .broyden import Newton
 from .descriptor_split import Split, dense, differential_projection, differential_split, split_of
 
 PARTS = np.linspace(0.125, 1.0, 8)
@@ -28,7 +29,8 @@ Gradient = Callable[[Array], Array]
 class Advance(NamedTuple):
     """A step: the state at its end, Newton iterations, the output (B̄ + P̄)ᵀz̄ + (S̄ − N̄)u, the energy it dissipates, H.
 
-    ``start`` is the state before, where the step redefines its algebraic states.
+    ``start`` is the state before, where the step redefines its algebraic states; ``history`` is what the next step
+    takes over from this one and those before, beside the state.
     """
 
     state: Array
@@ -37,6 +39,7 @@ class Advance(NamedTuple):
     dissipated: float
     energy: float
     start: Array | None = None
+    history: Any = None
 
 
 class Latest:
@@ -111,12 +114,12 @@ def terms_of(at: Discretised, u: Array) -> Terms:
     return Terms(at.moved, flow + at.ports.flow(u) if u.size else flow, at.z, at.R, at.ports)
 
 
-class Reached(NamedTuple):
-    """Where the last step ended: H by the account of work and dissipation, and the energy exchanged Σ|z̄ᵢ(Ē Δx)ᵢ|."""
+class History(NamedTuple):
+    """H by the account of work and dissipation, the energy Σ|z̄ᵢ(Ē Δx)ᵢ| that the last step exchanged, and its rate."""
 
-    state: Array
     account: float
     exchanged: float
+    rate: Array
 
 
 def with_effort(residual: Callable[..., Array], x0: Array, guess: Array, size: Array) -> tuple[Newton, Array, int]:
@@ -162,15 +165,12 @@ class GradientPair:
         self._inverse = (
             self.split.to_costates(dense(system.E(system.sample))) if isinstance(system.E, Constant) else None
         )
-        self._energy, self._newton, self._rate = Latest(system.H), Newton(), np.zeros(system.size)
-        self._start = self._reached = Reached(np.empty(0), 0.0, 0.0)
+        self._energy, self._newton = Latest(system.H), Newton()
 
-    def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
+    def step(self, x0: Array, h: float, u: Array, size: Array, history: History | None = None) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
         energy = float(self._energy(x0))
-        if self._reached.state is x0:  # or else the last step is tried again, with another length
-            self._start = self._reached
-        account, exchanged = self._start[1:] if self._start.state is x0 else (energy, 0.0)
+        account, exchanged, rate = history or History(energy, 0.0, np.zeros(x0.size))
         before = account if abs(account - energy) <= FED_BACK * exchanged else energy
         gradient = None if self._gradient is None else self._gradient(x0, before)
         terms = Latest(lambda x1: self._terms(x0, x1, u, before, gradient))
@@ -179,7 +179,7 @@ class GradientPair:
             at: Terms = terms(x1)
             return at.moved - (part * h) * at.flow
 
-        guess = x0 + h * self.split.differential(self._rate)  # as in the last step
+        guess = x0 + h * self.split.differential(rate)  # as in the last step
         slopes = (
             None if self.system.derivatives is None else partial(self.slopes, self.system.derivatives, x0, h, u, before)
         )
@@ -187,21 +187,11 @@ class GradientPair:
             x1, iterations = self._newton.solve(residual, guess, size, slopes)
         except StepFailed:
             self._newton, x1, iterations = with_effort(residual, x0, guess, size)
-        self._rate = (x1 - x0) / h
         at: Terms = terms(x1)
         lost, output = h * at.ports.dissipated(at.R, at.costate, u), at.ports.output(at.costate, u)
-        account += h * float(output @ u) - lost
-        self._reached = Reached(x1, account, float(np.abs(at.costate) @ np.abs(at.moved)))
-        return Advance(x1, iterations, output, lost, self._energy(x1))
-
-    @property
-    def memory(self) -> tuple[Reached, Reached, Array]:
-        """What the next step takes over from those before, beside the state: the account of H and the last rate."""
-        return self._start, self._reached, self._rate
-
-    @memory.setter
-    def memory(self, value: tuple[Reached, Reached, Array]) -> None:
-        self._start, self._reached, self._rate = value
+        exchanged = float(np.abs(at.costate) @ np.abs(at.moved))
+        reached = History(account + h * float(output @ u) - lost, exchanged, (x1 - x0) / h)
+        return Advance(x1, iterations, output, lost, self._energy(x1), history=reached)
 
     def over(self, x0: Array, x1: Array) -> Discretised:
         """The discretisation over a step from x₀ to x₁: (Ē, z̄) is the discrete gradient pair of [dg] eq. (30)."""
@@ -260,7 +250,7 @@ class Dirac:
     """
 
     def __init__(self, system: PHDAE) -> None:
-        self.system, self._newton, self.memory = system, Newton(), None
+        self.system, self._newton = system, Newton()
         try:
             self._split: Split | None = differential_split(system)
         except ValueError:
@@ -272,7 +262,7 @@ class Dirac:
         # on semi-explicit systems the steps are those of the pair ([dg] theorem 5), and so are their derivatives
         self._pair = None if self._split is None else GradientPair(system, "gonzalez")
 
-    def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
+    def step(self, x0: Array, h: float, u: Array, size: Array, history: None = None) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
         before, given = float(self.system.H(x0)), self.system.derivatives
         terms = Latest(lambda x1: self._terms(x0, x1, u, before))

@@ -33,9 +33,9 @@ class Gauss:
         tableau = gauss(stages)
         self.c, self.b, self.a = tableau.nodes, tableau.weights, tableau.a
         self.to_end = np.array([np.prod([(1.0 - d) / (e - d) for d in self.c if d != e]) for e in self.c])
-        self._newton, self.memory = Newton(), None
+        self._newton = Newton()
 
-    def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
+    def step(self, x0: Array, h: float, u: Array, size: Array, history: None = None) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
         split, n, s = self.split, x0.size, self.stages
         r = split.V1.shape[1]

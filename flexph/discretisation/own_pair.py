@@ -11,9 +11,10 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.step_failed import StepFailed
 from ..systems.discrete_gradients import check_discrete_gradient
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE
-from .broyden import Newton, StepFailed
+from .broyden import Newton
 from .descriptor_split import dense
 from .discrete_gradient_pairs import (
     Advance,
@@ -88,27 +89,26 @@ class OwnPair:
         self._E, self._J, self._R = (discretised(system, name, system.means) for name in "EJR")
         self._ports = ports_over(system, system.means)
         self._moving = dense(system.E(system.sample)).any(axis=0)
-        self.memory = np.zeros(system.size)
 
-    def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
-        """Advance by h under constant inputs; raises StepFailed."""
+    def step(self, x0: Array, h: float, u: Array, size: Array, history: Array | None = None) -> Advance:
+        """Advance by h under constant inputs; ``history`` is the last rate. Raises StepFailed."""
         terms = Latest(lambda x1: self._terms(x0, x1, u))
 
         def residual(x1: Array, part: float = 1.0) -> Array:
             at: Terms = terms(x1)
             return at.moved - (part * h) * at.flow
 
-        guess = x0 + h * self.memory
+        guess = x0 if history is None else x0 + h * history  # begin as the last step went
         try:
             x1, iterations = self._newton.solve(residual, guess, size)
         except StepFailed:
             self._newton, x1, iterations = with_effort(residual, x0, guess, size)
         x1 = self._newton.polished(residual, x1, size)
-        self.memory = np.where(self._moving, (x1 - x0) / h, 0.0)  # the next step begins as this one went
+        rate = np.where(self._moving, (x1 - x0) / h, 0.0)
         at: Terms = terms(x1)
         ports = self._ports(x0, x1, 0.5 * (x0 + x1)) if at.ports is None else at.ports
         lost = h * ports.dissipated(at.R, at.costate, u)
-        return Advance(x1, iterations, ports.output(at.costate, u), lost, self.system.H(x1))
+        return Advance(x1, iterations, ports.output(at.costate, u), lost, self.system.H(x1), history=rate)
 
     def _terms(self, x0: Array, x1: Array, u: Array) -> Terms:
         """The matrices of ports, which may be dear, are not asked for where there is no input."""

@@ -1,4 +1,9 @@
-"""When the iteration of a step has converged or stalled, in NumPy and in compiled loops."""
+"""When the Newton iteration of a step ends, and from what it begins: one rule for NumPy and compiled steps.
+
+A correction δ of the defects r has the size √(|δ|·|r|) over that of the motion, the root of an energy. The iteration
+ends where the next correction is expected to be round-off (``settles``), or where it no longer improves
+(``stagnates``) and is small, or the step is balanced. Its Jacobian is kept until it converges slowly (``is_slow``).
+"""
 
 from __future__ import annotations
 
@@ -77,3 +82,16 @@ def is_slow(size: float, previous: float, used: int) -> bool:
         return False
     rate = size / previous
     return rate > SLOW or (used > 1 and math.log(SETTLED / size) < MANY * math.log(rate))
+
+
+def stagnates(size: float, previous: float) -> bool:
+    """Whether an iteration no longer improves."""
+    return size > 0.5 * previous
+
+
+def settles(size: float, previous: float, used: int, settled: float) -> bool:
+    """Whether the correction after one of this size, the ``used``-th of a Jacobian, is expected to be round-off."""
+    rate = 1.0 if used == 1 else size / previous
+    if used == 2:
+        rate = max(LEAST, rate)
+    return size * min(1.0, rate) <= (settled if used > 2 else SETTLED)

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..consistency.equations import Equations
-from ..discretisation.broyden import StepFailed
 from ..discretisation.descriptor_split import dense
 from ..discretisation.discrete_gradient_pairs import GradientPair
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.step_failed import StepFailed
 from ..systems.inputs import Forcing
 from ..systems.nonlinear import PHDAE
 from .branch import Branch, noise

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..consistency.conditions import Conditions, Inconsistency
 from ..consistency.equations import Equations
-from ..discretisation.broyden import StepFailed
 from ..numerics.arrays import Array
 from ..numerics.differences import FORWARD
+from ..numerics.step_failed import StepFailed
 
 SINGULAR = 1e-6
 """Smallest singular value of ∂g/∂x₂ over that at the start of the mode, below which a branch ends: at a fold, round-off

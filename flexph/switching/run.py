@@ -10,19 +10,23 @@ import numpy as np
 from tqdm import tqdm
 
 from ..consistency.equations import with_algebraic
-from ..discretisation.broyden import StepFailed
-from ..integration.general.bookkeeping import Book
+from ..integration.general.cautions import Cautions
+from ..integration.general.record import recorder_of, trajectory_of
+from ..integration.general.run import METHODS
+from ..integration.general.stepper import start_at
 from ..integration.methods import GeneralMethod
 from ..integration.methods.names import call_of
 from ..integration.times.events import ascending
+from ..integration.times.loop import Run
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.step_failed import StepFailed
 from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ..systems.inputs import Forcing, Input
 from .arrival import Arrival, DrivenSystem, Instant, switched, violated
 from .branch import Branch
 from .record import Record
-from .segment import Segment
+from .segment import ModeStepper, state_at_end, steps_in_mode
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange, SwitchingTrajectory
 from .transition import Transition
@@ -148,24 +152,33 @@ class _Journey:
             due = min((when.after(at.time + self.close) for _, when in self._timed(at.mode)), default=math.inf)
             end = self._end_of(due)
             later = self.grid[(self.grid > at.time + self.close) & (self.grid < end - self.close)]
-            segment = self._segment(at)
+            run, stepper = self._segment(at, end)
             try:
-                yield from segment.steps(np.array([at.time, *later, end]), self.world.forcings[at.mode])
+                impasse = yield from steps_in_mode(run, stepper, np.array([at.time, *later, end]), self.kept)
             finally:
-                self.tried, state = segment.trying, segment.at_end()
-                self.record.segment(segment.trajectory(), at.mode, state)
-            at = Instant(segment.time, at.mode, state, segment.size)
-            at = self._settled(at, self._cause(segment, at, due))
+                self.tried, state = run.tried, state_at_end(run, stepper.watch)
+                self.record.segment(trajectory_of(stepper.system, run.recorder, self.method, {}), at.mode, state)
+            at = Instant(run.start.time, at.mode, state, run.start.sizes)
+            at = self._settled(at, self._from_impasse(at) if impasse else self._cause(at, due))
             yield at.time
 
     def _end_of(self, due: float) -> float:
         last = float(self.grid[-1])
         return min(due, last) if abs(due - last) > self.close else last
 
-    def _segment(self, at: Instant) -> Segment:
-        system, usual, watch = self.system.system(at.mode), self._usual(at.time), self.watch
-        book = Book(system, at.time, watch.branch.state, 1, self.kept)
-        return Segment(system, watch.branch.state, book, self.method, watch, at.size, usual)
+    def _segment(self, at: Instant, end: float) -> tuple[Run, ModeStepper]:
+        """The run and the steps within a mode."""
+        system, watch = self.system.system(at.mode), self.watch
+        usual = self._usual(at.time)
+        stepper = ModeStepper(
+            system, METHODS[self.method](system), self.world.forcings[at.mode], lambda time: usual, watch=watch
+        )
+        start = start_at(system, at.time, watch.branch.state)
+        start = start._replace(sizes=np.maximum(start.sizes, at.size))
+        cautions = Cautions(system)
+        cautions.look(start.time, start.x)
+        expected = int(np.count_nonzero((self.kept > at.time) & (self.kept <= end))) + 1
+        return Run(recorder_of(system, start, expected), watch, start, cautions.look), stepper
 
     def _usual(self, time: float) -> float:
         """The length of steps of the grid at a time."""
@@ -175,12 +188,10 @@ class _Journey:
     def _timed(self, mode: str) -> list[tuple[Transition, At | Every]]:
         return [(t, t.when) for t in self.system.leaving(mode) if isinstance(t.when, At | Every)]
 
-    def _cause(self, segment: Segment, at: Instant, due: float) -> Bound | Transition | None:
-        """What ended a segment."""
-        if segment.impasse:
-            return self._from_impasse(at)
-        if segment.watch.fired is not None:
-            return segment.watch.fired
+    def _cause(self, at: Instant, due: float) -> Bound | Transition | None:
+        """What has ended the steps within a mode."""
+        if self.watch.fired is not None:
+            return self.watch.fired
         return self._due(at, []) if abs(at.time - due) <= self.close else None
 
     def _from_impasse(self, at: Instant) -> Transition:

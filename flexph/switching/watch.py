@@ -85,7 +85,7 @@ class Leaving:
 
     def __init__(self, asked: Sequence[Bound], branch: Branch, time: float, size: Array) -> None:
         self.bounds, self.branch = list(asked), branch
-        self.events = bool(self.bounds) or branch.careful  # whether a run asks after its steps
+        self.active = bool(self.bounds) or branch.careful  # whether a run asks after its steps
         self.fired: Bound | None = None
         self.stopped = time
         x = branch.state

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexph.discretisation.broyden import StepFailed
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import skew
+from flexph.numerics.step_failed import StepFailed
 
 from ..system.terms import PositionConstraint, PositionMap, VelocityConstraint
 from .axes import BodyAxes, Vector, combined, normals, unit, vector

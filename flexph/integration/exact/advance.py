@@ -19,7 +19,7 @@ Rates = tuple[Array, Array]
 """Time derivatives of the term coefficients and row offsets at the end of a step."""
 
 
-class Place(NamedTuple):
+class EvaluatedState(NamedTuple):
     """A flat state between steps, its arrays, what follows from them, and its velocity defect G v − ∂g/∂t, (g,)."""
 
     x: Array
@@ -28,7 +28,7 @@ class Place(NamedTuple):
     defect: Array
 
 
-class Taken(NamedTuple):
+class SolvedStep(NamedTuple):
     """A solved step and what is booked of it.
 
     ``means`` with the multipliers of all constraints; ``energy`` and ``flows`` in the order of the accounts; ``gap``
@@ -37,7 +37,7 @@ class Taken(NamedTuple):
     """
 
     means: Means
-    end: Place
+    end: EvaluatedState
     energy: Array
     flows: Array
     gap: Array
@@ -46,24 +46,26 @@ class Taken(NamedTuple):
     solve: Solve
 
 
-def take_step(accounts: Accounts, start: Place, h: float, prescribed: Schedule, rates: Rates, guess: Means) -> Taken:
-    """Solve the step of h (of either sign) from ``start`` and book it; raises NoConvergence."""
+def solve_and_account(
+    accounts: Accounts, start: EvaluatedState, h: float, prescribed: Schedule, rates: Rates, guess: Means
+) -> SolvedStep:
+    """Solve the step of h (of either sign) from ``start`` and book it; raises StepFailed."""
     a = accounts.arrays
-    found = solve_step(a, start.c, start.d, h, prescribed, guess)
-    means = found.means._replace(lam=prescribed.multipliers(found.means.lam))
-    c, trial = found.trial.end, found.trial
+    solution = solve_step(a, start.c, start.d, h, prescribed, guess)
+    means = solution.means._replace(lam=prescribed.multipliers(solution.means.lam))
+    c, trial = solution.trial.end, solution.trial
     # to the bits of a run continued from x: momenta and inertia products of the trial depend on the start of the step
     d = derive_at(a, c, trial.arm, trial.vector, trial.product)
     defect = velocity_defect(a, c, d, prescribed.coefficient_1, rates)
-    return Taken(
+    return SolvedStep(
         means=means,
-        end=Place(flat(accounts.mechanism, c), c, d, defect),
+        end=EvaluatedState(flat(accounts.mechanism, c), c, d, defect),
         energy=accounts.energies(c, d),
         flows=accounts.step(start.c, h, means, trial, prescribed),
         gap=constraint_sums(a, d.product, prescribed.coefficient_1, prescribed.offset_1) + trial.rolled,
-        alternating=_alternating(found, h, defect - start.defect, prescribed),
-        iterations=found.iterations,
-        solve=found.solve,
+        alternating=_alternating(solution, h, defect - start.defect, prescribed),
+        iterations=solution.iterations,
+        solve=solution.solve,
     )
 
 
@@ -71,8 +73,8 @@ def velocity_defect(a: Arrays, c: Configuration, d: Derived, coefficient: Array,
     """G v − ∂g/∂t at a state, with the rates of what time prescribes."""
     speed = a.incidence @ node_velocities(a, c.v, c.omega, c.du, c.R, d.arm)
     rate = product_changes(a, speed, d.vector)
-    made = constraint_sums(a, rate, coefficient, prescribed_rate(a, d, rates))
-    return made + state_rates(a, d.product, rate, c.R, c.omega, made.size)
+    defect = constraint_sums(a, rate, coefficient, prescribed_rate(a, d, rates))
+    return defect + state_rates(a, d.product, rate, c.R, c.omega, defect.size)
 
 
 def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:
@@ -81,13 +83,13 @@ def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:
     return -constraint_sums(a, d.product, by_coefficient, by_offset)
 
 
-def _alternating(found: Converged, h: float, jump: Array, prescribed: Schedule) -> Array:
+def _alternating(solution: Converged, h: float, jump: Array, prescribed: Schedule) -> Array:
     """What the change of the velocity defect over the step adds to the multipliers: S⁻¹(e₁ − e₀)/h, S = G M⁻¹Gᵀ.
 
     The factored Jacobian of the step gives it as the answer to a gap of ½h(e₁ − e₀).
     """
     if not jump.size:
         return jump
-    v, omega, du = (np.zeros(part.shape) for part in found.means[:3])
+    v, omega, du = (np.zeros(part.shape) for part in solution.means[:3])
     nothing = Means(v, omega, du, prescribed.combined(0.5 * h * jump))
-    return prescribed.multipliers(found.solve(nothing).lam)
+    return prescribed.multipliers(solution.solve(nothing).lam)

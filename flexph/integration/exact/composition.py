@@ -16,7 +16,7 @@ import numpy as np
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
-from .step import Single, Station, Step
+from .step import ExactStepper, StepResult, StepStart
 
 OUTER = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
 SUBSTEPS = 0.5 * np.array([OUTER, OUTER, 1.0 - 2.0 * OUTER, 1.0 - 2.0 * OUTER, OUTER, OUTER])
@@ -37,46 +37,47 @@ def _midpoint_weights() -> Array:
 MIDPOINT = _midpoint_weights()
 
 
-class Composed:
+class ComposedStepper:
     """Steps of given shares, one after the other, as one step: ``weights`` give its multipliers at the middle."""
 
-    def __init__(self, single: Single, shares: Array, weights: Array) -> None:
-        self.single, self.shares, self.weights = single, shares, weights
-        self.accounts: Accounts = single.accounts
+    def __init__(self, inner: ExactStepper, shares: Array, weights: Array) -> None:
+        self.inner, self.shares, self.weights = inner, shares, weights
+        self.accounts: Accounts = inner.accounts
         self.longest = float(np.abs(shares).max())
 
-    def first(self, start: State) -> Station:
+    def start(self, start: State) -> StepStart:
         """Where a run starts."""
-        return self.single.first(start)
+        return self.inner.start(start)
 
-    def to(self, start: Station, time: float) -> Step:
-        """The step from a station to a time [s]; raises NoConvergence."""
+    def step(self, start: StepStart, time: float) -> StepResult:
+        """The step from a start to a time [s]; raises StepFailed."""
         return as_one(start, self.parts(start, time), self.shares, self.weights)
 
-    def parts(self, start: Station, time: float) -> list[Step]:
+    def parts(self, start: StepStart, time: float) -> list[StepResult]:
         """Its steps one by one."""
         ends = start.time + (time - start.time) * np.cumsum(self.shares)
         ends[-1] = time
-        found: list[Step] = []
-        for end in ends:
-            found.append(self.single.to(found[-1].end if found else start, float(end)))
-        return found
+        steps: list[StepResult] = []
+        for end in ends.tolist():
+            steps.append(self.inner.step(steps[-1].end if steps else start, end))
+        return steps
 
 
-def as_one(start: Station, parts: list[Step], shares: Array, weights: Array) -> Step:
-    """Steps booked as one: flows and iterations add up; the velocity defect is that of the end, the rest the largest.
+def as_one(start: StepStart, parts: list[StepResult], shares: Array, weights: Array) -> StepResult:
+    """Steps as one: flows and iterations add up; the velocity defect is that of the end, the rest the largest.
 
     The stage multipliers are the mean over the step, so that their impulse is the sum of all.
     """
-    end, audits = parts[-1].end, np.array([p.audit for p in parts])
-    worst = [*audits[:, :2].max(axis=0), audits[-1, 2], audits[:, 3].max()]
-    return Step(
+    end, residuals = parts[-1].end, np.max([p.residuals for p in parts], axis=0)
+    residuals[2] = parts[-1].residuals[2]
+    return StepResult(
         end=end,
         middle=0.5 * (start.time + end.time),
         stage=shares @ np.array([p.stage for p in parts]),
         multipliers=weights @ np.array([p.multipliers for p in parts]),
         flows=np.sum([p.flows for p in parts], axis=0),
-        audit=np.array([*worst, audits[:, 4].sum(), 1, 0]),
+        residuals=residuals,
+        counts=np.array([sum(p.counts[0] for p in parts), 1.0, 0.0]),
     )
 
 
@@ -89,7 +90,7 @@ def refuse_damped(accounts: Accounts) -> None:
         )
 
 
-def fourth_order(single: Single) -> Composed:
+def fourth_order(inner: ExactStepper) -> ComposedStepper:
     """The composition of fourth order; its multipliers at the middle of a step are of third order."""
-    refuse_damped(single.accounts)
-    return Composed(single, SUBSTEPS, MIDPOINT)
+    refuse_damped(inner.accounts)
+    return ComposedStepper(inner, SUBSTEPS, MIDPOINT)

@@ -30,7 +30,7 @@ from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
 from ...systems.inputs import Forcing
 from .impulse import struck
-from .step import Single, Solved, Station
+from .step import ExactStepper, StepDetails, StepStart
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -58,25 +58,25 @@ def free_vibrations(a: Arrays) -> Vibrations:
     squares, modes = [np.zeros(0)], [np.zeros((first + n, 0))]
     for body in a.flexing:
         part = np.concatenate([own[body], first + np.flatnonzero(a.body_u == body)])
-        found, shapes = eigh(K[np.ix_(part, part)], M[np.ix_(part, part)])
-        full = np.zeros((first + n, found.size))
+        eigenvalues, shapes = eigh(K[np.ix_(part, part)], M[np.ix_(part, part)])
+        full = np.zeros((first + n, eigenvalues.size))
         full[part] = shapes
-        squares.append(np.maximum(found, 0.0))
+        squares.append(np.maximum(eigenvalues, 0.0))
         modes.append(full)
     V = np.hstack(modes)
     strains = a.strain @ V[first:]
     return Vibrations(np.concatenate(squares), V, a.stiffness @ strains, strains)
 
 
-def coefficients(found: Vibrations, h: float, radius: float) -> Decay:
+def coefficients(vibrations: Vibrations, h: float, radius: float) -> Decay:
     """B and ½A for steps of h [s] and the spectral radius ρ of unresolved modes."""
     alpha = (1.0 - radius) / (1.0 + radius)
-    share = h * h / (4.0 + h * h * found.squares)
-    mobility = (alpha * share * found.squares * found.modes) @ found.modes.T
-    return Decay(mobility, (0.5 * alpha * share * found.stresses) @ found.strains.T)
+    share = h * h / (4.0 + h * h * vibrations.squares)
+    mobility = (alpha * share * vibrations.squares * vibrations.modes) @ vibrations.modes.T
+    return Decay(mobility, (0.5 * alpha * share * vibrations.stresses) @ vibrations.strains.T)
 
 
-class Decaying(Single):
+class DecayingStepper(ExactStepper):
     """The step of the decaying scheme; after it, joints and drives leave ρ of the velocity defect."""
 
     def __init__(
@@ -95,15 +95,15 @@ class Decaying(Single):
                 "Decaying() keeps dense matrices, and this mechanism is too large for them, with "
                 f"{mechanism.layout.velocities} velocities: take fewer elements, or Exact() with structural damping"
             )
-        self.radius, found = radius, free_vibrations(self.arrays)
-        self._coefficients = lru_cache(maxsize=8)(lambda h: coefficients(found, h, radius))
+        self.radius, vibrations = radius, free_vibrations(self.arrays)
+        self._coefficients = lru_cache(maxsize=8)(lambda h: coefficients(vibrations, h, radius))
 
-    def prescribed(self, start: Station, time: float, inputs: Array) -> Schedule:
+    def prescribed(self, start: StepStart, time: float, inputs: Array) -> Schedule:
         """What holds over the step to a time, under inputs."""
         h = float(f"{time - start.time:.{DIGITS}e}")
         return super().prescribed(start, time, inputs)._replace(decay=self._coefficients(h))
 
-    def solved(self, start: Station, time: float) -> Solved:
-        """The step, with all that was found on the way."""
-        found = super().solved(start, time)
-        return found._replace(step=struck(self.accounts, found.step, found, 1.0 - self.radius))
+    def details(self, start: StepStart, time: float) -> StepDetails:
+        """The step with its solution, and the impulse after it."""
+        details = super().details(start, time)
+        return details._replace(result=struck(self.accounts, details.result, details, 1.0 - self.radius))

@@ -22,55 +22,61 @@ from ...mechanisms.model.state import State, flat
 from ...numerics.arrays import Array
 from ...numerics.gauss_tableau import gauss
 from ...numerics.rotations import cayley, turned_spins
-from .advance import Place, velocity_defect
+from ...numerics.step_failed import StepFailed
+from .advance import EvaluatedState, velocity_defect
 from .gauss_newton import Problem, solve
-from .newton import NoConvergence
-from .step import Single, Station, Step, check_contacts
+from .step import ExactStepper, StepResult, StepStart, check_contacts
 
 STAGES = 3
 
 
-class Gauss:
+class GaussStepper:
     """Steps of Gauss collocation of a small mechanism; raises ValueError for what they do not take."""
 
     longest = 1.0
 
-    def __init__(self, single: Single, stages: int = STAGES) -> None:
-        _refuse(single)
-        self.single, self.accounts, self.stages = single, single.accounts, stages
-        self.arrays, self.table, self.forcing = single.arrays, single.table, single.forcing
-        self.collocation = Collocation(single.arrays, gauss(stages), single.rows_of_g)
+    def __init__(self, inner: ExactStepper, stages: int = STAGES) -> None:
+        _refuse(inner)
+        self.inner, self.accounts, self.stages = inner, inner.accounts, stages
+        self.arrays, self.table, self.forcing = inner.arrays, inner.table, inner.forcing
+        self.collocation = Collocation(inner.arrays, gauss(stages), inner.rows_of_g)
 
-    def first(self, start: State) -> Station:
+    def start(self, start: State) -> StepStart:
         """Where a run starts."""
-        return self.single.first(start)
+        return self.inner.start(start)
 
-    def to(self, start: Station, time: float) -> Step:
-        """The step from a station to a time [s]; raises NoConvergence."""
+    def step(self, start: StepStart, time: float) -> StepResult:
+        """The step from a start to a time [s]; raises StepFailed."""
         a, h, rk = self.arrays, time - start.time, self.collocation.tableau
         given, (coefficient, offset) = self._given(start.time, h), self.table.at(time)
-        c, d = start.place.c, start.place.d
+        c, d = start.state.c, start.state.d
         at = onset(a, c, d, h, FORGOTTEN * gap_of(a, d.product, *self.table.at(start.time)))
         try:
-            found = solve(Problem(self.collocation, at, given), self._guess(start, h))
-            t, end = found.stages, found.stages.end
+            solution = solve(Problem(self.collocation, at, given), self._guess(start, h))
+            t, end = solution.stages, solution.stages.end
             d1 = derive(a, end)
             gap, lam = gap_of(a, d1.product, coefficient, offset), t.x.lam
-            check_contacts(self.single.mechanism, d1.product, found.iterations)
+            check_contacts(self.inner.mechanism, d1.product, solution.iterations)
             if not np.all(np.abs(gap) <= CLOSED * constraint_sizes(a, d1.vector)):
-                raise NoConvergence("the iteration ended away from the constraints", found.iterations, 0.0)
-        except NoConvergence as error:
+                raise StepFailed("the iteration ended away from the constraints", solution.iterations, 0.0)
+        except StepFailed as error:
             error.span = (start.time, time)
             raise
         defect = velocity_defect(a, end, d1, coefficient, self.table.rates(time, h))
         energy, flows = self.accounts.energies(end, d1), self._flows(h, t, given)
         residual = abs(self.accounts.balance(start.energy, energy, flows))
-        station = Station(time, Place(flat(self.single.mechanism, end), end, d1, defect), energy, _rows(t, defect, h))
+        state = EvaluatedState(flat(self.inner.mechanism, end), end, d1, defect)
         slip = (rk.weights @ self.collocation.rates(t, given))[a.rolling.free > 0]
         worst = [float(np.abs(x).max(initial=0.0)) for x in (gap, defect, slip)]
-        audit = [residual, *worst, found.iterations, 1, 0]
-        middle = lam[self.stages // 2]
-        return Step(station, 0.5 * (start.time + time), rk.weights @ lam, middle, flows, np.array(audit))
+        return StepResult(
+            end=StepStart(time, state, energy, _rows(t, defect, h)),
+            middle=0.5 * (start.time + time),
+            stage=rk.weights @ lam,
+            multipliers=lam[self.stages // 2],
+            flows=flows,
+            residuals=np.array([residual, *worst]),
+            counts=np.array([solution.iterations, 1.0, 0.0]),
+        )
 
     def _given(self, start: float, h: float) -> Given:
         """What time prescribes at the nodes, of the interpolant through Gauss-Lobatto points."""
@@ -80,18 +86,18 @@ class Gauss:
         inputs = np.array([self.forcing.at(start + h * node) for node in rk.nodes])
         return Given(rk.value @ coefficient, rk.rate @ coefficient, rk.rate @ offset, inputs)
 
-    def _guess(self, start: Station, h: float) -> Array:
+    def _guess(self, start: StepStart, h: float) -> Array:
         """A line through the velocities at the nodes of the last step, followed further, or the present velocities."""
-        a, c, memory, rk = self.arrays, start.place.c, start.memory, self.collocation.tableau
-        stages, rows = self.stages, self.single.rows_of_g
+        a, c, history, rk = self.arrays, start.state.c, start.history, self.collocation.tableau
+        stages, rows = self.stages, self.inner.rows_of_g
         v, spin, du = (np.tile(x, (stages, *(1,) * x.ndim)) for x in (c.v, c.omega, c.du))
         lam = np.zeros((stages, rows))
-        if len(memory) == stages and np.ptp(memory[:, -1]) == 0.0:
-            ahead = 1.0 + rk.nodes * (h / memory[0, -1])
+        if len(history) == stages and np.ptp(history[:, -1]) == 0.0:
+            ahead = 1.0 + rk.nodes * (h / history[0, -1])
             follow = _line(rk.nodes, ahead)
-            mean = follow @ self.single.mean_velocities(memory)
-            v, spin, du = (np.array(x) for x in zip(*(self.single.velocities(row) for row in mean), strict=True))
-            lam[:] = memory[stages // 2, mean.shape[1] : mean.shape[1] + rows]
+            mean = follow @ self.inner.mean_velocities(history)
+            v, spin, du = (np.array(x) for x in zip(*(self.inner.velocities(row) for row in mean), strict=True))
+            lam[:] = history[stages // 2, mean.shape[1] : mean.shape[1] + rows]
         if a.dim == 3:
             half = 0.5 * h * rk.nodes[:, None, None] * spin
             spin = np.array([turned_spins(c.R @ cayley(x, 3), y) for x, y in zip(half, spin, strict=True)])
@@ -120,15 +126,15 @@ class Gauss:
         return self.accounts.losses(by_body, dampers)
 
 
-def _refuse(single: Single) -> None:
-    a = single.arrays
+def _refuse(inner: ExactStepper) -> None:
+    a = inner.arrays
     what = {
         "friction laws and other relations": bool(a.springs.relations),
         f"mechanisms of more than {DENSE_LIMIT} velocities": is_sparse(a),
     }
-    found = [name for name, holds in what.items() if holds]
-    if found:
-        raise ValueError(f"ExactGauss() does not take {found[0]}: take Exact()")
+    refused = [name for name, holds in what.items() if holds]
+    if refused:
+        raise ValueError(f"ExactGauss() does not take {refused[0]}: take Exact()")
 
 
 def _rows(t: Stages, defect: Array, h: float) -> Array:
@@ -144,5 +150,5 @@ def _line(nodes: Array, at: Array) -> Array:
 
     Their parabola, which foresees slow motion better, leads astray where vibrations are not resolved.
     """
-    made: Array = at[:, None] ** np.arange(2) @ np.linalg.pinv(nodes[:, None] ** np.arange(2))
-    return made
+    values: Array = at[:, None] ** np.arange(2) @ np.linalg.pinv(nodes[:, None] ** np.arange(2))
+    return values

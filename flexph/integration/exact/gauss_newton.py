@@ -12,9 +12,20 @@ from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gauss.collocation import Collocation
 from ...kernels.gauss.stage_jacobian import stage_jacobian
 from ...kernels.gauss.stages import Given, Onset, Stages
-from ...kernels.tolerances import BALANCED, BETTER, LEAST, MAX_ITERATIONS, NOISE, SETTLED, STAGNATED, TINY, settled_at
+from ...kernels.tolerances import (
+    BALANCED,
+    BETTER,
+    MAX_ITERATIONS,
+    NOISE,
+    SETTLED,
+    STAGNATED,
+    TINY,
+    settled_at,
+    settles,
+    stagnates,
+)
 from ...numerics.arrays import Array
-from .newton import NoConvergence
+from ...numerics.step_failed import StepFailed
 
 SLOW, MANY = 0.2, 5.0
 """Reduction by one iteration above which a Jacobian is made anew, and iterations to come above which it is: it costs as
@@ -29,7 +40,7 @@ class Problem(NamedTuple):
     given: Given
 
 
-class Found(NamedTuple):
+class Solution(NamedTuple):
     """A solved step."""
 
     stages: Stages
@@ -41,8 +52,8 @@ class _Tried(NamedTuple):
     defect: Array
 
 
-def solve(step: Problem, guess: Array) -> Found:
-    """Newton's method with a Jacobian that is kept while it converges fast, to stagnation; raises NoConvergence.
+def solve(step: Problem, guess: Array) -> Solution:
+    """Newton's method with a Jacobian that is kept while it converges fast, to stagnation; raises StepFailed.
 
     ``guess`` and the unknowns are rows as of :meth:`Collocation.unpack`. Near a singular pose a Jacobian that is kept
     leads astray: where the iteration fails, each one has its own.
@@ -50,26 +61,26 @@ def solve(step: Problem, guess: Array) -> Found:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a diverging iteration says so itself
         try:
             return _attempt(step, guess, keeps=True)
-        except NoConvergence as error:
+        except StepFailed as error:
             failed = error.iterations
-        found = _attempt(step, guess, keeps=False)
-    return found._replace(iterations=failed + found.iterations)
+        solution = _attempt(step, guess, keeps=False)
+    return solution._replace(iterations=failed + solution.iterations)
 
 
-def _attempt(step: Problem, guess: Array, *, keeps: bool) -> Found:
+def _attempt(step: Problem, guess: Array, *, keeps: bool) -> Solution:
     tried: list[_Tried] = []
     try:
         return _iterate(step, guess, tried, keeps=keeps)
-    except (NoConvergence, np.linalg.LinAlgError) as error:
-        found = _balanced(step, tried) if tried else None
-        if found is not None:
-            return Found(found, len(tried))
-        if isinstance(error, NoConvergence):
+    except (StepFailed, np.linalg.LinAlgError) as error:
+        stages = _balanced(step, tried) if tried else None
+        if stages is not None:
+            return Solution(stages, len(tried))
+        if isinstance(error, StepFailed):
             raise
-        raise NoConvergence("the iteration diverged", len(tried), np.inf) from None  # no rotation at a node
+        raise StepFailed("the iteration diverged", len(tried), np.inf) from None  # no rotation at a node
 
 
-def _iterate(step: Problem, y: Array, tried: list[_Tried], *, keeps: bool) -> Found:
+def _iterate(step: Problem, y: Array, tried: list[_Tried], *, keeps: bool) -> Solution:
     """Adds every iterate to those that were tried."""
     k, at, given = step
     defect, t = k.residual(at, y, given)
@@ -87,23 +98,21 @@ def _iterate(step: Problem, y: Array, tried: list[_Tried], *, keeps: bool) -> Fo
             scale = _energy_scale(k, at, t)
         size = math.sqrt(work / max(largest, scale)) if math.isfinite(work) else math.nan
         if not math.isfinite(size):
-            raise NoConvergence("the iteration diverged", iteration, size)
+            raise StepFailed("the iteration diverged", iteration, size)
         y = y - correction
         t = k.stages(at, k.unpack(y, at.h), given)
         used += 1
-        rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
-        stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
-        if expected <= (settled if used > 2 else SETTLED):
-            return Found(t, iteration)
+        if settles(size, previous, used, settled):
+            return Solution(t, iteration)
         defect = k.defects(at, t, given)
-        if stagnates:
-            found = _balanced(step, [*tried, _Tried(t, defect)], size)
-            if found is not None:
-                return Found(found, iteration)
+        if stagnates(size, previous):
+            stages = _balanced(step, [*tried, _Tried(t, defect)], size)
+            if stages is not None:
+                return Solution(stages, iteration)
         if not keeps or _is_slow(size, previous, used):
             lu = None
         previous = size
-    raise NoConvergence("the iteration did not settle", MAX_ITERATIONS, size)
+    raise StepFailed("the iteration did not settle", MAX_ITERATIONS, size)
 
 
 def _balanced(step: Problem, tried: list[_Tried], size: float = np.inf) -> Stages | None:
@@ -112,11 +121,11 @@ def _balanced(step: Problem, tried: list[_Tried], size: float = np.inf) -> Stage
     None if none is balanced to round-off, unless the last correction was of that ``size`` and did not help.
     Where a step ends in a singular pose its Jacobian is singular, and corrections are round-off that is blown up.
     """
-    found = np.nan_to_num([_imbalance(step, *one) for one in tried], nan=np.inf)
-    best = int(np.argmin(found))
-    if found[best] > BALANCED and not (size <= STAGNATED and best < len(tried) - 1):
+    imbalances = np.nan_to_num([_imbalance(step, *one) for one in tried], nan=np.inf)
+    best = int(np.argmin(imbalances))
+    if imbalances[best] > BALANCED and not (size <= STAGNATED and best < len(tried) - 1):
         return None
-    return tried[best if found[best] < BETTER * found[-1] else -1].stages
+    return tried[best if imbalances[best] < BETTER * imbalances[-1] else -1].stages
 
 
 def _imbalance(step: Problem, t: Stages, defect: Array) -> float:
@@ -142,7 +151,7 @@ def _is_slow(size: float, previous: float, used: int) -> bool:
 def _factor(jacobian: Array, iteration: int, size: float) -> tuple[Array, Array]:
     lu, pivots, info = lapack.dgetrf(jacobian.T, overwrite_a=True)  # by columns it is its transpose by rows
     if info > 0:
-        raise NoConvergence("the Jacobian of the step is singular", iteration, size)
+        raise StepFailed("the Jacobian of the step is singular", iteration, size)
     return lu, pivots
 
 

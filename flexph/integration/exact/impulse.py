@@ -26,9 +26,9 @@ from ...mechanisms.model.constraints import velocities_of, with_velocities
 from ...mechanisms.model.state import configuration, flat
 from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import positive_solver
-from .advance import Place, prescribed_rate, velocity_defect
-from .newton import NoConvergence
-from .step import Solved, Step
+from ...numerics.step_failed import StepFailed
+from .advance import EvaluatedState, prescribed_rate, velocity_defect
+from .step import StepDetails, StepResult
 
 LARGE = 300
 """Flexible coordinates from which on shifts of low rank are not brought into their mass matrix."""
@@ -41,15 +41,15 @@ class Answer(NamedTuple):
     mu: Array
 
 
-def answer(accounts: Accounts, step: Step, prescribed: Schedule, defects: Array) -> Answer:
-    """Impulses that would take velocity defects away at the end of a step; raises NoConvergence."""
-    a, (_, c, d, _) = accounts.arrays, step.end.place
+def answer(accounts: Accounts, step: StepResult, prescribed: Schedule, defects: Array) -> Answer:
+    """Impulses that would take velocity defects away at the end of a step; raises StepFailed."""
+    a, (_, c, d, _) = accounts.arrays, step.end.state
     G = constraint_matrix(a, c.R, d.arm, d.vector, prescribed.coefficient_1, len(defects))
     G = sparse.csr_array(prescribed.combined(G))
     try:
         y = _solved(a, c.u, G, prescribed.combined(defects))
     except (RuntimeError, np.linalg.LinAlgError):
-        error = NoConvergence("the constraints are dependent at its end", int(step.audit[4]), 0.0)
+        error = StepFailed("the constraints are dependent at its end", int(step.counts[0]), 0.0)
         error.span = (2.0 * step.middle - step.end.time, step.end.time)
         raise error from None
     return Answer(y[: G.shape[1]], prescribed.multipliers(y[G.shape[1] :]))
@@ -63,8 +63,8 @@ def _solved(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
     rhs[G.shape[1] :] = defects
     if large:
         return _bordered(a, K, rhs)
-    made: Array = splu(sparse.csc_array(K)).solve(rhs) if is_sparse(a) else np.linalg.solve(K.toarray(), rhs)
-    return made
+    solution: Array = splu(sparse.csc_array(K)).solve(rhs) if is_sparse(a) else np.linalg.solve(K.toarray(), rhs)
+    return solution
 
 
 def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
@@ -79,20 +79,22 @@ def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
     across = positive_solver(a.stack[: u.size])(left.toarray())
     corner = sparse.block_diag([K[rest][:, rest], -sparse.eye_array(shifts.size)]).toarray()
     small = np.linalg.solve(corner - right @ across, np.pad(rhs[rest], ((0, shifts.size), (0, 0))))
-    made = np.empty_like(rhs)
-    made[u], made[rest] = -across @ small, small[: rest.size]
-    return made
+    solution = np.empty_like(rhs)
+    solution[u], solution[rest] = -across @ small, small[: rest.size]
+    return solution
 
 
-def struck(accounts: Accounts, step: Step, solved: Solved, share: float, found: Answer | None = None) -> Step:
+def struck(
+    accounts: Accounts, step: StepResult, solved: StepDetails, share: float, known: Answer | None = None
+) -> StepResult:
     """A step, or steps as one with the last of them ``solved``, followed by the impulse −κGᵀμ, κ = ``share``.
 
-    What it does is booked, and added to the mean multipliers; ``found`` has the answer to the defect first.
+    What it does is booked, and added to the mean multipliers; ``known`` has the answer to the defect first.
     """
-    a, (x, c, d, defect), prescribed = accounts.arrays, step.end.place, solved.prescribed
+    a, (x, c, d, defect), prescribed = accounts.arrays, step.end.state, solved.prescribed
     if not defect.any() or share == 0.0:
         return step
-    change, mu = (part[:, 0] for part in found or answer(accounts, step, prescribed, defect[:, None]))
+    change, mu = (part[:, 0] for part in known or answer(accounts, step, prescribed, defect[:, None]))
     slower = with_velocities(accounts.mechanism, c, velocities_of(accounts.mechanism, c) - share * change)
     x = flat(accounts.mechanism, slower)
     c = configuration(accounts.mechanism, x)
@@ -100,16 +102,16 @@ def struck(accounts: Accounts, step: Step, solved: Solved, share: float, found: 
     lost = share * (1.0 - 0.5 * share) * float(defect @ mu)
     work = accounts.impulse(-share * mu * prescribed_rate(a, d, solved.rates), lost)
     defect = velocity_defect(a, c, d, prescribed.coefficient_1, solved.rates)
-    return _booked(accounts, step, Place(x, c, d, defect), work, -share * mu)
+    return _booked(accounts, step, EvaluatedState(x, c, d, defect), work, -share * mu)
 
 
-def _booked(accounts: Accounts, step: Step, place: Place, work: Array, impulse: Array) -> Step:
-    """The step that ends at another place; what its balance is off by adds up."""
-    energy = accounts.energies(place.c, place.d)
-    residual = step.audit[0] + abs(accounts.balance(step.end.energy, energy, work))
-    memory, rows = step.end.memory.copy(), place.defect.size
-    memory[-1, -1 - rows : -1] = place.defect
-    audit = np.array([residual, step.audit[1], np.abs(place.defect).max(), *step.audit[3:]])
-    end = step.end._replace(place=place, energy=energy, memory=memory)
+def _booked(accounts: Accounts, step: StepResult, state: EvaluatedState, work: Array, impulse: Array) -> StepResult:
+    """The step that ends at another state; what its balance is off by adds up."""
+    energy = accounts.energies(state.c, state.d)
+    balance = step.residuals[0] + abs(accounts.balance(step.end.energy, energy, work))
+    history, rows = step.end.history.copy(), state.defect.size
+    history[-1, -1 - rows : -1] = state.defect
+    residuals = np.array([balance, step.residuals[1], np.abs(state.defect).max(), step.residuals[3]])
+    end = step.end._replace(state=state, energy=energy, history=history)
     length = 2.0 * (end.time - step.middle)
-    return step._replace(end=end, flows=step.flows + work, audit=audit, stage=step.stage + impulse / length)
+    return step._replace(end=end, flows=step.flows + work, residuals=residuals, stage=step.stage + impulse / length)

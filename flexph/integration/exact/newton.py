@@ -21,7 +21,6 @@ from ...kernels.tolerances import (
     CLOSED,
     COARSE,
     FORGOTTEN,
-    LEAST,
     MAX_ITERATIONS,
     NOISE,
     SEARCHES,
@@ -30,10 +29,13 @@ from ...kernels.tolerances import (
     TINY,
     is_slow,
     settled_at,
+    settles,
+    stagnates,
 )
 from ...kernels.values import Means, Point, Schedule, SingularStep, Solve, Trial
 from ...numerics.arrays import Array
 from ...numerics.rotations import turned_spins
+from ...numerics.step_failed import StepFailed
 
 LEFT_OVER = 0.3
 """Work of the defects along a correction, over that at its beginning, at which a search along it ends."""
@@ -48,15 +50,6 @@ class Converged(NamedTuple):
     solve: Solve  # the last Jacobian, factored
 
 
-class NoConvergence(ArithmeticError):
-    """A step that has no solution in reach; carries what the message needs, and from when to when it was (``span``)."""
-
-    def __init__(self, reason: str, iterations: int, defect: float) -> None:
-        super().__init__(reason)
-        self.iterations, self.defect = iterations, defect
-        self.span = (float("nan"), float("nan"))
-
-
 def solve_step(
     a: Arrays, start: Configuration, known: Derived, h: float, schedule: Schedule, guess: Means
 ) -> Converged:
@@ -64,13 +57,13 @@ def solve_step(
 
     Corrections δ are measured by √(|δ|·|r|), which has the square root of an energy as unit and does not see velocities
     that are ill-determined (singular poses). Iterates to stagnation; bodies at rest, whose velocities are round-off of
-    positions, take one correction. Raises NoConvergence. Where round-off of positions keeps it from converging,
+    positions, take one correction. Raises StepFailed. Where round-off of positions keeps it from converging,
     constraints g(q₁) = 0 become Δg = 0, whose increments are known more exactly.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging iteration says so itself
         try:
             return _iterate(a, start, known, h, schedule, guess)
-        except NoConvergence:
+        except StepFailed:
             if not a.springs.relations:
                 raise
         return _search(a, start, known, h, schedule, guess)
@@ -81,7 +74,7 @@ def _search(a: Arrays, start: Configuration, known: Derived, h: float, schedule:
 
     The momentum defects r are, but for a small rest, the gradient of a function of the mean velocities that is convex
     where no relation falls; along a correction δ from x it has the slope −δ·r(x − θδ), and its minimum where that is
-    zero. There θ is taken, and the Jacobian made anew: Newton's method with a line search. Raises NoConvergence.
+    zero. There θ is taken, and the Jacobian made anew: Newton's method with a line search. Raises StepFailed.
     """
     x = guess
     defect, trial = residual(a, start, known, h, x, schedule)
@@ -91,20 +84,20 @@ def _search(a: Arrays, start: Configuration, known: Derived, h: float, schedule:
         try:
             solve = factor(a, at)
         except SingularStep as error:
-            raise NoConvergence(str(error), iteration, size) from None
+            raise StepFailed(str(error), iteration, size) from None
         correction = solve(defect)
         work = _work(a, defect, correction)
         largest = max(work if iteration == 1 else largest, _energy_scale(a, known, h, x, trial))
         size, previous = math.sqrt(work / largest), size
         if not math.isfinite(size):
-            raise NoConvergence("the iteration diverged", iteration, size)
+            raise StepFailed("the iteration diverged", iteration, size)
         share, x, defect, trial, _ = _along(a, at, x, defect, correction)
         expected = size if math.isinf(previous) else size * min(1.0, size / previous)
         if size <= NOISE * flatten(a, x).size or (share == 1.0 and expected <= SETTLED):
             if is_open(trial, sizes):
-                raise NoConvergence("the iteration ended away from the constraints", iteration, size)
+                raise StepFailed("the iteration ended away from the constraints", iteration, size)
             return Converged(x, trial, MAX_ITERATIONS + iteration, solve)
-    raise NoConvergence("the iteration did not settle", MAX_ITERATIONS + SEARCHES, size)
+    raise StepFailed("the iteration did not settle", MAX_ITERATIONS + SEARCHES, size)
 
 
 class _Reached(NamedTuple):
@@ -126,8 +119,8 @@ def _along(a: Arrays, at: Point, x: Means, defect: Means, correction: Means) -> 
 
     def to(share: float) -> _Reached:
         y = Means(*(p - share * q for p, q in zip(x, correction, strict=True)))
-        found, trial = residual(a, at.start, at.known, at.h, y, at.schedule)
-        return _Reached(share, y, found, trial, float(direction @ flatten(a, found)))
+        defects, trial = residual(a, at.start, at.known, at.h, y, at.schedule)
+        return _Reached(share, y, defects, trial, float(direction @ flatten(a, defects)))
 
     before, reached = float(direction @ flatten(a, defect)), to(1.0)
     if not (before > 0.0 and reached.work < -LEFT_OVER * before):
@@ -158,7 +151,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
             try:
                 solve = factor(a, Point(start, known, h, schedule, trial))
             except SingularStep as error:
-                raise NoConvergence(str(error), iteration, size) from None
+                raise StepFailed(str(error), iteration, size) from None
             used = 0
         correction = solve(defect)
         work = _work(a, defect, correction)
@@ -167,7 +160,7 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
             scale, scaled = _energy_scale(a, known, h, x, trial), True
         size = math.sqrt(work / max(largest, scale))
         if not math.isfinite(size):
-            raise NoConvergence("the iteration diverged", iteration, size)
+            raise StepFailed("the iteration diverged", iteration, size)
         if size < best_size:
             best, best_size = (x, trial), size
         at_rest = work <= unresolved and _kinetic_energy(a, trial) <= unresolved
@@ -184,41 +177,33 @@ def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule
         if by_increments:
             defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
         used += 1
-        rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
-        stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
-        if stagnates and size > COARSE and not by_increments and not is_open(trial, sizes):
+        stalls = stagnates(size, previous)
+        if stalls and size > COARSE and not by_increments and not is_open(trial, sizes):
             by_increments, solve, previous = True, None, np.inf
             defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
             continue
-        if (
-            at_rest
-            or expected <= (settled if used > 2 else SETTLED)
-            or (
-                stagnates
-                and (
-                    size <= STAGNATED
-                    or _below_resolution(extent, h, correction)
-                    or is_balanced(a, h, defect, trial, sizes)
-                )
-            )
-        ):
-            if stagnates and best_size < BETTER * size:
+        solved = at_rest or settles(size, previous, used, settled)
+        if not solved and stalls:
+            small = size <= STAGNATED or _below_resolution(extent, h, correction)
+            solved = small or is_balanced(a, h, defect, trial, sizes)
+        if solved:
+            if stalls and best_size < BETTER * size:
                 x, trial = best
             if is_open(trial, sizes):
-                raise NoConvergence("the iteration ended away from the constraints", iteration, size)
+                raise StepFailed("the iteration ended away from the constraints", iteration, size)
             return Converged(x, trial, iteration, solve)
         if is_slow(size, previous, used):
             solve = None
         previous = size
-    raise NoConvergence("the iteration did not settle", MAX_ITERATIONS, size)
+    raise StepFailed("the iteration did not settle", MAX_ITERATIONS, size)
 
 
 def _stuck(a: Arrays, before: Array, after: Array, schedule: Schedule) -> Array | None:
     """Relations whose tangents lead across rest, of those that are not taken by that at rest already; None of none."""
-    found = reversed_rates(a.springs, before, after)
+    turning = reversed_rates(a.springs, before, after)
     if schedule.stuck is not None:
-        found = found & ~schedule.stuck
-    return found if found.any() else None
+        turning = turning & ~schedule.stuck
+    return turning if turning.any() else None
 
 
 def gap_sizes(a: Arrays, known: Derived, schedule: Schedule) -> Array:
@@ -247,8 +232,8 @@ def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
     change += constraint_sums(a, 0.5 * (known.product + t.product), turned, np.zeros(rows))
     change += rates(a.rolling, t.gain, by_motion, h * turned_spins(at.start.R, x.omega), rows)
     left = constraint_sums(a, known.product, s.coefficient_0, s.offset_0) + squares(a, known.product, rows)
-    made: Array = s.combined(change + FORGOTTEN * left)
-    return made
+    increment: Array = s.combined(change + FORGOTTEN * left)
+    return increment
 
 
 def is_balanced(a: Arrays, h: float, defect: Means, trial: Trial, sizes: Array) -> bool:

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tqdm import tqdm
 
 from ...mechanisms.model.constraints import check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
+from ...numerics.step_failed import StepFailed
 from ...results.solution import Solution
 from ...results.state_view import MechanismView
-from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...results.validity import warn_of_doubts
 from ...systems.inputs import Forcing, Input
 from ..general.run import ascending_from
 from ..methods import Exact, MechanismMethod
 from ..times.events import Event, Watch
-from ..times.step_size import NoPace
-from .composition import Composed
-from .newton import NoConvergence
-from .pairs_of_steps import Pace, Pairs
-from .record import Record
-from .step import Method, Single, Station, Step
+from ..times.loop import Entry, Messages, Run, follow, prescribed, progress_bar
+from ..times.step_control import controlled
+from ..times.step_size import StepControlFailed, StepSizeControl
+from .composition import ComposedStepper
+from .pairs_of_steps import PairStepper
+from .record import recorder_of, solution_of
+from .step import ExactStepper, Stepper, StepStart
 from .steppers import Given, stepper_of
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
-    from .compiled_run import CompiledRun
 
 ON_ZERO = 1e-9
 """Value of an event at the start of a run, over that after a step, up to which it starts there: far above round-off."""
@@ -65,19 +65,67 @@ def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | A
         refuse_redundant(mechanism, checked.matrix)
     stepper = stepper_of(options.method, Given(mechanism, start, forcing, table, checked))
     if _compiles(mechanism, options):
-        from .compiled_run import CompiledRun
-
-        assert isinstance(stepper, Single | Composed)
-        run: _Run | CompiledRun = CompiledRun(mechanism, start, stepper)
-        solution = _march(run, grid, options)
+        solution = _compiled(mechanism, start, stepper, grid, options)
     else:
-        run = _Run(mechanism, start, stepper, options.events)
-        if isinstance(stepper, Pairs):
-            run.pace = Pace(stepper, run.station, grid)
         with timed("runs of mechanisms"):
-            solution = _march(run, grid, options)
-    warn_of_doubts(solution, run.longest(grid), level=3)
+            solution = _plain(mechanism, start, stepper, grid, options)
     return solution
+
+
+def _compiled(mechanism: Mechanism, start: State, stepper: Stepper, grid: Array, options: Options) -> Solution:
+    """A run in compiled blocks of steps."""
+    from .compiled_run import BlockStepper, in_blocks
+
+    assert isinstance(stepper, ExactStepper | ComposedStepper)
+    blocks = BlockStepper(mechanism, stepper)
+    run = _run(blocks.put(stepper.start(start)), stepper, grid, options)
+    steps = in_blocks(run, stepper, blocks, grid, options.save_every)
+    return _followed(run, steps, (mechanism, stepper, start), grid, options)
+
+
+def _plain(mechanism: Mechanism, start: State, stepper: Stepper, grid: Array, options: Options) -> Solution:
+    """A run of single steps, prescribed or chosen by their error."""
+    run = _run(stepper.start(start), stepper, grid, options)
+    if isinstance(stepper, PairStepper):
+        known = run.start.history[-1:, -1]
+        control = StepSizeControl.of(grid, float(np.abs(known).max(initial=0.0)) or math.inf)
+        steps = controlled(run, stepper, control, grid, options.save_every)
+    else:
+        steps = prescribed(run, stepper, grid, options.save_every)
+    return _followed(run, steps, (mechanism, stepper, start), grid, options)
+
+
+def _run(start: StepStart, stepper: Stepper, grid: Array, options: Options) -> Run:
+    expected = (len(grid) - 1) // options.save_every + 1
+    watch = _Watch(options.events, start.time, start.x, partial(MechanismView, stepper.accounts.mechanism))
+    return Run(recorder_of(stepper.accounts, start, expected), watch, start)
+
+
+def _followed(
+    run: Run, steps: Iterator[Entry], of: tuple[Mechanism, Stepper, State], grid: Array, options: Options
+) -> Solution:
+    """The solution of all steps, with the doubts that it raises."""
+    mechanism, stepper, start = of
+
+    def solution() -> Solution:
+        return solution_of(
+            mechanism,
+            stepper.accounts,
+            run.recorder,
+            anchors=start.anchors,
+            history=run.start.history,
+            events=run.watch.occurrences(),
+        )
+
+    messages = Messages(
+        StepFailed,
+        lambda error, tried: _explain(run, error, error.span or tried),
+        lambda error: _explain_control(run, error),
+    )
+    bar = progress_bar(len(grid) - 1, shown=options.progress)
+    done: Solution = follow(run, steps, solution, messages, bar)
+    warn_of_doubts(done, run.longest or stepper.longest * float(np.diff(grid).max()), level=4)
+    return done
 
 
 def _compiles(mechanism: Mechanism, options: Options) -> bool:
@@ -109,27 +157,8 @@ def _grid(times: Sequence[float] | Array, start: State) -> Array:
     return ascending_from(start.time, times)
 
 
-def _march(run: _Run | CompiledRun, grid: Array, options: Options) -> Solution:
-    """From each time to the next, until the last one or a terminal event."""
-    try:
-        with tqdm(total=len(grid) - 1, delay=1.0, disable=None if options.progress else True, unit="step") as bar:
-            run.march(grid, bar, options.save_every)
-    except NoConvergence as error:
-        raise IntegrationError(_explain(run, error), run.solution()) from error
-    except NoPace as error:
-        raise IntegrationError(_explain_pace(run, error), run.solution()) from error
-    except KeyboardInterrupt:
-        done = run.solution()
-        message = f"interrupted at t = {done.times[-1]:.6g} s; the finished steps are in .solution"
-        raise IntegrationInterrupted(message, done) from None
-    except Exception as error:  # drives, inputs and events may raise anything: the finished steps are kept
-        t0, t1 = run.under_way
-        raise InputError(f"between t = {t0:.6g} s and {t1:.6g} s: {error}", run.solution()) from error
-    return run.solution()
-
-
-def _explain(run: _Run | CompiledRun, error: NoConvergence) -> str:
-    t0, t1 = error.span
+def _explain(run: Run, error: StepFailed, span: tuple[float, float]) -> str:
+    t0, t1 = span
     return (
         f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved: {error} after "
         f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion; try a smaller step, check "
@@ -138,7 +167,7 @@ def _explain(run: _Run | CompiledRun, error: NoConvergence) -> str:
     )
 
 
-def _explain_pace(run: _Run | CompiledRun, error: NoPace) -> str:
+def _explain_control(run: Run, error: StepControlFailed) -> str:
     return (
         f"{error} at t = {error.time:.6g} s; where a drive, load or event lets velocities jump, end the run and begin "
         "another, else look for a singular pose or raise the tolerance. "
@@ -159,73 +188,3 @@ class _Watch(Watch):
                     self._last[name] = 0.0
         self.fresh = False
         return super().look(t0, t1, end, at)
-
-
-class _Run:
-    """Where a run is, what it has kept, and the events it watches for."""
-
-    def __init__(
-        self,
-        mechanism: Mechanism,
-        start: State,
-        method: Method,
-        events: Mapping[str, Event | Callable[[float, Array], Any]],
-    ) -> None:
-        self.method, self.station = method, method.first(start)
-        self.pace: Pace | None = None
-        self.record = Record(mechanism, method.accounts, start, self.station)
-        self.watch = _Watch(events, start.time, start.x, partial(MechanismView, mechanism))
-        self.under_way = (start.time, start.time)
-
-    def march(self, grid: Array, bar: Any, save_every: int) -> None:
-        """From each time to the next, until the last one or a terminal event; saves every so many steps."""
-        for k, time in enumerate(grid[1:].tolist(), 1):
-            self.under_way = (self.under_way[1], time)
-            ended = self.advance(time)
-            if ended or k % save_every == 0:
-                self.record.save()
-            if ended:
-                return
-            bar.update()
-
-    @property
-    def count(self) -> int:
-        """Steps of the scheme that are finished."""
-        return self.record.count
-
-    def longest(self, grid: Array) -> float:
-        """The longest step of the run, of those that were taken [s]."""
-        return self.pace.longest if self.pace else self.method.longest * float(np.diff(grid).max())
-
-    def advance(self, time: float) -> bool:
-        """Steps up to a time, or to a terminal event before it, and whether there was one."""
-        if self.pace is None:
-            return self._book(self.station, None, time) is None
-        self.pace.advance(self.station, time, lambda start, pair: self._book(start, pair, pair.end.time))
-        return self.station.time < time
-
-    def _book(self, start: Station, step: Step | None, time: float) -> Station | None:
-        """Keep the step to a time, or a shorter one up to a terminal event in it: then None.
-
-        States at events are those of a step of their own that ends there, as exact as any other.
-        """
-
-        @lru_cache(maxsize=1)  # the step that ends at an event is taken as it was found
-        def to(at: float) -> Step:
-            return self.method.to(start, at)
-
-        whole = to(time) if step is None else step
-        stop = self.watch.look(start.time, time, whole.end.x, lambda t: start.x if t == start.time else to(t).end.x)
-        if stop is None or stop == time:
-            self._keep(whole)
-        elif stop > start.time:
-            self._keep(to(stop))
-        return None if stop is not None else self.station
-
-    def _keep(self, step: Step) -> None:
-        self.record.keep(step)
-        self.station = step.end
-
-    def solution(self) -> Solution:
-        """The finished steps."""
-        return self.record.solution(self.watch.occurrences())

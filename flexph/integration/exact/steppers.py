@@ -13,10 +13,10 @@ from ...systems.inputs import Forcing
 from .. import methods
 from ..times.step_size import read_tolerance
 from .composition import fourth_order
-from .decaying import Decaying
-from .gauss import Gauss
-from .pairs_of_steps import Pairs
-from .step import Method, Single
+from .decaying import DecayingStepper
+from .gauss import GaussStepper
+from .pairs_of_steps import PairStepper
+from .step import ExactStepper, Stepper
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -31,10 +31,10 @@ class Given(NamedTuple):
     table: TimeTable
     checked: Checked
 
-    def single(self, depth: int, *, least_norm: bool) -> Single:
+    def exact(self, depth: int, *, least_norm: bool) -> ExactStepper:
         """The single step of the exact scheme, which remembers so many steps."""
         known = (self.checked.c, self.checked.d)
-        return Single(
+        return ExactStepper(
             self.mechanism,
             self.start,
             self.forcing,
@@ -46,7 +46,7 @@ class Given(NamedTuple):
 
 
 @singledispatch
-def stepper_of(method: methods.MechanismMethod, given: Given) -> Method:
+def stepper_of(method: methods.MechanismMethod, given: Given) -> Stepper:
     """What takes the steps of a method.
 
     Compositions go back and forth and control takes second differences, so both remember more.
@@ -55,29 +55,29 @@ def stepper_of(method: methods.MechanismMethod, given: Given) -> Method:
 
 
 @stepper_of.register(methods.Exact)
-def _exact(method: methods.Exact, given: Given) -> Method:
+def _exact(method: methods.Exact, given: Given) -> Stepper:
     depth = 2 if method.tolerance is None else 3
-    return _controlled(given.single(depth, least_norm=method.redundant == "least_norm"), method)
+    return _controlled(given.exact(depth, least_norm=method.redundant == "least_norm"), method)
 
 
 @stepper_of.register(methods.Exact4)
-def _exact4(method: methods.Exact4, given: Given) -> Method:
-    return fourth_order(given.single(WOVEN, least_norm=method.redundant == "least_norm"))
+def _exact4(method: methods.Exact4, given: Given) -> Stepper:
+    return fourth_order(given.exact(WOVEN, least_norm=method.redundant == "least_norm"))
 
 
 @stepper_of.register(methods.ExactGauss)
-def _exact_gauss(method: methods.ExactGauss, given: Given) -> Method:
-    return Gauss(given.single(method.stages, least_norm=False), method.stages)
+def _exact_gauss(method: methods.ExactGauss, given: Given) -> Stepper:
+    return GaussStepper(given.exact(method.stages, least_norm=False), method.stages)
 
 
 @stepper_of.register(methods.Decaying)
-def _decaying(method: methods.Decaying, given: Given) -> Method:
+def _decaying(method: methods.Decaying, given: Given) -> Stepper:
     depth, least_norm = 2 if method.tolerance is None else 3, method.redundant == "least_norm"
     mechanism, start, forcing = given.mechanism, given.start, given.forcing
-    single = Decaying(mechanism, start, forcing, radius=method.radius, least_norm=least_norm, depth=depth)
-    return _controlled(single, method)
+    stepper = DecayingStepper(mechanism, start, forcing, radius=method.radius, least_norm=least_norm, depth=depth)
+    return _controlled(stepper, method)
 
 
-def _controlled(single: Single, method: methods.Exact | methods.Decaying) -> Method:
+def _controlled(stepper: ExactStepper, method: methods.Exact | methods.Decaying) -> Stepper:
     """The single step, or pairs of them where a tolerance chooses their length."""
-    return single if method.tolerance is None else Pairs(single, read_tolerance(method.tolerance))
+    return stepper if method.tolerance is None else PairStepper(stepper, read_tolerance(method.tolerance))

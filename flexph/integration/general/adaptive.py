@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from ...consistency.equations import Equations
 from ...consistency.start import start_of
 from ...numerics.arrays import Array
 from ...numerics.gauss_tableau import gauss_points
-from ...results.exchanged_energy import exchanged_energy
-from ...results.ledger import system_ledger
 from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
-from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
 from ..methods import GeneralMethod
 from ..times.events import Event, Watch
+from ..times.loop import Messages, Run, follow, keep, progress_bar
 from ..times.step_size import tolerances_of_states
 from .cautions import Cautions
 from .library import SOLVERS, Problem, Solver, SolverFailed, require
+from .record import recorder_of, trajectory_of
+from .stepper import StepResult, StepStart
 
 NODES, WEIGHTS = gauss_points(3)
 """Quadrature of power on the interpolant: of order 6, above the interpolants'."""
@@ -50,72 +49,82 @@ def integrate_adaptively(
     except ArithmeticError as error:
         raise ValueError(f"{method} cannot start: {error}") from error
     problem = Problem(conditions, start, span, rtol, atol)
-    record = _Record(equations, start, grid, Watch(events, span[0], start, view), method.name)
-    bar = tqdm(total=grid.size - 1, delay=1.0, disable=None if progress else True, unit="time")
-    try:
-        with bar:
-            solver = SOLVERS[method.name](problem)
-            while record.take(solver):
-                bar.update(len(record.times) - 1 - bar.n)
-    except SolverFailed as error:
-        raise IntegrationError(_explain(method.name, record, error) + record.told(), record.trajectory()) from error
-    except KeyboardInterrupt:
-        done = record.trajectory()
-        message = f"interrupted at t = {done.times[-1]:.6g} s; what is finished is in .solution"
-        raise IntegrationInterrupted(message, done) from None
-    except Exception as error:  # inputs, events and matrix functions may raise anything: what is finished is kept
-        raise InputError(f"after t = {record.reached:.6g} s: {error}{record.told()}", record.trajectory()) from error
-    return record.trajectory()
+    first = StepStart(span[0], start, float(system.H(start)), np.abs(start))
+    cautions = Cautions(system)
+    cautions.look(span[0], start)
+    run = Run(recorder_of(system, first, grid.size - 1), Watch(events, span[0], start, view), first, cautions.look)
+    samples = _Samples(equations, grid, start)
+
+    def result() -> Trajectory:
+        samples.save(run)
+        none = {"steps": np.zeros(0), "rejected": np.zeros(0)}  # those of the library are its iterations
+        return trajectory_of(system, run.recorder, method.name, run.watch.occurrences(), **none)
+
+    messages = Messages(
+        SolverFailed,
+        lambda error, span: _explain(method.name, samples, error),
+        lambda error: str(error),
+        finished="what is finished is",
+        where=lambda run: f"after t = {samples.reached:.6g} s",
+        added=lambda: cautions.told(samples.reached, samples.latest),
+    )
+    steps = samples.steps(lambda: SOLVERS[method.name](problem))
+    trajectory: Trajectory = follow(run, steps, result, messages, progress_bar(grid.size - 1, "time", shown=progress))
+    return trajectory
 
 
-def _explain(method: str, record: _Record, error: SolverFailed) -> str:
+def _explain(method: str, samples: _Samples, error: SolverFailed) -> str:
     return (
-        f"{method!r} could not go on at t = {record.reached:.6g} s, after {record.steps} steps: {error}; try a looser "
-        "tolerance or larger absolute tolerances of states that pass zero, look for inputs that jump, a singular E or "
-        "constraint, and an index above 2. What is finished is kept in .solution"
+        f"{method!r} could not go on at t = {samples.reached:.6g} s, after {samples.count} steps: {error}; try a "
+        "looser tolerance or larger absolute tolerances of states that pass zero, look for inputs that jump, a "
+        "singular E or constraint, and an index above 2. What is finished is kept in .solution"
     )
 
 
-class _Record:
-    """What a run has saved: rows at the times of the grid, sums of work and dissipation between them."""
+class _Samples:
+    """Rows at the times of the grid from the steps of a solver: sums of work and dissipation between them."""
 
-    def __init__(self, equations: Equations, start: Array, grid: Array, watch: Watch, method: str) -> None:
-        self.equations, self.grid, self.watch, self.method = equations, grid, watch, method
-        self.reached, self.latest, self.steps = float(grid[0]), start, 0
-        self.times, self.states = [float(grid[0])], [start]
-        self.middles: list[float] = []
-        self.outputs: list[Array] = []
-        self.flows: list[Array] = []
-        self._sum = np.zeros(len(equations.system.ports) + 1)
-        self._count = 0
+    def __init__(self, equations: Equations, grid: Array, start: Array) -> None:
+        self.equations, self.grid, self.next, self.count = equations, grid, 1, 0
+        self.reached, self.latest = float(grid[0]), start
+        self._power, self._counted = np.zeros(len(equations.system.ports) + 1), 0.0
         self._output: tuple[float, Array] | None = None
-        self._cautions = Cautions(equations.system)
-        self._cautions.look(self.reached, start)
 
-    def told(self) -> str:
-        """What cautions say about the way to the last state reached."""
-        return self._cautions.told(self.reached, self.latest)
+    def steps(self, make: Callable[[], Solver]) -> Iterator[LibraryStep]:
+        """The steps of a solver up to the last time."""
+        solver = make()
+        while self.next < self.grid.size:
+            solver.advance()
+            if not np.all(np.isfinite(solver.state)):
+                raise SolverFailed("the state is not finite")
+            self.count, self._counted = self.count + 1, self._counted + 1.0
+            yield LibraryStep(self, solver, self.next)
 
-    def take(self, solver: Solver) -> bool:
-        """One step of the solver; whether there are more."""
-        solver.advance()
-        if not np.all(np.isfinite(solver.state)):
-            raise SolverFailed("the state is not finite")
-        self.steps, self._count = self.steps + 1, self._count + 1
-        stop = self.watch.look(solver.before, solver.time, solver.state, solver.at)
-        end = solver.time if stop is None else stop
-        while len(self.times) < self.grid.size and self.grid[len(self.times)] <= end:
-            self._until(solver, float(self.grid[len(self.times)]))
-            self._save()
-        self._until(solver, end)
-        if stop is not None:
-            self._save()
-        return stop is None and len(self.times) < self.grid.size
+    def record(self, run: Run, solver: Solver, end: float) -> None:
+        """Rows at the saved times up to the end of a step, or the event that ends the run in it."""
+        while self.next < self.grid.size and self.grid[self.next] <= end:
+            self._until(run, solver, float(self.grid[self.next]))
+            self.next += 1
+            self.save(run)
+        self._until(run, solver, end)
 
-    def _until(self, solver: Solver, time: float) -> None:
+    def save(self, run: Run) -> None:
+        """A row of what has passed since the last one."""
+        if self.reached <= run.start.time:
+            return
+        x, start = self.latest, run.start
+        middle, output = self._output or (self.reached, self.equations.output(self.reached, x))
+        energy = float(self.equations.system.H(x))
+        residual = abs(energy - start.energy - self._power[:-1].sum() + self._power[-1])
+        end = StepStart(self.reached, x, energy, start.sizes)
+        result = StepResult(end, middle, output, self._power, residual, int(self._counted))
+        keep(run, result, saved=True)
+        self._power, self._counted, self._output = np.zeros_like(self._power), 0.0, None
+
+    def _until(self, run: Run, solver: Solver, time: float) -> None:
         """Add up power to a time of the last step, and keep the output in the middle of the row under way."""
-        if len(self.times) < self.grid.size and self._output is None:
-            middle = max(0.5 * (self.times[-1] + self.grid[len(self.times)]), self.reached)
+        if self.next < self.grid.size and self._output is None:
+            middle = max(0.5 * (run.start.time + self.grid[self.next]), self.reached)
             if middle <= time:
                 self._add(solver, middle)
                 self._output = middle, self.equations.output(middle, self.latest)
@@ -126,43 +135,25 @@ class _Record:
         if length > 0.0:
             for node, weight in zip(NODES, WEIGHTS, strict=True):
                 t = self.reached + node * length
-                self._sum = self._sum + weight * length * self.equations.power(t, solver.at(t))
+                self._power = self._power + weight * length * self.equations.power(t, solver.at(t))
             self.reached, self.latest = time, solver.at(time)
 
-    def _save(self) -> None:
-        if self.reached <= self.times[-1]:
-            return
-        output = self._output or (self.reached, self.equations.output(self.reached, self.latest))
-        self.times.append(self.reached)
-        self.states.append(self.latest)
-        self.middles.append(output[0])
-        self.outputs.append(output[1])
-        self.flows.append(np.array([*self._sum, self._count]))
-        self._sum, self._count, self._output = np.zeros_like(self._sum), 0, None
-        self._cautions.look(self.reached, self.latest)
 
-    def trajectory(self) -> Trajectory:
-        """What is finished; the last state reached is always kept."""
-        self._save()
-        system, rows = self.equations.system, len(self.flows)
-        flows = np.array(self.flows).reshape(rows, len(system.ports) + 2)
-        outputs = np.array(self.outputs).reshape(rows, system.inputs_size)
-        energy = np.array([float(system.H(x)) for x in self.states])
-        work = flows[:, :-2]
-        return Trajectory(
-            system=system,
-            times=np.array(self.times),
-            states=np.array(self.states),
-            output_times=np.array(self.middles),
-            outputs={name: outputs[:, part] for name, part in system.ports.items()},
-            ledger=system_ledger(
-                energy=energy,
-                work={name: work[:, i] for i, name in enumerate(system.ports)},
-                dissipation=flows[:, -2],
-                residual=np.abs(np.diff(energy) - work.sum(axis=1) + flows[:, -2]),
-                iterations=flows[:, -1],
-                exchanged=exchanged_energy(system, np.array(self.states)),
-            ),
-            method=self.method,
-            events=self.watch.occurrences(),
-        )
+class LibraryStep(NamedTuple):
+    """A step of the solver of a library, which may pass several of the saved times, or none."""
+
+    samples: _Samples
+    solver: Solver
+    passed: int
+
+    @property
+    def reached(self) -> int:
+        """Saved times that the step has passed."""
+        return self.samples.next - self.passed
+
+    def record(self, run: Run) -> bool:
+        """Record what the step passes, up to a terminal event in it, and whether there was one."""
+        solver = self.solver
+        stop = run.watch.look(solver.before, solver.time, solver.state, solver.at) if run.watch.active else None
+        self.samples.record(run, solver, solver.time if stop is None else stop)
+        return stop is not None

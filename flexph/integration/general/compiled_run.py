@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...discretisation.broyden import REASONS, StepFailed
+from ...discretisation import discrete_gradient_pairs as pairs
+from ...discretisation.broyden import REASONS
 from ...discretisation.descriptor_split import dense, differential_split
-from ...discretisation.discrete_gradient_pairs import GradientPair, Reached
+from ...discretisation.discrete_gradient_pairs import GradientPair
 from ...numerics.arrays import Array
 from ...numerics.compiled_functions import compiled_function
 from ...numerics.compiling import announced
 from ...numerics.gauss_tableau import gauss_points
+from ...numerics.step_failed import StepFailed
 from ...systems.discrete_gradients import MEAN_POINTS
+from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE, Constant
+from ..times.loop import Block, Run
 from .compiled_steps import (
     CONSTANT,
     GONZALEZ,
@@ -39,13 +45,26 @@ from .compiled_steps import (
     no_vector,
     run_steps,
 )
+from .stepper import StepStart, grown, scaled_by
 
 KINDS = {"midpoint": MIDPOINT, "gonzalez": GONZALEZ, "mean_value": MEAN_VALUE, "invariants": INVARIANTS}
 DERIVATIVES = ("costate", "descriptor", "structure", "inputs")
 ONE, TWO = (VECTOR,), (VECTOR, VECTOR)
 
 
-_NO_ROWS = Rows(*(np.zeros(0),) * 4, *(np.zeros(3, dtype=np.int64),) * 2, np.zeros(0))
+CHUNK_TIME = 0.1
+"""Aim for one call of the compiled loop [s]: Ctrl-C and the progress bar wait for its end."""
+CHUNK = 1000
+"""Largest number of steps of one call."""
+GROWTH = 32
+"""Factor between the first calls, whose time per step is not known."""
+
+
+class History(NamedTuple):
+    """H, H by the account of work and dissipation, the energy exchanged in the last step, and its increment (n,)."""
+
+    energy: Array
+    increment: Array
 
 
 class CompiledStepper:
@@ -54,27 +73,23 @@ class CompiledStepper:
     Raises ValueError, naming the function, where numba cannot compile one of the system's.
     """
 
-    def __init__(self, system: PHDAE, method: str, x0: Array) -> None:
-        self.system, self.method = system, method
+    def __init__(self, system: PHDAE, method: str, forcing: Forcing) -> None:
+        self.system, self.method, self.forcing = system, method, forcing
         n, own = system.size, {} if method == "midpoint" else system.means
         with announced():
             self.functions = _functions(system, method, own)
         self.constants = _constants(system, KINDS[method], own)
-        energy = np.array([1.0, 1.0, 0.0]) * float(system.H(x0))
-        self.memory = Memory(
-            np.array(x0), np.ones(n), energy, np.zeros(n), np.zeros((n, n)), np.zeros(1, dtype=np.int64)
-        )
+        known = np.zeros(1, dtype=np.int64)
+        self.memory = Memory(np.zeros(n), np.ones(n), np.zeros(3), np.zeros(n), np.zeros((n, n)), known)
         with announced():
             self._run = _loop()
-        self._rows = _NO_ROWS
 
-    def advance(self, times: Array, inputs: Array, sizes: Array) -> None:
-        """One step from each of the times (k + 1,) to the next under inputs (k, m); raises StepFailed.
-
-        ``sizes`` are the largest states so far. What a function of the system raises is raised too; in either case the
-        steps before it are done.
-        """
-        k, n = len(times) - 1, self.memory.x.size
+    def steps(self, start: StepStart, times: Array, saved: Array) -> tuple[Block, BaseException | None]:
+        """Steps between the times (k + 1,), ``saved`` or not (k,), up to one that fails, and how it does."""
+        inputs, failure = _tabulated(self.forcing, times, self.system.inputs_size)
+        if len(inputs) and not start.sizes.any():  # from zero each step is scaled by itself
+            inputs, failure = inputs[:1], None
+        k, n = len(inputs), start.x.size
         rows = Rows(
             states=np.empty((k, n)),
             outputs=np.empty(inputs.shape),
@@ -84,19 +99,27 @@ class CompiledStepper:
             end=np.zeros(3, dtype=np.int64),
             defect=np.zeros(1),
         )
-        self.memory.inverse[:] *= (self.memory.size / sizes)[:, None]
-        self.memory.size[:] = sizes
-        self._rows = rows
-        while rows.end[0] < k:
+        if k:
+            self._put(start, scaled_by(self.system, start, times[1] - times[0], inputs[0]))
+            try:
+                self._advance(times[: k + 1], inputs, rows)
+            except BaseException as error:  # the steps before are done
+                failure = error
+        return self._block(start, times, inputs, rows, saved), failure
+
+    def _put(self, start: StepStart, sizes: Array) -> None:
+        """Set where the next step starts; the inverse Jacobian scales along with the sizes."""
+        m, history = self.memory, start.history
+        m.inverse[:] *= (m.size / sizes)[:, None]
+        m.size[:], m.x[:] = sizes, start.x
+        m.energy[:] = (start.energy, start.energy, 0.0) if history is None else history.energy
+        m.last[:] = 0.0 if history is None else history.increment
+
+    def _advance(self, times: Array, inputs: Array, rows: Rows) -> None:
+        """All steps, some of them by the loop in Python; raises StepFailed and what functions of the system raise."""
+        while rows.end[0] < len(inputs):
             done = int(rows.end[0])
-            rest = rows._replace(
-                states=rows.states[done:],
-                outputs=rows.outputs[done:],
-                energy=rows.energy[done:],
-                dissipated=rows.dissipated[done:],
-                iterations=rows.iterations[done:],
-                end=np.zeros(3, dtype=np.int64),
-            )
+            rest = Rows._make([*(part[done:] for part in rows[:5]), np.zeros(3, dtype=np.int64), rows.defect])
             try:
                 self._run(self.functions, self.constants, self.memory, rest, np.array(times[done:]), inputs[done:])
             finally:
@@ -109,24 +132,73 @@ class CompiledStepper:
         """The k-th of these rows by the loop in Python, which has one resort more; raises StepFailed."""
         _, status, iterations = rows.end.tolist()
         m, plain = self.memory, GradientPair(self.system, self.method)
-        x0 = m.x.copy()
-        reached = Reached(x0, float(m.energy[1]), float(m.energy[2]))
-        plain.memory = (reached, reached, m.last / h)
+        history = pairs.History(float(m.energy[1]), float(m.energy[2]), m.last / h)
         try:
-            made = plain.step(x0, h, u, m.size.copy())
+            advance = plain.step(m.x.copy(), h, u, m.size.copy(), history)
         except StepFailed:
             raise StepFailed(REASONS[status], iterations, float(rows.defect[0])) from None
-        rows.states[k], rows.outputs[k], rows.energy[k] = made.state, made.output, made.energy
-        rows.dissipated[k], rows.iterations[k] = made.dissipated, made.iterations
-        _, reached, rate = plain.memory
-        m.x[:], m.last[:], m.known[0] = made.state, h * rate, 0
-        m.energy[:] = made.energy, reached.account, reached.exchanged
-        m.size[:] = np.maximum(m.size, np.abs(made.state))
+        rows.states[k], rows.outputs[k], rows.energy[k] = advance.state, advance.output, advance.energy
+        rows.dissipated[k], rows.iterations[k] = advance.dissipated, advance.iterations
+        account, exchanged, rate = advance.history
+        m.x[:], m.last[:], m.known[0] = advance.state, h * rate, 0
+        m.energy[:] = advance.energy, account, exchanged
+        m.size[:] = np.maximum(m.size, np.abs(advance.state))
 
-    def taken(self) -> tuple[int, Rows]:
-        """Steps that the last call has finished, and their rows; none the next time."""
-        rows, self._rows = self._rows, _NO_ROWS
-        return int(rows.end[0]), rows
+    def _block(self, start: StepStart, times: Array, inputs: Array, rows: Rows, saved: Array) -> Block:
+        """The steps that the compiled loop has finished."""
+        k = int(rows.end[0])
+        if not k:
+            return Block({}, saved[:0], start, 0)
+        states, outputs, energy, lost, iterations = (part[:k] for part in rows[:5])
+        h, ports = np.diff(times[: k + 1]), self.system.ports.values()
+        works = [h * np.einsum("ij,ij->i", outputs[:, port], inputs[:k, port]) for port in ports]
+        change = np.diff(energy, prepend=start.energy)
+        values = {
+            "time": times[1 : k + 1, None],
+            "middle": 0.5 * (times[:k] + times[1 : k + 1])[:, None],
+            "state": states,
+            "energy": energy[:, None],
+            "output": outputs,
+            "flows": np.column_stack([*works, lost]),
+            "residual": np.abs(change - sum(works, np.zeros(k)) + lost)[:, None],
+            "counts": np.column_stack([iterations, np.ones(k), np.zeros(k)]),
+        }
+        sizes = grown(start.sizes, np.abs(states).max(axis=0))
+        history = History(self.memory.energy.copy(), self.memory.last.copy())
+        end = StepStart(float(times[k]), states[-1].copy(), float(energy[-1]), sizes, history)
+        return Block(values, saved[:k], end, k)
+
+
+def in_blocks(run: Run, stepper: CompiledStepper, grid: Array, save_every: int) -> Iterator[Block]:
+    """Steps from each time to the next by calls of the compiled loop of many steps each."""
+    saved = np.arange(1, len(grid)) % save_every == 0
+    done, length = 0, 1
+    while done < grid.size - 1:
+        clock = time.perf_counter()
+        block, failure = stepper.steps(run.start, grid[done : done + length + 1], saved[done : done + length])
+        if block.reached:
+            yield block
+            done += block.reached
+        if failure is not None:
+            run.trying(*grid[done : done + 2].tolist())
+            raise failure
+        per_step = (time.perf_counter() - clock) / block.reached
+        length = max(1, min(CHUNK, GROWTH * length, int(CHUNK_TIME / per_step)))
+
+
+def _tabulated(forcing: Forcing, times: Array, size: int) -> tuple[Array, BaseException | None]:
+    """Inputs (k, size) in the middles of steps, up to the first that fails, and how it fails."""
+    middles = 0.5 * (times[:-1] + times[1:])
+    try:
+        return np.array(np.broadcast_to(forcing.over(middles), (middles.size, size))), None
+    except Exception:  # which one is it?
+        rows: list[Array] = []
+        try:
+            for middle in middles.tolist():
+                rows.append(forcing.at(middle))
+        except Exception as error:
+            return np.array(rows).reshape(len(rows), size), error
+        return np.array(rows), None
 
 
 @cache
@@ -141,31 +213,33 @@ def _loop() -> Any:
 
 
 def _functions(system: PHDAE, method: str, own: Any) -> Functions:
-    made: dict[str, Any] = {"z": compiled_function("z", system.z, ONE, VECTOR)}
-    made["H"] = compiled_function("H", system.H, ONE, float64)
+    functions: dict[str, Any] = {"z": compiled_function("z", system.z, ONE, VECTOR)}
+    functions["H"] = compiled_function("H", system.H, ONE, float64)
     for name in "EJRB":
-        made[name], made[f"mean_{name}"] = no_matrix, no_mean
+        functions[name], functions[f"mean_{name}"] = no_matrix, no_mean
         function = getattr(system, name)
         if name in own:
-            made[f"mean_{name}"] = compiled_function(f"the mean of {name}", own[name], TWO, MATRIX)
+            functions[f"mean_{name}"] = compiled_function(f"the mean of {name}", own[name], TWO, MATRIX)
         if name in own and isinstance(function, Constant):
             function = _returning(np.array(dense(function.matrix)))
         if not isinstance(function, Constant):
-            made[name] = compiled_function(name, function, ONE, MATRIX)
-    made.update(values=no_vector, jacobian=no_matrix, energy=no_number, gradient=no_vector)
+            functions[name] = compiled_function(name, function, ONE, MATRIX)
+    functions.update(values=no_vector, jacobian=no_matrix, energy=no_number, gradient=no_vector)
     if method == "invariants":
         if system.invariants is None:
             raise ValueError("DiscreteGradient('invariants') needs a system with invariants=, see flexph.Invariants")
         results = {"values": VECTOR, "jacobian": MATRIX, "energy": float64, "gradient": VECTOR}
         for name, result in results.items():
             function = getattr(system.invariants, name)
-            made[name] = compiled_function(f"{name} of the invariants", function, ONE, result)
-    made.update(costate=no_matrix, descriptor=no_mean, structure=no_mean, inputs=no_mean)
+            functions[name] = compiled_function(f"{name} of the invariants", function, ONE, result)
+    functions.update(costate=no_matrix, descriptor=no_mean, structure=no_mean, inputs=no_mean)
     for name in DERIVATIVES:
         if getattr(system.derivatives, name, None) is not None:
             function = getattr(system.derivatives, name)
-            made[name] = compiled_function(f"derivative {name!r}", function, ONE if name == "costate" else TWO, MATRIX)
-    return Functions(**made)
+            functions[name] = compiled_function(
+                f"derivative {name!r}", function, ONE if name == "costate" else TWO, MATRIX
+            )
+    return Functions(**functions)
 
 
 def _returning(matrix: Array) -> Any:

@@ -13,26 +13,26 @@ from ...numerics.ranks import rank_of, subspaces
 from ...systems.nonlinear import PHDAE
 
 if TYPE_CHECKING:
-    from .under_way import Stepper
+    from .stepper import OneStepMethod
 
 CONSISTENT = 1e-6
 """Defect of the algebraic equations of a start over their terms up to which it counts as consistent: a mean of two ends
 carries it on with alternating sign."""
 
 
-def completed(stepper: Stepper, system: PHDAE, completion: str | None) -> Stepper:
-    """The stepper, with algebraic states at the ends of its steps as ``completion`` says.
+def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> OneStepMethod:
+    """The method, with algebraic states at the ends of its steps as ``completion`` says.
 
     Raises ValueError where E differentiates all states, or not the same ones everywhere.
     """
     if completion is None:
-        return stepper
+        return method
     if isinstance(system.E, ParametrizedDescriptor):
         if completion != "mean":
             raise ValueError(
                 f"algebraic states beside a parameter belong to the ends of steps: completion={completion!r}"
             )
-        return stepper
+        return method
     if rank_of(dense(system.E(system.sample))) == system.size:
         raise ValueError(
             f"completion={completion!r} is for algebraic states: E of this system differentiates all states"
@@ -40,7 +40,7 @@ def completed(stepper: Stepper, system: PHDAE, completion: str | None) -> Steppe
     onto_states = differential_projection(system)
     if np.array_equal(onto_states, np.eye(system.size)):
         raise ValueError(f"completion={completion!r} needs algebraic states: the null space of E(x) varies with x")
-    return stepper if completion == "new" else Completed(stepper, onto_states, mean=completion == "mean")
+    return method if completion == "new" else Completed(method, onto_states, mean=completion == "mean")
 
 
 def refuse_inconsistent(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:
@@ -67,32 +67,20 @@ class Completed:
     of the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma 2).
     """
 
-    def __init__(self, stepper: Stepper, onto_states: Array, *, mean: bool) -> None:
-        self.stepper, self.onto_states, self.mean = stepper, onto_states, mean
-        self._end = self._stage = None  # the last state, and what the method itself has for it
+    def __init__(self, method: OneStepMethod, onto_states: Array, *, mean: bool) -> None:
+        self.method, self.onto_states, self.mean = method, onto_states, mean
 
-    @property
-    def memory(self) -> Any:
-        """That of the method, the last state and its stage value."""
-        return self.stepper.memory, self._end, self._stage
-
-    @memory.setter
-    def memory(self, value: Any) -> None:
-        self.stepper.memory, self._end, self._stage = value
-
-    def step(self, x0: Array, h: float, u: Array, size: Array) -> Advance:
-        """Advance by h under constant inputs; raises StepFailed."""
-        known = self._stage if self._stage is not None and x0 is self._end else x0
-        made = self.stepper.step(known, h, u, size)
-        stage = made.state
+    def step(self, x0: Array, h: float, u: Array, size: Array, history: Any = None) -> Advance:
+        """Advance by h under constant inputs; ``history`` is that of the method and its stage. Raises StepFailed."""
+        inner, known = history or (None, x0)
+        advance = self.method.step(known, h, u, size, inner)
+        stage = advance.state
+        advance = advance._replace(history=(advance.history, stage))
         if self.mean:
-            made = made._replace(state=stage + self._algebraic(stage) - self._algebraic(x0))
-        else:
-            made = made._replace(start=self.onto_states @ x0 + self._algebraic(stage))
-        self._end, self._stage = made.state, stage  # type: ignore[assignment]
-        return made
+            return advance._replace(state=stage + self._algebraic(stage) - self._algebraic(x0))
+        return advance._replace(start=self.onto_states @ x0 + self._algebraic(stage))
 
     def _algebraic(self, x: Array) -> Array:
         """The part of a state that E does not differentiate."""
-        made: Array = x - self.onto_states @ x
-        return made
+        part: Array = x - self.onto_states @ x
+        return part

@@ -108,15 +108,15 @@ class Problem:
             mu = np.linalg.eigvals(np.linalg.solve(-of_state - shift * E, E))
         except np.linalg.LinAlgError:
             return np.zeros(0)
-        made: Array = shift + 1.0 / mu[np.abs(mu) > 1e-6 / shift]
-        return made[(made.imag > 1e-4 * shift) & (-made.real < HARDLY * made.imag)]
+        eigenvalues: Array = shift + 1.0 / mu[np.abs(mu) > 1e-6 / shift]
+        return eigenvalues[(eigenvalues.imag > 1e-4 * shift) & (-eigenvalues.real < HARDLY * eigenvalues.imag)]
 
     def jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
         """∂F/∂x and ∂F/∂ẋ; raises SolverFailed where they are not finite."""
-        made = self.equations.jacobian(t, x, rate, np.maximum(self.size, np.abs(x)))
-        if not all(np.all(np.isfinite(part)) for part in made):
+        derivatives = self.equations.jacobian(t, x, rate, np.maximum(self.size, np.abs(x)))
+        if not all(np.all(np.isfinite(part)) for part in derivatives):
             raise SolverFailed(f"the derivatives of the equations are not finite at t = {t:.6g} s")
-        return made
+        return derivatives
 
     def nearby_jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
         """The last ones, where they were not asked for in the same step before and the state has hardly moved since.
@@ -136,9 +136,9 @@ class _ScipyDae:
     """RadauDAE or BDFDAE of scipy_dae."""
 
     def __init__(self, problem: Problem, name: str) -> None:
-        made: Callable[..., Any] = getattr(require(name.lower()[:5]), f"{name}DAE")
+        make: Callable[..., Any] = getattr(require(name.lower()[:5]), f"{name}DAE")
         self.before, self.time, self.state = problem.span[0], problem.span[0], problem.start
-        self._solver = made(
+        self._solver = make(
             problem.equations.residual,
             problem.span[0],
             problem.start,
@@ -169,8 +169,8 @@ class _ScipyDae:
     def at(self, time: float) -> Array:
         if time == self.time:
             return self.state
-        made: Array = np.reshape(self._dense(time)[0], self.state.shape)  # one state comes without its axis
-        return made
+        state: Array = np.reshape(self._dense(time)[0], self.state.shape)  # one state comes without its axis
+        return state
 
 
 class _Ida:
@@ -202,11 +202,11 @@ class _Ida:
 
     def advance(self) -> None:
         for _ in range(2):  # after an interpolation, the end of the last step is returned once more
-            found = self._solver.step(self._end, "onestep", self._end)
-            if not found.success:
-                raise SolverFailed(f"IDA says: {found.message.rstrip('.')} (flag {found.status})")
-            if found.t > self.time:
-                self.before, self.time, self.state = self.time, float(found.t), found.y
+            result = self._solver.step(self._end, "onestep", self._end)
+            if not result.success:
+                raise SolverFailed(f"IDA says: {result.message.rstrip('.')} (flag {result.status})")
+            if result.t > self.time:
+                self.before, self.time, self.state = self.time, float(result.t), result.y
                 self._watch(self.time - self.before)
                 return
         raise SolverFailed("IDA does not leave its time: steps have become shorter than the spacing between numbers")
@@ -219,11 +219,11 @@ class _Ida:
     def at(self, time: float) -> Array:
         if time == self.time:
             return self.state
-        found = self._solver.step(time, "normal", None)
-        if not found.success:
-            raise SolverFailed(f"IDA says: {found.message.rstrip('.')} (flag {found.status})")
-        made: Array = found.y
-        return made
+        result = self._solver.step(time, "normal", None)
+        if not result.success:
+            raise SolverFailed(f"IDA says: {result.message.rstrip('.')} (flag {result.status})")
+        state: Array = result.y
+        return state
 
 
 SOLVERS: dict[str, Callable[[Problem], Solver]] = {

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from ...discretisation.broyden import StepFailed
 from ...discretisation.descriptor_split import ParametrizedDescriptor
 from ...discretisation.gauss_collocation import Gauss
 from ...discretisation.own_pair import OwnPair
@@ -20,27 +16,25 @@ from ...discretisation.parametrized import dirac_form, gradient_pair
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
+from ...numerics.step_failed import StepFailed
 from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
-from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from ...systems.inputs import Forcing, Input
 from ...systems.nonlinear import PHDAE
 from ..methods import GeneralMethod
 from ..times.events import Event, Watch, ascending
-from ..times.step_size import NoPace
+from ..times.loop import Entry, Messages, Run, follow, prescribed, progress_bar
+from ..times.step_control import controlled
+from ..times.step_size import StepControlFailed, StepSizeControl
 from .adaptive import integrate_adaptively
-from .bookkeeping import Book
+from .cautions import Cautions
 from .completion import completed, refuse_inconsistent
 from .library import SOLVERS
-from .pace import Pace
-from .under_way import Run as _Run
-from .under_way import Stepper
+from .pair_error import PairError
+from .record import recorder_of, trajectory_of
+from .stepper import OneStepMethod, SystemStepper, spacing, start_at
 
-if TYPE_CHECKING:
-    from .compiled_run import CompiledStepper
-
-
-METHODS: dict[str, Callable[[PHDAE], Stepper]] = {
+METHODS: dict[str, Callable[[PHDAE], OneStepMethod]] = {
     "gonzalez": lambda system: gradient_pair(system, "gonzalez"),
     "mean_value": lambda system: gradient_pair(system, "mean_value"),
     "invariants": lambda system: gradient_pair(system, "invariants"),
@@ -50,14 +44,6 @@ METHODS: dict[str, Callable[[PHDAE], Stepper]] = {
     "gauss4": lambda system: Gauss(system, 2),
     "gauss6": lambda system: Gauss(system, 3),
 }
-
-
-CHUNK_TIME = 0.1
-"""Aim for one call of the compiled loop [s]: Ctrl-C and the progress bar wait for its end."""
-CHUNK = 1000
-"""Largest number of steps of one call."""
-GROWTH = 32
-"""Factor between the first calls, whose time per step is not known."""
 
 
 def integrate_system(
@@ -90,18 +76,46 @@ def integrate_system(
         options: dict[str, Any] = {"forcing": forcing, "events": events or {}, "progress": progress, "view": view}
         return integrate_adaptively(system, x0, kept, method=method, **options)
     refuse_inconsistent(system, x0, forcing.at(float(grid[0])), completion)
-    book = Book(system, float(grid[0]), x0, save_every, None if tolerance is None else kept)
-    run = _Run(system, x0, book, name, Watch(events or {}, float(grid[0]), x0, view))
+    start, watch = start_at(system, float(grid[0]), x0), Watch(events or {}, float(grid[0]), x0, view)
+    cautions = Cautions(system)
+    cautions.look(start.time, x0)
+    run = Run(recorder_of(system, start, kept.size - 1), watch, start, cautions.look if system.cautions else None)
     if fast:
-        loop = _in_chunks(run, _compiled_stepper(system, name, x0), grid, forcing)
-    elif tolerance is None:
-        loop = _in_steps(run, completed(METHODS[name](system), system, completion), grid, forcing)
+        steps = _in_blocks(run, system, name, forcing, grid=grid, save_every=save_every)
     else:
-        grid, pace = kept, Pace(system, x0, kept, tolerance)
-        loop = _under_control(run, completed(METHODS[name](system), system, completion), pace, grid, forcing)
+        usual = spacing(kept if tolerance is not None else grid)
+        stepper = SystemStepper(system, completed(METHODS[name](system), system, completion), forcing, usual)
+        if tolerance is None:
+            steps = prescribed(run, stepper, grid, save_every)
+        else:
+            grid = kept
+            steps = _controlled(run, stepper, grid, tolerance)
+    messages = Messages(
+        StepFailed,
+        lambda error, span: _explain(name, *span, error, run.count),
+        lambda error: _explain_control(name, error, run.count),
+        added=lambda: cautions.told(run.start.time, run.start.x),
+    )
+    bar = progress_bar(grid.size - 1, shown=progress)
     promised = system.compiled and method.may_compile and not AVAILABLE
     with timed("the steps of this system") if promised else nullcontext():
-        return _kept(run, grid, loop, progress)
+        result = lambda: trajectory_of(system, run.recorder, name, watch.occurrences())  # noqa: E731
+        trajectory: Trajectory = follow(run, steps, result, messages, bar)
+    return trajectory
+
+
+def _controlled(run: Run, stepper: SystemStepper, grid: Array, tolerance: Any) -> Iterator[Entry]:
+    """Pairs of steps that their error allows."""
+    estimate = PairError(stepper, run.start.x, tolerance)
+    return controlled(run, estimate, StepSizeControl.of(grid, extrapolates=True), grid)
+
+
+def _in_blocks(
+    run: Run, system: PHDAE, method: str, forcing: Forcing, *, grid: Array, save_every: int
+) -> Iterator[Entry]:
+    from .compiled_run import CompiledStepper, in_blocks  # which needs numba
+
+    return in_blocks(run, CompiledStepper(system, method, forcing), grid, save_every)
 
 
 def _is_compiled(system: PHDAE, method: GeneralMethod, events: bool) -> bool:
@@ -116,66 +130,6 @@ def _is_compiled(system: PHDAE, method: GeneralMethod, events: bool) -> bool:
     if others:
         raise ValueError(f"compiled=True takes no {others[0]}: leave one of both out")
     return True
-
-
-def _kept(run: _Run, grid: Array, loop: Iterator[int], progress: bool) -> Trajectory:
-    """Go through a loop, which yields the number of steps that it has taken; what is finished is kept in any case."""
-    bar = tqdm(total=grid.size - 1, delay=1.0, disable=None if progress else True, unit="step")
-    try:
-        with bar:
-            for count in loop:
-                bar.update(count)
-    except KeyboardInterrupt:
-        done = run.trajectory()
-        message = f"interrupted at t = {done.times[-1]:.6g} s; the finished steps are in .solution"
-        raise IntegrationInterrupted(message, done) from None
-    except Exception as error:  # inputs and matrix functions may raise anything: the finished steps are kept
-        t0, t1 = run.trying or grid[run.count : run.count + 2]
-        told = run.cautions.told(run.time, run.x)
-        if isinstance(error, NoPace):
-            raise IntegrationError(_explain_pace(run.method, error, run.count) + told, run.trajectory()) from error
-        if isinstance(error, StepFailed):
-            message = _explain(run.method, t0, t1, error, run.count) + told
-            raise IntegrationError(message, run.trajectory()) from error
-        raise InputError(f"between t = {t0:.6g} s and {t1:.6g} s: {error}{told}", run.trajectory()) from error
-    return run.trajectory()
-
-
-def _in_steps(run: _Run, stepper: Stepper, grid: Array, forcing: Forcing) -> Iterator[int]:
-    """One step from each time to the next, up to a terminal event."""
-    for t0, t1 in pairwise(grid.tolist()):
-        stop = run.advance(stepper, forcing, t0, t1)
-        yield 1
-        if stop:
-            return
-
-
-def _under_control(run: _Run, stepper: Stepper, pace: Pace, grid: Array, forcing: Forcing) -> Iterator[int]:
-    """Pairs of steps that their error allows, from each time to the next, up to a terminal event."""
-    step = partial(run.attempt, stepper, forcing, pace)
-    for saved in grid[1:].tolist():
-        for block, rejected in pace.until(saved, stepper, step):
-            if run.keep(block, rejected, stepper, step):
-                yield 1
-                return
-        yield 1
-
-
-def _in_chunks(run: _Run, stepper: CompiledStepper, grid: Array, forcing: Forcing) -> Iterator[int]:
-    """The same by calls of the compiled loop of many steps each."""
-    length = 1
-    while run.count < grid.size - 1:
-        clock, before = time.perf_counter(), run.count
-        run.advance_many(stepper, forcing, grid[before : before + length + 1])
-        yield run.count - before
-        per_step = (time.perf_counter() - clock) / (run.count - before)
-        length = max(1, min(CHUNK, GROWTH * length, int(CHUNK_TIME / per_step)))
-
-
-def _compiled_stepper(system: PHDAE, method: str, x0: Array) -> CompiledStepper:
-    from .compiled_run import CompiledStepper  # which needs numba
-
-    return CompiledStepper(system, method, x0)
 
 
 SAME_TIME = 1e-9
@@ -199,7 +153,7 @@ def _explain(method: str, t0: float, t1: float, error: StepFailed, count: int) -
     )
 
 
-def _explain_pace(method: str, error: NoPace, count: int) -> str:
+def _explain_control(method: str, error: StepControlFailed, count: int) -> str:
     return (
         f"{error} at t = {error.time:.6g} s, by {method!r}; where an input lets differential states jump, end the run "
         "and begin another, else try a looser tolerance or a larger atol, a start that meets the algebraic equations, "

@@ -1,4 +1,4 @@
-"""What sets or ends a step: step size control and events.
+"""The loop over the steps of a run and its rows, steps chosen by their error, and events.
 
 Imports: numerics, results.
 """

@@ -45,15 +45,15 @@ def _read(events: Any) -> dict[str, Event]:
     """Events by name; names are also those of groups in files."""
     if not isinstance(events, Mapping):
         raise ValueError(f"events must map names to functions of (t, x), got {events!r}")
-    made = {}
+    read = {}
     for name, given in events.items():
         if not isinstance(name, str) or not name or "/" in name or name == ".":
             raise ValueError(f"the name of an event must be a text without '/', got {name!r}")
         try:
-            made[name] = given if isinstance(given, Event) else Event(given)
+            read[name] = given if isinstance(given, Event) else Event(given)
         except ValueError as error:
             raise ValueError(f"event {name!r}: {error}") from None
-    return made
+    return read
 
 
 class Watch:
@@ -67,9 +67,14 @@ class Watch:
         view: Callable[[Array], StateView],
     ) -> None:
         self.events, self._view = _read(events), view
-        self.found: dict[str, list[tuple[float, Array]]] = {name: [] for name in self.events}
+        self.occurred: dict[str, list[tuple[float, Array]]] = {name: [] for name in self.events}
         self._size = state.size
         self._last = self._values(time, state)
+
+    @property
+    def active(self) -> bool:
+        """Whether there are any."""
+        return bool(self.events)
 
     def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
         """Record what occurred in a step; the time at which a terminal event ends the run, or None.
@@ -87,7 +92,7 @@ class Watch:
             zeros.append((self._zero(name, t0, t1, before, after, at), name))
         self._last = new
         for time, name in sorted(zeros):
-            self.found[name].append((time, end if time == t1 else at(time)))
+            self.occurred[name].append((time, end if time == t1 else at(time)))
             if self.events[name].terminal:
                 return time
         return None
@@ -106,13 +111,13 @@ class Watch:
 
     def _value(self, name: str, time: float, state: Array) -> float:
         try:
-            found = self.events[name].function(time, self._view(state))
-            found = found.item() if isinstance(found, np.ndarray) and found.size == 1 else found
+            value = self.events[name].function(time, self._view(state))
+            value = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
         except Exception as error:
             told = f"event {name!r} raised {type(error).__name__}: {error}"
             raise ValueError(f"at t = {time:.6g} s: {told}") from error
         try:
-            return check.number(f"event {name!r}", found)
+            return check.number(f"event {name!r}", value)
         except ValueError as error:
             raise ValueError(f"at t = {time:.6g} s: {error}") from None
 
@@ -120,9 +125,9 @@ class Watch:
         """What has occurred, by event."""
         return {
             name: Occurrences(
-                np.array([t for t, _ in found]), np.array([x for _, x in found]).reshape(len(found), self._size)
+                np.array([t for t, _ in passed]), np.array([x for _, x in passed]).reshape(len(passed), self._size)
             )
-            for name, found in self.found.items()
+            for name, passed in self.occurred.items()
         }
 
 

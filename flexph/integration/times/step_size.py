@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -117,9 +118,57 @@ def tolerances_of_states(given: Any, size: int) -> tuple[float, Array | None]:
     return rtol, None if atol is None else np.array(np.broadcast_to(atol, (size,)))
 
 
-class NoPace(ArithmeticError):
+class StepControlFailed(ArithmeticError):
     """Step control fell below the smallest step; ``time`` is where."""
 
     def __init__(self, reason: str, time: float) -> None:
         super().__init__(reason)
         self.time = time
+
+
+class StepSize(NamedTuple):
+    """The step to try next [s], and the error of the last accepted one."""
+
+    h: float
+    error: float = 1.0
+
+
+@dataclass(frozen=True)
+class StepSizeControl:
+    """The choice of steps along a run of a ``span`` [s]; ``first`` is the first step that is tried [s].
+
+    An accepted step may have been shorter than proposed, to meet a saved time. Where control ``extrapolates``, its
+    error says what the proposed one would have had, and the next step is not longer than the span.
+    """
+
+    span: float
+    first: StepSize
+    controller: Controller
+    extrapolates: bool = False
+
+    @classmethod
+    def of(cls, grid: Array, most: float = float("inf"), *, extrapolates: bool = False) -> StepSizeControl:
+        """Control to second order of a run over the times; the first step is not longer than ``most`` [s]."""
+        span = float(grid[-1] - grid[0])
+        smallest = max(SMALLEST * span, RESOLVED * float(np.spacing(np.abs(grid).max())))
+        first = StepSize(max(min(FIRST * span, most), smallest))
+        return cls(span, first, Controller(order=2.0, smallest=smallest), extrapolates)
+
+    def times(self, size: StepSize, start: float, end: float, count: int) -> Array:
+        """Times of the next ``count`` equal steps (count + 1,), of a whole number of such blocks that meets the end."""
+        blocks = max(1, math.ceil((end - start) / (count * size.h * (1.0 + FITS))))
+        times: Array = start + (end - start) / (count * blocks) * np.arange(count + 1)
+        if blocks == 1:
+            times[-1] = end
+        return times
+
+    def accepted(self, size: StepSize, h: float, error: float) -> StepSize:
+        """The next step after an accepted one of h [s]."""
+        if self.extrapolates and size.h > h and error * (size.h / h) ** 2 <= 1.0:
+            h, error = size.h, error * (size.h / h) ** 2
+        proposed, _ = self.controller.propose(h, error, size.error)
+        return StepSize(min(proposed, self.span) if self.extrapolates else proposed, error)
+
+    def rejected(self, size: StepSize, h: float, error: float) -> StepSize:
+        """The next step after a rejected one of h [s]; raises StepTooSmall."""
+        return size._replace(h=self.controller.propose(h, error, size.error)[0])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from flexph import PHDAE, integrate, transform
-from flexph.discretisation.broyden import StepFailed
 from flexph.discretisation.descriptor_split import differential_split, split_of
 from flexph.methods import by_name
+from flexph.numerics.step_failed import StepFailed
 
 pytestmark = pytest.mark.processor
 

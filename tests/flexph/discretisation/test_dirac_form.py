@@ -8,9 +8,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from flexph import PHDAE, DiracDissipative, DiscreteGradient, integrate, transform
-from flexph.discretisation.broyden import StepFailed
 from flexph.discretisation.descriptor_split import split_of
 from flexph.discretisation.discrete_gradient_pairs import restricted
+from flexph.numerics.step_failed import StepFailed
 
 pytestmark = pytest.mark.processor
 

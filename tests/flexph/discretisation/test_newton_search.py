@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from flexph import PHDAE, DiscreteGradient, integrate
-from flexph.discretisation.broyden import Newton, StepFailed
+from flexph.discretisation.broyden import Newton
 from flexph.numerics import compiling
+from flexph.numerics.step_failed import StepFailed
 
 pytestmark = pytest.mark.processor
 

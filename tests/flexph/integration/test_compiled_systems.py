@@ -264,18 +264,20 @@ def test_what_a_function_raises_keeps_the_finished_steps():
 @numba
 def test_an_interrupt_keeps_the_finished_steps(monkeypatch):
     """Ctrl-C counts when a call of the compiled loop returns: its steps are booked."""
-    taken, take = [], loops._Run._take
+    from flexph.integration.general.compiled_run import CompiledStepper
 
-    def interrupted(run, stepper, times, inputs):
-        take(run, stepper, times, inputs)
-        taken.append(run.count)
-        if run.count > 100:
+    taken, advance = [], CompiledStepper._advance
+
+    def interrupted(stepper, times, inputs, rows):
+        advance(stepper, times, inputs, rows)
+        taken.append(int(rows.end[0]))
+        if sum(taken) > 100:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(loops._Run, "_take", interrupted)
+    monkeypatch.setattr(CompiledStepper, "_advance", interrupted)
     with pytest.raises(IntegrationInterrupted, match="finished steps") as caught:
         integrate(pendulum(), (1.0, 0.0), np.linspace(0.0, 10.0, 1001))
-    assert len(taken) > 1 and len(caught.value.solution.times) == taken[-1] + 1
+    assert len(taken) > 1 and len(caught.value.solution.times) == sum(taken) + 1
 
 
 # --- which loop, and functions that cannot be compiled --------------------------------------------------------------
@@ -295,12 +297,19 @@ def test_a_function_that_numba_refuses_is_named():
         integrate(pendulum(z=lambda x: (math.sin(x[0]), x[1])), (1.0, 0.0), (0.0, 0.1))
 
 
+def noting(taken, name, function):
+    def noted(*given, **options):
+        taken.append(name)
+        return function(*given, **options)
+
+    return noted
+
+
 @numba
 def test_the_loop_is_chosen_as_said(monkeypatch):
     taken = []
-    for name in ("_in_chunks", "_in_steps"):
-        function = getattr(loops, name)
-        monkeypatch.setattr(loops, name, lambda *a, name=name, function=function: (taken.append(name), function(*a))[1])
+    for name in ("_in_blocks", "prescribed"):
+        monkeypatch.setattr(loops, name, noting(taken, name, getattr(loops, name)))
     plain = pendulum(compiled=False)
     for system, options in (
         (pendulum(), {}),
@@ -311,7 +320,7 @@ def test_the_loop_is_chosen_as_said(monkeypatch):
         (pendulum(), {"events": {"low": lambda t, x: x[0]}}),
     ):
         integrate(system, (1.0, 0.0), (0.0, 0.1), **options)
-    assert taken == ["_in_chunks", "_in_steps", "_in_steps", "_in_chunks", "_in_steps", "_in_steps"]
+    assert taken == ["_in_blocks", "prescribed", "prescribed", "_in_blocks", "prescribed", "prescribed"]
     with pytest.raises(ValueError, match=r"compiled=True is for Gauss\(2\), got Gauss\(4"):
         Gauss(4, compiled=True)
     with pytest.raises(ValueError, match="compiled=True takes no events"):

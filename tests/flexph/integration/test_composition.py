@@ -8,9 +8,10 @@ from order_problems import MEASURES, PLUMB, PROBLEMS, chain, crank_slider, four_
 
 import rigid
 from flexph import GROUND, Event, Exact4, connect, drive, force, hinge, integrate, spring_damper
-from flexph.integration.exact.composition import OUTER, SUBSTEPS, Composed
-from flexph.integration.exact.record import Record
-from flexph.integration.exact.step import Single, foreseen, foreseen_to_and_fro
+from flexph.integration.exact.composition import OUTER, SUBSTEPS, ComposedStepper
+from flexph.integration.exact.guess import foreseen, foreseen_to_and_fro
+from flexph.integration.exact.record import recorder_of, solution_of
+from flexph.integration.exact.step import ExactStepper
 from flexph.kernels.tolerances import WOVEN
 from flexph.mechanisms.model import network
 from flexph.systems.inputs import Forcing
@@ -78,19 +79,19 @@ def test_steps_that_are_too_alike_are_foreseen_by_two_of_them():
 def three_single_steps(mechanism, start, times):
     """The plain triple jump, of single steps."""
     forcing = Forcing(mechanism.network.input_slices, {}, mechanism.layout.dim)
-    method = Composed(
-        Single(mechanism, start, forcing, depth=4),
+    method = ComposedStepper(
+        ExactStepper(mechanism, start, forcing, depth=4),
         np.array([OUTER, 1.0 - 2.0 * OUTER, OUTER]),
         np.array([0.0, 1.0, 0.0]),
     )
-    station = method.first(start)
-    record = Record(mechanism, method.accounts, start, station)
+    at = method.start(start)
+    recorder = recorder_of(method.accounts, at, len(times) - 1)
     for time in times[1:]:
-        step = method.to(station, float(time))
-        record.keep(step)
-        record.save()
-        station = step.end
-    return record.solution({})
+        step = method.step(at, float(time))
+        recorder.add(step.row(), saved=True)
+        at = step.end
+    rest = {"anchors": start.anchors, "history": at.history, "events": {}}
+    return solution_of(mechanism, method.accounts, recorder, **rest)
 
 
 def test_a_triple_jump_of_single_steps_loses_its_order_in_the_velocities():

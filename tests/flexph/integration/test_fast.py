@@ -21,12 +21,12 @@ STEP = 1e-3
 @pytest.fixture
 def no_help(monkeypatch):
     """Compiled runs without NumPy steps in between."""
-    from flexph.integration.exact.compiled_run import CompiledRun
+    from flexph.integration.exact import compiled_run
 
-    def one(self, time):
+    def not_compiled(run, stepper, time, saved):
         raise AssertionError(f"the step to t = {time} s was not solved by the compiled kernels")
 
-    monkeypatch.setattr(CompiledRun, "_one", one)
+    monkeypatch.setattr(compiled_run, "not_compiled", not_compiled)
 
 
 def both(case, steps, method=Exact, **options):
@@ -124,13 +124,13 @@ def test_so_does_one_of_fourth_order(no_help):
 @pytest.mark.parametrize("save_every", [1, 4])
 def test_sizes_of_pieces_change_nothing(monkeypatch, save_every):
     """Rows are kept in pieces, here of a few rows, and blocks of steps end within them."""
-    from flexph.integration.compiled import rows
-    from flexph.integration.exact import compiled_run as marching
+    from flexph.integration.exact import compiled_run
+    from flexph.integration.times import recorder
 
     whole, _ = both(CASES["damped"](), 75, save_every=save_every)
-    monkeypatch.setattr(marching, "FIRST", 5)
-    monkeypatch.setattr(marching, "SHORTEST", 0.0)
-    monkeypatch.setattr(rows, "LARGEST", 1)
+    monkeypatch.setattr(compiled_run, "FIRST", 5)
+    monkeypatch.setattr(compiled_run, "SHORTEST", 0.0)
+    monkeypatch.setattr(recorder, "LARGEST_PIECE", 1)
     pieces, _ = both(CASES["damped"](), 75, save_every=save_every)
     for part in ("times", "states", "multiplier_times", "multipliers", "stage_multipliers"):
         assert np.array_equal(getattr(pieces, part), getattr(whole, part))
@@ -139,11 +139,11 @@ def test_sizes_of_pieces_change_nothing(monkeypatch, save_every):
 
 
 def test_sizes_of_blocks_change_nothing(monkeypatch):
-    from flexph.integration.exact import compiled_run as marching
+    from flexph.integration.exact import compiled_run
 
     whole, _ = both(CASES["damped"](), 75, save_every=4)
-    monkeypatch.setattr(marching, "FIRST", 5)
-    monkeypatch.setattr(marching, "SHORTEST", 0.0)
+    monkeypatch.setattr(compiled_run, "FIRST", 5)
+    monkeypatch.setattr(compiled_run, "SHORTEST", 0.0)
     pieces, _ = both(CASES["damped"](), 75, save_every=4)
     assert np.array_equal(pieces.states, whole.states)
     assert np.array_equal(pieces.ledger.residual, whole.ledger.residual)

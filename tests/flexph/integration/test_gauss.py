@@ -29,8 +29,8 @@ from flexph import (
     spring_damper,
     torsion_spring,
 )
-from flexph.integration.exact.gauss import STAGES, Gauss
-from flexph.integration.exact.step import Single
+from flexph.integration.exact.gauss import STAGES, GaussStepper
+from flexph.integration.exact.step import ExactStepper
 from flexph.kernels.gauss.collocation import Collocation
 from flexph.kernels.gauss.stage_jacobian import stage_jacobian
 from flexph.kernels.gauss.stages import Given, onset
@@ -132,10 +132,10 @@ def test_jacobian(name):
 def one_stage(mechanism, start, times, inputs):
     """Steps of collocation with one stage."""
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
-    method = Gauss(Single(mechanism, start, forcing, depth=1), stages=1)
-    station, found = method.first(start), []
+    method = GaussStepper(ExactStepper(mechanism, start, forcing, depth=1), stages=1)
+    station, found = method.start(start), []
     for time in times[1:]:
-        step = method.to(station, float(time))
+        step = method.step(station, float(time))
         found.append(step)
         station = step.end
     return found
@@ -210,9 +210,9 @@ def test_back_in_time_along_the_same_way():
     """Symmetric: the step from the end with −h leads to the start."""
     mechanism, start, inputs = CASES["crank-slider"]()
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
-    method = Gauss(Single(mechanism, start, forcing, depth=STAGES))
-    there = method.to(method.first(start), 5e-3)
-    back = method.to(there.end._replace(memory=there.end.memory[:0]), 0.0)
+    method = GaussStepper(ExactStepper(mechanism, start, forcing, depth=STAGES))
+    there = method.step(method.start(start), 5e-3)
+    back = method.step(there.end._replace(history=there.end.history[:0]), 0.0)
     assert back.end.x == pytest.approx(start.x, abs=1e-10)  # stiff: velocities of 1 m/s
 
 

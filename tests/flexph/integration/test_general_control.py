@@ -25,7 +25,7 @@ from flexph import (
     integrate,
 )
 from flexph.discretisation.own_pair import with_pair
-from flexph.integration.general.pace import divided_difference
+from flexph.integration.general.pair_error import divided_difference
 from flexph.methods import by_name
 
 CONTROLLED = ("gonzalez", "mean_value", "invariants", "dirac", "pair", "midpoint")

@@ -16,6 +16,7 @@ from flexph import (
     Exact,
     Exact4,
     ExactGauss,
+    Gauss,
     IntegrationError,
     Solution,
     connect,
@@ -31,8 +32,8 @@ from flexph import (
     spring_damper,
     wheel,
 )
-from flexph.integration.exact.gauss import Gauss
-from flexph.integration.exact.step import Single
+from flexph.integration.exact.gauss import GaussStepper
+from flexph.integration.exact.step import ExactStepper
 from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
@@ -449,9 +450,9 @@ def test_collocation_keeps_these_rows(name):
     mechanism, start = started(name)
     for h in (0.01, 0.05):
         exact(integrate(mechanism, start, times(0.3, h), method=ExactGauss()))
-    single = Single(mechanism, start, Forcing(mechanism.network.input_slices, {}, mechanism.layout.dim))
-    once = Gauss(single, stages=1)
-    step, other = once.to(once.first(start), 0.01), single.to(single.first(start), 0.01)
+    single = ExactStepper(mechanism, start, Forcing(mechanism.network.input_slices, {}, mechanism.layout.dim))
+    once = GaussStepper(single, stages=1)
+    step, other = once.step(once.start(start), 0.01), single.step(single.start(start), 0.01)
     size = np.abs(other.end.x).max()
     assert np.abs(step.end.x - other.end.x).max() < 1e-11 * size  # of stresses: the round-off of stiffness
     assert step.flows == pytest.approx(other.flows, abs=1e-12)

@@ -1,0 +1,127 @@
+"""Steps of general systems by a one-step method: inputs, sizes of states, work and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...consistency.equations import with_algebraic
+from ...discretisation.descriptor_split import dense
+from ...discretisation.discrete_gradient_pairs import Advance
+from ...numerics.arrays import Array
+from ...systems.inputs import Forcing
+from ...systems.nonlinear import PHDAE
+
+
+class OneStepMethod(Protocol):
+    """A one-step method bound to a system."""
+
+    def step(self, x0: Array, h: float, u: Array, size: Array, history: Any = None) -> Advance:
+        """Advance by h under constant inputs; ``history`` is what the last step says. Raises StepFailed."""
+
+
+class StepStart(NamedTuple):
+    """The end of a step: what the next one starts from.
+
+    ``sizes`` are the largest values of the states so far (n,), ``history`` what the method says of the last steps.
+    """
+
+    time: float
+    x: Array
+    energy: float
+    sizes: Array
+    history: Any = None
+
+
+class StepResult(NamedTuple):
+    """A finished step: its output (m,) and input (m,) in its ``middle``, energy lost, iterations.
+
+    ``before`` is the state before it, where the step redefines algebraic states.
+    """
+
+    end: StepStart
+    middle: float
+    output: Array
+    flows: Array
+    residual: float
+    iterations: int
+    before: Array | None = None
+
+    def with_sizes(self, sizes: Array) -> StepResult:
+        """The same step after states that were of these sizes."""
+        return self._replace(end=self.end._replace(sizes=np.maximum(self.end.sizes, sizes)))
+
+    def row(self) -> dict[str, Any]:
+        """What is recorded of the step."""
+        row = {
+            "time": self.end.time,
+            "middle": self.middle,
+            "state": self.end.x,
+            "energy": self.end.energy,
+            "output": self.output,
+            "flows": self.flows,
+            "residual": self.residual,
+            "counts": (self.iterations, 1.0, 0.0),
+        }
+        return row if self.before is None else {**row, "state_before": self.before}
+
+
+class SystemStepper:
+    """Steps of a general system; ``usual`` tells the length of steps of the run at a time [s].
+
+    What a short step, to an event, says of multipliers is lost in round-off in proportion.
+    """
+
+    def __init__(self, system: PHDAE, method: OneStepMethod, forcing: Forcing, usual: Callable[[float], float]) -> None:
+        self.system, self.method, self.forcing, self.usual = system, method, forcing, usual
+        self._ports = list(system.ports.values())
+        self._algebraic = ~dense(system.E(system.sample)).any(axis=0)
+
+    def step(self, start: StepStart, time: float, usual: float | None = None) -> StepResult:
+        """The step from a start to a time [s], one of those that are ``usual`` long; raises StepFailed."""
+        h, middle = time - start.time, 0.5 * (start.time + time)
+        u = self.forcing.at(middle)
+        size, usual = scaled_by(self.system, start, h, u), self.usual(start.time) if usual is None else usual
+        if h < usual:
+            size = np.where(self._algebraic, usual / h, 1.0) * size
+        advance = self.method.step(start.x, h, u, size, start.history)
+        works = [h * float(advance.output[port] @ u[port]) for port in self._ports]
+        energy, lost = float(advance.energy), float(advance.dissipated)
+        return StepResult(
+            end=StepStart(time, advance.state, energy, grown(start.sizes, np.abs(advance.state)), advance.history),
+            middle=middle,
+            output=advance.output,
+            flows=np.array([*works, lost]),
+            residual=abs(energy - start.energy - sum(works) + lost),
+            iterations=advance.iterations,
+            before=advance.start,
+        )
+
+
+def start_at(system: PHDAE, time: float, x0: Array) -> StepStart:
+    """Where a run starts."""
+    sizes = with_algebraic(system, x0, np.maximum(np.abs(x0), system.floor(x0)))
+    return StepStart(time, x0, float(system.H(x0)), sizes)
+
+
+def spacing(grid: Array) -> Callable[[float], float]:
+    """The length of the step of the grid at a time."""
+    lengths = np.diff(grid)
+    return lambda time: float(lengths[min(int(np.searchsorted(grid, time, side="right")), lengths.size) - 1])
+
+
+def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
+    """The largest states so far; where all are zero, what a step brings about, or one."""
+    if start.sizes.any():
+        return start.sizes
+    x, z = start.x, system.z(start.x)
+    forces = np.abs(system.J(x) @ z - system.R(x) @ z + system.port_matrices(x).flow(u)).max(initial=0.0)
+    return np.full(x.size, h * forces / max(np.abs(dense(system.E(x))).max(initial=0.0), 1e-300) or 1.0)
+
+
+def grown(sizes: Array, states: Array) -> Array:
+    """Sizes after further states (n,); a thousandth of the largest of all where there is none."""
+    sizes = np.maximum(sizes, states)
+    return sizes if sizes.all() else np.maximum(sizes, 1e-3 * sizes.max(initial=0.0))

@@ -1,0 +1,210 @@
+"""The loop over the steps of a run: events, rows, progress, and what ends a run early.
+
+What takes the steps is an iterator of accepted ones: prescribed, chosen by their error, in compiled blocks, or those of
+the solver of a library. The loop looks for events in them and records them, and keeps what is finished in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, Protocol
+
+from tqdm import tqdm
+
+from ...numerics.arrays import Array
+from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
+from .recorder import Recorder, Values
+from .step_size import StepControlFailed
+
+
+class Watch(Protocol):
+    """What looks at the steps of a run and may end it."""
+
+    @property
+    def active(self) -> bool:
+        """Whether there is anything to look for."""
+
+    def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
+        """The time at which a step from t0 to t1 ends the run, or None; ``at`` gives states between."""
+
+    def occurrences(self) -> dict[str, Any]:
+        """What has occurred, by event."""
+
+
+class StepStart(Protocol):
+    """What a step starts from."""
+
+    @property
+    def time(self) -> float:
+        """The time [s]."""
+
+    @property
+    def x(self) -> Array:
+        """The flat state (n,)."""
+
+
+class StepResult(Protocol):
+    """What a step leaves."""
+
+    @property
+    def end(self) -> Any:
+        """Where the next step starts."""
+
+    def row(self) -> Values:
+        """What is recorded of the step."""
+
+
+class Stepper(Protocol):
+    """A one-step method of a system; it keeps nothing from one step to the next."""
+
+    def step(self, start: Any, time: float) -> Any:
+        """The step from a start to a time [s]; raises StepFailed."""
+
+
+class Run:
+    """A run under way: rows of finished steps, the events that are looked for, the step that is being tried.
+
+    ``observe`` is called with time and state after each recorded step; ``longest`` is the longest accepted one [s].
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        watch: Watch,
+        start: StepStart,
+        observe: Callable[[float, Array], None] | None = None,
+    ) -> None:
+        self.recorder, self.watch, self.observe = recorder, watch, observe
+        self.start: Any = start
+        self.tried, self.longest = (start.time, start.time), 0.0
+
+    @property
+    def count(self) -> int:
+        """Steps that are finished."""
+        return self.recorder.steps
+
+    def trying(self, t0: float, t1: float) -> None:
+        """Note the step that is tried next, for what is said where it fails."""
+        self.tried = (t0, t1)
+
+
+class Accepted(NamedTuple):
+    """A step that is accepted, unless an event ends the run within it.
+
+    ``shorter`` takes the step from the same start to an earlier time; ``rejected`` counts the steps that were tried
+    before it in vain, ``reached`` the times of the run that it reaches.
+    """
+
+    start: Any
+    result: Any
+    shorter: Callable[[float], Any]
+    saved: bool
+    reached: int = 1
+    rejected: int = 0
+
+    def record(self, run: Run) -> bool:
+        """Record the step, or a shorter one up to a terminal event in it, and whether there was one.
+
+        States at events are those of a step of their own that ends there, as exact as any other.
+        """
+        start, end = self.start, self.result.end
+        to = lru_cache(maxsize=1)(self.shorter)  # the step that ends at an event is taken as it was found
+        at = lambda time: start.x if time == start.time else to(time).end.x  # noqa: E731
+        stop = run.watch.look(start.time, end.time, end.x, at) if run.watch.active else None
+        if stop is None or stop == end.time:
+            keep(run, self.result, saved=self.saved or stop is not None, rejected=self.rejected)
+        elif stop > start.time:
+            keep(run, to(stop), saved=True, rejected=self.rejected)
+        return stop is not None
+
+
+def keep(run: Run, result: Any, *, saved: bool, rejected: int = 0) -> None:
+    """Record a step, at whose end the next one starts."""
+    run.recorder.add(result.row(), saved=saved, rejected=rejected)
+    run.start = result.end
+    if run.observe is not None:
+        run.observe(result.end.time, result.end.x)
+
+
+class Block(NamedTuple):
+    """Many steps at once, without events: rows (k, …) by column, which of them are saved (k,), where they end.
+
+    ``reached`` counts the steps; a row may be that of several.
+    """
+
+    rows: Values
+    saved: Array
+    end: Any
+    reached: int
+
+    def record(self, run: Run) -> bool:
+        """Record the steps; none of them ends the run."""
+        run.recorder.extend(self.rows, self.saved)
+        run.start = self.end
+        if run.observe is not None:
+            for time, x in zip(self.rows["time"][:, 0].tolist(), self.rows["state"], strict=True):
+                run.observe(time, x)
+        return False
+
+
+class Entry(Protocol):
+    """Accepted steps."""
+
+    @property
+    def reached(self) -> int:
+        """Times of the run that they reach."""
+
+    def record(self, run: Run) -> bool:
+        """Record them, and whether they end the run."""
+
+
+@dataclass(frozen=True)
+class Messages:
+    """What a run says where it ends early: of a step that ``failure`` ended, and of one that became too small.
+
+    ``added`` is put after each message, ``finished`` says what the solution holds.
+    """
+
+    failure: type[ArithmeticError]
+    of_step: Callable[[Any, tuple[float, float]], str]
+    of_step_size: Callable[[StepControlFailed], str]
+    finished: str = "the finished steps are"
+    where: Callable[[Run], str] = lambda run: "between t = {:.6g} s and {:.6g} s".format(*run.tried)
+    added: Callable[[], str] = lambda: ""
+
+
+def follow(run: Run, steps: Iterator[Entry], result: Callable[[], Any], messages: Messages, bar: tqdm[Any]) -> Any:
+    """Record accepted steps until there are no more or an event ends the run; what is finished is kept in any case."""
+    try:
+        with bar:
+            for entry in steps:
+                ended = entry.record(run)
+                bar.update(entry.reached)
+                if ended:
+                    break
+    except KeyboardInterrupt:
+        done = result()
+        message = f"interrupted at t = {done.times[-1]:.6g} s; {messages.finished} in .solution"
+        raise IntegrationInterrupted(message, done) from None
+    except messages.failure as error:
+        raise IntegrationError(messages.of_step(error, run.tried) + messages.added(), result()) from error
+    except StepControlFailed as error:
+        raise IntegrationError(messages.of_step_size(error) + messages.added(), result()) from error
+    except Exception as error:  # drives, inputs, events and matrix functions may raise anything
+        raise InputError(f"{messages.where(run)}: {error}{messages.added()}", result()) from error
+    return result()
+
+
+def progress_bar(total: int, unit: str = "step", *, shown: bool) -> tqdm[Any]:
+    """A bar that appears after a second."""
+    return tqdm(total=total, delay=1.0, disable=None if shown else True, unit=unit)
+
+
+def prescribed(run: Run, stepper: Stepper, grid: Array, save_every: int) -> Iterator[Accepted]:
+    """One step from each time to the next."""
+    for k, time in enumerate(grid[1:].tolist(), 1):
+        start = run.start
+        run.trying(start.time, time)
+        yield Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=k % save_every == 0)

@@ -1,0 +1,67 @@
+"""Steps chosen by their error: blocks of equal pairs of steps, accepted or rejected as one, that meet the saved times.
+
+Single steps of changing length would feed the velocity defect that a step of an index-2 system reflects and fall to
+first order; a pair of equal steps returns it (:mod:`flexph.integration.exact.composition`), so that the length may
+change after each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ...numerics.arrays import Array
+from .loop import Accepted, Run
+from .step_size import StepControlFailed, StepSizeControl, StepTooSmall
+
+
+class Tried(NamedTuple):
+    """Steps (start, result, how to take it up to an earlier time) that are tried, and their error over the tolerance.
+
+    ``cause`` says what to blame if that is too large; ``known`` is what the next estimate takes over.
+    """
+
+    steps: Sequence[tuple[Any, Any, Callable[[float], Any]]]
+    error: float
+    cause: str
+    known: Any
+
+
+class ErrorEstimate(Protocol):
+    """Blocks of steps with an estimate of their error; ``known`` is what it takes over from those before."""
+
+    def known(self, start: Any) -> Any:
+        """What is known before the first step."""
+
+    def count(self, known: Any) -> int:
+        """Steps of the next block, an even number."""
+
+    def attempt(self, run: Run, times: Array, known: Any) -> Tried:
+        """Steps from where a run stands through the times; of one that cannot be solved the error is infinite."""
+
+
+def controlled(
+    run: Run, estimate: ErrorEstimate, control: StepSizeControl, grid: Array, save_every: int = 1
+) -> Iterator[Accepted]:
+    """Steps that their error allows, from each time to the next; raises StepControlFailed."""
+    size, known = control.first, estimate.known(run.start)
+    for k, saved in enumerate(grid[1:].tolist(), 1):
+        rejected = 0
+        while run.start.time < saved:
+            start, count = run.start.time, estimate.count(known)
+            times = control.times(size, start, saved, count)
+            h = float(times[-1] - start) / count
+            tried = estimate.attempt(run, times, known)
+            known = tried.known
+            if not tried.error <= 1.0:
+                try:
+                    size = control.rejected(size, h, tried.error)
+                except StepTooSmall as small:
+                    raise StepControlFailed(f"{small}: {tried.cause}", start) from None
+                rejected += count
+                continue
+            size, run.longest = control.accepted(size, h, tried.error), max(run.longest, h)
+            for step in tried.steps:
+                reached = step[1].end.time == saved
+                yield Accepted(*step, saved=reached and k % save_every == 0, reached=int(reached), rejected=rejected)
+                rejected = 0

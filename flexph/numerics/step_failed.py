@@ -1,0 +1,15 @@
+"""The failure of a time step."""
+
+from __future__ import annotations
+
+
+class StepFailed(ArithmeticError):
+    """A step that has no solution in reach; carries the number of iterations and the last relative correction.
+
+    ``span`` are the times of the step or substep, where they are known.
+    """
+
+    def __init__(self, reason: str, iterations: int, defect: float) -> None:
+        super().__init__(reason)
+        self.iterations, self.defect = iterations, defect
+        self.span: tuple[float, float] | None = None
