@@ -16,7 +16,6 @@ from flexph import (
     Exact,
     Exact4,
     ExactGauss,
-    Gauss,
     IntegrationError,
     Solution,
     connect,
