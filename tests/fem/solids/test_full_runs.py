@@ -67,8 +67,8 @@ def start_of(mechanism, spin=2.0):
 NUMPY = Exact(compiled=False)
 
 
-def run(mechanism, times=TIMES, method=NUMPY):
-    return integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, method=method)
+def run(mechanism, times=TIMES, method=NUMPY, events=None):
+    return integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, method=method, events=events)
 
 
 def as_before(monkeypatch, work):

@@ -514,7 +514,7 @@ def test_equilibria(options, message):
 
 
 def test_no_equilibrium(monkeypatch):
-    monkeypatch.setattr(equilibrium, "ITERATIONS", 5)
+    monkeypatch.setattr(equilibrium, "SEARCH", replace(equilibrium.SEARCH, most=5))
     mechanism = connect({"rod": ROD}, [], gravity=(0.0, 0.0, -9.81))
     with pytest.raises(ArithmeticError, match=r"equilibrium|balance"):
         mechanism.equilibrium(mechanism.assemble())
