@@ -16,9 +16,9 @@ from crank_slider import PATHS
 import fem
 import rigid
 from cases import free_flight as case
-from flexph import GROUND, Exact, Mechanism, State, connect, hinge, integrate, spherical
-from flexph.bodies.body import Body
+from flexph import GROUND, Body, Mechanism, State, connect, hinge, integrate, spherical
 from flexph.mechanisms.model.network import DENSE_LIMIT
+from flexph.methods import Exact
 
 SIZES = (1, 2, 5, 10, 25, 50, 100, 200)
 STEP = 1e-3  # [s]

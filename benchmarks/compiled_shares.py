@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from cases import crank_slider as case
-from flexph import Exact, integrate
+from flexph import integrate
 from flexph.integration.compiled.loops import arrow, residual, steps
 from flexph.integration.compiled.loops import ledger_rows as books
 from flexph.integration.compiled.memory.kernel import entry
 from flexph.integration.exact.compiled_run import BlockStepper
 from flexph.integration.exact.step import ExactStepper
+from flexph.methods import Exact
 from flexph.systems.inputs import Forcing
 
 ELEMENTS, STEPS = 8, 2400

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 from crank_slider import END, PATHS, mechanism
 
-from flexph import Exact, Mechanism, State, integrate
+from flexph import Mechanism, State, integrate
 from flexph.mechanisms.model import network
+from flexph.methods import Exact
 
 ELEMENTS = (4, 8, 16, 32, 64, 128, 256, 512)
 STEPS = 4000  # of two turns

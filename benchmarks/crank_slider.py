@@ -20,7 +20,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from cases import crank_slider as case
-from flexph import Exact, Mechanism, State, integrate
+from flexph import Mechanism, State, integrate
 from flexph.integration.exact.newton import solve_step
 from flexph.kernels.jacobian import factor
 from flexph.kernels.state import derive
@@ -29,7 +29,7 @@ from flexph.kernels.values import Means, Point
 from flexph.mechanisms.model.accounts import Accounts
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
-from flexph.methods import Library, Method, by_name
+from flexph.methods import Exact, Library, Method, by_name
 from flexph.numerics.arrays import Array
 
 ELEMENTS, TURNS = 8, 2.0

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from cases.solid_cantilever import bar
-from flexph import GROUND, Exact, connect, hinge, integrate
+from flexph import GROUND, connect, hinge, integrate
+from flexph.methods import Exact
 
 STEPS = 10
 

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from cases.solid_cantilever import bar
-from flexph import GROUND, connect, hinge, integrate, reduce_body
+from flexph import GROUND, connect, hinge, integrate
+from flexph.bodies import reduce_body
 from flexph.numerics.factors.positive_definite import PARDISO, condensed, positive_solver
 
 MODES, STEPS = 12, 1000

@@ -17,7 +17,8 @@ from rich.table import Table
 
 import fem
 from cases.solid_cantilever import LENGTH, MATERIAL, SIDE
-from flexph import GROUND, connect, hinge, integrate, reduce_body
+from flexph import GROUND, connect, hinge, integrate
+from flexph.bodies import reduce_body
 
 MODES, STEPS, END = 12, 1000, 1.0
 MIDDLE = (0.0, 0.5 * SIDE, 0.5 * SIDE)  # of the root

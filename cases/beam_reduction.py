@@ -13,8 +13,9 @@ from typing import Annotated, Any
 import numpy as np
 
 import fem
-from flexph import LinearPHDAE, assess, frequency_response, reduce
+from flexph import LinearPHDAE, frequency_response, reduce
 from flexph.case import Case, Check, Option
+from flexph.linear import assess
 from flexph.numerics.arrays import Array
 
 from .pictures import new_figure

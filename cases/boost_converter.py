@@ -17,11 +17,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from flexph import SwitchingPHDAE, SwitchingTrajectory, integrate
+from flexph import integrate
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, Pulse, capacitor, circuit, diode, inductor, resistor, switch, voltage_source
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.switching import SwitchingPHDAE, SwitchingTrajectory
 
 from .checks import near, vanishes
 from .pictures import new_figure

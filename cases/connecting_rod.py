@@ -16,7 +16,7 @@ import numpy as np
 
 import fem
 from flexph import GROUND, Body, Solution, connect, hinge, modes
-from flexph.bodies.stress_fields import tensors, von_mises
+from flexph.bodies import tensors, von_mises
 from flexph.numerics.arrays import Array
 
 from . import crank_slider as planar

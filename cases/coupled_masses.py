@@ -10,10 +10,18 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from flexph import DiracStructure, Trajectory, consistent, integrate
+from flexph import Trajectory, integrate
 from flexph.analysis import Analysis, analyze, eliminate_index_one, sparsity_figure
 from flexph.case import Case, Check, Option
-from flexph.dirac import PortHamiltonian, compose, interconnect, symplectic_gyrator, transformer_structure
+from flexph.consistency import consistent
+from flexph.dirac import (
+    DiracStructure,
+    PortHamiltonian,
+    compose,
+    interconnect,
+    symplectic_gyrator,
+    transformer_structure,
+)
 from flexph.export.tables import write_table
 
 from .checks import vanishes

@@ -14,22 +14,10 @@ from tqdm import tqdm
 
 import fem
 from cases.units import deg, inch
-from flexph import (
-    GROUND,
-    PHDAE,
-    Eigenmodes,
-    Mechanism,
-    Pose,
-    connect,
-    eigenfrequencies,
-    eliminate,
-    hinge,
-    modes,
-    torque,
-    weld,
-)
+from flexph import GROUND, PHDAE, Mechanism, Pose, connect, eigenfrequencies, eliminate, hinge, modes, torque, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
+from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
 
 from .checks import near

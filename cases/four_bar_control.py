@@ -19,25 +19,18 @@ import fem
 from cases import four_bar
 from cases.four_bar import DATA, REFERENCE, pose_at
 from cases.units import deg
-from flexph import (
-    LinearPHDAE,
-    Mechanism,
-    eliminate,
-    feedback,
-    inject_damping,
-    passive_observer,
-    port_spring,
-)
+from flexph import LinearPHDAE, Mechanism, eliminate
 from flexph.case import Case, Check, Option
+from flexph.control import feedback, inject_damping, passive_observer, port_spring
 from flexph.export.pictures import bode_figure
 from flexph.export.tables import write_table
-from flexph.linear.reduction import reduce
-from flexph.linear.responses import (
+from flexph.linear import (
     Damping,
     FrequencyResponse,
     TimeResponse,
     damping_ratios,
     frequency_response,
+    reduce,
     step_response,
     zeros,
 )

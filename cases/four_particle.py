@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from flexph import PHDAE, Derivatives, IntegrationError, Invariants, Trajectory, integrate
+from flexph import PHDAE, IntegrationError, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.methods import by_name
 from flexph.numerics.arrays import Array
+from flexph.systems import Derivatives, Invariants
 
 from .checks import converges, vanishes
 from .files import write_rows

@@ -32,9 +32,10 @@ from scipy.interpolate import PPoly, make_interp_spline
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import DiscreteGradient, Gauss, Trajectory, ValidityWarning, integrate
+from flexph import Trajectory, ValidityWarning, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.methods import DiscreteGradient, Gauss
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 

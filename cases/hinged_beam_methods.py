@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from flexph import Exact4, Mechanism, Solution, State, Trajectory, integrate
+from flexph import Mechanism, Solution, State, Trajectory, integrate
 from flexph.case import Check
 from flexph.export.tables import write_table
-from flexph.methods import by_name
+from flexph.methods import Exact4, by_name
 from flexph.numerics.arrays import Array
 
 from .checks import vanishes

@@ -13,10 +13,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from flexph import PHDAE, Invariants, Trajectory, consistent, integrate
+from flexph import PHDAE, Trajectory, integrate
 from flexph.case import Case, Check, Option
+from flexph.consistency import consistent
 from flexph.export.tables import write_table
 from flexph.methods import Completion, by_name
+from flexph.systems import Invariants
 
 from .checks import converges, vanishes
 from .pictures import legend_above, new_figure

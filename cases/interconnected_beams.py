@@ -20,13 +20,15 @@ import numpy as np
 from scipy.sparse.linalg import spsolve
 
 import fem
-from flexph import Gauss, LinearPHDAE, Trajectory, from_linear, integrate
+from flexph import LinearPHDAE, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
-from flexph.interconnection.substructures import couple, substructure
+from flexph.interconnection import couple, substructure
 from flexph.linear.second_order import split
+from flexph.methods import Gauss
 from flexph.numerics.arrays import Array
 from flexph.numerics.gauss_tableau import gauss_points
+from flexph.systems import from_linear
 
 from .checks import converges, near, vanishes
 from .pictures import new_figure

@@ -21,10 +21,11 @@ from scipy.optimize import brentq
 from tqdm import tqdm
 
 import fem
-from flexph import LinearPHDAE, clamp, connect, couple, eigenfrequencies, eliminate, force, substructure, tie, torque
+from flexph import LinearPHDAE, connect, eigenfrequencies, eliminate, force, torque
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
-from flexph.linear.reduction import reduce
+from flexph.interconnection import clamp, couple, substructure, tie
+from flexph.linear import reduce
 from flexph.numerics.arrays import Array
 
 from .checks import vanishes

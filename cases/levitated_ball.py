@@ -10,11 +10,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from flexph import PHDAE, Derivatives, Trajectory, integrate
+from flexph import PHDAE, Trajectory, integrate
 from flexph.analysis import Analysis, analyze, equilibrium
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.systems import Derivatives
 
 from .checks import vanishes
 from .pictures import new_figure

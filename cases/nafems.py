@@ -26,10 +26,13 @@ from scipy import sparse
 from tqdm import tqdm
 
 import fem
-from flexph import GROUND, Body, Eigenmodes, LinearPHDAE, Pose, connect, constrain, eliminate, linear_body, modes, weld
+from flexph import GROUND, Body, LinearPHDAE, Pose, connect, eliminate, modes, weld
+from flexph.bodies import linear_body
 from flexph.case import Case, Check, Kind, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
+from flexph.interconnection import constrain
+from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
 
 from .pictures import new_figure

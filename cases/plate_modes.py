@@ -11,10 +11,11 @@ import numpy as np
 from tqdm import tqdm
 
 import fem
-from flexph import GROUND, Body, Eigenmodes, Mechanism, Pose, connect, modes, weld
+from flexph import GROUND, Body, Mechanism, Pose, connect, modes, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
+from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
 
 from .pictures import new_figure

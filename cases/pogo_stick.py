@@ -16,11 +16,12 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.optimize import brentq
 
-from flexph import PHDAE, Guard, SwitchingPHDAE, SwitchingTrajectory, Transition, integrate
+from flexph import PHDAE, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.methods import by_name
 from flexph.numerics.arrays import Array
+from flexph.switching import Guard, SwitchingPHDAE, SwitchingTrajectory, Transition
 
 from .checks import converges, near, vanishes
 from .files import write_rows

@@ -15,10 +15,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from flexph import FrequencyResponse, Trajectory, consistent, frequency_response, integrate, poles
+from flexph import Trajectory, frequency_response, integrate, poles
 from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, capacitor, circuit, inductor, resistor, terminals, voltage_source
+from flexph.consistency import consistent
 from flexph.export.tables import write_table
+from flexph.linear import FrequencyResponse
 from flexph.methods import by_name
 from flexph.numerics.arrays import Array
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flexph import Solution, View
-from flexph.bodies.stress_fields import tensors, von_mises
+from flexph import Solution
+from flexph.bodies import View, tensors, von_mises
 from flexph.numerics.arrays import Array
 
 from .connecting_rod import Peaks

@@ -29,7 +29,6 @@ from scipy.special import fresnel
 import rigid
 from flexph import (
     GROUND,
-    Exact,
     Mechanism,
     Solution,
     State,
@@ -44,6 +43,7 @@ from flexph import (
 from flexph.case import Case, Check, Option
 from flexph.export import write_series
 from flexph.export.tables import write_ledger, write_table
+from flexph.methods import Exact
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 

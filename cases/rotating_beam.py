@@ -16,10 +16,12 @@ from scipy.linalg import qr, svd
 from tqdm import tqdm
 
 import fem
-from flexph import GROUND, Body, Eigenmodes, Mechanism, Pose, Spectrum, connect, drive, hinge
+from flexph import GROUND, Body, Mechanism, Pose, connect, drive, hinge
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.export.tables import write_table
+from flexph.linear import Eigenmodes
+from flexph.mechanisms import Spectrum
 from flexph.numerics.arrays import Array
 
 from .pictures import new_figure

@@ -28,11 +28,11 @@ from flexph import (
     drive,
     integrate,
     prismatic,
-    reduce_body,
     revolute,
     spherical,
     universal,
 )
+from flexph.bodies import reduce_body
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check

@@ -17,17 +17,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 import fem
-from flexph import (
-    GROUND,
-    IntegrationError,
-    Mechanism,
-    Solution,
-    ValidityWarning,
-    connect,
-    drive,
-    hinge,
-    integrate,
-)
+from flexph import GROUND, IntegrationError, Mechanism, Solution, ValidityWarning, connect, drive, hinge, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array

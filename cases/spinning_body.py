@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from flexph import PHDAE, DiracStructure, Trajectory, integrate
+from flexph import PHDAE, Trajectory, integrate
 from flexph.analysis import Analysis, KinematicSystem, analyze
 from flexph.case import Case, Check, Option
-from flexph.dirac import PortHamiltonian, jacobi_identity
+from flexph.dirac import DiracStructure, PortHamiltonian, jacobi_identity
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 

@@ -22,7 +22,7 @@ from scipy.special import ellipk
 
 import fem
 from flexph import GROUND, Mechanism, Solution, connect, hinge, integrate
-from flexph.bodies.stress_fields import peak_von_mises, tensors, von_mises
+from flexph.bodies import peak_von_mises, tensors, von_mises
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array

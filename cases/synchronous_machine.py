@@ -18,9 +18,10 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from scipy.optimize import brentq
 
-from flexph import PHDAE, DiscreteGradient, Trajectory, integrate
+from flexph import PHDAE, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.methods import DiscreteGradient
 from flexph.numerics.arrays import Array
 
 from .checks import converges, vanishes

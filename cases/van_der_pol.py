@@ -16,10 +16,12 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from flexph import PHDAE, DiscreteGradient, Impasse, Reset, SwitchingPHDAE, SwitchingTrajectory, Transition, integrate
+from flexph import PHDAE, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.methods import DiscreteGradient
 from flexph.numerics.arrays import Array
+from flexph.switching import Impasse, Reset, SwitchingPHDAE, SwitchingTrajectory, Transition
 
 from .checks import converges, near, vanishes
 from .files import write_rows

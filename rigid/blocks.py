@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
-from flexph import Invariants
 from flexph.numerics.arrays import Array
+from flexph.systems.discrete_gradients import Invariants
 
 from .system.system import MultibodySystem
 from .system.terms import (

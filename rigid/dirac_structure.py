@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexph import DiracStructure, LagrangianSubspace
+from flexph.dirac import DiracStructure, LagrangianSubspace
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.differences import CENTRAL, central

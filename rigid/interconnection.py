@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flexph import GROUND, Ground
+from flexph.joints import GROUND, Ground
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 

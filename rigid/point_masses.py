@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexph import Invariants, Relation
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import spins
+from flexph.systems.discrete_gradients import Invariants
+from flexph.systems.resistive_relations import Relation
 
 from .system.system import MultibodySystem
 from .system.terms import Damper, ExternalPort, PositionConstraint, PositionMap, Potential, entries

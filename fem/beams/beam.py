@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from flexph import Body, Elasticity, Inertia, LoadPort, Port
-from flexph.bodies.body import Momenta
+from flexph.bodies.body import Body, LoadPort, Momenta, Port
+from flexph.bodies.elasticity import Elasticity
+from flexph.bodies.inertia import Inertia
 from flexph.numerics import checks as check
 from flexph.numerics.gauss_tableau import gauss_points
 from flexph.numerics.rotations import spins
@@ -185,7 +186,7 @@ def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
 
 
 def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
-    """½∫ρI_p(Ω_x + θ̇_x)² dx of a beam in space: spin, spin_shape and spin_pair of :class:`flexph.Inertia`."""
+    """½∫ρI_p(Ω_x + θ̇_x)² dx of a beam in space: spin, spin_shape and spin_pair of :class:`flexph.bodies.Inertia`."""
     s = spins(mesh.dim)
     spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), sparse.csr_array((mesh.size, mesh.size))
     if mesh.dim == 3:

@@ -9,10 +9,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from scipy import sparse
 
-from flexph import LinearPHDAE, modes
+from flexph.linear.eigenmodes.modes import modes
 from flexph.numerics import checks as check
 from flexph.numerics.factors.low_rank import inverse_by_blocks
 from flexph.numerics.gauss_tableau import gauss_points
+from flexph.systems.linear import LinearPHDAE
 
 from ..materials.damping import Damping
 from ..materials.materials import Material, Section

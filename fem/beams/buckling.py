@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from flexph import BucklingLoad
+from flexph.bodies.buckling_load import BucklingLoad
 
 from .line_mesh import LineMesh, Reference
 

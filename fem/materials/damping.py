@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from flexph import Elasticity, Inertia, LinearPHDAE, modes
-from flexph.bodies.inertia import contract
+from flexph.bodies.elasticity import Elasticity
+from flexph.bodies.inertia import Inertia, contract
+from flexph.linear.eigenmodes.modes import modes
 from flexph.numerics import checks as check
 from flexph.numerics.factors.low_rank import Bordered
+from flexph.systems.linear import LinearPHDAE
 
 
 @dataclass(frozen=True, kw_only=True)

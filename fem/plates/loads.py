@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph import LoadPort
+from flexph.bodies.body import LoadPort
 
 from ..meshes.regions import Region, region
 from ..solids.loads import Load

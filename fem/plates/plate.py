@@ -10,8 +10,9 @@ import numpy as np
 import skfem
 from scipy import sparse
 
-from flexph import Body, Elasticity, Inertia
-from flexph.bodies.body import Momenta
+from flexph.bodies.body import Body, Momenta
+from flexph.bodies.elasticity import Elasticity
+from flexph.bodies.inertia import Inertia
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
 from flexph.meshes.files import Source
 from flexph.numerics import checks as check

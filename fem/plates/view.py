@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph import StressField, TensorField, View
+from flexph.bodies.body import StressField, TensorField, View
 from flexph.numerics.arrays import Array
 
 from ..meshes.drawing import Drawing, drawing

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from flexph import LoadPort
+from flexph.bodies.body import LoadPort
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 

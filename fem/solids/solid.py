@@ -12,8 +12,8 @@ import numpy as np
 import skfem
 from scipy import sparse
 
-from flexph import Body, Elasticity
-from flexph.bodies.body import Momenta
+from flexph.bodies.body import Body, Momenta
+from flexph.bodies.elasticity import Elasticity
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
 from flexph.meshes.contents import MeshContents
 from flexph.meshes.files import Source, read_contents

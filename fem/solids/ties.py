@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from scipy import sparse
 
-from flexph import Port
+from flexph.bodies.body import Port
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import cross, spins

@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from ..linear.modes.complement import Complement
-from ..linear.modes.lowest_modes import complete
-from ..linear.modes.modes import modes as vibrations
-from ..linear.modes.shift_invert import CondensedPencil
+from ..linear.eigenmodes.complement import Complement
+from ..linear.eigenmodes.lowest_modes import complete
+from ..linear.eigenmodes.modes import modes as vibrations
+from ..linear.eigenmodes.shift_invert import CondensedPencil
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.factors.low_rank import filled

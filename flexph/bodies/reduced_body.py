@@ -45,8 +45,8 @@ def reduce_body(
     All mass integrals are projected, so that its kinetic energy is that of the body at u = T û, at any motion, and its
     elastic energy that at σ = S σ̂. Ĉ is diagonal, and SᵀD₀T = 1 unless a ``basis`` is given: û are lengths [m] and σ̂
     the forces [N] that work on them. Stresses are projected together with the velocities; with all of them kept, a body
-    with von Kármán strain would lock. Ports (:class:`flexph.Port`), loads, view, stress fields, lumped masses and
-    damping are kept: αM and viscous matrices are projected, β acts on D̂.
+    with von Kármán strain would lock. Ports (:class:`flexph.bodies.Port`), loads, view, stress fields, lumped masses
+    and damping are kept: αM and viscous matrices are projected, β acts on D̂.
 
     T is that of :func:`body_basis` by ``modes``, ``derivatives``, ``static`` and ``inertia``, or ``basis`` (n, k) as it
     is given: û are then the factors of its columns. A body that turns faster than about its first frequency needs

@@ -14,7 +14,7 @@ _MATRIX = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
 
 
 def tensors(rows: Any, sigma: Array) -> Array:
-    """Tensors (..., k, 6) of stress coordinates σ (..., m), by rows (k·6, m) of a :class:`flexph.TensorField`."""
+    """Tensors (..., k, 6) of stress coordinates σ (..., m), by rows (k·6, m) of a :class:`TensorField`."""
     flat = np.asarray(sigma).reshape(-1, np.shape(sigma)[-1])
     return (rows @ flat.T).T.reshape(*np.shape(sigma)[:-1], -1, 6)
 

@@ -175,7 +175,7 @@ def inductor(plus: str, minus: str, law: float | Energy) -> Storage:
 def resistor(
     plus: str, minus: str, law: float | Relation, control: Literal["voltage", "current"] | None = None
 ) -> Resistor:
-    """A resistor by its resistance R > 0 [Ω], or by a relation (:func:`flexph.resistive` and others) and its control.
+    """A resistor by its resistance R > 0 [Ω], or by a relation (:func:`flexph.systems.resistive`, …) and its control.
 
     ``control="voltage"``: i = ρ(v); ``"current"``: v = ρ(i). Either way v i ≥ 0.
     """

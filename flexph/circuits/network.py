@@ -118,7 +118,8 @@ class Circuit(Model):
     ) -> Array:
         """A state of one of this circuit's systems from voltages and currents, zero if left out; not made consistent.
 
-        Algebraic states are zero: runs of switching systems find them, :func:`flexph.consistent` those of others.
+        Algebraic states are zero: runs of switching systems find them, :func:`flexph.consistency.consistent` those of
+        others.
         """
         return stored(self.elements, system, (voltages or {}, currents or {}))
 

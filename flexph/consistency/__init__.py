@@ -3,3 +3,7 @@
 Residuals and rates for libraries of solvers; multipliers of index 2 from the rates of constraints.
 Imports: discretisation, numerics, systems.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

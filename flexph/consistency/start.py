@@ -68,7 +68,9 @@ def start_of(equations: Equations, time: float, x: Array) -> tuple[Array, Condit
     x = conditions.with_algebraic(x)
     left = conditions.report(x)
     if left:
-        raise ValueError(f"inconsistent start at t = {time} s: {left}; see flexph.consistent(system, state)")
+        raise ValueError(
+            f"inconsistent start at t = {time} s: {left}; see flexph.consistency.consistent(system, state)"
+        )
     return x, conditions
 
 

@@ -18,7 +18,7 @@ def gyrator_structure(ports: Names, coupling: Any) -> DiracStructure:
     """``f₁ = C e₂, f₂ = −Cᵀ e₁``, C (m₁, m₂).
 
     Between external ports (f, e) = (u, y) of two systems, at which u = −f of what is connected, this is
-    ``u₁ = −C y₂, u₂ = Cᵀ y₁``, the interconnection of :func:`flexph.gyrator`.
+    ``u₁ = −C y₂, u₂ = Cᵀ y₁``, the interconnection of :func:`flexph.interconnection.gyrator`.
     """
     c, names = _two(ports, coupling)
     zero = np.zeros
@@ -29,7 +29,8 @@ def gyrator_structure(ports: Names, coupling: Any) -> DiracStructure:
 def transformer_structure(ports: Names, coupling: Any) -> DiracStructure:
     """``f₁ = −C f₂, e₂ = Cᵀ e₁``, C (m₁, m₂).
 
-    Between external ports (f, e) = (u, y) this is ``u₁ = −C u₂, y₂ = Cᵀ y₁``, as of :func:`flexph.transformer`.
+    Between external ports (f, e) = (u, y) this is ``u₁ = −C u₂, y₂ = Cᵀ y₁``, as of
+    :func:`flexph.interconnection.transformer`.
     """
     c, names = _two(ports, coupling)
     zero = np.zeros

@@ -82,7 +82,9 @@ def discrete_gradient(system: PHDAE, kind: str | Any, split: Split) -> Callable[
     if kind != "invariants":
         return mean if kind == "mean_value" else closed
     if system.invariants is None:
-        raise ValueError("DiscreteGradient('invariants') needs a system with invariants=, see flexph.Invariants")
+        raise ValueError(
+            "DiscreteGradient('invariants') needs a system with invariants=, see flexph.systems.Invariants"
+        )
     return partial(through_invariants, system.invariants)
 
 

@@ -38,10 +38,10 @@ AROUND = 0.1
 def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "gonzalez") -> PHDAE:
     """The same system with the discrete gradient pair and the other means that a method takes as its own ``means``.
 
-    ``DiscreteGradient("pair")`` then takes the steps of that method; :func:`flexph.transform` carries them to other
-    coordinates ([dg] theorems 6 and 9). ``dirac`` has the pair (Ē, f) with the costate f of the Dirac-dissipative form
-    and what completes it: in other coordinates f̃ = Ū⁻¹f, which minimises ``‖Ū(f̃ − ẑ)‖`` as f does ``‖f − z̄‖`` ([dg]
-    remark 15). In place of a method, a discrete gradient of H, a function of (x₀, x₁) such as those of
+    ``DiscreteGradient("pair")`` then takes the steps of that method; :func:`flexph.systems.transform` carries them to
+    other coordinates ([dg] theorems 6 and 9). ``dirac`` has the pair (Ē, f) with the costate f of the Dirac-dissipative
+    form and what completes it: in other coordinates f̃ = Ū⁻¹f, which minimises ``‖Ū(f̃ − ẑ)‖`` as f does ``‖f − z̄‖``
+    ([dg] remark 15). In place of a method, a discrete gradient of H, a function of (x₀, x₁) such as those of
     :mod:`flexph.discrete_gradients` make, is checked near the sample and gives ``z̄₁ = Ē₁₁⁻ᵀ∇̄H`` ([dg] eq. (20)).
 
     Raises ValueError for a method that is no pair, or whose E it refuses, and what is no discrete gradient of H.
@@ -84,7 +84,9 @@ class OwnPair:
 
     def __init__(self, system: PHDAE) -> None:
         if "z" not in system.means:
-            raise ValueError("DiscreteGradient('pair') needs a system with a mean of z, see PHDAE and flexph.with_pair")
+            raise ValueError(
+                "DiscreteGradient('pair') needs a system with a mean of z: see flexph.discretisation.with_pair"
+            )
         self.system, self._newton = system, Newton()
         self._E, self._J, self._R = (discretised(system, name, system.means) for name in "EJR")
         self._ports = ports_over(system, system.means)

@@ -76,10 +76,11 @@ def parametrized_system(
     of x₁. As a :class:`flexph.PHDAE` it has E of [dg] eq. (37), z = (∇H₁, z₂, 0) and A among J; R, J and H are
     checked there. Parts are ``x1``, ``x2`` and ``theta`` unless ``options``, further arguments of PHDAE, name others.
 
-    :class:`flexph.DiscreteGradient` (gonzalez, mean_value), DiracDissipative and Gauss(2) take it as
+    :class:`flexph.methods.DiscreteGradient` (gonzalez, mean_value), DiracDissipative and Gauss(2) take it as
     :class:`ParametrizedPair` says. Gauss(4) and Gauss(6) have all states at the nodes, x₂ and θ with order 2 and 4;
     Radau, BDF and IDA take it as it is. A start needs x₂ that
-    satisfies its equation (:func:`flexph.consistent`): what it is off goes to and fro from step to step, and θ with it.
+    satisfies its equation (:func:`flexph.consistency.consistent`): what it is off goes to and fro from step to step,
+    and θ with it.
     """
     n1, n2, n3 = (check.count(f"sizes[{k}]", size, least=0) for k, size in enumerate(sizes))
     n, inner = n1 + n2 + n3, n1 + n2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import meshio
 import numpy as np
 
-from ..linear.modes.modes import Eigenmodes
+from ..linear.eigenmodes.modes import Eigenmodes
 from ..mechanisms.model.state import Pose, State, at_rest, flat
 from ..numerics.arrays import Array
 from ..numerics.rotations import skew, spins

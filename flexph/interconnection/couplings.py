@@ -66,9 +66,9 @@ def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> A
     The interconnection keeps the power: the result has J₁₂ = −B₁ C B₂ᵀ and the other ports.
 
     Means of :class:`PHDAE` go along, C in the middle; where one system has a discrete gradient pair of its own and the
-    other has none, that takes the one of ``gonzalez`` (:func:`flexph.with_pair`). Inputs and outputs of a system with
-    feed-through become states first (:func:`flexph.interconnection.feedthrough.without_feedthrough`): each output
-    contains the other's.
+    other has none, that takes the one of ``gonzalez`` (:func:`flexph.discretisation.with_pair`). Inputs and outputs of
+    a system with feed-through become states first (:func:`flexph.interconnection.feedthrough.without_feedthrough`):
+    each output contains the other's.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def cylindrical(
     if it is not given. Leaves two relative freedoms. The constraint force lies across the mean axes of the second
     section over a step: exchanging the ports changes the motion by the square of the step. ``turning_friction`` is the
     torque [N m] against the relative spin [rad/s], ``sliding_friction`` the force [N] against the velocity [m/s] along
-    the axis (:class:`flexph.Relation`).
+    the axis (:class:`flexph.systems.Relation`).
     """
 
     given = unit_axes(axis, second_axis)

@@ -28,7 +28,7 @@ def hinge(
     second_axis : sequence of float, optional
         The axis in the second port's section (in world axes for GROUND); the same components by default.
     friction : Relation, optional
-        The torque [N m] against the relative spin [rad/s] (:class:`flexph.Relation`).
+        The torque [N m] against the relative spin [rad/s] (:class:`flexph.systems.Relation`).
 
     Returns
     -------

@@ -29,7 +29,7 @@ def slider(
     ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction; unless ``turning``, the relative rotation stays as
     assembled (a prismatic joint, one relative freedom). ``turning=True`` is a pin in a slot, two freedoms in the plane
     and four in space, and what a point mass needs. In space the direction has three components. ``friction`` is the
-    force [N] against the sliding velocity [m/s] along the direction (:class:`flexph.Relation`).
+    force [N] against the sliding velocity [m/s] along the direction (:class:`flexph.systems.Relation`).
     """
 
     along, resists = unit("direction", direction), friction_of("friction", friction)

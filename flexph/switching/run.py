@@ -140,7 +140,7 @@ class _Journey:
                 return at
             reasons.append(f"{name!r}: {reason}")
         raise ValueError(
-            f"no consistent start at t = {time} s. {'; '.join(reasons)}; see flexph.consistent(system, state)"
+            f"no consistent start at t = {time} s. {'; '.join(reasons)}; see flexph.consistency.consistent"
         )
 
     def _through(self, at: Instant) -> Generator[float, None, None]:

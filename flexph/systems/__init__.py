@@ -3,3 +3,7 @@
 Their inputs, resistive relations, energies with discrete gradients, matrices of ports, and changes of coordinates.
 Imports: numerics, numerics.factors.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -61,9 +61,9 @@ class PHDAE:
     over a step, functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a
     discrete Jacobian of constraints in J keeps them. One of z makes with that of E a discrete gradient pair,
     ``z̄ᵀĒ (x₁ − x₀) = ΔH`` ([dg] definition 7, checked near the sample), which ``DiscreteGradient("pair")`` takes; the
-    other methods make z̄ themselves. :func:`flexph.with_pair` turns theirs into means.
-    ``invariants`` give H through quadratic ones (:class:`flexph.Invariants`). ``derivatives`` of the functions
-    (:class:`flexph.Derivatives`), checked at the sample against differences, spare the iterations theirs.
+    other methods make z̄ themselves. :func:`flexph.discretisation.with_pair` turns theirs into means.
+    ``invariants`` give H through quadratic ones (:class:`flexph.systems.Invariants`). ``derivatives`` of the functions
+    (:class:`flexph.systems.Derivatives`), checked at the sample against differences, spare the iterations theirs.
     ``compiled=True`` promises that all these functions are written in what numba compiles: they take and return float
     arrays, and refer to numbers, arrays, and functions of that kind, which are compiled with them. Where numba is
     installed (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.

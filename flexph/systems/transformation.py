@@ -25,7 +25,7 @@ def transformed(
     sample: Array,
     parts: Mapping[str, slice],
 ) -> PHDAE:
-    """See :func:`flexph.transform`."""
+    """See :func:`flexph.systems.transform`."""
     shape = (system.size, system.size)
     D, U = (
         given if callable(given) else Constant(check.matrix(name, given, shape))
@@ -201,10 +201,10 @@ def transform(
     the check, ``parts`` are names of the new states.
 
     The means go along ([dg] theorems 6 and 9), with Ū that in the middle and D̄φ Gonzalez' discrete Jacobian:
-    ``Ê = Ūᵀ(Ē∘φ)D̄φ, ẑ = Ū⁻¹(z̄∘φ), Ĵ = Ūᵀ(J̄∘φ)Ū, …``. Steps by the pair of :func:`flexph.with_pair` are those of the
-    original, seen through φ; a method such as ``gonzalez`` makes another gradient in other coordinates ([dg] example
-    10). Where both matrices are constant, E, J, R, B that are stay so, and derivatives, invariants, and those parts
-    whose states are combinations of the new states in the same places are carried too.
+    ``Ê = Ūᵀ(Ē∘φ)D̄φ, ẑ = Ū⁻¹(z̄∘φ), Ĵ = Ūᵀ(J̄∘φ)Ū, …``. Steps by the pair of :func:`flexph.discretisation.with_pair`
+    are those of the original, seen through φ; a method such as ``gonzalez`` makes another gradient in other coordinates
+    ([dg] example 10). Where both matrices are constant, E, J, R, B that are stay so, and derivatives, invariants, and
+    those parts whose states are combinations of the new states in the same places are carried too.
     """
     pass
 

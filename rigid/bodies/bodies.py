@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from flexph import Body, Port, View, rigid_inertia
+from flexph.bodies.body import Body, Port, View
+from flexph.bodies.inertia import rigid_inertia
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import spins

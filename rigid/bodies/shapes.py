@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from flexph import Body, View
+from flexph.bodies.body import Body, View
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from flexph import Body, View
+from flexph.bodies.body import Body, View
 from flexph.meshes.files import Source, read
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexph import Invariants
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.systems.discrete_gradients import Invariants
 
 from ..bodies.bodies import body as checked_body
 from ..rotations.entries import angle, rotation_matrix

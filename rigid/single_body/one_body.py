@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from flexph import Invariants, Relation
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import cross, skew
+from flexph.systems.discrete_gradients import Invariants
+from flexph.systems.resistive_relations import Relation
 
 from ..system.system import MultibodySystem
 from ..system.terms import Damper, ExternalPort, PositionConstraint, Potential, VelocityConstraint, named

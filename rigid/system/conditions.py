@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexph import Invariants
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.systems.discrete_gradients import Invariants
 
 from .dissipation import force_of
 from .members import RATE, check_members, check_names, check_shapes, energy_of, potential_name

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from flexph import PHDAE, Invariants
 from flexph.numerics.arrays import Array
-from flexph.systems.discrete_gradients import gonzalez, through_invariants
+from flexph.systems.discrete_gradients import Invariants, gonzalez, through_invariants
+from flexph.systems.nonlinear import PHDAE
 
 from .probes import cautions_of
 from .resistance import resistance

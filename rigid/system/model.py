@@ -8,10 +8,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from flexph import Invariants
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, dense
 from flexph.numerics.memo import Memo, once
+from flexph.systems.discrete_gradients import Invariants
 
 from .dissipation import force_of
 from .layout import Layout, lay_out, name_of, row_labels

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexph import PHDAE
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.systems.inputs import Input
+from flexph.systems.nonlinear import PHDAE
 
 from . import start
 from .conditions import check_system, refuse_dependent

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from flexph import Relation
 from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import discrete_jacobian
+from flexph.systems.resistive_relations import Relation
 
 MatrixFunction = Callable[[Array], Array]
 

@@ -23,8 +23,9 @@ from cases import (
     rolling_coin,
     van_der_pol,
 )
-from flexph import analyze, inconsistency
+from flexph import analyze
 from flexph.analysis import impasse_points
+from flexph.consistency import inconsistency
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from scipy import sparse
 from scipy.integrate import quad
 
 from cases import double_four_bar as case
-from flexph import Exact, Solution, connect, integrate
+from flexph import Solution, connect, integrate
+from flexph.methods import Exact
 
 pytestmark = pytest.mark.processor
 

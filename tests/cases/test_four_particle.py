@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from cases import four_particle
 from cases.four_particle import constraint_rates, constraints, drifts, four_particles, solve
-from flexph import DiscreteGradient
 from flexph.cli import main
 from flexph.integration.general.run import integrate_system
+from flexph.methods import DiscreteGradient
 
 
 def run(*words: str, code: int = 0):

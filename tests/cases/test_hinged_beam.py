@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from cases import hinged_beam, hinged_beam_methods
-from flexph import Solution, Trajectory, inconsistency
+from flexph import Solution, Trajectory
 from flexph.cli import main
+from flexph.consistency import inconsistency
 
 KINKS = [0.0, 0.2, 10.0, 10.2, 15.0, 15.2, 15.4]
 INERTIA = 7800.0 * 9e-6 * 0.14145**3 / 3.0  # of the straight beam about its root, ρAL³/3 [kg m²]

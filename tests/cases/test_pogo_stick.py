@@ -9,8 +9,9 @@ from click.testing import CliRunner
 import flexph
 from cases import pogo_stick
 from cases.pogo_stick import in_contact, in_flight, mode, solve
-from flexph import Gauss, analyze
+from flexph import analyze
 from flexph.cli import main
+from flexph.methods import Gauss
 
 
 def run(*words: str, code: int = 0):
@@ -36,7 +37,7 @@ def test_modes_by_the_force_of_the_ground_are_the_published_ones(contact):
     """With the rate of the foot and λ eliminated, the rates are those of (5.4); λ is −d times the rate of take-off."""
     x = np.array([0.47, 0.6, -3.0])
     system, published = pogo_stick.mode_by_force(contact), mode(contact)
-    state = flexph.consistent(system, [*x, 0.1, 10.0])
+    state = flexph.consistency.consistent(system, [*x, 0.1, 10.0])
     rate = (system.J(state) - system.R(state)) @ system.z(state)
     np.testing.assert_allclose(rate[:3], (published.J(x) - published.R(x)) @ published.z(x), rtol=1e-9)
     assert state[4] == pytest.approx(-pogo_stick.DAMPING * pogo_stick.lift(x) * contact, rel=1e-9, abs=1e-9)

@@ -14,7 +14,7 @@ from scipy import sparse
 import fem
 from cases import connecting_rod, rod_pictures
 from cases import solid_crank_slider as case
-from flexph.bodies.stress_fields import peak_von_mises, von_mises
+from flexph.bodies import peak_von_mises, von_mises
 from flexph.cli import main
 
 

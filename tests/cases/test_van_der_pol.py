@@ -9,8 +9,10 @@ from click.testing import CliRunner
 
 from cases import van_der_pol
 from cases.van_der_pol import branch, characteristic, other_current, solve
-from flexph import Gauss, IntegrationError, SwitchingPHDAE, Transition, integrate
+from flexph import IntegrationError, integrate
 from flexph.cli import main
+from flexph.methods import Gauss
+from flexph.switching import SwitchingPHDAE, Transition
 
 
 def run(*words: str, code: int = 0):

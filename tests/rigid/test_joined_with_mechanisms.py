@@ -7,7 +7,9 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, State, connect, consistent, force, hinge, integrate, slider, transformer
+from flexph import GROUND, State, connect, force, hinge, integrate, slider
+from flexph.consistency import consistent
+from flexph.interconnection import transformer
 
 PUSH = {"push": lambda t: 3.0 * np.sin(5.0 * t)}
 CART, TIMES = 1.5, {steps: np.linspace(0.0, 0.5, steps + 1) for steps in (10, 20, 40)}

@@ -21,7 +21,8 @@ from multibody_samples import (
 from scipy.linalg import block_diag
 
 import rigid
-from flexph import GROUND, Invariants, ValidityWarning, integrate
+from flexph import GROUND, ValidityWarning, integrate
+from flexph.systems import Invariants
 
 random_states = pytest.mark.parametrize("seed", range(3))
 ROUND_OFF = 1e-14  # matrices are copies, or sums of two terms of size one

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flexph import DiracStructure
+from flexph.dirac import DiracStructure
 
 
 def random_structure(seed, n, *, free=0, ports=None, scale=1.0):

@@ -3,7 +3,8 @@
 import numpy as np
 
 import rigid
-from flexph import coulomb, quadratic, viscous
+from flexph import coulomb, viscous
+from flexph.systems import quadratic
 
 CRANK, ROD, REACH = 0.7, 1.9, 1.1
 """ℓ₁, ℓ₂ and r₂ of the slider-crank [m]."""

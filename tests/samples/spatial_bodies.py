@@ -9,7 +9,8 @@ from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
-from flexph import Body, Elasticity, Inertia, Port
+from flexph import Body
+from flexph.bodies import Elasticity, Inertia, Port
 from flexph.kernels.gradient import constraint_matrix
 from flexph.kernels.state import constraint_sums, derive
 from flexph.mechanisms.model.state import configuration

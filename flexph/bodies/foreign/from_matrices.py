@@ -69,7 +69,7 @@ def body_from_matrices(
     ``ports`` by name: a node, which has no rotation, or several, with their mean displacement and the rotation of the
     rigid motion that fits them best (RBE3), weighted by area where they are facets of the cells of the mesh or of
     ``cells``. Nodes count from 0; a mesh has also names of regions, of nodes and of facets. ``damping`` [N s/m]
-    (N·d, N·d) and α, β of :class:`flexph.Elasticity`. ``cells``: a meshio cell type and the nodes of its
+    (N·d, N·d) and α, β of :class:`flexph.bodies.Elasticity`. ``cells``: a meshio cell type and the nodes of its
     cells, for export; ``stresses`` by name: a unit and rows (cells, N·d) that give a stress of each cell from nodal
     displacements, or tensors (xx, yy, zz, xy, yz, xz) of the ``shapes`` as they are exported, (nodes, 6, k) or
     (cells, 6, k), axes in any order, or two-dimensional with six rows for each place.

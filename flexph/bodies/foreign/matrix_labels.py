@@ -90,7 +90,7 @@ class NodalOrder(Memo):
 
 
 def nodal_order(numbers: Array, dim: int, mapping: Any) -> NodalOrder:
-    """The order of nodes with these numbers, and of what a mapping says: see :func:`flexph.body_from_matrices`."""
+    """The order of nodes by their numbers and a mapping: see :func:`flexph.bodies.body_from_matrices`."""
     return NodalOrder(numbers, dim, None if mapping is None else _mapping(mapping, dim))
 
 

@@ -227,7 +227,9 @@ def _functions(system: PHDAE, method: str, own: Any) -> Functions:
     functions.update(values=no_vector, jacobian=no_matrix, energy=no_number, gradient=no_vector)
     if method == "invariants":
         if system.invariants is None:
-            raise ValueError("DiscreteGradient('invariants') needs a system with invariants=, see flexph.Invariants")
+            raise ValueError(
+                "DiscreteGradient('invariants') needs a system with invariants=, see flexph.systems.Invariants"
+            )
         results = {"values": VECTOR, "jacobian": MATRIX, "energy": float64, "gradient": VECTOR}
         for name, result in results.items():
             function = getattr(system.invariants, name)

@@ -55,8 +55,8 @@ def refuse_inconsistent(system: PHDAE, x0: Array, inputs: Array, completion: str
     if np.any(defect > CONSISTENT * terms):
         raise ValueError(
             "completion='mean' needs a start that meets the algebraic equations, of which the given one leaves "
-            f"{np.max(defect / np.where(terms > 0.0, terms, 1.0)):.1e} of their terms: see flexph.consistent(system, "
-            "state), or take completion='new'"
+            f"{np.max(defect / np.where(terms > 0.0, terms, 1.0)):.1e} of their terms: see "
+            "flexph.consistency.consistent(system, state), or take completion='new'"
         )
 
 

@@ -32,7 +32,7 @@ class DiscreteGradient(GeneralMethod):
     gradient : {"gonzalez", "mean_value", "invariants", "pair"}
         Gonzalez' midpoint gradient; the mean value of the gradient between the ends; the one of a function of quadratic
         ``invariants`` that the system has; or the pair among the system's own ``means`` (:class:`flexph.PHDAE`,
-        :func:`flexph.with_pair`), of descriptors E(x) of any kind.
+        :func:`flexph.discretisation.with_pair`), of descriptors E(x) of any kind.
     tolerance : float or (float, float or array), optional
         rtol or (rtol, atol), atol a number or (n,); without one it is rtol times a size that each state has from the
         start and its energy. By default ``times`` prescribe the steps.
@@ -40,7 +40,8 @@ class DiscreteGradient(GeneralMethod):
         Algebraic states of a step are kept as those at its end (``new``, which is what is done by default too, but for
         the check that there are any); as those at its start, and the last state keeps what its step had (``old``); both
         of first order; or as means of both ends (``mean``), of second order on index 1, from a start whose algebraic
-        states are consistent (:func:`flexph.consistent`): what they are off goes to and fro. Not of ``pair``.
+        states are consistent (:func:`flexph.consistency.consistent`): what they are off goes to and fro. Not of
+        ``pair``.
     compiled : bool, optional
         By default steps run in compiled loops where numba is installed and the system is a ``PHDAE(compiled=True)``
         without feed-through, unless there are events, a tolerance or a completion. True compiles those of any system,

@@ -24,7 +24,7 @@ def bushing(
     Forces −k_i d_i − c_i ḋ_i with ``d_i = e_i·(p₁ − p₂)`` [N/m, N s/m]; torques −κ_i α_i − γ_i α̇_i with α_i the angle
     of the first section about axis i, seen along that axis [N m/rad, N m s/rad]: small rotations are their vector. One
     number for all axes or one for each: (x, y) and a single torsional one in the plane, (x, y, z) in space. A
-    :class:`flexph.Relation` may stand for a damping number: ρ(ḋ_i), ρ(α̇_i).
+    :class:`flexph.systems.Relation` may stand for a damping number: ρ(ḋ_i), ρ(α̇_i).
     """
     body_port(first)
 

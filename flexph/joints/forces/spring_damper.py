@@ -31,7 +31,7 @@ def spring_damper(
     stiffness : float
         k [N/m].
     damping : float or Relation
-        c [N s/m], or a :class:`flexph.Relation` ρ(ℓ̇) in its place.
+        c [N s/m], or a :class:`flexph.systems.Relation` ρ(ℓ̇) in its place.
     length : float, optional
         Free length ℓ₀ [m]; that of the assembled pose by default.
     name : str, optional
@@ -75,9 +75,9 @@ def torsion_spring(
 ) -> Connection:
     """A torsional spring and damper: torque k(α − α₀) + c α̇, α the angle of the first section from the second.
 
-    stiffness k [N m/rad], damping c [N m s/rad] or a :class:`flexph.Relation` ρ(α̇) in its place, free angle α₀ [rad]
-    (None: the angle at the assembled pose). In space the angle is about ``axis`` (see :func:`flexph.hinge`), which a
-    joint must hold.
+    stiffness k [N m/rad], damping c [N m s/rad] or a :class:`flexph.systems.Relation` ρ(α̇) in its place, free angle α₀
+    [rad] (None: the angle at the assembled pose). In space the angle is about ``axis`` (see :func:`flexph.hinge`),
+    which a joint must hold.
     """
     free = None if angle is None else check.number("angle", angle)
     rates = check_rates(stiffness, damping)

@@ -12,8 +12,8 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.factors.singular_systems import solve_regular
 from ...systems.linear import LinearPHDAE
+from ..eigenmodes import modes as spectrum
 from ..elimination import analysed, eliminate
-from ..modes import modes as spectrum
 from ..projection import project
 from ..second_order import Split, split
 from .bases import split_basis

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...numerics.orthonormal import orthonormal
 from ...systems.linear import LinearPHDAE
-from ..modes.modes import modes
+from ..eigenmodes.modes import modes
 from ..shifted import Shifted
 from .bases import projected, rigid_motions
 from .retained_states import RetainedStates

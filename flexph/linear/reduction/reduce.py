@@ -103,7 +103,7 @@ def reduce(
     """
     if not isinstance(system, LinearPHDAE):
         raise ValueError(
-            f"system must be a LinearPHDAE, got {type(system).__name__}; bodies are reduced by flexph.reduce_body"
+            f"system must be a LinearPHDAE, got {type(system).__name__}; for bodies see flexph.bodies.reduce_body"
         )
     check.choice("method", method, METHODS)
     system = independent(system)

@@ -11,7 +11,7 @@ import numpy as np
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
-from ..modes.modes import poles
+from ..eigenmodes.modes import poles
 from .frequency import FrequencyResponse
 from .zeros import zeros
 

@@ -17,8 +17,8 @@ from tqdm import tqdm
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE, linear_system
+from ..eigenmodes.modes import modes
 from ..elimination import eliminate
-from ..modes.modes import modes
 from .zeros import lowest_vectors
 
 SPARE = 4

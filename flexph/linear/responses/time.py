@@ -10,8 +10,8 @@ import numpy as np
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
+from ..eigenmodes.modes import poles
 from ..elimination import independent
-from ..modes.modes import poles
 from .channels import Channels, Names, channels, same_channels
 from .frequency import place
 from .propagation import Kind, exact_response, midpoint_response

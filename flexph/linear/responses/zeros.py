@@ -11,8 +11,8 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.ranks import rank_of, singular_vectors
 from ...systems.linear import LinearPHDAE
+from ..eigenmodes.modes import poles
 from ..elimination import eliminate
-from ..modes.modes import poles
 from ..state_space import StateSpace, dense, state_space
 from .channels import Names, channels
 from .transmission import linked, transmits, transmitted

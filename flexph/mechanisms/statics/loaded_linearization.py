@@ -12,7 +12,7 @@ from scipy.linalg import cholesky, eigh
 from ...kernels.continuous import input_matrix, spring_operator, strain_operator
 from ...kernels.gradient import columns
 from ...kernels.springs import damping_slopes
-from ...linear.modes.quadratic_spectrum import modal
+from ...linear.eigenmodes.quadratic_spectrum import modal
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross
 from ...systems.inputs import Input

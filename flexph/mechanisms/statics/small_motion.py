@@ -13,8 +13,8 @@ from ...kernels.gradient import columns
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
+from ...linear.eigenmodes.quadratic_spectrum import Noise, SmallMotion, Solution, solve
 from ...linear.elimination import null_space
-from ...linear.modes.quadratic_spectrum import Noise, SmallMotion, Solution, solve
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...systems.inputs import Input

@@ -8,8 +8,10 @@ from covering import covering
 
 import fem
 import rigid
-from flexph import GROUND, connect, floating_body, force, linear_body, torque, transform, weld
+from flexph import GROUND, connect, force, torque, weld
+from flexph.bodies import floating_body, linear_body
 from flexph.bodies.inertia import contract
+from flexph.systems import transform
 
 LENGTH, YOUNG, DENSITY, WIDTH, HEIGHT = 1.3, 20.0, 2.5, 1.1, 0.8
 AREA, SECOND = WIDTH * HEIGHT, WIDTH * HEIGHT**3 / 12.0

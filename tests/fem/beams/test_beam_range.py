@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 import fem
-from flexph import GROUND, Gauss, ValidityWarning, connect, force, integrate, reduce_body, static_solution, torque, weld
+from flexph import GROUND, ValidityWarning, connect, force, integrate, torque, weld
+from flexph.bodies import reduce_body
+from flexph.methods import Gauss
+from flexph.results import static_solution
 
 L = 0.24
 BLADE = fem.Section(width=0.6e-3, height=30e-3)

@@ -7,7 +7,8 @@ from exact_beams import axial_frequencies, bending_frequencies
 
 import fem
 from fem.beams.elements import PAIRS, Field, pair
-from flexph import GROUND, connect, hinge, linear_body, modes, slider, weld
+from flexph import GROUND, connect, hinge, modes, slider, weld
+from flexph.bodies import linear_body
 from flexph.numerics.gauss_tableau import gauss_points
 
 STEP = 0.37  # length of an element, of no meaning

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import fem
-from flexph import reduce_body
+from flexph.bodies import reduce_body
 from flexph.numerics.gauss_tableau import gauss_points
 
 pytestmark = pytest.mark.processor

@@ -7,8 +7,10 @@ from scipy import sparse
 
 import fem
 from fem.beams.elements import pair
-from flexph import LinearPHDAE, constrain, linear_body, modes
+from flexph import LinearPHDAE, modes
+from flexph.bodies import linear_body
 from flexph.bodies.inertia import contract
+from flexph.interconnection import constrain
 
 pytestmark = pytest.mark.processor
 

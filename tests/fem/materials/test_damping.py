@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import fem
-from flexph import constrain, linear_body, modes, poles
+from flexph import modes, poles
+from flexph.bodies import linear_body
+from flexph.interconnection import constrain
 
 MATERIAL = fem.Material(young=20.0, density=2.5, poisson=0.3)
 SECTION = fem.Section(width=0.11, height=0.08)

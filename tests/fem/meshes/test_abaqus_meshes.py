@@ -8,7 +8,8 @@ from solid_meshes import box
 
 import fem
 from fem.mesh_report import mesh_report, words
-from flexph import ValidityWarning, eigenfrequencies, linear_body
+from flexph import ValidityWarning, eigenfrequencies
+from flexph.bodies import linear_body
 from flexph.cli import main
 from flexph.meshes.files import read, read_contents
 

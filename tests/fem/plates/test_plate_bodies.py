@@ -15,8 +15,8 @@ import rigid
 from fem.plates import plate
 from fem.plates import ties as plate_ties
 from fem.plates.ties import rigid_motion, tied
-from flexph import connect, hinge, integrate, modes, reduce_body
-from flexph.bodies import mean_axes
+from flexph import connect, hinge, integrate, modes
+from flexph.bodies import mean_axes, reduce_body
 from flexph.bodies.floating_frame import floating_body
 from flexph.bodies.inertia import contract
 from flexph.bodies.linear_system import linear_body

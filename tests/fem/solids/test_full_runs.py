@@ -9,24 +9,13 @@ from spatial_bodies import Sight
 
 import fem
 import rigid
-from flexph import (
-    GROUND,
-    Exact,
-    Exact4,
-    connect,
-    distributed_load,
-    hinge,
-    integrate,
-    spherical,
-    spring_damper,
-    torque,
-    weld,
-)
+from flexph import GROUND, connect, distributed_load, hinge, integrate, spherical, spring_damper, torque, weld
 from flexph.bodies import mean_axes
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.integration.exact import impulse
 from flexph.kernels import constant_block
 from flexph.kernels.constant_block import constant_blocks
+from flexph.methods import Exact, Exact4
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 RUBBER = fem.Material(young=2e6, density=200.0, poisson=0.3)

@@ -5,10 +5,11 @@ import pytest
 from solid_meshes import box
 
 import fem
-from flexph import GROUND, connect, distributed_load, force, hinge, spherical, spring_damper, static_solution
+from flexph import GROUND, connect, distributed_load, force, hinge, spherical, spring_damper
 from flexph.bodies import mean_axes
 from flexph.mechanisms.statics import equilibrium
 from flexph.numerics.factors import singular_systems as saddle
+from flexph.results import static_solution
 
 SOFT = fem.Material(young=3e6, density=1000.0, poisson=0.3)
 

@@ -10,7 +10,9 @@ from solid_meshes import box
 
 import fem
 from fem.meshes.solid_mesh import Block
-from flexph import constrain, eigenfrequencies, linear_body
+from flexph import eigenfrequencies
+from flexph.bodies import linear_body
+from flexph.interconnection import constrain
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)
 BAR, COUNTS = (1.0, 0.1, 0.08), (10, 2, 2)

@@ -11,8 +11,10 @@ from spatial_bodies import random_rotation
 import fem
 from fem.meshes.reading import solid_mesh
 from fem.solids.model import solid_model
-from flexph import GROUND, connect, distributed_load, hinge, integrate, reduce_body, section_forces, weld
+from flexph import GROUND, connect, distributed_load, hinge, integrate, weld
+from flexph.bodies import reduce_body
 from flexph.numerics.rotations import cross
+from flexph.results import section_forces
 
 RUBBER = fem.Material(young=2e5, density=200.0, poisson=0.3)
 LENGTHS = (1.0, 0.2, 0.15)

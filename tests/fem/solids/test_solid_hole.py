@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import fem
-from flexph import GROUND, connect, distributed_load, static_solution, weld
-from flexph.bodies.stress_fields import energy_norm, peak_von_mises, stress_error, tensors, von_mises
+from flexph import GROUND, connect, distributed_load, weld
+from flexph.bodies import energy_norm, peak_von_mises, stress_error, tensors, von_mises
+from flexph.results import static_solution
 
 FAR = 20.0  # half a side of the plate over the radius of the hole
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)

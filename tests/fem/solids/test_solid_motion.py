@@ -10,25 +10,24 @@ import fem
 import rigid
 from flexph import (
     GROUND,
-    Exact,
     connect,
-    craig_bampton,
     distributed_load,
     eigenfrequencies,
-    floating_body,
     force,
     hinge,
     integrate,
-    reduce_body,
     revolute,
     spherical,
     torque,
     weld,
 )
+from flexph.bodies import floating_body, reduce_body
 from flexph.bodies.linear_system import linear_body
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.export import write_series
+from flexph.linear import craig_bampton
 from flexph.mechanisms.poses import quasistatic
+from flexph.methods import Exact
 from flexph.numerics import compiling
 from flexph.numerics.arrays import dense
 

@@ -6,9 +6,10 @@ from solid_meshes import box
 from spatial_bodies import random_rotation
 
 import fem
-from flexph import GROUND, connect, distributed_load, integrate, section_forces, static_solution, weld
-from flexph.bodies.stress_fields import energy_norm, peak_von_mises
+from flexph import GROUND, connect, distributed_load, integrate, weld
+from flexph.bodies import energy_norm, peak_von_mises
 from flexph.export import read_series, stress_envelope, write_series
+from flexph.results import section_forces, static_solution
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)
 PULL = np.array([3.0e5, -2.0e4, 1.0e4])

@@ -13,8 +13,8 @@ from solid_meshes import PLANE, SOLID, box, plane_of
 import fem
 import rigid
 from fem.mesh_report import mesh_report
-from flexph import GROUND, connect, integrate, reduce_body, weld
-from flexph.bodies.stress_fields import at_nodes, peak_von_mises, principal_stresses, stress_error, tensors, von_mises
+from flexph import GROUND, connect, integrate, weld
+from flexph.bodies import at_nodes, peak_von_mises, principal_stresses, reduce_body, stress_error, tensors, von_mises
 from flexph.export import frames, read_series, stress_envelope, write_envelope, write_series
 
 RUBBER = fem.Material(young=2e5, density=200.0, poisson=0.3)

@@ -6,7 +6,7 @@ from dirac_samples import ported
 from scipy.linalg import eigvals, null_space, subspace_angles
 
 import flexph
-from flexph import PHDAE, DiracStructure, LinearPHDAE
+from flexph import PHDAE, LinearPHDAE
 from flexph.analysis import (
     KinematicSystem,
     ReducedKinematics,
@@ -22,7 +22,7 @@ from flexph.analysis import (
 )
 from flexph.analysis.structure import codistribution
 from flexph.analysis.view import view
-from flexph.dirac import PortHamiltonian
+from flexph.dirac import DiracStructure, PortHamiltonian
 
 seeds = pytest.mark.parametrize("seed", range(6))
 CLOSE = 1e-10
@@ -73,7 +73,7 @@ def test_conserved_quantities_stay_with_another_hamiltonian(seed, casimirs, mult
     assert found.casimirs.count == casimirs
     assert found.index.constraints == ((multipliers, 0) if multipliers else ())
     other = nonlinear(D, positive(rng, n)).phdae()
-    start = flexph.consistent(other, other.sample) if multipliers else other.sample
+    start = flexph.consistency.consistent(other, other.sample) if multipliers else other.sample
     run = flexph.integrate(other, start, np.linspace(0.0, 0.5, 101), progress=False)
     values = found.casimirs.values(run.states[:, :n])
     assert np.abs(run.states[-1, :n] - run.states[0, :n]).max() > 1e-2  # it moves
@@ -251,7 +251,7 @@ def test_reduced_and_constrained_coin_move_alike():
     times = np.linspace(0.0, 0.25, 101)
     inputs = {"u": lambda t: [np.sin(3.0 * t), 0.5]}
     one = flexph.integrate(eliminate_kinematics(system), [*q0, *start], times, inputs=inputs, progress=False)
-    begin = flexph.consistent(full, full.sample, inputs={"u": [0.0, 0.5]})
+    begin = flexph.consistency.consistent(full, full.sample, inputs={"u": [0.0, 0.5]})
     two = flexph.integrate(full, begin, times, inputs=inputs, progress=False)
     np.testing.assert_allclose(one["q"], two["q"], atol=1e-5)  # second order: (2.5e-3)² times one
     assert one.balance.largest_residual < 1e-9  # of rates by differences

@@ -6,11 +6,13 @@ from scipy.sparse import block_array, csr_array, diags, eye_array
 
 import rigid
 from cases import four_particle, gyroscope, point_masses, spinning_body
-from flexph import GROUND, PHDAE, LinearPHDAE, SwitchingPHDAE, analyze, connect, consistent, hinge, integrate
+from flexph import GROUND, PHDAE, LinearPHDAE, analyze, connect, hinge, integrate
 from flexph.analysis.report import _relations
 from flexph.analysis.view import general, view
 from flexph.circuits import capacitor, circuit, inductor, resistor, switch, voltage_source
 from flexph.circuits.nodal import to_nodal
+from flexph.consistency import consistent
+from flexph.switching import SwitchingPHDAE
 
 pytestmark = pytest.mark.processor
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import fem
-from flexph import DiscreteGradient, floating_body, integrate
+from flexph import integrate
+from flexph.bodies import floating_body
+from flexph.methods import DiscreteGradient
 from flexph.numerics.rotations import cross, entries, from_entries, spins
 
 LENGTH, ELEMENTS = 1.3, 2

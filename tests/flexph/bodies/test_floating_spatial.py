@@ -8,7 +8,8 @@ from spatial_bodies import point_inertia
 
 import fem
 import rigid
-from flexph import Body, Elasticity, Inertia, Port, floating_body
+from flexph import Body
+from flexph.bodies import Elasticity, Inertia, Port, floating_body
 from flexph.bodies.inertia import contract
 from flexph.numerics.rotations import cross, spins
 

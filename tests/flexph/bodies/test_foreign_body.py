@@ -15,25 +15,13 @@ from spatial_bodies import random_rotation
 
 import fem
 import rigid
-from flexph import (
-    GROUND,
-    connect,
-    constrain,
-    eigenfrequencies,
-    eliminate,
-    floating_body,
-    hinge,
-    integrate,
-    linear_body,
-    poles,
-    revolute,
-    spherical,
-)
+from flexph import GROUND, connect, eigenfrequencies, eliminate, hinge, integrate, poles, revolute, spherical
+from flexph.bodies import floating_body, linear_body, peak_von_mises, stress_error, tensors, von_mises
 from flexph.bodies.basis import body_basis
 from flexph.bodies.foreign.from_matrices import body_from_matrices, body_from_modes
 from flexph.bodies.reduced_body import reduce_body
-from flexph.bodies.stress_fields import peak_von_mises, stress_error, tensors, von_mises
 from flexph.export import write_series
+from flexph.interconnection import constrain
 from flexph.results.statics import static_solution
 
 DENSITY = 1100.0

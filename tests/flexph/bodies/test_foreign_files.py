@@ -22,7 +22,8 @@ from solid_meshes import box
 import fem
 from fem.meshes.regions import region
 from fem.solids.region_samples import measured
-from flexph import body_from_matrices, eigenfrequencies, linear_body
+from flexph import eigenfrequencies
+from flexph.bodies import body_from_matrices, linear_body
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)
 COUNT = 4

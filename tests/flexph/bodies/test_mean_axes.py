@@ -6,23 +6,13 @@ from scipy import sparse
 
 import fem
 import rigid
-from flexph import (
-    GROUND,
-    Exact,
-    connect,
-    eigenfrequencies,
-    floating_body,
-    hinge,
-    integrate,
-    modes,
-    reduce_body,
-    spherical,
-)
-from flexph.bodies import mean_axes
+from flexph import GROUND, connect, eigenfrequencies, hinge, integrate, modes, spherical
+from flexph.bodies import floating_body, mean_axes, reduce_body
 from flexph.bodies.inertia import contract
 from flexph.bodies.linear_system import linear_body
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.mechanisms.model import network
+from flexph.methods import Exact
 from flexph.numerics.arrays import dense
 from flexph.numerics.factors.low_rank import Bordered
 from flexph.numerics.rotations import cross

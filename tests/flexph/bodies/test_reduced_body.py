@@ -13,29 +13,27 @@ import rigid
 from cases.crank_slider import CRANK, CRANK_MASS, ROD, SLIDER, SPEED, crank_slider
 from flexph import (
     GROUND,
-    Exact,
     ReductionWarning,
     connect,
-    constrain,
     drive,
     eigenfrequencies,
     eliminate,
-    floating_body,
     hinge,
     integrate,
-    linear_body,
     poles,
-    reduce_body,
     revolute,
     slider,
     spherical,
     weld,
 )
+from flexph.bodies import floating_body, linear_body, reduce_body
 from flexph.bodies.basis import Held, body_basis
 from flexph.bodies.inertia import contract
 from flexph.bodies.quadratic_strain import diverging_spins
 from flexph.export import write_modes, write_series
-from flexph.linear.modes.modes import modes as vibrations
+from flexph.interconnection import constrain
+from flexph.linear.eigenmodes.modes import modes as vibrations
+from flexph.methods import Exact
 
 NYLON = fem.Material(young=2e9, density=1100.0, poisson=0.4)
 STRIP = fem.Section(width=0.02, height=0.01)

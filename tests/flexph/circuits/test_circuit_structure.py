@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from circuit_samples import circuits
 
-from flexph import analyze, consistent, inconsistency, integrate
+from flexph import analyze, integrate
 from flexph.circuits import (
     Pulse,
     capacitor,
@@ -18,6 +18,7 @@ from flexph.circuits import (
     transformer,
     voltage_source,
 )
+from flexph.consistency import consistent, inconsistency
 from flexph.dirac import PortHamiltonian
 
 FAST = 12

@@ -7,17 +7,7 @@ import pytest
 from circuit_samples import circuits, tableau
 from scipy.linalg import null_space
 
-from flexph import (
-    Radau,
-    consistent,
-    eliminate,
-    frequency_response,
-    from_linear,
-    inconsistency,
-    integrate,
-    poles,
-    resistive,
-)
+from flexph import eliminate, frequency_response, integrate, poles
 from flexph.circuits import (
     Energy,
     Pulse,
@@ -33,7 +23,9 @@ from flexph.circuits import (
     transformer,
     voltage_source,
 )
-from flexph.methods import by_name
+from flexph.consistency import consistent, inconsistency
+from flexph.methods import Radau, by_name
+from flexph.systems import from_linear, resistive
 
 SAMPLES = circuits(40)
 PLAIN = circuits(12, two_ports=False, first=1000)

@@ -5,8 +5,16 @@ import pytest
 from dirac_samples import random_structure
 
 import flexph
-from flexph import DiracStructure, Gauss, analyze
-from flexph.dirac import CanonicalCoordinates, ModulatedDirac, PortHamiltonian, holonomic_coordinates, integrability
+from flexph import analyze
+from flexph.dirac import (
+    CanonicalCoordinates,
+    DiracStructure,
+    ModulatedDirac,
+    PortHamiltonian,
+    holonomic_coordinates,
+    integrability,
+)
+from flexph.methods import Gauss
 
 pytestmark = pytest.mark.processor
 

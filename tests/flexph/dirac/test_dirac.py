@@ -6,7 +6,7 @@ from multibody_samples import everything
 from scipy.linalg import null_space, orth
 
 import rigid
-from flexph import DiracStructure, LagrangianSubspace
+from flexph.dirac import DiracStructure, LagrangianSubspace
 
 pytestmark = pytest.mark.processor
 

@@ -8,8 +8,9 @@ from dirac_samples import ported
 from scipy.linalg import null_space, orth, subspace_angles
 
 import flexph
-from flexph import DiracStructure, LinearPHDAE
+from flexph import LinearPHDAE
 from flexph.dirac import (
+    DiracStructure,
     common_effort,
     common_flow,
     compose,
@@ -119,10 +120,10 @@ def structure_of(system, storage):
 @seeds
 @pytest.mark.parametrize("kind", ["gyrator", "transformer"])
 def test_agreement_with_the_interconnections_of_the_core(seed, kind):
-    """The structure of flexph.gyrator/transformer of two systems is that of their structures and the element."""
+    """The structure of a gyrator or transformer between two systems is that of their structures and the element."""
     first, second = linear(seed, 4, {"u": 2, "other": 1}), linear(seed + 1, 3, {"v": 1})
     C = np.random.default_rng(seed + 2).standard_normal((2, 1))
-    joined = getattr(flexph, kind)(first, second, ("u", "v"), C)
+    joined = getattr(flexph.interconnection, kind)(first, second, ("u", "v"), C)
     element = {"gyrator": gyrator_structure, "transformer": transformer_structure}[kind](("u", "v"), C)
     composed = compose(compose(structure_of(first, "x"), element), structure_of(second, "z"))
     whole = structure_of(joined, "xz").split("xz", {"x": 4, "z": 3})

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.linalg import null_space, subspace_angles
 from scipy.sparse import csr_array
 
-from flexph import DiracStructure
-from flexph.dirac import CanonicalForm
+from flexph.dirac import CanonicalForm, DiracStructure
 
 # Conversions lose the digits of the basis [J; 1] in which a structure is kept (DiracStructure.condition), and of the
 # rows that were given: both stay below 1e4 here, so that 1e-10 leaves a margin of a hundred over eps times both.

@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from flexph import DiracStructure
-from flexph.dirac import ModulatedDirac, PortHamiltonian, closedness, integrability, jacobi_identity, regularity
+from flexph.dirac import (
+    DiracStructure,
+    ModulatedDirac,
+    PortHamiltonian,
+    closedness,
+    integrability,
+    jacobi_identity,
+    regularity,
+)
 from flexph.numerics.differences import complex_derivative, derivative
 
 pytestmark = pytest.mark.processor

@@ -6,8 +6,18 @@ from dirac_samples import ported
 
 import flexph
 import rigid
-from flexph import DiracStructure, Gauss, LagrangianSubspace, analyze
-from flexph.dirac import LagrangianStorage, PortHamiltonian, input_state_output, interconnect, kirchhoff
+from flexph import analyze
+from flexph.consistency import consistent
+from flexph.dirac import (
+    DiracStructure,
+    LagrangianStorage,
+    LagrangianSubspace,
+    PortHamiltonian,
+    input_state_output,
+    interconnect,
+    kirchhoff,
+)
+from flexph.methods import Gauss
 
 pytestmark = pytest.mark.processor
 
@@ -18,7 +28,7 @@ seeds = pytest.mark.parametrize("seed", range(3))
 def run(system, start, times=TIMES, **options):
     made = system if isinstance(system, flexph.PHDAE) else system.phdae()
     start = np.concatenate([start, 0.1 * np.ones(made.size - len(start))])
-    return flexph.integrate(made, flexph.consistent(made, start), times, progress=False, **options)
+    return flexph.integrate(made, consistent(made, start), times, progress=False, **options)
 
 
 def explicit(structure, Q, **more):
@@ -44,10 +54,10 @@ def test_the_same_energy_by_parameters(seed):
     one, other = usual.phdae(), made.phdae()
     assert list(one.parts) == list(other.parts) and one.size == other.size
     assert other.H(other.sample) == pytest.approx(one.H(one.sample), rel=1e-12)
-    first = flexph.consistent(one, np.concatenate([np.ones(n), 0.1 * np.ones(one.size - n)]), inputs=inputs)
+    first = consistent(one, np.concatenate([np.ones(n), 0.1 * np.ones(one.size - n)]), inputs=inputs)
     start = np.concatenate([np.linalg.solve(P, first[:n]), first[n:]])
     found = [flexph.integrate(s, x, TIMES, inputs=inputs, method=Gauss(2), progress=False)
-             for s, x in ((one, first), (other, flexph.consistent(other, start, inputs=inputs)))]  # fmt: skip
+             for s, x in ((one, first), (other, consistent(other, start, inputs=inputs)))]  # fmt: skip
     # the midpoint rule is covariant under linear maps; conditions of P and Q below 1e4
     np.testing.assert_allclose(found[1]["x"] @ P.T, found[0]["x"], atol=1e-9)
     np.testing.assert_allclose(found[1].balance.total_energy, found[0].balance.total_energy, rtol=1e-9)

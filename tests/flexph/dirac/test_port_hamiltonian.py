@@ -6,8 +6,8 @@ from dirac_samples import ported
 from scipy.linalg import null_space
 
 import flexph
-from flexph import DiracStructure
 from flexph.dirac import (
+    DiracStructure,
     InputStateOutput,
     LinearResistance,
     PortHamiltonian,
@@ -167,7 +167,7 @@ def test_runs_with_feedthrough_keep_the_balance():
         J=[[0.0, 1.0], [-1.0, 0.0]], R=np.diag([0.1, 0.3]), g=[[0.0], [1.0]], P=[[0.1], [0.2]], S=[[0.5]],
         H=lambda x: 0.25 * float(np.sum(x**4)), gradient=lambda x: x**3, sample=np.array([1.0, 0.5]))  # fmt: skip
     system = made.phdae()
-    start = flexph.consistent(system, [1.0, 0.5, 0.0, 0.0])
+    start = flexph.consistency.consistent(system, [1.0, 0.5, 0.0, 0.0])
     found = flexph.integrate(system, start, np.linspace(0.0, 2.0, 41), inputs={"u": lambda t: [np.sin(t)]},
                              progress=False)  # fmt: skip
     assert found.balance.largest_residual < 1e-12
@@ -197,7 +197,7 @@ def test_mass_and_spring():
 
 def test_nonlinear_relations():
     """f = −ρ(e): the dissipation is e ρ(e) in the direct form, and where the relation feeds through."""
-    relation = flexph.quadratic(0.7)
+    relation = flexph.systems.quadratic(0.7)
     direct = DiracStructure.from_hybrid([[0.0, -1.0], [1.0, 0.0]], [False, True], {"p": slice(0, 1), "R": slice(1, 2)})
     damped = PortHamiltonian(structure=direct, H=lambda x: 0.5 * float(x @ x), gradient=lambda x: x,
                              sample=np.ones(1), resistive={"R": relation})  # fmt: skip
@@ -246,7 +246,8 @@ def test_a_modulated_structure_runs_as_the_system_itself():
     assert system.external == ("u",)
     made, times, inputs = system.phdae(), np.linspace(0.0, 0.2, 21), {"u": [1.0, 0.5]}
     assert list(made.parts) == ["q", "p", "multipliers"]
-    found = [flexph.integrate(s, flexph.consistent(s, s.sample, inputs=inputs), times, inputs=inputs, progress=False)
+    found = [flexph.integrate(s, flexph.consistency.consistent(s, s.sample, inputs=inputs), times, inputs=inputs,
+    progress=False)
              for s in (made, direct)]  # fmt: skip
     for part in ("q", "p"):
         np.testing.assert_allclose(found[0][part], found[1][part], atol=1e-10)
@@ -261,10 +262,12 @@ def test_a_nonlinear_relation_that_feeds_through():
     D = DiracStructure.from_hybrid(J, [False, True, True],
                                    {"Q": slice(0, 1), "R": slice(1, 2), "source": slice(2, 3)})  # fmt: skip
     system = PortHamiltonian(structure=D, H=lambda x: 0.5 * float(x @ x), gradient=lambda x: x, sample=np.zeros(1),
-                             resistive={"R": flexph.quadratic(2.0)})  # fmt: skip
+                             resistive={"R": flexph.systems.quadratic(2.0)})  # fmt: skip
     made = system.phdae()
     assert list(made.parts) == ["Q", "R", "source"]
-    start = flexph.consistent(made, np.concatenate([[0.0], 0.5 * np.ones(made.size - 1)]), inputs={"source": 1.0})
+    start = flexph.consistency.consistent(
+        made, np.concatenate([[0.0], 0.5 * np.ones(made.size - 1)]), inputs={"source": 1.0}
+    )
     found = flexph.integrate(made, start, np.linspace(0.0, 1.0, 201), inputs={"source": 1.0}, progress=False)
     # Q̇ = 2 (1 − Q)²: 1 − Q = 1/(1 + 2 t)
     assert abs(found["Q"][-1, 0]) == pytest.approx(1.0 - 1.0 / 3.0, abs=1e-4)

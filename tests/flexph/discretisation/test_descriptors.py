@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from flexph import PHDAE, integrate, transform
+from flexph import PHDAE, integrate
 from flexph.discretisation.descriptor_split import differential_split, split_of
 from flexph.methods import by_name
 from flexph.numerics.step_failed import StepFailed
+from flexph.systems import transform
 
 pytestmark = pytest.mark.processor
 

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from flexph import PHDAE, DiracDissipative, DiscreteGradient, integrate, transform
+from flexph import PHDAE, integrate
 from flexph.discretisation.descriptor_split import split_of
 from flexph.discretisation.discrete_gradient_pairs import restricted
+from flexph.methods import DiracDissipative, DiscreteGradient
 from flexph.numerics.step_failed import StepFailed
+from flexph.systems import transform
 
 pytestmark = pytest.mark.processor
 

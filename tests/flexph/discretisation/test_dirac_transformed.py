@@ -5,8 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from flexph import PHDAE, DiracDissipative, consistent, discrete_gradients, integrate, transform, with_pair
-from flexph.methods import by_name
+from flexph import PHDAE, discrete_gradients, integrate
+from flexph.consistency import consistent
+from flexph.discretisation import with_pair
+from flexph.methods import DiracDissipative, by_name
+from flexph.systems import transform
 from flexph.systems.discrete_gradients import discrete_jacobian
 
 START = np.array([0.8, -0.4, 0.3])

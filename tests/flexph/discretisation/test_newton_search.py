@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from flexph import PHDAE, DiscreteGradient, integrate
+from flexph import PHDAE, integrate
 from flexph.discretisation.broyden import Newton
+from flexph.methods import DiscreteGradient
 from flexph.numerics import compiling
 from flexph.numerics.step_failed import StepFailed
 

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from flexph import consistent, discrete_gradients, integrate, transform, with_pair
+from flexph import discrete_gradients, integrate
+from flexph.consistency import consistent
 from flexph.descriptor import canonical_form, decompose, echelon, parametrized_system
+from flexph.discretisation import with_pair
 from flexph.methods import by_name
+from flexph.systems import transform
 
 PAIRS = ("gonzalez", "mean_value")
 TORQUE = {"torque": lambda t: 0.3 * math.sin(2.0 * t)}

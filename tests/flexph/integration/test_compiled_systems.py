@@ -10,20 +10,12 @@ import numpy as np
 import pytest
 from four_particles import START, constraints, four_particles, momenta
 
-from flexph import (
-    PHDAE,
-    Derivatives,
-    DiracDissipative,
-    DiscreteGradient,
-    Gauss,
-    InputError,
-    IntegrationError,
-    IntegrationInterrupted,
-)
+from flexph import PHDAE, InputError, IntegrationError, IntegrationInterrupted
 from flexph.integration.general import run as loops
 from flexph.integration.general.run import integrate_system
-from flexph.methods import by_name
+from flexph.methods import DiracDissipative, DiscreteGradient, Gauss, by_name
 from flexph.numerics import compiling
+from flexph.systems import Derivatives
 
 GONZALEZ = DiscreteGradient()
 numba = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")

@@ -6,19 +6,10 @@ import numpy as np
 import pytest
 from four_particles import START, four_particles
 
-from flexph import (
-    PHDAE,
-    DiracDissipative,
-    DiscreteGradient,
-    Event,
-    Gauss,
-    LinearPHDAE,
-    SwitchingPHDAE,
-    connect,
-    consistent,
-    integrate,
-)
-from flexph.methods import by_name
+from flexph import PHDAE, Event, LinearPHDAE, connect, integrate
+from flexph.consistency import consistent
+from flexph.methods import DiracDissipative, DiscreteGradient, Gauss, by_name
+from flexph.switching import SwitchingPHDAE
 from rigid import point
 
 METHODS = ("gonzalez", "mean_value", "dirac", "midpoint")

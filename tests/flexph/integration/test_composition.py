@@ -7,13 +7,14 @@ import pytest
 from order_problems import MEASURES, PLUMB, PROBLEMS, chain, crank_slider, four_bar, vertical
 
 import rigid
-from flexph import GROUND, Event, Exact4, connect, drive, force, hinge, integrate, spring_damper
+from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper
 from flexph.integration.exact.composition import OUTER, SUBSTEPS, ComposedStepper
 from flexph.integration.exact.guess import foreseen, foreseen_to_and_fro
 from flexph.integration.exact.record import recorder_of, solution_of
 from flexph.integration.exact.step import ExactStepper
 from flexph.kernels.tolerances import WOVEN
 from flexph.mechanisms.model import network
+from flexph.methods import Exact4
 from flexph.systems.inputs import Forcing
 
 

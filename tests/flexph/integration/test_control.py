@@ -11,8 +11,6 @@ import rigid
 from flexph import (
     GROUND,
     Event,
-    Exact,
-    Exact4,
     IntegrationError,
     IntegrationInterrupted,
     Solution,
@@ -24,6 +22,7 @@ from flexph import (
 )
 from flexph.integration.times.step_size import Controller, StepTooSmall
 from flexph.mechanisms.model import network
+from flexph.methods import Exact, Exact4
 
 PLUMB = (0.0, -9.81)
 

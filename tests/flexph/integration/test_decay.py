@@ -11,8 +11,6 @@ import fem
 import rigid
 from flexph import (
     GROUND,
-    Decaying,
-    Exact4,
     Solution,
     connect,
     drive,
@@ -35,7 +33,7 @@ from flexph.kernels.values import Point
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
-from flexph.methods import by_name
+from flexph.methods import Decaying, Exact4, by_name
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
 MATERIAL = fem.Material(young=2e7, density=200.0)

@@ -7,8 +7,8 @@ import pytest
 from sample_mechanisms import CASES, chain, crank_slider
 
 import rigid
-from flexph import GROUND, DiscreteGradient, Exact, Exact4, InputError, IntegrationError, connect, hinge, integrate
-from flexph.methods import by_name
+from flexph import GROUND, InputError, IntegrationError, connect, hinge, integrate
+from flexph.methods import DiscreteGradient, Exact, Exact4, by_name
 from flexph.numerics import compiling
 
 pytestmark = [

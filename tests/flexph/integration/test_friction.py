@@ -11,10 +11,6 @@ import fem
 import rigid
 from flexph import (
     GROUND,
-    Decaying,
-    Exact,
-    Exact4,
-    Gauss,
     InputError,
     IntegrationError,
     bushing,
@@ -24,8 +20,6 @@ from flexph import (
     hinge,
     integrate,
     prismatic,
-    quadratic,
-    resistive,
     revolute,
     slider,
     spherical,
@@ -34,7 +28,9 @@ from flexph import (
     viscous,
 )
 from flexph.mechanisms.model import network
+from flexph.methods import Decaying, Exact, Exact4, Gauss
 from flexph.numerics import compiling
+from flexph.systems import quadratic, resistive
 from flexph.systems.derivatives import Derivatives
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range

@@ -15,9 +15,6 @@ import rigid
 from flexph import (
     GROUND,
     Event,
-    Exact,
-    Exact4,
-    ExactGauss,
     IntegrationError,
     ValidityWarning,
     connect,
@@ -39,7 +36,7 @@ from flexph.kernels.state import constraint_sums, derive
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable
-from flexph.methods import by_name
+from flexph.methods import Exact, Exact4, ExactGauss, by_name
 from flexph.numerics.gauss_tableau import gauss
 from flexph.systems.inputs import Forcing
 

@@ -12,10 +12,7 @@ import rigid
 from flexph import (
     GROUND,
     PHDAE,
-    DiscreteGradient,
     Event,
-    Exact4,
-    Gauss,
     InputError,
     IntegrationError,
     IntegrationInterrupted,
@@ -26,7 +23,7 @@ from flexph import (
 )
 from flexph.discretisation.own_pair import with_pair
 from flexph.integration.general.pair_error import divided_difference
-from flexph.methods import by_name
+from flexph.methods import DiscreteGradient, Exact4, Gauss, by_name
 
 CONTROLLED = ("gonzalez", "mean_value", "invariants", "dirac", "pair", "midpoint")
 

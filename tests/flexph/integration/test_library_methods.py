@@ -10,11 +10,8 @@ from four_particles import START, constraints, four_particles
 
 import rigid
 from flexph import (
-    BDF,
     GROUND,
-    IDA,
     PHDAE,
-    Gauss,
     InputError,
     IntegrationError,
     LinearPHDAE,
@@ -27,7 +24,7 @@ from flexph import (
     spring_damper,
 )
 from flexph.integration.general.library import EXTRAS
-from flexph.methods import by_name
+from flexph.methods import BDF, IDA, Gauss, by_name
 from flexph.systems.derivatives import Derivatives
 
 ADAPTIVE = ("radau", "bdf", "ida")

@@ -7,7 +7,8 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, Event, Exact, InputError, Solution, connect, drive, force, hinge, integrate, slider
+from flexph import GROUND, Event, InputError, Solution, connect, drive, force, hinge, integrate, slider
+from flexph.methods import Exact
 
 MATERIAL = fem.Material(young=2e7, density=200.0)
 SECTION = fem.Section(width=0.1, height=0.05)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, PHDAE, LinearPHDAE, SwitchingPHDAE, connect, hinge, integrate, methods
+from flexph import GROUND, PHDAE, LinearPHDAE, connect, hinge, integrate, methods
 from flexph.methods import (
     BDF,
     IDA,
@@ -19,6 +19,7 @@ from flexph.methods import (
     Gauss,
     Radau,
 )
+from flexph.switching import SwitchingPHDAE
 
 OSCILLATOR = LinearPHDAE(E=np.eye(2), J=np.array([[0.0, 1.0], [-1.0, 0.0]]))
 GENERAL = PHDAE(E=np.eye(2), J=OSCILLATOR.J, z=lambda x: x, H=lambda x: 0.5 * float(x @ x), sample=np.ones(2))

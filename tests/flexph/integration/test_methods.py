@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from four_particles import START, constraints, four_particles, momenta
 
-from flexph import PHDAE, DiscreteGradient, Gauss, InputError, IntegrationError, LinearPHDAE, integrate
-from flexph.methods import by_name
+from flexph import PHDAE, InputError, IntegrationError, LinearPHDAE, integrate
+from flexph.methods import DiscreteGradient, Gauss, by_name
 
 PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")
 ALL = (*PAIRS, "midpoint", "gauss4", "gauss6")

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from flexph import PHDAE, Invariants, integrate
+from flexph import PHDAE, integrate
 from flexph.integration.general.library import EXTRAS
 from flexph.methods import by_name
+from flexph.systems import Invariants
 
 PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")
 

@@ -37,7 +37,6 @@ from flexph import (
     distance,
     distributed_load,
     drive,
-    floating_body,
     force,
     hinge,
     integrate,
@@ -49,10 +48,10 @@ from flexph import (
     spring_damper,
     torque,
     torsion_spring,
-    transform,
     universal,
     weld,
 )
+from flexph.bodies import floating_body
 from flexph.kernels import constant_block
 from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.state import derive
@@ -61,6 +60,7 @@ from flexph.kernels.values import Point
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
+from flexph.systems import transform
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
 GRAVITY = (0.7, -2.0, -9.0)

@@ -8,24 +8,12 @@ import pytest
 from scipy import sparse
 
 import fem
-from flexph import (
-    PHDAE,
-    LinearPHDAE,
-    connect,
-    constrain,
-    eigenfrequencies,
-    eliminate,
-    floating_body,
-    from_linear,
-    gyrator,
-    hinge,
-    interchange,
-    join,
-    poles,
-    transformer,
-    with_pair,
-)
+from flexph import PHDAE, LinearPHDAE, connect, eigenfrequencies, eliminate, hinge, poles
+from flexph.bodies import floating_body
+from flexph.discretisation import with_pair
+from flexph.interconnection import constrain, gyrator, interchange, join, transformer
 from flexph.numerics.rotations import rotation
+from flexph.systems import from_linear
 
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)

@@ -8,9 +8,11 @@ from linear_samples import chain, random_system, to_sparse
 from scipy import sparse
 from scipy.linalg import expm
 
-from flexph import Gauss, eliminate, feedback, inject_damping, integrate, passive_observer, poles, port_spring
-from flexph.linear.responses import frequency_response
+from flexph import eliminate, integrate, poles
+from flexph.control import feedback, inject_damping, passive_observer, port_spring
+from flexph.linear import frequency_response
 from flexph.linear.state_space import state_space
+from flexph.methods import Gauss
 
 OMEGA = np.array([0.2, 1.0, 6.0])
 

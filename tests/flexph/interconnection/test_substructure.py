@@ -9,22 +9,8 @@ from exact_beams import bending_frequencies
 from scipy import sparse
 
 import fem
-from flexph import (
-    GROUND,
-    LinearPHDAE,
-    connect,
-    eigenfrequencies,
-    eliminate,
-    force,
-    gyrator,
-    hinge,
-    modes,
-    poles,
-    torque,
-    transformer,
-    weld,
-)
-from flexph.interconnection.substructures import clamp, couple, substructure, tie
+from flexph import GROUND, LinearPHDAE, connect, eigenfrequencies, eliminate, force, hinge, modes, poles, torque, weld
+from flexph.interconnection import clamp, couple, gyrator, substructure, tie, transformer
 from flexph.numerics.rotations import rotation
 
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}

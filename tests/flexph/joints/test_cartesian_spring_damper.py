@@ -6,17 +6,9 @@ from scipy.spatial.transform import Rotation
 from spatial_bodies import block, cloud
 
 import rigid
-from flexph import (
-    GROUND,
-    Exact,
-    cartesian_spring_damper,
-    connect,
-    coulomb,
-    damping_ratios,
-    eigenfrequencies,
-    integrate,
-    spherical,
-)
+from flexph import GROUND, cartesian_spring_damper, connect, coulomb, eigenfrequencies, integrate, spherical
+from flexph.linear import damping_ratios
+from flexph.methods import Exact
 
 AXES = Rotation.from_rotvec((0.3, -0.8, 0.5))
 K, C = (30.0, 70.0, 0.0), (0.4, 0.0, 0.9)

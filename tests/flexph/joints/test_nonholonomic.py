@@ -12,10 +12,6 @@ import fem
 import rigid
 from flexph import (
     GROUND,
-    Decaying,
-    Exact,
-    Exact4,
-    ExactGauss,
     IntegrationError,
     Solution,
     connect,
@@ -40,7 +36,7 @@ from flexph.kernels.values import Point
 from flexph.mechanisms.model.constraints import constraint_rates, velocities_of, with_velocities
 from flexph.mechanisms.model.state import State, configuration, flat
 from flexph.mechanisms.model.time_table import TimeTable, schedule
-from flexph.methods import by_name
+from flexph.methods import Decaying, Exact, Exact4, ExactGauss, by_name
 from flexph.numerics import compiling
 from flexph.systems.inputs import Forcing
 

@@ -25,7 +25,6 @@ from spatial_bodies import (
 import rigid
 from flexph import (
     GROUND,
-    Exact,
     bushing,
     connect,
     cylindrical,
@@ -45,6 +44,7 @@ from flexph import (
     weld,
 )
 from flexph.kernels.tolerances import SLOW
+from flexph.methods import Exact
 
 FIRST, SECOND, PLACED = "a.p", "b.q", GROUND.at(0.3, -0.2, 0.4)
 A1, A2 = (0.3, -0.5, 0.8), (0.1, 0.9, -0.2)

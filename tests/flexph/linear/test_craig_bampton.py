@@ -10,7 +10,7 @@ from scipy import sparse
 
 import fem
 from flexph import LinearPHDAE, connect, eigenfrequencies, eliminate, force, modes, torque
-from flexph.interconnection.substructures import clamp, substructure, tie
+from flexph.interconnection import clamp, substructure, tie
 from flexph.linear.reduction.component_modes import craig_bampton
 from flexph.linear.second_order import split
 

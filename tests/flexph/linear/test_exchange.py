@@ -10,7 +10,8 @@ from linear_samples import chain, frame, random_system, to_sparse
 from scipy import sparse
 from scipy.io import savemat
 
-from flexph import eliminate, port_spring
+from flexph import eliminate
+from flexph.control import port_spring
 from flexph.exchange import (
     from_control,
     from_general,
@@ -24,7 +25,7 @@ from flexph.exchange import (
     write_mat,
     write_matrix_market,
 )
-from flexph.linear.responses import frequency_response
+from flexph.linear import frequency_response
 from flexph.linear.state_space import state_space
 
 OMEGA = np.array([0.1, 0.7, 2.0, 9.0])

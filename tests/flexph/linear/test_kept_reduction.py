@@ -12,21 +12,20 @@ from flexph import (
     GROUND,
     LinearPHDAE,
     ReductionWarning,
-    assess,
-    certify,
     connect,
-    constrain,
     eigenfrequencies,
     eliminate,
     force,
     hinge,
-    linear_body,
     reduce,
     spherical,
     spring_damper,
     torque,
     weld,
 )
+from flexph.bodies import linear_body
+from flexph.interconnection import constrain
+from flexph.linear import assess, certify
 from flexph.linear.shifted import Shifted
 
 pytestmark = pytest.mark.processor

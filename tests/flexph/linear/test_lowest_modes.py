@@ -7,11 +7,12 @@ import pytest
 from scipy.linalg import eigh
 
 import fem
-from flexph import GROUND, connect, eliminate, hinge, linear_body, modes, spherical, weld
+from flexph import GROUND, connect, eliminate, hinge, modes, spherical, weld
+from flexph.bodies import linear_body
 from flexph.bodies.basis import Held
-from flexph.linear.modes import lowest_modes
-from flexph.linear.modes import modes as spectrum
-from flexph.linear.modes.shift_invert import CondensedPencil, lanczos, ritz
+from flexph.linear.eigenmodes import lowest_modes
+from flexph.linear.eigenmodes import modes as spectrum
+from flexph.linear.eigenmodes.shift_invert import CondensedPencil, lanczos, ritz
 from flexph.mechanisms.statics import linearization
 from flexph.numerics.factors import positive_definite as positive
 from flexph.numerics.factors.low_rank import filled

@@ -7,9 +7,11 @@ import pytest
 from scipy import sparse
 
 import fem
-from flexph import Gauss, LinearPHDAE, eliminate, from_linear, integrate
-from flexph.interconnection.substructures import clamp, substructure, tie
+from flexph import LinearPHDAE, eliminate, integrate
+from flexph.interconnection import clamp, substructure, tie
 from flexph.linear.multipliers import recover_multipliers
+from flexph.methods import Gauss
+from flexph.systems import from_linear
 
 pytestmark = pytest.mark.processor
 

@@ -13,8 +13,6 @@ from flexph import (
     LinearPHDAE,
     ReductionWarning,
     RedundantConstraintWarning,
-    assess,
-    certify,
     connect,
     eigenfrequencies,
     eliminate,
@@ -25,6 +23,7 @@ from flexph import (
     weld,
 )
 from flexph.bodies.linear_system import to_dense
+from flexph.linear import assess, certify
 
 FORMS = {"dense": lambda a: a, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)

@@ -11,18 +11,18 @@ from scipy.linalg import eigvals, expm, svdvals
 import fem
 from flexph import GROUND, LinearPHDAE, connect, eigenfrequencies, eliminate, force, hinge, poles, torque, weld
 from flexph.export.pictures import bode_figure, nyquist_figure, pole_zero_figure
-from flexph.linear.projection import project
-from flexph.linear.reduction import reduce
-from flexph.linear.responses import (
+from flexph.linear import (
     FrequencyResponse,
     damping_ratios,
     frequency_response,
     impulse_response,
+    reduce,
     step_response,
     sweep,
-    transmission,
     zeros,
 )
+from flexph.linear.projection import project
+from flexph.linear.responses import transmission
 from flexph.linear.responses.channels import channels
 from flexph.linear.responses.refinement import affordable
 from flexph.linear.state_space import Improper, state_space

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from linear_samples import chain, frame, random_system, to_sparse
 
-from flexph import RedundantConstraintWarning, eigenfrequencies, frequency_response, step_response
+from flexph import RedundantConstraintWarning, eigenfrequencies, frequency_response
+from flexph.linear import step_response
 from flexph.linear.shifted import Pole, Shifted
 
 

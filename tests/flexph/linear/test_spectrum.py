@@ -9,19 +9,9 @@ from scipy import sparse
 
 import fem
 import rigid
-from flexph import (
-    GROUND,
-    LinearPHDAE,
-    connect,
-    eigenfrequencies,
-    hinge,
-    linear_body,
-    modes,
-    poles,
-    torsion_spring,
-    weld,
-)
-from flexph.linear.modes import modes as spectrum
+from flexph import GROUND, LinearPHDAE, connect, eigenfrequencies, hinge, modes, poles, torsion_spring, weld
+from flexph.bodies import linear_body
+from flexph.linear.eigenmodes import modes as spectrum
 
 pytestmark = pytest.mark.processor
 

@@ -25,9 +25,9 @@ from flexph import (
     spring_damper,
     torque,
     torsion_spring,
-    transformer,
     weld,
 )
+from flexph.interconnection import transformer
 
 MATERIAL = fem.Material(young=2e6, density=200.0)
 SECTION = fem.Section(width=0.1, height=0.05)

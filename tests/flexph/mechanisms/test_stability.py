@@ -10,7 +10,7 @@ from scipy.optimize import root_scalar
 
 import fem
 from flexph import GROUND, connect, drive, eigenfrequencies, force, hinge, weld
-from flexph.linear.modes.quadratic_spectrum import Noise, SmallMotion, modal, solve
+from flexph.linear.eigenmodes.quadratic_spectrum import Noise, SmallMotion, modal, solve
 from flexph.numerics.factors.signature import signature
 
 pytestmark = pytest.mark.processor

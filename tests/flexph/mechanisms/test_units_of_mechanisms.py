@@ -9,8 +9,9 @@ from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
-from flexph import GROUND, Exact, connect, drive, hinge, integrate, slider, spherical, spring_damper, weld
+from flexph import GROUND, connect, drive, hinge, integrate, slider, spherical, spring_damper, weld
 from flexph.mechanisms.model.prescribed import rate_after
+from flexph.methods import Exact
 
 # Numbers of a metre, a kilogram and a second. Lengths of 1e9 were refused by assembly, times of 1e-7 by drives, and
 # energies above one were taken for round-off by the equilibrium.

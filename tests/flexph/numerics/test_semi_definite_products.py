@@ -5,10 +5,12 @@ import pytest
 from scipy import sparse
 
 import fem
-from flexph import PHDAE, LinearPHDAE, eliminate, reduce, standard_form, transform
+from flexph import PHDAE, LinearPHDAE, eliminate, reduce
+from flexph.linear import standard_form
 from flexph.linear.reduction.bases import rigid_motions
 from flexph.linear.shifted import Shifted
 from flexph.numerics.factors.ldl import semi_definite_product
+from flexph.systems import transform
 
 pytestmark = pytest.mark.processor
 

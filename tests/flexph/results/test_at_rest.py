@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
-from flexph import GROUND, PHDAE, Exact, connect, hinge, integrate, spherical, spring_damper, weld
-from flexph.methods import by_name
+from flexph import GROUND, PHDAE, connect, hinge, integrate, spherical, spring_damper, weld
+from flexph.methods import Exact, by_name
 from flexph.results.ledger import relative_error
 
 pytestmark = pytest.mark.processor

@@ -11,7 +11,6 @@ import fem
 import rigid
 from flexph import (
     GROUND,
-    Exact,
     IntegrationError,
     IntegrationInterrupted,
     Solution,
@@ -25,6 +24,7 @@ from flexph import (
     spring_damper,
     weld,
 )
+from flexph.methods import Exact
 
 MATERIAL = fem.Material(young=2e7, density=200.0)
 SECTION = fem.Section(width=0.1, height=0.05)

@@ -9,8 +9,9 @@ from four_particles import START, four_particles
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import DiscreteGradient, Event, Ledger, LinearPHDAE, Radau, Trajectory, integrate
+from flexph import Event, Ledger, LinearPHDAE, Trajectory, integrate
 from flexph.export.tables import write_ledger
+from flexph.methods import DiscreteGradient, Radau
 
 GRID = np.linspace(0.0, 0.4, 9)
 

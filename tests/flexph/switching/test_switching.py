@@ -6,25 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from flexph import (
-    PHDAE,
-    At,
-    DiscreteGradient,
-    Every,
-    Gauss,
-    Guard,
-    InputError,
-    IntegrationError,
-    IntegrationInterrupted,
-    Mode,
-    Reset,
-    SwitchingPHDAE,
-    SwitchingTrajectory,
-    Transition,
-    integrate,
-)
+from flexph import PHDAE, InputError, IntegrationError, IntegrationInterrupted, integrate
 from flexph.consistency.equations import Equations
-from flexph.methods import by_name
+from flexph.methods import DiscreteGradient, Gauss, by_name
+from flexph.switching import At, Every, Guard, Mode, Reset, SwitchingPHDAE, SwitchingTrajectory, Transition
 from flexph.switching.resets import impulsive
 from flexph.systems.inputs import Forcing
 

@@ -7,9 +7,10 @@ import pytest
 from four_particles import START, constraints, four_particles
 from scipy.integrate import solve_ivp
 
-from flexph import PHDAE, Derivatives, IntegrationError, integrate, transform
+from flexph import PHDAE, IntegrationError, integrate
 from flexph.discretisation.own_pair import with_pair
 from flexph.methods import by_name
+from flexph.systems import Derivatives, transform
 from flexph.systems.discrete_gradients import discrete_jacobian, gonzalez
 
 PAIRS = ("gonzalez", "mean_value", "invariants")

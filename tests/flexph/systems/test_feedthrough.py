@@ -9,23 +9,16 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from flexph import (
-    PHDAE,
-    Derivatives,
-    SwitchingPHDAE,
-    analyze,
-    consistent,
-    gyrator,
-    integrate,
-    interchange,
-    transform,
-    transformer,
-    with_pair,
-)
+from flexph import PHDAE, analyze, integrate
 from flexph.analysis import equilibrium, impasse_points
+from flexph.consistency import consistent
 from flexph.dirac import InputStateOutput
+from flexph.discretisation import with_pair
+from flexph.interconnection import gyrator, interchange, transformer
 from flexph.interconnection.feedthrough import without_feedthrough
 from flexph.methods import by_name
+from flexph.switching import SwitchingPHDAE
+from flexph.systems import Derivatives, transform
 
 PAIRS = ("gonzalez", "mean_value", "dirac")
 PUSH = {"a": lambda t: (math.sin(3.0 * t), 0.4), "b": lambda t: math.cos(5.0 * t)}

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from flexph import PHDAE, LinearPHDAE, from_linear, transform, with_multipliers
+from flexph import PHDAE, LinearPHDAE
+from flexph.systems import from_linear, transform, with_multipliers
 from flexph.systems.nonlinear import GRADIENT_TOLERANCE
 
 SIZE, INPUTS = 4, 3

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from flexph import coulomb, quadratic, resistive, viscous
+from flexph import coulomb, viscous
+from flexph.systems import quadratic, resistive
 
 RELATIONS = [
     viscous(3.0),

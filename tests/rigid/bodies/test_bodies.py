@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, floating_body, hinge, integrate
+from flexph import GROUND, connect, hinge, integrate
+from flexph.bodies import floating_body
 from flexph.bodies.inertia import contract
 
 

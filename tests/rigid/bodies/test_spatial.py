@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import floating_body
+from flexph.bodies import floating_body
 from flexph.bodies.inertia import contract
 
 TILTED = np.array([[0.5, 0.1, -0.05], [0.1, 0.6, 0.02], [-0.05, 0.02, 0.4]])

@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import Gauss, ValidityWarning, integrate, viscous
-from flexph.methods import by_name
+from flexph import ValidityWarning, integrate, viscous
+from flexph.methods import Gauss, by_name
 
 WITHOUT_LIMITS = pytest.mark.parametrize("turn", [rigid.rotation_matrix(), rigid.quaternion()], ids=lambda o: o.name)
 TUMBLE = Rotation.from_euler("xyz", (0.5, 0.3, 0.2))

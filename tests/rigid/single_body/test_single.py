@@ -5,7 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import floating_body, viscous
+from flexph import viscous
+from flexph.bodies import floating_body
 from flexph.numerics.rotations import entries, skew
 
 SPATIAL = [rigid.rotation_matrix(), rigid.quaternion(), rigid.angles(), rigid.angles("ZXZ")]

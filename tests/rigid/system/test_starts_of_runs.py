@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, integrate, transform
+from flexph import GROUND, integrate
 from flexph.methods import by_name
+from flexph.systems import transform
 
 
 def pendulum():

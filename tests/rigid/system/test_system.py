@@ -25,7 +25,8 @@ from multibody_systems import (
 from scipy.spatial.transform import Rotation
 
 import flexph
-from flexph import Invariants, Radau
+from flexph.methods import Radau
+from flexph.systems import Invariants
 from rigid import (
     Damper,
     Dissipation,
@@ -46,7 +47,7 @@ def full(**options):
     made = {
         "velocity_constraints": (VelocityConstraint("edge", lambda z: np.append(z[3:6], [0.0, 1.0, z[0]])[None]),),
         "dissipation": (
-            Damper("drag", lambda z: np.eye(6)[:, :2] + z[0], flexph.quadratic(0.7)),
+            Damper("drag", lambda z: np.eye(6)[:, :2] + z[0], flexph.systems.quadratic(0.7)),
             Dissipation("swirl", swirl),
         ),
         "ports": {
@@ -467,6 +468,6 @@ def test_forces_on_massless_velocities_must_balance():
 
 def test_a_general_relation_is_checked_row_by_row():
     """That one rate loses what the other gains does not hide it."""
-    gains = flexph.Relation("general", (), lambda s: -0.5 * s)
+    gains = flexph.systems.Relation("general", (), lambda s: -0.5 * s)
     with pytest.raises(ValueError, match=r"dissipation 'drag' must not generate energy"):
         damped(gains)

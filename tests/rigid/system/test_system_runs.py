@@ -23,18 +23,9 @@ from scipy.linalg import expm
 
 import flexph
 import rigid
-from flexph import (
-    Gauss,
-    InputError,
-    IntegrationError,
-    Radau,
-    Relation,
-    ValidityWarning,
-    coulomb,
-    integrate,
-    quadratic,
-    viscous,
-)
+from flexph import InputError, IntegrationError, ValidityWarning, coulomb, integrate, viscous
+from flexph.methods import Gauss, Radau
+from flexph.systems import Relation, quadratic
 from rigid import (
     Damper,
     Dissipation,
@@ -359,7 +350,7 @@ def test_a_failed_step_says_what_was_said_before():
 def test_a_cautious_system_in_other_coordinates_and_without_a_pair():
     """Cautions go along with a transformation; without a mean of z, gonzalez is the default."""
     made = pendulum(constraints=(), cautions=(lambda r: "low" if r[1] < -1.0 else None,)).phdae()
-    turned = flexph.transform(made, lambda x: 2.0 * x, 2.0 * np.eye(4), np.eye(4), sample=0.5 * made.sample)
+    turned = flexph.systems.transform(made, lambda x: 2.0 * x, 2.0 * np.eye(4), np.eye(4), sample=0.5 * made.sample)
     with pytest.warns(ValidityWarning, match=r"at t = 0\.4[56]\d* s, low"):
         assert integrate(turned, np.zeros(4), steps(1.0, 100), progress=False).method == "pair"
     plain = flexph.PHDAE(

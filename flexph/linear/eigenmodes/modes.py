@@ -77,7 +77,8 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Eigenmodes:
     systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D (of
     J); those of large solids are motions whose strains are round-off. Up to 600 velocities, or where all modes are
     wanted, matrices are dense. Larger systems are solved by shift-invert: Sylvester's law of inertia then certifies
-    both the count of rigid motions and that no mode is missed (:func:`flexph.linear.modes.lowest_modes.lowest_modes`).
+    both the count of rigid motions and that no mode is missed
+    (:func:`flexph.linear.eigenmodes.lowest_modes.lowest_modes`).
 
     Parameters
     ----------
