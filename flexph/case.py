@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
+from importlib.abc import InspectLoader
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -162,12 +165,22 @@ def find_cases() -> Mapping[str, Case[Any]]:
     does not take the others with it. Looking it up raises TypeError if its entry point leads to anything but
     a `Case`. Raises ValueError if two distributions register different cases under one name.
     """
+    return _Installed(_entries())
+
+
+def written_summaries() -> dict[str, str]:
+    """Summaries by name, read from the sources without an import; those that are written otherwise are absent."""
+    summaries = {name: _written_summary(entry.module, entry.attr) for name, entry in _entries().items()}
+    return {name: summary for name, summary in summaries.items() if summary}
+
+
+def _entries() -> dict[str, EntryPoint]:
     entries: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
         other = entries.setdefault(entry.name, entry)
         if other.value != entry.value:
             raise ValueError(f"two cases are named {entry.name!r}: {other.value} and {entry.value}")
-    return _Installed(entries)
+    return entries
 
 
 class _Installed(Mapping[str, Case[Any]]):
@@ -192,6 +205,22 @@ class _Installed(Mapping[str, Case[Any]]):
     def __contains__(self, name: object) -> bool:
         # The mixin would look the case up, and so import it.
         return name in self._entries
+
+
+def _written_summary(module: str, name: str) -> str:
+    """First line of the docstring of ``run`` in ``name = Case(run, …)``; empty where the source does not say it so."""
+    try:
+        spec = find_spec(module)
+    except ImportError:
+        return ""
+    source = spec.loader.get_source(module) if spec and isinstance(spec.loader, InspectLoader) else None
+    tree = ast.parse(source or "")
+    summaries = {node.name: ast.get_docstring(node) or "" for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for node in tree.body:
+        match node:
+            case ast.Assign([ast.Name(assigned)], ast.Call(ast.Name("Case"), [ast.Name(run), *_])) if assigned == name:
+                return summaries.get(run, "").partition("\n")[0]
+    return ""
 
 
 def _parameter(entry: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:

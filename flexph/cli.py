@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 from tqdm import tqdm
 
-from flexph.case import Case, Check, Kind, Parameter, find_cases
+from flexph.case import Case, Check, Kind, Parameter, find_cases, written_summaries
 from flexph.case_run import INTERRUPTED, listed, run_case
 
 MIN_WIDTH = 100
@@ -71,10 +71,10 @@ def main() -> None:
 @main.command("list")
 def list_cases() -> None:
     """List the installed cases."""
-    table = _table("case", "description")
+    table, written = _table("case", "description"), written_summaries()
     for name in sorted(find_cases()):
         try:
-            summary = _load(name).summary
+            summary = written.get(name) or _load(name).summary
         except click.ClickException as error:
             summary = error.message
         table.add_row(name, summary)

@@ -1,4 +1,5 @@
 """Materials, cross sections and damping of finite-element bodies.
 
-Imports: flexph, flexph.bodies, flexph.meshes, flexph.numerics, flexph.numerics.factors, flexph.systems.
+Imports: flexph.bodies, flexph.linear.eigenmodes, flexph.meshes, flexph.numerics, flexph.numerics.factors,
+flexph.systems.
 """

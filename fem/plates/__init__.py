@@ -1,5 +1,4 @@
 """Reissner-Mindlin plates in space.
 
-Imports: fem.materials, fem.meshes, fem.solids, flexph, flexph.bodies, flexph.meshes, flexph.numerics,
-flexph.numerics.factors.
+Imports: fem.materials, fem.meshes, fem.solids, flexph.bodies, flexph.meshes, flexph.numerics, flexph.numerics.factors.
 """

@@ -158,7 +158,8 @@ def integrate(
     Examples
     --------
     >>> import numpy as np
-    >>> from flexph import PHDAE, Gauss, integrate
+    >>> from flexph import PHDAE, integrate
+    >>> from flexph.methods import Gauss
     >>> oscillator = PHDAE(
     ...     E=np.eye(2), J=np.array([[0.0, 1.0], [-1.0, 0.0]]), z=lambda x: x, H=lambda x: x @ x / 2, sample=np.ones(2)
     ... )

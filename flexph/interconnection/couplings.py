@@ -47,7 +47,8 @@ def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> Li
     Examples
     --------
     >>> import numpy as np
-    >>> from flexph import LinearPHDAE, constrain
+    >>> from flexph import LinearPHDAE
+    >>> from flexph.interconnection import constrain
     >>> masses = LinearPHDAE(E=np.eye(2), J=np.zeros((2, 2)))
     >>> constrain(masses, np.array([[1.0, -1.0]]), ("rod",)).constraints
     ('rod',)
@@ -94,7 +95,8 @@ def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> A
     A mass moves a spring; power goes from one to the other:
 
     >>> import numpy as np
-    >>> from flexph import LinearPHDAE, eigenfrequencies, gyrator
+    >>> from flexph import LinearPHDAE, eigenfrequencies
+    >>> from flexph.interconnection import gyrator
     >>> one, none = np.eye(1), np.zeros((1, 1))
     >>> mass = LinearPHDAE(E=2.0 * one, J=none, B=one, ports={"force": slice(0, 1)})
     >>> spring = LinearPHDAE(E=one / 8.0, J=none, B=one, ports={"rate": slice(0, 1)}, causality={"rate": "velocity"})
@@ -141,7 +143,8 @@ def transformer(first: Any, second: Any, ports: tuple[str, str], coupling: Any) 
     Two masses on a lever of ratio 3:
 
     >>> import numpy as np
-    >>> from flexph import LinearPHDAE, eliminate, transformer
+    >>> from flexph import LinearPHDAE, eliminate
+    >>> from flexph.interconnection import transformer
     >>> one, none = np.eye(1), np.zeros((1, 1))
     >>> left = LinearPHDAE(E=one, J=none, B=one, ports={"left": slice(0, 1)})
     >>> right = LinearPHDAE(E=one, J=none, B=one, ports={"right": slice(0, 1)})

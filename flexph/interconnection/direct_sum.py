@@ -37,7 +37,8 @@ def join(*systems: LinearPHDAE) -> LinearPHDAE:
     Examples
     --------
     >>> import numpy as np
-    >>> from flexph import LinearPHDAE, join
+    >>> from flexph import LinearPHDAE
+    >>> from flexph.interconnection import join
     >>> cart = LinearPHDAE(E=np.eye(1), J=np.zeros((1, 1)), parts={"cart": slice(0, 1)})
     >>> wagon = LinearPHDAE(E=2.0 * np.eye(1), J=np.zeros((1, 1)), parts={"wagon": slice(0, 1)})
     >>> join(cart, wagon).E.diagonal()

@@ -111,7 +111,8 @@ def standard_form(system: LinearPHDAE, *, coordinates: Coordinates = "energy") -
     Examples
     --------
     >>> import numpy as np
-    >>> from flexph import LinearPHDAE, standard_form
+    >>> from flexph import LinearPHDAE
+    >>> from flexph.linear import standard_form
     >>> oscillator = LinearPHDAE(E=np.diag([2.0, 0.125]), J=np.array([[0.0, -1.0], [1.0, 0.0]]))
     >>> standard_form(oscillator).Q.diagonal()  # 1/mass and stiffness
     array([0.5, 8. ])

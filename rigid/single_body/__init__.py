@@ -1,4 +1,4 @@
 """Systems of one body: free or pivoted, with constraints and ports.
 
-Imports: flexph, flexph.numerics, rigid.bodies, rigid.rotations, rigid.system.
+Imports: flexph.numerics, flexph.systems, rigid.bodies, rigid.rotations, rigid.system.
 """

@@ -1,4 +1,4 @@
 """Multibody systems in redundant coordinates ([rigid] sec. 4): members, checks, starts, equations.
 
-Imports: flexph, flexph.numerics, flexph.systems.
+Imports: flexph.numerics, flexph.systems.
 """

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import pytest
 
 from flexph import case as module
-from flexph.case import Case, Check, Option, Parameter, find_cases
+from flexph.case import Case, Check, Option, Parameter, find_cases, written_summaries
 
 
 def ladder(
@@ -186,3 +186,13 @@ def test_two_cases_of_one_name_are_refused(installed):
     installed(GOOD, EntryPoint("good", "json:dumps", module.GROUP))
     with pytest.raises(ValueError, match="two cases are named 'good': json:ladder and json:dumps"):
         find_cases()
+
+
+def test_summaries_are_read_without_an_import(installed):
+    """Of the package's own cases they are those of the cases; of others there may be none."""
+    installed(GOOD, MISSING)
+    assert written_summaries() == {}
+
+
+def test_written_summaries_are_those_of_the_cases():
+    assert written_summaries() == {name: case.summary for name, case in find_cases().items()}

@@ -129,7 +129,8 @@ def step_response(
     A force of 1 N on a mass of 2 kg with a damper of 4 N s/m:
 
     >>> import numpy as np
-    >>> from flexph import LinearPHDAE, step_response
+    >>> from flexph import LinearPHDAE
+    >>> from flexph.linear import step_response
     >>> one = np.eye(1)
     >>> mass = LinearPHDAE(E=2.0 * one, J=0.0 * one, R=4.0 * one, B=one, ports={"force": slice(0, 1)})
     >>> velocity = step_response(mass, [0.0, 0.5, 10.0]).between()

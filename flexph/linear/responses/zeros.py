@@ -58,7 +58,8 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
     The velocity of a mass on a spring, per force on it, is zero at rest:
 
     >>> import numpy as np
-    >>> from flexph import LinearPHDAE, zeros
+    >>> from flexph import LinearPHDAE
+    >>> from flexph.linear import zeros
     >>> J, B = np.array([[0.0, -1.0], [1.0, 0.0]]), np.array([[1.0], [0.0]])
     >>> oscillator = LinearPHDAE(E=np.diag([2.0, 0.125]), J=J, B=B, ports={"force": slice(0, 1)})
     >>> bool(abs(zeros(oscillator)[0]) < 1e-9)
@@ -148,7 +149,8 @@ def damping_ratios(system: LinearPHDAE, count: int | None = None) -> Damping:
     Examples
     --------
     >>> import numpy as np
-    >>> from flexph import LinearPHDAE, damping_ratios
+    >>> from flexph import LinearPHDAE
+    >>> from flexph.linear import damping_ratios
     >>> E, J = np.diag([1.0, 0.04]), np.array([[0.0, -1.0], [1.0, 0.0]])
     >>> damped = LinearPHDAE(E=E, J=J, R=np.diag([6.0, 0.0]))  # s² + 6 s + 25 = 0
     >>> omega, ratio = damping_ratios(damped)

@@ -1,0 +1,17 @@
+"""The public names of :mod:`fem`: each is loaded when it is asked for."""
+
+from .beams.beam import beam as beam
+from .beams.bending import bending as bending
+from .beams.elements import PAIRS as PAIRS
+from .materials.damping import Damping as Damping
+from .materials.elastic import Anisotropic as Anisotropic
+from .materials.elastic import Orthotropic as Orthotropic
+from .materials.materials import Material as Material
+from .materials.materials import Section as Section
+from .meshes.box_mesh import box_mesh as box_mesh
+from .plates.plate import plate as plate
+from .plates.supports import Support as Support
+from .solids.loads import Load as Load
+from .solids.section_surfaces import Cut as Cut
+from .solids.solid import solid as solid
+from .solids.ties import Tie as Tie
