@@ -25,9 +25,10 @@ END_SLOPE: Array = np.array(2.0 * np.polynomial.chebyshev.chebval(-1.0, np.polyn
 WINDOWS = 8
 """Windows in which a derivative by time is looked for, each a quarter of the last."""
 ALMOST_NOTHING = 1e-12
-"""An algebraic state over what balances the other terms of its equations, below which it is their round-off."""
+"""Size of an algebraic state, over the largest of its part, below which it is round-off."""
 OF_BALANCE = 1e-3
-"""Part of the state that would balance its equations, which is moved to see in which equations it stands."""
+"""Least size of an algebraic state, over what would balance the other terms of its equations, and how far it is moved to
+see in which equations it stands."""
 NEARER = 0.1
 """Part of a length by which a state is moved next where the system has no value that far."""
 LOST = 1e3 * np.finfo(float).eps
@@ -169,15 +170,13 @@ def sizes(system: PHDAE, x: Array) -> Array:
 
 
 def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
-    """Sizes of states, those of algebraic states raised that are round-off in the equations in which they stand.
+    """Sizes of states, those of algebraic states raised to a share of what balances the other terms of their equations.
 
-    Such a state says nothing about its own size: it has that of what balances the other terms of its equations, or,
-    where these are round-off too, of the others in its part.
+    A multiplier that is nearly zero says nothing about its own size, whether by round-off or by the error of a rate.
+    Where the other terms are round-off too, it has the size of the others in its part.
     """
-    balance, raised = balances(system, x, size), size.copy()
+    raised = np.maximum(size, OF_BALANCE * balances(system, x, size))
     algebraic = np.flatnonzero(~dense(system.E(x)).any(axis=0))
-    lost = algebraic[np.maximum(np.abs(x), size)[algebraic] <= ALMOST_NOTHING * balance[algebraic]]
-    raised[lost] = OF_BALANCE * balance[lost]
     for part in system.parts.values():
         own = algebraic[np.isin(algebraic, np.arange(x.size)[part])]
         largest = float(raised[own].max(initial=0.0))

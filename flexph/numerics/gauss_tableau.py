@@ -49,8 +49,7 @@ def gauss(stages: int) -> Tableau:
     made symmetric in i and k. It sums up to zero over both where s > 1.
     """
     c, b = gauss_points(stages)
-    powers = np.arange(stages)
-    a = c[:, None] ** (powers + 1) / (powers + 1) @ np.linalg.inv(c[:, None] ** powers)
+    a = c[:, None] * np.einsum("k,ikj->ij", b, _lagrange(c, np.multiply.outer(c, c)))
     e = b[:, None, None] * (a[:, :, None] * (a[None] - a[:, None]) + a[:, None] * a.T[None])
     e = e.transpose(1, 0, 2) / b[:, None, None]
     inner: Array = np.real(Legendre.basis(stages).deriv().roots())
@@ -67,6 +66,14 @@ def gauss(stages: int) -> Tableau:
         ends=b @ inverse,
         curvature=0.5 * (e + e.transpose(0, 2, 1)),
         given=given,
-        value=c[:, None] ** degrees @ coefficients,
+        value=_lagrange(given, c),
         rate=rate,
+    )
+
+
+def _lagrange(nodes: Array, points: Array) -> Array:
+    """Lagrange's polynomials of the nodes (s,) at points (…), as an array (…, s): products, so to round-off."""
+    others = [np.delete(nodes, j) for j in range(nodes.size)]
+    return np.stack(
+        [np.prod((points[..., None] - o) / (x - o), axis=-1) for x, o in zip(nodes, others, strict=True)], -1
     )

@@ -22,7 +22,9 @@ def test_routes_agree(result):
     # digits lost: the highest frequency of the mesh over that of an antiresonance, times its depth
     assert figures["eliminated_error_max_rel"] < 1e-8
     assert figures["reduced_error_max_rel"] < 1e-2
-    assert figures["reduced_error_told"] <= figures["reduced_error_max_rel"]
+    # what is told compares the model with the system that it was reduced from, which is the eliminated one
+    most = figures["reduced_error_max_rel"] + figures["eliminated_error_max_rel"]
+    assert figures["reduced_error_told"] <= most
     assert figures["states"] == {
         "full": 81,
         "eliminated": 73,
