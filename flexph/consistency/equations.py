@@ -27,8 +27,8 @@ WINDOWS = 8
 ALMOST_NOTHING = 1e-12
 """Size of an algebraic state, over the largest of its part, below which it is round-off."""
 OF_BALANCE = 1e-3
-"""Least size of an algebraic state, over what would balance the other terms of its equations, and how far it is moved to
-see in which equations it stands."""
+"""Least size of an algebraic state, over what would balance the other terms of its equations, and how far it is moved
+to see in which equations it stands."""
 NEARER = 0.1
 """Part of a length by which a state is moved next where the system has no value that far."""
 LOST = 1e3 * np.finfo(float).eps

@@ -17,6 +17,7 @@ def result():
     return four_bar_control.run(elements=4, points=120)
 
 
+@pytest.mark.processor
 def test_routes_agree(result):
     figures = four_bar_control.figures(result)
     # digits lost: the highest frequency of the mesh over that of an antiresonance, times its depth

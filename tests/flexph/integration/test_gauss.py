@@ -46,6 +46,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 # --- the tableau ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.processor
 @pytest.mark.parametrize("stages", [1, 2, 3, 4])
 def test_tableau(stages):
     rk = gauss(stages)

@@ -365,6 +365,7 @@ def beyond_reach():
     return mechanism, mechanism.consistent_state(pose)
 
 
+@pytest.mark.processor
 @pytest.mark.parametrize("method", ["exact", *STEPPING, *EXTRAS])
 def test_a_mechanism_without_a_way_on_keeps_what_is_finished(method):
     if method in EXTRAS:

@@ -365,6 +365,7 @@ def pulled():
     return mechanism, mechanism.consistent_state(mechanism.assemble(guess={"crank": 1.0, "rod": -1.0}))
 
 
+@pytest.mark.processor
 @pytest.mark.parametrize("compiled", [None, False])
 def test_no_step_goes_beyond_reach(compiled):
     """Some of these steps end the iteration far away, at energies of 1e90, which were once taken for found."""
