@@ -25,7 +25,7 @@ from flexph.integration.exact.newton import solve_step
 from flexph.kernels.jacobian import factor
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
-from flexph.kernels.values import Means, Point
+from flexph.kernels.values import Means, Point, Step
 from flexph.mechanisms.model.accounts import Accounts
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
@@ -308,14 +308,15 @@ def shares(steps: int = 2500) -> None:
     c = configuration(system, middle.x)
     d, books = derive(a, c), Accounts(system)
     plan = schedule(TimeTable(system, middle.anchors), middle.time, middle.time + h, np.zeros(0))
-    found = solve_step(a, c, d, h, plan, Means(c.v, c.omega, c.du, middle.multipliers))
-    point = Point(c, d, h, plan, found.trial)
-    defect, _ = residual(a, c, d, h, found.means, plan)
+    step = Step(c, d, h, plan)
+    found = solve_step(a, step, Means(c.v, c.omega, c.du, middle.multipliers))
+    point = Point(*step, found.trial)
+    defect, _ = residual(a, step, found.means)
     times = {
-        "residual": (iterations + 1.0) * once(lambda: residual(a, c, d, h, found.means, plan)),
+        "residual": (iterations + 1.0) * once(lambda: residual(a, step, found.means)),
         "Jacobian and factorisation": once(lambda: factor(a, point)),
         "solve": (iterations + 1.0) * once(lambda: found.solve(defect)),
-        "ledger": once(lambda: books.step(c, h, found.means, found.trial, plan)),
+        "ledger": once(lambda: books.step(step, found.means, found.trial)),
     }
     times["the rest"] = whole - sum(times.values())
     print(f"\nNumPy path, {1e6 * whole:.0f} µs per step, {iterations:.1f} iterations with one Jacobian:")

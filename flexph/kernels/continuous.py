@@ -81,7 +81,7 @@ def _structure(a: Arrays, c: Configuration, flexible: Any) -> Any:
     spin -= inertia_products(a, c.du)[1 : 1 + s]
     across = spin_rows(a, spin)
     first = sparse.csr_array((len(a.mass) * a.dim,) * 2)
-    p_r, _ = momenta(a, c.omega, c.u, c.du, inertia_products(a, c.u), inertia_products(a, c.du))
+    p_r, _ = momenta(a, c.omega, c.u, c.du)
     turning = sparse.block_diag([sparse.csr_array((0, 0)), *spin_skew(p_r[a.turning])])
     return _assemble(first, turning, -across, across.T, flexible)
 

@@ -16,11 +16,11 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays
-from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
+from .state import Configuration, momenta, rotational_inertia
 from .values import Decay
 
 if TYPE_CHECKING:
-    from .values import Means, Point
+    from .values import Means, Point, Step
 
 
 def packed(a: Arrays, omega: Array, du: Array) -> Array:
@@ -65,11 +65,13 @@ def mass(a: Arrays, u: Array, Pu: Array) -> Array:
     return _placed(a, rotational_inertia(a, u, Pu), coupling, coupling, a.stack[:n])
 
 
-def end_rates(a: Arrays, known: Derived, w0: Array, x: Means, u1: Array, Pu1: Array, decay: Decay) -> Array:
-    """w₁ of a step with the mean rates ŵ, (w,)."""
-    before = packed(a, known.p_r, known.p_u)
-    rhs = 2.0 * packed(a, x.omega, x.du) - w0 + decay.mobility @ before
-    return _solved(np.eye(w0.size) + decay.mobility @ mass(a, u1, Pu1), rhs)
+def end_rates(a: Arrays, step: Step, x: Means, mass_1: Array) -> Array:
+    """w₁ of a step with the mean rates ŵ and M(u₁), (w,)."""
+    start, known, _, schedule = step
+    assert schedule.decay is not None
+    mobility, w0 = schedule.decay.mobility, packed(a, start.omega, start.du)
+    rhs = 2.0 * packed(a, x.omega, x.du) - w0 + mobility @ packed(a, known.p_r, known.p_u)
+    return _solved(np.eye(w0.size) + mobility @ mass_1, rhs)
 
 
 def _solved(matrix: Array, rhs: Array) -> Array:
@@ -120,12 +122,11 @@ def _rate_slopes(a: Arrays, at: Point) -> Array:
     return _placed(a, turning, across, below, a.stack[:n] + 0.5 * h * turned)
 
 
-def lost(a: Arrays, start: Configuration, end: Configuration, x: Means, decay: Decay) -> float:
+def lost(a: Arrays, step: Step, end: Configuration, x: Means) -> float:
     """(ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ [J]: what the decaying scheme takes away in a step, never negative."""
-    p0, p1 = (
-        packed(a, *momenta(a, c.omega, c.u, c.du, inertia_products(a, c.u), inertia_products(a, c.du)))
-        for c in (start, end)
-    )
+    start, decay = step.start, step.schedule.decay
+    assert decay is not None
+    p0, p1 = (packed(a, *momenta(a, c.omega, c.u, c.du)) for c in (start, end))
     mean = 0.5 * (packed(a, start.omega, start.du) + packed(a, end.omega, end.du))
     jump = end.sigma - start.sigma
     taken = (packed(a, x.omega, x.du) - mean) @ (p1 - p0)

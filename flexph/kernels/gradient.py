@@ -90,28 +90,28 @@ def product_gradient(a: Arrays, vector: Array) -> Any:
     return gradient.reshape(a.first.size, vector.size)
 
 
-def row_weights(a: Arrays, coefficient: Array, rows: int) -> Any:
+def row_weights(a: Arrays, coefficient: Array) -> Any:
     """Constraint rows as combinations of products, (g, p)."""
-    shape = (rows, a.first.size)
+    rows, shape = a.rolling.free.size, (a.rolling.free.size, a.first.size)
     if is_sparse(a):
         return sparse.csr_array((coefficient, (a.term_row, a.term_product)), shape=shape)
     return total(a.term_row * a.first.size + a.term_product, coefficient, rows * a.first.size).reshape(shape)
 
 
 def constraint_matrix(
-    a: Arrays, R: Array, arm: Array, vector: Array, coefficient: Array, rows: int, by: Array | None = None
+    a: Arrays, R: Array, coefficient: Array, *, arm: Array, vector: Array, by: Array | None = None
 ) -> Any:
     """G(q) with d/dt g = G v + ∂g/∂t, (g, n_v); nonholonomic rows are 0 = G v.
 
-    ``by`` are the products (p,) that weigh the terms of :mod:`flexph.kernels.rolling`, those of the vectors if not
-    given.
+    From the rotations, arms of the nodes and vectors at q. ``by`` are the products (p,) that weigh the terms of
+    :mod:`flexph.kernels.rolling`, by default the products of the vectors.
     """
     t, moved = a.rolling, product_matrix(a, R, arm, vector)
-    matrix = row_weights(a, coefficient, rows)
+    matrix = row_weights(a, coefficient)
     if not t.row.size:
         return matrix @ moved
     by = products(a, vector) if by is None else by
-    matrix = (matrix + weights(a, t.weight * by.take(t.by), t.product, rows)) @ moved
+    matrix = (matrix + weights(a, t.weight * by.take(t.by), t.product)) @ moved
     return with_spins(a, matrix, R)
 
 

@@ -186,7 +186,7 @@ def _springs(a: Arrays, at: Point) -> Any:
     """Stiffness on the products, (p, p), of the spring-dampers and of weighed forces; None where there are none."""
     if not (a.springs.stiffness.size or a.rolling.row.size):
         return None
-    made = tangent(a.springs, at.trial.measured, at.h, at.known.product, at.trial.product, at.schedule.stuck)
+    made = tangent(a.springs, at.trial.measured, at.h, (at.known.product, at.trial.product), stuck=at.schedule.stuck)
     if a.rolling.row.size:
         made += 0.5 * stiffness(a, at.trial.lam)
     return sparse.csr_array(made) if is_sparse(a) else made
@@ -203,13 +203,13 @@ def _product_stiffness(a: Arrays, at: Point) -> Any:
 
 def _constraint_weights(a: Arrays, at: Point) -> tuple[Any, Any]:
     """c̄ and c₁/h, (g, p): weights of the forces on products, and of their values at the end."""
-    s, rows, t = at.schedule, at.schedule.offset_1.size, a.rolling
-    mean = row_weights(a, s.coefficient_mean, rows)
-    last = row_weights(a, s.coefficient_1 / at.h, rows)
+    s, t = at.schedule, a.rolling
+    mean = row_weights(a, s.coefficient_mean)
+    last = row_weights(a, s.coefficient_1 / at.h)
     if not t.row.size:
         return mean, last
     gain, change = at.trial.gain, at.trial.product - at.known.product
-    moved, weighed = weights(a, gain, t.product, rows), weights(a, 0.5 * t.weight * change.take(t.product), t.by, rows)
+    moved, weighed = weights(a, gain, t.product), weights(a, 0.5 * t.weight * change.take(t.product), t.by)
     return mean + moved, last + (moved + weighed) / at.h
 
 

@@ -15,6 +15,7 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, turned_spins
 from .arrays import Arrays, Rolling, total
+from .state import Configuration
 
 
 def gains(a: Arrays, before: Array, after: Array) -> Array:
@@ -25,27 +26,27 @@ def gains(a: Arrays, before: Array, after: Array) -> Array:
     return 0.5 * a.rolling.weight * (before.take(by) + after.take(by))
 
 
-def squares(a: Arrays, product: Array, rows: int) -> Array:
+def squares(a: Arrays, product: Array) -> Array:
     """Σ ½ w Π² of the position constraints, (g,)."""
     t = a.rolling
     if not t.square.size:
-        return np.zeros(rows)
-    return total(t.row, 0.5 * t.square * t.weight * product.take(t.product) ** 2, rows)
+        return np.zeros(t.free.size)
+    return total(t.row, 0.5 * t.square * t.weight * product.take(t.product) ** 2, t.free.size)
 
 
-def slip(a: Arrays, gain: Array, change: Array, turned: Array, rows: int) -> Array:
+def slip(a: Arrays, gain: Array, change: Array, turned: Array) -> Array:
     """Σ gain ΔΠ + a·θ of the rows that fix no position, (g,); zero for others. θ (b, s) are world rotations."""
     t = a.rolling
     if not t.row.size:
-        return np.zeros(rows)
-    return np.where(t.free > 0, rates(t, gain, change, turned, rows), 0.0)
+        return np.zeros(t.free.size)
+    return np.where(t.free > 0, rates(t, gain, change, turned), 0.0)
 
 
-def rates(t: Rolling, gain: Array, change: Array, turned: Array, rows: int) -> Array:
+def rates(t: Rolling, gain: Array, change: Array, turned: Array) -> Array:
     """Σ gain ΔΠ + a·θ of all rows, (g,)."""
-    rate = total(t.row, gain * change.take(t.product), rows)
+    rate = total(t.row, gain * change.take(t.product), t.free.size)
     if t.spin_row.size:
-        rate += total(t.spin_row, np.einsum("ms,ms->m", t.spin_axis, turned.take(t.spin_body, axis=0)), rows)
+        rate += total(t.spin_row, np.einsum("ms,ms->m", t.spin_axis, turned.take(t.spin_body, axis=0)), t.free.size)
     return rate
 
 
@@ -62,9 +63,9 @@ def add_torques(a: Arrays, lam: Array, torque: Array) -> None:
         np.add.at(torque, t.spin_body, lam.take(t.spin_row)[:, None] * t.spin_axis)
 
 
-def weights(a: Arrays, values: Array, products: Array, rows: int) -> Any:
+def weights(a: Arrays, values: Array, products: Array) -> Any:
     """Values of terms as combinations of their ``products``, (g, p), dense or sparse as the other kernels."""
-    weight = sparse.csr_array((values, (a.rolling.row, products)), shape=(rows, a.first.size))
+    weight = sparse.csr_array((values, (a.rolling.row, products)), shape=(a.rolling.free.size, a.first.size))
     return weight if sparse.issparse(a.node_shape) else weight.toarray()
 
 
@@ -84,9 +85,9 @@ def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
     return sparse.csr_array((values.ravel(), (at.ravel(), columns.ravel())), shape=(rows, width))
 
 
-def state_rates(a: Arrays, product: Array, rate: Array, R: Array, omega: Array, rows: int) -> Array:
-    """Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,)."""
+def state_rates(a: Arrays, c: Configuration, product: Array, rate: Array) -> Array:
+    """Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,), from the products and their rates."""
     t = a.rolling
     if not t.row.size:
-        return np.zeros(rows)
-    return rates(t, t.weight * product.take(t.by), rate, turned_spins(R, omega), rows)
+        return np.zeros(t.free.size)
+    return rates(t, t.weight * product.take(t.by), rate, turned_spins(c.R, c.omega))

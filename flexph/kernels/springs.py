@@ -35,13 +35,16 @@ class Measured(NamedTuple):
 _NOTHING = Measured(*(np.zeros(0) for _ in Measured._fields))
 
 
-def measure(springs: Springs, e0: Array, h: float, before: Array, after: Array, stuck: Array | None = None) -> Measured:
-    """Extensions over a step from the products before and after, and the mean tensions (torques).
+def measure(
+    springs: Springs, e0: Array, h: float, products: tuple[Array, Array], *, stuck: Array | None = None
+) -> Measured:
+    """Extensions over a step from the products before and after it, and the mean tensions (torques).
 
     ``stuck`` says of each relation whether it is taken by its tangent at rest (see :func:`reversed_rates`).
     """
     if not springs.stiffness.size:
         return _NOTHING
+    before, after = products
     by_length = 1.0 / (np.sqrt(before[springs.length_product]) + np.sqrt(after[springs.length_product]))
     stretch = (after - before)[springs.length_product] * by_length
     s0, s1 = before[springs.sine_product], after[springs.sine_product]
@@ -139,8 +142,11 @@ def split(springs: Springs, values: Array) -> tuple[Array, ...]:
     return values[:first], *np.split(values[first:], [springs.component_product.size])
 
 
-def tangent(springs: Springs, m: Measured, h: float, before: Array, after: Array, stuck: Array | None = None) -> Array:
-    """∂(force on products)/∂(products after the step), dense (p, p); ``stuck`` as in :func:`measure`."""
+def tangent(
+    springs: Springs, m: Measured, h: float, products: tuple[Array, Array], *, stuck: Array | None = None
+) -> Array:
+    """∂(force on products)/∂(products after the step), dense (p, p); arguments as in :func:`measure`."""
+    after = products[1]
     stiffness = np.zeros((after.size, after.size))
     damping = damping_slopes(springs, m.extension / h, stuck)
     on_length, on_component, on_angle = split(springs, 0.5 * springs.stiffness + damping / h)
@@ -149,13 +155,15 @@ def tangent(springs: Springs, m: Measured, h: float, before: Array, after: Array
     slope = (on_length * m.by_length - tension * m.by_length**2) / (2.0 * np.sqrt(after[at]))
     np.add.at(stiffness, (at, at), -slope)
     np.add.at(stiffness, (springs.component_product,) * 2, -on_component)
-    _add_angles(springs, torque, on_angle, before, after, stiffness)
+    _add_angles(springs, (torque, on_angle), products, stiffness)
     return stiffness
 
 
-def _add_angles(springs: Springs, torque: Array, stiff: Array, before: Array, after: Array, made: Array) -> None:
-    """Angles: force −τκc̄ on the sine, τκs̄ on the cosine (in place)."""
-    i, j = springs.sine_product, springs.cosine_product
+def _add_angles(
+    springs: Springs, torsion: tuple[Array, Array], products: tuple[Array, Array], stiffness: Array
+) -> None:
+    """Angles of torques τ and their stiffness: force −τκc̄ on the sine, τκs̄ on the cosine (in place)."""
+    i, j, (torque, stiff), (before, after) = springs.sine_product, springs.cosine_product, torsion, products
     s0, s1, c0, c1 = before[i], after[i], before[j], after[j]
     kappa, by_y, by_x = _kappa(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)
     s_mean, c_mean, size = 0.5 * (s0 + s1), 0.5 * (c0 + c1), s1**2 + c1**2
@@ -164,8 +172,8 @@ def _add_angles(springs: Springs, torque: Array, stiff: Array, before: Array, af
         (j, -s1 / size, -by_y * s0 + by_x * c0, 0.0, 0.5),
     ):
         gain = stiff * turned * kappa + torque * changed
-        np.add.at(made, (i, column), -(gain * c_mean + torque * kappa * dc))
-        np.add.at(made, (j, column), gain * s_mean + torque * kappa * ds)
+        np.add.at(stiffness, (i, column), -(gain * c_mean + torque * kappa * dc))
+        np.add.at(stiffness, (j, column), gain * s_mean + torque * kappa * ds)
 
 
 class StageSprings(NamedTuple):
@@ -179,7 +187,7 @@ class StageSprings(NamedTuple):
 
 
 def stage_springs(
-    springs: Springs, tableau: Tableau, start: tuple[Array, Array, float], product: Array, rate: Array
+    springs: Springs, tableau: Tableau, start: tuple[Array, Array, float], products: tuple[Array, Array]
 ) -> StageSprings | None:
     """Spring-dampers at the nodes from the products there and their rates (stages, p); None where there are none.
 
@@ -189,7 +197,7 @@ def stage_springs(
     """
     if not springs.stiffness.size:
         return None
-    e0, before, h = start
+    (e0, before, h), (product, rate) = start, products
     stages, held = len(rate), springs.state >= 0
     gradient = np.zeros((stages, springs.stiffness.size, product.shape[1]))
     lengths, first = springs.length_product.size, springs.length_product.size + springs.component_product.size

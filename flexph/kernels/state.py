@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -71,8 +71,14 @@ def inertia_products(a: Arrays, u: Array) -> Array:
     return y
 
 
-def momenta(a: Arrays, omega: Array, u: Array, du: Array, Pu: Array, Pdu: Array) -> tuple[Array, Array]:
-    """p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centre of mass."""
+def momenta(
+    a: Arrays, omega: Array, u: Array, du: Array, *, products: tuple[Array, Array] | None = None
+) -> tuple[Array, Array]:
+    """p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centre of mass.
+
+    ``products`` are the inertia products of u and u̇, where they are at hand.
+    """
+    Pu, Pdu = products or (inertia_products(a, u), inertia_products(a, du))
     p_r = turned(a.J, omega)
     if not u.size:
         return p_r, Pdu[0]
@@ -103,11 +109,24 @@ def node_displacement(a: Arrays, u: Array) -> Array:
     return moved
 
 
-def node_velocities(a: Arrays, v: Array, omega: Array, du: Array, frame: Array, lever: Array) -> Array:
+class Velocities(Protocol):
+    """Velocities of all bodies: ṙ (b, d), ω (b, s) and u̇ (n,)."""
+
+    @property
+    def v(self) -> Array: ...  # noqa: D102
+
+    @property
+    def omega(self) -> Array: ...  # noqa: D102
+
+    @property
+    def du(self) -> Array: ...  # noqa: D102
+
+
+def node_velocities(a: Arrays, x: Velocities, frame: Array, lever: Array) -> Array:
     """v + (frame ω) × lever + frame φ u̇ of all nodes in world axes, (k, d), from frames (b, d, d) of the bodies."""
-    world = turned_spins(frame, omega).take(a.node_body, axis=0)
-    moved = sweep(world, lever) + turned(frame.take(a.node_body, axis=0), node_displacement(a, du))
-    return moved + a.node_moves[:, None] * v.take(a.node_body, axis=0)
+    world = turned_spins(frame, x.omega).take(a.node_body, axis=0)
+    moved = sweep(world, lever) + turned(frame.take(a.node_body, axis=0), node_displacement(a, x.du))
+    return moved + a.node_moves[:, None] * x.v.take(a.node_body, axis=0)
 
 
 def vectors(a: Arrays, r: Array, arm: Array) -> Array:
@@ -135,14 +154,14 @@ def derive(a: Arrays, c: Configuration) -> Derived:
     """All that follows from a configuration."""
     arm = node_arms(a, c.R, c.u)
     vector = vectors(a, c.r, arm)
-    return derive_at(a, c, arm, vector, products(a, vector))
+    return derive_at(a, c, (arm, vector, products(a, vector)))
 
 
-def derive_at(a: Arrays, c: Configuration, arm: Array, vector: Array, product: Array) -> Derived:
-    """The same where the node arms, vectors and their products are known."""
+def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -> Derived:
+    """All that follows from a configuration whose node arms, vectors and products of these are known."""
     Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
-    p_r, p_u = momenta(a, c.omega, c.u, c.du, Pu, Pdu)
-    return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, arm, vector, product)
+    p_r, p_u = momenta(a, c.omega, c.u, c.du, products=(Pu, Pdu))
+    return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, *joints)
 
 
 def energies(a: Arrays, c: Configuration, d: Derived) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.rotations import moment, spin_map, spin_product, step_rotation, turned, turned_spins
 from .arrays import Arrays, total
-from .decay import end_rates, packed, unpacked
+from .decay import end_rates, mass, unpacked
 from .rolling import add_forces as add_rolling
 from .rolling import add_torques, gains, slip, squares
 from .springs import Measured, add_forces, measure, spring_forces
@@ -38,17 +38,18 @@ from .state import (
     products,
     vectors,
 )
-from .values import Means, Schedule, Trial
+from .values import Means, Schedule, Step, Trial
 
 
-def residual(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> tuple[Means, Trial]:
+def residual(a: Arrays, step: Step, x: Means) -> tuple[Means, Trial]:
     """Momentum defects [N s, N m s], constraint defects g(q₁, t₁), and the trial end of the step."""
-    trial = attempt(a, start, known, h, x, s)
-    return defects(a, start, known, h, x, trial), trial
+    trial = attempt(a, step, x)
+    return defects(a, step, x, trial), trial
 
 
-def defects(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, t: Trial) -> Means:
-    """What a trial end misses of the balances of momenta, and of the constraints."""
+def defects(a: Arrays, step: Step, x: Means, t: Trial) -> Means:
+    """Defects of the balances of momenta, and of the constraints, at a trial end."""
+    start, known, h, _ = step
     p_r, p_u = end_momenta(a, t)
     r_v = a.mass[:, None] * (t.end.v - start.v) - h * (a.weight + t.force)
     torque = t.torque
@@ -56,18 +57,18 @@ def defects(a: Arrays, start: Configuration, known: Derived, h: float, x: Means,
         torque = torque + spin_product(0.5 * (known.p_r + p_r), x.omega)
     r_u = p_u - known.p_u
     if r_u.size:
-        r_u = r_u - h * _generalised_force(a, start, known, x, t)
+        r_u = r_u - h * _generalised_force(a, step, x, t)
     return Means(r_v, p_r - known.p_r - h * torque, r_u, t.gap)
 
 
 def end_momenta(a: Arrays, t: Trial) -> tuple[Array, Array]:
     """p_r and p_u at a trial end."""
-    return momenta(a, t.end.omega, t.end.u, t.end.du, t.Pu, t.Pdu)
+    return momenta(a, t.end.omega, t.end.u, t.end.du, products=(t.Pu, t.Pdu))
 
 
-def _generalised_force(a: Arrays, start: Configuration, known: Derived, x: Means, t: Trial) -> Array:
+def _generalised_force(a: Arrays, step: Step, x: Means, t: Trial) -> Array:
     """All forces on the flexible coordinates, (n,)."""
-    force = _inertia_force(a, start, known, t) + _virtual_work(a, t) - a.strain.T @ t.stress
+    force = _inertia_force(a, step, t) + _virtual_work(a, t) - a.strain.T @ t.stress
     if t.slope.size:
         force -= a.slopes.T @ (t.slope * (a.weights.T @ t.stress))
     if a.is_viscous:
@@ -77,8 +78,9 @@ def _generalised_force(a: Arrays, start: Configuration, known: Derived, x: Means
     return force
 
 
-def attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means, s: Schedule) -> Trial:
+def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     """The trial end of the step, and the forces that act on the way there."""
+    start, known, h, s = step
     R1, inverse = step_rotation(start.R, 0.5 * h * x.omega)
     r1, u1 = start.r + h * x.v, start.u + h * x.du
     rate = inertia_products(a, x.du)
@@ -86,7 +88,7 @@ def attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means,
     arm = node_arms(a, R1, u1)
     vector = vectors(a, r1, arm)
     vector_mean, product, lever = 0.5 * (known.vector + vector), products(a, vector), 0.5 * (known.arm + arm)
-    measured = measure(a.springs, start.spring, h, known.product, product, s.stuck)
+    measured = measure(a.springs, start.spring, h, (known.product, product), stuck=s.stuck)
     lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)
@@ -96,9 +98,9 @@ def attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means,
     if a.torque_body.size:
         np.add.at(torque, a.torque_body, section_torques(a, loads))
     add_torques(a, lam, torque)
-    rolled = _rolled(a, start, h, x, (inverse, lever, vector_mean, product, gain), s.offset_1.size)
+    rolled = _rolled(a, step, x, (inverse, lever, vector_mean, product, gain))
     Pu1 = known.Pu + h * rate
-    omega1, du1, Pdu1 = _end_rates(a, start, known, x, u1, Pu1, rate, s)
+    omega1, du1, Pdu1 = _end_rates(a, step, x, (u1, Pu1, rate))
     stress = start.sigma + (0.5 + a.stress_damping / h) * jump
     if s.decay is not None:
         stress = stress + s.decay.softening @ jump
@@ -131,7 +133,7 @@ def attempt(a: Arrays, start: Configuration, known: Derived, h: float, x: Means,
     )
 
 
-def _rolled(a: Arrays, start: Configuration, h: float, x: Means, at: tuple[Array, ...], rows: int) -> Array:
+def _rolled(a: Arrays, step: Step, x: Means, at: tuple[Array, ...]) -> Array:
     """Squares of position constraints at the end, and what the step misses of nonholonomic rows, (g,).
 
     ``at`` are R̄⁻¹, the levers, the mean vectors, the products at the end and the gains of the terms. Increments of
@@ -139,10 +141,10 @@ def _rolled(a: Arrays, start: Configuration, h: float, x: Means, at: tuple[Array
     """
     inverse, lever, vector, product, gain = at
     if not gain.size:
-        return np.zeros(rows)
-    speed = node_velocities(a, x.v, x.omega, x.du, inverse.transpose(0, 2, 1), lever)
+        return np.zeros(a.rolling.free.size)
+    speed = node_velocities(a, x, inverse.transpose(0, 2, 1), lever)
     change = product_changes(a, a.incidence @ speed, vector)
-    return squares(a, product, rows) + h * slip(a, gain, change, turned_spins(start.R, x.omega), rows)
+    return squares(a, product) + step.h * slip(a, gain, change, turned_spins(step.start.R, x.omega))
 
 
 def _strained(a: Arrays, known: Derived, h: float, x: Means) -> tuple[Array, Array]:
@@ -155,14 +157,12 @@ def _strained(a: Arrays, known: Derived, h: float, x: Means) -> tuple[Array, Arr
     return slope, jump + a.bend @ (slope * step)
 
 
-def _end_rates(
-    a: Arrays, start: Configuration, known: Derived, x: Means, u1: Array, Pu1: Array, rate: Array, s: Schedule
-) -> tuple[Array, Array, Array]:
-    """ω₁, u̇₁ and the inertia products of u̇₁."""
+def _end_rates(a: Arrays, step: Step, x: Means, at: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    """ω₁, u̇₁ and the inertia products of u̇₁, from u₁ and the inertia products of u₁ and of u̇̄."""
+    (start, known, _, s), (u1, Pu1, rate) = step, at
     if s.decay is None:
         return x.omega + x.omega - start.omega, x.du + x.du - start.du, rate + rate - known.Pdu
-    w0 = packed(a, start.omega, start.du)
-    omega1, du1 = unpacked(a, end_rates(a, known, w0, x, u1, Pu1, s.decay))
+    omega1, du1 = unpacked(a, end_rates(a, step, x, mass(a, u1, Pu1)))
     return omega1, du1, inertia_products(a, du1)
 
 
@@ -207,10 +207,10 @@ def _virtual_work(a: Arrays, t: Trial) -> Array:
     return work if a.mean is None else work - a.mean.T @ (a.sum_points @ local).ravel()
 
 
-def _inertia_force(a: Arrays, start: Configuration, known: Derived, t: Trial) -> Array:
+def _inertia_force(a: Arrays, step: Step, t: Trial) -> Array:
     """f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁: centrifugal and Coriolis forces, (n,)."""
     s = a.n.shape[0]
-    w0, w1 = body_spins(a, start.omega), body_spins(a, t.end.omega)
+    w0, w1 = body_spins(a, step.start.omega), body_spins(a, t.end.omega)
     square = a.s + t.Pmean[1 + s :].reshape(s, s, -1)
-    force = w0 * (contracted(square, w1) - 0.5 * t.Pdu[1 : 1 + s]) - 0.5 * w1 * known.Pdu[1 : 1 + s]
+    force = w0 * (contracted(square, w1) - 0.5 * t.Pdu[1 : 1 + s]) - 0.5 * w1 * step.known.Pdu[1 : 1 + s]
     return over_spins(force)

@@ -8,80 +8,84 @@ ends where the next correction is expected to be round-off (``settles``), or whe
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-APART = 0.2
-"""Distance of two middles, over the step to come, from which on a line through their velocities says where it leads."""
+LEAST_SPACING = 0.2
+"""Distance of the middles of two steps, over the step to come, from which on a line through their velocities says where
+it leads."""
 
-WOVEN = 5
-"""Rows of memory from which steps that go to and fro are foreseen,"""
+HISTORY = 5
+"""Rows of history from which steps that go to and fro are foreseen."""
 
-WILD = 1e3
-"""and their largest weight: above, two of them are too alike."""
-
-
-SETTLED = 3e-15
-"""Expected next correction, in the energy norm and relative to the motion, at which the iterate is exact to round-off:
-the last one times its reduction. The balance of a step feels a correction linearly, not by its square."""
-
-SETTLED_ELASTIC = 2e-15
-"""The same, times the root of the number of flexible coordinates, where the reduction was seen to be linear: elastic
-forces are large and balance each other, and so many of them leave a round-off in the sum of their works."""
-
-STAGNATED = 1e-7
-"""Correction below which an iteration that no longer improves has reached the round-off of the problem."""
-
-BALANCED = 1e-12
-"""Defect of momenta and constraints, over the terms they are sums of, at which an iteration that no longer improves has
-solved the step, however large the correction: near a singular pose round-off of positions leaves the velocities along
-other branches of the motion undetermined. Their energy is balanced all the same."""
-
-BETTER = 0.1
-"""Correction of an earlier iterate, over the last one's, at which that is taken where the iteration stagnates: near a
-singular pose round-off can throw it back."""
-
-COARSE = 1e-12
-"""Correction above which an iteration that no longer improves takes the constraints by their increments."""
-
-FORGOTTEN = 0.01
-"""What is made up for of a gap at the start of such a step: gaps stay at round-off, velocities see little of them."""
-
-LEAST = 1e-3
-"""Reduction by one iteration that is not trusted further where it is the first of a Jacobian: that is quadratic in what
-was corrected before, the next ones are linear."""
-
-SLOW = 0.05
-"""Reduction by one iteration above which the Jacobian is made anew,"""
-
-MANY = 3.0
-"""iterations to come, at the rate of the last one, above which it is,"""
-
-NOISE = 1e-13
-"""and correction below which it is not: there corrections are round-off."""
-
-CLOSED = 1e-9
-"""Gap over what the constraints measure up to which they hold: far above round-off."""
-
-MAX_ITERATIONS = 40
-
-SEARCHES = 60
-"""Iterations with a search along the corrections, where those without it did not settle."""
+WEIGHT_LIMIT = 1e3
+"""Largest weight of such a row: above it, two rows are too alike."""
 
 TINY = float(np.finfo(float).tiny)
 
 
+class Tolerances(NamedTuple):
+    """When an iteration ends and its Jacobian is renewed; corrections in the energy norm, relative to the motion.
+
+    settled
+        Expected next correction at which the iterate is exact to round-off: the last one times its reduction. The
+        balance of a step feels a correction linearly, not by its square.
+    settled_elastic
+        Expected next correction, over the root of the number of flexible coordinates, where the reduction was seen to
+        be linear: elastic forces are large and balance each other, and so many of them leave a round-off in the sum of
+        their works.
+    stagnated
+        Correction below which an iteration that no longer improves has reached the round-off of the problem.
+    balanced
+        Defect of momenta and constraints, over the terms they are sums of, at which an iteration that no longer
+        improves has solved the step, however large the correction: near a singular pose round-off of positions leaves
+        the velocities along other branches of the motion undetermined. Their energy is balanced all the same.
+    better
+        Correction of an earlier iterate, over the last one's, at which that is taken where the iteration stagnates:
+        near a singular pose round-off can throw it back.
+    coarse
+        Correction above which an iteration that no longer improves takes the constraints by their increments.
+    forgotten
+        Share of the gap at the start of such a step that it makes up for: gaps stay at round-off, velocities see
+        little of them.
+    closed
+        Gap over what the constraints measure up to which they hold: far above round-off.
+    first_reduction
+        Reduction by one iteration that is not trusted further where it is the first of a Jacobian: that is quadratic in
+        what was corrected before, the next ones are linear.
+    slow, many
+        Reduction by one iteration above which the Jacobian is renewed, and number of iterations to come, at the rate of
+        the last one, above which it is.
+    noise
+        Correction below which the Jacobian is kept: there corrections are round-off.
+    iterations, searches
+        Most iterations, and most of those with a search along the corrections, where those without it did not settle.
+    """
+
+    settled: float = 3e-15
+    settled_elastic: float = 2e-15
+    stagnated: float = 1e-7
+    balanced: float = 1e-12
+    better: float = 0.1
+    coarse: float = 1e-12
+    forgotten: float = 0.01
+    closed: float = 1e-9
+    first_reduction: float = 1e-3
+    slow: float = 0.05
+    many: float = 3.0
+    noise: float = 1e-13
+    iterations: int = 40
+    searches: int = 60
+
+
+NEWTON = Tolerances()
+"""Tolerances of the exact scheme and of Gauss collocation."""
+
+
 def settled_at(flexible: int) -> float:
     """Expected next correction at which an iteration that was seen to converge linearly ends."""
-    return max(SETTLED, SETTLED_ELASTIC * math.sqrt(flexible))
-
-
-def is_slow(size: float, previous: float, used: int) -> bool:
-    """Whether a new Jacobian pays after a correction, the ``used``-th of the present one."""
-    if size <= NOISE or math.isinf(previous):
-        return False
-    rate = size / previous
-    return rate > SLOW or (used > 1 and math.log(SETTLED / size) < MANY * math.log(rate))
+    return max(NEWTON.settled, NEWTON.settled_elastic * math.sqrt(flexible))
 
 
 def stagnates(size: float, previous: float) -> bool:
@@ -93,5 +97,38 @@ def settles(size: float, previous: float, used: int, settled: float) -> bool:
     """Whether the correction after one of this size, the ``used``-th of a Jacobian, is expected to be round-off."""
     rate = 1.0 if used == 1 else size / previous
     if used == 2:
-        rate = max(LEAST, rate)
-    return size * min(1.0, rate) <= (settled if used > 2 else SETTLED)
+        rate = max(NEWTON.first_reduction, rate)
+    return size * min(1.0, rate) <= (settled if used > 2 else NEWTON.settled)
+
+
+def is_slow(size: float, previous: float, used: int, limits: Tolerances) -> bool:
+    """Whether a new Jacobian pays after a correction, the ``used``-th of the present one."""
+    if size <= limits.noise or math.isinf(previous):
+        return False
+    rate = size / previous
+    return rate > limits.slow or (used > 1 and math.log(limits.settled / size) < limits.many * math.log(rate))
+
+
+class Progress(NamedTuple):
+    """Sizes of the last two corrections of an iteration, and how many the present Jacobian has made."""
+
+    size: float = math.inf
+    previous: float = math.inf
+    used: int = 0
+
+    def corrected(self, size: float) -> Progress:
+        """After a correction of this size."""
+        return Progress(size, self.size, self.used + 1)
+
+    @property
+    def stagnates(self) -> bool:
+        """Whether the iteration no longer improves."""
+        return stagnates(self.size, self.previous)
+
+    def settles(self, settled: float) -> bool:
+        """Whether the next correction is expected to be round-off."""
+        return settles(self.size, self.previous, self.used, settled)
+
+    def is_slow(self, limits: Tolerances = NEWTON) -> bool:
+        """Whether a new Jacobian pays."""
+        return is_slow(self.size, self.previous, self.used, limits)

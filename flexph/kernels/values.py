@@ -7,10 +7,7 @@ from typing import Any, NamedTuple
 
 from ..numerics.arrays import Array
 from .springs import Measured
-from .state import (
-    Configuration,
-    Derived,
-)
+from .state import Configuration, Derived
 
 
 class Independent(NamedTuple):
@@ -58,7 +55,7 @@ class Means(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Everything computed on the way to a residual, for the Jacobian and for the books."""
+    """Everything computed on the way to a residual, for the Jacobian and for the ledger."""
 
     end: Configuration
     inverse: Array  # R̄⁻¹ (b, d, d)
@@ -94,6 +91,15 @@ class Decay(NamedTuple):
 
 
 Solve = Callable[[Means], Means]
+
+
+class Step(NamedTuple):
+    """A step to be solved: where it starts, what follows from that, its length [s], and what holds over it."""
+
+    start: Configuration
+    known: Derived
+    h: float
+    schedule: Schedule
 
 
 class SingularStep(ArithmeticError):

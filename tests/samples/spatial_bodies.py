@@ -191,7 +191,7 @@ def matrix_and_gap(mechanism, x, anchors, time=0.0):
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     d = derive(a, c)
     coefficient, offset = TimeTable(mechanism, anchors).at(time)
-    G = constraint_matrix(a, c.R, d.arm, d.vector, coefficient, offset.size)
+    G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
     G = G.toarray() if sparse.issparse(G) else G
     return G, constraint_sums(a, d.product, coefficient, offset)
 

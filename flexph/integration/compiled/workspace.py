@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...kernels.tolerances import WOVEN
+from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
 from .build import constants
 from .loops.band import stored
@@ -57,9 +57,9 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
     trial = Trial(*given)
     width = b * (d + s) + n + 2 * rows + 1
     carried = Carried(
-        *(z((WOVEN, width)), z((WOVEN, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
+        *(z((HISTORY, width)), z((HISTORY, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
         *(z(energies), z(flows), z(flows), z(rows), z(rows), z(7)),
-        *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((WOVEN, WOVEN + 1))),
+        *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
     )
     return Workspace(motion(), motion(), unknowns(), unknowns(), unknowns(), trial, _system(k), carried)
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...kernels.arrays import Arrays
 from ...kernels.rolling import state_rates
 from ...kernels.state import Configuration, Derived, constraint_sums, derive_at, node_velocities, product_changes
-from ...kernels.values import Means, Schedule, Solve
+from ...kernels.values import Means, Solve, Step
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import flat
 from ...numerics.arrays import Array
@@ -46,35 +46,37 @@ class SolvedStep(NamedTuple):
     solve: Solve
 
 
-def solve_and_account(
-    accounts: Accounts, start: EvaluatedState, h: float, prescribed: Schedule, rates: Rates, guess: Means
-) -> SolvedStep:
-    """Solve the step of h (of either sign) from ``start`` and book it; raises StepFailed."""
-    a = accounts.arrays
-    solution = solve_step(a, start.c, start.d, h, prescribed, guess)
+def solve_and_account(accounts: Accounts, start: EvaluatedState, step: Step, ahead: tuple[Rates, Means]) -> SolvedStep:
+    """Solve the step (of either sign) from ``start`` and book it; raises StepFailed.
+
+    ``ahead`` are the rates of what time prescribes at its end, and the guess of the means.
+    """
+    a, prescribed, (rates, guess) = accounts.arrays, step.schedule, ahead
+    solution = solve_step(a, step, guess)
     means = solution.means._replace(lam=prescribed.multipliers(solution.means.lam))
     c, trial = solution.trial.end, solution.trial
     # to the bits of a run continued from x: momenta and inertia products of the trial depend on the start of the step
-    d = derive_at(a, c, trial.arm, trial.vector, trial.product)
-    defect = velocity_defect(a, c, d, prescribed.coefficient_1, rates)
+    d = derive_at(a, c, (trial.arm, trial.vector, trial.product))
+    defect = velocity_defect(a, (c, d), prescribed.coefficient_1, rates)
     return SolvedStep(
         means=means,
         end=EvaluatedState(flat(accounts.mechanism, c), c, d, defect),
         energy=accounts.energies(c, d),
-        flows=accounts.step(start.c, h, means, trial, prescribed),
+        flows=accounts.step(step, means, trial),
         gap=constraint_sums(a, d.product, prescribed.coefficient_1, prescribed.offset_1) + trial.rolled,
-        alternating=_alternating(solution, h, defect - start.defect, prescribed),
+        alternating=_alternating(solution, step, defect - start.defect),
         iterations=solution.iterations,
         solve=solution.solve,
     )
 
 
-def velocity_defect(a: Arrays, c: Configuration, d: Derived, coefficient: Array, rates: Rates) -> Array:
+def velocity_defect(a: Arrays, at: tuple[Configuration, Derived], coefficient: Array, rates: Rates) -> Array:
     """G v − ∂g/∂t at a state, with the rates of what time prescribes."""
-    speed = a.incidence @ node_velocities(a, c.v, c.omega, c.du, c.R, d.arm)
+    c, d = at
+    speed = a.incidence @ node_velocities(a, c, c.R, d.arm)
     rate = product_changes(a, speed, d.vector)
     defect = constraint_sums(a, rate, coefficient, prescribed_rate(a, d, rates))
-    return defect + state_rates(a, d.product, rate, c.R, c.omega, defect.size)
+    return defect + state_rates(a, c, d.product, rate)
 
 
 def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:
@@ -83,7 +85,7 @@ def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:
     return -constraint_sums(a, d.product, by_coefficient, by_offset)
 
 
-def _alternating(solution: Converged, h: float, jump: Array, prescribed: Schedule) -> Array:
+def _alternating(solution: Converged, step: Step, jump: Array) -> Array:
     """What the change of the velocity defect over the step adds to the multipliers: S⁻¹(e₁ − e₀)/h, S = G M⁻¹Gᵀ.
 
     The factored Jacobian of the step gives it as the answer to a gap of ½h(e₁ − e₀).
@@ -91,5 +93,5 @@ def _alternating(solution: Converged, h: float, jump: Array, prescribed: Schedul
     if not jump.size:
         return jump
     v, omega, du = (np.zeros(part.shape) for part in solution.means[:3])
-    nothing = Means(v, omega, du, prescribed.combined(0.5 * h * jump))
-    return prescribed.multipliers(solution.solve(nothing).lam)
+    nothing = Means(v, omega, du, step.schedule.combined(0.5 * step.h * jump))
+    return step.schedule.multipliers(solution.solve(nothing).lam)

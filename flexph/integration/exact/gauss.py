@@ -15,7 +15,7 @@ from ...kernels.gauss.collocation import Collocation
 from ...kernels.gauss.stages import Given, Rates, Stages, onset
 from ...kernels.gradient import is_sparse
 from ...kernels.state import derive
-from ...kernels.tolerances import CLOSED, FORGOTTEN
+from ...kernels.tolerances import NEWTON
 from ...mechanisms.model.constraints import gap_of
 from ...mechanisms.model.network import DENSE_LIMIT
 from ...mechanisms.model.state import State, flat
@@ -50,19 +50,19 @@ class GaussStepper:
         a, h, rk = self.arrays, time - start.time, self.collocation.tableau
         given, (coefficient, offset) = self._given(start.time, h), self.table.at(time)
         c, d = start.state.c, start.state.d
-        at = onset(a, c, d, h, FORGOTTEN * gap_of(a, d.product, *self.table.at(start.time)))
+        at = onset(a, (c, d), h, NEWTON.forgotten * gap_of(a, d.product, *self.table.at(start.time)))
         try:
             solution = solve(Problem(self.collocation, at, given), self._guess(start, h))
             t, end = solution.stages, solution.stages.end
             d1 = derive(a, end)
             gap, lam = gap_of(a, d1.product, coefficient, offset), t.x.lam
             check_contacts(self.inner.mechanism, d1.product, solution.iterations)
-            if not np.all(np.abs(gap) <= CLOSED * constraint_sizes(a, d1.vector)):
+            if not np.all(np.abs(gap) <= NEWTON.closed * constraint_sizes(a, d1.vector)):
                 raise StepFailed("the iteration ended away from the constraints", solution.iterations, 0.0)
         except StepFailed as error:
             error.span = (start.time, time)
             raise
-        defect = velocity_defect(a, end, d1, coefficient, self.table.rates(time, h))
+        defect = velocity_defect(a, (end, d1), coefficient, self.table.rates(time, h))
         energy, flows = self.accounts.energies(end, d1), self._flows(h, t, given)
         residual = abs(self.accounts.balance(start.energy, energy, flows))
         state = EvaluatedState(flat(self.inner.mechanism, end), end, d1, defect)

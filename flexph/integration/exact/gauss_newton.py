@@ -12,24 +12,12 @@ from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gauss.collocation import Collocation
 from ...kernels.gauss.stage_jacobian import stage_jacobian
 from ...kernels.gauss.stages import Given, Onset, Stages
-from ...kernels.tolerances import (
-    BALANCED,
-    BETTER,
-    MAX_ITERATIONS,
-    NOISE,
-    SETTLED,
-    STAGNATED,
-    TINY,
-    settled_at,
-    settles,
-    stagnates,
-)
+from ...kernels.tolerances import NEWTON, TINY, Progress, settled_at
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 
-SLOW, MANY = 0.2, 5.0
-"""Reduction by one iteration above which a Jacobian is made anew, and iterations to come above which it is: it costs as
-much as two or three of them."""
+LIMITS = NEWTON._replace(slow=0.2, many=5.0)
+"""The tolerances of a step of the exact scheme, with a Jacobian that costs as much as two or three iterations."""
 
 
 class Problem(NamedTuple):
@@ -85,12 +73,12 @@ def _iterate(step: Problem, y: Array, tried: list[_Tried], *, keeps: bool) -> So
     k, at, given = step
     defect, t = k.residual(at, y, given)
     lu: tuple[Array, Array] | None = None
-    size = previous = np.inf
-    largest, used, scale, settled = 0.0, 0, TINY, settled_at(y[:, : at.c.du.size].size)
-    for iteration in range(1, MAX_ITERATIONS + 1):
+    progress, largest, scale, settled = Progress(), 0.0, TINY, settled_at(y[:, : at.c.du.size].size)
+    for iteration in range(1, LIMITS.iterations + 1):
         tried.append(_Tried(t, defect))
         if lu is None:
-            lu, used = _factor(stage_jacobian(k, at, t, given), iteration, size), 0
+            jacobian, progress = stage_jacobian(k, at, t, given), progress._replace(used=0)
+            lu = _factor(jacobian, iteration, progress.size)
         correction = lapack.dgetrs(*lu, defect.ravel(), trans=1)[0].reshape(y.shape)
         work = float(np.vdot(np.abs(correction), np.abs(defect)))
         largest = max(largest, work)
@@ -99,20 +87,18 @@ def _iterate(step: Problem, y: Array, tried: list[_Tried], *, keeps: bool) -> So
         size = math.sqrt(work / max(largest, scale)) if math.isfinite(work) else math.nan
         if not math.isfinite(size):
             raise StepFailed("the iteration diverged", iteration, size)
-        y = y - correction
+        progress, y = progress.corrected(size), y - correction
         t = k.stages(at, k.unpack(y, at.h), given)
-        used += 1
-        if settles(size, previous, used, settled):
+        if progress.settles(settled):
             return Solution(t, iteration)
         defect = k.defects(at, t, given)
-        if stagnates(size, previous):
+        if progress.stagnates:
             stages = _balanced(step, [*tried, _Tried(t, defect)], size)
             if stages is not None:
                 return Solution(stages, iteration)
-        if not keeps or _is_slow(size, previous, used):
+        if not keeps or progress.is_slow(LIMITS):
             lu = None
-        previous = size
-    raise StepFailed("the iteration did not settle", MAX_ITERATIONS, size)
+    raise StepFailed("the iteration did not settle", LIMITS.iterations, progress.size)
 
 
 def _balanced(step: Problem, tried: list[_Tried], size: float = np.inf) -> Stages | None:
@@ -123,9 +109,9 @@ def _balanced(step: Problem, tried: list[_Tried], size: float = np.inf) -> Stage
     """
     imbalances = np.nan_to_num([_imbalance(step, *one) for one in tried], nan=np.inf)
     best = int(np.argmin(imbalances))
-    if imbalances[best] > BALANCED and not (size <= STAGNATED and best < len(tried) - 1):
+    if imbalances[best] > LIMITS.balanced and not (size <= LIMITS.stagnated and best < len(tried) - 1):
         return None
-    return tried[best if imbalances[best] < BETTER * imbalances[-1] else -1].stages
+    return tried[best if imbalances[best] < LIMITS.better * imbalances[-1] else -1].stages
 
 
 def _imbalance(step: Problem, t: Stages, defect: Array) -> float:
@@ -138,14 +124,6 @@ def _imbalance(step: Problem, t: Stages, defect: Array) -> float:
     )
     opened = float(np.max(h**2 * np.abs(rows.lam) / constraint_sizes(a, step.at.d.vector), initial=0.0))
     return float(np.max([np.abs(r).max(initial=0.0) / max(x.max(initial=0.0), TINY) for r, x in parts], initial=opened))
-
-
-def _is_slow(size: float, previous: float, used: int) -> bool:
-    """Whether a new Jacobian pays after a correction, the ``used``-th of the present one."""
-    if size <= NOISE or math.isinf(previous):
-        return False
-    rate = size / previous
-    return rate > SLOW or (used > 1 and math.log(SETTLED / size) < MANY * math.log(rate))
 
 
 def _factor(jacobian: Array, iteration: int, size: float) -> tuple[Array, Array]:

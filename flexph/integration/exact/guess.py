@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from ...kernels.tolerances import APART, WILD, WOVEN
+from ...kernels.tolerances import HISTORY, LEAST_SPACING, WEIGHT_LIMIT
 from ...numerics.arrays import Array
 
 
@@ -22,13 +22,13 @@ def foreseen(means: Array, lengths: Array, h: float) -> Array:
     near, *others = sorted(range(len(away)), key=lambda k: (abs(away[k]), -k))
     first: Array = means[-1 - near]
     for k in others:
-        if abs(away[k] - away[near]) >= APART * abs(h):
+        if abs(away[k] - away[near]) >= LEAST_SPACING * abs(h):
             return first + (first - means[-1 - k]) * (away[near] / (away[k] - away[near]))
     return first
 
 
 def foreseen_to_and_fro(means: Array, lengths: Array, h: float) -> Array:
-    """Mean velocities of a step of h from those, (WOVEN, n), of the last ones, of any lengths and signs hₖ.
+    """Mean velocities of a step of h from those, (HISTORY, n), of the last ones, of any lengths and signs hₖ.
 
     They are a parabola in time and, of vibrations that no step resolves, (−1)ᵏ/hₖ times a line in Σ 1/hₖ: such a
     coordinate q changes its sign with each step, up to a turn of 4/(ω hₖ), and its mean velocity is −2q/hₖ.
@@ -36,11 +36,11 @@ def foreseen_to_and_fro(means: Array, lengths: Array, h: float) -> Array:
     ends, turns = np.cumsum(lengths[::-1]), np.cumsum(h / lengths[::-1])
     away = -(ends - 0.5 * lengths[::-1] + 0.5 * h) / h  # middles of the steps from that of the one to come
     turned = -(turns - 0.5 * h / lengths[::-1] + 0.5)
-    sign = h / lengths[::-1] * (-1.0) ** np.arange(1, WOVEN + 1)
-    basis = np.array([np.ones(WOVEN), away, away * away, sign, sign * turned])
+    sign = h / lengths[::-1] * (-1.0) ** np.arange(1, HISTORY + 1)
+    basis = np.array([np.ones(HISTORY), away, away * away, sign, sign * turned])
     with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError):
         weights: Array = np.linalg.solve(basis, [1.0, 0.0, 0.0, 1.0, 0.0])
-        if np.abs(weights).max() <= WILD:
+        if np.abs(weights).max() <= WEIGHT_LIMIT:
             velocities: Array = weights @ means[::-1]
             return velocities
     return foreseen(means, lengths, h)

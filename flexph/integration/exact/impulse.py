@@ -44,7 +44,7 @@ class Answer(NamedTuple):
 def answer(accounts: Accounts, step: StepResult, prescribed: Schedule, defects: Array) -> Answer:
     """Impulses that would take velocity defects away at the end of a step; raises StepFailed."""
     a, (_, c, d, _) = accounts.arrays, step.end.state
-    G = constraint_matrix(a, c.R, d.arm, d.vector, prescribed.coefficient_1, len(defects))
+    G = constraint_matrix(a, c.R, prescribed.coefficient_1, arm=d.arm, vector=d.vector)
     G = sparse.csr_array(prescribed.combined(G))
     try:
         y = _solved(a, c.u, G, prescribed.combined(defects))
@@ -101,7 +101,7 @@ def struck(
     d = derive(a, c)
     lost = share * (1.0 - 0.5 * share) * float(defect @ mu)
     work = accounts.impulse(-share * mu * prescribed_rate(a, d, solved.rates), lost)
-    defect = velocity_defect(a, c, d, prescribed.coefficient_1, solved.rates)
+    defect = velocity_defect(a, (c, d), prescribed.coefficient_1, solved.rates)
     return _booked(accounts, step, EvaluatedState(x, c, d, defect), work, -share * mu)
 
 

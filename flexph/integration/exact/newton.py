@@ -13,26 +13,10 @@ from ...kernels.jacobian import factor, flatten
 from ...kernels.resolution import RESOLUTION, coordinate_size, unresolved_energy
 from ...kernels.rolling import rates, squares
 from ...kernels.springs import reversed_rates
-from ...kernels.state import Configuration, Derived, constraint_sums, node_velocities, product_changes
+from ...kernels.state import constraint_sums, node_velocities, product_changes
 from ...kernels.step import end_momenta, residual
-from ...kernels.tolerances import (
-    BALANCED,
-    BETTER,
-    CLOSED,
-    COARSE,
-    FORGOTTEN,
-    MAX_ITERATIONS,
-    NOISE,
-    SEARCHES,
-    SETTLED,
-    STAGNATED,
-    TINY,
-    is_slow,
-    settled_at,
-    settles,
-    stagnates,
-)
-from ...kernels.values import Means, Point, Schedule, SingularStep, Solve, Trial
+from ...kernels.tolerances import NEWTON, TINY, Progress, settled_at
+from ...kernels.values import Means, Point, SingularStep, Solve, Step, Trial
 from ...numerics.arrays import Array
 from ...numerics.rotations import turned_spins
 from ...numerics.step_failed import StepFailed
@@ -50,9 +34,7 @@ class Converged(NamedTuple):
     solve: Solve  # the last Jacobian, factored
 
 
-def solve_step(
-    a: Arrays, start: Configuration, known: Derived, h: float, schedule: Schedule, guess: Means
-) -> Converged:
+def solve_step(a: Arrays, step: Step, guess: Means) -> Converged:
     """Solve the step by Newton's method with a Jacobian that is kept while it converges fast.
 
     Corrections δ are measured by √(|δ|·|r|), which has the square root of an energy as unit and does not see velocities
@@ -62,159 +44,234 @@ def solve_step(
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging iteration says so itself
         try:
-            return _iterate(a, start, known, h, schedule, guess)
+            return _iterate(a, step, guess)
         except StepFailed:
             if not a.springs.relations:
                 raise
-        return _search(a, start, known, h, schedule, guess)
+        return _search(a, step, guess)
 
 
-def _search(a: Arrays, start: Configuration, known: Derived, h: float, schedule: Schedule, guess: Means) -> Converged:
+class _Iterate(NamedTuple):
+    """An iterate of a step: mean velocities and multipliers, their defects, and the trial end."""
+
+    step: Step
+    x: Means
+    defect: Means
+    trial: Trial
+
+    @property
+    def point(self) -> Point:
+        """Where its Jacobian is taken."""
+        return Point(*self.step, self.trial)
+
+
+def _evaluated(a: Arrays, step: Step, x: Means, *, by_increments: bool = False) -> _Iterate:
+    defect, trial = residual(a, step, x)
+    if by_increments:
+        defect = defect._replace(lam=increment_of_gap(a, Point(*step, trial), x))
+    return _Iterate(step, x, defect, trial)
+
+
+def _factored(a: Arrays, iterate: _Iterate, iteration: int, size: float) -> Solve:
+    try:
+        return factor(a, iterate.point)
+    except SingularStep as error:
+        raise StepFailed(str(error), iteration, size) from None
+
+
+# --- Newton's method --------------------------------------------------------------------------------------------------
+
+
+class _Limits(NamedTuple):
+    """What the corrections of a step are compared with.
+
+    ``settled`` is the expected next correction at which they end, ``extent`` the largest coordinate [m], ``unresolved``
+    the energy of motions that positions do not tell from rest [J], ``gaps`` the sizes of the constraints (g,).
+    """
+
+    settled: float
+    extent: float
+    unresolved: float
+    gaps: Array
+
+
+def _limits(a: Arrays, step: Step) -> _Limits:
+    extent = coordinate_size(a, step.start.r)
+    unresolved = unresolved_energy(a.resolution, extent, step.h)
+    return _Limits(settled_at(step.start.du.size), extent, unresolved, gap_sizes(a, step))
+
+
+class _Scale(NamedTuple):
+    """Energies that the work of a correction is compared with [J]; zero where they are not known yet.
+
+    ``largest`` is the largest work of a correction: from rest, the first one is all the energy there is.
+    """
+
+    largest: float = 0.0
+    motion: float = 0.0
+
+
+def _rescaled(a: Arrays, iterate: _Iterate, work: float, scale: _Scale) -> _Scale:
+    return _Scale(max(scale.largest, work), scale.motion or _energy_scale(a, iterate))
+
+
+class _Best(NamedTuple):
+    """The iterate with the smallest correction so far."""
+
+    iterate: _Iterate
+    size: float = math.inf
+
+
+def _iterate(a: Arrays, step: Step, guess: Means) -> Converged:
+    limits, iterate, by_increments = _limits(a, step), _evaluated(a, step, guess), False
+    progress, scale, best = Progress(), _Scale(), _Best(iterate)
+    solve: Solve | None = None
+    for iteration in range(1, NEWTON.iterations + 1):
+        if solve is None:
+            solve, progress = _factored(a, iterate, iteration, progress.size), progress._replace(used=0)
+        correction = solve(iterate.defect)
+        work = _work(a, iterate.defect, correction)
+        first = iteration <= 2  # after one correction the motion is known well enough to compare with
+        scale = _rescaled(a, iterate, work, _Scale(scale.largest) if first else scale)
+        progress = progress.corrected(_relative_size(work, scale, iteration))
+        best = _Best(iterate, progress.size) if progress.size < best.size else best
+        at_rest = work <= limits.unresolved and _kinetic_energy(a, iterate.trial) <= limits.unresolved
+        before, x = iterate, _minus(iterate.x, correction)
+        iterate = _evaluated(a, before.step, x, by_increments=by_increments)
+        stuck = _stuck(a, before, iterate)
+        if stuck is not None or before.step.schedule.stuck is not None:
+            iterate = _evaluated(a, step._replace(schedule=step.schedule._replace(stuck=stuck)), x)
+            progress, scale, best, solve = Progress(), _Scale(), _Best(iterate), None  # what led astray is no measure
+        elif progress.stagnates and not by_increments and _is_coarse(progress, iterate, limits):
+            iterate, by_increments = _evaluated(a, iterate.step, x, by_increments=True), True
+            progress, solve = Progress(), None
+        elif at_rest or progress.settles(limits.settled) or _is_round_off(a, progress, limits, (iterate, correction)):
+            if progress.stagnates and best.size < NEWTON.better * progress.size:
+                iterate = best.iterate
+            return _converged(iterate, limits.gaps, (iteration, progress.size), solve)
+        elif progress.is_slow():
+            solve = None
+    raise StepFailed("the iteration did not settle", NEWTON.iterations, progress.size)
+
+
+def _relative_size(work: float, scale: _Scale, iteration: int) -> float:
+    """Size of a correction over that of the motion; raises StepFailed where it is beyond all bounds."""
+    size = math.sqrt(work / max(scale))
+    if not math.isfinite(size):
+        raise StepFailed("the iteration diverged", iteration, size)
+    return size
+
+
+def _is_coarse(progress: Progress, iterate: _Iterate, limits: _Limits) -> bool:
+    """Whether corrections are larger than round-off of the constraints explains, though these hold."""
+    return progress.size > NEWTON.coarse and not is_open(iterate.trial, limits.gaps)
+
+
+def _is_round_off(a: Arrays, progress: Progress, limits: _Limits, corrected: tuple[_Iterate, Means]) -> bool:
+    """Whether an iteration that no longer improves has reached the round-off of the problem."""
+    iterate, correction = corrected
+    return progress.stagnates and (
+        progress.size <= NEWTON.stagnated
+        or _below_resolution(limits.extent, iterate.step.h, correction)
+        or is_balanced(a, iterate, limits.gaps)
+    )
+
+
+def _converged(iterate: _Iterate, gaps: Array, reached: tuple[int, float], solve: Solve) -> Converged:
+    """The solved step, after so many iterations and a last correction of this size; raises StepFailed if it is open."""
+    iterations, size = reached
+    if is_open(iterate.trial, gaps):
+        raise StepFailed("the iteration ended away from the constraints", iterations, size)
+    return Converged(iterate.x, iterate.trial, iterations, solve)
+
+
+def _stuck(a: Arrays, before: _Iterate, after: _Iterate) -> Array | None:
+    """Relations whose tangents lead across rest, of those that are not taken by that at rest already; None of none."""
+    if not a.springs.relations:
+        return None
+    h, stuck = before.step.h, before.step.schedule.stuck
+    turning = reversed_rates(a.springs, *(i.trial.measured.extension / h for i in (before, after)))
+    if stuck is not None:
+        turning = turning & ~stuck
+    return turning if turning.any() else None
+
+
+# --- search along the corrections -------------------------------------------------------------------------------------
+
+
+def _search(a: Arrays, step: Step, guess: Means) -> Converged:
     """Solve a step in which many relations change together: each correction goes only as far as it does work.
 
     The momentum defects r are, but for a small rest, the gradient of a function of the mean velocities that is convex
     where no relation falls; along a correction δ from x it has the slope −δ·r(x − θδ), and its minimum where that is
     zero. There θ is taken, and the Jacobian made anew: Newton's method with a line search. Raises StepFailed.
     """
-    x = guess
-    defect, trial = residual(a, start, known, h, x, schedule)
-    largest, size, previous, sizes = TINY, np.inf, np.inf, gap_sizes(a, known, schedule)
-    for iteration in range(1, SEARCHES + 1):
-        at = Point(start, known, h, schedule, trial)
-        try:
-            solve = factor(a, at)
-        except SingularStep as error:
-            raise StepFailed(str(error), iteration, size) from None
-        correction = solve(defect)
-        work = _work(a, defect, correction)
-        largest = max(work if iteration == 1 else largest, _energy_scale(a, known, h, x, trial))
-        size, previous = math.sqrt(work / largest), size
-        if not math.isfinite(size):
-            raise StepFailed("the iteration diverged", iteration, size)
-        share, x, defect, trial, _ = _along(a, at, x, defect, correction)
+    iterate, gaps, largest, size, previous = _evaluated(a, step, guess), gap_sizes(a, step), TINY, math.inf, math.inf
+    for iteration in range(1, NEWTON.searches + 1):
+        solve = _factored(a, iterate, iteration, size)
+        correction = solve(iterate.defect)
+        work = _work(a, iterate.defect, correction)
+        largest = max(work if iteration == 1 else largest, _energy_scale(a, iterate))
+        size, previous = _relative_size(work, _Scale(largest), iteration), size
+        share, iterate, _ = _along(a, iterate, correction)
         expected = size if math.isinf(previous) else size * min(1.0, size / previous)
-        if size <= NOISE * flatten(a, x).size or (share == 1.0 and expected <= SETTLED):
-            if is_open(trial, sizes):
-                raise StepFailed("the iteration ended away from the constraints", iteration, size)
-            return Converged(x, trial, MAX_ITERATIONS + iteration, solve)
-    raise StepFailed("the iteration did not settle", MAX_ITERATIONS + SEARCHES, size)
+        if size <= NEWTON.noise * flatten(a, iterate.x).size or (share == 1.0 and expected <= NEWTON.settled):
+            return _converged(iterate, gaps, (iteration, size), solve)._replace(
+                iterations=NEWTON.iterations + iteration
+            )
+    raise StepFailed("the iteration did not settle", NEWTON.iterations + NEWTON.searches, size)
 
 
-class _Reached(NamedTuple):
-    """How far a correction was followed, what is there, and the work that its defects do along the correction [J]."""
+class _Followed(NamedTuple):
+    """How far a correction was followed, the iterate there, and the work of its defects along the correction [J]."""
 
     share: float
-    x: Means
-    defect: Means
-    trial: Trial
+    iterate: _Iterate
     work: float
 
 
-def _along(a: Arrays, at: Point, x: Means, defect: Means, correction: Means) -> _Reached:
+def _along(a: Arrays, start: _Iterate, correction: Means) -> _Followed:
     """All of a correction, or to where it does no more work.
 
     By false position between ends of different sign, the value of an end that stays twice being halved.
     """
     direction = flatten(a, correction)
 
-    def to(share: float) -> _Reached:
-        y = Means(*(p - share * q for p, q in zip(x, correction, strict=True)))
-        defects, trial = residual(a, at.start, at.known, at.h, y, at.schedule)
-        return _Reached(share, y, defects, trial, float(direction @ flatten(a, defects)))
+    def to(share: float) -> _Followed:
+        y = _evaluated(a, start.step, _minus(start.x, correction, share))
+        return _Followed(share, y, float(direction @ flatten(a, y.defect)))
 
-    before, reached = float(direction @ flatten(a, defect)), to(1.0)
-    if not (before > 0.0 and reached.work < -LEFT_OVER * before):
-        return reached
-    low, high, left, right = 0.0, 1.0, before, reached.work
-    for _ in range(MAX_ITERATIONS):
-        reached = to(low + (high - low) * left / (left - right))
-        if abs(reached.work) <= LEFT_OVER * before:
+    before, followed = float(direction @ flatten(a, start.defect)), to(1.0)
+    if not (before > 0.0 and followed.work < -LEFT_OVER * before):
+        return followed
+    low, high, left, right = 0.0, 1.0, before, followed.work
+    for _ in range(NEWTON.iterations):
+        followed = to(low + (high - low) * left / (left - right))
+        if abs(followed.work) <= LEFT_OVER * before:
             break
-        if reached.work > 0.0:
-            low, left, right = reached.share, reached.work, 0.5 * right
+        if followed.work > 0.0:
+            low, left, right = followed.share, followed.work, 0.5 * right
         else:
-            high, right, left = reached.share, reached.work, 0.5 * left
-    return reached
+            high, right, left = followed.share, followed.work, 0.5 * left
+    return followed
 
 
-def _iterate(a: Arrays, start: Configuration, known: Derived, h: float, schedule: Schedule, guess: Means) -> Converged:
-    x, by_increments = guess, False
-    defect, trial = residual(a, start, known, h, x, schedule)
-    solve: Solve | None = None
-    previous = size = np.inf
-    largest, used, scale, scaled = 0.0, 0, TINY, False
-    best, best_size = (x, trial), np.inf
-    settled, extent, sizes = settled_at(x.du.size), coordinate_size(a, start.r), gap_sizes(a, known, schedule)
-    unresolved = unresolved_energy(a.resolution, extent, h)
-    for iteration in range(1, MAX_ITERATIONS + 1):
-        if solve is None:
-            try:
-                solve = factor(a, Point(start, known, h, schedule, trial))
-            except SingularStep as error:
-                raise StepFailed(str(error), iteration, size) from None
-            used = 0
-        correction = solve(defect)
-        work = _work(a, defect, correction)
-        largest = max(largest, work)  # from rest, the first correction is all the energy there is
-        if iteration <= 2 or not scaled:  # after one correction the motion is known well enough to compare with
-            scale, scaled = _energy_scale(a, known, h, x, trial), True
-        size = math.sqrt(work / max(largest, scale))
-        if not math.isfinite(size):
-            raise StepFailed("the iteration diverged", iteration, size)
-        if size < best_size:
-            best, best_size = (x, trial), size
-        at_rest = work <= unresolved and _kinetic_energy(a, trial) <= unresolved
-        x, before = Means(*(p - q for p, q in zip(x, correction, strict=True))), trial.measured
-        defect, trial = residual(a, start, known, h, x, schedule)
-        if a.springs.relations:
-            stuck = _stuck(a, before.extension / h, trial.measured.extension / h, schedule)
-            if stuck is not None or schedule.stuck is not None:
-                schedule = schedule._replace(stuck=stuck)
-                defect, trial = residual(a, start, known, h, x, schedule)
-                solve, previous, largest, scaled = None, np.inf, 0.0, False  # what led astray is no measure
-                best_size = np.inf
-                continue
-        if by_increments:
-            defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
-        used += 1
-        stalls = stagnates(size, previous)
-        if stalls and size > COARSE and not by_increments and not is_open(trial, sizes):
-            by_increments, solve, previous = True, None, np.inf
-            defect = defect._replace(lam=increment_of_gap(a, Point(start, known, h, schedule, trial), x))
-            continue
-        solved = at_rest or settles(size, previous, used, settled)
-        if not solved and stalls:
-            small = size <= STAGNATED or _below_resolution(extent, h, correction)
-            solved = small or is_balanced(a, h, defect, trial, sizes)
-        if solved:
-            if stalls and best_size < BETTER * size:
-                x, trial = best
-            if is_open(trial, sizes):
-                raise StepFailed("the iteration ended away from the constraints", iteration, size)
-            return Converged(x, trial, iteration, solve)
-        if is_slow(size, previous, used):
-            solve = None
-        previous = size
-    raise StepFailed("the iteration did not settle", MAX_ITERATIONS, size)
+def _minus(x: Means, correction: Means, share: float = 1.0) -> Means:
+    return Means(*(p - share * q for p, q in zip(x, correction, strict=True)))
 
 
-def _stuck(a: Arrays, before: Array, after: Array, schedule: Schedule) -> Array | None:
-    """Relations whose tangents lead across rest, of those that are not taken by that at rest already; None of none."""
-    turning = reversed_rates(a.springs, before, after)
-    if schedule.stuck is not None:
-        turning = turning & ~schedule.stuck
-    return turning if turning.any() else None
+# --- what is judged ---------------------------------------------------------------------------------------------------
 
 
-def gap_sizes(a: Arrays, known: Derived, schedule: Schedule) -> Array:
+def gap_sizes(a: Arrays, step: Step) -> Array:
     """What the gaps of a step are compared with, (g,): sizes of constraints, or of their independent combinations."""
-    sizes, own = constraint_sizes(a, known.vector), schedule.independent
+    sizes, own = constraint_sizes(a, step.known.vector), step.schedule.independent
     return sizes if own is None else abs(own.spread).T @ sizes
 
 
 def is_open(trial: Trial, sizes: Array) -> bool:
     """Whether the end of a step misses the constraints by more than round-off of what they measure."""
-    return not np.all(np.abs(trial.gap) <= CLOSED * sizes)
+    return not np.all(np.abs(trial.gap) <= NEWTON.closed * sizes)
 
 
 def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
@@ -224,28 +281,28 @@ def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
     balanced that are large near a singular pose.
     """
     known, h, s, t = at.known, at.h, at.schedule, at.trial
-    frame = np.swapaxes(t.inverse, 1, 2)
-    moved = a.incidence @ (h * node_velocities(a, x.v, x.omega, x.du, frame, t.lever))
+    moved = a.incidence @ (h * node_velocities(a, x, np.swapaxes(t.inverse, 1, 2), t.lever))
     by_motion, rows = product_changes(a, moved, t.vector_mean), s.offset_1.size
     turned = s.coefficient_1 - s.coefficient_0
     change = constraint_sums(a, by_motion, s.coefficient_mean, s.offset_1 - s.offset_0)
     change += constraint_sums(a, 0.5 * (known.product + t.product), turned, np.zeros(rows))
-    change += rates(a.rolling, t.gain, by_motion, h * turned_spins(at.start.R, x.omega), rows)
-    left = constraint_sums(a, known.product, s.coefficient_0, s.offset_0) + squares(a, known.product, rows)
-    increment: Array = s.combined(change + FORGOTTEN * left)
+    change += rates(a.rolling, t.gain, by_motion, h * turned_spins(at.start.R, x.omega))
+    left = constraint_sums(a, known.product, s.coefficient_0, s.offset_0) + squares(a, known.product)
+    increment: Array = s.combined(change + NEWTON.forgotten * left)
     return increment
 
 
-def is_balanced(a: Arrays, h: float, defect: Means, trial: Trial, sizes: Array) -> bool:
+def is_balanced(a: Arrays, iterate: _Iterate, sizes: Array) -> bool:
     """Whether momenta and constraints are in balance to round-off of the terms that they are sums of."""
+    defect, trial, h = iterate.defect, iterate.trial, abs(iterate.step.h)
     push, (p_r, p_u) = a.mass[:, None] * np.abs(trial.end.v), end_momenta(a, trial)
     terms = (
-        (defect.v, push + abs(h) * (np.abs(a.weight) + np.abs(trial.force))),
-        (defect.omega, np.abs(p_r) + abs(h) * np.abs(trial.torque)),
+        (defect.v, push + h * (np.abs(a.weight) + np.abs(trial.force))),
+        (defect.omega, np.abs(p_r) + h * np.abs(trial.torque)),
         (defect.du, np.abs(p_u)),
     )
-    closed = bool(np.all(np.abs(defect.lam) <= BALANCED * sizes))
-    return closed and all(np.abs(r).max(initial=0.0) <= BALANCED * t.max(initial=0.0) for r, t in terms)
+    closed = bool(np.all(np.abs(defect.lam) <= NEWTON.balanced * sizes))
+    return closed and all(np.abs(r).max(initial=0.0) <= NEWTON.balanced * t.max(initial=0.0) for r, t in terms)
 
 
 def _kinetic_energy(a: Arrays, t: Trial) -> float:
@@ -273,9 +330,10 @@ def _absolute(x: Array, y: Array) -> float:
     return float(np.vdot(np.abs(x), np.abs(y)))
 
 
-def _energy_scale(a: Arrays, known: Derived, h: float, x: Means, t: Trial) -> float:
+def _energy_scale(a: Arrays, iterate: _Iterate) -> float:
     """Kinetic and elastic energy of the step and the work of its loads [J]."""
-    c, mass = t.end, a.mass[:, None]
+    (step, x, _, t), mass = iterate, a.mass[:, None]
+    h, known, c = step.h, step.known, t.end
     total = _absolute(x.v, mass * np.abs(x.v) + h * (np.abs(a.weight) + np.abs(t.force))) + _absolute(mass * c.v, c.v)
     total += _absolute(x.omega, np.abs(known.p_r) + h * np.abs(t.torque))
     if x.du.size:

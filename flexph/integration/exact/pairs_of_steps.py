@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ...kernels.state import Configuration, inertia_products, momenta
+from ...kernels.state import Configuration, momenta
 from ...kernels.values import Means
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
@@ -114,5 +114,5 @@ class PairStepper(ComposedStepper):
 
     def _momentum(self, c: Configuration, v: Array, omega: Array, du: Array) -> tuple[Array, Array, Array]:
         a = self.inner.arrays
-        p_r, p_u = momenta(a, omega, c.u, du, inertia_products(a, c.u), inertia_products(a, du))
+        p_r, p_u = momenta(a, omega, c.u, du)
         return a.mass[:, None] * v, p_r, p_u

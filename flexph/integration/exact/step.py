@@ -10,8 +10,8 @@ from ...kernels.constant_block import constant_blocks
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gradient import constraint_matrix
 from ...kernels.state import Configuration, Derived, derive
-from ...kernels.tolerances import CLOSED, WOVEN
-from ...kernels.values import Means, Schedule
+from ...kernels.tolerances import HISTORY, NEWTON
+from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.redundancy import independent
 from ...mechanisms.model.state import State, configuration
@@ -135,7 +135,7 @@ class ExactStepper:
             defect = history[-1, self._edges[3] : self._edges[4]]
         else:
             rates = self.table.rates(start.time)
-            defect = velocity_defect(self.arrays, c, d, self.table.at(start.time)[0], rates)
+            defect = velocity_defect(self.arrays, (c, d), self.table.at(start.time)[0], rates)
         return StepStart(start.time, EvaluatedState(start.x, c, d, defect), self.accounts.energies(c, d), history)
 
     def _derived(self, start: State) -> tuple[Configuration, Derived]:
@@ -152,7 +152,8 @@ class ExactStepper:
         prescribed = self.prescribed(start, time, self.forcing.at(middle))
         rates, guess = self.table.rates(time, h), self._guess(start, h, prescribed)
         try:
-            solved = solve_and_account(self.accounts, start.state, h, prescribed, rates, guess)
+            step = Step(start.state.c, start.state.d, h, prescribed)
+            solved = solve_and_account(self.accounts, start.state, step, (rates, guess))
             self._check_followers(solved, prescribed)
             check_contacts(self.mechanism, solved.end.d.product, solved.iterations)
         except StepFailed as error:
@@ -186,7 +187,7 @@ class ExactStepper:
         if not (self.least_norm and self.rows_of_g):
             return prescribed
         c, d, coefficient = start.state.c, start.state.d, prescribed.coefficient_0
-        matrix = constraint_matrix(self.arrays, c.R, d.arm, d.vector, coefficient, self.rows_of_g)
+        matrix = constraint_matrix(self.arrays, c.R, coefficient, arm=d.arm, vector=d.vector)
         return prescribed._replace(independent=independent(self.mechanism, matrix))
 
     def _check_followers(self, solved: SolvedStep, prescribed: Schedule) -> None:
@@ -194,7 +195,7 @@ class ExactStepper:
         if prescribed.independent is None:
             return
         open_by = np.abs(solved.gap) / constraint_sizes(self.arrays, solved.end.d.vector)
-        if open_by.max() > CLOSED:
+        if open_by.max() > NEWTON.closed:
             worst = int(np.argmax(open_by))
             name, most = self.mechanism.constraint_names[worst], abs(solved.gap[worst])
             reason = f"a constraint that followed from others no longer does: {name!r} opens by {most:.1e}"
@@ -212,7 +213,7 @@ class ExactStepper:
         if len(history) < 2:
             return Means(c.v, c.omega, c.du, lam)
         means, lengths = self.mean_velocities(history), history[:, -1]
-        see = foreseen_to_and_fro if len(history) == WOVEN else foreseen
+        see = foreseen_to_and_fro if len(history) == HISTORY else foreseen
         return Means(*self.velocities(see(means, lengths, h)), lam)
 
     def mean_velocities(self, history: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...kernels.tolerances import WOVEN
+from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.constraints import Checked
 from ...mechanisms.model.state import State
 from ...mechanisms.model.time_table import TimeTable
@@ -62,7 +62,7 @@ def _exact(method: methods.Exact, given: Given) -> Stepper:
 
 @stepper_of.register(methods.Exact4)
 def _exact4(method: methods.Exact4, given: Given) -> Stepper:
-    return fourth_order(given.exact(WOVEN, least_norm=method.redundant == "least_norm"))
+    return fourth_order(given.exact(HISTORY, least_norm=method.redundant == "least_norm"))
 
 
 @stepper_of.register(methods.ExactGauss)

@@ -121,7 +121,7 @@ class Collocation(Memo):
         product_rate = product_changes(a, vector_rate, vector)
         product = self._value(d.product, h, product_rate)
         on_product = np.vecmat(x.lam, self.weights(given.coefficient, product))
-        springs = stage_springs(a.springs, self.tableau, (c.spring, d.product, h), product, product_rate)
+        springs = stage_springs(a.springs, self.tableau, (c.spring, d.product, h), (product, product_rate))
         if springs is not None:
             on_product = on_product + springs.on_product
         loads = self._loads(arm, given.inputs)

@@ -25,8 +25,9 @@ class Onset(NamedTuple):
     spin: Array
 
 
-def onset(a: Arrays, c: Configuration, d: Derived, h: float, gap: Array) -> Onset:
-    """All that a step needs of its start."""
+def onset(a: Arrays, at: tuple[Configuration, Derived], h: float, gap: Array) -> Onset:
+    """The start of a step, with all that it needs of it."""
+    c, d = at
     return Onset(c, d, h, gap, rotational_inertia(a, c.u, d.Pu), turned_spins(c.R, d.p_r))
 
 

@@ -13,7 +13,7 @@ from ...kernels.decay import lost
 from ...kernels.rolling import rates
 from ...kernels.springs import lost as lost_by
 from ...kernels.state import Configuration, Derived, constraint_sums, energies, node_velocities, product_changes
-from ...kernels.values import Means, Schedule, Trial
+from ...kernels.values import Means, Schedule, Step, Trial
 from ...numerics.arrays import Array
 from ...numerics.rotations import turned_back, turned_spins
 from ...systems.resistive_relations import check_dissipates
@@ -68,18 +68,19 @@ class Accounts:
         parts = (e["kinetic"], e["elastic"].take(self._elastic), e["potential"].take(self._heavy), e["spring"])
         return np.concatenate(parts)
 
-    def step(self, start: Configuration, h: float, x: Means, t: Trial, s: Schedule) -> Array:
+    def step(self, step: Step, x: Means, t: Trial) -> Array:
         """Work by port and drive, work by ideal joint, dissipation of one step, over each other."""
+        start, _, h, s = step
         moved = self._node_increments(h, x, t)
         done = product_changes(self.arrays, self.arrays.incidence @ moved, t.vector_mean)
         by_row = self._row_work(x.lam, s, done)
         if t.gain.size:
             turned = h * turned_spins(start.R, x.omega)
-            by_row = by_row + x.lam * rates(self.arrays.rolling, t.gain, done, turned, x.lam.size)
+            by_row = by_row + x.lam * rates(self.arrays.rolling, t.gain, done, turned)
         by_input = self._input_work(h, x, t, moved) if self._inputs else _NOTHING
         by_loss = self._dissipation(start, h, x, t) if self.loses else _NOTHING
         if s.decay is not None:
-            by_loss = np.append(by_loss, lost(self.arrays, start, t.end, x, s.decay))
+            by_loss = np.append(by_loss, lost(self.arrays, step, t.end, x))
         return self.flows(by_row, by_input, by_loss)
 
     @property
@@ -116,7 +117,7 @@ class Accounts:
 
     def _node_increments(self, h: float, x: Means, t: Trial) -> Array:
         """Exact increments h B v̄ of the nodes."""
-        return h * node_velocities(self.arrays, x.v, x.omega, x.du, t.inverse.transpose(0, 2, 1), t.lever)
+        return h * node_velocities(self.arrays, x, t.inverse.transpose(0, 2, 1), t.lever)
 
     def _row_work(self, lam: Array, s: Schedule, done: Array) -> Array:
         return lam * constraint_sums(self.arrays, done, s.coefficient_mean, np.zeros(lam.size))

@@ -119,9 +119,9 @@ def _rates_at(
 ) -> tuple[Any, Array]:
     """The same where what follows from the configuration is at hand; G may be dense."""
     a, (c, d) = mechanism.network.arrays, place
-    coefficient, offset = table.at(time)
+    coefficient, _ = table.at(time)
     rate_c, rate_o = table.rates(time)
-    G = constraint_matrix(a, c.R, d.arm, d.vector, coefficient, offset.size)
+    G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
     return G, -constraint_sums(a, d.product, rate_c, rate_o)
 
 
@@ -133,7 +133,7 @@ def constraint_gap(mechanism: Model, c: Configuration, table: TimeTable, time: f
 
 def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
     """The same from the products."""
-    return constraint_sums(a, product, coefficient, offset) + squares(a, product, offset.size)
+    return constraint_sums(a, product, coefficient, offset) + squares(a, product)
 
 
 def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, table: TimeTable, time: float) -> Array:

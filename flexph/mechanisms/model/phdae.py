@@ -245,7 +245,7 @@ class _Point:
     def momenta(self) -> tuple[Array, Array]:
         omega = np.zeros((len(self.a.mass), self.a.n.shape[0]))
         omega[self.a.turning] = self.velocity[self.k.spin]
-        return momenta(self.a, omega, self.u, self.du, self.Pu, self.Pdu)
+        return momenta(self.a, omega, self.u, self.du, products=(self.Pu, self.Pdu))
 
     @cached_property
     def local(self) -> Array:
@@ -661,8 +661,7 @@ class _Sparse:
     def constraints(self, x: Array) -> Any:
         """G(q); drives take their coefficients from the present pose."""
         c, d = self.at(x)
-        coefficient, rows = self._coefficients(d), self.layout.multipliers
-        return sparse.csr_array(constraint_matrix(self.a, c.R, d.arm, d.vector, coefficient, rows))
+        return sparse.csr_array(constraint_matrix(self.a, c.R, self._coefficients(d), arm=d.arm, vector=d.vector))
 
     def _coefficients(self, d: Derived) -> Array:
         values = self.table.anchors.rows.copy()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.state import Configuration, inertia_products, momenta, products, vectors
+from ...kernels.state import Configuration, momenta, products, vectors
 from ...numerics.arrays import Array
 from ...numerics.rotations import entries, entry_count, from_entries, moment, spin_map, spins
 from .time_table import Anchors
@@ -92,6 +92,6 @@ def product_values(mechanism: Model, r: Array, arms: Array) -> Array:
 def angular_momentum(mechanism: Model, x: Array) -> Array:
     """Σ r × m ṙ + R p_r of a flat state about the origin of the world, (s,) [N m s]."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
-    p_r, _ = momenta(a, c.omega, c.u, c.du, inertia_products(a, c.u), inertia_products(a, c.du))
+    p_r, _ = momenta(a, c.omega, c.u, c.du)
     turned = np.matmul(spin_map(c.R), p_r[:, :, None])[:, :, 0]
     return (moment(c.r, a.mass[:, None] * c.v) + turned).sum(axis=0)

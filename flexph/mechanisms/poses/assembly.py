@@ -170,7 +170,7 @@ def _gap(mechanism: Model, centres: Array, rotations: Array, time: float) -> tup
     coefficient, offset = TimeTable(mechanism, stated).at(time)
     gap = constraint_sums(a, product, coefficient, offset)
     rows, heights, by = _contact_heights(a, product, offset)
-    matrix = constraint_matrix(a, rotations, arms, vector, coefficient, offset.size, by)
+    matrix = constraint_matrix(a, rotations, coefficient, arm=arms, vector=vector, by=by)
     matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
     if rows.size:
         gap[rows] = product[a.rolling.positive] - heights

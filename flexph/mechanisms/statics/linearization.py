@@ -49,7 +49,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     nodes = _node_rows(mechanism, pose)
     gradient = _product_rows(mechanism, pose, nodes)
     coefficient, offset = TimeTable(mechanism, pose.anchors).at(0.0)
-    rows = _constraint_rows(mechanism, pose, coefficient, offset.size, gradient)
+    rows = _constraint_rows(mechanism, pose, coefficient, gradient)
     system = _with_inputs(mechanism, pose, system, nodes)
     system = _with_springs(mechanism, pose, system, gradient)
     rows = sparse.hstack([rows, sparse.csr_array((offset.size, system.size - rows.shape[1]))]).tocsr()
@@ -112,15 +112,15 @@ def _product_rows(mechanism: Model, pose: Pose, nodes: Any) -> Any:
     return sparse.csr_array(sparse.csr_array(product_gradient(a, vector)) @ pulled)
 
 
-def _constraint_rows(mechanism: Model, pose: Pose, coefficient: Array, rows: int, gradient: Any) -> Any:
+def _constraint_rows(mechanism: Model, pose: Pose, coefficient: Array, gradient: Any) -> Any:
     """G over the states of all bodies, sparse (g, n); of nonholonomic rows what they ask of velocities at the pose."""
     a = mechanism.network.arrays
-    constraints = sparse.csr_array(row_weights(a, coefficient, rows))
+    constraints = sparse.csr_array(row_weights(a, coefficient))
     t = a.rolling
     if not t.row.size:
         return constraints @ gradient
     product = product_values(mechanism, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
-    G = (constraints + sparse.csr_array(weights(a, gains(a, product, product), t.product, rows))) @ gradient
+    G = (constraints + sparse.csr_array(weights(a, gains(a, product, product), t.product))) @ gradient
     spins = sparse.lil_array(G.shape)
     for row, body, axis in zip(t.spin_row, t.spin_body, t.spin_axis, strict=True):
         at = mechanism.once(bodies_at_rest).parts[f"{list(mechanism.bodies)[body]}.spin"]

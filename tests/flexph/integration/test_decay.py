@@ -29,7 +29,7 @@ from flexph.kernels.decay import mass
 from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.state import derive, inertia_products
 from flexph.kernels.step import residual
-from flexph.kernels.values import Point
+from flexph.kernels.values import Point, Step
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
@@ -161,12 +161,12 @@ def test_the_jacobian_is_the_derivative_of_the_residual(dim, strain, h):
         bodies = {"arm": cloud(2, strain=strain), "bar": cloud(3, strain=strain)}
         joints = [spherical("arm.q", "bar.p"), torque("arm.p"), spherical("arm.p", GROUND.at(0.0, 0.0, 0.0))]
     mechanism = connect(bodies, joints)
-    step = Step(mechanism, h)
+    step = RandomStep(mechanism, h)
     # differences are good to 1e-16/1e-3 and 1e-3**4 of entries of order ten, the inverse amplifies them
     assert np.abs(step.solved() - np.eye(step.y.size)).max() < 1e-7
 
 
-class Step:
+class RandomStep:
     """A step from a random state, a random iterate y = (mean velocities, hλ), and ρ = 0.3."""
 
     def __init__(self, mechanism, h):
@@ -187,7 +187,7 @@ class Step:
         return unflatten(self.a, y[: self.size], y[self.size :] / self.h)
 
     def residual(self, y):
-        r = residual(self.a, self.c, self.d, self.h, self.iterate(y), self.schedule)[0]
+        r = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(y))[0]
         return np.concatenate([flatten(self.a, r), r.lam / self.h])
 
     def solved(self):
@@ -195,7 +195,7 @@ class Step:
         e = 1e-3
         change = lambda s: self.residual(self.y + s) - self.residual(self.y - s)  # noqa: E731
         columns = [(8.0 * change(s) - change(2.0 * s)) / (12.0 * e) for s in e * np.eye(self.y.size)]
-        trial = residual(self.a, self.c, self.d, self.h, self.iterate(self.y), self.schedule)[1]
+        trial = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(self.y))[1]
         solve = factor(self.a, Point(self.c, self.d, self.h, self.schedule, trial))
         found = [solve(unflatten(self.a, b[: self.size], b[self.size :] * self.h)) for b in columns]
         return np.array([np.concatenate([flatten(self.a, x), x.lam * self.h]) for x in found]).T

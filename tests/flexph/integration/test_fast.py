@@ -278,6 +278,15 @@ def test_a_dominant_diagonal_is_the_pivot():
         assert pivot[0] == expected
 
 
+@pytest.mark.parametrize("rule", ["settled_at", "settles", "stagnates", "is_slow"])
+def test_compiled_iterations_end_by_the_rules_of_the_others(rule):
+    """The compiled Newton iteration has no rule of its own: it compiles those of the NumPy one."""
+    from flexph.integration.compiled.loops import newton
+    from flexph.kernels import tolerances
+
+    assert getattr(newton, rule).py_func is getattr(tolerances, rule)
+
+
 def test_fields_are_the_same_in_python_and_in_kernels():
     """Views of a memory, of every kind that there is, and spans of several fields."""
     from flexph.integration.compiled.memory.kernel import entry

@@ -101,7 +101,7 @@ def at_random(name, h):
     a, rk, rng = mechanism.network.arrays, gauss(STAGES), np.random.default_rng(11)
     c = configuration(mechanism, start.x)
     d, k = derive(a, c), Collocation(a, rk, mechanism.layout.multipliers)
-    at = onset(a, c, d, h, constraint_sums(a, d.product, *TimeTable(mechanism, start.anchors).at(start.time)))
+    at = onset(a, (c, d), h, constraint_sums(a, d.product, *TimeTable(mechanism, start.anchors).at(start.time)))
     given, size = given_at(mechanism, start, h, rk, 0.1 * rng.normal(size=40)), velocity_count(a)
     y = np.empty((STAGES, size + mechanism.layout.multipliers))
     v = np.concatenate([c.v.ravel(), c.omega[a.turning].ravel(), c.du])

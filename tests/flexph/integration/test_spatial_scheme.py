@@ -56,7 +56,7 @@ from flexph.kernels import constant_block
 from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
-from flexph.kernels.values import Point
+from flexph.kernels.values import Point, Step
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
@@ -367,7 +367,7 @@ def random_state(mechanism, seed):
     return configuration(mechanism, x)
 
 
-class Step:
+class RandomStep:
     """A step of length h from a random state, and a random iterate y = (mean velocities, hλ)."""
 
     def __init__(self, mechanism, anchors, h, seed=0, inputs=1.0):
@@ -384,7 +384,7 @@ class Step:
         return unflatten(self.a, y[: self.n], y[self.n :] / self.h)
 
     def residual(self, y):
-        r = residual(self.a, self.c, self.d, self.h, self.iterate(y), self.schedule)[0]
+        r = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(y))[0]
         return np.concatenate([flatten(self.a, r), r.lam / self.h])
 
     def differences(self):
@@ -393,7 +393,7 @@ class Step:
         return np.array([(8.0 * change(s) - change(2.0 * s)) / (12.0 * e) for s in e * np.eye(self.y.size)]).T
 
     def solve(self, columns):
-        trial = residual(self.a, self.c, self.d, self.h, self.iterate(self.y), self.schedule)[1]
+        trial = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(self.y))[1]
         solve = factor(self.a, Point(self.c, self.d, self.h, self.schedule, trial))
         found = [solve(unflatten(self.a, b[: self.n], b[self.n :] * self.h)) for b in columns.T]
         return np.array([np.concatenate([flatten(self.a, x), x.lam * self.h]) for x in found]).T
@@ -421,7 +421,7 @@ def test_the_jacobian_is_the_derivative_of_the_residual(monkeypatch, kind, strai
     """All of it, but for loads that follow a section: Newton converges with those left out."""
     use(monkeypatch, kind)
     mechanism = without_followers(everything(strain, momenta))
-    step = Step(mechanism, start_of(mechanism).anchors, h)
+    step = RandomStep(mechanism, start_of(mechanism).anchors, h)
     assert (step.schedule.block is not None) == (kind == "constant block")
     solved = step.solve(step.differences())
     # differences are good to 1e-10 of entries of order ten, the inverse amplifies by up to 1e4
@@ -434,7 +434,7 @@ def test_the_jacobian_leaves_out_that_loads_follow():
     anchors = start_of(mechanism).anchors
     off = []
     for size in (0.0, 0.01, 0.02):
-        step = Step(mechanism, anchors, 0.02, inputs=size)
+        step = RandomStep(mechanism, anchors, 0.02, inputs=size)
         off.append(np.abs(step.solve(step.differences()) - np.eye(step.y.size)).max())
     assert off[0] < 1e-6
     assert off[2] < 2.2 * off[1] + 1e-6
@@ -460,7 +460,7 @@ SMALL = {
 def test_the_jacobian_of_small_mechanisms(monkeypatch, kind, name):
     use(monkeypatch, kind)
     mechanism = SMALL[name]()
-    step = Step(mechanism, start_of(mechanism).anchors, 0.1)
+    step = RandomStep(mechanism, start_of(mechanism).anchors, 0.1)
     solved = step.solve(step.differences())
     assert np.abs(solved - np.eye(step.y.size)).max() < 1e-7
 

@@ -32,7 +32,7 @@ from flexph.integration.exact.step import ExactStepper
 from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
-from flexph.kernels.values import Point
+from flexph.kernels.values import Point, Step
 from flexph.mechanisms.model.constraints import constraint_rates, velocities_of, with_velocities
 from flexph.mechanisms.model.state import State, configuration, flat
 from flexph.mechanisms.model.time_table import TimeTable, schedule
@@ -394,7 +394,7 @@ def test_the_jacobian_is_the_derivative_of_the_residual(name, kernels):
     )
 
     def evaluate(y):
-        found, trial = residual(a, c, d, h, unflatten(a, y[:n], y[n:] / h), s)
+        found, trial = residual(a, Step(c, d, h, s), unflatten(a, y[:n], y[n:] / h))
         return np.append(flatten(a, found), found.lam / h), trial
 
     K = np.array([(evaluate(y0 + e)[0] - evaluate(y0 - e)[0]) / 2e-6 for e in 1e-6 * np.eye(y0.size)]).T

@@ -43,7 +43,7 @@ from flexph import (
     universal,
     weld,
 )
-from flexph.kernels.tolerances import SLOW
+from flexph.kernels.tolerances import NEWTON
 from flexph.methods import Exact
 
 FIRST, SECOND, PLACED = "a.p", "b.q", GROUND.at(0.3, -0.2, 0.4)
@@ -762,7 +762,7 @@ def test_redundant_hinges_make_the_motion_of_those_that_are_needed(tilt):
     # the correction that makes stage multipliers second order is taken by the last Jacobian of the step; a run may make
     # that anew where the other goes on with the first, which is then as good as the rate at which it converges
     correction = np.abs(other.multipliers - other.stage_multipliers).max(axis=1)
-    assert np.all(off <= 1e-8 + SLOW * correction)
+    assert np.all(off <= 1e-8 + NEWTON.slow * correction)
     assert np.sum(off > 1e-8) <= 2
 
 

@@ -28,7 +28,7 @@ from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.springs import add_forces, measure, tangent
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
-from flexph.kernels.values import Point
+from flexph.kernels.values import Point, Step
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
@@ -91,7 +91,7 @@ def random_state(mechanism, rng):
     return configuration(mechanism, x)
 
 
-class Step:
+class RandomStep:
     """A step of length h from a random state with random inputs, and a random iterate y = (mean velocities, hλ)."""
 
     def __init__(self, mechanism, h, seed=0):
@@ -107,7 +107,7 @@ class Step:
         return unflatten(self.a, y[: self.velocities], y[self.velocities :] / self.h)
 
     def residual(self, y):
-        r = residual(self.a, self.c, self.d, self.h, self.iterate(y), self.schedule)[0]
+        r = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(y))[0]
         return np.concatenate([flatten(self.a, r), r.lam / self.h])
 
     def differences(self):
@@ -119,7 +119,7 @@ class Step:
 
     def solve(self, columns):
         """What the kernels make of right-hand sides, column by column."""
-        trial = residual(self.a, self.c, self.d, self.h, self.iterate(self.y), self.schedule)[1]
+        trial = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(self.y))[1]
         solve = factor(self.a, Point(self.c, self.d, self.h, self.schedule, trial))
         found = [solve(unflatten(self.a, b[: self.velocities], b[self.velocities :] * self.h)) for b in columns.T]
         return np.array([np.concatenate([flatten(self.a, x), x.lam * self.h]) for x in found]).T
@@ -137,7 +137,7 @@ def use(monkeypatch, kind):
 @pytest.mark.usefixtures("kernels")
 @covering("strain, momenta, h", ("linear", "von_karman"), ("full", "constant"), (0.05, 0.5))
 def test_the_jacobian_is_the_derivative_of_the_residual(strain, momenta, h):
-    step = Step(everything(strain, momenta), h)
+    step = RandomStep(everything(strain, momenta), h)
     solved = step.solve(step.differences())
     # differences are good to 1e-16/1e-3 and 1e-3**4 of entries of order ten, the inverse amplifies by up to 1e4;
     # a missing term shows as h or more
@@ -175,7 +175,7 @@ MAKERS = {"everything": everything, "bars": bars, "points": points, "free_beam":
 @pytest.mark.parametrize("make", list(MAKERS.values())[1:], ids=list(MAKERS)[1:])
 def test_the_jacobian_of_small_mechanisms(make):
     """Without rotations, deformations, constraints or nodes some arrays are empty."""
-    step = Step(make(), 0.1)
+    step = RandomStep(make(), 0.1)
     solved = step.solve(step.differences())
     assert np.abs(solved - np.eye(step.y.size)).max() < 1e-7  # as above
 
@@ -192,7 +192,7 @@ def compare(monkeypatch, compute):
 @pytest.mark.parametrize("seed", range(2))
 def test_dense_and_sparse_kernels_solve_the_same_step(monkeypatch, seed):
     def residual_and_correction():
-        step = Step(everything(), 0.1, seed)
+        step = RandomStep(everything(), 0.1, seed)
         return np.column_stack([step.residual(step.y), step.solve(np.eye(step.y.size))])
 
     difference, size = compare(monkeypatch, residual_and_correction)
@@ -227,12 +227,12 @@ def test_the_spring_tangent_is_the_derivative_of_the_forces(turn):
     after = np.array([1.3 + turn, 1.1 * math.sin(0.4 + turn), 1.1 * math.cos(0.4 + turn)])
     forces_at = lambda p: spring_forces(springs, before, p)[1]  # noqa: E731
     numeric = np.array([(forces_at(after + e) - forces_at(after - e)) / 2e-5 for e in 1e-5 * np.eye(3)]).T
-    analytic = tangent(springs, spring_forces(springs, before, after)[0], 0.1, before, after)
+    analytic = tangent(springs, spring_forces(springs, before, after)[0], 0.1, (before, after))
     assert np.abs(numeric - analytic).max() < 1e-8  # differences: 1e-5**2 and 1e-16/1e-5 of entries of order one
 
 
 def spring_forces(springs, before, after):
-    measured = measure(springs, np.array([0.2, -0.4]), 0.1, before, after)
+    measured = measure(springs, np.array([0.2, -0.4]), 0.1, (before, after))
     on_product = np.zeros(3)
     add_forces(springs, measured, on_product)
     return measured, on_product

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....kernels.tolerances import APART, WILD, WOVEN
+from ....kernels.tolerances import HISTORY, LEAST_SPACING, WEIGHT_LIMIT
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
@@ -12,9 +12,9 @@ from .motion import copy
 
 @kernel
 def guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
-    """Mean velocities foreseen from the last steps (see single.foreseen), or the present ones; the last multipliers."""
+    """Mean velocities foreseen from the last steps (see exact.guess), or the present ones; the last multipliers."""
     velocities, now = m.x_velocities, m.at_velocities
-    if not (known == WOVEN and _foresee_to_and_fro(m.carried_memory, h, m.carried_extrapolation, velocities)):
+    if not (known == HISTORY and _foresee_to_and_fro(m.carried_memory, h, m.carried_extrapolation, velocities)):
         near, other, slope = _nearest(m.carried_memory, h, known)
         for i in range(velocities.size):
             velocities[i] = (
@@ -23,29 +23,29 @@ def guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
                 else now[i]
             )
     for i in range(m.x_lam.size):
-        m.x_lam[i] = m.carried_memory[WOVEN - 1, velocities.size + i] if known > 0 else 0.0
+        m.x_lam[i] = m.carried_memory[HISTORY - 1, velocities.size + i] if known > 0 else 0.0
 
 
 @kernel
 def _foresee_to_and_fro(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
-    """See single.foreseen_to_and_fro; False where two rows are too alike."""
+    """The velocities of exact.guess.foreseen_to_and_fro; False where two rows are too alike."""
     end, turned, sign, last = -0.5, -0.5, 1.0, memory.shape[1] - 1
-    for k in range(WOVEN):
-        share = memory[WOVEN - 1 - k, last] / h
+    for k in range(HISTORY):
+        share = memory[HISTORY - 1 - k, last] / h
         turn, sign = 1.0 / share, -sign
         away = end - 0.5 * share
         basis[0, k], basis[1, k], basis[2, k] = 1.0, away, away * away
         basis[3, k], basis[4, k] = sign * turn, sign * turn * (turned - 0.5 * turn)
         end, turned = end - share, turned - turn
-    basis[:, WOVEN] = 0.0
-    basis[0, WOVEN] = basis[3, WOVEN] = 1.0
+    basis[:, HISTORY] = 0.0
+    basis[0, HISTORY] = basis[3, HISTORY] = 1.0
     _eliminate(basis)
-    for k in range(WOVEN):
-        if not abs(basis[k, WOVEN]) <= WILD:
+    for k in range(HISTORY):
+        if not abs(basis[k, HISTORY]) <= WEIGHT_LIMIT:
             return False
     velocities[:] = 0.0
-    for k in range(WOVEN):
-        weight, row = basis[k, WOVEN], memory[WOVEN - 1 - k]
+    for k in range(HISTORY):
+        weight, row = basis[k, HISTORY], memory[HISTORY - 1 - k]
         for i in range(velocities.size):
             velocities[i] += weight * row[i]
     return True
@@ -79,16 +79,16 @@ def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
     if known < 2:
         return -1, -1, 0.0
     near, other, to_near, to_other, end = -1, -1, 0.0, 0.0, 0.0
-    for k in range(WOVEN - 1, WOVEN - known - 1, -1):
+    for k in range(HISTORY - 1, HISTORY - known - 1, -1):
         away = end - 0.5 * memory[k, width - 1] - 0.5 * h
         end -= memory[k, width - 1]
         if near < 0 or abs(away) < abs(to_near):
             near, to_near = k, away
     end = 0.0
-    for k in range(WOVEN - 1, WOVEN - known - 1, -1):
+    for k in range(HISTORY - 1, HISTORY - known - 1, -1):
         away = end - 0.5 * memory[k, width - 1] - 0.5 * h
         end -= memory[k, width - 1]
-        if abs(away - to_near) >= APART * abs(h) and (other < 0 or abs(away) < abs(to_other)):
+        if abs(away - to_near) >= LEAST_SPACING * abs(h) and (other < 0 or abs(away) < abs(to_other)):
             other, to_other = k, away
     if other < 0:
         return near, near, 0.0
@@ -99,9 +99,9 @@ def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
 def remember(m: Memory, h: float, known: int) -> None:
     """A row of memory for the step: mean velocities, multipliers, velocity defect, length."""
     width = m.carried_memory.shape[1]
-    for i in range(max(WOVEN - known, 1) * width, m.carried_memory.size):
+    for i in range(max(HISTORY - known, 1) * width, m.carried_memory.size):
         put(m.carried_memory, i - width, get(m.carried_memory, i))
-    row = m.carried_memory[WOVEN - 1]
+    row = m.carried_memory[HISTORY - 1]
     copy(m.x, row)
     copy(m.carried_defect, row[m.x.size :])
     row[width - 1] = h

@@ -6,7 +6,7 @@ import math
 
 from ....kernels import resolution, tolerances
 from ....kernels.resolution import RESOLUTION
-from ....kernels.tolerances import CLOSED, LEAST, MAX_ITERATIONS, NOISE, SETTLED, STAGNATED
+from ....kernels.tolerances import NEWTON, TINY
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel, part
 from ..memory.memory import Memory
@@ -15,7 +15,8 @@ from .relations import keep_rates, stick
 from .residual import residual, trial
 from .rolling import has_fallen
 
-is_slow, settled_at = kernel(tolerances.is_slow), kernel(tolerances.settled_at)
+settled_at, settles = kernel(tolerances.settled_at), kernel(tolerances.settles)
+stagnates, is_slow = kernel(tolerances.stagnates), kernel(tolerances.is_slow)
 unresolved_energy = kernel(resolution.unresolved_energy)
 
 
@@ -29,10 +30,10 @@ def newton(
     residual(m, axes, h, before, after, offset, inputs)
     factored, used, scaled = False, 0, False
     previous, largest, scale = math.inf, 0.0, 0.0
-    noise = NOISE * m.x.size  # along chains round-off adds up
+    noise = NEWTON.noise * m.x.size  # along chains round-off adds up
     settled, extent = settled_at(m.x_du.size), _coordinate_size(m)
     unresolved = unresolved_energy(m.inertia_resolution, extent, h)
-    for iteration in range(1, MAX_ITERATIONS + 1):
+    for iteration in range(1, NEWTON.iterations + 1):
         if not factored:
             if not factor(m, axes, h, before, after):
                 return -1
@@ -55,16 +56,15 @@ def newton(
                 factored, previous, largest, scaled = False, math.inf, 0.0, False
                 continue
         used += 1
-        rate = 1.0 if used == 1 else size / previous if used > 2 else max(LEAST, size / previous)
-        stagnates, expected = size > 0.5 * previous, size * min(1.0, rate)
-        settles = at_rest or expected <= (settled if used > 2 else SETTLED)
-        if settles or (stagnates and (size <= noise or _below_resolution(m, extent, h))):
+        stalls = stagnates(size, previous)
+        is_solved = at_rest or settles(size, previous, used, settled)
+        if is_solved or (stalls and (size <= noise or _below_resolution(m, extent, h))):
             trial(m, axes, h, before, after, offset, inputs)
             return -1 if _is_open(m) or has_fallen(m) else iteration
-        if stagnates and size <= STAGNATED:
+        if stalls and size <= NEWTON.stagnated:
             return -1  # an ill-conditioned step is judged by the NumPy kernels
         residual(m, axes, h, before, after, offset, inputs)
-        if is_slow(size, previous, used):
+        if is_slow(size, previous, used, NEWTON):
             factored = False
         previous = size
     return -1
@@ -78,7 +78,7 @@ def _is_open(m: Memory) -> bool:
         for k in range(m.at_vector.shape[1]):
             length = max(length, abs(m.at_vector[i, k]) * m.joints_joins_points[i])
     for i in range(m.defect_lam.size):
-        if not abs(m.defect_lam[i]) <= CLOSED * (length if m.joints_holds_points[i] > 0.0 else 1.0):
+        if not abs(m.defect_lam[i]) <= NEWTON.closed * (length if m.joints_holds_points[i] > 0.0 else 1.0):
             return True
     return False
 
@@ -115,7 +115,7 @@ def _energy_scale(m: Memory, h: float) -> float:
         for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
             strain += m.elastic_compliance_val[e] * m.end_sigma[m.elastic_compliance_col[e]]
         total += abs(m.end_sigma[i] * strain)
-    return max(total, 2.3e-308)
+    return max(total, TINY)
 
 
 @kernel

@@ -30,7 +30,7 @@ class Table(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What a run books: a row for every saved step, the last one for the step under way (see single.Step)."""
+    """What a run books: a row for every saved step, the last one for the step under way (see exact.step.StepResult)."""
 
     state: Array
     energy: Array

@@ -306,13 +306,13 @@ class System(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """What one step leaves for the next: rows of memory (see single.Station), energies, G v − ∂g/∂t.
+    """What one step leaves for the next: rows of history (see exact.step.StepStart), energies, G v − ∂g/∂t.
 
     ``back_…`` are those at the start of the step under way, which may be made of several; ``step_…`` is what it has
     booked so far, and goes to a row only when it is finished.
     """
 
-    memory: Matrix  # (WOVEN, width)
+    memory: Matrix  # (HISTORY, width)
     back_memory: Matrix
     energy: Vector
     back_energy: Vector
@@ -331,7 +331,7 @@ class Carried(NamedTuple):
     moved: Matrix  # (k, d), speeds of nodes
     form: Matrix  # (2d, K), work space
     mean_rate: Matrix  # (b, d), φ̄u̇
-    extrapolation: Matrix  # (WOVEN, WOVEN + 1), work space
+    extrapolation: Matrix  # (HISTORY, HISTORY + 1), work space
 
 
 class Workspace(NamedTuple):
