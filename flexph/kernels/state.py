@@ -96,6 +96,30 @@ def rotational_inertia(a: Arrays, u: Array, Pu: Array) -> Array:
     return a.J + quadratic.transpose(2, 0, 1)
 
 
+def coupled(a: Arrays, Pu: Array, Pdu: Array, w: Array) -> Array:
+    """a_k = (∂M/∂u_k) w on the spins, (s, n): 2 (s_ab + K_ab u) ω_b − N_a u̇, with ω (n, s) of the body of each u."""
+    s = a.n.shape[0]
+    square = a.s + Pu[1 + s :].reshape(s, s, -1)
+    return 2.0 * np.einsum("abn,nb->an", square, w) - Pdu[1 : 1 + s]
+
+
+def turns(a: Arrays, w: Array) -> Array:
+    """Σ_a w_a N_a, (n, n), with w (n, s)."""
+    n = a.body_u.size
+    return sum((w[:, [i]] * a.stack[(1 + i) * n : (2 + i) * n] for i in range(w.shape[1])), start=np.zeros((n, n)))
+
+
+def squares(a: Arrays, w: Array, other: Array) -> Array:
+    """Σ_ab w_a o_b K_ab, (n, n), with w, o (n, s)."""
+    n, s = a.body_u.size, w.shape[1]
+    form = np.zeros((n, n))
+    for i in range(s):
+        for j in range(s):
+            block = 1 + s + i * s + j
+            form += (w[:, i] * other[:, j])[:, None] * a.stack[block * n : (block + 1) * n]
+    return form
+
+
 def node_arms(a: Arrays, R: Array, u: Array) -> Array:
     """R (X + φ u) of all nodes, (k, d): from the centre of mass, or a direction."""
     return turned(R.take(a.node_body, axis=0), a.node_position + node_displacement(a, u))

@@ -18,8 +18,8 @@ from ..numerics.arrays import Array
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
+from .equations.phdae import as_phdae
 from .model.model import Model
-from .model.phdae import as_phdae
 from .model.placement import Motion, Placement
 from .model.state import Pose, State
 from .poses.assembly import assemble

@@ -1,4 +1,5 @@
 """Poses and starts: closing loops, consistent states and multipliers, reactions, description.
 
-Imports: bodies, consistency, joints.rows, kernels, linear, mechanisms.model, numerics, numerics.factors, systems.
+Imports: bodies, consistency, joints.rows, kernels, linear, mechanisms.equations, mechanisms.model, numerics,
+numerics.factors, systems.
 """

@@ -16,8 +16,8 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...systems.inputs import Forcing, Input
 from ...systems.nonlinear import PHDAE
+from ..equations.phdae import as_phdae
 from ..model.constraints import check_consistent, refuse_redundant
-from ..model.phdae import as_phdae
 from ..model.state import State
 from ..model.time_table import laws
 

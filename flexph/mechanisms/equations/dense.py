@@ -1,0 +1,232 @@
+"""Dense matrices of the equations of a small mechanism."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ...kernels.gradient import section_rows, with_spins
+from ...kernels.springs import resistances
+from ...kernels.state import (
+    coupled,
+    inertia_products,
+    momenta,
+    products,
+    rotational_inertia,
+    turns,
+    vectors,
+)
+from ...numerics.arrays import Array
+from ...numerics.rotations import spin_skew
+from .blocks import ConstantBlocks
+from .coordinates import Coordinates, node_slopes, product_rows
+
+
+def _frozen(matrix: Array) -> Array:
+    matrix.setflags(write=False)
+    return matrix
+
+
+class Matrices:
+    """The matrices at one state, each with its parts evaluated when it is first asked for."""
+
+    def __init__(self, fixed: ConstantBlocks, x: Array) -> None:
+        self.f, self.a, self.k, self.x = fixed, fixed.a, fixed.k, x
+        self.r = x[: self.a.weight.size].reshape(-1, self.a.dim)
+        self.u, self.velocity, self.du = x[fixed.u], x[fixed.v], x[fixed.du]
+        self.rho = x[self.k.entry]
+        self.spin = self.velocity[self.k.own].T  # of the body of each u, (n, s)
+        self.Pu, self.Pdu = inertia_products(self.a, self.u), inertia_products(self.a, self.du)
+
+    # parts of the matrices
+
+    @cached_property
+    def R(self) -> Array:
+        """Rotations of all bodies, (b, d, d)."""
+        R = self.f.eye.copy()
+        R[self.a.turning] = self.k.rotations(self.rho)
+        return R
+
+    @cached_property
+    def inertia(self) -> Array:
+        """J(u) of the turning bodies."""
+        return rotational_inertia(self.a, self.u, self.Pu)[self.a.turning]
+
+    @cached_property
+    def coupling(self) -> Array:
+        """n + N u, (s, n)."""
+        return self.a.n + self.Pu[1 : 1 + self.a.n.shape[0]]
+
+    @cached_property
+    def coupled(self) -> Array:
+        """a_k = (∂M/∂u_k) w on the spins, (s, n)."""
+        return coupled(self.a, self.Pu, self.Pdu, self.spin)
+
+    @cached_property
+    def momenta(self) -> tuple[Array, Array]:
+        """p_r (b, s) and p_u (n,)."""
+        omega = np.zeros((len(self.a.mass), self.a.n.shape[0]))
+        omega[self.a.turning] = self.velocity[self.k.spin]
+        return momenta(self.a, omega, self.u, self.du, products=(self.Pu, self.Pdu))
+
+    @cached_property
+    def local(self) -> Array:
+        """X + φu of the nodes in body axes, (k, d)."""
+        return self.a.node_position + (self.a.node_shape @ self.u).reshape(-1, self.a.dim)
+
+    @cached_property
+    def vector(self) -> Array:
+        """World vectors of the joints, (v, d)."""
+        return vectors(self.a, self.r, self.arms)
+
+    @cached_property
+    def product(self) -> Array:
+        """Their products, (p,)."""
+        return products(self.a, self.vector)
+
+    @cached_property
+    def nodes(self) -> Array:
+        """∂x/∂q of the nodes, (k, d, n_q)."""
+        return node_slopes(self.a, self.k, self.R, self.local, moves=self.k.moves)
+
+    @cached_property
+    def moved(self) -> Array:
+        """∂V/∂q of the vectors, (v, d, n_q)."""
+        return self.of_vectors(self.nodes)
+
+    def of_vectors(self, nodes: Array) -> Array:
+        """Rows (v, d, n_q) of the vectors from rows (k, d, n_q) of the nodes."""
+        vectors: Array = self.a.incidence @ nodes.reshape(len(nodes), self.a.dim * self.k.positions)
+        return vectors.reshape(-1, self.a.dim, self.k.positions)
+
+    @cached_property
+    def product_slope(self) -> Array:
+        """∂π/∂q, (p, n_q)."""
+        return product_rows(self.a, self.vector, self.moved)
+
+    @cached_property
+    def weights(self) -> Array:
+        """A of the constraints and spring-dampers, (rows, p)."""
+        return self.f.rows.weights(self.product)
+
+    @cached_property
+    def Z(self) -> Array:
+        """Z(q) with q̇ = Z v, (n_q, n_v)."""
+        return self.k.rates(self.rho)
+
+    @cached_property
+    def rows(self) -> Array:
+        """G over S, (g + springs, n_v)."""
+        rows: Array = (self.weights @ self.product_slope) @ self.Z
+        return with_spins(self.a, rows, self.R)
+
+    @cached_property
+    def rate(self) -> Array:
+        """Rates of the spring-dampers."""
+        return self.rows[self.f.constraints :] @ self.velocity
+
+    @cached_property
+    def resistance(self) -> Array:
+        """Their c + ρ(s)/s."""
+        return resistances(self.a.springs, self.rate) if self.a.springs.relations else self.a.springs.damping
+
+    @cached_property
+    def strain(self) -> Array:
+        """D(u)."""
+        a = self.a
+        return a.strain + a.weights @ ((a.slopes @ self.u)[:, None] * a.slopes)
+
+    @cached_property
+    def arms(self) -> Array:
+        """R (X + φu) of the nodes, (k, d)."""
+        return (self.R[self.a.node_body] @ self.local[:, :, None])[:, :, 0]
+
+    @cached_property
+    def sections(self) -> Array:
+        """World spins R(ω + ψu̇) of the sections that take torques, (t·s, n_v)."""
+        return section_rows(self.a, self.R).toarray()
+
+    # E, J, R, B, z, H
+
+    @cached_property
+    def descriptor(self) -> Array:
+        """E."""
+        E, k = self.f.E.copy(), self.k
+        inner = E[self.f.v, self.f.v]
+        inner[k.spin[:, :, None], k.spin[:, None, :]] = self.inertia
+        _write_coupling(inner, k, self.coupling, 1.0)
+        return _frozen(E)
+
+    @cached_property
+    def structure(self) -> Array:
+        """J."""
+        J, f, k, a = self.f.J.copy(), self.f, self.k, self.a
+        J[f.q, f.v], J[f.v, f.q] = self.Z, -self.Z.T
+        inner = J[f.v, f.v]
+        _write_coupling(inner, k, self.coupled, -1.0)
+        if f.n:
+            inner[-f.n :, -f.n :] = -2.0 * turns(a, self.spin)
+        if a.dim == 3:
+            inner[k.spin[:, :, None], k.spin[:, None, :]] = spin_skew(self.momenta[0][a.turning])
+        if len(a.slopes):
+            J[f.sigma, f.du], J[f.du, f.sigma] = self.strain, -self.strain.T
+        springs, joints = self.rows[f.constraints + f.stored], self.rows[: f.constraints]
+        J[f.spring, f.v], J[f.v, f.spring] = springs, -springs.T
+        J[f.lam, f.v], J[f.v, f.lam] = -joints, joints.T
+        return _frozen(J)
+
+    @cached_property
+    def dissipation(self) -> Array:
+        """R."""
+        f, a = self.f, self.a
+        if not (a.stress_damping.any() or f.resists):
+            return _frozen(f.R)
+        R = f.R.copy()
+        loss = self.strain.T @ (a.stress_damping[:, None] * (a.stiffness @ self.strain))
+        R[f.du, f.du] += 0.5 * (loss + loss.T)
+        if f.resists:
+            S = np.sqrt(self.resistance)[:, None] * self.rows[f.constraints :]
+            R[f.v, f.v] += S.T @ S
+        return _frozen(R)
+
+    @cached_property
+    def inputs(self) -> Array:
+        """B."""
+        f, a = self.f, self.a
+        if not f.external:
+            return _frozen(f.B)
+        on_nodes = self.Z.T @ (self.nodes.reshape(-1, self.k.positions).T @ a.input_node)
+        B, world = f.B.copy(), np.eye(f.external)
+        if a.follow_input.size:
+            world[a.follow_input[:, :, None], a.follow_input[:, None, :]] = np.swapaxes(self.arms[a.follow_node], 1, 2)
+        B[f.v, : f.external] = (on_nodes + self.sections.T @ a.input_torque) @ world
+        return _frozen(B)
+
+    @cached_property
+    def costate(self) -> Array:
+        """z."""
+        f, s = self.f, self.a.n.shape[0]
+        z = self.x.copy()
+        z[f.q] = f.z
+        # ½ wᵀ(∂M/∂u)w = ½ Σ ω_a (a_k)_a − ½ Σ ω_a N_a u̇
+        z[f.u] = 0.5 * np.einsum("na,an->n", self.spin, self.coupled - self.Pdu[1 : 1 + s])
+        return _frozen(z)
+
+    @cached_property
+    def energy(self) -> float:
+        """H [J]."""
+        f, a, x = self.f, self.a, self.x
+        p_r, p_u = self.momenta
+        first, stress = self.velocity[: a.weight.size], x[f.sigma]
+        twice = np.repeat(a.mass, a.dim) @ (first * first) + self.du @ p_u + stress @ (a.compliance @ stress)
+        twice += p_r[a.turning].ravel() @ self.velocity[self.k.spin.ravel()]
+        twice += x[f.spring] @ (x[f.spring] / a.springs.stiffness[f.stored])
+        return float(0.5 * twice - a.weight.ravel() @ self.r.ravel())
+
+
+def _write_coupling(inner: Array, k: Coordinates, values: Array, below: float) -> None:
+    """Write values (s, n) to the columns and, below times, to the rows of u̇ (in place)."""
+    u = np.arange(k.velocities - k.flexible, k.velocities)
+    for own, row in zip(k.own, values, strict=True):
+        inner[own, u], inner[u, own] = below * row, row

@@ -1,0 +1,71 @@
+"""The nonlinear equations of a mechanism as a PHDAE."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...kernels.gradient import is_sparse
+from ...numerics.arrays import Array
+from ...systems.nonlinear import PHDAE
+from ..model.state import State
+from ..model.time_table import Anchors, laws
+from .blocks import ConstantBlocks
+from .dense import Matrices
+from .slopes import KnownDerivatives, Slopes
+from .sparse import sparse_equations
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+LATEST = 3
+"""Latest states whose dense matrices are kept: the stages of the methods of order 6."""
+
+
+def as_phdae(mechanism: Model, state: State) -> PHDAE:
+    """``E ẋ = (J − R) z + B u`` with x = (q, v, σ, e, λ):
+
+        E = diag(1, diag(m, M(u)), C, 1/k, 0),   z = (∂_q H, v, σ, e, λ)
+        J = [[0, Z, 0, 0, 0], [−Zᵀ, Γ, −Dᵀ, −Sᵀ, Gᵀ], [0, D, 0, 0, 0], [0, S, 0, 0, 0], [0, −G, 0, 0, 0]]
+
+    External inputs act on v; drives are inputs of their constraint rows, the prescribed rate: their output is the
+    multiplier ([flex] eq. (43)). Small mechanisms have dense matrices, read only, and derivatives; large ones sparse
+    matrices.
+    """
+    equations = sparse_equations if is_sparse(mechanism.network.arrays) else _dense_equations
+    driven = [i for i, law in enumerate(laws(mechanism)) if callable(law.value)]
+    ports = dict(mechanism.network.input_slices)
+    external = sum(s.stop - s.start for s in ports.values())
+    ports |= {mechanism.constraint_names[i]: slice(external + k, external + k + 1) for k, i in enumerate(driven)}
+    return PHDAE(
+        **equations(mechanism, state.anchors, driven),
+        sample=np.concatenate([state.x, state.multipliers]),
+        ports=ports,
+        parts=mechanism.layout.parts,
+    )
+
+
+def _dense_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:
+    """The functions of a small system and their derivatives, with the ``driven`` constraint rows as inputs."""
+    blocks = ConstantBlocks(mechanism, anchors, driven)
+    matrices = lru_cache(maxsize=LATEST)(lambda key: Matrices(blocks, np.frombuffer(key)))
+
+    def at(x: Array) -> Matrices:
+        return matrices(np.ascontiguousarray(x, dtype=float).tobytes())
+
+    return {
+        "E": lambda x: at(x).descriptor,
+        "J": lambda x: at(x).structure,
+        "R": lambda x: at(x).dissipation,
+        "B": lambda x: at(x).inputs,
+        "z": lambda x: at(x).costate,
+        "H": lambda x: at(x).energy,
+        "derivatives": KnownDerivatives(
+            costate=lambda x: Slopes(at(x)).costate(),
+            descriptor=lambda x, w: Slopes(at(x)).descriptor(w),
+            structure=lambda x, w: Slopes(at(x)).structure(w),
+            inputs=lambda x, u: Slopes(at(x)).inputs(u),
+        ),
+    }

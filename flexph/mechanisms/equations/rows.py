@@ -1,0 +1,98 @@
+"""Rates of constraints and of spring-dampers as combinations of the rates of products, at any pose; dense."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...joints.rows.laws import Alignment, Angle
+from ...kernels.arrays import Index
+from ...numerics.arrays import Array
+from ..model.time_table import Anchors, TimeTable, laws
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+
+class Rows(NamedTuple):
+    """Rows A(π) of functions of products π, with A π̇ the rate of a constraint or of a spring-damper.
+
+    A is ``fixed``, of lengths √π ``½/√π``; of an angle of sine s and cosine c, ρ² = s² + c², it is (c, −s)/ρ^m with
+    m = 2, and m = 1 where a drive takes its coefficients from the pose. ``bent`` has the terms of a driven rotation and
+    of rows on velocities: to entry (i, j) of A adds ``value`` times π_k.
+    """
+
+    fixed: Array  # (rows, p)
+    length: tuple[Index, Index]  # row, product
+    angle: tuple[Index, Index, Index, Index]  # row, sine, cosine, power m
+    bent: tuple[Index, Index, Index, Array]  # i, j, k, value
+
+    def weights(self, product: Array) -> Array:
+        """A(π), (rows, p)."""
+        weight = self.fixed.copy()
+        i, at = self.length
+        weight[i, at] = 0.5 / np.sqrt(product[at])
+        i, sine, cosine, power = self.angle
+        if i.size:
+            s, c = product[sine], product[cosine]
+            scale = (s * s + c * c) ** (-0.5 * power)
+            weight[i, sine], weight[i, cosine] = c * scale, -s * scale
+        i, j, k, value = self.bent
+        if i.size:
+            np.add.at(weight, (i, j), value * product[k])
+        return weight
+
+    def weight_slopes(self, product: Array) -> tuple[Index, Index, Index, Array]:
+        """∂A_ij/∂π_k as entries (i, j, k, value)."""
+        at = self.length
+        i, sine, cosine, power = self.angle
+        s, c = product[sine], product[cosine]
+        size = s * s + c * c
+        scale = size ** (-0.5 * power - 1.0)
+        mixed, along, across = power * s * c * scale, (size - power * c * c) * scale, (power * s * s - size) * scale
+        parts = (
+            (at[0], at[1], at[1], -0.25 * product[at[1]] ** -1.5),
+            (i, sine, sine, -mixed),
+            (i, sine, cosine, along),
+            (i, cosine, sine, across),
+            (i, cosine, cosine, mixed),
+            self.bent,
+        )
+        first, second, third, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return first, second, third, values
+
+
+def rows_of(mechanism: Model, anchors: Anchors) -> Rows:
+    """Constraint rows, then spring-dampers; drives take their coefficients from the present pose."""
+    a, count = mechanism.network.arrays, mechanism.layout.multipliers
+    springs, terms, owned = a.springs, list(zip(a.term_row, a.term_product, strict=True)), laws(mechanism)
+    fixed = np.zeros((count + springs.stiffness.size, a.first.size))
+    coefficient, _ = TimeTable(mechanism, anchors).evaluate(np.nan_to_num(anchors.rows))  # driven offsets have one too
+    driven = np.array([callable(law.value) and isinstance(law, Angle | Alignment) for law in owned], dtype=bool)
+    np.add.at(fixed, (a.term_row, a.term_product), np.where(driven[a.term_row], 0.0, coefficient))
+    angles, bent = [], []
+    for i in np.flatnonzero(driven):
+        own = [int(p) for row, p in terms if row == i]
+        if isinstance(owned[i], Angle):
+            angles.append((i, *own, 1))
+        else:
+            bent += [(i, own[m], own[m + 3], -0.5) for m in range(3)] + [(i, own[m + 3], own[m], 0.5) for m in range(3)]
+    first = count + springs.length_product.size
+    last = first + springs.component_product.size
+    fixed[np.arange(first, last), springs.component_product] = 1.0
+    angles += [
+        (last + i, *pair, 2) for i, pair in enumerate(zip(springs.sine_product, springs.cosine_product, strict=True))
+    ]
+    table, lever = np.array(angles, dtype=int).reshape(-1, 4), np.array(bent).reshape(-1, 4)
+    return Rows(
+        fixed=fixed,
+        length=(np.arange(count, first), springs.length_product),
+        angle=(table[:, 0], table[:, 1], table[:, 2], table[:, 3]),
+        bent=(
+            np.append(lever[:, 0].astype(int), a.rolling.row),
+            np.append(lever[:, 1].astype(int), a.rolling.product),
+            np.append(lever[:, 2].astype(int), a.rolling.by),
+            np.append(lever[:, 3], a.rolling.weight),
+        ),
+    )

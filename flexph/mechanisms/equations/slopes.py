@@ -1,0 +1,215 @@
+"""Derivatives of the equations of a small mechanism by its state; dense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.state import body_sum, coupled, inertia_products, squares, turns
+from ...kernels.step import section_torques, world_loads
+from ...numerics.arrays import Array
+from ...numerics.rotations import spin_skew
+from ...systems.derivatives import Derivatives
+from .coordinates import node_slopes, product_rows, turned_forces
+from .dense import Matrices
+
+
+class KnownDerivatives(Derivatives):
+    """Derivatives that are not compared with differences at every start: tests do that (test_mechanism_methods)."""
+
+    def check(self, system: Any, x: Array) -> None:
+        """Nothing: four evaluations per state would take longer than many a run."""
+
+
+class Slopes:
+    """Derivatives of z, E w, (J − R)w and B u at a point, at constant w and u."""
+
+    def __init__(self, point: Matrices) -> None:
+        self.p, self.f, self.k, self.a = point, point.f, point.k, point.a
+
+    def _blank(self) -> Array:
+        return np.zeros((self.f.size,) * 2)
+
+    def costate(self) -> Array:
+        """∂z/∂x: that of ∂T/∂u = ½ wᵀ(∂M/∂u)w, and ones."""
+        f, spin = self.f, self.p.spin
+        slope = np.eye(f.size)
+        slope[f.q, f.q] = 0.0
+        slope[f.u, f.u] = squares(self.a, spin, spin)
+        slope[f.u, f.du] = -turns(self.a, spin)
+        self._add_to_spins(slope[f.u, f.v].T, self.p.coupled)
+        return slope
+
+    def descriptor(self, w: Array) -> Array:
+        """∂(E w)/∂x: with M(u)w = (J(u)ω + (n + N u)·u̇, ω(n + N u) + M u̇) for the (ω, u̇) of w."""
+        f, a, spin = self.f, self.a, self._spin(w)
+        slope = self._blank()
+        of_spins = coupled(a, self.p.Pu, inertia_products(a, w[f.du]), spin)
+        self._add_to_spins(slope[f.v, f.u], of_spins)
+        slope[f.du, f.u] = turns(a, spin)
+        return slope
+
+    def structure(self, w: Array) -> Array:
+        """∂((J − R)w)/∂x."""
+        f, slope = self.f, self._blank()
+        slope[f.q, f.q] = self.k.rates_along(w[f.v])
+        self._add_gyroscopic(slope, w)
+        if self.a.dim == 3:
+            self._add_spatial(slope, w)
+        if len(self.a.slopes):
+            self._add_stresses(slope, w)
+        self._add_rows(slope, w)
+        return slope
+
+    def inputs(self, u: Array) -> Array:
+        """∂(B u)/∂x: of node forces Zᵀ(∂x/∂q)ᵀf and section torques."""
+        f, k, a, p = self.f, self.k, self.a, self.p
+        slope = self._blank()
+        if not f.external:
+            return slope
+        given, nodes = u[: f.external], p.nodes.reshape(-1, k.positions)
+        loads = world_loads(a, p.arms, given)
+        change = np.zeros((f.external, k.positions))  # of loads that follow their sections
+        if a.follow_input.size:
+            change[a.follow_input] = np.einsum("fj,fjdq->fdq", given[a.follow_input], p.nodes[a.follow_node])
+        force = a.input_node @ loads
+        of_gradient = turned_forces(a, k, force.reshape(-1, a.dim)) + nodes.T @ (a.input_node @ change)
+        slope[f.v, f.q] = p.Z.T @ of_gradient + k.rates_across(nodes.T @ force)
+        slope[f.v, f.q] += p.sections.T @ (a.input_torque @ change)
+        if a.dim == 3 and a.torque_body.size:
+            self._add_torques(slope[f.v, f.q], section_torques(a, loads))
+        return slope
+
+    def _spin(self, w: Array) -> Array:
+        """The ω of a costate w for each u, (n, s)."""
+        return w[self.f.v][self.k.own].T
+
+    def _add_to_spins(self, out: Array, values: Array) -> None:
+        """Add values (s, n) of the flexible coordinates to the rows of the spins of their bodies (in place)."""
+        for own, row in zip(self.k.own, values, strict=True):
+            out[own, np.arange(row.size)] += row
+
+    def _add_gyroscopic(self, out: Array, w: Array) -> None:
+        """∂(Γ w)/∂(u, ω, u̇) without [p_r]×: −Σ u̇ a_k on the spins, a_k·ω − 2 ω_aN_a u̇ on the rest, (ω, u̇) of w."""
+        f, k, a, p = self.f, self.k, self.a, self.p
+        s, spin, Pw = a.n.shape[0], self._spin(w), inertia_products(a, w[f.du])
+        N_w, K_w = Pw[1 : 1 + s], Pw[1 + s :].reshape(s, s, -1)
+        square = a.s + p.Pu[1 + s :].reshape(s, s, -1)
+        out[f.du, f.u] += 2.0 * squares(a, spin, p.spin)
+        out[f.du, f.du] -= turns(a, spin)
+        self._add_to_spins(out[f.v, f.u], -2.0 * np.einsum("abn,nb->an", K_w, p.spin))
+        self._add_to_spins(out[f.v, f.du], -N_w)
+        self._add_to_spins(out[f.du, f.v].T, 2.0 * np.einsum("abn,na->bn", square, spin) - 2.0 * N_w)
+        across = np.moveaxis(body_sum(a, square * w[f.du]), 2, 0)[a.turning]
+        out[f.v, f.v][k.spin[:, :, None], k.spin[:, None, :]] -= 2.0 * across
+
+    def _add_spatial(self, out: Array, w: Array) -> None:
+        """∂(p_r × ω)/∂(u, ω, u̇) = −[ω]× ∂p_r at the ω of w."""
+        f, k, a, p = self.f, self.k, self.a, self.p
+        turn = np.zeros((len(a.mass), 3, 3))
+        turn[a.turning] = spin_skew(w[f.v][k.spin])
+        own = turn[a.body_u]
+        out[f.v, f.v][k.spin[:, :, None], k.spin[:, None, :]] -= turn[a.turning] @ p.inertia
+        self._add_to_spins(out[f.v, f.u], -np.einsum("nab,bn->an", own, p.coupled))
+        self._add_to_spins(out[f.v, f.du], -np.einsum("nab,bn->an", own, p.coupling))
+
+    def _add_stresses(self, out: Array, w: Array) -> None:
+        """∂/∂u of D(u)u̇ and of −D(u)ᵀ(σ + βC⁻¹D(u)u̇), (u̇, σ) of w."""
+        f, a, strain = self.f, self.a, self.p.strain
+        bent = a.weights @ ((a.slopes @ w[f.du])[:, None] * a.slopes)  # ∂(D w)/∂u
+        stress = w[f.sigma]
+        out[f.sigma, f.u] = bent
+        if a.stress_damping.any():
+            viscosity = a.stress_damping[:, None] * a.stiffness
+            stress = stress + viscosity @ (strain @ w[f.du])
+            out[f.du, f.u] -= strain.T @ (viscosity @ bent)
+        out[f.du, f.u] -= a.slopes.T @ ((a.weights.T @ stress)[:, None] * a.slopes)
+
+    def _add_rows(self, out: Array, w: Array) -> None:
+        """∂/∂q of Zᵀ((∂π/∂q)ᵀAᵀm − w_q), of the rates A π̇ of springs and of −A π̇ of joints, π̇ = ∂π/∂q Z v.
+
+        m are the multipliers λ, and of springs −e − c (rate): what dampers add changes with the rate.
+        """
+        f, k, p = self.f, self.k, self.p
+        A, slope, speed = p.weights, p.product_slope, p.Z @ w[f.v]
+        rate = slope @ speed
+        of_rate = self._of_product_rates(speed) + slope @ out[f.q, f.q]
+        i, j, m, value = f.rows.weight_slopes(p.product)
+        by_row, by_product = np.zeros_like(A), np.zeros((A.shape[1],) * 2)  # ∂A π̇ and ∂Aᵀ m by the products
+        np.add.at(by_row, (i, m), rate[j] * value)
+        of_rows = A @ of_rate + by_row @ slope
+        force = self._row_forces(w, A @ rate)
+        np.add.at(by_product, (j, m), force[i] * value)
+        dampers = slice(f.constraints, None)
+        of_product = by_product @ slope - A[dampers].T @ (p.resistance[:, None] * of_rows[dampers])
+        of_gradient = self._curvature(force @ A) + slope.T @ of_product
+        gradient = (force @ A) @ slope - w[f.q]
+        out[f.v, f.q] += p.Z.T @ of_gradient + k.rates_across(gradient)
+        out[f.spring, f.q] = of_rows[f.constraints + f.stored]
+        out[f.lam, f.q] = -of_rows[: f.constraints]
+        if self.a.dim == 3 and self.a.rolling.spin_row.size:
+            self._add_spins(out, w)
+        if self.a.springs.relations:
+            self._add_relations(out, w, A @ rate)
+
+    def _add_spins(self, out: Array, w: Array) -> None:
+        """Add ∂/∂ρ of Rᵀa λ and of −a·(R ω) of the spins in nonholonomic rows in space (in place)."""
+        f, k, t = self.f, self.k, self.a.rolling
+        place = np.searchsorted(self.a.turning, t.spin_body)
+        moved = np.einsum("eij,mi->mje", k.basis, t.spin_axis)
+        lam, spin, entry = w[f.lam][t.spin_row], k.spin[place], k.entry[place]
+        np.add.at(out[f.v, f.q], (spin[:, :, None], entry[:, None, :]), lam[:, None, None] * moved)
+        on_rows = np.einsum("mje,mj->me", moved, w[f.v][spin])
+        np.add.at(out[f.lam, f.q], (t.spin_row[:, None], entry), -on_rows)
+
+    def _add_relations(self, out: Array, w: Array, rate: Array) -> None:
+        """−Sᵀ ∂(ρ(s)/s)/∂x S w by the rates s = S v of the state, which change with q and v (in place)."""
+        f, k, p, springs = self.f, self.k, self.p, self.a.springs
+        own = f.constraints + springs.resisting
+        slope = [
+            float(r.resistance_slope(s)) for r, s in zip(springs.relations, p.rate[springs.resisting], strict=True)
+        ]
+        pull = p.rows[own].T * (np.array(slope) * rate[own])
+        speed = p.Z @ p.velocity
+        i, j, m, value = f.rows.weight_slopes(p.product)
+        by_row = np.zeros_like(p.weights)
+        np.add.at(by_row, (i, m), (p.product_slope @ speed)[j] * value)
+        of_rate = self._of_product_rates(speed) + p.product_slope @ k.rates_along(p.velocity)
+        out[f.v, f.v] -= pull @ p.rows[own]
+        out[f.v, f.q] -= pull @ (p.weights @ of_rate + by_row @ p.product_slope)[own]
+
+    def _row_forces(self, w: Array, rate: Array) -> Array:
+        """λ of the constraints, −e − c (rate) of the spring-dampers."""
+        f = self.f
+        forces = np.concatenate([w[f.lam], -self.p.resistance * rate[f.constraints :]])
+        forces[f.constraints + f.stored] -= w[f.spring]
+        return forces
+
+    def _of_product_rates(self, speed: Array) -> Array:
+        """∂(∂π/∂q q̇)/∂q at constant q̇, (p, n_q): V̇·∂W + V·∂Ẇ and so on."""
+        a, k, p = self.a, self.k, self.p
+        turning = np.zeros_like(p.R)
+        turning[a.turning] = k.rotations(speed[k.entry])
+        local = (a.node_shape @ speed[k.positions - k.flexible :]).reshape(-1, a.dim)
+        moved = p.of_vectors(node_slopes(a, k, turning, local))
+        return product_rows(a, p.moved @ speed, p.moved) + product_rows(a, p.vector, moved)
+
+    def _curvature(self, on_product: Array) -> Array:
+        """∂²(f·π)/∂q² at constant f (p,), (n_q, n_q)."""
+        a, p, width = self.a, self.p, self.k.positions
+        on_vector = a.select_first.T @ (on_product[:, None] * p.vector[a.second])
+        on_vector += a.select_second.T @ (on_product[:, None] * p.vector[a.first])
+        curvature = turned_forces(a, self.k, a.incidence.T @ on_vector)
+        first, second = p.moved[a.first].reshape(-1, width), p.moved[a.second].reshape(-1, width)
+        swap = first.T @ (np.repeat(on_product, a.dim)[:, None] * second)
+        return curvature + swap + swap.T
+
+    def _add_torques(self, out: Array, torque: Array) -> None:
+        """Add ∂(Rᵀτ, ψᵀRᵀτ)/∂ρ at constant τ (t, 3) in space (in place)."""
+        a, k = self.a, self.k
+        place = np.searchsorted(a.turning, a.torque_body)
+        turned = np.einsum("eji,tj->tie", k.basis, torque)
+        np.add.at(out, (k.spin[place][:, :, None], k.entry[place][:, None, :]), turned)
+        shape = a.torque_shape.reshape(len(place), 3, k.flexible)
+        np.add.at(out[k.velocities - k.flexible :].T, k.entry[place], np.einsum("tie,tin->ten", turned, shape))

@@ -1,0 +1,148 @@
+"""Sparse matrices of the equations of a large mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ...kernels import continuous
+from ...kernels.gradient import constraint_matrix
+from ...kernels.state import Configuration, Derived, derive, energies
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross, entries, entry_count
+from ..model.state import configuration
+from ..model.time_table import Anchors, TimeTable, law_products, law_values, laws
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+
+def sparse_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:
+    """The functions of the system, with the ``driven`` constraint rows as inputs."""
+    system = _Sparse(mechanism, anchors, driven)
+    return {
+        "E": system.descriptor,
+        "J": system.structure,
+        "R": system.dissipation,
+        "B": system.inputs,
+        "z": system.costate,
+        "H": system.energy,
+    }
+
+
+class _Sparse:
+    """Matrix functions of one mechanism; the arrays of the latest state are kept, since all functions share them."""
+
+    def __init__(self, mechanism: Model, anchors: Anchors, driven: list[int]) -> None:
+        self.mechanism, self.layout, self.a = mechanism, mechanism.layout, mechanism.network.arrays
+        self.table = TimeTable(mechanism, anchors)
+        self.driven = driven
+        self._at: Callable[[bytes], tuple[Configuration, Derived]] = lru_cache(maxsize=1)(self._evaluate)
+
+    def _evaluate(self, key: bytes) -> tuple[Configuration, Derived]:
+        c = configuration(self.mechanism, np.frombuffer(key))
+        return c, derive(self.a, c)
+
+    def at(self, x: Array) -> tuple[Configuration, Derived]:
+        return self._at(np.ascontiguousarray(x[: self.layout.size]).tobytes())
+
+    @property
+    def stored(self) -> Array:
+        return self.a.springs.state >= 0
+
+    def descriptor(self, x: Array) -> Any:
+        c, _ = self.at(x)
+        return sparse.block_diag(
+            [
+                sparse.eye_array(sum(self.layout.position_sizes)),
+                continuous.mass_matrix(self.a, c.u),
+                sparse.csr_array(self.a.compliance),
+                sparse.diags_array(1.0 / self.a.springs.stiffness[self.stored]),
+                sparse.csr_array((self.layout.multipliers,) * 2),
+            ]
+        ).tocsr()
+
+    def structure(self, x: Array) -> Any:
+        c, d = self.at(x)
+        rigid = self.layout.velocities - self.layout.flexible
+        D = sparse.hstack([sparse.csr_array((self.layout.stresses, rigid)), continuous.strain_operator(self.a, c.u)])
+        upper = sparse.vstack(
+            [
+                -D,
+                -continuous.spring_operator(self.a, c, d)[np.flatnonzero(self.stored)],
+                self.constraints(x),
+            ]
+        )
+        kinematics = self.kinematics(c)
+        gamma = continuous.structure(self.a, c)
+        return sparse.block_array(
+            [[None, kinematics, None], [-kinematics.T, gamma, upper.T], [None, -upper, None]]
+        ).tocsr()
+
+    def kinematics(self, c: Configuration) -> Any:
+        """Z(q): ṙ, the kept entries of R[ω]×, u̇."""
+        dim, turning = self.layout.dim, self.a.turning
+        spin = [entries(c.R[b] @ cross(dim)).T for b in turning]
+        return sparse.block_diag(
+            [
+                sparse.eye_array(dim * self.layout.bodies),
+                sparse.block_diag([sparse.csr_array((0, 0)), *spin]),
+                sparse.eye_array(self.layout.flexible),
+            ]
+        ).tocsr()
+
+    def constraints(self, x: Array) -> Any:
+        """G(q); drives take their coefficients from the present pose."""
+        c, d = self.at(x)
+        return sparse.csr_array(constraint_matrix(self.a, c.R, self._coefficients(d), arm=d.arm, vector=d.vector))
+
+    def _coefficients(self, d: Derived) -> Array:
+        values = self.table.anchors.rows.copy()
+        m = self.mechanism
+        for law, of_law, own in zip(laws(m), law_products(m), law_values(m), strict=True):
+            if callable(law.value):
+                values[own] = law.measure(d.product[of_law])
+        return self.table.evaluate(values)[0]
+
+    def dissipation(self, x: Array) -> Any:
+        c, d = self.at(x)
+        before, n = sum(self.layout.position_sizes), len(x)
+        after = n - before - self.layout.velocities
+        blocks = [
+            sparse.csr_array((before,) * 2),
+            continuous.damping_matrix(self.a, c, d),
+            sparse.csr_array((after,) * 2),
+        ]
+        R = sparse.block_diag(blocks).tocsr()
+        return 0.5 * (R + R.T)
+
+    def inputs(self, x: Array) -> Any:
+        c, d = self.at(x)
+        force = continuous.input_matrix(self.a, c, d)
+        before = sum(self.layout.position_sizes)
+        middle = self.layout.stresses + self.layout.springs
+        rates = sparse.csr_array(
+            (np.ones(len(self.driven)), (self.driven, np.arange(len(self.driven)))),
+            shape=(self.layout.multipliers, len(self.driven)),
+        )
+        left = sparse.vstack([sparse.csr_array((before, force.shape[1])), force])
+        return sparse.block_array(
+            [
+                [left, None],
+                [sparse.csr_array((middle, force.shape[1])), None],
+                [None, rates],
+            ]
+        ).tocsr()
+
+    def costate(self, x: Array) -> Array:
+        c, _ = self.at(x)
+        turned = np.zeros(entry_count(self.layout.dim) * self.a.turning.size)
+        gradient = [-self.a.weight.ravel(), turned, continuous.kinetic_gradient(self.a, c)]
+        return np.concatenate([*gradient, x[sum(self.layout.position_sizes) :]])
+
+    def energy(self, x: Array) -> float:
+        return float(sum(np.sum(part) for part in energies(self.a, *self.at(x)).values()))
