@@ -131,12 +131,12 @@ def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
     return spring_rates(a.springs, d.product, sparse.csr_array(product_matrix(a, c.R, d.arm, d.vector)))
 
 
-def input_matrix(a: Arrays, c: Configuration, d: Derived) -> Any:
+def input_matrix(a: Arrays, R: Array, arm: Array) -> Any:
     """Forces on (ṙ, ω, u̇) of the external inputs, sparse (n_v, i); those that follow a section in its axes."""
-    nodes = sparse.csr_array(node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body]))
-    columns = nodes.T @ sparse.csr_array(a.input_node) + section_rows(a, c.R).T @ sparse.csr_array(a.input_torque)
+    nodes = sparse.csr_array(node_rows(a, world_spin_levers(a, R, arm), R[a.node_body]))
+    columns = nodes.T @ sparse.csr_array(a.input_node) + section_rows(a, R).T @ sparse.csr_array(a.input_torque)
     count = a.input_node.shape[1]
-    world = np.array([world_loads(a, d.arm, u) for u in np.eye(count)]).reshape(count, count)
+    world = np.array([world_loads(a, arm, u) for u in np.eye(count)]).reshape(count, count)
     return sparse.csr_array(columns @ sparse.csr_array(world.T))
 
 

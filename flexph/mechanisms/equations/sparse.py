@@ -122,7 +122,7 @@ class _Sparse:
 
     def inputs(self, x: Array) -> Any:
         c, d = self.at(x)
-        force = continuous.input_matrix(self.a, c, d)
+        force = continuous.input_matrix(self.a, c.R, d.arm)
         before = sum(self.layout.position_sizes)
         middle = self.layout.stresses + self.layout.springs
         rates = sparse.csr_array(

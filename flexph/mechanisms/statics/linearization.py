@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ...bodies.body import Body
 from ...bodies.linear_system import DENSE_LIMIT, linear_body, to_dense
 from ...bodies.mean_axes import unshifted
 from ...interconnection.couplings import constrain
 from ...interconnection.direct_sum import join
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
-from ...kernels.continuous import spring_rates
-from ...kernels.gradient import block_diagonal, product_gradient, row_weights
-from ...kernels.rolling import gains, weights
+from ...kernels.continuous import input_matrix, spring_rates
+from ...kernels.gradient import constraint_matrix, product_matrix, velocity_count
 from ...kernels.springs import damping_slopes
-from ...kernels.state import node_arms, vectors
-from ...kernels.step import world_loads
+from ...kernels.state import node_arms, products, vectors
 from ...numerics.arrays import Array
-from ...numerics.rotations import cross, spin_map, spins
 from ...systems.linear import LinearPHDAE
 from ..model.state import Pose, product_values
 from ..model.time_table import TimeTable, spring_values
@@ -46,12 +42,11 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
         bodies = {name: body.unshifted or body for name, body in mechanism.bodies.items()}
         return unshifted(linearize(replace(mechanism, bodies=bodies), pose), mechanism.bodies)
     system = mechanism.once(bodies_at_rest)
-    nodes = _node_rows(mechanism, pose)
-    gradient = _product_rows(mechanism, pose, nodes)
+    rest = _at_rest(mechanism, pose, system)
     coefficient, offset = TimeTable(mechanism, pose.anchors).at(0.0)
-    rows = _constraint_rows(mechanism, pose, coefficient, gradient)
-    system = _with_inputs(mechanism, pose, system, nodes)
-    system = _with_springs(mechanism, pose, system, gradient)
+    matrix = constraint_matrix(rest.arrays, rest.R, coefficient, arm=rest.arm, vector=rest.vector)
+    rows = sparse.csr_array(matrix) @ rest.velocities
+    system = _with_springs(mechanism, rest, _with_inputs(mechanism, rest, system))
     rows = sparse.hstack([rows, sparse.csr_array((offset.size, system.size - rows.shape[1]))]).tocsr()
     system = constrain(system, rows, mechanism.constraint_names)
     return system if system.size > DENSE_LIMIT else to_dense(system)
@@ -79,85 +74,65 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
             raise ValueError(f"linearize needs an unloaded pose: {name} is stretched in it")
 
 
-def _node_rows(mechanism: Model, pose: Pose) -> Any:
-    """World velocities R(χ v_P + ω × X + φ u̇) of all nodes over the states of all bodies: sparse (k·d, n)."""
-    start = np.cumsum([0, *(b.size for b in mechanism.bodies.values())])
-    shapes = (mechanism.network.raw_shape[:, start[i] : start[i + 1]] for i in range(len(mechanism.bodies)))
-    blocks = [
-        _body_rows(mechanism.network.arrays, body, i, pose.rotations[i], shape)
-        for i, (body, shape) in enumerate(zip(mechanism.bodies.values(), shapes, strict=True))
-    ]
-    return sparse.hstack(blocks).tocsr()
+class _Rest(NamedTuple):
+    """A mechanism at rest in a pose, with the origins P of the bodies in place of their centres of mass.
+
+    ``arrays`` have the nodes and shapes as seen from there, sparse; ``velocities`` take the states of all bodies to
+    (ṙ_P, ω, u̇) of all bodies, sparse (n_v, n). Vectors of the joints (v, d) and their products (p,) are in the world.
+    """
+
+    arrays: Arrays
+    R: Array
+    arm: Array
+    vector: Array
+    product: Array
+    velocities: Any
 
 
-def _body_rows(a: Arrays, body: Body, index: int, R: Array, shape: Any) -> Any:
-    """The columns of one body: rows of its nodes, zero elsewhere."""
-    basis, own = cross(a.dim), np.flatnonzero(a.node_body == index)
-    moves = a.node_moves[own]
-    position = a.node_position[own] + moves[:, None] * body.inertia.centre
-    turning = np.einsum("ij,sjk,nk->nis", R, basis, position).reshape(own.size * a.dim, len(basis))
-    rigid = [np.kron(moves[:, None], R)] + ([turning] if body.turns else [])
-    rows = (own[:, None] * a.dim + np.arange(a.dim)).ravel()
-    turned = block_diagonal(np.broadcast_to(R, (own.size, a.dim, a.dim))) @ shape[rows]
-    none = sparse.csr_array((rows.size, body.stress_size))
-    local = sparse.coo_array(sparse.hstack([sparse.csr_array(np.hstack(rigid)), turned, none]))
-    return sparse.csr_array((local.data, (rows[local.row], local.col)), shape=(shape.shape[0], local.shape[1]))
+def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
+    a, R = mechanism.network.arrays, pose.rotations
+    vector = vectors(a, pose.centres, node_arms(a, R, np.zeros(a.body_u.size)))
+    centre = np.array([body.inertia.centre for body in mechanism.bodies.values()])
+    position = a.node_position + a.node_moves[:, None] * centre[a.node_body]
+    seen = a._replace(node_position=position, node_shape=mechanism.network.raw_shape, mean=None)
+    arm = node_arms(seen, R, np.zeros(a.body_u.size))
+    return _Rest(seen, R, arm, vector, products(a, vector), _velocities(mechanism, R, system))
 
 
-def _product_rows(mechanism: Model, pose: Pose, nodes: Any) -> Any:
-    """Rates of all products at the pose: sparse (p, n)."""
-    a = mechanism.network.arrays
-    vector = vectors(a, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
-    pulled = sparse.kron(sparse.csr_array(a.incidence), sparse.eye_array(a.dim)) @ nodes
-    return sparse.csr_array(sparse.csr_array(product_gradient(a, vector)) @ pulled)
+def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
+    """(ṙ_P, ω, u̇) of all bodies from their states, sparse (n_v, n)."""
+    a, rows, columns, values = mechanism.network.arrays, [], [], []
+    v, omega, u = a.columns
+    for i, name in enumerate(mechanism.bodies):
+        own = u[a.body_u == i]
+        blocks = {
+            "velocity": (v[i], R[i]),
+            "spin": (omega[i], np.eye(omega.shape[1])),
+            "deformation_rate": (own, sparse.eye_array(own.size)),
+        }
+        for kind, (numbers, block) in blocks.items():
+            part, entries = system.parts.get(f"{name}.{kind}"), sparse.coo_array(block)
+            if part is not None:
+                rows.append(numbers[entries.row])
+                columns.append(part.start + entries.col)
+                values.append(entries.data)
+    places = np.concatenate(rows), np.concatenate(columns)
+    return sparse.csr_array((np.concatenate(values), places), shape=(velocity_count(a), system.size))
 
 
-def _constraint_rows(mechanism: Model, pose: Pose, coefficient: Array, gradient: Any) -> Any:
-    """G over the states of all bodies, sparse (g, n); of nonholonomic rows what they ask of velocities at the pose."""
-    a = mechanism.network.arrays
-    constraints = sparse.csr_array(row_weights(a, coefficient))
-    t = a.rolling
-    if not t.row.size:
-        return constraints @ gradient
-    product = product_values(mechanism, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
-    G = (constraints + sparse.csr_array(weights(a, gains(a, product, product), t.product))) @ gradient
-    spins = sparse.lil_array(G.shape)
-    for row, body, axis in zip(t.spin_row, t.spin_body, t.spin_axis, strict=True):
-        at = mechanism.once(bodies_at_rest).parts[f"{list(mechanism.bodies)[body]}.spin"]
-        spins[row, at.start : at.stop] = axis @ spin_map(pose.rotations[[body]])[0]
-    return G + spins.tocsr()
-
-
-def _with_inputs(mechanism: Model, pose: Pose, system: LinearPHDAE, nodes: Any) -> LinearPHDAE:
+def _with_inputs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> LinearPHDAE:
     """External ports: forces on nodes, torques on sections; those that follow a section in its axes."""
-    a = mechanism.network.arrays
-    start = np.cumsum([0, *(b.size for b in mechanism.bodies.values())])
-    size, t = spins(a.dim), a.torque_body.size
-    shape = sparse.csr_array(a.torque_shape)
-    turned = []  # world spins R(ω + ψu̇) of the sections that take torques
-    for i, body in enumerate(mechanism.bodies.values()):
-        own = sparse.kron(sparse.diags_array((a.torque_body == i).astype(float)), spin_map(pose.rotations[[i]])[0])
-        rigid = [sparse.csr_array((size * t, a.dim))]
-        if body.turns:
-            rigid.append(own @ np.tile(np.eye(size), (t, 1)) if t else sparse.csr_array((0, size)))
-        bending = own @ shape[:, start[i] : start[i + 1]]
-        turned += [*rigid, bending, sparse.csr_array((size * t, body.stress_size))]
-    sections = sparse.hstack([sparse.csr_array(x) for x in turned])
-    B = nodes.T @ sparse.csr_array(a.input_node) + sections.T @ sparse.csr_array(a.input_torque)
-    arms = node_arms(a, pose.rotations, np.zeros(a.body_u.size))
-    world = np.array([world_loads(a, arms, u) for u in np.eye(a.input_node.shape[1])]).reshape(B.shape[1], B.shape[1]).T
-    B = B @ sparse.csr_array(world)
+    B = rest.velocities.T @ input_matrix(rest.arrays, rest.R, rest.arm)
     return replace(system, B=sparse.csr_array(B), ports=dict(mechanism.network.input_slices))
 
 
-def _with_springs(mechanism: Model, pose: Pose, system: LinearPHDAE, gradient: Any) -> LinearPHDAE:
+def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> LinearPHDAE:
     """Spring forces as states with compliance 1/k, dampers in R."""
     springs, elements = mechanism.network.arrays.springs, list(measures(mechanism.connections))
     if not elements:
         return system
-    a = mechanism.network.arrays
-    product = product_values(mechanism, pose.centres, node_arms(a, pose.rotations, np.zeros(a.body_u.size)))
-    rates = sparse.csr_array(spring_rates(springs, product, gradient))
+    moved = sparse.csr_array(product_matrix(rest.arrays, rest.R, rest.arm, rest.vector))
+    rates = spring_rates(springs, rest.product, moved) @ rest.velocities
     stored = springs.state >= 0
     S = rates[np.flatnonzero(stored)]
     count = S.shape[0]

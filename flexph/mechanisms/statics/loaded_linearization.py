@@ -48,7 +48,7 @@ def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) ->
     """The system with K = root rootᵀ and η = back s."""
     a, (n, rank) = mechanism.network.arrays, root.shape
     lift, parts = _lift(mechanism, small, back)
-    B = small.basis.T @ input_matrix(a, small.c, small.d).toarray()
+    B = small.basis.T @ input_matrix(a, small.c.R, small.d.arm).toarray()
     mass = 0.5 * (small.motion.mass + small.motion.mass.T)
     return LinearPHDAE(
         E=np.block([[mass, np.zeros((n, rank))], [np.zeros((rank, n)), np.eye(rank)]]),
