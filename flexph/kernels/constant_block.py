@@ -29,7 +29,7 @@ from scipy.linalg import lapack, lu_factor, lu_solve
 from ..numerics.arrays import Array
 from ..numerics.factors.positive_definite import positive_solver
 from .arrays import Arrays
-from .gradient import is_sparse, translating
+from .gradient import is_sparse
 from .jacobian import add_nodes, flatten, rigid_blocks, sparse_factor, unflatten
 from .state import body_spins, body_sum, contracted, inertia_products, over_spins
 from .values import Means, Point, SingularStep, Solve
@@ -179,7 +179,7 @@ def constant_blocks(a: Arrays) -> Callable[[float], ConstantBlock | None]:
 
 def _seen(a: Arrays) -> tuple[Any, Arrays]:
     """Φ, and the mechanism with Φu as its flexible coordinates: all its matrices are small and dense."""
-    whole = sparse.vstack([a.node_shape - translating(a) @ a.mean, a.torque_shape]).tocsr()
+    whole = sparse.vstack([a.node_shape - a.translating @ a.mean, a.torque_shape]).tocsr()
     body = np.concatenate([np.repeat(a.node_body, a.dim), np.repeat(a.torque_body, a.n.shape[0])])
     kept, nodes = np.flatnonzero(np.diff(whole.indptr)), a.node_shape.shape[0]
     unit = np.eye(whole.shape[0])[:, kept]

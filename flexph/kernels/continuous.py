@@ -11,9 +11,9 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays, Springs
-from .gradient import columns, node_rows, product_matrix, section_rows, world_spin_levers
+from .gradient import node_rows, product_matrix, section_rows, spin_block, world_spin_levers
 from .springs import resistances
-from .state import Configuration, Derived, inertia_products, momenta, rotational_inertia
+from .state import Configuration, Derived, coupled, inertia_products, momenta, rotational_inertia
 from .step import world_loads
 
 
@@ -25,25 +25,18 @@ def shifted(a: Arrays, block: int) -> Any:
     return blocks if a.mean is None else blocks - a.border_stack[rows] @ a.border
 
 
-def spin_rows(a: Arrays, values: Array) -> Any:
-    """(s, n) values as a block (spins, n): the spin rows of the body of each coordinate."""
-    cv, cw, _ = columns(a)
-    s, n = values.shape
-    rows = (cw[a.body_u] - cv.size).T.ravel()  # every flexible body turns
-    return sparse.csr_array((values.ravel(), (rows, np.tile(np.arange(n), s))), shape=(a.turning.size * s, n))
-
-
-def _assemble(first: Any, turning: Any, across: Any, below: Any, flexible: Any) -> Any:
-    return sparse.block_array([[first, None, None], [None, turning, across], [None, below, flexible]]).tocsr()
+def _assemble(rigid: tuple[Any, Any], coupling: tuple[Any, Any], flexible: Any) -> Any:
+    (first, turning), (above, below) = rigid, coupling
+    return sparse.block_array([[first, None, None], [None, turning, above], [None, below, flexible]]).tocsr()
 
 
 def mass_matrix(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
     """diag(m, M(u)) over (ṙ, ω, u̇), sparse; without M_uu, which the shift fills, unless ``deforming``."""
     s = a.n.shape[0]
     Pu = inertia_products(a, u)
-    across = spin_rows(a, a.n + Pu[1 : 1 + s])
+    across = spin_block(a, a.n + Pu[1 : 1 + s])
     flexible = shifted(a, 0) if deforming else sparse.csr_array((u.size,) * 2)
-    return _assemble(*_rigid_masses(a, u, Pu), across, across.T, flexible)
+    return _assemble(_rigid_masses(a, u, Pu), (across, across.T), flexible)
 
 
 def rigid_mass(a: Arrays, u: Array) -> Any:
@@ -75,15 +68,12 @@ def gyroscopic_force(a: Arrays, c: Configuration, v: Array) -> Array:
 
 def _structure(a: Arrays, c: Configuration, flexible: Any) -> Any:
     """Γ with its block over u̇."""
-    s = a.n.shape[0]
-    w = c.omega[a.body_u]
-    spin = 2.0 * np.einsum("abn,nb->an", a.s + inertia_products(a, c.u)[1 + s :].reshape(s, s, -1), w)
-    spin -= inertia_products(a, c.du)[1 : 1 + s]
-    across = spin_rows(a, spin)
+    Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
+    across = spin_block(a, coupled(a, Pu, Pdu, c.omega[a.body_u]))
     first = sparse.csr_array((len(a.mass) * a.dim,) * 2)
-    p_r, _ = momenta(a, c.omega, c.u, c.du)
+    p_r, _ = momenta(a, c.omega, c.u, c.du, products=(Pu, Pdu))
     turning = sparse.block_diag([sparse.csr_array((0, 0)), *spin_skew(p_r[a.turning])])
-    return _assemble(first, turning, -across, across.T, flexible)
+    return _assemble((first, turning), (-across, across.T), flexible)
 
 
 def kinetic_gradient(a: Arrays, c: Configuration) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays
-from .state import Configuration, momenta, rotational_inertia
+from .state import Configuration, coupled, momenta, rotational_inertia, turns
 from .values import Decay
 
 if TYPE_CHECKING:
@@ -44,15 +44,16 @@ def spin_columns(a: Arrays) -> Array:
     return columns
 
 
-def _placed(a: Arrays, turning: Array, across: Array, below: Array, flexible: Array) -> Array:
-    """Blocks turning (b, s, s), across and below (s, n), flexible (n, n) as one matrix (w, w)."""
+def _placed(a: Arrays, turning: Array, coupling: tuple[Array, Array], flexible: Array) -> Array:
+    """Blocks turning (b, s, s), coupling above and below the diagonal (s, n), flexible (n, n) as one matrix (w, w)."""
+    above, below = coupling
     own, n = spin_columns(a), a.body_u.size
     first = a.turning.size * a.n.shape[0]
     matrix = np.zeros((first + n, first + n))
     kept, u = own[a.turning], first + np.arange(n)
     matrix[kept[:, :, None], kept[:, None, :]] = turning[a.turning]
     for i in range(own.shape[1]):
-        matrix[own[a.body_u, i], u] = across[i]
+        matrix[own[a.body_u, i], u] = above[i]
         matrix[u, own[a.body_u, i]] = below[i]
     matrix[first:, first:] = flexible
     return matrix
@@ -62,7 +63,7 @@ def mass(a: Arrays, u: Array, Pu: Array) -> Array:
     """M(u) over (ω, u̇), (w, w)."""
     s, n = a.n.shape[0], a.body_u.size
     coupling = a.n + Pu[1 : 1 + s]
-    return _placed(a, rotational_inertia(a, u, Pu), coupling, coupling, a.stack[:n])
+    return _placed(a, rotational_inertia(a, u, Pu), (coupling, coupling), a.stack[:n])
 
 
 def end_rates(a: Arrays, step: Step, x: Means, mass_1: Array) -> Array:
@@ -98,17 +99,15 @@ def correction(a: Arrays, at: Point, decay: Decay) -> Array:
 
 def _momentum_slopes(a: Arrays, at: Point) -> Array:
     """Q = ∂(M w)/∂u at the end of the step, (w, n)."""
-    t, s, n = at.trial, a.n.shape[0], a.body_u.size
+    t, s = at.trial, a.n.shape[0]
     w1 = t.end.omega[a.body_u]
-    by_spin = 2.0 * np.einsum("abn,nb->an", a.s + t.Pu[1 + s :].reshape(s, s, -1), w1) - t.Pdu[1 : 1 + s]
-    turned = sum(w1[:, i, None] * a.stack[(1 + i) * n : (2 + i) * n] for i in range(s))
-    blank = np.zeros((len(a.mass), s, s))
-    return _placed(a, blank, by_spin, np.zeros((s, n)), turned)[:, a.turning.size * s :]
+    by_spin, blank = coupled(a, t.Pu, t.Pdu, w1), np.zeros((len(a.mass), s, s))
+    return _placed(a, blank, (by_spin, np.zeros_like(by_spin)), turns(a, w1))[:, a.turning.size * s :]
 
 
 def _rate_slopes(a: Arrays, at: Point) -> Array:
     """Derivatives of the momentum rows by w₁ at constant u₁, (w, w)."""
-    t, h, s, n = at.trial, at.h, a.n.shape[0], a.body_u.size
+    t, h, s = at.trial, at.h, a.n.shape[0]
     w0 = at.start.omega[a.body_u]
     coupling = a.n + t.Pu[1 : 1 + s]
     turning, across = rotational_inertia(a, t.end.u, t.Pu), coupling
@@ -118,8 +117,7 @@ def _rate_slopes(a: Arrays, at: Point) -> Array:
         turning, across = through @ turning, np.einsum("nab,bn->an", through[a.body_u], coupling)
     square = a.s + t.Pmean[1 + s :].reshape(s, s, -1)
     below = coupling - h * (np.einsum("abn,na->bn", square, w0) - 0.5 * at.known.Pdu[1 : 1 + s])
-    turned = sum(w0[:, i, None] * a.stack[(1 + i) * n : (2 + i) * n] for i in range(s))
-    return _placed(a, turning, across, below, a.stack[:n] + 0.5 * h * turned)
+    return _placed(a, turning, (across, below), a.stack[: a.body_u.size] + 0.5 * h * turns(a, w0))
 
 
 def lost(a: Arrays, step: Step, end: Configuration, x: Means) -> float:

@@ -9,14 +9,9 @@ from scipy import sparse
 
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, unit_sweeps
-from .arrays import Arrays, Columns, total
+from .arrays import Arrays, total
 from .rolling import spin_rows, weights
 from .state import products
-
-
-def columns(a: Arrays) -> Columns:
-    """Columns of ṙ (b, d), ω (b, s; −1 where a body does not turn) and u̇ (n,)."""
-    return a.columns
 
 
 def velocity_count(a: Arrays) -> int:
@@ -49,7 +44,7 @@ def body_levers(a: Arrays, inverse: Array, lever: Array) -> Array:
 def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
     """Rows [scale χ 1, spin, frame φ] of all nodes: spin (k, s, d), frame (k, d, d)."""
     if is_sparse(a):
-        moves = translating(a)
+        moves = a.translating
         turned = block_diagonal(frame)
         shape = turned @ a.node_shape
         if a.mean is not None:
@@ -141,7 +136,7 @@ def block_diagonal(matrices: Array) -> Any:
 
 def placed(a: Arrays, values: Array) -> Any:
     """(k, s, d) columns of the spins of the turning bodies: sparse (k·d, spins)."""
-    _, cw, _ = columns(a)
+    _, cw, _ = a.columns
     first = len(a.mass) * a.dim
     k, s, d = values.shape
     keep = cw[a.node_body, 0] >= 0
@@ -151,16 +146,17 @@ def placed(a: Arrays, values: Array) -> Any:
     return sparse.csr_array((values[keep].ravel(), (rows.ravel(), cols.ravel())), shape=shape)
 
 
-def translating(a: Arrays) -> Any:
-    """Which nodes move with the centre of mass of which body: sparse (k·d, b·d)."""
-    k = a.node_body.size
-    by_body = sparse.csr_array((a.node_moves, (np.arange(k), a.node_body)), shape=(k, len(a.mass)))
-    return sparse.csr_array(sparse.kron(by_body, sparse.eye_array(a.dim)))
+def spin_block(a: Arrays, values: Array) -> Any:
+    """(s, n) values as a block (spins, n): the spin rows of the body of each coordinate."""
+    cv, cw, _ = a.columns
+    s, n = values.shape
+    rows = (cw[a.body_u] - cv.size).T.ravel()  # every flexible body turns
+    return sparse.csr_array((values.ravel(), (rows, np.tile(np.arange(n), s))), shape=(a.turning.size * s, n))
 
 
 def section_rows(a: Arrays, R: Array) -> Any:
     """World spins R(ω + ψu̇) of the sections that take torques, with frames R (b, d, d): sparse (t·s, n_v)."""
-    _, cw, _ = columns(a)
+    _, cw, _ = a.columns
     s, t = a.n.shape[0], a.torque_body.size
     frame = spin_map(R)[a.torque_body]
     first = len(a.mass) * a.dim

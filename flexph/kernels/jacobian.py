@@ -26,7 +26,6 @@ from .decay import correction
 from .gradient import (
     block_diagonal,
     body_levers,
-    columns,
     is_sparse,
     node_rows,
     placed,
@@ -35,7 +34,7 @@ from .gradient import (
     row_weights,
     scale_rows,
     section_rows,
-    translating,
+    spin_block,
     velocity_count,
     velocity_slices,
     with_spins,
@@ -214,7 +213,7 @@ def _constraint_weights(a: Arrays, at: Point) -> tuple[Any, Any]:
 
 
 def _dense_factor(a: Arrays, at: Point) -> Solve:
-    (cv, cw, cu), size = columns(a), velocity_count(a)
+    (cv, cw, cu), size = a.columns, velocity_count(a)
     omega, u = velocity_slices(a)
     K = np.zeros((size + at.trial.gap.size,) * 2)
     K[cv, cv] = 2.0 * a.mass[:, None]
@@ -340,18 +339,12 @@ def _bordered(K: Any, left: Any, right: Any) -> Callable[[Array], Array]:
 
 def _sparse_body(a: Arrays, at: Point) -> Any:
     """The velocity block F, without the shift of the flexible coordinates."""
-    _, cw, _ = columns(a)
-    bodies, s, n = len(a.mass), a.n.shape[0], a.body_u.size
     spin, spin_u, u_spin = rigid_blocks(a, at)
     arm_omega, torque, inverse = _node_blocks(a, at)
-    own = (cw[a.body_u] - bodies * a.dim).T.ravel()  # every flexible body turns
-    across = lambda v: sparse.csr_array(  # noqa: E731 - one row per spin
-        (v.ravel(), (own, np.tile(np.arange(n), s))), shape=(a.turning.size * s, n)
-    )
-    rows, inward, moves = placed(a, torque).T, placed(a, inverse), translating(a)
+    rows, inward, moves = placed(a, torque).T, placed(a, inverse), a.translating
     turned = rows @ block_diagonal(at.h * at.trial.end.R[a.node_body])
-    w_u = across(spin_u) + turned @ a.node_shape - (turned @ moves) @ a.mean
-    u_w = across(u_spin).T + a.node_shape.T @ inward - a.mean.T @ (moves.T @ inward)
+    w_u = spin_block(a, spin_u) + turned @ a.node_shape - (turned @ moves) @ a.mean
+    u_w = spin_block(a, u_spin).T + a.node_shape.T @ inward - a.mean.T @ (moves.T @ inward)
     w_w = block_diagonal(spin[a.turning]) + rows @ placed(a, arm_omega)
     mass = sparse.diags_array(np.repeat(2.0 * a.mass, a.dim))
     return sparse.block_array([[mass, None, None], [None, w_w, w_u], [None, u_w, _flexible(a, at)]]).tocsr()

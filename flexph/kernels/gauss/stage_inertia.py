@@ -9,7 +9,7 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.rotations import skew, turned_spins, unit_sweeps
 from ..arrays import Arrays
-from ..gradient import columns, velocity_slices
+from ..gradient import velocity_slices
 from ..state import contracted
 from .collocation import Collocation
 from .stages import Given, Onset, Stages
@@ -69,7 +69,7 @@ def _momenta(at: StageStep) -> tuple[Array, Array, Array]:
     All (stages, n_v, n_v); places do nothing by the spins.
     """
     t, h, a, stages = at.t, at.onset.h, at.k.arrays, len(at.t.u)
-    (cv, cw, cu), (_, u), s, n = columns(a), velocity_slices(a), a.n.shape[0], a.body_u.size
+    (cv, cw, cu), (_, u), s, n = a.columns, velocity_slices(a), a.n.shape[0], a.body_u.size
     mass, rate, place = (np.zeros((stages, u.stop, u.stop)) for _ in range(3))
     back = t.inverse.swapaxes(2, 3)
     rows, cols = (cw.take(a.turning, axis=0)[(slice(None), *at_)] for at_ in ((slice(None), None), (None, slice(None))))

@@ -14,7 +14,7 @@ from scipy import sparse
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
-from ..gradient import placed, product_gradient, section_rows, translating
+from ..gradient import placed, product_gradient, section_rows
 from ..rolling import stiffness as rolling_stiffness
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, rotational_inertia
@@ -134,4 +134,4 @@ def _section_torques(a: Arrays, c: Configuration, loads: Array) -> Array:
 def _shapes(a: Arrays) -> Any:
     """|φ| + |φ̄| of the nodes, sparse (k·d, n)."""
     shape = abs(sparse.csr_array(a.node_shape))
-    return shape if a.mean is None else shape + translating(a) @ abs(sparse.csr_array(a.mean))
+    return shape if a.mean is None else shape + a.translating @ abs(sparse.csr_array(a.mean))

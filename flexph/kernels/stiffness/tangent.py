@@ -28,12 +28,11 @@ from ..continuous import (
     kinetic_gradient,
     mass_matrix,
     shifted,
-    spin_rows,
     spring_operator,
     spring_rates,
     strain_operator,
 )
-from ..gradient import node_rows, placed, product_gradient, pull, section_rows, translating, world_spin_levers
+from ..gradient import node_rows, placed, product_gradient, pull, section_rows, spin_block, world_spin_levers
 from ..rolling import add_torques, stiffness
 from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, inertia_products, momenta, rotational_inertia
@@ -127,13 +126,13 @@ def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
     none = sparse.csr_array((0, 0))
     blocks = lambda x: sparse.block_diag([none, *x])  # noqa: E731 - one block per body
     C_spin, K_spin = (J @ w + w @ J - p)[turning], (w @ J @ w - p @ w)[turning]
-    C_across, K_across = spin_rows(a, A + turned), spin_rows(a, turned_A)
+    C_across, K_across = spin_block(a, A + turned), spin_block(a, turned_A)
     C_uu, K_uu = sparse.csr_array((n, n)), sparse.csr_array((n, n))
     for i in range(s if n else 0):
         C_uu = C_uu + 2.0 * sparse.diags_array(own[:, i]) @ shifted(a, 1 + i)
         for j in range(s):
             K_uu = K_uu - sparse.diags_array(own[:, i] * own[:, j]) @ shifted(a, 1 + s + i * s + j)
-    K_below = spin_rows(a, -np.einsum("an,nab->bn", A, w[a.body_u])).T  # −Aᵀ[ω]×
+    K_below = spin_block(a, -np.einsum("an,nab->bn", A, w[a.body_u])).T  # −Aᵀ[ω]×
     C = sparse.block_array(
         [[blocks(2.0 * mass * frame), None, None], [None, blocks(C_spin), C_across], [None, -C_across.T, C_uu]]
     )
@@ -206,7 +205,7 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
     levered = np.einsum("ksi,bij,kj->kbs", turned, basis, local)
     shape = sparse.csr_array(a.node_shape)
     if a.mean is not None:
-        shape = shape - translating(a) @ a.mean
+        shape = shape - a.translating @ a.mean
     lever = placed(a, np.einsum("ki,sij->ksj", body_f, basis)).T @ shape
     own = np.zeros((len(a.mass), a.n.shape[0], a.n.shape[0]))
     np.add.at(own, a.node_body, levered)

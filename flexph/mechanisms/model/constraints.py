@@ -13,7 +13,7 @@ from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import mass_matrix, rigid_mass
-from ...kernels.gradient import columns, constraint_matrix, velocity_count
+from ...kernels.gradient import constraint_matrix, velocity_count
 from ...kernels.jacobian import flatten, unflatten
 from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
     """Centres and rotations moved by rigid increments (translations [m], turns [rad])."""
     a = mechanism.network.arrays
-    cv, cw, _ = columns(a)
+    cv, cw, _ = a.columns
     largest = max((abs(step[k]) for k in cw[cw >= 0]), default=0.0)
     step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step  # at most half a radian at a time
     moved = centres + step[cv]
@@ -76,7 +76,7 @@ def move_with(
 
 def _wanted(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
     """Velocities before projection, those given at P carried to the centre of mass, and the numbers of those given."""
-    cv, cw, _ = columns(mechanism.network.arrays)
+    cv, cw, _ = mechanism.network.arrays.columns
     wanted, given = np.zeros(velocity_count(mechanism.network.arrays)), []
     for name, motion in velocities.items():
         body = check.lookup("body", name, mechanism.bodies)
@@ -148,7 +148,7 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     if not b.size:
         return wanted
     sizes = constraint_sizes(a, d.vector)
-    sizes = np.concatenate([sizes, np.where(np.isin(given, columns(a)[0]), lever(a), 1.0)])
+    sizes = np.concatenate([sizes, np.where(np.isin(given, a.columns[0]), lever(a), 1.0)])
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
     held = sparse.csr_array(sparse.vstack([G, keep])), np.concatenate([b, wanted[given]])
     velocities = wanted

@@ -13,6 +13,7 @@ from ...bodies.ports import find_port, split_port
 from ...joints.rows.connection import Connection
 from ...joints.rows.directions import axis
 from ...joints.rows.vectors import BodyVector
+from ...numerics.factors.low_rank import placed
 from ...numerics.rotations import spins
 
 
@@ -58,7 +59,7 @@ def load_arrays(
         slices[c.name] = slice(at, at + count)
         at += count
     s, k = spins(dim), len(nodes["node_body"])
-    shapes = [sparse.csr_array((0, width)), *(_at_columns(psi, int(first), width) for _, _, first, psi in torques)]
+    shapes = [sparse.csr_array((0, width)), *(placed(psi, (0, first), (s, width)) for _, _, first, psi in torques)]
     return {
         "input_node": _force_map(forces, dim, k, at),
         "input_torque": _torque_map([t[0] for t in torques], s, at),
@@ -88,18 +89,13 @@ def _points(
 
 
 def _force_map(forces: list[tuple[int, int, np.ndarray]], dim: int, nodes: int, inputs: int) -> Any:
-    made = sparse.lil_array((dim * nodes, inputs))
-    for at, first, weights in forces:
-        for i, weight in enumerate(np.repeat(weights, dim)):
-            made[dim * first + i, at + i] = weight
-    return made.tocsr()
+    blocks = [
+        placed(sparse.diags_array(np.repeat(weights, dim)), (dim * first, at), (dim * nodes, inputs))
+        for at, first, weights in forces
+    ]
+    return sum(blocks, start=sparse.csr_array((dim * nodes, inputs)))
 
 
 def _torque_map(starts: list[int], s: int, inputs: int) -> Any:
     columns = np.array([at + i for at in starts for i in range(s)], dtype=int)
     return sparse.csr_array((np.ones(columns.size), (np.arange(columns.size), columns)), shape=(columns.size, inputs))
-
-
-def _at_columns(rows: Any, start: int, width: int) -> Any:
-    coo = sparse.coo_array(rows)
-    return sparse.coo_array((coo.data, (coo.row, coo.col + start)), shape=(rows.shape[0], width))

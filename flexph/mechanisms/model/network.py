@@ -19,6 +19,7 @@ from ...kernels.constraint_sizes import constraint_measures
 from ...kernels.resolution import resolution_terms
 from ...numerics import checks as check
 from ...numerics.arrays import Array
+from ...numerics.factors.low_rank import placed
 from ...numerics.rotations import cross, spins
 from ...systems.resistive_relations import Relation
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
@@ -213,7 +214,7 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
         body.append(index)
         moves.append(float(place.direction is None))
         position.append(x)
-        shapes.append(_at_columns(shape, int(start[index]), int(start[-1])))
+        shapes.append(placed(shape, (0, start[index]), (dim, start[-1])))
     load_start = []
     for name in loads:
         index, owner, port_name = split_port(name, bodies)
@@ -222,7 +223,7 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
         body += [index] * len(load.measures)
         moves += [1.0] * len(load.measures)
         position += list(load.positions - owner.inertia.centre)
-        shapes.append(_at_columns(load.shapes, int(start[index]), int(start[-1])))
+        shapes.append(placed(load.shapes, (0, start[index]), (load.shapes.shape[0], start[-1])))
     return {
         "node_body": np.array(body, dtype=int),
         "node_moves": np.array(moves),
@@ -237,11 +238,6 @@ def _direction_or_explain(place: BodyVector, port: Port, x: Array, dim: int, siz
         return direction_shape(port, x, dim, size)
     except ValueError as error:
         raise ValueError(f"port {place.port!r}: {error}") from None
-
-
-def _at_columns(rows: Any, start: int, width: int) -> Any:
-    coo = sparse.coo_array(rows)
-    return sparse.coo_array((coo.data, (coo.row, coo.col + start)), shape=(rows.shape[0], width))
 
 
 def _products(numbering: _Numbering, nodes: int, dim: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import lever
-from ...kernels.gradient import columns, constraint_matrix
+from ...kernels.gradient import constraint_matrix
 from ...kernels.state import constraint_sums, node_arms, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array
@@ -44,7 +44,7 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
     """See :meth:`flexph.Mechanism.assemble`."""
     check.number("time", time)
     centres, rotations, free = _start(mechanism, fixed, guess)
-    _, omega, _ = columns(mechanism.network.arrays)
+    _, omega, _ = mechanism.network.arrays.columns
     centres_only = free & ~np.isin(np.arange(free.size), omega)
     closure, at = _Closure(mechanism, time), (centres, rotations)
     at = closure.closed(at, centres_only)  # positions first: they are linear
@@ -70,7 +70,7 @@ def _start(
         raise ValueError(f"bodies are either fixed or guessed, got both for {sorted(twice)}")
     for name in (*fixed, *guess):
         check.lookup("body", name, mechanism.bodies)
-    cv, cw, _ = columns(mechanism.network.arrays)
+    cv, cw, _ = mechanism.network.arrays.columns
     free = np.ones(cv.size + int((cw >= 0).sum()), dtype=bool)
     dim = mechanism.layout.dim
     centres = np.zeros((len(mechanism.bodies), dim))
@@ -155,7 +155,7 @@ class _Closure:
         if not guided:
             return _Equations(at, gap, -gap, matrix)
         own = unguided(self.mechanism)[self.stated]
-        apart, way, turning = differences(at[1], columns(self.mechanism.network.arrays)[1], self.guides, size)
+        apart, way, turning = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides, size)
         wanted, matrix = np.concatenate([-gap[own], way]), np.vstack([matrix[own], turning])
         return _Equations(at, np.concatenate([gap[own], apart]), wanted, matrix)
 

@@ -13,7 +13,6 @@ from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.continuous import elastic_stress, mass_matrix, strain_operator
 from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
-from ...kernels.gradient import columns
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent
@@ -220,7 +219,7 @@ def _saddle(a: Arrays, block: Any, G: Any, rhs: Array) -> Array:
 
 def _moved(mechanism: Model, c: Configuration, correction: Array, steady: Steady) -> Configuration:
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
-    largest = float(np.abs(correction[columns(mechanism.network.arrays)[1].ravel()]).max(initial=0.0))
+    largest = float(np.abs(correction[mechanism.network.arrays.columns[1].ravel()]).max(initial=0.0))
     correction = correction * min(1.0, 0.5 / largest) if largest > 0.0 else correction
     centres, rotations = move(mechanism, c.r, c.R, correction[:rigid])
     u = c.u + correction[rigid:]

@@ -10,7 +10,6 @@ from scipy import sparse
 from scipy.linalg import cholesky, eigh
 
 from ...kernels.continuous import input_matrix, spring_operator, strain_operator
-from ...kernels.gradient import columns
 from ...kernels.springs import damping_slopes
 from ...linear.eigenmodes.quadratic_spectrum import modal
 from ...numerics.arrays import Array
@@ -64,7 +63,7 @@ def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) ->
 
 def _damping(mechanism: Model, small: AtRest) -> Array:
     """R = FᵀF from the roots of its parts, so that it is semi-definite to the last bit."""
-    a, bent = mechanism.network.arrays, small.basis[columns(mechanism.network.arrays)[2]]
+    a, bent = mechanism.network.arrays, small.basis[mechanism.network.arrays.columns[2]]
     roots = [np.zeros((0, small.basis.shape[1]))]
     slopes = damping_slopes(a.springs, np.zeros(a.springs.damping.size))
     if slopes.any():
@@ -85,7 +84,7 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
 def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str, slice]]:
     """From the free states to the parts that linearizing a pose has: v_P, ω, u̇, σ of each body, and springs."""
     a = mechanism.network.arrays
-    cv, cw, cu = columns(a)
+    cv, cw, cu = a.columns
     D = strain_operator(a, small.c.u).toarray()
     P, bent = small.basis, small.basis[cu]
     stress = sparse.csr_array(a.stiffness) @ (D @ bent @ back)

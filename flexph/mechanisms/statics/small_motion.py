@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...kernels.gradient import columns
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
@@ -86,7 +85,7 @@ def small_motion(mechanism: Model, state: State, inputs: Mapping[str, Input]) ->
 
 def _in_any_direction(mechanism: Model, size: Any) -> Any:
     """What sizes (n_v, n_v) leave in other directions of the world or of a body: these are known to round-off."""
-    centres, spins, bent = columns(mechanism.network.arrays)
+    centres, spins, bent = mechanism.network.arrays.columns
     groups = [*centres, *(own for own in spins if own[0] >= 0)]
     rows = np.concatenate([np.repeat(own, own.size) for own in groups])
     places = np.concatenate([np.tile(own, own.size) for own in groups])
@@ -108,7 +107,7 @@ def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> An
 
     Turning the whole mechanism moves the force f on a centre of mass at r by f·(θ × (θ × r)).
     """
-    centres, spins, _ = columns(mechanism.network.arrays)
+    centres, spins, _ = mechanism.network.arrays.columns
     size = np.zeros(left.size)
     size[centres] = np.abs(left[centres]) / extent(mechanism, c.r, c.R)
     turning = spins[spins >= 0]
@@ -147,7 +146,7 @@ def _message(steady: Steady, solution: Solution) -> str:
 
 def _shape_parts(mechanism: Model) -> dict[str, slice]:
     """Names of the rows of the shapes: centre, turn and deformation of each body."""
-    cv, cw, cu = columns(mechanism.network.arrays)
+    cv, cw, cu = mechanism.network.arrays.columns
     parts: dict[str, slice] = {}
     at = int(cu[0]) if cu.size else 0
     for i, (name, body) in enumerate(mechanism.bodies.items()):

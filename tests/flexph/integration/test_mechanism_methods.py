@@ -1,5 +1,6 @@
 """Mechanisms as general systems: dense equations, their derivatives, agreement and orders of methods, failures."""
 
+import gc
 import math
 import tracemalloc
 
@@ -305,6 +306,7 @@ def test_orders_on_a_pendulum(method, steps, orders, swung):
 def peak_memory(method, steps, save_every):
     """Largest memory of a run in use beyond what was there before [bytes]; compiled kernels are there before."""
     integrated(*pendulum(), 1e-2, 10, method=by_name(method))
+    gc.collect()  # cycles that others left would be freed during the run, or not
     tracemalloc.start()
     try:
         integrated(*pendulum(), 1e-3 * steps, steps, method=by_name(method), save_every=save_every)
