@@ -53,7 +53,7 @@ def ends(m, axes, h, before, after, offset, inputs, count):
 def accounts(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
         books.flows(m, axes, h, before, after)
-        books.energies(m, axes, m.carried_new_energy)
+        books.energies(m, axes, m.run_new_energy)
         books.velocity_defect(m, axes, after, before, offset)
         arrow.solve_border(m)
 

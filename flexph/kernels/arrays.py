@@ -117,7 +117,7 @@ class Columns(NamedTuple):
 class Springs(NamedTuple):
     """Spring-dampers: lengths, components, angles. ``state`` is the index of the spring force or −1.
 
-    Those in ``resisting`` have a relation ρ to their rate beside the coefficient; ``steepness`` is its slope ρ'(0).
+    Those in ``resisting`` have a relation ρ to their rate besides the coefficient; ``steepness`` is its slope ρ'(0).
     """
 
     length_product: Index

@@ -24,9 +24,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack, lu_factor, lu_solve
+from scipy.linalg import lapack
 
 from ..numerics.arrays import Array
+from ..numerics.factors.low_rank import without_product
 from ..numerics.factors.positive_definite import positive_solver
 from .arrays import Arrays
 from .gradient import is_sparse
@@ -35,12 +36,13 @@ from .state import body_spins, body_sum, contracted, inertia_products, over_spin
 from .values import Means, Point, SingularStep, Solve
 
 LARGE = 300
-"""Flexible coordinates from which on the constant block is factored,"""
+"""Flexible coordinates from which on the constant block is factored."""
 MANY, SHARE = 600, 60.0
-"""and rigid freedoms and rows of nodes up to which it is: s of them, if s² is at most SHARE times the coordinates.
+"""Rigid freedoms and rows of nodes up to which the block is factored: s of them, if s² is at most SHARE times the
+coordinates.
 Measured: at 1.5 times that chains of beams of ten elements break even, with solids it would pay longer."""
-KEPT = 4
-"""Lengths of steps whose factors are kept: a composition takes two, control and events some more."""
+LENGTHS = 4
+"""Lengths of steps whose factors stay in memory: a composition takes two, control and events some more."""
 DIGITS = 6
 """Digits of h by which lengths are told apart: equal steps differ by round-off, Newton corrects the rest."""
 ACCURATE = 1e-3
@@ -134,20 +136,20 @@ def _with_rest(a: Arrays, at: Point, without: Solve, defect: Means) -> Means | N
     """
     none, solution = np.zeros_like, without(defect)
     left = -_rest(a, at, solution.du)
-    ways: list[tuple[Means, Array]] = []
+    directions: list[tuple[Means, Array]] = []
     for _ in range(PASSES):
-        way = without(Means(none(defect.v), none(defect.omega), left, none(defect.lam)))
-        if np.linalg.norm(way.du) <= ACCURATE * np.linalg.norm(solution.du):
-            return _plus(solution, 1.0, way)
-        taken = left + _rest(a, at, way.du)
-        for earlier, direction in ways:
-            share = float(direction @ taken)
-            way, taken = _plus(way, -share, earlier), taken - share * direction
-        size = 1.0 / np.linalg.norm(taken)
-        way, taken = Means(*(size * part for part in way)), size * taken
-        share = float(taken @ left)
-        solution, left = _plus(solution, share, way), left - share * taken
-        ways.append((way, taken))
+        step = without(Means(none(defect.v), none(defect.omega), left, none(defect.lam)))
+        if np.linalg.norm(step.du) <= ACCURATE * np.linalg.norm(solution.du):
+            return _plus(solution, 1.0, step)
+        image = left + _rest(a, at, step.du)
+        for earlier, earlier_image in directions:
+            share = float(earlier_image @ image)
+            step, image = _plus(step, -share, earlier), image - share * earlier_image
+        size = 1.0 / np.linalg.norm(image)
+        step, image = Means(*(size * part for part in step)), size * image
+        share = float(image @ left)
+        solution, left = _plus(solution, share, step), left - share * image
+        directions.append((step, image))
     return None
 
 
@@ -173,8 +175,8 @@ def constant_blocks(a: Arrays) -> Callable[[float], ConstantBlock | None]:
     if not is_sparse(a) or n < LARGE or a.slopes.shape[0] or rows > min(MANY, math.sqrt(SHARE * n)):
         return lambda h: None
     damped, seen = a.is_viscous or bool(a.stress_damping.any()), _seen(a)
-    kept = lru_cache(maxsize=KEPT)(lambda h: _constant_block(a, h, *seen))
-    return lambda h: None if damped and h < 0.0 else kept(float(f"{h:.{DIGITS}e}"))
+    block_of = lru_cache(maxsize=LENGTHS)(lambda h: _constant_block(a, h, *seen))
+    return lambda h: None if damped and h < 0.0 else block_of(float(f"{h:.{DIGITS}e}"))
 
 
 def _seen(a: Arrays) -> tuple[Any, Arrays]:
@@ -202,12 +204,6 @@ def _constant_block(a: Arrays, h: float, shapes: Any, seen: Arrays) -> ConstantB
     inner = positive_solver(2.0 * a.stack[:n] + elastic + h * a.viscous)
     rows = np.flatnonzero(np.diff(a.border.indptr))  # those of rigid bodies are empty
     border, left = a.border[rows], 2.0 * a.border_stack[:n][:, rows].toarray()
-    spread = inner(left)
-    shift = lu_factor(np.eye(rows.size) - border @ spread)
-
-    def solve(y: Array) -> Array:
-        solution = inner(y)
-        return solution + spread @ lu_solve(shift, border @ solution)
-
+    solve = without_product(inner, left, border)
     answers = solve(shapes.toarray().T)
     return ConstantBlock(solve, shapes, answers, shapes @ answers, seen)

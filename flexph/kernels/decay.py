@@ -127,5 +127,5 @@ def lost(a: Arrays, step: Step, end: Configuration, x: Means) -> float:
     p0, p1 = (packed(a, *momenta(a, c.omega, c.u, c.du)) for c in (start, end))
     mean = 0.5 * (packed(a, start.omega, start.du) + packed(a, end.omega, end.du))
     jump = end.sigma - start.sigma
-    taken = (packed(a, x.omega, x.du) - mean) @ (p1 - p0)
-    return float(taken + (decay.softening @ jump) @ (a.compliance @ jump))
+    moved = (packed(a, x.omega, x.du) - mean) @ (p1 - p0)
+    return float(moved + (decay.softening @ jump) @ (a.compliance @ jump))

@@ -20,6 +20,7 @@ from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
 from ..numerics.arrays import Array
+from ..numerics.factors.low_rank import without_product
 from ..numerics.rotations import cross, mean_rotation, spin_skew, turned_back, unit_sweeps
 from .arrays import Arrays
 from .decay import correction
@@ -46,7 +47,7 @@ from .step import end_momenta, section_torques
 from .values import Means, Point, SingularStep, Solve
 
 FEW = 30
-"""Rank of what is taken away from a sparse matrix up to which solutions with its factors bring it in."""
+"""Rank of the product that is subtracted from a sparse matrix, up to which Woodbury's formula brings it in."""
 
 
 def factor(a: Arrays, at: Point) -> Solve:
@@ -185,10 +186,12 @@ def _springs(a: Arrays, at: Point) -> Any:
     """Stiffness on the products, (p, p), of the spring-dampers and of weighed forces; None where there are none."""
     if not (a.springs.stiffness.size or a.rolling.row.size):
         return None
-    made = tangent(a.springs, at.trial.measured, at.h, (at.known.product, at.trial.product), stuck=at.schedule.stuck)
+    stiffened = tangent(
+        a.springs, at.trial.measured, at.h, (at.known.product, at.trial.product), stuck=at.schedule.stuck
+    )
     if a.rolling.row.size:
-        made += 0.5 * stiffness(a, at.trial.lam)
-    return sparse.csr_array(made) if is_sparse(a) else made
+        stiffened += 0.5 * stiffness(a, at.trial.lam)
+    return sparse.csr_array(stiffened) if is_sparse(a) else stiffened
 
 
 def _product_stiffness(a: Arrays, at: Point) -> Any:
@@ -242,7 +245,7 @@ def add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
     """Add what node forces and constraints contribute to K (in place)."""
     arm_omega, torque, inverse = _node_blocks(a, at)
     B, W = _node_gradients(a, at, arm_omega)
-    _add_turning(a, K, W, torque, inverse)
+    _add_turning(a, K, W, (torque, inverse))
     following = _following(a, at, B, W)
     if following is not None:
         K[:size, :size] -= following
@@ -258,9 +261,9 @@ def add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
     K[size:, :size] = at.schedule.combined(with_spins(a, last @ gamma, at.start.R))
 
 
-def _add_turning(a: Arrays, K: Array, W: Array, torque: Array, inverse: Array) -> None:
+def _add_turning(a: Arrays, K: Array, W: Array, blocks: tuple[Array, Array]) -> None:
     """Add that the levers and R̄⁻¹ of the bodies that turn change under the forces on their nodes (in place)."""
-    (omega, u), nodes = velocity_slices(a), a.node_position.shape
+    (omega, u), nodes, (torque, inverse) = velocity_slices(a), a.node_position.shape, blocks
     relative = slice(omega.start, u.stop)
     K[omega, relative] += _by_body(a, np.matmul(torque, W.reshape(*nodes, u.stop)[:, :, relative]))
     if a.body_u.size:
@@ -324,17 +327,7 @@ def _bordered(K: Any, left: Any, right: Any) -> Callable[[Array], Array]:
         whole = sparse.block_array([[K, -left], [-right, sparse.eye_array(rank)]])
         extended = splu(sparse.csc_array(whole), permc_spec="COLAMD")
         return lambda y: extended.solve(np.concatenate([y, np.zeros(rank)]))[:size]
-    inner = splu(sparse.csc_array(K), permc_spec="COLAMD")
-    spread = inner.solve(left.toarray())
-    lu, pivots, info = lapack.dgetrf(np.eye(rank) - right @ spread)
-    if info > 0:
-        raise RuntimeError("singular")
-
-    def solve(y: Array) -> Array:
-        solution = inner.solve(y)
-        return solution + spread @ lapack.dgetrs(lu, pivots, right @ solution)[0]
-
-    return solve
+    return without_product(splu(sparse.csc_array(K), permc_spec="COLAMD").solve, left.toarray(), right)
 
 
 def _sparse_body(a: Arrays, at: Point) -> Any:

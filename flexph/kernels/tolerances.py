@@ -17,7 +17,7 @@ LEAST_SPACING = 0.2
 it leads."""
 
 HISTORY = 5
-"""Rows of history from which steps that go to and fro are foreseen."""
+"""Rows of history from which steps that go to and fro are predicted."""
 
 WEIGHT_LIMIT = 1e3
 """Largest weight of such a row: above it, two rows are too alike."""

@@ -55,7 +55,7 @@ class Means(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Everything computed on the way to a residual, for the Jacobian and for the ledger."""
+    """Values on the way to a residual, for the Jacobian and for the ledger."""
 
     end: Configuration
     inverse: Array  # R̄⁻¹ (b, d, d)

@@ -26,8 +26,8 @@ def exchanged_energy(system: PHDAE, states: Array) -> float:
     """
     first, x0, most = _gradient(system, states[0]), states[0], 0.0
     for x in states[np.unique(np.linspace(0, len(states) - 1, MEASURED).astype(int))[1:]]:
-        taken = 0.5 * (first + _gradient(system, x)) * (x - x0)
-        most = max(most, float(taken.clip(0.0).sum()), float((-taken).clip(0.0).sum()))
+        gained = 0.5 * (first + _gradient(system, x)) * (x - x0)
+        most = max(most, float(gained.clip(0.0).sum()), float((-gained).clip(0.0).sum()))
     carried = max(carried_energy(system, x) for x in (states[0], states[-1]))
     return most if most > AT_REST * carried else carried
 

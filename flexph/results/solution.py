@@ -27,7 +27,7 @@ class Solution(MotionByName, Result):
 
     times (k + 1,) [s]; states (k + 1, n) in the layout of the mechanism; multipliers (k, g) at ``multiplier_times``
     (k,), the midpoint of the step that ends at each saved time: of second order. ``stage_multipliers`` (k, g) are the
-    scheme's own, means over the step, whose work the ledger books.
+    scheme's own, means over the step, whose work is in the ledger.
     ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a constraint name. ``memory`` holds
     what the next step starts from: mean velocities, multipliers, velocity defects and lengths of the last steps.
     ``events`` by name: when each event occurred, and the states there; a terminal one is the last saved time.

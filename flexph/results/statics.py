@@ -35,8 +35,8 @@ def static_solution(mechanism: Mechanism, state: State) -> Solution:
         raise ValueError(f"state must have the {size} entries of this mechanism, got {state.x.size}")
     accounts = mechanism.once(Accounts)
     arrays, c = mechanism.network.arrays, configuration(mechanism, state.x)
-    flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
-    none, energy = np.zeros((0, constraints)), accounts.energies(c, derive(arrays, c))
+    none, energy = np.zeros((0, constraints)), accounts.energies(c, derive(arrays, c))[None, :]
+    flows = np.zeros((0, accounts.flow_count))
     resolved = resolution(mechanism, state.x[None, :], np.zeros(0))
     warn_of_range(mechanism, np.array([state.time]), state.x[None], level=2)
     return Solution(
@@ -46,7 +46,7 @@ def static_solution(mechanism: Mechanism, state: State) -> Solution:
         multiplier_times=np.zeros(0),
         multipliers=none,
         stage_multipliers=none,
-        ledger=make_ledger(accounts, energy[None, :], np.zeros((0, flows)), _NO_STEPS, resolution=resolved),
+        ledger=make_ledger(accounts, energy, flows, _NO_STEPS, resolution=resolved),
         anchors=state.anchors,
         memory=state.memory,
     )

@@ -31,7 +31,7 @@ def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling
     m = count.take(is_master)
     l = count.take(np.ones(rows, dtype=bool))
     ptr, col = _vector_columns(nodes, joints, v, w, c, m)
-    groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), ptr, col)
+    groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col))
     order = _number(count.total, groups)
     v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
     inner, inners, width = _inner(inertia, is_master)
@@ -44,7 +44,7 @@ def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling
         m=m,
         l=l,
         inner=inner,
-        order=np.lexsort((inner, is_master, np.repeat(np.arange(bodies), np.diff(inertia.first)))).astype(np.int64),
+        order=np.lexsort((inner, is_master, np.repeat(np.arange(bodies), np.diff(inertia.first)))),
         place=np.zeros(0, dtype=np.int64),
         inners=inners,
         width=width,
@@ -111,13 +111,11 @@ def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Inde
 
 
 def _groups(
-    inertia: Inertia, couplings: tuple[Joints, Rolling], numbers: tuple[Index, ...], ptr: Index, col: Index
+    inertia: Inertia, couplings: tuple[Joints, Rolling], numbers: tuple[Index, ...], of_vectors: tuple[Index, Index]
 ) -> list[Index]:
-    """Sets of unknowns that are all coupled with each other."""
-    (v, w, c, m, l), (joints, rolling) = numbers, couplings
-    groups = []
-    for b in range(len(inertia.mass)):
-        groups.append(np.concatenate([v[b], w[b], c[b], m[inertia.first[b] : inertia.first[b + 1]]]))
+    """Sets of unknowns that are all coupled with each other, from the unknowns that move each vector."""
+    (v, w, c, m, l), (joints, rolling), (ptr, col) = numbers, couplings, of_vectors
+    groups = [np.concatenate([v[b], w[b], c[b], m[inertia.first[b] : inertia.first[b + 1]]]) for b in range(len(v))]
     of_product = [
         np.concatenate([col[ptr[i] : ptr[i + 1]], col[ptr[j] : ptr[j + 1]]])
         for i, j in zip(joints.first, joints.second, strict=True)
@@ -141,7 +139,7 @@ def _number(size: int, groups: list[Index]) -> Index:
     rows = np.concatenate([np.zeros(0, dtype=np.int64), *(np.repeat(g, g.size) for g in groups)])
     cols = np.concatenate([np.zeros(0, dtype=np.int64), *(np.tile(g, g.size) for g in groups)])
     graph = sparse.csr_array((np.ones(rows.size), (rows, cols)), shape=(size, size))
-    return np.argsort(reverse_cuthill_mckee(graph, symmetric_mode=True)).astype(np.int64)
+    return np.argsort(reverse_cuthill_mckee(graph, symmetric_mode=True))
 
 
 def _inner(inertia: Inertia, is_master: np.ndarray) -> tuple[Index, Index, Index]:
@@ -171,7 +169,7 @@ def _masters(inertia: Inertia, is_master: np.ndarray) -> dict[str, Index]:
     local = np.full(is_master.size, -1, dtype=np.int64)
     body = np.searchsorted(inertia.first, master, side="right") - 1
     local[master] = np.arange(master.size) - first[body]
-    return {"masters": first.astype(np.int64), "master": master.astype(np.int64), "local": local}
+    return {"masters": first, "master": master, "local": local}
 
 
 def _starts(sizes: Index) -> Index:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def constants(mechanism: Model) -> Constants:
-    """All constant arrays of a mechanism; the shift to the centre of mass is never folded in."""
+    """Constant arrays of a mechanism, converted by ``pack``; the shift to the centre of mass stays outside."""
     a = mechanism.network.arrays
     resolution = a.resolution
     if a.mean is None:
@@ -45,7 +45,7 @@ def constants(mechanism: Model) -> Constants:
         rolling=rolling,
         loads=_loads(a),
         border=border,
-        ledger=_ledger_columns(mechanism, a),
+        ledger=_ledger_columns(mechanism),
     )
 
 
@@ -126,12 +126,12 @@ def _inertia(a: Arrays, pattern: _Pattern, forms: Array, resolution: Array) -> I
     turns[a.turning] = 1
     return Inertia(
         mass=a.mass,
-        weight=np.ascontiguousarray(a.weight),
-        J=np.ascontiguousarray(a.J),
+        weight=a.weight,
+        J=a.J,
         turns=turns,
-        first=np.searchsorted(a.body_u, np.arange(bodies + 1)).astype(np.int64),
-        s=np.ascontiguousarray(a.s.transpose(2, 0, 1)),
-        n=np.ascontiguousarray(a.n.T),
+        first=np.searchsorted(a.body_u, np.arange(bodies + 1)),
+        s=a.s.transpose(2, 0, 1),
+        n=a.n.T,
         ptr=pattern.ptr,
         col=pattern.col,
         val=val,
@@ -181,7 +181,7 @@ def _elastic(a: Arrays, strain: _StrainRows, pattern: _Pattern) -> Elastic:
         compliance_col=compliance[1],
         compliance_val=compliance[2],
         damping=a.stress_damping,
-        body=a.body_stress.astype(np.int64),
+        body=a.body_stress,
         viscous=pattern.values(a.viscous),
         is_viscous=int(a.viscous.nnz > 0),
     )
@@ -219,14 +219,14 @@ def _stiffness(a: Arrays, strain: _StrainRows, pattern: _Pattern, place: Index) 
         pair_left=_whole(left),
         pair_end=_whole(end),
         stress_place=place[_whole([pattern.find(g.row, g.col) for g in geometric])],
-        stress=np.repeat(bent, np.array([g.nnz for g in geometric], dtype=int)).astype(np.int64),
+        stress=np.repeat(bent, np.array([g.nnz for g in geometric], dtype=int)),
         stress_val=_real([g.data for g in geometric]),
     )
 
 
 def _nodes(a: Arrays) -> Nodes:
     ptr, col, val = _shapes(a.node_shape, a.node_body.size, a.dim)
-    return Nodes(a.node_body.astype(np.int64), a.node_moves, np.ascontiguousarray(a.node_position), ptr, col, val)
+    return Nodes(a.node_body, a.node_moves, a.node_position, ptr, col, val)
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
@@ -238,7 +238,7 @@ def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
         used = np.flatnonzero(own.any(axis=0))
         col.append(used)
         val.append(own[:, used].T)
-    ptr = np.concatenate([[0], np.cumsum([c.size for c in col])]).astype(np.int64)
+    ptr = np.concatenate([[0], np.cumsum([c.size for c in col])]).astype(int)
     return ptr, _whole(col), np.concatenate([np.zeros((0, width)), *val])
 
 
@@ -248,7 +248,7 @@ def _joints(a: Arrays, measured: list[str]) -> Joints:
     plus[ends.row[ends.data > 0.0]] = ends.col[ends.data > 0.0]
     minus[ends.row[ends.data < 0.0]] = ends.col[ends.data < 0.0]
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
-    springs = {k: np.ascontiguousarray(getattr(a.springs, k)) for k in names}
+    springs = {k: getattr(a.springs, k) for k in names}
     springs.update(resisting(a.springs, measured)._asdict())
     springs.update({k: getattr(a, k) for k in ("joins_points", "holds_points", "lengths")})
     return Joints(plus, minus, a.vector_fixed, a.first, a.second, a.term_row, a.term_product, **springs)
@@ -258,12 +258,12 @@ def _loads(a: Arrays) -> Loads:
     node, torque = sparse.coo_array(a.input_node), sparse.coo_array(a.input_torque)
     ptr, col, val = _shapes(a.torque_shape, a.torque_body.size, a.n.shape[0])
     return Loads(
-        node_row=node.row.astype(np.int64),
-        node_input=node.col.astype(np.int64),
-        node_val=node.data.astype(float),
-        torque_row=torque.row.astype(np.int64),
-        torque_input=torque.col.astype(np.int64),
-        torque_val=torque.data.astype(float),
+        node_row=node.row,
+        node_input=node.col,
+        node_val=node.data,
+        torque_row=torque.row,
+        torque_input=torque.col,
+        torque_val=torque.data,
         torque_body=a.torque_body,
         torque_ptr=ptr,
         torque_col=col,
@@ -273,46 +273,34 @@ def _loads(a: Arrays) -> Loads:
     )
 
 
-def _ledger_columns(mechanism: Model, a: Arrays) -> LedgerColumns:
+def _ledger_columns(mechanism: Model) -> LedgerColumns:
     """Where the accounts of the ledger stand: works of ports and drives, of ideal joints, dissipation."""
-    accounts, joints = mechanism.once(Accounts), [c for c in mechanism.connections if c.rows]
-    works, ideal = len(accounts.work), len(accounts.joint_work)
-    column = {name: i for i, name in enumerate(accounts.work)}
-    inputs = np.zeros(sum(s.stop - s.start for s in mechanism.network.input_slices.values()), dtype=np.int64)
-    for name, part in mechanism.network.input_slices.items():
-        inputs[part] = column[name]
-    driven = np.array([c.is_driven for c in joints], dtype=bool)
-    place = np.zeros(len(joints), dtype=np.int64)
-    place[driven] = works - driven.sum() + np.arange(driven.sum())
-    place[~driven] = works + np.arange((~driven).sum())
-    bodies = list(mechanism.bodies.values())
-    elastic = [b.elasticity is not None for b in bodies]
-    heavy = a.weight.any(axis=1)
-    damped = [bool(b.elasticity and b.elasticity.is_damped) for b in bodies]
-    dampers = a.springs.damping != 0.0
-    dampers[a.springs.resisting] = True
+    accounts, slices = mechanism.once(Accounts), mechanism.network.input_slices.values()
+    bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
+    works, ideal, elastic = len(accounts.work), len(accounts.joint_work), accounts.elastic.size
     return LedgerColumns(
-        input=inputs,
-        row=np.repeat(place, [len(c.rows) for c in joints]),
-        body=_columns(damped, works + ideal),
-        damper=_columns(dampers, works + ideal + sum(damped)),
-        elastic=_columns(elastic, len(bodies)),
-        potential=_columns(heavy, len(bodies) + sum(elastic)),
-        spring=len(bodies) + sum(elastic) + int(heavy.sum()),
+        input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
+        row=len(slices) + accounts.row_joint,
+        body=_columns(accounts.damped, bodies, works + ideal),
+        damper=_columns(accounts.dampers, springs, works + ideal + accounts.damped.size),
+        elastic=_columns(accounts.elastic, bodies, bodies),
+        potential=_columns(accounts.heavy, bodies, bodies + elastic),
+        spring=bodies + elastic + accounts.heavy.size,
         earned=works,
         lost=works + ideal,
     )
 
 
-def _columns(own: Any, first: int) -> Index:
-    """Columns counted from the first one on for those that have their own, −1 for the others."""
-    has = np.array(own, dtype=bool)
-    return np.where(has, first + np.cumsum(has) - 1, -1).astype(np.int64)
+def _columns(owners: Index, count: int, first: int) -> Index:
+    """Columns of ``count`` bodies or dampers: those that have one from the first one on, −1 for the others."""
+    columns = np.full(count, -1)
+    columns[owners] = first + np.arange(owners.size)
+    return columns
 
 
 def _rows(matrix: Any) -> tuple[Index, Index, Array]:
     rows = sparse.csr_array(matrix)
-    return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float)
+    return rows.indptr, rows.indices, rows.data
 
 
 def _whole(pieces: list[Any]) -> Index:

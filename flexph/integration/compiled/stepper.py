@@ -22,8 +22,8 @@ class Stepper:
     def __init__(self, mechanism: Model, accounts: Accounts, parts: Parts) -> None:
         layout = mechanism.layout
         self.axes, self.parts = (0,) * layout.dim, parts
-        flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
-        self.widths = (layout.size, len(accounts.energy), layout.multipliers, layout.multipliers, flows, 7)
+        rows, flows = layout.multipliers, accounts.flow_count
+        self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 7)
         self.memory = mechanism.once(memory).copy()
         self.known = 0
 
@@ -35,19 +35,19 @@ class Stepper:
         with announced():
             settle(self.memory, self.axes)
         self.known = len(history)
-        m.carried_memory[len(m.carried_memory) - self.known :] = history
-        m.carried_defect[:] = defect
+        m.run_history[len(m.run_history) - self.known :] = history
+        m.run_defect[:] = defect
 
-    def remembered(self) -> Array:
-        """The rows of memory that are filled."""
-        memory = self.memory.carried_memory
+    def history(self) -> Array:
+        """The rows of history that are filled."""
+        memory = self.memory.run_history
         return memory[len(memory) - self.known :].copy()
 
-    def take(self, table: Table, save_every: int, count: int, rows: Rows, solved: Index) -> None:
+    def take(self, table: Table, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
         substeps, m = len(self.parts.shares), self.memory
-        m.carried_back_memory[:], m.carried_back_energy[:] = m.carried_memory, m.carried_energy
-        m.carried_back_defect[:] = m.carried_defect
+        m.run_back_history[:], m.run_back_energy[:] = m.run_history, m.run_energy
+        m.run_back_defect[:] = m.run_defect
         try:
             with announced():
                 run(self.memory, self.axes, table, self.parts, save_every, count, self.known, rows, solved)
@@ -59,5 +59,5 @@ class Stepper:
     def _back(self) -> None:
         """Return to the start of the step that was not solved."""
         m = self.memory
-        m.carried_memory[:], m.carried_energy[:] = m.carried_back_memory, m.carried_back_energy
-        m.carried_defect[:] = m.carried_back_defect
+        m.run_history[:], m.run_energy[:] = m.run_back_history, m.run_back_energy
+        m.run_defect[:] = m.run_back_defect

@@ -10,7 +10,7 @@ from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
 from .build import constants
 from .loops.band import stored
-from .memory.data import Carried, Constants, Motion, System, Trial, Unknowns, Workspace
+from .memory.data import Constants, Motion, RunSpace, System, Trial, Unknowns, Workspace
 from .memory.memory import Memory, pack
 from .memory.simd import kinds
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 def memory(mechanism: Model) -> Memory:
     """All arrays of a mechanism, before a run."""
     k, accounts = mechanism.once(constants), mechanism.once(Accounts)
-    flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
-    return pack(k, _workspace(k, len(accounts.energy), flows))
+    return pack(k, _workspace(k, len(accounts.energy), accounts.flow_count))
 
 
 def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
@@ -56,12 +55,12 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
     )
     trial = Trial(*given)
     width = b * (d + s) + n + 2 * rows + 1
-    carried = Carried(
+    run = RunSpace(
         *(z((HISTORY, width)), z((HISTORY, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
         *(z(energies), z(flows), z(flows), z(rows), z(rows), z(7)),
         *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
     )
-    return Workspace(motion(), motion(), unknowns(), unknowns(), unknowns(), trial, _system(k), carried)
+    return Workspace(motion(), motion(), unknowns(), unknowns(), unknowns(), trial, _system(k), run)
 
 
 def _system(k: Constants) -> System:

@@ -77,7 +77,7 @@ class BlockStepper:
     """Many steps of a stepper at once, by compiled loops: a workspace that keeps nothing from one block to the next."""
 
     def __init__(self, mechanism: Mechanism, stepper: ExactStepper | ComposedStepper) -> None:
-        self.mechanism = mechanism
+        self.mechanism, self.stepper = mechanism, stepper
         self.exact = stepper.inner if isinstance(stepper, ComposedStepper) else stepper
         self.parts = Parts(np.array(stepper.shares), np.array(stepper.weights), self.exact.depth)
         self.compiled = Stepper(mechanism, stepper.accounts, self.parts)
@@ -88,7 +88,7 @@ class BlockStepper:
     def put(self, start: StepStart) -> StepStart:
         """Set where the next step starts, with energies to the bits of those of the rows."""
         self.compiled.put(start.state.c, start.history, start.state.defect)
-        return start._replace(energy=self.compiled.memory.carried_energy.copy())
+        return start._replace(energy=self.compiled.memory.run_energy.copy())
 
     def table(self, times: Array) -> Table:
         """What time prescribes over the steps between the times."""
@@ -103,7 +103,7 @@ class BlockStepper:
         self.put(start)
         solved, count = np.zeros(1, dtype=np.int64), (save.before % save.every + len(times) - 1) // save.every + 1
         rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
-        self.compiled.take(table, save.every, save.before, rows, solved)
+        self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
         steps = int(solved[0])
         last = np.arange(save.every - save.before % save.every, steps + 1, save.every)  # step of each row
         saved = np.ones(last.size, dtype=bool)
@@ -127,20 +127,18 @@ class BlockStepper:
 
     def _end(self, time: float, x: Array) -> StepStart:
         c, m = configuration(self.mechanism, x), self.compiled.memory
-        state = EvaluatedState(x, c, derive(self.exact.arrays, c), m.carried_defect.copy())
-        return StepStart(time, state, m.carried_energy.copy(), self.compiled.remembered())
+        state = EvaluatedState(x, c, derive(self.exact.arrays, c), m.run_defect.copy())
+        return StepStart(time, state, m.run_energy.copy(), self.compiled.history())
 
 
-def in_blocks(
-    run: Run, stepper: ExactStepper | ComposedStepper, blocks: BlockStepper, grid: Array, save_every: int
-) -> Iterator[Entry]:
+def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> Iterator[Entry]:
     """Steps from each time to the next, in blocks of a size that takes a tenth of a second."""
     done, size = 0, FIRST
     while done < len(grid) - 1:
         clock, before = time.perf_counter(), done
         asked = slice(done, done + min(size, blocks.limit, len(grid) - 1 - done))
         save = Save(save_every, done)
-        for entry in _entries(run, stepper, blocks, grid[asked.start : asked.stop + 1], save):
+        for entry in _entries(run, blocks, grid[asked.start : asked.stop + 1], save):
             done += entry.reached
             yield entry
         elapsed = time.perf_counter() - clock
@@ -150,9 +148,7 @@ def in_blocks(
             size = int(size * min(GROWTH, max(SHORTEST / elapsed, 2.0)))
 
 
-def _entries(
-    run: Run, stepper: ExactStepper | ComposedStepper, blocks: BlockStepper, times: Array, save: Save
-) -> Iterator[Entry]:
+def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
     """Steps between the times, one at least; one that the compiled loop does not solve ends them."""
     run.trying(float(times[0]), float(times[-1]))
     try:
@@ -161,14 +157,14 @@ def _entries(
         yield from _in_time(run, blocks, times, save)
         raise
     except ValueError:  # some time of the block has no value: the step by itself says what is wrong, if it is that one
-        yield not_compiled(run, stepper, float(times[1]), save.closes(1))
+        yield not_compiled(run, blocks.stepper, float(times[1]), save.closes(1))
         return
     block = blocks.steps(run.start, times, table, save)
     k = block.reached
     if k:
         yield block
     if k < len(times) - 1:
-        yield not_compiled(run, stepper, float(times[k + 1]), save.closes(k + 1))
+        yield not_compiled(run, blocks.stepper, float(times[k + 1]), save.closes(k + 1))
 
 
 def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:

@@ -1,4 +1,4 @@
-"""Steps made of steps: pairs of equal ones, and the fourth-order composition of pairs.
+"""Compositions of steps: pairs of equal ones, and the fourth-order composition of pairs.
 
 A step of the exact scheme reflects the velocity defect e = G v − ∂g/∂t of index-2 constraints, e₁ = −e₀ + O(h²): as a
 map of states it is not near the identity, and compositions of single steps lose their order. A pair of equal steps,

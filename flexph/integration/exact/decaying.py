@@ -106,4 +106,4 @@ class DecayingStepper(ExactStepper):
     def details(self, start: StepStart, time: float) -> StepDetails:
         """The step with its solution, and the impulse after it."""
         details = super().details(start, time)
-        return details._replace(result=struck(self.accounts, details.result, details, 1.0 - self.radius))
+        return details._replace(result=struck(self.accounts, details.result, details, share=1.0 - self.radius))

@@ -138,7 +138,7 @@ def _refuse(inner: ExactStepper) -> None:
 
 
 def _rows(t: Stages, defect: Array, h: float) -> Array:
-    """What the next step foresees its velocities from: a row for each node, as those of single steps."""
+    """Rows of history of a step, one for each node, from which the next one predicts its velocities."""
     stages = len(t.u)
     tail = np.tile(np.append(defect, h), (stages, 1))
     parts = (t.x.v.reshape(stages, -1), t.omega.reshape(stages, -1), t.x.du, t.x.lam, tail)
@@ -148,7 +148,7 @@ def _rows(t: Stages, defect: Array, h: float) -> Array:
 def _line(nodes: Array, at: Array) -> Array:
     """Values at other places of the line through those at the nodes, by least squares.
 
-    Their parabola, which foresees slow motion better, leads astray where vibrations are not resolved.
+    Their parabola, which predicts slow motion better, leads astray where vibrations are not resolved.
     """
     values: Array = at[:, None] ** np.arange(2) @ np.linalg.pinv(nodes[:, None] ** np.arange(2))
     return values

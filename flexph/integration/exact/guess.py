@@ -1,4 +1,4 @@
-"""Mean velocities of a step foreseen from those of the last ones."""
+"""Mean velocities of a step predicted from those of the last ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...kernels.tolerances import HISTORY, LEAST_SPACING, WEIGHT_LIMIT
 from ...numerics.arrays import Array
 
 
-def foreseen(means: Array, lengths: Array, h: float) -> Array:
+def predicted(means: Array, lengths: Array, h: float) -> Array:
     """Mean velocities of a step of h, linear in time through those, (rows, n), of two of the last at their middles.
 
     The nearest to the middle of the step, and the next one that is not too close to that: steps may go back.
@@ -27,7 +27,7 @@ def foreseen(means: Array, lengths: Array, h: float) -> Array:
     return first
 
 
-def foreseen_to_and_fro(means: Array, lengths: Array, h: float) -> Array:
+def predicted_alternating(means: Array, lengths: Array, h: float) -> Array:
     """Mean velocities of a step of h from those, (HISTORY, n), of the last ones, of any lengths and signs hₖ.
 
     They are a parabola in time and, of vibrations that no step resolves, (−1)ᵏ/hₖ times a line in Σ 1/hₖ: such a
@@ -43,4 +43,4 @@ def foreseen_to_and_fro(means: Array, lengths: Array, h: float) -> Array:
         if np.abs(weights).max() <= WEIGHT_LIMIT:
             velocities: Array = weights @ means[::-1]
             return velocities
-    return foreseen(means, lengths, h)
+    return predicted(means, lengths, h)

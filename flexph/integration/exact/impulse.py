@@ -85,7 +85,7 @@ def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
 
 
 def struck(
-    accounts: Accounts, step: StepResult, solved: StepDetails, share: float, known: Answer | None = None
+    accounts: Accounts, step: StepResult, solved: StepDetails, *, share: float, known: Answer | None = None
 ) -> StepResult:
     """A step, or steps as one with the last of them ``solved``, followed by the impulse −κGᵀμ, κ = ``share``.
 
@@ -102,11 +102,12 @@ def struck(
     lost = share * (1.0 - 0.5 * share) * float(defect @ mu)
     work = accounts.impulse(-share * mu * prescribed_rate(a, d, solved.rates), lost)
     defect = velocity_defect(a, (c, d), prescribed.coefficient_1, solved.rates)
-    return _booked(accounts, step, EvaluatedState(x, c, d, defect), work, -share * mu)
+    return _booked(accounts, step, EvaluatedState(x, c, d, defect), (work, -share * mu))
 
 
-def _booked(accounts: Accounts, step: StepResult, state: EvaluatedState, work: Array, impulse: Array) -> StepResult:
-    """The step that ends at another state; what its balance is off by adds up."""
+def _booked(accounts: Accounts, step: StepResult, state: EvaluatedState, given: tuple[Array, Array]) -> StepResult:
+    """The step that ends at another state by the work and impulse given; what its balance is off by adds up."""
+    work, impulse = given
     energy = accounts.energies(state.c, state.d)
     balance = step.residuals[0] + abs(accounts.balance(step.end.energy, energy, work))
     history, rows = step.end.history.copy(), state.defect.size

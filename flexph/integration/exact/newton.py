@@ -204,7 +204,7 @@ def _search(a: Arrays, step: Step, guess: Means) -> Converged:
 
     The momentum defects r are, but for a small rest, the gradient of a function of the mean velocities that is convex
     where no relation falls; along a correction δ from x it has the slope −δ·r(x − θδ), and its minimum where that is
-    zero. There θ is taken, and the Jacobian made anew: Newton's method with a line search. Raises StepFailed.
+    zero. There θ is taken, and the Jacobian renewed: Newton's method with a line search. Raises StepFailed.
     """
     iterate, gaps, largest, size, previous = _evaluated(a, step, guess), gap_sizes(a, step), TINY, math.inf, math.inf
     for iteration in range(1, NEWTON.searches + 1):

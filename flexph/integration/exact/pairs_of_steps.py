@@ -85,7 +85,7 @@ class PairStepper(ComposedStepper):
         added = end.defect - start.state.defect
         impulses = answer(self.accounts, pair, second.prescribed, np.column_stack([end.defect, added]))
         if impulses.mu[:, 0] @ added > 0.0:
-            pair = struck(self.accounts, pair, second, 2.0, impulses)
+            pair = struck(self.accounts, pair, second, share=2.0, known=impulses)
         return pair, 0.5 * float(impulses.mu[:, 1] @ added)
 
     def _energy(self, start: StepStart, h: float, last: StepDetails) -> float:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 def recorder_of(accounts: Accounts, start: StepStart, expected: int) -> Recorder:
     """A recorder of a run of a mechanism from its start on, which saves so many rows (see step.StepResult)."""
     g = accounts.mechanism.layout.multipliers
-    flows = len(accounts.work) + len(accounts.joint_work) + len(accounts.dissipation)
     columns = {
         "time": Column(1, "last"),
         "middle": Column(1, "last"),
@@ -33,7 +32,7 @@ def recorder_of(accounts: Accounts, start: StepStart, expected: int) -> Recorder
         "energy": Column(len(accounts.energy), "last"),
         "multipliers": Column(g, "last"),
         "stage": Column(g, "last"),
-        "flows": Column(flows, "sum"),
+        "flows": Column(accounts.flow_count, "sum"),
         "residuals": Column(4, "largest"),
         "counts": COUNTS,
     }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -64,68 +64,71 @@ def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | A
     if options.method.redundant == "refuse":
         refuse_redundant(mechanism, checked.matrix)
     stepper = stepper_of(options.method, Given(mechanism, start, forcing, table, checked))
+    task = _Task(mechanism, start, stepper, grid, options)
     if _compiles(mechanism, options):
-        solution = _compiled(mechanism, start, stepper, grid, options)
+        solution = task.in_blocks()
     else:
         with timed("runs of mechanisms"):
-            solution = _plain(mechanism, start, stepper, grid, options)
+            solution = task.step_by_step()
     return solution
 
 
-def _compiled(mechanism: Mechanism, start: State, stepper: Stepper, grid: Array, options: Options) -> Solution:
-    """A run in compiled blocks of steps."""
-    from .compiled_run import BlockStepper, in_blocks
+class _Task(NamedTuple):
+    """What is to be run: a mechanism from a start, by a stepper, through the times of a grid."""
 
-    assert isinstance(stepper, ExactStepper | ComposedStepper)
-    blocks = BlockStepper(mechanism, stepper)
-    run = _run(blocks.put(stepper.start(start)), stepper, grid, options)
-    steps = in_blocks(run, stepper, blocks, grid, options.save_every)
-    return _followed(run, steps, (mechanism, stepper, start), grid, options)
+    mechanism: Mechanism
+    initial: State
+    stepper: Stepper
+    grid: Array
+    options: Options
 
+    def in_blocks(self) -> Solution:
+        """A run in compiled blocks of steps."""
+        from .compiled_run import BlockStepper, in_blocks
 
-def _plain(mechanism: Mechanism, start: State, stepper: Stepper, grid: Array, options: Options) -> Solution:
-    """A run of single steps, prescribed or chosen by their error."""
-    run = _run(stepper.start(start), stepper, grid, options)
-    if isinstance(stepper, PairStepper):
-        known = run.start.history[-1:, -1]
-        control = StepSizeControl.of(grid, float(np.abs(known).max(initial=0.0)) or math.inf)
-        steps = controlled(run, stepper, control, grid, options.save_every)
-    else:
-        steps = prescribed(run, stepper, grid, options.save_every)
-    return _followed(run, steps, (mechanism, stepper, start), grid, options)
+        assert isinstance(self.stepper, ExactStepper | ComposedStepper)
+        blocks = BlockStepper(self.mechanism, self.stepper)
+        run = self._run(blocks.put(self.stepper.start(self.initial)))
+        return self._followed(run, in_blocks(run, blocks, self.grid, self.options.save_every))
 
+    def step_by_step(self) -> Solution:
+        """A run of single steps, prescribed or chosen by their error."""
+        run = self._run(self.stepper.start(self.initial))
+        if isinstance(self.stepper, PairStepper):
+            known = run.start.history[-1:, -1]
+            control = StepSizeControl.of(self.grid, float(np.abs(known).max(initial=0.0)) or math.inf)
+            steps = controlled(run, self.stepper, control, self.grid, self.options.save_every)
+        else:
+            steps = prescribed(run, self.stepper, self.grid, self.options.save_every)
+        return self._followed(run, steps)
 
-def _run(start: StepStart, stepper: Stepper, grid: Array, options: Options) -> Run:
-    expected = (len(grid) - 1) // options.save_every + 1
-    watch = _Watch(options.events, start.time, start.x, partial(MechanismView, stepper.accounts.mechanism))
-    return Run(recorder_of(stepper.accounts, start, expected), watch, start)
+    def _run(self, start: StepStart) -> Run:
+        expected = (len(self.grid) - 1) // self.options.save_every + 1
+        watch = _Watch(self.options.events, start.time, start.x, partial(MechanismView, self.mechanism))
+        return Run(recorder_of(self.stepper.accounts, start, expected), watch, start)
 
+    def _followed(self, run: Run, steps: Iterator[Entry]) -> Solution:
+        """The solution of all steps, with the doubts that it raises."""
 
-def _followed(
-    run: Run, steps: Iterator[Entry], of: tuple[Mechanism, Stepper, State], grid: Array, options: Options
-) -> Solution:
-    """The solution of all steps, with the doubts that it raises."""
-    mechanism, stepper, start = of
+        def solution() -> Solution:
+            return solution_of(
+                self.mechanism,
+                self.stepper.accounts,
+                run.recorder,
+                anchors=self.initial.anchors,
+                history=run.start.history,
+                events=run.watch.occurrences(),
+            )
 
-    def solution() -> Solution:
-        return solution_of(
-            mechanism,
-            stepper.accounts,
-            run.recorder,
-            anchors=start.anchors,
-            history=run.start.history,
-            events=run.watch.occurrences(),
+        messages = Messages(
+            StepFailed,
+            lambda error, tried: _explain(run, error, error.span or tried),
+            lambda error: _explain_control(run, error),
         )
-
-    messages = Messages(
-        StepFailed,
-        lambda error, tried: _explain(run, error, error.span or tried),
-        lambda error: _explain_control(run, error),
-    )
-    bar = progress_bar(len(grid) - 1, shown=options.progress)
-    done: Solution = follow(run, steps, solution, messages, bar)
-    warn_of_doubts(done, run.longest or stepper.longest * float(np.diff(grid).max()), level=4)
-    return done
+        bar = progress_bar(len(self.grid) - 1, shown=self.options.progress)
+        done: Solution = follow(run, steps, solution, messages, bar)
+        warn_of_doubts(done, run.longest or self.stepper.longest * float(np.diff(self.grid).max()), level=4)
+        return done
 
 
 def _compiles(mechanism: Mechanism, options: Options) -> bool:
@@ -136,10 +139,10 @@ def _compiles(mechanism: Mechanism, options: Options) -> bool:
         "events are not": bool(options.events),
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.bodies.values()),
     }
-    found = [reason for reason, holds in reasons.items() if holds]
-    if compiled and found:
-        raise ValueError(f"compiled=True cannot be had: {found[0]}")
-    if found or not options.method.may_compile:
+    refused = [reason for reason, holds in reasons.items() if holds]
+    if compiled and refused:
+        raise ValueError(f"compiled=True cannot be had: {refused[0]}")
+    if refused or not options.method.may_compile:
         return False
     from ..compiled.loops.relations import compile_relations
     from .compiled_run import is_wide

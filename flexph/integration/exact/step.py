@@ -20,7 +20,7 @@ from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ...systems.inputs import Forcing
 from .advance import EvaluatedState, Rates, SolvedStep, solve_and_account, velocity_defect
-from .guess import foreseen, foreseen_to_and_fro
+from .guess import predicted, predicted_alternating
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -191,7 +191,7 @@ class ExactStepper:
         return prescribed._replace(independent=independent(self.mechanism, matrix))
 
     def _check_followers(self, solved: SolvedStep, prescribed: Schedule) -> None:
-        """Constraints that followed from others at the start of the step must still hold at its end."""
+        """Constraints that followed from others at the start of the step must hold at its end too."""
         if prescribed.independent is None:
             return
         open_by = np.abs(solved.gap) / constraint_sizes(self.arrays, solved.end.d.vector)
@@ -202,7 +202,7 @@ class ExactStepper:
             raise StepFailed(reason, solved.iterations, 0.0)
 
     def _guess(self, start: StepStart, h: float, prescribed: Schedule) -> Means:
-        """Mean velocities foreseen from the last steps, or the present ones; the last multipliers.
+        """Mean velocities predicted from the last steps, or the present ones; the last multipliers.
 
         The velocity at the start, which is known too, saves a tenth of the iterations where steps resolve most
         vibrations, and leads astray where they do not: there it is large and changes its sign with each step.
@@ -213,7 +213,7 @@ class ExactStepper:
         if len(history) < 2:
             return Means(c.v, c.omega, c.du, lam)
         means, lengths = self.mean_velocities(history), history[:, -1]
-        see = foreseen_to_and_fro if len(history) == HISTORY else foreseen
+        see = predicted_alternating if len(history) == HISTORY else predicted
         return Means(*self.velocities(see(means, lengths, h)), lam)
 
     def mean_velocities(self, history: Array) -> Array:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Given(NamedTuple):
-    """What a stepper is made for: a mechanism, its checked start, and what time prescribes."""
+    """What a stepper is for: a mechanism, its checked start, and what time prescribes."""
 
     mechanism: Model
     start: State

@@ -1,4 +1,4 @@
-"""The same equations at the nodes of Gauss collocation.
+"""The equations of a mechanism at the nodes of Gauss collocation.
 
 Imports: kernels, numerics.
 """

@@ -95,7 +95,7 @@ class Collocation(Memo):
         return self.defects(at, t, given), t
 
     def defects(self, at: Onset, t: Stages, given: Given) -> Array:
-        """The residual of what was found at the nodes."""
+        """The residual of values at the nodes."""
         a, h = self.arrays, at.h
         force = a.sum_points @ t.node_force
         r_v = a.mass[:, None] * self._change(t.x.v, at.c.v) - h * (a.weight + force)
@@ -203,9 +203,9 @@ class Collocation(Memo):
         return _mixed(h * self.tableau.weights[None], rate)[0]
 
     def _end(
-        self, at: Onset, x: Rates, found: tuple[Array, Array, Array], springs: StageSprings | None
+        self, at: Onset, x: Rates, places: tuple[Array, Array, Array], springs: StageSprings | None
     ) -> Configuration:
-        c, h, (R, omega, stress_rate) = at.c, at.h, found
+        c, h, (R, omega, stress_rate) = at.c, at.h, places
         last = lambda value, start: start + _mixed(self.tableau.ends[None], value - start)[0]  # noqa: E731
         R1 = c.R + self._sum(h, skew(x.spin, self.arrays.dim) @ R)
         # the round-off of the tableau would take RᵀR from 1 to the same side at every step

@@ -16,13 +16,13 @@ from .stages import Given, Onset, Stages
 
 
 class StageStep(NamedTuple):
-    """What the parts of the Jacobian share; ``J[i, :, j]`` is made in place."""
+    """What the parts of the Jacobian share; ``J[i, :, j]`` is filled in place."""
 
     k: Collocation
     onset: Onset
     t: Stages
     given: Given
-    carried: Array  # what a rate of arms at a node j does to arms at a node i, (b, stages, d, stages, d)
+    transported: Array  # what a rate of arms at a node j does to arms at a node i, (b, stages, d, stages, d)
     changes: Array  # hü by the inertia products, (stages, 1 + s + s², n)
     J: Array  # (stages, N, stages, N)
 
@@ -34,8 +34,8 @@ class StageStep(NamedTuple):
 
 def axes_changes(at: StageStep, vectors: Array, body: Array) -> Array:
     """R⁻ᵀx by Ω of bodies for constant x, from the vectors R⁻ᵀx (stages, k, d): (stages, stages, k, s, d)."""
-    t, carried = at.t, at.carried.take(body, axis=0)
-    back = np.einsum("kixjy,ikx->ijky", carried, vectors)  # carriedᵀ of them
+    t, transported = at.t, at.transported.take(body, axis=0)
+    back = np.einsum("kixjy,ikx->ijky", transported, vectors)  # transportedᵀ of them
     turned = stacked_sweeps(back) @ t.R.take(body, axis=1)[None]  # R_jᵀ of e × that
     return turned @ t.inverse.take(body, axis=1)[:, None]  # R_i⁻ᵀ of it
 
@@ -123,10 +123,10 @@ def _spins(at: StageStep) -> Array | None:
     a, t, stages = at.k.arrays, at.t, len(at.t.u)
     if a.dim == 2:
         return None
-    carried = at.carried.take(a.turning, axis=0)
+    transported = at.transported.take(a.turning, axis=0)
     turning, inverse = t.R.take(a.turning, axis=1), t.inverse.take(a.turning, axis=1)
     own = np.matvec(turning[None], t.omega.take(a.turning, axis=1)[:, None])  # R_q ω_j, (stages j, stages q, b, 3)
-    by_turn = np.einsum("bjxqy,jqbsy->jqbxs", carried, stacked_sweeps(own))
+    by_turn = np.einsum("bjxqy,jqbsy->jqbxs", transported, stacked_sweeps(own))
     by_turn[np.arange(stages), np.arange(stages)] -= np.eye(3)
     blocks = -inverse[:, None] @ by_turn  # (j, q, b, 3, 3)
     bodies = np.arange(a.turning.size)

@@ -25,7 +25,7 @@ def stage_jacobian(k: Collocation, onset: Onset, t: Stages, given: Given) -> Arr
     a, stages = k.arrays, len(t.u)
     size = velocity_count(a) + t.x.lam.shape[1]
     changes = np.einsum("ij,jkn->ikn", k.tableau.inverse, t.Pdu - onset.d.Pdu)
-    at = StageStep(k, onset, t, given, _carried(k, onset.h, t), changes, np.zeros((stages, size, stages, size)))
+    at = StageStep(k, onset, t, given, _transported(k, onset.h, t), changes, np.zeros((stages, size, stages, size)))
     add_inertia(at)
     if a.body_u.size:
         _add_elasticity(at)
@@ -88,21 +88,21 @@ def _add_nodes(at: StageStep) -> None:
         _add_following(at, rates, places)
 
 
-def _carried(k: Collocation, h: float, t: Stages) -> Array:
+def _transported(k: Collocation, h: float, t: Stages) -> Array:
     """(1 − hA[Ω]×)⁻¹ hA, see StageStep."""
     shape = (len(k.arrays.mass), len(t.u), k.arrays.dim, len(t.u), k.arrays.dim)
-    carried: Array = t.transport @ np.kron(h * k.tableau.a, np.eye(k.arrays.dim))
-    return carried.reshape(shape)
+    transported: Array = t.transport @ np.kron(h * k.tableau.a, np.eye(k.arrays.dim))
+    return transported.reshape(shape)
 
 
 def _places(at: StageStep, rates: Array, bent: Array) -> Array:
     """Places of the nodes at i by rates at j, (stages, stages, k, d, n_v), from what these do at once and by turns."""
     a, (omega, _) = at.k.arrays, velocity_slices(at.k.arrays)
-    carried = at.carried.take(a.node_body, axis=0)
+    transported = at.transported.take(a.node_body, axis=0)
     places = np.empty((len(rates), *rates.shape))
     places[..., : omega.start] = at.by_place[:, :, None, None, None] * rates[..., : omega.start]
-    places[..., omega.start :] = np.einsum("kixjy,jkyr->ijkxr", carried, rates[..., omega.start :])
-    places[..., omega] += _of_spins(a, np.einsum("kixly,ljkys->ijkxs", carried, bent))
+    places[..., omega.start :] = np.einsum("kixjy,jkyr->ijkxr", transported, rates[..., omega.start :])
+    places[..., omega] += _of_spins(a, np.einsum("kixly,ljkys->ijkxs", transported, bent))
     return places
 
 
@@ -120,18 +120,18 @@ def _turn_forces(at: StageStep, places: Array) -> None:
     relative, s, size = slice(omega.start, u.stop), a.n.shape[0], u.stop - omega.start
     swept = stacked_sweeps(t.node_force)  # e × f, (stages, k, s, d)
     levered = (swept[:, None] @ places[..., relative]).reshape(stages, stages, k, s * size)
-    made = (h * by_body @ levered).reshape(stages, stages, a.turning.size * s, size)
-    J[:, omega, :, relative] += made.swapaxes(1, 2)
+    torque = (h * by_body @ levered).reshape(stages, stages, a.turning.size * s, size)
+    J[:, omega, :, relative] += torque.swapaxes(1, 2)
     if u.stop == u.start:
         return
     body = a.node_body
     local = np.matvec(t.inverse.take(body, axis=1), t.node_force)  # R⁻¹f
     there = np.matvec(t.R.take(body, axis=1)[None], local[:, None])  # R_j R_i⁻¹ f_i, (stages, stages, k, d)
-    turned = np.einsum("kixjy,ijksy->ijksx", at.carried.take(body, axis=0), stacked_sweeps(there))
+    turned = np.einsum("kixjy,ijksy->ijksx", at.transported.take(body, axis=0), stacked_sweeps(there))
     inward = turned @ t.inverse.swapaxes(2, 3).take(body, axis=1)[:, None]  # R_i⁻¹ of it
     shaped = (inward @ a.node_shape.reshape(k, d, u.stop - u.start)).reshape(stages, stages, k, -1)
-    made = (h * by_body @ shaped).reshape(stages, stages, a.turning.size * s, u.stop - u.start)
-    J[:, u, :, omega] += made.transpose(0, 3, 1, 2)
+    bending = (h * by_body @ shaped).reshape(stages, stages, a.turning.size * s, u.stop - u.start)
+    J[:, u, :, omega] += bending.transpose(0, 3, 1, 2)
 
 
 def _pulled(a: Arrays, places: Array) -> Array:

@@ -50,7 +50,7 @@ class Rates(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """All that is found on the way to a residual, for the Jacobian and for the books; the first axis is the node's."""
+    """Values at the nodes on the way to a residual, for the Jacobian and the ledger; the first axis is the node's."""
 
     x: Rates
     transport: Array  # (1 − hA[Ω]×)⁻¹ (b, stages·d, stages·d)

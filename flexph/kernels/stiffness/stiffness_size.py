@@ -32,13 +32,13 @@ from .tangent import (
 )
 
 
-def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, spin: Array) -> Any:
+def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
     """Σ|terms| of K over (δr, θ, δu) at a steady motion with world spin (s,): symmetric pattern, sparse (n_v, n_v)."""
     motion = abs(node_motion(a, c, d))
     pulled = sparse.csr_array(sparse.kron(abs(sparse.csr_array(a.incidence)), sparse.eye_array(a.dim)) @ motion)
     moved = abs(sparse.csr_array(product_gradient(a, d.vector))) @ pulled  # of the products
     size = _inertia(a, c, spin) + _elastic(a, c) + _springs(a, d, forces, moved)
-    size = size + _products(a, d, forces, pulled, moved) + _turning_loads(a, c, d, forces)
+    size = size + _products(a, d, forces, (pulled, moved)) + _turning_loads(a, c, d, forces)
     loads = following(_sized(a), motion, abs(section_rows(a, c.R)), abs(forces.inputs))
     return sparse.csr_array(size + loads + loads.T)
 
@@ -79,12 +79,13 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     rates = sparse.csr_array(sparse.vstack([by_length, moved[springs.component_product], by_angle]))
     tension, _, torque = split(springs, abs(forces.spring))
     bent = torque / size
-    second = on_measures(a, 0.25 * length**-1.5 * tension, bent, bent, bent)
+    second = on_measures(a, 0.25 * length**-1.5 * tension, (bent, bent, bent))
     return rates.T @ sparse.diags_array(springs.stiffness) @ rates + moved.T @ second @ moved
 
 
-def _products(a: Arrays, d: Derived, forces: Forces, pulled: Any, moved: Any) -> Any:
-    """Forces on products as the vectors of these move."""
+def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) -> Any:
+    """Forces on products as the vectors of these move, from the rows of the vectors and of the products."""
+    pulled, moved = motion
     size = on_vectors(a, _on_products(a, d, forces), pulled)
     if not a.rolling.row.size:
         return size

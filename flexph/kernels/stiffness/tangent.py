@@ -88,7 +88,7 @@ def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
     return np.concatenate([(a.mass[:, None] * centripetal).ravel(), turning.ravel(), -kinetic_gradient(a, c)])
 
 
-def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, spin: Array) -> Tangent:
+def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Tangent:
     """The matrices at a steady motion with world spin (s,), u̇ = 0."""
     gyroscopic, stiffness = inertial(a, c, spin)
     stiffness = stiffness + _elastic(a, c) + _springs(a, c, d, forces) - _loads(a, c, d, forces)
@@ -163,12 +163,16 @@ def _springs(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     size = (sine**2 + cosine**2) ** 2
     curved, mixed = 2.0 * sine * cosine / size * torque, (sine**2 - cosine**2) / size * torque
-    second = on_measures(a, -0.25 * d.product[springs.length_product] ** -1.5 * tension, -curved, curved, mixed)
+    second = on_measures(a, -0.25 * d.product[springs.length_product] ** -1.5 * tension, (-curved, curved, mixed))
     return S.T @ sparse.diags_array(springs.stiffness) @ S + rates.T @ second @ rates
 
 
-def on_measures(a: Arrays, length: Array, sine: Array, cosine: Array, mixed: Array) -> Any:
-    """A quadratic form over the products of lengths and angles of springs, symmetric, sparse (p, p)."""
+def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> Any:
+    """A quadratic form over the products of lengths and angles of springs, symmetric, sparse (p, p).
+
+    The coefficients of ``angle`` are those of the squares of sine and cosine, and of their product.
+    """
+    sine, cosine, mixed = angle
     at, i, j, count = a.springs.length_product, a.springs.sine_product, a.springs.cosine_product, a.first.size
     rows, columns = np.concatenate([at, i, j, i, j]), np.concatenate([at, i, j, j, i])
     values = np.concatenate([length, sine, cosine, mixed, mixed])

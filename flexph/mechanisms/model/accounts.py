@@ -13,7 +13,7 @@ from ...kernels.decay import lost
 from ...kernels.rolling import rates
 from ...kernels.springs import lost as lost_by
 from ...kernels.state import Configuration, Derived, constraint_sums, energies, node_velocities, product_changes
-from ...kernels.values import Means, Schedule, Step, Trial
+from ...kernels.values import Means, Step, Trial
 from ...numerics.arrays import Array
 from ...numerics.rotations import turned_back, turned_spins
 from ...systems.resistive_relations import check_dissipates
@@ -29,7 +29,11 @@ NUMERICAL = "numerical"
 
 
 class Accounts:
-    """Names and formulas of the accounts of one mechanism; rows are flat arrays in the order of the names."""
+    """Names and formulas of the accounts of one mechanism; rows are flat arrays in the order of the names.
+
+    ``elastic``, ``heavy`` and ``damped`` bodies and ``dampers`` have accounts of their own, ``row_joint`` is the joint
+    of each constraint row, drives first; ``flow_count`` is the number of works and dissipations.
+    """
 
     def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
         self.decaying = decaying
@@ -37,12 +41,12 @@ class Accounts:
         a, bodies = self.arrays, list(mechanism.bodies)
         springs = list(measures(mechanism.connections))
         self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
-        self._row_joint = np.repeat(self._ordered_joints(), [n for _, _, n in self._joints])
-        self._elastic = _places(b.elasticity is not None for b in mechanism.bodies.values())
-        self._heavy = np.flatnonzero(a.weight.any(axis=1))
-        self._damped = _places(b.elasticity and b.elasticity.is_damped for b in mechanism.bodies.values())
+        self.row_joint = np.repeat(self._ordered_joints(), [n for _, _, n in self._joints])
+        self.elastic = _places(b.elasticity is not None for b in mechanism.bodies.values())
+        self.heavy = np.flatnonzero(a.weight.any(axis=1))
+        self.damped = _places(b.elasticity and b.elasticity.is_damped for b in mechanism.bodies.values())
         resists = np.isin(np.arange(len(springs)), a.springs.resisting)
-        self._dampers = np.flatnonzero((a.springs.damping != 0.0) | resists)
+        self.dampers = np.flatnonzero((a.springs.damping != 0.0) | resists)
         self._general = [
             (i, springs[i][0], r)
             for i, r in zip(a.springs.resisting, a.springs.relations, strict=True)
@@ -51,51 +55,53 @@ class Accounts:
         self._inputs = list(mechanism.network.input_slices.values())
         self.energy = (
             *(f"kinetic {n}" for n in bodies),
-            *(f"elastic {bodies[i]}" for i in self._elastic),
-            *(f"potential {bodies[i]}" for i in self._heavy),
+            *(f"elastic {bodies[i]}" for i in self.elastic),
+            *(f"potential {bodies[i]}" for i in self.heavy),
             *(f"stored {name}" for name, measure in springs if measure.stiffness > 0.0),
         )
         self.work = (*mechanism.network.input_slices, *(n for n, driven, _ in self._joints if driven))
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
-        losses = (*(bodies[i] for i in self._damped), *(springs[i][0] for i in self._dampers))
+        losses = (*(bodies[i] for i in self.damped), *(springs[i][0] for i in self.dampers))
         self.dissipation = (*losses, NUMERICAL) if decaying else losses
         counts = (len(self.work), len(self.joint_work), len(self.dissipation))
         self._signs = np.repeat([-1.0, 0.0, 1.0], counts)
+        self.flow_count = sum(counts)
 
     def energies(self, c: Configuration, d: Derived) -> Array:
         """Energy by part."""
         e = energies(self.arrays, c, d)
-        parts = (e["kinetic"], e["elastic"].take(self._elastic), e["potential"].take(self._heavy), e["spring"])
+        parts = (e["kinetic"], e["elastic"].take(self.elastic), e["potential"].take(self.heavy), e["spring"])
         return np.concatenate(parts)
 
     def step(self, step: Step, x: Means, t: Trial) -> Array:
         """Work by port and drive, work by ideal joint, dissipation of one step, over each other."""
         start, _, h, s = step
-        moved = self._node_increments(h, x, t)
-        done = product_changes(self.arrays, self.arrays.incidence @ moved, t.vector_mean)
-        by_row = self._row_work(x.lam, s, done)
+        a = self.arrays
+        moved = h * node_velocities(a, x, t.inverse.transpose(0, 2, 1), t.lever)  # exact increments h B v̄ of the nodes
+        done = product_changes(a, a.incidence @ moved, t.vector_mean)
+        by_row = x.lam * constraint_sums(a, done, s.coefficient_mean, np.zeros(x.lam.size))
         if t.gain.size:
             turned = h * turned_spins(start.R, x.omega)
-            by_row = by_row + x.lam * rates(self.arrays.rolling, t.gain, done, turned)
+            by_row = by_row + x.lam * rates(a.rolling, t.gain, done, turned)
         by_input = self._input_work(h, x, t, moved) if self._inputs else _NOTHING
         by_loss = self._dissipation(start, h, x, t) if self.loses else _NOTHING
         if s.decay is not None:
-            by_loss = np.append(by_loss, lost(self.arrays, step, t.end, x))
+            by_loss = np.append(by_loss, lost(a, step, t.end, x))
         return self.flows(by_row, by_input, by_loss)
 
     @property
     def loses(self) -> bool:
         """Whether a body or a damper dissipates."""
-        return bool(self._damped.size or self._dampers.size)
+        return bool(self.damped.size or self.dampers.size)
 
     def flows(self, by_row: Array, by_input: Array, by_loss: Array) -> Array:
         """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account."""
         by_port = [by_input[part].sum() for part in self._inputs]
-        return np.concatenate([by_port, total(self._row_joint, by_row, len(self._joints)), by_loss])
+        return np.concatenate([by_port, total(self.row_joint, by_row, len(self._joints)), by_loss])
 
     def losses(self, by_body: Array, by_damper: Array) -> Array:
         """Dissipation by account from that of all bodies and spring-dampers."""
-        return np.concatenate([by_body[self._damped], by_damper[self._dampers]])
+        return np.concatenate([by_body[self.damped], by_damper[self.dampers]])
 
     def _ordered_joints(self) -> Array:
         """Places of the works of the joints: those that are driven come first."""
@@ -103,10 +109,9 @@ class Accounts:
         return np.argsort(np.argsort(ideal, kind="stable"))
 
     def impulse(self, by_row: Array, lost: float) -> Array:
-        """The same of an impulse of the joints, from its work by constraint row and its loss."""
-        impulses = np.zeros(len(self.work) + len(self.joint_work) + len(self.dissipation))
-        inputs = len(self._inputs)
-        impulses[inputs : inputs + len(self._joints)] = total(self._row_joint, by_row, len(self._joints))
+        """Flows of an impulse of the joints, from its work by constraint row and its loss."""
+        impulses, inputs = np.zeros(self.flow_count), len(self._inputs)
+        impulses[inputs : inputs + len(self._joints)] = total(self.row_joint, by_row, len(self._joints))
         if self.decaying:
             impulses[-1] = lost
         return impulses
@@ -114,13 +119,6 @@ class Accounts:
     def balance(self, before: Array, after: Array, row: Array) -> float:
         """ΔH − work of ports and drives + dissipation of one step [J]."""
         return float((after - before).sum() + row @ self._signs)
-
-    def _node_increments(self, h: float, x: Means, t: Trial) -> Array:
-        """Exact increments h B v̄ of the nodes."""
-        return h * node_velocities(self.arrays, x, t.inverse.transpose(0, 2, 1), t.lever)
-
-    def _row_work(self, lam: Array, s: Schedule, done: Array) -> Array:
-        return lam * constraint_sums(self.arrays, done, s.coefficient_mean, np.zeros(lam.size))
 
     def _input_work(self, h: float, x: Means, t: Trial, moved: Array) -> Array:
         """Of each input, from the increments of the nodes."""

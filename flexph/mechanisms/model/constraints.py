@@ -117,7 +117,7 @@ def constraint_rates(mechanism: Model, c: Configuration, table: TimeTable, time:
 def _rates_at(
     mechanism: Model, place: tuple[Configuration, Derived], table: TimeTable, time: float
 ) -> tuple[Any, Array]:
-    """The same where what follows from the configuration is at hand; G may be dense."""
+    """G and b at an evaluated configuration; G may be dense."""
     a, (c, d) = mechanism.network.arrays, place
     coefficient, _ = table.at(time)
     rate_c, rate_o = table.rates(time)
@@ -132,7 +132,7 @@ def constraint_gap(mechanism: Model, c: Configuration, table: TimeTable, time: f
 
 
 def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
-    """The same from the products."""
+    """g(q, t) of all constraints from the products, (g,)."""
     return constraint_sums(a, product, coefficient, offset) + squares(a, product)
 
 
@@ -150,14 +150,16 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     sizes = constraint_sizes(a, d.vector)
     sizes = np.concatenate([sizes, np.where(np.isin(given, a.columns[0]), lever(a), 1.0)])
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
-    held = sparse.csr_array(sparse.vstack([G, keep])), np.concatenate([b, wanted[given]])
+    with_given = sparse.csr_array(sparse.vstack([G, keep])), np.concatenate([b, wanted[given]])
     velocities = wanted
-    tries = itertools.product((rigid_mass, mass_matrix), (held, (G, b)))  # of large bodies the latter mass is full
+    tries = itertools.product(
+        (rigid_mass, mass_matrix), (with_given, (G, b))
+    )  # of large bodies the latter mass is full
     for mass, (rows, rates) in tries:
         M = mass(a, c.u).toarray()
         velocities = _nearest(M, rows, rates, wanted)
         defect = np.abs(rows @ velocities - rates) / sizes[: rates.size]
-        scale = max(_rate_scale(a, rows, v, rates, sizes[: rates.size]) for v in (velocities, wanted))
+        scale = max(_rate_scale(a, (rows, rates), v, sizes[: rates.size]) for v in (velocities, wanted))
         if defect.max() <= CONSISTENT * scale:
             moves = _energy(M, velocities) > AT_REST**2 * _energy(M, wanted) or np.any(b)
             return velocities if moves else np.zeros_like(velocities)
@@ -181,8 +183,9 @@ def _nearest(M: Array, rows: Any, rates: Array, wanted: Array) -> Array:
     return velocities
 
 
-def _rate_scale(a: Arrays, G: Any, v: Array, b: Array, sizes: Array) -> float:
-    """Largest rate of what constraints measure, and of displacements, over their sizes [1/s]."""
+def _rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array) -> float:
+    """Largest rate of what constraints G v = b measure, and of displacements, over their sizes [1/s]."""
+    G, b = conditions
     moves = np.abs(v) / displacement_sizes(a, lever(a))
     rates = np.maximum(abs(G) @ np.abs(v), np.abs(b)) / sizes
     return float(max(rates.max(initial=1e-300), moves.max(initial=0.0)))
@@ -199,7 +202,7 @@ class Checked(NamedTuple):
 def check_consistent(
     mechanism: Model, state: State, *, velocities: bool = True, table: TimeTable | None = None
 ) -> Checked:
-    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold; what it found.
+    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold.
 
     ``table`` is that of :func:`start_table`, where it is at hand.
     """
@@ -219,7 +222,7 @@ def check_consistent(
     G, b = _rates_at(mechanism, (c, d), table, state.time)
     v = velocities_of(mechanism, c)
     if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
-        size = _rate_scale(a, G, v, b, sizes) * sizes
+        size = _rate_scale(a, (G, b), v, sizes) * sizes
         _report(mechanism, G @ v - b, size, what="velocity", time=state.time, unit="m/s")
     return Checked(G, c, d)
 

@@ -93,8 +93,8 @@ def _border(forms: list[list[Any]], sizes: Array) -> tuple[Any, Any]:
     for own, at in zip(forms, start, strict=False):
         if isinstance(own[0], Bordered):
             rows.append(placed(own[0].right, (0, at), (len(own[0].right), n)))
-            taken = [placed(-form.left, (at, 0), (n, form.left.shape[1])) for form in own]
-            left.append(sparse.vstack(taken))
+            factors = [placed(-form.left, (at, 0), (n, form.left.shape[1])) for form in own]
+            left.append(sparse.vstack(factors))
     none = sparse.csr_array((0, n)), sparse.csr_array((len(forms[0]) * n, 0))
     return sparse.vstack([none[0], *rows]), sparse.hstack([none[1], *left])
 

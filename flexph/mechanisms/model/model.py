@@ -1,4 +1,4 @@
-"""The data of a mechanism: bodies, connections and gravity, and what is made of them once."""
+"""The data of a mechanism: bodies, connections and gravity, and what is computed of them once."""
 
 from __future__ import annotations
 

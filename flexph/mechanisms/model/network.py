@@ -174,7 +174,7 @@ def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, Body]) ->
 
 
 def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
-    """Those that resist by more than a coefficient."""
+    """Fields of the spring-dampers that resist by more than a coefficient."""
     own = [(i, m.damping) for i, m in enumerate(ordered) if isinstance(m.damping, Relation)]
     return {
         "resisting": _indices(i for i, _ in own),
@@ -187,14 +187,14 @@ def _indices(values: Any) -> np.ndarray:
     return np.array(list(values), dtype=int)
 
 
-def direction_shape(port: Port, direction: Array, dim: int, size: int) -> Any:
-    """∂a/∂u of a section direction a(u) = n + (ψu) × n: sparse (d, size)."""
+def direction_shape(port: Port, direction: Array) -> Any:
+    """∂a/∂u of a section direction a(u) = n + (ψu) × n: sparse (d, n)."""
     if port.rotation is None:
         raise ValueError(
             "a point mass has no direction: hold its position alone, by a hinge of the plane, a spherical joint of "
             "space, a distance or slider(..., turning=True), or take a body with inertia"
         )
-    turned = np.einsum("aij,j->ia", cross(dim), direction)
+    turned = np.einsum("aij,j->ia", cross(direction.size), direction)
     return sparse.csr_array(turned) @ port.rotation
 
 
@@ -210,7 +210,7 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
             x, shape = port.position - owned[index].inertia.centre, port.shape
         else:
             x = np.array(place.direction)
-            shape = _direction_or_explain(place, port, x, dim, owned[index].size)
+            shape = _direction_or_explain(place, port, x)
         body.append(index)
         moves.append(float(place.direction is None))
         position.append(x)
@@ -233,9 +233,9 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
     }
 
 
-def _direction_or_explain(place: BodyVector, port: Port, x: Array, dim: int, size: int) -> Any:
+def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
     try:
-        return direction_shape(port, x, dim, size)
+        return direction_shape(port, x)
     except ValueError as error:
         raise ValueError(f"port {place.port!r}: {error}") from None
 

@@ -12,20 +12,20 @@ from ...numerics.arrays import Array
 SAMPLES = 9
 """Times at which a function asked for all times at once is asked one by one too."""
 REACH = 1e-3
-"""Time to the right of a start within which the rate there is first looked for: where it is short or long beside the
-motion, shorter or longer ones follow. The rate does not depend on its unit."""
+"""Time to the right of a start within which the rate there is first looked for: where it is short or long compared
+with the motion, shorter or longer ones follow. The rate does not depend on its unit."""
 SHORTER, TRIALS = 8.0, 24
 """Quotient of one such time and the next, and how many there are."""
 AGREEING = 1e-12
 """Difference of two rates of fourth order, by long and by half as long distances, up to which they are exact: that of
-round-off where the values are small beside the rate, as at the start of most drives."""
+round-off where the values are small compared with the rate, as at the start of most drives."""
 ROUND_OFF = 1e2 * np.finfo(float).eps
 """What rates by differences of values lose, over the values and times the distance: their weights add up to forty."""
 ACCURATE = 1e-7
 """Round-off over the change of the values above which a longer distance is better."""
 SETTLED = 1e-6
-"""The same, above which a shorter distance tells nothing; and the rate, over the largest one by longer distances, that
-is zero where rates fade with the distance."""
+"""Round-off over the change of the values above which a shorter distance tells nothing; and the rate, over the largest
+one by longer distances, that is zero where rates fade with the distance."""
 _ENDING = np.array([25.0, -48.0, 36.0, -16.0, 3.0])
 """Weights of the derivative at the end of a step, over 3h, of values at its end and each quarter before."""
 

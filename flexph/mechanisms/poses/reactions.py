@@ -46,17 +46,20 @@ class Motion(NamedTuple):
 
 def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, frame: str) -> Reaction:
     """See :meth:`flexph.Mechanism.reaction`."""
-    c = configuration(mechanism, state.x)
-    motion = Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
     table = TimeTable(mechanism, state.anchors)
-    return reaction(mechanism, motion, state.multipliers[None], table, joint=joint, on=on, frame=frame)
+    motion, multipliers = _instant(mechanism, state), state.multipliers[None]
+    return reaction(mechanism, motion, multipliers, table, joint=joint, on=on, frame=frame)
 
 
 def position_of(mechanism: Model, state: State, port: str) -> Array:
     """See :meth:`flexph.Mechanism.position`."""
+    return _BodyVectors(mechanism, _instant(mechanism, state)).point(BodyVector(port))[0]
+
+
+def _instant(mechanism: Model, state: State) -> Motion:
+    """The motion of a single state."""
     c = configuration(mechanism, state.x)
-    motion = Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
-    return _BodyVectors(mechanism, motion).point(BodyVector(port))[0]
+    return Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
 
 
 def reaction(
@@ -75,7 +78,7 @@ def reaction(
     points = _BodyVectors(mechanism, motion)
     body, origin = points.body(port), points.origin(connection, port)
     force, torque = np.zeros_like(origin), np.zeros((len(origin), len(cross(mechanism.layout.dim))))
-    for product, on_product in _forces(mechanism, connection, multipliers, table, points):
+    for product, on_product in _forces(mechanism, connection, multipliers, table=table, points=points):
         v, w = points.vector(product.first), points.vector(product.second)
         for vector, pull in ((product.first, w), (product.second, v)):
             if vector.plus is None:  # a direction fixed in the ground
@@ -113,7 +116,7 @@ def _turns(mechanism: Model, connection: Connection) -> list[tuple[int, Turn]]:
 
 
 def _forces(
-    mechanism: Model, connection: Connection, multipliers: Array, table: TimeTable, points: _BodyVectors
+    mechanism: Model, connection: Connection, multipliers: Array, *, table: TimeTable, points: _BodyVectors
 ) -> list[tuple[Product, Array]]:
     """The products of a joint and the force on each of them, (k,)."""
     first, row = _first_row(mechanism, connection)

@@ -84,7 +84,7 @@ class Problem(NamedTuple):
         return constraint_rates(self.mechanism, c, self.table, self.time)[0]
 
 
-def problem(mechanism: Model, anchors: Anchors, time: float, inputs: Mapping[str, Input], steady: Steady) -> Problem:
+def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[str, Input], steady: Steady) -> Problem:
     """The problem of a mechanism with the anchors of a pose."""
     applied = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(time)
     return Problem(mechanism, TimeTable(mechanism, anchors), time, applied, steady)
@@ -106,7 +106,7 @@ def equilibrium(
     steady = steady_rotation(mechanism, spin, about)
     if np.any(steady.spin):
         refuse_nonholonomic(mechanism, "a steady rotation")
-    given = problem(mechanism, pose.anchors, time, inputs, steady)
+    given = problem(mechanism, pose.anchors, time, inputs=inputs, steady=steady)
     start = _turning(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
     refuse_supports(mechanism, given.constraints(start), start, steady.spin)
     size = extent(mechanism, start.r, start.R)
@@ -182,7 +182,7 @@ def _coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
 def _stiffness(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
     """The tangent stiffness over the displacements of these arrays."""
     whole = given.mechanism.network.arrays
-    stiffness = tangent(a, c, derive(whole, c), given.forces(c, lam), given.steady.spin).stiffness
+    stiffness = tangent(a, c, derive(whole, c), given.forces(c, lam), spin=given.steady.spin).stiffness
     return stiffness + weight_stiffness(whole, c) if is_parted(whole, given.steady.spin) else stiffness
 
 
@@ -243,7 +243,7 @@ def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     solution = _saddle(a, mass_matrix(solved_in, c.u), own, rhs)
     lam = spread @ solution[force.size :]
     left = force - G.T @ lam
-    if not is_balanced(mechanism, c, left, force, steady.spin):
+    if not is_balanced(mechanism, c, left, force, spin=steady.spin):
         raise ArithmeticError(f"the iteration settled where forces do not balance: {np.abs(left).max():.1e} is left")
     state = State(given.time, flat(mechanism, c), lam, anchors)
     turning = bool(np.any(steady.spin))
@@ -259,8 +259,8 @@ def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     return state
 
 
-def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, spin: Array) -> bool:
-    """Whether forces that are left on (ṙ, ω, u̇) are round-off beside these forces and the weights.
+def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, *, spin: Array) -> bool:
+    """Whether forces that are left on (ṙ, ω, u̇) are round-off of these forces and the weights.
 
     All are compared by their work along displacements of the size of the mechanism: forces, torques and what acts on
     flexible coordinates have no unit in common.
@@ -268,12 +268,12 @@ def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, 
     a, size = mechanism.network.arrays, extent(mechanism, c.r, c.R)
     sizes = displacement_sizes(a, size)
     largest = max(np.abs(forces * sizes).max(initial=0.0), size * np.abs(a.weight).max(initial=0.0))
-    return bool(np.abs(left * sizes).max(initial=0.0) <= BALANCED * largest + _noise(a, c, sizes, size, spin))
+    return bool(np.abs(left * sizes).max(initial=0.0) <= BALANCED * largest + _noise(a, c, size, spin))
 
 
-def _noise(a: Arrays, c: Configuration, sizes: Array, size: float, spin: Array) -> float:
+def _noise(a: Arrays, c: Configuration, size: float, spin: Array) -> float:
     """Work that round-off of the positions makes: of stiffness, and of the inertia of a steady rotation [J]."""
-    D = strain_operator(a, c.u) @ sparse.diags_array(sizes[a.columns.u])
+    D = strain_operator(a, c.u) @ sparse.diags_array(displacement_sizes(a, size)[a.columns.u])
     moved = a.springs.length_product.size + a.springs.component_product.size
     turning, own = float(a.springs.stiffness[moved:].sum()), float(a.springs.stiffness[:moved].sum())
     elastic = float(abs(D.T @ sparse.csr_array(a.stiffness) @ D).max()) if D.nnz else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,42 +87,29 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
     a = mechanism.network.arrays
     cv, cw, cu = a.columns
     D = strain_operator(a, small.c.u).toarray()
-    P, bent = small.basis, small.basis[cu]
+    P, bent, rank = small.basis, small.basis[cu], back.shape[1]
     stress = sparse.csr_array(a.stiffness) @ (D @ bent @ back)
-    rows: list[Array] = []
-    parts: dict[str, slice] = {}
-    at, m = 0, 0
+    free = P.shape[1]
+    pieces: list[tuple[str, Array]] = []
+    stress_parts = np.split(stress, np.cumsum([b.stress_size for b in mechanism.bodies.values()])[:-1])
     for i, (name, body) in enumerate(mechanism.bodies.items()):
         own = a.body_u == i
         R, arm = small.c.R[i], body.inertia.centre + body.inertia.mean_shape @ small.c.u[own]
         rate = bent[own]
         moving = R.T @ P[cv[i]] - body.inertia.mean_shape @ rate
-        pieces = {"velocity": moving}
+        turning = P[cw[i]] if body.turns else np.zeros((0, free))
         if body.turns:
-            spin = P[cw[i]]
-            lever = np.einsum("sij,j->is", cross(a.dim), arm)
-            pieces["velocity"] = moving - lever @ spin
-            pieces["spin"] = spin
-        pieces["deformation_rate"] = rate
-        own_stress = stress[m : m + body.stress_size]
-        m += body.stress_size
-        for kind, piece in pieces.items():
-            at = _append(rows, parts, f"{name}.{kind}", np.hstack([piece, np.zeros((len(piece), back.shape[1]))]), at)
-        pad = np.zeros((len(own_stress), P.shape[1]))
-        at = _append(rows, parts, f"{name}.stress", np.hstack([pad, own_stress]), at)
+            moving = moving - np.einsum("sij,j->is", cross(a.dim), arm) @ turning
+        velocities = {"velocity": moving, "spin": turning, "deformation_rate": rate}
+        pieces += [(f"{name}.{kind}", np.pad(piece, ((0, 0), (0, rank)))) for kind, piece in velocities.items()]
+        pieces.append((f"{name}.stress", np.pad(stress_parts[i], ((0, 0), (free, 0)))))
     if a.springs.stiffness.size:
         S = spring_operator(a, small.c, small.d).toarray() @ P @ back
         names = list(mechanism.layout.parts)
         stored = np.flatnonzero(a.springs.state >= 0)
         first = len(names) - mechanism.layout.multipliers - len(stored)
-        for name, spring in zip(names[first:], stored, strict=False):
-            row = np.concatenate([np.zeros(P.shape[1]), a.springs.stiffness[spring] * S[spring]])
-            at = _append(rows, parts, name, row[None], at)
-    return np.vstack(rows), parts
-
-
-def _append(rows: list[Array], parts: dict[str, slice], name: str, piece: Array, at: int) -> int:
-    if len(piece):
-        rows.append(piece)
-        parts[name] = slice(at, at + len(piece))
-    return at + len(piece)
+        forces = np.pad(a.springs.stiffness[stored, None] * S[stored], ((0, 0), (free, 0)))
+        pieces += zip(names[first:], forces[:, None], strict=False)
+    edges = np.cumsum([0, *(len(piece) for _, piece in pieces)]).tolist()
+    parts = {name: slice(*ends) for (name, piece), ends in zip(pieces, pairwise(edges), strict=True) if len(piece)}
+    return np.vstack([piece for _, piece in pieces]), parts

@@ -70,14 +70,14 @@ def small_motion(mechanism: Model, state: State, inputs: Mapping[str, Input]) ->
     d, steady = derive(a, c), steady_motion(mechanism, state)
     if np.any(velocities_of(mechanism, c)):
         refuse_nonholonomic(mechanism, "the spectrum of a motion")
-    given = problem(mechanism, state.anchors, state.time, inputs, steady)
+    given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady)
     G = given.constraints(c)
     basis = null_space(G, mechanism.constraint_names)[0].toarray() if G.shape[0] else np.eye(G.shape[1])
     left = given.unbalanced(c, state.multipliers)
-    _refuse_unbalanced(mechanism, c, left, G.T @ state.multipliers, steady)
+    _refuse_unbalanced(mechanism, c, left, G.T @ state.multipliers, spin=steady.spin)
     forces = given.forces(c, state.multipliers)
-    t = tangent(a, c, d, forces, steady.spin)
-    size = ROUND_OFF * stiffness_size(a, c, d, forces, steady.spin) + _unbalanced_stiffness(mechanism, c, left)
+    t = tangent(a, c, d, forces, spin=steady.spin)
+    size = ROUND_OFF * stiffness_size(a, c, d, forces, spin=steady.spin) + _unbalanced_stiffness(mechanism, c, left)
     size = size + _in_any_direction(mechanism, size)
     mass, gyroscopic, damping, stiffness = (basis.T @ (matrix @ basis) for matrix in t)
     return AtRest(c, d, basis, steady, SmallMotion(mass, gyroscopic, damping, stiffness, Noise(size, basis)))
@@ -94,8 +94,8 @@ def _in_any_direction(mechanism: Model, size: Any) -> Any:
     return np.finfo(float).eps * (every @ size @ every)
 
 
-def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: Array, steady: Steady) -> None:
-    if not is_balanced(mechanism, c, left, np.maximum(np.abs(joints), np.abs(left + joints)), steady.spin):
+def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: Array, *, spin: Array) -> None:
+    if not is_balanced(mechanism, c, left, np.maximum(np.abs(joints), np.abs(left + joints)), spin=spin):
         raise ValueError(
             "the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...), and needs "
             f"the inputs= with which it was found: a force of {np.abs(left).max():.2g} is not balanced"

@@ -61,10 +61,10 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
         return
     a, v = mechanism.network.arrays, velocities_of(mechanism, c)
     turning = np.linalg.norm(spin) * constraint_sizes(a, derive(a, c).vector)
-    still = np.abs(G @ v) > STEADY * np.maximum(abs(G) @ np.abs(v), turning)
+    blocked = np.abs(G @ v) > STEADY * np.maximum(abs(G) @ np.abs(v), turning)
     row = 0
     for connection in mechanism.connections:
-        own = still[row : row + len(connection.rows)]
+        own = blocked[row : row + len(connection.rows)]
         row += own.size
         if own.any() and not connection.is_driven and any(isinstance(port, Ground) for port in connection.ports):
             raise ValueError(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import lapack
 
 from ..arrays import Array
 
@@ -77,6 +79,20 @@ def placed(block: Array, corner: tuple[int, int], shape: tuple[int, int]) -> Any
     entries = sparse.coo_array(block)
     row, column = entries.row + corner[0], entries.col + corner[1]
     return sparse.coo_array((entries.data, (row, column)), shape=shape).tocsr()
+
+
+def without_product(solve: Callable[[Array], Array], left: Array, right: Any) -> Callable[[Array], Array]:
+    """Solutions with ``A − left right`` from those with A, by Woodbury's formula; RuntimeError where it is singular."""
+    spread = solve(left)
+    lu, pivots, info = lapack.dgetrf(np.eye(right.shape[0]) - right @ spread)
+    if info > 0:
+        raise RuntimeError("singular")
+
+    def solved(y: Array) -> Array:
+        solution = solve(y)
+        return solution + spread @ lapack.dgetrs(lu, pivots, right @ solution)[0]
+
+    return solved
 
 
 def inverse_by_blocks(matrix: Any) -> Any:

@@ -9,7 +9,7 @@ from order_problems import MEASURES, PLUMB, PROBLEMS, chain, crank_slider, four_
 import rigid
 from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper
 from flexph.integration.exact.composition import OUTER, SUBSTEPS, ComposedStepper
-from flexph.integration.exact.guess import foreseen, foreseen_to_and_fro
+from flexph.integration.exact.guess import predicted, predicted_alternating
 from flexph.integration.exact.record import recorder_of, solution_of
 from flexph.integration.exact.step import ExactStepper
 from flexph.kernels.tolerances import HISTORY
@@ -66,7 +66,7 @@ def test_means_of_steps_to_and_fro_are_foreseen():
     shaken = np.stack([np.ones_like(turns), turns], axis=1) / lengths[:, None] * (-1.0) ** np.arange(18)[:, None]
     means = np.hstack([smooth, shaken])
     for k in range(6, 18):
-        found = foreseen_to_and_fro(means[k - HISTORY : k], lengths[k - HISTORY : k], lengths[k])
+        found = predicted_alternating(means[k - HISTORY : k], lengths[k - HISTORY : k], lengths[k])
         # weights up to 30, and a matrix that loses three digits
         assert np.abs(found - means[k]).max(axis=0) == pytest.approx(0.0, abs=1e-10 * np.abs(means).max())
 
@@ -74,7 +74,7 @@ def test_means_of_steps_to_and_fro_are_foreseen():
 def test_steps_that_are_too_alike_are_foreseen_by_two_of_them():
     lengths = np.array([1.0, -1.0, 1.0, -1.0, 1.0])  # three middles coincide, with equal signs
     means = np.random.default_rng(3).normal(size=(HISTORY, 2))
-    assert np.array_equal(foreseen_to_and_fro(means, lengths, 1.0), foreseen(means, lengths, 1.0))
+    assert np.array_equal(predicted_alternating(means, lengths, 1.0), predicted(means, lengths, 1.0))
 
 
 def three_single_steps(mechanism, start, times):

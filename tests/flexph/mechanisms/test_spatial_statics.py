@@ -595,8 +595,8 @@ def stiffness_and_differences(mechanism, state, inputs):
     """K of the kernels, and central differences of the unbalanced forces at constant multipliers."""
     c, a = configuration(mechanism, state.x), mechanism.network.arrays
     steady = steady_motion(mechanism, state)
-    given = statics.problem(mechanism, state.anchors, state.time, inputs, steady)
-    K = tangent(a, c, derive(a, c), given.forces(c, state.multipliers), steady.spin).stiffness.toarray()
+    given = statics.problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady)
+    K = tangent(a, c, derive(a, c), given.forces(c, state.multipliers), spin=steady.spin).stiffness.toarray()
 
     def at(v):
         there = statics._turning(mechanism, configuration(mechanism, moved(mechanism, state.x, v)), steady)
@@ -627,9 +627,11 @@ def test_no_tangent_stiffness_is_above_the_sum_of_its_terms(load):
     (mechanism, state), inputs = resting(load), LOADED[load]
     a, c = mechanism.network.arrays, configuration(mechanism, state.x)
     steady = steady_motion(mechanism, state)
-    forces = statics.problem(mechanism, state.anchors, state.time, inputs, steady).forces(c, state.multipliers)
-    K = tangent(a, c, derive(a, c), forces, steady.spin).stiffness.toarray()
-    size = stiffness_size(a, c, derive(a, c), forces, steady.spin).toarray()
+    forces = statics.problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady).forces(
+        c, state.multipliers
+    )
+    K = tangent(a, c, derive(a, c), forces, spin=steady.spin).stiffness.toarray()
+    size = stiffness_size(a, c, derive(a, c), forces, spin=steady.spin).toarray()
     assert np.all(np.abs(K) <= size * (1.0 + 1e-12))  # sums in another order
     assert np.all((K != 0.0) <= (size > 0.0))
 

@@ -12,23 +12,23 @@ from .motion import copy
 
 @kernel
 def guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
-    """Mean velocities foreseen from the last steps (see exact.guess), or the present ones; the last multipliers."""
+    """Mean velocities predicted from the last steps (see exact.guess), or the present ones; the last multipliers."""
     velocities, now = m.x_velocities, m.at_velocities
-    if not (known == HISTORY and _foresee_to_and_fro(m.carried_memory, h, m.carried_extrapolation, velocities)):
-        near, other, slope = _nearest(m.carried_memory, h, known)
+    if not (known == HISTORY and _predict_alternating(m.run_history, h, m.run_extrapolation, velocities)):
+        near, other, slope = _nearest(m.run_history, h, known)
         for i in range(velocities.size):
             velocities[i] = (
-                m.carried_memory[near, i] + slope * (m.carried_memory[near, i] - m.carried_memory[other, i])
+                m.run_history[near, i] + slope * (m.run_history[near, i] - m.run_history[other, i])
                 if near >= 0
                 else now[i]
             )
     for i in range(m.x_lam.size):
-        m.x_lam[i] = m.carried_memory[HISTORY - 1, velocities.size + i] if known > 0 else 0.0
+        m.x_lam[i] = m.run_history[HISTORY - 1, velocities.size + i] if known > 0 else 0.0
 
 
 @kernel
-def _foresee_to_and_fro(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
-    """The velocities of exact.guess.foreseen_to_and_fro; False where two rows are too alike."""
+def _predict_alternating(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
+    """The velocities of exact.guess.predicted_alternating; False where two rows are too alike."""
     end, turned, sign, last = -0.5, -0.5, 1.0, memory.shape[1] - 1
     for k in range(HISTORY):
         share = memory[HISTORY - 1 - k, last] / h
@@ -97,11 +97,11 @@ def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
 
 @kernel
 def remember(m: Memory, h: float, known: int) -> None:
-    """A row of memory for the step: mean velocities, multipliers, velocity defect, length."""
-    width = m.carried_memory.shape[1]
-    for i in range(max(HISTORY - known, 1) * width, m.carried_memory.size):
-        put(m.carried_memory, i - width, get(m.carried_memory, i))
-    row = m.carried_memory[HISTORY - 1]
+    """Append a row of history for the step: mean velocities, multipliers, velocity defect, length."""
+    width = m.run_history.shape[1]
+    for i in range(max(HISTORY - known, 1) * width, m.run_history.size):
+        put(m.run_history, i - width, get(m.run_history, i))
+    row = m.run_history[HISTORY - 1]
     copy(m.x, row)
-    copy(m.carried_defect, row[m.x.size :])
+    copy(m.run_defect, row[m.x.size :])
     row[width - 1] = h

@@ -41,7 +41,7 @@ def energies(m: Memory, axes: tuple[int, ...], out: Array) -> None:
 @kernel
 def flows(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> None:
     """Work by port and drive, work by ideal joint, dissipation of a step, in the order of the accounts."""
-    out = m.carried_flow
+    out = m.run_flow
     d = len(axes)
     out[:] = 0.0
     mean_speeds(m, axes)
@@ -59,9 +59,7 @@ def flows(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Arra
         out[m.ledger_row[row]] += m.x_lam[row] * h * world_spin(m, axes, i, m.x_w)
     for e in range(m.loads_node_row.size):
         row, column = m.loads_node_row[e], m.loads_node_input[e]
-        out[m.ledger_input[column]] += (
-            h * m.loads_node_val[e] * m.carried_moved[row // d, row % d] * m.trial_loads[column]
-        )
+        out[m.ledger_input[column]] += h * m.loads_node_val[e] * m.run_moved[row // d, row % d] * m.trial_loads[column]
     _torque_work(m, axes, h, out)
     _dissipation(m, h, out)
 
@@ -108,13 +106,13 @@ def velocity_defect(
     m: Memory, axes: tuple[int, ...], coefficient: Array, own_coefficient: Array, own_offset: Array
 ) -> None:
     """G v − ∂g/∂t at a state, (g,)."""
-    out = m.carried_new_defect
+    out = m.run_new_defect
     mean_shapes(m, axes, m.at_du, m.trial_c)
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]
         for i in range(len(axes)):
             for j in range(len(axes)):
-                m.carried_frame[i, j] = m.at_R[b, i, j]
+                m.run_frame[i, j] = m.at_R[b, i, j]
         node_speed(m, axes, n, m.at_v[b], m.at_w[b], m.at_du, m.at_arm[n])
     for row in range(out.size):
         out[row] = -own_offset[row]

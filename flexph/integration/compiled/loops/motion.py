@@ -65,10 +65,10 @@ def _products(
                     total = 0.0
                     for i in range(d):
                         total -= m.inertia_form[b, k * d + j, i] * space[b, i]
-                    m.carried_form[own * d + j, k] = total
+                    m.run_form[own * d + j, k] = total
         for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
             ends = (m.inertia_ptr[i], m.inertia_ptr[i + 1])
-            combine(axes, outs, i, m.inertia_mean, m.carried_form, m.inertia_val, ends, us, m.inertia_col)
+            combine(axes, outs, i, m.inertia_mean, m.run_form, m.inertia_val, ends, us, m.inertia_col)
 
 
 @kernel
@@ -157,7 +157,7 @@ def derive(m: Memory, axes: tuple[int, ...], space: Array) -> None:
 @kernel
 def derive_momenta(m: Memory, axes: tuple[int, ...], space: Array) -> None:
     """The inertia products and momenta; φ̄u is left in ``space``."""
-    rates = m.carried_mean_rate
+    rates = m.run_mean_rate
     mean_shapes(m, axes, m.at_du, rates)
     mean_shapes(m, axes, m.at_u, space)
     _products(m, axes, (m.at_u, m.at_du), (space, rates), (m.at_Pu, m.at_Pdu))
@@ -166,15 +166,15 @@ def derive_momenta(m: Memory, axes: tuple[int, ...], space: Array) -> None:
 
 @kernel
 def product_rate(m: Memory, axes: tuple[int, ...], p: int, others: Array) -> float:
-    """Rate of a product when both its vectors move with the nodes, at the speeds in ``carried.moved``."""
+    """Rate of a product when both its vectors move with the nodes, at the speeds in ``run.moved``."""
     done = 0.0
     for side in range(2):
         v, other = (m.joints_first[p], m.joints_second[p]) if side == 0 else (m.joints_second[p], m.joints_first[p])
         for i in range(len(axes)):
             if m.joints_plus[v] >= 0:
-                done += m.carried_moved[m.joints_plus[v], i] * others[other, i]
+                done += m.run_moved[m.joints_plus[v], i] * others[other, i]
             if m.joints_minus[v] >= 0:
-                done -= m.carried_moved[m.joints_minus[v], i] * others[other, i]
+                done -= m.run_moved[m.joints_minus[v], i] * others[other, i]
     return done
 
 
@@ -186,21 +186,21 @@ def mean_speeds(m: Memory, axes: tuple[int, ...]) -> None:
         b = m.nodes_body[n]
         for i in range(len(axes)):
             for j in range(len(axes)):
-                m.carried_frame[i, j] = m.trial_inverse[b, j, i]
+                m.run_frame[i, j] = m.trial_inverse[b, j, i]
         node_speed(m, axes, n, m.x_v[b], m.x_w[b], m.x_du, m.trial_lever[n])
 
 
 @kernel
 def node_speed(m: Memory, axes: tuple[int, ...], n: int, v: Array, w: Array, du: Array, arm: Array) -> None:
-    """Speed of a node into ``carried.moved`` with the frame of its body in ``carried.frame``, φ̄u̇ in ``trial.c``."""
-    speed = m.carried_moved
+    """Speed of a node into ``run.moved`` with the frame of its body in ``run.frame``, φ̄u̇ in ``trial.c``."""
+    speed = m.run_moved
     d, b, moves = len(axes), m.nodes_body[n], m.nodes_moves[n]
-    turn, lever = m.carried_space[0], m.carried_space[1]
+    turn, lever = m.run_space[0], m.run_space[1]
     if d == 2:
         lever[0], lever[1] = -w[0] * arm[1], w[0] * arm[0]
     else:
         for i in range(3):
-            turn[i] = m.carried_frame[i, 0] * w[0] + m.carried_frame[i, 1] * w[1] + m.carried_frame[i, 2] * w[2]
+            turn[i] = m.run_frame[i, 0] * w[0] + m.run_frame[i, 1] * w[1] + m.run_frame[i, 2] * w[2]
         cross_product(turn, arm, lever)
     for i in range(d):
         speed[n, i] = moves * v[i] + lever[i]
@@ -209,4 +209,4 @@ def node_speed(m: Memory, axes: tuple[int, ...], n: int, v: Array, w: Array, du:
         for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
             local += m.nodes_val[e, j] * du[m.nodes_col[e]]
         for i in range(d):
-            speed[n, i] += m.carried_frame[i, j] * local
+            speed[n, i] += m.run_frame[i, j] * local

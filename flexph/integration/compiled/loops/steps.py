@@ -101,7 +101,7 @@ def _substep(
         return False
     flows(m, axes, h, before, after)
     _finish(m, axes)
-    energies(m, axes, m.carried_new_energy)
+    energies(m, axes, m.run_new_energy)
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
     velocity_defect(m, axes, after, own_coefficient, own_offset)
     _book(m, h, iterations, after, offset, share, weight)
@@ -112,26 +112,26 @@ def _substep(
 @part
 def _begin(m: Memory) -> None:
     """Keep what a step that is not solved is taken again from, and its sums at zero."""
-    copy_field(m.carried_memory, m.carried_back_memory)
-    copy(m.carried_energy, m.carried_back_energy)
-    copy(m.carried_defect, m.carried_back_defect)
-    m.carried_step[:] = 0.0
+    copy_field(m.run_history, m.run_back_history)
+    copy(m.run_energy, m.run_back_energy)
+    copy(m.run_defect, m.run_back_defect)
+    m.run_step[:] = 0.0
 
 
 @kernel
 def _close(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
     """The end of a step, after all its parts: its sums are added to its row."""
-    for i in range(m.carried_defect.size):
-        m.carried_step_audit[2] = max(m.carried_step_audit[2], abs(m.carried_defect[i]))
-    m.carried_step_audit[5] = 1.0
-    for i in range(m.carried_step_audit.size):
-        worst = max(rows.audit[row, i], m.carried_step_audit[i])
-        rows.audit[row, i] = worst if i < 4 else rows.audit[row, i] + m.carried_step_audit[i]
-    for i in range(m.carried_step_flow.size):
-        rows.flow[row, i] += m.carried_step_flow[i]
-    copy(m.carried_energy, rows.energy[row])
-    copy(m.carried_step_stage, rows.stage[row])
-    copy(m.carried_step_multipliers, rows.multipliers[row])
+    for i in range(m.run_defect.size):
+        m.run_step_audit[2] = max(m.run_step_audit[2], abs(m.run_defect[i]))
+    m.run_step_audit[5] = 1.0
+    for i in range(m.run_step_audit.size):
+        worst = max(rows.audit[row, i], m.run_step_audit[i])
+        rows.audit[row, i] = worst if i < 4 else rows.audit[row, i] + m.run_step_audit[i]
+    for i in range(m.run_step_flow.size):
+        rows.flow[row, i] += m.run_step_flow[i]
+    copy(m.run_energy, rows.energy[row])
+    copy(m.run_step_stage, rows.stage[row])
+    copy(m.run_step_multipliers, rows.multipliers[row])
     _store(m, axes, rows.state[row])
 
 
@@ -139,7 +139,7 @@ def _close(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
 def settle(m: Memory, axes: tuple[int, ...]) -> None:
     """All that follows from the positions and velocities of ``at``."""
     derive(m, axes, m.trial_c)
-    energies(m, axes, m.carried_energy)
+    energies(m, axes, m.run_energy)
 
 
 @part
@@ -161,46 +161,46 @@ def _book(
     weight: float,
 ) -> None:
     """Energies, flows, residuals and multipliers of a substep."""
-    audit = m.carried_step_audit
+    audit = m.run_step_audit
     audit[0] = max(audit[0], abs(_book_energy(m)))
     audit[4] += iterations
     _book_gaps(m, h, after, offset)
     _close_gaps(m)
     for i in range(offset.size):
-        m.carried_step_stage[i] += share * m.x_lam[i]
-        m.carried_step_multipliers[i] += weight * (m.x_lam[i] - m.system_x[m.border_l[i]] / h)
+        m.run_step_stage[i] += share * m.x_lam[i]
+        m.run_step_multipliers[i] += weight * (m.x_lam[i] - m.system_x[m.border_l[i]] / h)
 
 
 @kernel
 def _book_energy(m: Memory) -> float:
     """Add the flows of a substep, and go on to the energies at its end; the power balance that is left [J]."""
     balance = 0.0
-    for i in range(m.carried_energy.size):
-        balance += m.carried_new_energy[i] - m.carried_energy[i]
-        m.carried_energy[i] = m.carried_new_energy[i]
-    for i in range(m.carried_flow.size):
-        m.carried_step_flow[i] += m.carried_flow[i]
+    for i in range(m.run_energy.size):
+        balance += m.run_new_energy[i] - m.run_energy[i]
+        m.run_energy[i] = m.run_new_energy[i]
+    for i in range(m.run_flow.size):
+        m.run_step_flow[i] += m.run_flow[i]
         if i < m.ledger_earned:
-            balance -= m.carried_flow[i]
+            balance -= m.run_flow[i]
         elif i >= m.ledger_lost:
-            balance += m.carried_flow[i]
+            balance += m.run_flow[i]
     return balance
 
 
 @kernel
 def _book_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
     """Residuals of the constraints on positions, and of those on velocities over the step as the iteration left it."""
-    audit = m.carried_step_audit
+    audit = m.run_step_audit
     for i in range(offset.size):
-        m.carried_gap[i] = -offset[i]
+        m.run_gap[i] = -offset[i]
     for i in range(m.joints_term_row.size):
-        m.carried_gap[m.joints_term_row[i]] += after[i] * m.at_product[m.joints_term_product[i]]
-    add_squares(m, m.carried_gap)
+        m.run_gap[m.joints_term_row[i]] += after[i] * m.at_product[m.joints_term_product[i]]
+    add_squares(m, m.run_gap)
     for i in range(offset.size):
         if m.rolling_free[i]:
             audit[3] = max(audit[3], abs(m.defect_lam[i] / h))
         else:
-            audit[1] = max(audit[1], abs(m.carried_gap[i]))
+            audit[1] = max(audit[1], abs(m.run_gap[i]))
 
 
 @kernel
@@ -208,8 +208,8 @@ def _close_gaps(m: Memory) -> None:
     """What closes a gap of ½h(e₁ − e₀), see flexph.integration.exact.advance: in the border, where alone it acts."""
     m.system_x[:] = 0.0
     for i in range(m.border_l.size):
-        m.system_x[m.border_l[i]] = 0.5 * (m.carried_new_defect[i] - m.carried_defect[i])
-        m.carried_defect[i] = m.carried_new_defect[i]
+        m.system_x[m.border_l[i]] = 0.5 * (m.run_new_defect[i] - m.run_defect[i])
+        m.run_defect[i] = m.run_new_defect[i]
     solve_border(m)
 
 

@@ -305,15 +305,15 @@ class System(NamedTuple):
     y: Vector  # (n,)
 
 
-class Carried(NamedTuple):
-    """What one step leaves for the next: rows of history (see exact.step.StepStart), energies, G v − ∂g/∂t.
+class RunSpace(NamedTuple):
+    """State of a run between steps: rows of history (see exact.step.StepStart), energies, G v − ∂g/∂t.
 
     ``back_…`` are those at the start of the step under way, which may be made of several; ``step_…`` is what it has
     booked so far, and goes to a row only when it is finished.
     """
 
-    memory: Matrix  # (HISTORY, width)
-    back_memory: Matrix
+    history: Matrix  # (HISTORY, width)
+    back_history: Matrix
     energy: Vector
     back_energy: Vector
     defect: Vector  # (g,)
@@ -344,7 +344,7 @@ class Workspace(NamedTuple):
     correction: Unknowns
     trial: Trial
     system: System
-    carried: Carried
+    run: RunSpace
 
 
 SPANS = {
@@ -360,6 +360,6 @@ SPANS = {
     "trial_forces": ("trial_on_node", "trial_torque"),
     "system_jacobian": ("system_band", "system_border"),
     "system_flexible": ("system_entries", "system_border"),
-    "carried_step": ("carried_step_flow", "carried_step_audit"),
+    "run_step": ("run_step_flow", "run_step_audit"),
 }
 """Fields that follow each other, first and last, seen as one vector."""
