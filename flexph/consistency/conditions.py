@@ -26,6 +26,10 @@ STEP = 1e-5
 ITERATIONS = 20
 
 
+class Undetermined(ArithmeticError):
+    """The algebraic states have no values that solve their equations, or many."""
+
+
 @dataclass(frozen=True)
 class Inconsistency:
     """By how much a state violates the algebraic equations of a system, by equation.
@@ -188,19 +192,17 @@ class Conditions:
             jacobian = forward(self.for_algebraic, x, defect, STEP * self._unit, directions=V2)
             scale = np.abs(jacobian).max(axis=1)
             if np.any(scale == 0.0) or not np.all(np.isfinite(jacobian)):
-                raise ArithmeticError(self._singular())
+                raise Undetermined(self._singular())
             equilibrated = jacobian / scale[:, None]
             columns = np.abs(equilibrated).max(axis=0)
             if np.any(columns == 0.0) or np.linalg.cond(equilibrated / columns) > 1.0 / FORWARD:
-                raise ArithmeticError(self._singular())
+                raise Undetermined(self._singular())
             step = V2 @ np.linalg.solve(equilibrated, defect / scale)
             change = float(np.max(np.abs(step) / np.maximum(np.abs(x), self.size), initial=0.0))
             x, previous, best = x - step, best, min(best, change)
             if change <= 1e-15 or (change <= 1e-9 and change > 0.1 * previous):
                 return x
-        raise ArithmeticError(
-            f"the algebraic states at t = {self.time} s could not be found (last change {change:.1e})"
-        )
+        raise Undetermined(f"the algebraic states at t = {self.time} s could not be found (last change {change:.1e})")
 
     def _singular(self) -> str:
         return (

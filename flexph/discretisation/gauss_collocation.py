@@ -13,7 +13,7 @@ from .descriptor_split import ParametrizedDescriptor, dense, differential_split,
 from .discrete_gradient_pairs import Advance
 
 
-class Gauss:
+class GaussCollocation:
     """``E(X_i) K_i = (J − R)z + Bu`` at s points, ``X_i = x₀ + h Σ a_ij K_j``, ``x₁ = x₀ + h Σ b_i K_i``: order 2s.
 
     The energy balance is exact for quadratic H and constant E ([dg] sec. 1 and its reference 28), not beyond. Algebraic

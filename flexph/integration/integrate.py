@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, singledispatch
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
@@ -17,23 +17,12 @@ from ..switching.trajectory import SwitchingTrajectory
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE, from_linear
-from .exact.run import Options, run_mechanism
+from .exact.run import run_mechanism
 from .general.of_mechanisms import integrate_mechanism
 from .general.run import integrate_system
-from .methods import DiscreteGradient, Exact, GeneralMethod, Library, MechanismMethod, Method
+from .methods import DiscreteGradient, Exact, GeneralMethod, MechanismMethod, Method
 from .methods.names import NAMES, call_of
-from .times.events import Event
-
-Events = Mapping[str, Event | Callable[[float, Array], Any]]
-
-
-class RunOptions(NamedTuple):
-    """What a run is told beside its method."""
-
-    inputs: Mapping[str, Input]
-    events: Events
-    save_every: int
-    progress: bool
+from .times.options import Events, Observe, RunOptions
 
 
 @overload
@@ -45,6 +34,7 @@ def integrate(
     method: MechanismMethod | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events | None = None,
+    observe: Observe | None = None,
     save_every: int = 1,
     progress: bool = True,
 ) -> Solution: ...
@@ -59,6 +49,7 @@ def integrate(
     method: GeneralMethod,
     inputs: Mapping[str, Input] | None = None,
     events: Events | None = None,
+    observe: Observe | None = None,
     save_every: int = 1,
     progress: bool = True,
 ) -> Trajectory: ...
@@ -73,6 +64,7 @@ def integrate(
     method: GeneralMethod | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events | None = None,
+    observe: Observe | None = None,
     save_every: int = 1,
     progress: bool = True,
 ) -> Trajectory: ...
@@ -86,6 +78,7 @@ def integrate(
     *,
     method: GeneralMethod | None = None,
     inputs: Mapping[str, Input] | None = None,
+    observe: Observe | None = None,
     save_every: int = 1,
     progress: bool = True,
     mode: str | None = None,
@@ -100,6 +93,7 @@ def integrate(
     method: Method | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events | None = None,
+    observe: Observe | None = None,
     save_every: int = 1,
     progress: bool = True,
     mode: str | None = None,
@@ -130,6 +124,9 @@ def integrate(
         in time (a zero passed twice within a step is missed) and kept in ``events`` of what is returned; but for
         adaptive methods they are found by shorter steps from the same start, so that the event state is as exact as any
         other. A mechanism may go on where an event ended its run.
+    observe : callable, optional
+        A function of (t, x) as those of events, called once at each time that is kept, which returns a number, an array
+        or None: they are ``observations`` of what is returned, an array over ``times``, NaN for None.
     save_every : int
         Every so many steps are kept (and the last).
     progress : bool
@@ -147,7 +144,7 @@ def integrate(
     ------
     ValueError
         For methods that are not for the system, times that do not ascend, unknown ports, an inconsistent start or
-        redundant constraints; InputError, which is one, where a drive or input gives no usable value.
+        redundant constraints; InputError, which is one, where a drive, input, event or observer gives no usable value.
     ImportError
         Where the package of a method is missing.
     IntegrationError
@@ -171,9 +168,11 @@ def integrate(
         raise ValueError(_not_a_value(method))
     if not (mode is None or isinstance(system, SwitchingPHDAE)):
         raise ValueError(f"mode is for a SwitchingPHDAE, got mode={mode!r}")
-    options = RunOptions(inputs or {}, events or {}, save_every, progress)
-    run = _run_of(system, method, options) if mode is None else partial(_run_of(system, method, options), mode=mode)
-    return run(start, times)
+    options = RunOptions(
+        inputs=inputs or {}, events=events or {}, observe=observe, save_every=save_every, progress=progress
+    )
+    run = _run_of(system, method)
+    return run(start, times, options=options) if mode is None else run(start, times, options=options, mode=mode)
 
 
 def _not_a_value(method: Any) -> str:
@@ -183,52 +182,44 @@ def _not_a_value(method: Any) -> str:
 
 
 @singledispatch
-def _run_of(system: Any, method: Method | None, options: RunOptions) -> Callable[..., Any]:
-    """The run of a system by a method that it takes, from (start, times) to a result."""
+def _run_of(system: Any, method: Method | None) -> Callable[..., Any]:
+    """The run of a system by a method that it takes, from (start, times, options=) to a result."""
     raise ValueError(
         f"system must be a Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE, got {type(system).__name__}; of a "
         "rigid.MultibodySystem take system.phdae()"
     )
 
 
-@_run_of.register(Mechanism)
-def _of_mechanism(system: Mechanism, method: Method | None, options: RunOptions) -> Callable[..., Any]:
+@_run_of.register
+def _of_mechanism(system: Mechanism, method: Method | None) -> Callable[..., Any]:
     if method is None or isinstance(method, MechanismMethod):
-        return partial(run_mechanism, system, options=Options(method or Exact(), **options._asdict()))
+        return partial(run_mechanism, system, method=method or Exact())
     if method.compiled:
         raise ValueError(f"compiled=True of a mechanism is for Exact and Exact4, got {method}")
-    return partial(integrate_mechanism, system, **_general(method, options))
+    return partial(integrate_mechanism, system, method=_general(method))
 
 
-@_run_of.register(PHDAE)
-def _of_general_system(system: PHDAE, method: Method | None, options: RunOptions) -> Callable[..., Any]:
+@_run_of.register
+def _of_general_system(system: PHDAE, method: Method | None) -> Callable[..., Any]:
     default = DiscreteGradient("pair" if "z" in system.means else "gonzalez")
-    return partial(integrate_system, system, **_general(method or default, options))
+    return partial(integrate_system, system, method=_general(method or default))
 
 
-@_run_of.register(LinearPHDAE)
-def _of_linear_system(system: LinearPHDAE, method: Method | None, options: RunOptions) -> Callable[..., Any]:
-    return _of_general_system(from_linear(system), method, options)
+@_run_of.register
+def _of_linear_system(system: LinearPHDAE, method: Method | None) -> Callable[..., Any]:
+    return _of_general_system(from_linear(system), method)
 
 
-@_run_of.register(SwitchingPHDAE)
-def _of_switching_system(system: SwitchingPHDAE, method: Method | None, options: RunOptions) -> Callable[..., Any]:
-    given = _general(method or DiscreteGradient(), options)
-    taken: GeneralMethod = given["method"]
-    if isinstance(taken, Library):
-        raise ValueError(f"a switching system takes the steps that times prescribe, but {taken} chooses its own")
-    refused = {"tolerance": taken.tolerance, "compiled": taken.compiled, "completion": taken.completion}
-    for name, value in (refused | {"events": given.pop("events")}).items():
-        if value:
-            raise ValueError(f"a switching system takes no {name}, got {value!r}")
-    return partial(integrate_switching, system, **given)
+@_run_of.register
+def _of_switching_system(system: SwitchingPHDAE, method: Method | None) -> Callable[..., Any]:
+    return partial(integrate_switching, system, method=_general(method or DiscreteGradient()))
 
 
-def _general(method: Method, options: RunOptions) -> dict[str, Any]:
-    """What a run of a general system is told; ValueError for methods of mechanisms."""
+def _general(method: Method) -> GeneralMethod:
+    """A method of general systems; ValueError for those of mechanisms."""
     if not isinstance(method, GeneralMethod):
         raise ValueError(
             f"{method} is for mechanisms: of other systems take DiscreteGradient(), DiracDissipative(), Gauss(4), "
             "Radau(), BDF() or IDA()"
         )
-    return {"method": method, **options._asdict()}
+    return method

@@ -35,13 +35,15 @@ class Result(ABC):
     """What a run returns: k + 1 saved times (k + 1,) [s], states (k + 1, n), the energy ledger, and events.
 
     ``result["name"]`` is a part of the states. ``events`` by name: when each event occurred, and the states there; a
-    terminal one is the last saved time.
+    terminal one is the last saved time. ``observations`` (k + 1, …) are what ``observe`` returned at the saved times,
+    NaN for None, and (0,) where it returned nothing.
     """
 
     times: Array
     states: Array
     ledger: Ledger
     events: Mapping[str, Occurrences] = field(default_factory=dict)
+    observations: Array = field(default_factory=lambda: np.zeros(0))
 
     KIND: ClassVar[str]
     """Word for such a file, and ``format`` in it with VERSION."""
@@ -160,3 +162,5 @@ class Result(ABC):
                 yield f"ledger/{account.name}", values, (0 if optional else rows,)
         for name, event in self.events.items():
             yield f"events/{name}/states", event.states, (len(event.times), n)
+        observed = self.observations
+        yield "observations", np.nan_to_num(observed), (k + 1, *observed.shape[1:]) if observed.size else (0,)

@@ -20,7 +20,7 @@ from .branch import Branch, noise
 from .resets import Impulsive, impulsive
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange
-from .transition import Reset
+from .transition import Reset, SwitchFailed
 from .triggers import Impasse
 from .watch import Leaving, bounds
 
@@ -47,7 +47,7 @@ class DrivenSystem:
         return Equations(self.system.system(mode), self.forcings[mode], (time, end))
 
     def branch(self, mode: str, time: float, x: Array, *, entered: bool = True) -> Branch:
-        """The state with algebraic states of a mode; raises ArithmeticError where there is none.
+        """The state with algebraic states of a mode; raises SwitchFailed where there is none.
 
         Within a mode, steps meet constraints whose sources change in time in their middle: only one that is entered has
         to be consistent.
@@ -55,7 +55,7 @@ class DrivenSystem:
         careful = any(isinstance(t.when, Impasse) for t in self.system.leaving(mode))
         branch = Branch(self.equations(mode, time), time, x, careful=careful)
         if entered and branch.inconsistency:
-            raise ArithmeticError(f"mode {mode!r} has no consistent state here: {branch.inconsistency}")
+            raise SwitchFailed(f"mode {mode!r} has no consistent state here: {branch.inconsistency}")
         return branch
 
 
@@ -79,7 +79,7 @@ class Arrival(NamedTuple):
 def switched(
     world: DrivenSystem, at: Instant, targets: Sequence[str], *, cause: str, reset: Reset | None, step: float | None
 ) -> Arrival:
-    """The change to the one mode of the targets that follows ([survey] sec. 5). Raises ArithmeticError for none.
+    """The change to the one mode of the targets that follows ([survey] sec. 5). Raises SwitchFailed for none.
 
     ``step`` [s] is the usual length of steps; None of a single target that follows valid or not.
     """
@@ -88,7 +88,7 @@ def switched(
         try:
             return arrived(world, at, targets[0], cause=cause, reset=reset)
         except ArithmeticError as error:
-            raise ArithmeticError(f"{where}: {error}") from None
+            raise SwitchFailed(f"{where}: {error}") from None
     arrivals: list[Arrival] = []
     reasons: list[str] = []
     for name in targets:
@@ -103,14 +103,14 @@ def switched(
             arrivals.append(arrival)
     if not arrivals:
         listed = "; ".join(reasons) or "there is no other mode"
-        raise ArithmeticError(f"{where}: no mode can follow. {listed}")
+        raise SwitchFailed(f"{where}: no mode can follow. {listed}")
     least = min(arrival.switch.lost for arrival in arrivals)
     slack = GAINED * _terms(world.system, at)
     return next(arrival for arrival in arrivals if arrival.switch.lost <= least + slack)
 
 
 def arrived(world: DrivenSystem, at: Instant, target: str, *, cause: str, reset: Reset | None) -> Arrival:
-    """The change to a mode. Raises ArithmeticError where it has no consistent state, or for a reset that gains."""
+    """The change to a mode. Raises SwitchFailed where it has no consistent state, or for a reset that gains."""
     system = world.system
     if reset is None:
         moved, kept = _by_impulses(world, at, target), {}
@@ -122,7 +122,7 @@ def arrived(world: DrivenSystem, at: Instant, target: str, *, cause: str, reset:
     work = _work(world, target, at.time, branch.state, costate=moved.costate)
     lost = energy[0] - energy[1] + sum(work.values())
     if lost < -GAINED * _terms(system, at):
-        raise ArithmeticError(
+        raise SwitchFailed(
             f"the reset to mode {target!r} would gain energy: H is {energy[0]:.8g} J before and {energy[1]:.8g} J "
             f"after, {-lost:.3g} J more than sources give"
         )
@@ -147,7 +147,7 @@ def _by_impulses(world: DrivenSystem, at: Instant, target: str) -> Impulsive:
     try:
         return impulsive(world.equations(target, at.time), at.time, at.state)
     except ArithmeticError as error:
-        raise ArithmeticError(f"mode {target!r} has no consistent state here: {error}") from None
+        raise SwitchFailed(f"mode {target!r} has no consistent state here: {error}") from None
 
 
 def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: Array) -> dict[str, float]:
@@ -201,7 +201,7 @@ def _kept(reset: Reset, at: Instant, after: Array) -> dict[str, float]:
         old, new = float(function(at.state)), float(function(after))
         small = noise(lambda _, x, q=function: float(q(x)), at.time, at.state, size=size, relative=KEPT)  # type: ignore[misc]
         if abs(new - old) > KEPT * max(abs(old), abs(new)) + small:
-            raise ArithmeticError(f"the reset does not keep {name!r}: {old:.8g} before and {new:.8g} after")
+            raise SwitchFailed(f"the reset does not keep {name!r}: {old:.8g} before and {new:.8g} after")
         values[name] = new
     return values
 

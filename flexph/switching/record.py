@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..integration.general.system_run import SystemRun
+from ..integration.times.observer import Observer
 from ..numerics.arrays import Array
 from ..results.ledger import Ledger, join_ledgers, system_ledger
-from ..results.trajectory import Trajectory
 from .arrival import Instant
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange, SwitchingTrajectory
@@ -15,8 +16,8 @@ from .trajectory import ModeChange, SwitchingTrajectory
 class Record:
     """Instants, and the accounts between each and the next."""
 
-    def __init__(self, system: SwitchingPHDAE, start: Instant, method: str) -> None:
-        self.system, self.method = system, method
+    def __init__(self, system: SwitchingPHDAE, start: Instant, method: str, observer: Observer) -> None:
+        self.system, self.method, self.observer = system, method, observer
         self.times: list[Array] = []
         self.states: list[Array] = []
         self.modes: list[str] = []
@@ -30,15 +31,19 @@ class Record:
         )
         self._add(np.array([start.time]), start.state[None], start.mode, ledger)
 
-    def segment(self, run: Trajectory, mode: str, last: Array) -> None:
+    def segment(self, run: SystemRun, mode: str, last: Array) -> None:
         """A run within a mode, and the state at its end with its own algebraic states."""
-        k = len(run.times) - 1
+        steps = run.trajectory(self.method)
+        k = len(steps.times) - 1
         if not k:
             return
-        self._add(run.times[1:], np.vstack([run.states[1:-1], last]), mode, run.ledger)
-        self.output_times.append(run.output_times)
+        if run.recorder.is_open:
+            self.observer.saved(run.start.time, last)
+        self.observer.redefine(last)
+        self._add(steps.times[1:], np.vstack([steps.states[1:-1], last]), mode, steps.ledger)
+        self.output_times.append(steps.output_times)
         for name, width in self.system.ports.items():
-            self.outputs[name].append(run.outputs.get(name, np.full((k, width), np.nan)))
+            self.outputs[name].append(steps.outputs.get(name, np.full((k, width), np.nan)))
 
     def switch(self, switch: ModeChange) -> None:
         """A switch: one instant after it."""
@@ -52,6 +57,7 @@ class Record:
         )
         self._add(np.array([switch.time]), switch.after[None], switch.target, ledger)
         self.switches.append(switch)
+        self.observer.saved(switch.time, switch.after)
 
     def _add(self, times: Array, states: Array, mode: str, ledger: Ledger) -> None:
         self.times.append(times)
@@ -66,9 +72,10 @@ class Record:
             name: np.concatenate([np.empty((0, width)), *self.outputs[name]])
             for name, width in self.system.ports.items()
         }
+        times = np.concatenate(self.times)
         return SwitchingTrajectory(
             system=self.system,
-            times=np.concatenate(self.times),
+            times=times,
             states=np.concatenate(self.states),
             modes=np.array(self.modes),
             output_times=np.concatenate([np.empty(0), *self.output_times]),
@@ -76,4 +83,5 @@ class Record:
             ledger=join_ledgers(self.ledgers),
             switches=tuple(self.switches),
             method=self.method,
+            observations=self.observer.observations(len(times)),
         )

@@ -15,6 +15,7 @@ from ..numerics.arrays import Array
 from ..numerics.corrections import Corrections, least_norm_step
 from ..numerics.differences import central
 from ..numerics.ranks import singular_vectors
+from .transition import SwitchFailed
 
 MET = 1e-13
 """Defect of a constraint over its largest terms at which a state needs no impulse."""
@@ -54,7 +55,7 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
     x⁺ = x⁻ + Gμ; the energy lost, H(x⁻) − H(x⁺) + uᵀBᵀU₂Nμ = H(x⁻) − H(x⁺) − ∇H(x⁺)·(x⁻ − x⁺), is not negative where H
     is convex, and x⁺ is then the nearest consistent state in energy. Matrices are taken at x⁺.
 
-    Raises ArithmeticError where no impulse meets the constraints.
+    Raises SwitchFailed where no impulse meets the constraints.
     """
     system, split = equations.system, equations.split
     N = _impulses(split.U2.T @ dense(system.J(x) - system.R(x)) @ split.U2)
@@ -74,7 +75,7 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
     if np.any(np.abs(defect(x)) > MET * terms):
         after, mu = _solved(x, defect, lambda y: split.V1 @ directions(y)[1], sizes(system, x))
         if np.any(np.abs(defect(after)) > CONSISTENT * np.maximum(terms, _terms(equations, time, after, rows))):
-            raise ArithmeticError(
+            raise SwitchFailed(
                 f"no impulse meets the constraints: {N.shape[1]} of them are left with defects up to "
                 f"{np.abs(defect(after)).max():.3g}"
             )

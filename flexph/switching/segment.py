@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -37,11 +37,8 @@ class ModeStepper(SystemStepper):
         return result
 
 
-def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> Generator[float, None, bool]:
-    """Steps from each time to the next until the mode is left; yields the times reached.
-
-    Returns whether the algebraic equations end it, at an impasse.
-    """
+def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> Iterator[float]:
+    """Steps from each time to the next until the mode is left, or ends at an impasse; the times reached."""
     for t1, saved in zip(grid[1:].tolist(), np.isin(grid[1:], kept).tolist(), strict=True):
         while run.start.time < t1:
             start = run.start
@@ -52,12 +49,11 @@ def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> G
             except StepFailed as error:
                 longest = _as_far_as_it_goes(run, stepper, t1, error)
                 if longest is None:
-                    return True
+                    return
                 left = longest.record(run)
             if left:
-                return False
+                return
         yield t1
-    return False
 
 
 def state_at_end(run: Run, watch: Leaving) -> Array:

@@ -11,6 +11,10 @@ from ..numerics.arrays import Array
 from .triggers import At, Every, Function, Guard, Impasse, Trigger
 
 
+class SwitchFailed(ArithmeticError):
+    """No mode can follow, or a reset gains energy."""
+
+
 @dataclass(frozen=True)
 class Reset:
     """``x⁺ = function(t, x)`` at a switch, and quantities ``keeps`` of x, by name, that it leaves as they are.

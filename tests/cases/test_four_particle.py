@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from cases import four_particle
 from cases.four_particle import constraint_rates, constraints, drifts, four_particles, solve
+from flexph import integrate
 from flexph.cli import main
-from flexph.integration.general.run import integrate_system
 from flexph.methods import DiscreteGradient
 
 
@@ -40,7 +40,7 @@ def test_the_compiled_case_is_the_plain_one():
     are the same."""
     system, times = four_particles(1.0), four_particle.times(0.01, 1.0)
     fast, plain = (
-        integrate_system(system, four_particle.START, times, method=method, inputs={})
+        integrate(system, four_particle.START, times, method=method)
         for method in (DiscreteGradient("gonzalez"), DiscreteGradient("gonzalez", compiled=False))
     )
     assert system.compiled
@@ -65,12 +65,11 @@ def test_momenta_without_dissipation(gradient, kept, compiled):
 
     That leak is the first swing of the springs, so 100 steps show it. Round-off of 100 iterations stays below 1e-12.
     """
-    found = integrate_system(
+    found = integrate(
         four_particles(0.0),
         four_particle.START,
         four_particle.times(0.01, 1.0),
         method=DiscreteGradient(gradient, compiled=compiled),
-        inputs={},
     )
     linear, angular = drifts(found)
     if kept:

@@ -11,6 +11,7 @@ from ...mechanisms.poses.resolution import resolution
 from ...results.ledger import make_ledger
 from ...results.result import Occurrences
 from ...results.solution import Solution
+from ..times.observer import Observer
 from ..times.recorder import COUNTS, Column, Recorder
 from .step import StepStart
 
@@ -47,6 +48,7 @@ def solution_of(
     anchors: Anchors,
     history: Array,
     events: Mapping[str, Occurrences],
+    observer: Observer | None = None,
 ) -> Solution:
     """The finished steps of a run; ``history`` is that of the last one, from which a run goes on."""
     rows = recorder.rows()
@@ -64,4 +66,5 @@ def solution_of(
         anchors=anchors,
         memory=history,
         events=events,
+        observations=np.zeros(0) if observer is None else observer.observations(len(times)),
     )

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...mechanisms.model.constraints import check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
-from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
 from ...numerics.step_failed import StepFailed
 from ...results.solution import Solution
 from ...results.state_view import MechanismView
 from ...results.validity import warn_of_doubts
-from ...systems.inputs import Forcing, Input
-from ..general.run import ascending_from
-from ..methods import Exact, MechanismMethod
-from ..times.events import Event, Watch
+from ...systems.inputs import Forcing
+from ..methods import MechanismMethod
+from ..times.events import Watch
+from ..times.grid import ascending_from
 from ..times.loop import Entry, Messages, Run, follow, prescribed, progress_bar
+from ..times.observer import Observer
+from ..times.options import RunOptions
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .composition import ComposedStepper
@@ -39,21 +39,14 @@ ON_ZERO = 1e-9
 """Value of an event at the start of a run, over that after a step, up to which it starts there: far above round-off."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a run may be told, see :func:`flexph.integrate`."""
-
-    method: MechanismMethod = field(default_factory=Exact)
-    inputs: Mapping[str, Input] = field(default_factory=dict)
-    events: Mapping[str, Event | Callable[[float, Array], Any]] = field(default_factory=dict)
-    save_every: int = 1
-    progress: bool = True
-
-    def __post_init__(self) -> None:
-        check.count("save_every", self.save_every)
-
-
-def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | Array, options: Options) -> Solution:
+def run_mechanism(
+    mechanism: Mechanism,
+    start: State,
+    times: Sequence[float] | Array,
+    *,
+    method: MechanismMethod,
+    options: RunOptions,
+) -> Solution:
     """See :func:`flexph.integrate`."""
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
@@ -61,11 +54,11 @@ def run_mechanism(mechanism: Mechanism, start: State, times: Sequence[float] | A
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
     table = start_table(mechanism, start)
     checked = check_consistent(mechanism, start, table=table)
-    if options.method.redundant == "refuse":
+    if method.redundant == "refuse":
         refuse_redundant(mechanism, checked.matrix)
-    stepper = stepper_of(options.method, Given(mechanism, start, forcing, table, checked))
+    stepper = stepper_of(method, Given(mechanism, start, forcing, table, checked))
     task = _Task(mechanism, start, stepper, grid, options)
-    if _compiles(mechanism, options):
+    if _compiles(mechanism, method, events=bool(options.events)):
         solution = task.in_blocks()
     else:
         with timed("runs of mechanisms"):
@@ -80,7 +73,7 @@ class _Task(NamedTuple):
     initial: State
     stepper: Stepper
     grid: Array
-    options: Options
+    options: RunOptions
 
     def in_blocks(self) -> Solution:
         """A run in compiled blocks of steps."""
@@ -104,8 +97,10 @@ class _Task(NamedTuple):
 
     def _run(self, start: StepStart) -> Run:
         expected = (len(self.grid) - 1) // self.options.save_every + 1
-        watch = _Watch(self.options.events, start.time, start.x, partial(MechanismView, self.mechanism))
-        return Run(recorder_of(self.stepper.accounts, start, expected), watch, start)
+        view = partial(MechanismView, self.mechanism)
+        watch = _Watch(self.options.events, start.time, start.x, view)
+        observer = Observer(self.options.observe, view, start=(start.time, start.x))
+        return Run(recorder_of(self.stepper.accounts, start, expected), watch, start, observer=observer)
 
     def _followed(self, run: Run, steps: Iterator[Entry]) -> Solution:
         """The solution of all steps, with the doubts that it raises."""
@@ -118,6 +113,7 @@ class _Task(NamedTuple):
                 anchors=self.initial.anchors,
                 history=run.start.history,
                 events=run.watch.occurrences(),
+                observer=run.observer,
             )
 
         messages = Messages(
@@ -131,18 +127,18 @@ class _Task(NamedTuple):
         return done
 
 
-def _compiles(mechanism: Mechanism, options: Options) -> bool:
+def _compiles(mechanism: Mechanism, method: MechanismMethod, *, events: bool) -> bool:
     """Whether the steps are taken by compiled kernels; ValueError where that is asked for and cannot be."""
-    compiled = options.method.compiled
+    compiled = method.compiled
     reasons = {
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
-        "events are not": bool(options.events),
+        "events are not": events,
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.bodies.values()),
     }
     refused = [reason for reason, holds in reasons.items() if holds]
     if compiled and refused:
         raise ValueError(f"compiled=True cannot be had: {refused[0]}")
-    if refused or not options.method.may_compile:
+    if refused or not method.may_compile:
         return False
     from ..compiled.loops.relations import compile_relations
     from .compiled_run import is_wide

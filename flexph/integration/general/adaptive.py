@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +16,14 @@ from ...results.trajectory import Trajectory
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
 from ..methods import GeneralMethod
-from ..times.events import Event, Watch
+from ..times.events import Watch
 from ..times.loop import Messages, Run, follow, keep, progress_bar
+from ..times.observer import Observer
+from ..times.options import RunOptions
 from ..times.step_size import tolerances_of_states
-from .cautions import Cautions
 from .library import SOLVERS, Problem, Solver, SolverFailed, require
-from .record import recorder_of, trajectory_of
 from .stepper import StepResult, StepStart
+from .system_run import SystemRun
 
 NODES, WEIGHTS = gauss_points(3)
 """Quadrature of power on the interpolant: of order 6, above the interpolants'."""
@@ -35,8 +36,7 @@ def integrate_adaptively(
     *,
     method: GeneralMethod,
     forcing: Forcing,
-    events: Mapping[str, Event | Callable[[float, Array], Any]],
-    progress: bool,
+    options: RunOptions,
     view: Callable[[Array], StateView],
 ) -> Trajectory:
     """See :func:`flexph.integrate`; ``grid`` are the times to save."""
@@ -50,15 +50,15 @@ def integrate_adaptively(
         raise ValueError(f"{method} cannot start: {error}") from error
     problem = Problem(conditions, start, span, rtol, atol)
     first = StepStart(span[0], start, float(system.H(start)), np.abs(start))
-    cautions = Cautions(system)
-    cautions.look(span[0], start)
-    run = Run(recorder_of(system, first, grid.size - 1), Watch(events, span[0], start, view), first, cautions.look)
+    watch = Watch(options.events, span[0], start, view)
+    observer = Observer(options.observe, view, start=(span[0], start))
+    run = SystemRun(system, first, grid.size - 1, watch=watch, observer=observer)
     samples = _Samples(equations, grid, start)
 
     def result() -> Trajectory:
         samples.save(run)
         none = {"steps": np.zeros(0), "rejected": np.zeros(0)}  # those of the library are its iterations
-        return trajectory_of(system, run.recorder, method.name, run.watch.occurrences(), **none)
+        return run.trajectory(method.name, **none)
 
     messages = Messages(
         SolverFailed,
@@ -66,10 +66,11 @@ def integrate_adaptively(
         lambda error: str(error),
         finished="what is finished is",
         where=lambda run: f"after t = {samples.reached:.6g} s",
-        added=lambda: cautions.told(samples.reached, samples.latest),
+        added=lambda: run.cautions.told(samples.reached, samples.latest),
     )
     steps = samples.steps(lambda: SOLVERS[method.name](problem))
-    trajectory: Trajectory = follow(run, steps, result, messages, progress_bar(grid.size - 1, "time", shown=progress))
+    bar = progress_bar(grid.size - 1, "time", shown=options.progress)
+    trajectory: Trajectory = follow(run, steps, result, messages, bar)
     return trajectory
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +18,10 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...results.state_view import MechanismView
 from ...results.trajectory import Trajectory
-from ...systems.inputs import Input
-from ..methods import GeneralMethod
-from .library import SOLVERS
-from .run import ascending_from, integrate_system
+from ..methods import GeneralMethod, Library
+from ..times.grid import ascending_from
+from ..times.options import RunOptions
+from .run import integrate_system
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -32,8 +33,7 @@ def integrate_mechanism(
     times: Sequence[float] | Array,
     *,
     method: GeneralMethod,
-    inputs: Mapping[str, Input],
-    **options: Any,
+    options: RunOptions,
 ) -> Trajectory:
     """``as_phdae(mechanism, start)`` in time (see :func:`flexph.integrate`).
 
@@ -43,15 +43,16 @@ def integrate_mechanism(
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = ascending_from(start.time, times)
-    for name in inputs:
+    for name in options.inputs:
         check.lookup("external port", name, mechanism.network.input_slices)
     refuse_redundant(mechanism, check_consistent(mechanism, start).matrix)
     span = (float(grid[0]), float(grid[-1]))
-    system, everything = as_phdae(mechanism, start), {**inputs, **drive_rates(mechanism, span)}
+    system = as_phdae(mechanism, start)
+    options = replace(options, inputs={**options.inputs, **drive_rates(mechanism, span)})
     x0 = np.concatenate([start.x, start.multipliers])
-    if method.name not in SOLVERS:  # those do so themselves
-        x0 = start_with_multipliers(mechanism, system, everything, span)
-    options |= {"dim": mechanism.layout.dim, "view": partial(MechanismView, mechanism)}
-    trajectory = integrate_system(system, x0, grid, method=method, inputs=everything, **options)
+    if not isinstance(method, Library):  # those do so themselves
+        x0 = start_with_multipliers(mechanism, system, options.inputs, span)
+    view, dim = partial(MechanismView, mechanism), mechanism.layout.dim
+    trajectory = integrate_system(system, x0, grid, method=method, options=options, dim=dim, view=view)
     warn_of_range(mechanism, trajectory.times, trajectory.states, level=3)
     return trajectory

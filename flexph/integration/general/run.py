@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ...discretisation.descriptor_split import ParametrizedDescriptor
-from ...discretisation.gauss_collocation import Gauss
-from ...discretisation.own_pair import OwnPair
-from ...discretisation.parametrized import dirac_form, gradient_pair
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
 from ...numerics.step_failed import StepFailed
 from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
-from ...systems.inputs import Forcing, Input
+from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
-from ..methods import GeneralMethod
-from ..times.events import Event, Watch, ascending
-from ..times.loop import Entry, Messages, Run, follow, prescribed, progress_bar
+from ..methods import GeneralMethod, Library
+from ..times.events import Watch
+from ..times.grid import ascending, saved_times
+from ..times.loop import Entry, Messages, follow, prescribed, progress_bar
+from ..times.observer import Observer
+from ..times.options import RunOptions
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .adaptive import integrate_adaptively
-from .cautions import Cautions
-from .completion import completed, refuse_inconsistent
-from .library import SOLVERS
+from .completion import refuse_inconsistent
+from .one_step import one_step_method
 from .pair_error import PairError
-from .record import recorder_of, trajectory_of
-from .stepper import OneStepMethod, SystemStepper, spacing, start_at
-
-METHODS: dict[str, Callable[[PHDAE], OneStepMethod]] = {
-    "gonzalez": lambda system: gradient_pair(system, "gonzalez"),
-    "mean_value": lambda system: gradient_pair(system, "mean_value"),
-    "invariants": lambda system: gradient_pair(system, "invariants"),
-    "dirac": dirac_form,
-    "pair": OwnPair,
-    "midpoint": lambda system: gradient_pair(system, "midpoint"),
-    "gauss4": lambda system: Gauss(system, 2),
-    "gauss6": lambda system: Gauss(system, 3),
-}
+from .stepper import SystemStepper, spacing, start_at
+from .system_run import SystemRun
 
 
 def integrate_system(
@@ -52,73 +39,74 @@ def integrate_system(
     times: Sequence[float] | Array,
     *,
     method: GeneralMethod,
-    inputs: Mapping[str, Input],
-    events: Mapping[str, Event | Callable[[float, Array], Any]] | None = None,
-    save_every: int = 1,
-    progress: bool = True,
+    options: RunOptions,
     dim: int | None = None,
     view: Callable[[Array], StateView] | None = None,
 ) -> Trajectory:
     """See :func:`flexph.integrate`; ``dim`` tells the components of a load that is given once for all elements.
 
-    ``view`` gives events a state with its names, by default those of the parts of the system.
+    ``view`` gives events and observers a state with its names, by default those of the parts of the system.
     """
-    name, tolerance, completion = method.name, method.tolerance, method.completion
     x0 = check.array("start", start, (system.size,))
-    view = view or partial(StateView, system.parts)
     grid = ascending(times)
-    check.count("save_every", save_every)
     system.check_start(x0, float(grid[1] - grid[0]))
-    forcing = Forcing(system.ports, inputs, dim)
-    fast = _is_compiled(system, method, bool(events))
-    kept = grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]
-    if name in SOLVERS:
-        options: dict[str, Any] = {"forcing": forcing, "events": events or {}, "progress": progress, "view": view}
-        return integrate_adaptively(system, x0, kept, method=method, **options)
-    refuse_inconsistent(system, x0, forcing.at(float(grid[0])), completion)
-    start, watch = start_at(system, float(grid[0]), x0), Watch(events or {}, float(grid[0]), x0, view)
-    cautions = Cautions(system)
-    cautions.look(start.time, x0)
-    run = Run(recorder_of(system, start, kept.size - 1), watch, start, cautions.look if system.cautions else None)
-    if fast:
-        steps = _in_blocks(run, system, name, forcing, grid=grid, save_every=save_every)
-    else:
-        usual = spacing(kept if tolerance is not None else grid)
-        stepper = SystemStepper(system, completed(METHODS[name](system), system, completion), forcing, usual)
-        if tolerance is None:
-            steps = prescribed(run, stepper, grid, save_every)
-        else:
-            grid = kept
-            steps = _controlled(run, stepper, grid, tolerance)
-    messages = Messages(
-        StepFailed,
-        lambda error, span: _explain(name, *span, error, run.count),
-        lambda error: _explain_control(name, error, run.count),
-        added=lambda: cautions.told(run.start.time, run.start.x),
-    )
-    bar = progress_bar(grid.size - 1, shown=progress)
-    promised = system.compiled and method.may_compile and not AVAILABLE
-    with timed("the steps of this system") if promised else nullcontext():
-        result = lambda: trajectory_of(system, run.recorder, name, watch.occurrences())  # noqa: E731
-        trajectory: Trajectory = follow(run, steps, result, messages, bar)
-    return trajectory
+    forcing, view = Forcing(system.ports, options.inputs, dim), view or partial(StateView, system.parts)
+    if isinstance(method, Library):
+        kept = saved_times(grid, options.save_every)
+        return integrate_adaptively(system, x0, kept, method=method, forcing=forcing, options=options, view=view)
+    refuse_inconsistent(system, x0, forcing.at(float(grid[0])), method.completion)
+    return _Steps(system, method, options, forcing).taken(x0, grid, view)
 
 
-def _controlled(run: Run, stepper: SystemStepper, grid: Array, tolerance: Any) -> Iterator[Entry]:
-    """Pairs of steps that their error allows."""
-    estimate = PairError(stepper, run.start.x, tolerance)
-    return controlled(run, estimate, StepSizeControl.of(grid, extrapolates=True), grid)
+@dataclass(frozen=True)
+class _Steps:
+    """Steps of a system by a one-step method under inputs."""
+
+    system: PHDAE
+    method: GeneralMethod
+    options: RunOptions
+    forcing: Forcing
+
+    def taken(self, x0: Array, grid: Array, view: Callable[[Array], StateView]) -> Trajectory:
+        """The trajectory from x₀ over the times."""
+        system, method, options = self.system, self.method, self.options
+        compiled = _is_compiled(system, method, events=bool(options.events))
+        kept, start = saved_times(grid, options.save_every), start_at(system, float(grid[0]), x0)
+        watch = Watch(options.events, start.time, x0, view)
+        observer = Observer(options.observe, view, start=(start.time, x0))
+        run = SystemRun(system, start, kept.size - 1, watch=watch, observer=observer)
+        grid = grid if method.tolerance is None else kept
+        steps = self._in_blocks(run, grid) if compiled else self._one_by_one(run, grid)
+        messages = Messages(
+            StepFailed,
+            lambda error, span: _explain(method.name, span, error, run.count),
+            lambda error: _explain_control(method.name, error, run.count),
+            added=lambda: run.cautions.told(run.start.time, run.start.x),
+        )
+        bar = progress_bar(grid.size - 1, shown=options.progress)
+        promised = system.compiled and method.may_compile and not AVAILABLE
+        with timed("the steps of this system") if promised else nullcontext():
+            trajectory: Trajectory = follow(run, steps, lambda: run.trajectory(method.name), messages, bar)
+        return trajectory
+
+    def _one_by_one(self, run: SystemRun, grid: Array) -> Iterator[Entry]:
+        """Prescribed steps, or pairs of steps that their error allows."""
+        steps = one_step_method(self.method, self.system)
+        stepper = SystemStepper(self.system, steps, self.forcing, spacing(grid))
+        if self.method.tolerance is None:
+            return prescribed(run, stepper, grid, self.options.save_every)
+        estimate = PairError(stepper, run.start.x, self.method.tolerance)
+        return controlled(run, estimate, StepSizeControl.of(grid, extrapolates=True), grid)
+
+    def _in_blocks(self, run: SystemRun, grid: Array) -> Iterator[Entry]:
+        """Prescribed steps by calls of the compiled loop, which needs numba."""
+        from .compiled_run import CompiledStepper, in_blocks
+
+        stepper = CompiledStepper(self.system, self.method.name, self.forcing)
+        return in_blocks(run, stepper, grid, self.options.save_every)
 
 
-def _in_blocks(
-    run: Run, system: PHDAE, method: str, forcing: Forcing, *, grid: Array, save_every: int
-) -> Iterator[Entry]:
-    from .compiled_run import CompiledStepper, in_blocks  # which needs numba
-
-    return in_blocks(run, CompiledStepper(system, method, forcing), grid, save_every)
-
-
-def _is_compiled(system: PHDAE, method: GeneralMethod, events: bool) -> bool:
+def _is_compiled(system: PHDAE, method: GeneralMethod, *, events: bool) -> bool:
     """Whether the compiled loop takes the steps. Raises ValueError or ImportError where it should and cannot."""
     slow = {"events": events, "feed-through": system.has_feedthrough}
     slow |= {"parameter": isinstance(system.E, ParametrizedDescriptor)}
@@ -132,19 +120,8 @@ def _is_compiled(system: PHDAE, method: GeneralMethod, events: bool) -> bool:
     return True
 
 
-SAME_TIME = 1e-9
-"""Difference of two times over the step that begins with them up to which they are the same: it changes nothing."""
-
-
-def ascending_from(start: float, times: Sequence[float] | Array) -> Array:
-    """At least two ascending times that begin at a start [s] up to round-off; the first one then is the start."""
-    grid = ascending(times)
-    if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):
-        raise ValueError(f"times must begin at the time of the start, {start} s, got {grid[0]} s")
-    return grid if grid[0] == start else ascending(np.append(start, grid[1:]))
-
-
-def _explain(method: str, t0: float, t1: float, error: StepFailed, count: int) -> str:
+def _explain(method: str, span: tuple[float, float], error: StepFailed, count: int) -> str:
+    t0, t1 = span
     return (
         f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved by {method!r}: {error} "
         f"after {error.iterations} iterations, last relative correction {error.defect:.1e}; try a smaller step, a "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,16 +129,3 @@ class Watch:
             )
             for name, passed in self.occurred.items()
         }
-
-
-def ascending(times: Sequence[float] | Array) -> Array:
-    """At least two ascending times."""
-    grid = check.array("times", times, (None,))
-    if grid.size < 2:
-        raise ValueError(f"times must have at least two entries, got {grid.size}")
-    if np.any(np.diff(grid) <= 0.0):
-        k = int(np.argmax(np.diff(grid) <= 0.0))
-        raise ValueError(
-            f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"
-        )
-    return grid

@@ -7,6 +7,7 @@ the solver of a library. The loop looks for events in them and records them, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, Protocol
@@ -15,6 +16,7 @@ from tqdm import tqdm
 
 from ...numerics.arrays import Array
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
+from .observer import Observer
 from .recorder import Recorder, Values
 from .step_size import StepControlFailed
 
@@ -63,10 +65,22 @@ class Stepper(Protocol):
         """The step from a start to a time [s]; raises StepFailed."""
 
 
+class Finished(Protocol):
+    """A run that has ended, or was ended early."""
+
+    @property
+    def tried(self) -> tuple[float, float]:
+        """The step that was tried last."""
+
+    def observe_last(self) -> None:
+        """Ask the observer at the last state."""
+
+
 class Run:
     """A run under way: rows of finished steps, the events that are looked for, the step that is being tried.
 
-    ``observe`` is called with time and state after each recorded step; ``longest`` is the longest accepted one [s].
+    ``observer`` is asked at saved times, ``after_step`` is called with time and state after each recorded step;
+    ``longest`` is the longest accepted one [s].
     """
 
     def __init__(
@@ -74,9 +88,11 @@ class Run:
         recorder: Recorder,
         watch: Watch,
         start: StepStart,
-        observe: Callable[[float, Array], None] | None = None,
+        *,
+        observer: Observer,
+        after_step: Callable[[float, Array], None] | None = None,
     ) -> None:
-        self.recorder, self.watch, self.observe = recorder, watch, observe
+        self.recorder, self.watch, self.observer, self.after_step = recorder, watch, observer, after_step
         self.start: Any = start
         self.tried, self.longest = (start.time, start.time), 0.0
 
@@ -88,6 +104,12 @@ class Run:
     def trying(self, t0: float, t1: float) -> None:
         """Note the step that is tried next, for what is said where it fails."""
         self.tried = (t0, t1)
+
+    def observe_last(self) -> None:
+        """Ask the observer at the last row, saved or not."""
+        if self.recorder.is_open:
+            self.observer.saved(self.start.time, self.start.x)
+        self.observer.settle()
 
 
 class Accepted(NamedTuple):
@@ -122,10 +144,17 @@ class Accepted(NamedTuple):
 
 def keep(run: Run, result: Any, *, saved: bool, rejected: int = 0) -> None:
     """Record a step, at whose end the next one starts."""
-    run.recorder.add(result.row(), saved=saved, rejected=rejected)
-    run.start = result.end
-    if run.observe is not None:
-        run.observe(result.end.time, result.end.x)
+    row, end = result.row(), result.end
+    if not run.recorder.is_open:
+        if "state_before" in row:
+            run.observer.redefine(row["state_before"])
+        run.observer.settle()
+    run.recorder.add(row, saved=saved, rejected=rejected)
+    run.start = end
+    if saved:
+        run.observer.saved(end.time, end.x)
+    if run.after_step is not None:
+        run.after_step(end.time, end.x)
 
 
 class Block(NamedTuple):
@@ -143,20 +172,23 @@ class Block(NamedTuple):
         """Record the steps; none of them ends the run."""
         run.recorder.extend(self.rows, self.saved)
         run.start = self.end
-        if run.observe is not None:
-            for time, x in zip(self.rows["time"][:, 0].tolist(), self.rows["state"], strict=True):
-                run.observe(time, x)
+        if run.after_step is not None or run.observer.active:
+            for time, x, saved in zip(self.rows["time"][:, 0].tolist(), self.rows["state"], self.saved, strict=True):
+                if run.after_step is not None:
+                    run.after_step(time, x)
+                if saved:
+                    run.observer.saved(time, x)
         return False
 
 
 class Entry(Protocol):
-    """Accepted steps."""
+    """Accepted steps, of a run of their own kind."""
 
     @property
     def reached(self) -> int:
         """Times of the run that they reach."""
 
-    def record(self, run: Run) -> bool:
+    def record(self, run: Any) -> bool:
         """Record them, and whether they end the run."""
 
 
@@ -167,16 +199,22 @@ class Messages:
     ``added`` is put after each message, ``finished`` says what the solution holds.
     """
 
-    failure: type[ArithmeticError]
+    failure: type[ArithmeticError] | tuple[type[ArithmeticError], ...]
     of_step: Callable[[Any, tuple[float, float]], str]
     of_step_size: Callable[[StepControlFailed], str]
     finished: str = "the finished steps are"
-    where: Callable[[Run], str] = lambda run: "between t = {:.6g} s and {:.6g} s".format(*run.tried)
+    where: Callable[[Finished], str] = lambda run: "between t = {:.6g} s and {:.6g} s".format(*run.tried)
     added: Callable[[], str] = lambda: ""
 
 
-def follow(run: Run, steps: Iterator[Entry], result: Callable[[], Any], messages: Messages, bar: tqdm[Any]) -> Any:
+def follow(run: Finished, steps: Iterator[Entry], result: Callable[[], Any], messages: Messages, bar: tqdm[Any]) -> Any:
     """Record accepted steps until there are no more or an event ends the run; what is finished is kept in any case."""
+
+    def finished() -> Any:
+        with suppress(ValueError):  # it is another error that ends the run
+            run.observe_last()
+        return result()
+
     try:
         with bar:
             for entry in steps:
@@ -184,16 +222,17 @@ def follow(run: Run, steps: Iterator[Entry], result: Callable[[], Any], messages
                 bar.update(entry.reached)
                 if ended:
                     break
+        run.observe_last()
     except KeyboardInterrupt:
-        done = result()
+        done = finished()
         message = f"interrupted at t = {done.times[-1]:.6g} s; {messages.finished} in .solution"
         raise IntegrationInterrupted(message, done) from None
     except messages.failure as error:
-        raise IntegrationError(messages.of_step(error, run.tried) + messages.added(), result()) from error
+        raise IntegrationError(messages.of_step(error, run.tried) + messages.added(), finished()) from error
     except StepControlFailed as error:
-        raise IntegrationError(messages.of_step_size(error) + messages.added(), result()) from error
+        raise IntegrationError(messages.of_step_size(error) + messages.added(), finished()) from error
     except Exception as error:  # drives, inputs, events and matrix functions may raise anything
-        raise InputError(f"{messages.where(run)}: {error}{messages.added()}", result()) from error
+        raise InputError(f"{messages.where(run)}: {error}{messages.added()}", finished()) from error
     return result()
 
 

@@ -33,6 +33,7 @@ class Recorder:
     """Rows of a run from its start on, which is the first row; the last step is kept even if it is not to be saved.
 
     ``expected`` is the number of rows that the run will save, as far as it is known; ``steps`` counts finished steps.
+    The last row ``is_open`` while its step is not to be saved.
     """
 
     def __init__(self, columns: Mapping[str, Column], start: Values, expected: int) -> None:
@@ -41,7 +42,7 @@ class Recorder:
         self._left = expected
         self._full: list[dict[str, Array]] = []
         self._piece, self._filled = self._zeros(1 + min(expected, self._largest())), 1
-        self._open, self.steps = False, 0
+        self.is_open, self.steps = False, 0
         for name, values in start.items():
             self._piece[name][0] = values
 
@@ -97,14 +98,14 @@ class Recorder:
 
     @property
     def _end(self) -> int:
-        return self._filled + int(self._open)
+        return self._filled + int(self.is_open)
 
     def _last(self) -> dict[str, Array]:
         """The rows of the last piece that has any."""
         return {name: values[: self._end] for name, values in self._piece.items()} if self._end else self._full[-1]
 
     def _close(self, count: int, *, open_row: bool) -> None:
-        self._filled, self._left, self._open = self._filled + count, self._left - count, open_row
+        self._filled, self._left, self.is_open = self._filled + count, self._left - count, open_row
 
     def _largest(self) -> int:
         return max(1, LARGEST_PIECE // max(self._width, 1))
@@ -121,6 +122,6 @@ class Recorder:
         self._piece, self._filled = self._zeros(max(count, min(wanted, self._largest()))), 0
         if first:
             self._full.append({name: values[:first] for name, values in old.items()})
-        if self._open:
+        if self.is_open:
             for name, values in old.items():
                 self._piece[name][0] = values[first]

@@ -13,6 +13,7 @@ from four_particles import START, constraints, four_particles, momenta
 from flexph import PHDAE, InputError, IntegrationError, IntegrationInterrupted
 from flexph.integration.general import run as loops
 from flexph.integration.general.run import integrate_system
+from flexph.integration.times.options import RunOptions
 from flexph.methods import DiracDissipative, DiscreteGradient, Gauss, by_name
 from flexph.numerics import compiling
 from flexph.systems import Derivatives
@@ -22,7 +23,8 @@ numba = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 
 
 def integrate(system, start, times, *, method=GONZALEZ, inputs=None, **options):
-    return integrate_system(system, start, times, method=method, inputs=inputs or {}, progress=False, **options)
+    options = RunOptions(inputs=inputs or {}, progress=False, **options)
+    return integrate_system(system, start, times, method=method, options=options)
 
 
 def both(system, start, times, *, method=GONZALEZ, inputs=None):
@@ -299,9 +301,11 @@ def noting(taken, name, function):
 
 @numba
 def test_the_loop_is_chosen_as_said(monkeypatch):
+    from flexph.integration.general import compiled_run
+
     taken = []
-    for name in ("_in_blocks", "prescribed"):
-        monkeypatch.setattr(loops, name, noting(taken, name, getattr(loops, name)))
+    for place, name in ((compiled_run, "in_blocks"), (loops, "prescribed")):
+        monkeypatch.setattr(place, name, noting(taken, name, getattr(place, name)))
     plain = pendulum(compiled=False)
     for system, options in (
         (pendulum(), {}),
@@ -312,7 +316,7 @@ def test_the_loop_is_chosen_as_said(monkeypatch):
         (pendulum(), {"events": {"low": lambda t, x: x[0]}}),
     ):
         integrate(system, (1.0, 0.0), (0.0, 0.1), **options)
-    assert taken == ["_in_blocks", "prescribed", "prescribed", "_in_blocks", "prescribed", "prescribed"]
+    assert taken == ["in_blocks", "prescribed", "prescribed", "in_blocks", "prescribed", "prescribed"]
     with pytest.raises(ValueError, match=r"compiled=True is for Gauss\(2\), got Gauss\(4"):
         Gauss(4, compiled=True)
     with pytest.raises(ValueError, match="compiled=True takes no events"):

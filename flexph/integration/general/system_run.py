@@ -1,0 +1,95 @@
+"""A run of a general system under way: the columns of its rows, its cautions, and the trajectory of it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ...numerics.arrays import Array
+from ...results.exchanged_energy import exchanged_energy
+from ...results.ledger import system_ledger
+from ...results.trajectory import Trajectory
+from ...systems.nonlinear import PHDAE
+from ...systems.validity import ValidityWarning
+from ..times.loop import Run, Watch
+from ..times.observer import Observer
+from ..times.recorder import COUNTS, Column, Recorder
+
+
+class Cautions:
+    """The cautions of a system that a run asks along its way; each warns the first time that it speaks."""
+
+    def __init__(self, system: PHDAE) -> None:
+        self._waiting = list(system.cautions)
+        self._said: list[str] = []
+
+    def look(self, time: float, x: Array) -> None:
+        """Ask those that have not spoken yet, at a state that the run has reached."""
+        for text in self._ask(time, x):
+            warnings.warn(text, ValidityWarning, stacklevel=2)
+
+    def told(self, time: float, x: Array) -> str:
+        """What to add to the message of a run that failed: what was said before, or is to say at its last state."""
+        self._ask(time, x)
+        return "".join(f". Before: {text}" for text in self._said)
+
+    def _ask(self, time: float, x: Array) -> list[str]:
+        fresh = []
+        for caution in list(self._waiting):
+            text = caution(x)
+            if text is not None:
+                self._waiting.remove(caution)
+                fresh.append(f"at t = {time:.6g} s, {text}")
+        self._said += fresh
+        return fresh
+
+
+class SystemRun(Run):
+    """A run of a general system from a start on (see stepper.StepStart), which saves so many rows."""
+
+    def __init__(self, system: PHDAE, start: Any, expected: int, *, watch: Watch, observer: Observer) -> None:
+        self.system, self.cautions = system, Cautions(system)
+        self.cautions.look(start.time, start.x)
+        columns = {
+            "time": Column(1, "last"),
+            "middle": Column(1, "last"),
+            "state": Column(system.size, "last"),
+            "energy": Column(1, "last"),
+            "output": Column(system.inputs_size, "last"),
+            "flows": Column(len(system.ports) + 1, "sum"),
+            "residual": Column(1, "largest"),
+            "counts": COUNTS,
+        }
+        first = {"time": start.time, "state": start.x, "energy": start.energy}
+        recorder = Recorder(columns, first, expected)
+        super().__init__(
+            recorder, watch, start, observer=observer, after_step=self.cautions.look if system.cautions else None
+        )
+
+    def trajectory(self, method: str, **accounts: Any) -> Trajectory:
+        """The finished steps; ``accounts`` replace those of the rows."""
+        rows, system = self.recorder.rows(), self.system
+        states, outputs, flows, counts = rows["state"], rows["output"][1:], rows["flows"][1:], rows["counts"][1:]
+        given = {
+            "energy": rows["energy"][:, 0],
+            "dissipation": flows[:, -1],
+            "residual": rows["residual"][1:, 0],
+            "iterations": counts[:, 0],
+            "steps": counts[:, 1],
+            "rejected": counts[:, 2],
+        }
+        return Trajectory(
+            system=system,
+            times=rows["time"][:, 0],
+            states=states,
+            output_times=rows["middle"][1:, 0],
+            outputs={name: outputs[:, part] for name, part in system.ports.items()},
+            ledger=system_ledger(
+                exchanged=exchanged_energy(system, states),
+                work={name: flows[:, i] for i, name in enumerate(system.ports)},
+                **given | accounts,
+            ),
+            method=method,
+            events=self.watch.occurrences(),
+            observations=self.observer.observations(len(states)),
+        )

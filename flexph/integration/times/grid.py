@@ -1,0 +1,39 @@
+"""The times that a run is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+
+SAME_TIME = 1e-9
+"""Difference of two times over the step that begins with them up to which they are the same: it changes nothing."""
+
+
+def ascending(times: Sequence[float] | Array) -> Array:
+    """At least two ascending times."""
+    grid = check.array("times", times, (None,))
+    if grid.size < 2:
+        raise ValueError(f"times must have at least two entries, got {grid.size}")
+    if np.any(np.diff(grid) <= 0.0):
+        k = int(np.argmax(np.diff(grid) <= 0.0))
+        raise ValueError(
+            f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"
+        )
+    return grid
+
+
+def ascending_from(start: float, times: Sequence[float] | Array) -> Array:
+    """At least two ascending times that begin at a start [s] up to round-off; the first one then is the start."""
+    grid = ascending(times)
+    if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):
+        raise ValueError(f"times must begin at the time of the start, {start} s, got {grid[0]} s")
+    return grid if grid[0] == start else ascending(np.append(start, grid[1:]))
+
+
+def saved_times(grid: Array, save_every: int) -> Array:
+    """Every so many of the times, and the last."""
+    return grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]

@@ -1,0 +1,83 @@
+"""Observations: what a function of time and state returns at the saved times of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...results.state_view import StateView
+
+
+class Observer:
+    """Asks a function at each saved time, when the state there is final: the next step may redefine algebraic states.
+
+    Without a function it asks nothing. Raises ValueError, naming the time, where the function raises or its value does
+    not fit; it is not asked again then.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[float, Any], Any] | None,
+        view: Callable[[Array], StateView],
+        *,
+        start: tuple[float, Array],
+    ) -> None:
+        self._function, self._view = function, view
+        self._values: list[Array | None] = []
+        self._shape: tuple[int, ...] | None = None
+        self._latest: tuple[float, Array] | None = start
+
+    @property
+    def active(self) -> bool:
+        """Whether there is a function to ask."""
+        return self._function is not None
+
+    def saved(self, time: float, x: Array) -> None:
+        """Note a saved state; the one before it is final."""
+        self.settle()
+        self._latest = (time, x)
+
+    def redefine(self, x: Array) -> None:
+        """Replace the state at the last saved time."""
+        if self._latest is not None:
+            self._latest = (self._latest[0], x)
+
+    def settle(self) -> None:
+        """Ask at the last saved state, which is final."""
+        if self._latest is None or self._function is None:
+            return
+        (time, x), self._latest = self._latest, None
+        function, self._function = self._function, None
+        self._values.append(self._value(function, time, x))
+        self._function = function
+
+    def _value(self, function: Callable[[float, Any], Any], time: float, x: Array) -> Array | None:
+        try:
+            value = function(time, self._view(x))
+        except Exception as error:
+            raise ValueError(f"at t = {time:.6g} s: observe raised {type(error).__name__}: {error}") from error
+        if value is None:
+            return None
+        try:
+            observed = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"at t = {time:.6g} s: observe must return a number, an array of numbers or None, got {value!r}"
+            ) from None
+        if self._shape not in (None, observed.shape):
+            raise ValueError(f"at t = {time:.6g} s: observe returned the shape {observed.shape}, before {self._shape}")
+        self._shape = observed.shape
+        return observed
+
+    def observations(self, count: int) -> Array:
+        """The values at so many saved times (count, …), NaN where there is none; (0,) without any value."""
+        if self._shape is None:
+            return np.zeros(0)
+        observations = np.full((count, *self._shape), np.nan)
+        for k, value in enumerate(self._values[:count]):
+            if value is not None:
+                observations[k] = value
+        return observations

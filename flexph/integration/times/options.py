@@ -1,0 +1,32 @@
+"""What a run is told, besides its method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...numerics import checks as check
+from ...systems.inputs import Input
+from .events import Event
+
+Events = Mapping[str, Event | Callable[[float, Any], Any]]
+"""Functions of (t, state) by name, see :class:`Event`."""
+Observe = Callable[[float, Any], Any]
+"""A function of (t, state) that returns a number, an array or None."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """Options of a run that all methods share, see :func:`flexph.integrate`."""
+
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    events: Events = field(default_factory=dict)
+    observe: Observe | None = None
+    save_every: int = 1
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        check.count("save_every", self.save_every)
+        if not (self.observe is None or callable(self.observe)) or isinstance(self.observe, type):
+            raise ValueError(f"observe must be a function of (t, state), got {self.observe!r}")
