@@ -71,8 +71,8 @@ class Split(Memo):
 
     @property
     def is_selection(self) -> bool:
-        """Whether V₁V₁ᵀ is diagonal: states are differential or algebraic one by one."""
-        return self._states is not None
+        """Whether V₁V₁ᵀ and U₂U₂ᵀ are diagonal: states and equations are differential or algebraic one by one."""
+        return self._states is not None and self._costates is not None
 
     @once
     def _states(self) -> Array | None:

@@ -8,9 +8,9 @@ from ..numerics.arrays import Array
 from ..numerics.differences import FORWARD, forward
 from ..numerics.gauss_tableau import gauss
 from ..systems.nonlinear import PHDAE
-from .broyden import Newton
 from .descriptor_split import ParametrizedDescriptor, dense, differential_split, selection
-from .discrete_gradient_pairs import Advance
+from .discretised import Advance
+from .newton import Newton, StepEquations
 
 
 class GaussCollocation:
@@ -35,7 +35,7 @@ class GaussCollocation:
         self.to_end = np.array([np.prod([(1.0 - d) / (e - d) for d in self.c if d != e]) for e in self.c])
         self._newton = Newton()
 
-    def step(self, x0: Array, h: float, u: Array, size: Array, history: None = None) -> Advance:
+    def step(self, x0: Array, h: float, u: Array, size: Array, *, history: None = None) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
         split, n, s = self.split, x0.size, self.stages
         r = split.V1.shape[1]
@@ -46,17 +46,17 @@ class GaussCollocation:
             differential = split.V1.T @ x0 + h * (self.a @ slopes)
             return differential @ split.V1.T + algebraic @ split.V2.T, slopes @ split.V1.T
 
-        def residual(y: Array) -> Array:
+        def terms(y: Array, part: float) -> tuple[Array, tuple[Array, Array]]:
             points, slopes = states(y)
             rows = [dense(self.system.E(p)) @ k - self._flow(p, u) for p, k in zip(points, slopes, strict=True)]
-            return np.concatenate(rows)
+            return np.concatenate(rows), (points, slopes)
 
         start = np.concatenate([np.zeros(r), split.V2.T @ x0])
         speed = np.maximum(np.abs(split.V1.T) @ size, 1e-300) / h
         sizes = np.tile(np.concatenate([np.abs(speed), np.maximum(np.abs(split.V2.T) @ size, 1e-300)]), s)
-        jacobian = lambda y: self._slopes(h, u, size, *states(y))  # noqa: E731
-        y, iterations = self._newton.solve(residual, np.tile(start, s), sizes, jacobian)
-        points, rates = states(y)
+        equations = StepEquations(terms, lambda y, part: self._slopes(h, u, size, stages=states(y)))
+        solved = self._newton.solve(equations, np.tile(start, s), sizes)
+        points, rates = solved.terms
         algebraic = split.V2 @ (split.V2.T @ (self.to_end @ points))
         end = split.differential(x0) + h * (self.b @ rates) + algebraic
         costates = [self.system.z(p) for p in points]
@@ -65,11 +65,11 @@ class GaussCollocation:
         lost = sum(
             b * m.dissipated(self.system.R(p), z, u) for b, m, p, z in zip(self.b, ports, points, costates, strict=True)
         )
-        return Advance(end, iterations, np.asarray(output), h * lost, self.system.H(end))
+        return Advance(end, solved.iterations, np.asarray(output), h * lost, self.system.H(end))
 
-    def _slopes(self, h: float, u: Array, size: Array, points: Array, slopes: Array) -> Array:
+    def _slopes(self, h: float, u: Array, size: Array, *, stages: tuple[Array, Array]) -> Array:
         """The derivative of ``E(X_i) K_i − (J − R)z − Bu`` by slopes and algebraic states of all stages."""
-        split, s = self.split, self.stages
+        (points, slopes), split, s = stages, self.split, self.stages
         r, n = split.V1.shape[1], points.shape[1]
         jacobian = np.zeros((s, n, s, n))
         for i, (x, k) in enumerate(zip(points, slopes, strict=True)):

@@ -10,7 +10,7 @@ import numpy as np
 from ..numerics.arrays import Array, dense
 from ..systems.nonlinear import PHDAE
 from .descriptor_split import differential_split
-from .discrete_gradient_pairs import discretised
+from .discretised import discretised
 from .own_pair import with_pair
 
 

@@ -11,22 +11,13 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-from ..numerics.step_failed import StepFailed
 from ..systems.discrete_gradients import check_discrete_gradient
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE
-from .broyden import Newton
 from .descriptor_split import dense
-from .discrete_gradient_pairs import (
-    Advance,
-    Dirac,
-    Discretised,
-    GradientPair,
-    Latest,
-    Terms,
-    discretised,
-    ports_over,
-    with_effort,
-)
+from .dirac_form import Dirac
+from .discrete_gradient_pairs import GradientPair
+from .discretised import Advance, Discretised, discretised, ports_over
+from .newton import Newton, StepEquations
 from .parametrized import ParametrizedPair, dirac_form, gradient_pair
 
 PAIRED = ("gonzalez", "mean_value", "invariants", "dirac")
@@ -88,35 +79,22 @@ class OwnPair:
                 "DiscreteGradient('pair') needs a system with a mean of z: see flexph.discretisation.with_pair"
             )
         self.system, self._newton = system, Newton()
-        self._E, self._J, self._R = (discretised(system, name, system.means) for name in "EJR")
+        self._means = [discretised(system, name, system.means) for name in "EJR"]
         self._ports = ports_over(system, system.means)
         self._moving = dense(system.E(system.sample)).any(axis=0)
 
-    def step(self, x0: Array, h: float, u: Array, size: Array, history: Array | None = None) -> Advance:
+    def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Array | None = None) -> Advance:
         """Advance by h under constant inputs; ``history`` is the last rate. Raises StepFailed."""
-        terms = Latest(lambda x1: self._terms(x0, x1, u))
-
-        def residual(x1: Array, part: float = 1.0) -> Array:
-            at: Terms = terms(x1)
-            return at.moved - (part * h) * at.flow
-
+        driven = bool(u.any())  # the matrices of ports may be dear
+        equations = StepEquations(lambda x1, part: self._over(x0, x1, ports=driven).equation(u, part * h))
         guess = x0 if history is None else x0 + h * history  # begin as the last step went
-        try:
-            x1, iterations = self._newton.solve(residual, guess, size)
-        except StepFailed:
-            self._newton, x1, iterations = with_effort(residual, x0, guess, size)
-        x1 = self._newton.polished(residual, x1, size)
-        rate = np.where(self._moving, (x1 - x0) / h, 0.0)
-        at: Terms = terms(x1)
-        ports = self._ports(x0, x1, 0.5 * (x0 + x1)) if at.ports is None else at.ports
-        lost = h * ports.dissipated(at.R, at.costate, u)
-        return Advance(x1, iterations, ports.output(at.costate, u), lost, self.system.H(x1), history=rate)
+        solved = self._newton.step(equations, x0, guess, size)
+        solved = solved._replace(x=self._newton.polished(equations, solved.x, size))
+        rate = np.where(self._moving, (solved.x - x0) / h, 0.0)
+        return self._over(x0, solved.x).advance(self.system, solved, u, h, history=rate)
 
-    def _terms(self, x0: Array, x1: Array, u: Array) -> Terms:
-        """The matrices of ports, which may be dear, are not asked for where there is no input."""
+    def _over(self, x0: Array, x1: Array, *, ports: bool = True) -> Discretised:
         middle = 0.5 * (x0 + x1)
-        E, J, R = (at(x0, x1, middle) for at in (self._E, self._J, self._R))
-        costate = self.system.means["z"](x0, x1)
-        flow = J @ costate - R @ costate
-        ports = self._ports(x0, x1, middle) if u.any() else None
-        return Terms(E @ (x1 - x0), flow if ports is None else flow + ports.flow(u), costate, R, ports)
+        E, J, R = (at(x0, x1, middle) for at in self._means)
+        matrices = self._ports(x0, x1, middle) if ports else None
+        return Discretised(E, J, R, matrices, self.system.means["z"](x0, x1), E @ (x1 - x0))

@@ -13,7 +13,10 @@ from ..numerics.arrays import Array
 from ..systems.discrete_gradients import correction
 from ..systems.nonlinear import PHDAE
 from .descriptor_split import ParametrizedDescriptor, dense, selection
-from .discrete_gradient_pairs import Dirac, Discretised, Gradient, GradientPair
+from .dirac_form import Dirac
+from .discrete_gradient_pairs import GradientPair
+from .discretised import discretised, ports_over
+from .pair_equations import GONZALEZ, MIDPOINT, Step, Terms, gradient
 
 
 class ParametrizedPair(GradientPair):
@@ -27,18 +30,25 @@ class ParametrizedPair(GradientPair):
     def __init__(self, system: PHDAE, kind: str | Any) -> None:
         assert isinstance(system.E, ParametrizedDescriptor)
         super().__init__(replace(system, derivatives=None), kind, selection(system.size, system.E.first))
+        own = {} if kind == "midpoint" else system.means
+        self._means = [*(discretised(system, name, own) for name in "EJR"), ports_over(system, own)]
 
-    def _over(self, x0: Array, x1: Array, before: float, gradient: Gradient | None) -> Discretised:
-        change, middle = x1 - x0, 0.5 * (x0 + x1)
-        step = self.split.differential(change)
-        E, J, R, ports = (at(x0, x1, middle) for at in (self._E, self._J, self._R, self._ports))
+    def equation(self, step: Step, x1: Array) -> tuple[Array, Terms]:
+        """The residual of a step and its terms."""
+        change, middle = x1 - step.x0, self._middle(step.x0, x1)
+        own = self.split.differential(change)
+        E, J, R, ports = (at(step.x0, x1, middle) for at in self._means)
         costate = self.system.z(middle)
-        if gradient is not None:
-            costate = self._to_costates(E) @ gradient(x1) + self.split.unseen(costate)
-        elif self.kind == "gonzalez":
-            ratio = correction(float(costate @ step), step, before, self._energy(x1))
-            costate = costate + ratio * step
-        return Discretised(E, J, R, ports, costate, step, E @ change)
+        if self.pair.kind == GONZALEZ:
+            costate = costate + correction(float(costate @ own), own, step.before, self.pair.H(x1)) * own
+        elif self.pair.kind != MIDPOINT:
+            costate = self.split.to_costates(dense(E)) @ gradient(step, x1, own) + self.split.unseen(costate)
+        moved, lost = E @ change, R @ costate
+        flow = J @ costate - lost + (ports.flow(step.u) if step.u.size else 0.0)
+        return moved - step.h * flow, Terms(E, J, R, ports.of_inputs, costate, own, moved, lost)
+
+    def _middle(self, x0: Array, x1: Array) -> Array:
+        return 0.5 * (x0 + x1)
 
 
 def gradient_pair(system: PHDAE, kind: str | Any) -> GradientPair:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable
-from types import CellType, CodeType, FunctionType, ModuleType
+from collections.abc import Callable, Mapping
+from types import CellType, CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
 import numba
@@ -21,6 +21,8 @@ from numba.extending import overload
 
 FOREIGN = ("numpy", "scipy", "numba", "math", "cmath")
 """Packages whose functions numba knows itself."""
+
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 _compiled: dict[Any, Any] = {}
 
@@ -48,6 +50,20 @@ def compiled_function(name: str, function: Callable[..., Any], arguments: tuple[
         raise ValueError(f"numba cannot compile {name}, as compiled=True asks for: {_short(error)}") from error
     _compiled[key] = dispatcher
     return dispatcher
+
+
+def compiled_loop(function: Callable[..., Any], arguments: tuple[Any, ...], instead: Mapping[Any, Any]) -> Any:
+    """A plain function compiled for arguments of these types, with those that it calls, some of them by others.
+
+    Its entry point lies below numba's dispatcher, which would compile it anew for each function that it is given.
+    """
+    content = (_content(function, {}), *(_content(other, {}) for other in instead.values()), str(arguments))
+    digest = _digest(content)
+    dispatcher = _dispatcher(function, digest, {}, instead)
+    if digest is not None:
+        dispatcher.enable_caching()
+    dispatcher.compile(arguments)
+    return dispatcher.get_compile_result(dispatcher.nopython_signatures[0]).entry_point
 
 
 def _words(result: Any) -> str:
@@ -103,20 +119,26 @@ def _named(function: FunctionType, digest: str | None) -> FunctionType:
     return function
 
 
-def _dispatcher(function: Any, digest: str | None, made: dict[int, Any]) -> Any:
-    """The function under numba, and so the plain functions that it calls by a name of its module or closure."""
+def _dispatcher(function: Any, digest: str | None, made: dict[int, Any], instead: Mapping[Any, Any] = NOTHING) -> Any:
+    """The function under numba, and so the plain functions that it calls by a name of its module or closure.
+
+    Some are taken ``instead`` of others.
+    """
+    function = instead.get(function, function) if isinstance(function, FunctionType) else function
     if not isinstance(function, FunctionType):
         return function
 
     def inside(value: Any) -> Any:
-        return _dispatcher(value, digest, made) if _is_plain(value) else value
+        return _dispatcher(value, digest, made, instead) if _is_plain(value) else value
 
     if id(function) not in made:
-        names = (n for n in _names(function.__code__) if n in function.__globals__)
-        known = {**function.__globals__, **{n: inside(function.__globals__[n]) for n in names}}
-        closure = tuple(CellType(inside(cell.cell_contents)) for cell in function.__closure__ or ())
+        known = dict(function.__globals__)
+        closure = tuple(CellType() for _ in function.__closure__ or ())
         copy = FunctionType(function.__code__, known, function.__name__, function.__defaults__, closure)
-        made[id(function)] = numba.njit(_named(copy, digest), error_model="numpy")
+        made[id(function)] = numba.njit(_named(copy, digest), error_model="numpy")  # it may call itself
+        known.update((n, inside(known[n])) for n in _names(function.__code__) if n in function.__globals__)
+        for cell, own in zip(closure, function.__closure__ or (), strict=True):
+            cell.cell_contents = inside(own.cell_contents)
     return made[id(function)]
 
 
@@ -143,6 +165,8 @@ def _content(value: Any, seen: dict[int, Any], names: frozenset[str] = frozenset
         return value.co_code, consts, value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars
     if isinstance(value, ModuleType):
         return _module_content(value, seen, names)
+    if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
+        return "named tuple", value.__name__, value._fields
     if not isinstance(value, FunctionType):
         return _Same(value)
     if id(value) not in seen:

@@ -3,55 +3,34 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
-from ...discretisation import discrete_gradient_pairs as pairs
-from ...discretisation.broyden import REASONS
-from ...discretisation.descriptor_split import dense, differential_split
-from ...discretisation.discrete_gradient_pairs import GradientPair
+from ...discretisation.descriptor_split import Split, dense
+from ...discretisation.discrete_gradient_pairs import GradientPair, History, Plain, pair_of
+from ...discretisation.iteration import SOLVED
+from ...discretisation.newton import REASONS
 from ...numerics.arrays import Array
 from ...numerics.compiled_functions import compiled_function
 from ...numerics.compiling import announced
-from ...numerics.gauss_tableau import gauss_points
 from ...numerics.step_failed import StepFailed
-from ...systems.discrete_gradients import MEAN_POINTS
 from ...systems.inputs import Forcing
-from ...systems.nonlinear import PHDAE, Constant
+from ...systems.nonlinear import PHDAE
 from ..times.loop import Block, Run
-from .compiled_steps import (
-    CONSTANT,
-    GONZALEZ,
-    INVARIANTS,
-    MATRIX,
-    MEAN_VALUE,
-    MIDPOINT,
-    OF_STATE,
-    OF_STEP,
-    SIGNATURE,
-    SOLVED,
-    VECTOR,
-    Constants,
-    Functions,
-    Memory,
-    Rows,
-    float64,
-    no_matrix,
-    no_mean,
-    no_number,
-    no_vector,
-    run_steps,
-)
+from .compiled_steps import MATRIX, VECTOR, Memory, Rows, costates_of, float64, loop
 from .stepper import StepStart, grown, scaled_by
 
-KINDS = {"midpoint": MIDPOINT, "gonzalez": GONZALEZ, "mean_value": MEAN_VALUE, "invariants": INVARIANTS}
-DERIVATIVES = ("costate", "descriptor", "structure", "inputs")
-ONE, TWO = (VECTOR,), (VECTOR, VECTOR)
-
-
+ABSENT: dict[tuple[int, str], Callable[..., Any]] = {
+    (1, "matrix"): lambda x: np.empty((0, 0)),
+    (2, "matrix"): lambda x, y: np.empty((0, 0)),
+    (1, "vector"): lambda x: np.empty(0),
+    (2, "vector"): lambda x, y: np.empty(0),
+    (1, "number"): lambda x: 0.0,
+}
+"""In place of functions that a system does not have, by the number of their arguments and their results."""
+RESULTS = {"matrix": MATRIX, "vector": VECTOR, "number": float64}
 CHUNK_TIME = 0.1
 """Aim for one call of the compiled loop [s]: Ctrl-C and the progress bar wait for its end."""
 CHUNK = 1000
@@ -60,11 +39,28 @@ GROWTH = 32
 """Factor between the first calls, whose time per step is not known."""
 
 
-class History(NamedTuple):
-    """H, H by the account of work and dissipation, the energy exchanged in the last step, and its increment (n,)."""
+class Compiled(Plain):
+    """How the compiled loop takes the functions and matrices of a system: compiled, dense and contiguous.
 
-    energy: Array
-    increment: Array
+    Raises ValueError, naming the function, where numba cannot compile one.
+    """
+
+    def function(self, words: str, function: Any, arguments: int = 1, result: str = "matrix") -> Any:
+        """A function of so many states, or None; ``words`` name it in errors."""
+        known = ABSENT[arguments, result] if function is None else function
+        return compiled_function(words, known, (VECTOR,) * arguments, RESULTS[result])
+
+    def energy(self, function: Any) -> Any:
+        """H."""
+        return self.function("H", function, 1, "number")
+
+    def matrix(self, matrix: Any) -> Any:
+        """A copy of a constant matrix in the layout, and with the permission to write, of the compiled signature."""
+        return np.array(dense(matrix), dtype=float, order="C")
+
+    def costates_of(self, split: Split) -> Any:
+        """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ."""
+        return compiled_function("costates", costates_of, (MATRIX, MATRIX), MATRIX)
 
 
 class CompiledStepper:
@@ -74,15 +70,19 @@ class CompiledStepper:
     """
 
     def __init__(self, system: PHDAE, method: str, forcing: Forcing) -> None:
-        self.system, self.method, self.forcing = system, method, forcing
-        n, own = system.size, {} if method == "midpoint" else system.means
+        self.system, self.forcing = system, forcing
+        self._plain, n = GradientPair(system, method), system.size
         with announced():
-            self.functions = _functions(system, method, own)
-        self.constants = _constants(system, KINDS[method], own)
-        known = np.zeros(1, dtype=np.int64)
-        self.memory = Memory(np.zeros(n), np.ones(n), np.zeros(3), np.zeros(n), np.zeros((n, n)), known)
-        with announced():
-            self._run = _loop()
+            self.pair, self._run = pair_of(system, method, self._plain.split, Compiled()), loop()
+        self.memory = Memory(
+            x=np.zeros(n),
+            size=np.ones(n),
+            energy=np.zeros(3),
+            rate=np.zeros(n),
+            inverse=np.zeros((n, n)),
+            scaled=np.ones(n),
+            known=np.zeros(1, dtype=np.int64),
+        )
 
     def steps(self, start: StepStart, times: Array, saved: Array) -> tuple[Block, BaseException | None]:
         """Steps between the times (k + 1,), ``saved`` or not (k,), up to one that fails, and how it does."""
@@ -108,41 +108,38 @@ class CompiledStepper:
         return self._block(start, times, inputs, rows, saved), failure
 
     def _put(self, start: StepStart, sizes: Array) -> None:
-        """Set where the next step starts; the inverse Jacobian scales along with the sizes."""
-        m, history = self.memory, start.history
-        m.inverse[:] *= (m.size / sizes)[:, None]
-        m.size[:], m.x[:] = sizes, start.x
-        m.energy[:] = (start.energy, start.energy, 0.0) if history is None else history.energy
-        m.last[:] = 0.0 if history is None else history.increment
+        """Set where the next step starts."""
+        m, (account, exchanged, rate) = self.memory, start.history or History(start.energy, 0.0, 0.0 * start.x)
+        m.size[:], m.x[:], m.rate[:] = sizes, start.x, rate
+        m.energy[:] = start.energy, account, exchanged
 
     def _advance(self, times: Array, inputs: Array, rows: Rows) -> None:
-        """All steps, some of them by the loop in Python; raises StepFailed and what functions of the system raise."""
+        """All steps, some of them by NumPy; raises StepFailed and what functions of the system raise."""
         while rows.end[0] < len(inputs):
             done = int(rows.end[0])
             rest = Rows._make([*(part[done:] for part in rows[:5]), np.zeros(3, dtype=np.int64), rows.defect])
             try:
-                self._run(self.functions, self.constants, self.memory, rest, np.array(times[done:]), inputs[done:])
+                self._run(self.pair, self.memory, rest, np.array(times[done:]), inputs[done:])
             finally:
                 rows.end[0] = done = done + int(rest.end[0])
             if rest.end[1] != SOLVED:
-                self._by_search(times[done + 1] - times[done], inputs[done], rest, int(rest.end[0]))
+                self._with_effort(times[done + 1] - times[done], inputs[done], rest, int(rest.end[0]))
                 rows.end[0] += 1
 
-    def _by_search(self, h: float, u: Array, rows: Rows, k: int) -> None:
-        """The k-th of these rows by the loop in Python, which has one resort more; raises StepFailed."""
+    def _with_effort(self, h: float, u: Array, rows: Rows, k: int) -> None:
+        """The k-th of these rows by NumPy, where the iteration has further resorts; raises StepFailed."""
         _, status, iterations = rows.end.tolist()
-        m, plain = self.memory, GradientPair(self.system, self.method)
-        history = pairs.History(float(m.energy[1]), float(m.energy[2]), m.last / h)
+        m = self.memory
+        history = History(float(m.energy[1]), float(m.energy[2]), m.rate.copy())
         try:
-            advance = plain.step(m.x.copy(), h, u, m.size.copy(), history)
+            advance = self._plain.step(m.x.copy(), h, u, m.size.copy(), history=history)
         except StepFailed:
             raise StepFailed(REASONS[status], iterations, float(rows.defect[0])) from None
         rows.states[k], rows.outputs[k], rows.energy[k] = advance.state, advance.output, advance.energy
         rows.dissipated[k], rows.iterations[k] = advance.dissipated, advance.iterations
-        account, exchanged, rate = advance.history
-        m.x[:], m.last[:], m.known[0] = advance.state, h * rate, 0
-        m.energy[:] = advance.energy, account, exchanged
-        m.size[:] = np.maximum(m.size, np.abs(advance.state))
+        account, exchanged, m.rate[:] = advance.history
+        m.x[:], m.known[0], m.energy[:] = advance.state, 0, (advance.energy, account, exchanged)
+        m.size[:] = grown(m.size, np.abs(advance.state))
 
     def _block(self, start: StepStart, times: Array, inputs: Array, rows: Rows, saved: Array) -> Block:
         """The steps that the compiled loop has finished."""
@@ -164,7 +161,7 @@ class CompiledStepper:
             "counts": np.column_stack([iterations, np.ones(k), np.zeros(k)]),
         }
         sizes = grown(start.sizes, np.abs(states).max(axis=0))
-        history = History(self.memory.energy.copy(), self.memory.last.copy())
+        history = History(float(self.memory.energy[1]), float(self.memory.energy[2]), self.memory.rate.copy())
         end = StepStart(float(times[k]), states[-1].copy(), float(energy[-1]), sizes, history)
         return Block(values, saved[:k], end, k)
 
@@ -199,81 +196,3 @@ def _tabulated(forcing: Forcing, times: Array, size: int) -> tuple[Array, BaseEx
         except Exception as error:
             return np.array(rows).reshape(len(rows), size), error
         return np.array(rows), None
-
-
-@cache
-def _loop() -> Any:
-    """The compiled loop, below numba's dispatcher: that would compile it anew for each function that it is given."""
-    dispatcher: Any
-    for dispatcher, arguments in ((no_matrix, ONE), (no_mean, TWO), (no_vector, ONE), (no_number, ONE)):
-        dispatcher.compile(arguments)
-    dispatcher = run_steps
-    dispatcher.compile(SIGNATURE)
-    return dispatcher.get_compile_result(dispatcher.nopython_signatures[0]).entry_point
-
-
-def _functions(system: PHDAE, method: str, own: Any) -> Functions:
-    functions: dict[str, Any] = {"z": compiled_function("z", system.z, ONE, VECTOR)}
-    functions["H"] = compiled_function("H", system.H, ONE, float64)
-    for name in "EJRB":
-        functions[name], functions[f"mean_{name}"] = no_matrix, no_mean
-        function = getattr(system, name)
-        if name in own:
-            functions[f"mean_{name}"] = compiled_function(f"the mean of {name}", own[name], TWO, MATRIX)
-        if name in own and isinstance(function, Constant):
-            function = _returning(np.array(dense(function.matrix)))
-        if not isinstance(function, Constant):
-            functions[name] = compiled_function(name, function, ONE, MATRIX)
-    functions.update(values=no_vector, jacobian=no_matrix, energy=no_number, gradient=no_vector)
-    if method == "invariants":
-        if system.invariants is None:
-            raise ValueError(
-                "DiscreteGradient('invariants') needs a system with invariants=, see flexph.systems.Invariants"
-            )
-        results = {"values": VECTOR, "jacobian": MATRIX, "energy": float64, "gradient": VECTOR}
-        for name, result in results.items():
-            function = getattr(system.invariants, name)
-            functions[name] = compiled_function(f"{name} of the invariants", function, ONE, result)
-    functions.update(costate=no_matrix, descriptor=no_mean, structure=no_mean, inputs=no_mean)
-    for name in DERIVATIVES:
-        if getattr(system.derivatives, name, None) is not None:
-            function = getattr(system.derivatives, name)
-            functions[name] = compiled_function(
-                f"derivative {name!r}", function, ONE if name == "costate" else TWO, MATRIX
-            )
-    return Functions(**functions)
-
-
-def _returning(matrix: Array) -> Any:
-    return lambda x: matrix.copy()
-
-
-def _constants(system: PHDAE, kind: int, own: Any) -> Constants:
-    split, n = differential_split(system), system.size
-    matrices, origins = {}, []
-    for name in "EJRB":
-        function = getattr(system, name)
-        constant = isinstance(function, Constant) and name not in own
-        origins.append(CONSTANT if constant else OF_STEP if name in own else OF_STATE)
-        matrices[name] = _contiguous(dense(function.matrix)) if constant else np.zeros((n, 0))
-    nodes, weights = gauss_points(MEAN_POINTS)
-    return Constants(
-        **matrices,
-        origins=np.array(origins, dtype=np.int64),
-        onto_states=_contiguous(split.onto_states),
-        states=np.diag(split.onto_states).copy(),
-        diagonal=int(split.is_selection),
-        onto_costates=_contiguous(split.onto_costates),
-        to_costates=_contiguous(split.to_costates(matrices["E"]) if origins[0] == CONSTANT else np.zeros((n, 0))),
-        completion=_contiguous(split.U2 @ split.V2.T),
-        nodes=nodes,
-        weights=weights,
-        kind=kind,
-        folded=int(kind == GONZALEZ and "E" not in own),
-        given=np.array([getattr(system.derivatives, d, None) is not None for d in DERIVATIVES], dtype=np.int64),
-    )
-
-
-def _contiguous(matrix: Array) -> Array:
-    """A copy in the layout, and with the permission to write, of the compiled signature."""
-    return np.array(matrix, dtype=float, order="C")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...discretisation.descriptor_split import ParametrizedDescriptor, dense, differential_projection
-from ...discretisation.discrete_gradient_pairs import Advance
+from ...discretisation.discretised import Advance
 from ...numerics.arrays import Array
 from ...numerics.ranks import rank_of, subspaces
 from ...systems.nonlinear import PHDAE
@@ -70,10 +70,10 @@ class Completed:
     def __init__(self, method: OneStepMethod, onto_states: Array, *, mean: bool) -> None:
         self.method, self.onto_states, self.mean = method, onto_states, mean
 
-    def step(self, x0: Array, h: float, u: Array, size: Array, history: Any = None) -> Advance:
+    def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Any = None) -> Advance:
         """Advance by h under constant inputs; ``history`` is that of the method and its stage. Raises StepFailed."""
         inner, known = history or (None, x0)
-        advance = self.method.step(known, h, u, size, inner)
+        advance = self.method.step(known, h, u, size, history=inner)
         stage = advance.state
         advance = advance._replace(history=(advance.history, stage))
         if self.mean:

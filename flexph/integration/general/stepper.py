@@ -9,7 +9,7 @@ import numpy as np
 
 from ...consistency.equations import with_algebraic
 from ...discretisation.descriptor_split import dense
-from ...discretisation.discrete_gradient_pairs import Advance
+from ...discretisation.discretised import Advance
 from ...numerics.arrays import Array
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
@@ -18,7 +18,7 @@ from ...systems.nonlinear import PHDAE
 class OneStepMethod(Protocol):
     """A one-step method bound to a system."""
 
-    def step(self, x0: Array, h: float, u: Array, size: Array, history: Any = None) -> Advance:
+    def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Any = None) -> Advance:
         """Advance by h under constant inputs; ``history`` is what the last step says. Raises StepFailed."""
 
 
@@ -86,7 +86,7 @@ class SystemStepper:
         size, usual = scaled_by(self.system, start, h, u), self.usual(start.time) if usual is None else usual
         if h < usual:
             size = np.where(self._algebraic, usual / h, 1.0) * size
-        advance = self.method.step(start.x, h, u, size, start.history)
+        advance = self.method.step(start.x, h, u, size, history=start.history)
         works = [h * float(advance.output[port] @ u[port]) for port in self._ports]
         energy, lost = float(advance.energy), float(advance.dissipated)
         return StepResult(
@@ -124,4 +124,4 @@ def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
 def grown(sizes: Array, states: Array) -> Array:
     """Sizes after further states (n,); a thousandth of the largest of all where there is none."""
     sizes = np.maximum(sizes, states)
-    return sizes if sizes.all() else np.maximum(sizes, 1e-3 * sizes.max(initial=0.0))
+    return np.maximum(sizes, 1e-3 * sizes.max()) if sizes.size and not sizes.all() else sizes

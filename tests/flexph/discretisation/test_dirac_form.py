@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 from flexph import PHDAE, integrate
 from flexph.discretisation.descriptor_split import split_of
-from flexph.discretisation.discrete_gradient_pairs import restricted
+from flexph.discretisation.dirac_form import restricted
 from flexph.methods import DiracDissipative, DiscreteGradient
 from flexph.numerics.step_failed import StepFailed
 from flexph.systems import transform

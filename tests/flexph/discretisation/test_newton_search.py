@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flexph import PHDAE, integrate
-from flexph.discretisation.broyden import Newton
+from flexph.discretisation.newton import Newton, StepEquations
 from flexph.methods import DiscreteGradient
 from flexph.numerics import compiling
 from flexph.numerics.step_failed import StepFailed
@@ -22,12 +22,13 @@ def test_many_frictions_that_turn_over_together_are_found_by_the_search_alone(sp
     def residual(v):
         return mass @ v + force * np.tanh(v / speed) - b
 
-    found, _ = Newton().searched(residual, np.linalg.solve(mass, b), np.ones(6))
+    equations = StepEquations(lambda v, part: (residual(v), None))
+    found = Newton().searched(equations, np.linalg.solve(mass, b), np.ones(6)).x
     # an error of v by the round-off of one unknown, 1e-15, is that over the speed in the force
     assert np.abs(residual(found)).max() < 1e-14 * (1.0 + force.max() / speed)
     assert 0 < np.count_nonzero(np.abs(found) < 10.0 * speed) < 6
     with pytest.raises(StepFailed):
-        Newton().solve(residual, np.linalg.solve(mass, b), np.ones(6))
+        Newton().solve(equations, np.linalg.solve(mass, b), np.ones(6))
 
 
 def block(speed):

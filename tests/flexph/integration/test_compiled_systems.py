@@ -367,3 +367,33 @@ def test_functions_on_disk_are_told_apart_by_all_that_they_refer_to(tmp_path):
     assert run(6.0, 1.0, 4.0) == [(6.0, 0), (1.5, 0)]
     script = script.rename(tmp_path / "other.py")
     assert run(2.0, 1.0, 4.0) == [(2.0, 1), (0.5, 1)]  # both from the cache, whichever file they stand in
+
+
+# --- what compiled loops have in place of NumPy's ---------------------------------------------------------------------
+
+
+@numba
+@pytest.mark.parametrize("size", [1, 2, 5, 17, 40])
+def test_inverses_by_loops_are_those_of_numpy(size):
+    from flexph.discretisation.iteration import invert
+    from flexph.integration.general.compiled_steps import invert_by_loops
+
+    rng = np.random.default_rng(size)
+    matrix = rng.standard_normal((size, size)) * 10.0 ** rng.uniform(-6.0, 6.0, (size, 1))
+    ours, plain = np.empty_like(matrix), np.empty_like(matrix)
+    assert invert_by_loops(matrix, ours) and invert(matrix, plain)
+    scale = np.abs(plain).max(axis=0)
+    np.testing.assert_allclose(ours / scale, plain / scale, rtol=0.0, atol=1e-15 * np.linalg.cond(plain / scale))
+    for entry in (0.0, np.nan):
+        matrix[size // 2] = entry
+        assert not invert_by_loops(matrix, ours) and not invert(matrix, plain)
+
+
+@numba
+def test_costates_by_completion_are_those_of_the_split():
+    from flexph.discretisation.descriptor_split import split_of
+    from flexph.integration.general.compiled_steps import costates_of
+
+    E = np.random.default_rng(3).standard_normal((5, 3)) @ np.random.default_rng(4).standard_normal((3, 5))
+    split = split_of(E)
+    np.testing.assert_allclose(costates_of(E, split.U2 @ split.V2.T), split.to_costates(E), atol=1e-13)

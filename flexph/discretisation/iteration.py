@@ -1,0 +1,156 @@
+"""Newton's method with Broyden's updates, and when it ends: the same functions for NumPy and for compiled loops.
+
+Broyden's update is ``B += (s − B y) sᵀB / sᵀB y`` of an inverse Jacobian B (Kelley, Iterative Methods for Linear and
+Nonlinear Equations, ch. 7) that is kept from step to step: one product with it is an iteration, as cheap as one with
+factors, and the update of factors would not be. Unknowns are scaled by their sizes; a new Jacobian is computed where
+that converges slowly. What is numba's is in :mod:`flexph.integration.general.compiled_steps` alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..numerics.arrays import Array
+
+SETTLED = 1e-17
+"""Expected size of the next correction, relative to the unknowns, at which the iterate is exact to round-off."""
+LEAST = 1e-3
+"""Reduction by one iteration that is not trusted further: a lucky one says nothing about the next."""
+STAGNATED = 1e-9
+"""Correction below which an iteration that no longer improves has met the round-off of the equations."""
+STALLED = 1e-6
+"""The same where the Jacobian is of this iterate: a multiplier near zero may know no more digits of itself."""
+SUDDEN = 1e-4
+"""Reduction, by a Jacobian of the same step, after which a correction as small as NOISE is the last: noise follows."""
+NOISE = 3e-12
+"""Correction that counts as round-off also where the Jacobian is an older one."""
+FAR = 0.3
+"""Relative correction from which on every iteration has a Jacobian of its own."""
+SLOW = 0.2
+"""Reduction of the correction by one iteration above which a new Jacobian is computed."""
+SINGULAR_UPDATE = 0.1
+"""Part of a correction that Broyden's update must leave: one that nearly makes the inverse singular is left out."""
+MAX_ITERATIONS = 60
+
+SOLVED, SINGULAR, DIVERGED, UNSETTLED = 0, 1, 2, 3
+
+
+class Unknowns(NamedTuple):
+    """Where an iteration begins, and the inverse Jacobian (n, n) that it takes over, which it changes.
+
+    ``size`` (n,) is that of each unknown; ``scaled`` (n,) are the sizes of the inverse, ``known`` (1,) tells whether it
+    holds. Whether Jacobians are ``given``, and therefore cheap, decides when a new one is computed.
+    """
+
+    guess: Array
+    size: Array
+    inverse: Array
+    scaled: Array
+    known: Array
+    given: bool
+
+
+class Correction(NamedTuple):
+    """The size of a correction, of the one before it in the step, and of the last one by a Jacobian of its iterate.
+
+    ``own``: its Jacobian is of this iterate; ``fresh``: of this step.
+    """
+
+    size: float
+    previous: float
+    by_own: float
+    own: bool
+    fresh: bool
+
+
+def is_last(c: Correction) -> bool:
+    """Whether an iteration ends with a correction: what it leaves is round-off, or it no longer improves."""
+    reduction = SLOW if c.previous == np.inf else max(LEAST, c.size / c.previous)
+    settles = c.size <= STAGNATED and c.size * reduction <= SETTLED
+    noise_follows = c.fresh and c.previous < np.inf and c.size <= min(NOISE, SUDDEN * c.previous)
+    stagnates = c.size > 0.5 * c.previous and c.size <= (STALLED if c.own else NOISE)
+    goes_to_and_fro = c.own and c.size > 0.5 * c.by_own and c.size <= STALLED
+    return settles or noise_follows or stagnates or goes_to_and_fro
+
+
+def relative(correction: Array, x: Array, size: Array) -> float:
+    """The largest correction of an unknown over its size."""
+    return float(np.max(np.abs(correction) / np.maximum(np.abs(x), size)))
+
+
+def update(inverse: Array, step: Array, change: Array) -> None:
+    """Broyden's update by a step and the change of the residual along it, unless that is nearly singular."""
+    image = inverse @ change
+    scale = step @ image
+    if abs(scale) > SINGULAR_UPDATE * (step @ step):
+        inverse += ((step - image) / scale).reshape(-1, 1) * (step @ inverse)
+
+
+def invert(matrix: Array, inverse: Array) -> bool:
+    """Write the inverse of a matrix; False where there is none. Rows are scaled by their largest entries."""
+    rows = np.abs(matrix).max(axis=1)
+    if not np.all(np.isfinite(matrix)) or np.any(rows == 0.0):
+        return False
+    try:
+        inverse[:] = np.linalg.inv(matrix / rows[:, None]) / rows
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+class Problem(Protocol):
+    """What an iteration solves."""
+
+    def residual(self, x: Array) -> tuple[Array, Any]:
+        """The residual (n,), and the terms that it is computed from."""
+
+    def jacobian(self, x: Array, defect: Array, size: Array) -> Array:
+        """Its derivative (n, n) by unknowns over their sizes; ``defect`` is the residual at x."""
+
+
+def residual_of(problem: Any, x: Array) -> tuple[Array, Any]:
+    """The residual of a problem; compiled loops have another function in its place, as of the next."""
+    return problem.residual(x)
+
+
+def jacobian_of(problem: Any, x: Array, defect: Array, size: Array) -> Array:
+    """The Jacobian of a problem."""
+    return problem.jacobian(x, defect, size)
+
+
+def newton(problem: Any, unknowns: Unknowns) -> tuple[Array, Any, tuple[int, int, float]]:
+    """A root of the residual of a problem near a guess, iterated to stagnation, the terms there, and how it ended.
+
+    That is SOLVED or why not, the number of iterations, and the size of the last correction.
+    """
+    x, size, inverse, scaled, known, given = unknowns
+    inverse *= (scaled / size).reshape(-1, 1)
+    scaled[:] = size
+    defect, terms = residual_of(problem, x)
+    previous, by_own, own, fresh = np.inf, np.inf, False, False
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        if known[0] == 0:
+            if not invert(jacobian_of(problem, x, defect, size), inverse):
+                return x, terms, (SINGULAR, iteration, previous)
+            known[0], own, fresh = 1, True, True
+        step = inverse @ defect
+        change = relative(size * step, x, size)
+        if not (change <= FAR or own):  # no far step by an old Jacobian
+            known[0] = 0
+            continue
+        if not change < np.inf:
+            return x, terms, (DIVERGED, iteration, change)
+        x, last = x - size * step, defect
+        defect, terms = residual_of(problem, x)
+        if is_last(Correction(change, previous, by_own, own, fresh)):
+            return x, terms, (SOLVED, iteration, change)
+        by_own = change if own else by_own
+        late = iteration == 1 and given and not fresh
+        if (late or change > SLOW * previous) and change > NOISE:
+            known[0], fresh = 0, False
+        elif change > STAGNATED:  # below, differences of the residual are noise
+            update(inverse, step, last - defect)
+        previous, own = change, False
+    return x, terms, (UNSETTLED, MAX_ITERATIONS, previous)

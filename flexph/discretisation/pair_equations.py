@@ -1,0 +1,232 @@
+"""The equations of discrete gradient pairs on arrays: the same functions for NumPy and for compiled loops."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..numerics.arrays import Array, dense
+from ..numerics.differences import FORWARD
+from ..systems.discrete_gradients import correction
+
+CONSTANT, OF_STATE, OF_STEP = 0, 1, 2
+"""Where a matrix comes from."""
+MIDPOINT, GONZALEZ, MEAN_VALUE, INVARIANTS, GIVEN = 0, 1, 2, 3, 4
+"""Kinds of costates; GIVEN is a discrete gradient of (x₀, x₁) of the user's own."""
+FED_BACK = 1e-9
+"""Error of H, over the energy that a step exchanges, up to which it is round-off that the step makes up for."""
+
+
+class Matrix(NamedTuple):
+    """A matrix that is constant, a function of x, or discretised as a function of (x₀, x₁)."""
+
+    origin: int
+    constant: Any
+    of_state: Any
+    of_step: Any
+
+
+class Pair(NamedTuple):
+    """A discrete gradient pair: the functions of a system and what is constant; what it lacks is never called.
+
+    B is B − P with feed-through. ``states`` and ``costates`` are V₁V₁ᵀ and U₂U₂ᵀ of the split of E, their diagonals
+    (1, n) where ``diagonal`` says that this is all of them. ``to_costates`` is U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E,
+    ``costates_of`` computes it from E and ``completion`` U₂V₂ᵀ. ``nodes`` and ``weights`` are those of the mean value
+    gradient. Where ``in_middle``, Ēᵀz(m) is the gradient in the middle. ``given`` (4,) says which derivatives there
+    are: of costate, descriptor, structure, inputs.
+    """
+
+    E: Matrix
+    J: Matrix
+    R: Matrix
+    B: Matrix
+    z: Any
+    H: Any
+    discrete: Any
+    values: Any
+    jacobian: Any
+    energy: Any
+    gradient: Any
+    costate: Any
+    descriptor: Any
+    structure: Any
+    inputs: Any
+    costates_of: Any
+    states: Array
+    costates: Array
+    to_costates: Array
+    completion: Array
+    nodes: Array
+    weights: Array
+    given: Array
+    kind: int
+    in_middle: bool
+    diagonal: bool
+
+
+class Step(NamedTuple):
+    """A step of a pair: x₀, inputs, length, the energy that counts as H(x₀), and the values of invariants at x₀."""
+
+    pair: Pair
+    x0: Array
+    u: Array
+    h: float
+    before: float
+    first: Array
+
+
+class Terms(NamedTuple):
+    """Ē, J̄, R̄, B̄ and z̄ of a step, the differential part of Δx, ĒΔx and R̄z̄."""
+
+    E: Any
+    J: Any
+    R: Any
+    B: Any
+    z: Array
+    step: Array
+    moved: Array
+    lost: Array
+
+
+def at(matrix: Matrix, x: Array) -> Any:
+    """A matrix at a state."""
+    return matrix.constant if matrix.origin == CONSTANT else matrix.of_state(x)
+
+
+def over(matrix: Matrix, x0: Array, x1: Array, middle: Array) -> Any:
+    """A discretised matrix: constant, the user's mean over the step, or in its middle."""
+    return matrix.of_step(x0, x1) if matrix.origin == OF_STEP else at(matrix, middle)
+
+
+def part(projector: Array, x: Array, diagonal: bool) -> Array:
+    """The part of a state or costate by a projector, or its diagonal."""
+    return projector[0] * x if diagonal else projector @ x
+
+
+def inner(pair: Pair, matrix: Array) -> Array:
+    """A derivative by the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀), as one by x₁."""
+    return matrix * (1.0 - 0.5 * pair.states[0]) if pair.diagonal else matrix - 0.5 * (matrix @ pair.states)
+
+
+def to_costates(pair: Pair, E: Any) -> Array:
+    """``U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ``: from gradients to costates."""
+    return pair.to_costates if pair.E.origin == CONSTANT else pair.costates_of(E, pair.completion)
+
+
+def slope(pair: Pair, x: Array) -> Array:
+    """∇H = Eᵀz."""
+    return at(pair.E, x).T @ pair.z(x)
+
+
+def gradient(given: Step, x1: Array, step: Array) -> Array:
+    """∇̄H(x₀, x₁) by the kind of the method, along the differential part of Δx."""
+    pair = given.pair
+    if pair.kind == GIVEN:
+        return pair.discrete(given.x0, x1)
+    if pair.kind == INVARIANTS:
+        last = pair.values(x1)
+        change, mean = last - given.first, pair.gradient(0.5 * (given.first + last))
+        mean = mean + correction(mean @ change, change, given.before, pair.energy(last)) * change
+        return pair.jacobian(0.5 * (given.x0 + x1)).T @ mean
+    if pair.kind == GONZALEZ:
+        mean = slope(pair, x1 - 0.5 * step)
+    else:
+        mean = np.zeros(x1.size)
+        for k in range(pair.nodes.size):
+            mean = mean + pair.weights[k] * slope(pair, x1 + (pair.nodes[k] - 1.0) * step)
+    # closes the mean where H is no polynomial of the degree that the points integrate
+    return mean + correction(mean @ step, step, given.before, pair.H(x1)) * step
+
+
+class Past(NamedTuple):
+    """Where a step begins: x₀, H(x₀), H by the account of work and dissipation, and what the last step says.
+
+    That is the energy Σ|z̄ᵢ(Ē Δx)ᵢ| that it exchanged, and its rate (n,).
+    """
+
+    x: Array
+    energy: float
+    account: float
+    exchanged: float
+    rate: Array
+
+
+def begin(pair: Pair, past: Past, u: Array, h: float) -> tuple[Step, Array]:
+    """A step, and the end that it is expected to have: it goes on as the last one.
+
+    States are rounded, and so H(x₀) is off the sum of work and dissipation so far by some round-off. Where that is as
+    small as round-off should be, the sum takes the place of H(x₀): the errors of steps do not add up in long runs.
+    """
+    rounded = abs(past.account - past.energy) <= FED_BACK * past.exchanged
+    first = pair.values(past.x) if pair.kind == INVARIANTS else np.empty(0)
+    step = Step(pair, past.x, u, h, past.account if rounded else past.energy, first)
+    return step, past.x + h * part(pair.states, past.rate, pair.diagonal)
+
+
+def exchanged(terms: Terms) -> float:
+    """Σ|z̄ᵢ(Ē Δx)ᵢ|."""
+    return float(np.abs(terms.z) @ np.abs(terms.moved))
+
+
+def equation(given: Step, x1: Array) -> tuple[Array, Terms]:
+    """``Ē Δx − h ((J̄ − R̄) z̄ + B̄ u)`` and its terms."""
+    pair, x0 = given.pair, given.x0
+    step = part(pair.states, x1 - x0, pair.diagonal)
+    middle = x1 - 0.5 * step
+    E, J = over(pair.E, x0, x1, middle), over(pair.J, x0, x1, middle)
+    R, B = over(pair.R, x0, x1, middle), over(pair.B, x0, x1, middle)
+    moved, costate = E @ step, pair.z(middle)
+    if pair.in_middle:  # z̄₁ = Ē₁₁⁻ᵀ∇̄H where ∇H(m) = Ēᵀz(m)
+        ratio = correction(costate @ moved, step, given.before, pair.H(x1))
+        if ratio != 0.0:
+            costate = costate + to_costates(pair, E) @ (ratio * step)
+    elif pair.kind != MIDPOINT:
+        unseen = part(pair.costates, costate, pair.diagonal)
+        costate = to_costates(pair, E) @ gradient(given, x1, step) + unseen
+    lost = R @ costate
+    flow = J @ costate - lost
+    if given.u.size:
+        flow = flow + B @ given.u
+    return moved - given.h * flow, Terms(E, J, R, B, costate, step, moved, lost)
+
+
+def derivative(given: Step, x1: Array, defect: Array, size: Array) -> Array:
+    """The derivative of the equation by unknowns over their sizes, by those of the system or by forward differences."""
+    if given.pair.given[0]:
+        return slopes(given, x1) * size
+    matrix, moved = np.empty((x1.size, x1.size)), x1.copy()
+    for k in range(x1.size):
+        moved[k] += FORWARD * max(abs(x1[k]), size[k])
+        matrix[:, k] = (equation(given, moved)[0] - defect) * (size[k] / (moved[k] - x1[k]))
+        moved[k] = x1[k]
+    return matrix
+
+
+def slopes(given: Step, x1: Array) -> Array:
+    """The derivative of the equation by x₁ where those of the system are given.
+
+    Where they are not those of the step itself (means, a gradient that is not Gonzalez', a varying E), they are those
+    in the middle, near by the order of the step.
+    """
+    pair, h = given.pair, given.h
+    step = part(pair.states, x1 - given.x0, pair.diagonal)
+    middle = x1 - 0.5 * step
+    E, J, R = dense(at(pair.E, middle)), dense(at(pair.J, middle)), dense(at(pair.R, middle))
+    flow, z = J - R, pair.z(middle)
+    of_costate = inner(pair, dense(pair.costate(middle)))
+    if pair.kind == GONZALEZ:
+        moved = E @ step
+        ratio = correction(z @ moved, step, given.before, pair.H(x1))
+        if ratio != 0.0:  # z̄ = z(m) + ratio Ē₁₁⁻ᵀΔx
+            of_ratio = (slope(pair, x1) - moved @ of_costate - z @ E - 2.0 * ratio * step) / (step @ step)
+            inverse = to_costates(pair, E)
+            of_costate = of_costate + (inverse @ step).reshape(-1, 1) * of_ratio + ratio * inverse
+    matrix = E - h * (flow @ of_costate)
+    if pair.given[1]:
+        matrix += inner(pair, dense(pair.descriptor(middle, step)))
+    if pair.given[2]:
+        matrix -= h * inner(pair, dense(pair.structure(middle, z)))
+    if pair.given[3] and given.u.size:
+        matrix -= h * inner(pair, dense(pair.inputs(middle, given.u)))
+    return matrix
