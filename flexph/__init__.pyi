@@ -19,7 +19,7 @@ from . import methods as methods
 from . import results as results
 from . import switching as switching
 from . import systems as systems
-from .analysis import analyze as analyze
+from .analysis.report import analyze as analyze
 from .bodies.body import Body as Body
 from .integration.integrate import integrate as integrate
 from .integration.times.events import Event as Event

@@ -3,49 +3,6 @@
 Imports: consistency, dirac, numerics, switching, systems.
 """
 
-from .constraints import Constraint
-from .elements import (
-    Energy,
-    Pulse,
-    Resistor,
-    Source,
-    Storage,
-    Switch,
-    TwoPort,
-    capacitor,
-    current_source,
-    diode,
-    gyrator,
-    inductor,
-    linear_energy,
-    resistor,
-    switch,
-    terminals,
-    transformer,
-    voltage_source,
-)
-from .network import Circuit, circuit
+import lazy_loader
 
-__all__ = [
-    "Circuit",
-    "Constraint",
-    "Energy",
-    "Pulse",
-    "Resistor",
-    "Source",
-    "Storage",
-    "Switch",
-    "TwoPort",
-    "capacitor",
-    "circuit",
-    "current_source",
-    "diode",
-    "gyrator",
-    "inductor",
-    "linear_energy",
-    "resistor",
-    "switch",
-    "terminals",
-    "transformer",
-    "voltage_source",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -217,6 +217,3 @@ def circuit(elements: Mapping[str, Element], ground: str = "gnd") -> Circuit:
     array([2.])
     """
     return Circuit(elements, ground)
-
-
-__all__: Sequence[str] = ["Circuit", "circuit"]

@@ -11,8 +11,8 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.differences import ACCURACY, complex_derivative, derivative
+from .constant_rank import check_continuous
 from .graph import Graph
-from .regularity import check_continuous
 from .structure import DiracStructure
 
 Slope = Callable[[Array], Any] | str | None

@@ -13,11 +13,11 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array, block_diag
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE, Constant
+from .constant_rank import check_continuous
 from .equations import DirectEquations, GeneralEquations, Layout
 from .forms import ConstrainedForm, KernelForm, partition
 from .graph import Graph
 from .modulated import ModulatedDirac, storage_of
-from .regularity import check_continuous
 from .relations.characteristic import resistance_of
 from .relations.lagrangian import LagrangianSubspace
 from .relations.resistance import Resistance

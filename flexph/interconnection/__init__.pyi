@@ -6,7 +6,7 @@ from .couplings import gyrator as gyrator
 from .couplings import transformer as transformer
 from .direct_sum import join as join
 from .feedthrough import without_feedthrough as without_feedthrough
-from .substructures import clamp as clamp
-from .substructures import couple as couple
+from .links import clamp as clamp
+from .links import couple as couple
+from .links import tie as tie
 from .substructures import substructure as substructure
-from .substructures import tie as tie

@@ -11,10 +11,8 @@ from scipy import sparse
 from ..bodies.linear_system import DENSE_LIMIT
 from ..systems.linear import LinearPHDAE
 from .direct_sum import block_diagonal, lifted_size
-from .links import Clamp, Couple, Link, Tie, clamp, couple, tie
+from .links import Clamp, Couple, Link, Tie
 from .wiring import Wiring
-
-__all__ = ["Clamp", "Couple", "Tie", "clamp", "couple", "substructure", "tie"]
 
 
 def substructure(

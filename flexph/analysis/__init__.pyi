@@ -1,0 +1,21 @@
+"""The public names of :mod:`flexph.analysis`: each is loaded when it is asked for."""
+
+from .casimirs import CasimirReport as CasimirReport
+from .impasse import ImpassePoint as ImpassePoint
+from .impasse import impasse_points as impasse_points
+from .impasse import turning_points as turning_points
+from .index import IndexReport as IndexReport
+from .index_one import ReducedLinear as ReducedLinear
+from .index_one import eliminate_index_one as eliminate_index_one
+from .kinematic import KinematicSystem as KinematicSystem
+from .kinematic import ReducedKinematics as ReducedKinematics
+from .kinematic import eliminate_kinematics as eliminate_kinematics
+from .kinematic import hidden_constraints as hidden_constraints
+from .passivity import PassivityReport as PassivityReport
+from .picture import sparsity_figure as sparsity_figure
+from .picture import sparsity_text as sparsity_text
+from .report import Analysis as Analysis
+from .report import analyze as analyze
+from .stability import StabilityReport as StabilityReport
+from .stability import equilibrium as equilibrium
+from .structure import structure_of as structure_of

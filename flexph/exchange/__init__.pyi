@@ -1,0 +1,13 @@
+"""The public names of :mod:`flexph.exchange`: each is loaded when it is asked for."""
+
+from .general import from_general as from_general
+from .mat import read_mat as read_mat
+from .mat import write_mat as write_mat
+from .matrix_market import read_matrix_market as read_matrix_market
+from .matrix_market import write_matrix_market as write_matrix_market
+from .pymor import from_pymor as from_pymor
+from .pymor import to_pymor as to_pymor
+from .state_spaces import from_control as from_control
+from .state_spaces import from_scipy as from_scipy
+from .state_spaces import to_control as to_control
+from .state_spaces import to_scipy as to_scipy
