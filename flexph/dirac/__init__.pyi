@@ -15,8 +15,8 @@ from .elements import transformer_structure as transformer_structure
 from .forms import ConstrainedForm as ConstrainedForm
 from .forms import KernelForm as KernelForm
 from .holonomic import holonomic_coordinates as holonomic_coordinates
-from .input_state_output import InputStateOutput as InputStateOutput
-from .input_state_output import input_state_output as input_state_output
+from .input_output import InputStateOutput as InputStateOutput
+from .input_output import input_state_output as input_state_output
 from .interconnection import interconnect as interconnect
 from .modulated import Integrability as Integrability
 from .modulated import ModulatedDirac as ModulatedDirac
