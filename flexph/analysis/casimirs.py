@@ -9,7 +9,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.ranks import kernel, singular_vectors
-from ..numerics.subspaces import echelon
+from ..numerics.subspaces import echelon, with_unit_rows
 from .quadratic import ROUND_OFF, QuadraticCasimir, in_words, quadratic_casimirs
 from .structure import codistribution
 from .view import SPREAD, SystemView
@@ -133,7 +133,7 @@ def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
         basis = codistribution(view, x)
         if basis.shape[1] != dimension:
             return np.full((len(basis), dimension), np.nan)
-        return basis @ np.linalg.inv(basis[pivots])
+        return with_unit_rows(basis, pivots)
 
     flag: list[int] = [dimension]
     function: Callable[[Array], Array] = first
@@ -174,6 +174,6 @@ def _next(view: SystemView, function: Callable[[Array], Array], kept: Array) -> 
         inner = closed_part(view, function, x)
         if inner.shape[1] != size:
             return np.full((len(function(x)), size), np.nan)
-        return function(x) @ (inner @ np.linalg.inv(inner[pivots]))
+        return function(x) @ with_unit_rows(inner, pivots)
 
     return covectors

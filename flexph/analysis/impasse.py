@@ -75,7 +75,7 @@ def impasse_points(
     states = check.array("path", [with_ports(system, x, u) for x in path], (None, here.x.size))
     if not here.V2.shape[1]:
         return []
-    scale = np.max([np.abs(_matrix(here, x)) for x in states], axis=0)
+    scale = np.max([np.abs(here.algebraic_slope(x)) for x in states], axis=0)
     if np.linalg.matrix_rank(scale) < scale.shape[1] or scale.shape[0] != scale.shape[1]:
         return []
     values = [_determinant(here, x) for x in states]
@@ -91,13 +91,9 @@ def impasse_points(
     return points
 
 
-def _matrix(here: SystemView, x: Array) -> Array:
-    return here.algebraic_slope(x)
-
-
 def _determinant(here: SystemView, x: Array) -> float:
-    return float(np.linalg.det(_matrix(here, x)))
+    return float(np.linalg.det(here.algebraic_slope(x)))
 
 
 def _impasse(here: SystemView, x: Array, position: float) -> ImpassePoint:
-    return ImpassePoint(position, x, np.linalg.svd(_matrix(here, x))[2][-1])
+    return ImpassePoint(position, x, np.linalg.svd(here.algebraic_slope(x))[2][-1])

@@ -12,7 +12,7 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.differences import derivative
 from ..numerics.subspaces import echelon, null_space, rank_of
-from ..systems.nonlinear import PHDAE
+from ..systems.nonlinear import PHDAE, Constant
 
 MatrixFunction = Callable[[Array], Any]
 RANK = 1e-10
@@ -45,8 +45,7 @@ class KinematicSystem:
         for name, value in (("mass", self.mass), ("constraints", self.constraints), ("inputs", given)):
             shape = (q.size, q.size) if name == "mass" else (q.size, None)
             if not callable(value):
-                constant = check.array(name, value, shape)
-                value = _Fixed(constant)
+                value = Constant(check.array(name, value, shape))
             check.array(name, value(q), shape)
             object.__setattr__(self, name, value)
         check.symmetric("mass", self.mass(q))
@@ -93,21 +92,11 @@ class KinematicSystem:
         return self.gradient(q) - 0.5 * np.einsum("i,ijk,j->k", v, self._mass_rates(q), v), v
 
     def _mass_rates(self, q: Array) -> Array:
-        if isinstance(self.mass, _Fixed):
+        if isinstance(self.mass, Constant):
             return np.zeros((q.size,) * 3)
         if self.mass_slopes is not None:
             return np.asarray(self.mass_slopes(q))
         return derivative(lambda at: np.asarray(self.mass(at)), q)
-
-
-class _Fixed:
-    """A matrix as a function."""
-
-    def __init__(self, matrix: Array) -> None:
-        self.matrix = matrix
-
-    def __call__(self, q: Array) -> Array:
-        return self.matrix
 
 
 class ReducedKinematics:

@@ -89,17 +89,14 @@ def _bounds(view: SystemView, constraints: Array) -> Decision:
 def _quadratic_bound(view: SystemView, hessian: Array, directions: Array) -> bool:
     """Whether ½xᵀHx + bᵀx is bounded from below on a subspace."""
     inner = directions.T @ hessian @ directions
-    b = directions.T @ (view.gradient(view.x) - hessian @ (view.V1.T @ view.x))
+    gradient, x = view.gradient(view.x), view.V1.T @ view.x
+    b = directions.T @ (gradient - hessian @ x)
+    terms = np.abs(directions.T) @ (np.abs(gradient) + np.abs(hessian) @ np.abs(x))
     diagonal = np.abs(np.diag(inner))
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     values, vectors = np.linalg.eigh(scale[:, None] * inner * scale)
     if values.min(initial=0.0) < -QUADRATIC:
         return False
     flat = vectors[:, values <= QUADRATIC]
-    slope, own = np.abs(flat.T @ (scale * b)).max(initial=0.0), np.abs(scale * view_terms(view, hessian, directions))
+    slope, own = np.abs(flat.T @ (scale * b)).max(initial=0.0), np.abs(scale * terms)
     return bool(slope <= QUADRATIC * own.max(initial=0.0))
-
-
-def view_terms(view: SystemView, hessian: Array, directions: Array) -> Array:
-    """Sizes of the terms of the slope."""
-    return np.abs(directions.T) @ (np.abs(view.gradient(view.x)) + np.abs(hessian) @ np.abs(view.V1.T @ view.x))

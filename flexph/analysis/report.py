@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import indent
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class Analysis:
             "passivity": str(self.passivity),
             "stability": str(self.stability),
         }
-        return "\n".join(f"{title}\n{_indented(text)}" for title, text in parts.items())
+        return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in parts.items())
 
     def picture(self) -> str:
         """The pattern of the Dirac structure as text."""
@@ -218,7 +219,3 @@ def _described(D: DiracStructure) -> str:
 
 def _short(names: Sequence[str], most: int = 6) -> list[str]:
     return [*names[:most], f"{len(names) - most} more"] if len(names) > most else list(names)
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -11,7 +11,7 @@ from scipy.linalg import eig
 
 from ..numerics.arrays import Array, dense
 from ..numerics.corrections import Corrections, least_norm_step
-from ..numerics.subspaces import echelon, null_space
+from ..numerics.subspaces import echelon, null_space, unit_columns, with_unit_rows
 from ..systems.inputs import Input
 from ..systems.nonlinear import PHDAE
 from .casimirs import CasimirReport, casimir_report
@@ -92,9 +92,8 @@ def stability_report(
     largest = np.abs(eigenvalues).max(initial=0.0)
     growing = eigenvalues.real[eigenvalues.real > GROWING * largest]
     # as many zeros as Casimirs: along them neighbouring leaves have equilibria of their own
-    still = np.sort(-eigenvalues.real)[: alpha.shape[1]]
-    decaying = np.sort(-eigenvalues.real)[alpha.shape[1] :]
-    asymptotic = bool(np.all(np.abs(still) <= GROWING * largest) and np.all(decaying > GROWING * largest))
+    neutral, decaying = np.split(np.sort(-eigenvalues.real), [alpha.shape[1]])
+    asymptotic = bool(np.all(np.abs(neutral) <= GROWING * largest) and np.all(decaying > GROWING * largest))
     asymptotic = asymptotic and decaying.size > 0
     return StabilityReport(
         rest=rest,
@@ -127,7 +126,7 @@ def _second_variation(
     """
     x, scales = view.x, view.scales
     whole = casimirs.same_rank and casimirs.complete and casimirs.count == casimirs.dimension
-    alpha = codistribution(view, x) if whole else _orthonormal(scales[:, None] * casimirs.linear)
+    alpha = codistribution(view, x) if whole else np.linalg.qr(unit_columns(scales[:, None] * casimirs.linear))[0]
     gradient = scales * view.gradient(x)
     weights = np.linalg.lstsq(alpha, gradient, rcond=None)[0] if alpha.size else np.zeros(0)
     size = float(np.linalg.norm(gradient))
@@ -136,21 +135,13 @@ def _second_variation(
     if whole and casimirs.linear.shape[1] < alpha.shape[1]:
         pivots = echelon(alpha)[1]
 
-        def smooth(at: Array) -> Array:
-            basis = codistribution(view, at)
-            return basis @ np.linalg.inv(basis[pivots])
-
+        smooth = lambda at: with_unit_rows(codistribution(view, at), pivots)  # noqa: E731
         slopes = view.derivative(smooth, x, view.V1 * scales)
         own = np.linalg.lstsq(smooth(x), gradient, rcond=None)[0]
         curved = np.einsum("rkc,k->rc", slopes, own)
         second = second - 0.5 * (curved + curved.T)
     tangent = null_space(np.vstack([alpha.T, constraints * scales]))
     return alpha, tangent, distance, tangent.T @ second @ tangent
-
-
-def _orthonormal(columns: Array) -> Array:
-    size = np.linalg.norm(columns, axis=0)
-    return np.linalg.qr(columns / np.where(size > 0.0, size, 1.0))[0]
 
 
 def linear_spectrum(view: SystemView, count: int | None = None) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -52,8 +52,8 @@ def structure_at(here: SystemView, *, algebraic: bool = False) -> DiracStructure
     matrix = np.block([[inner, outer], [-outer.T, np.zeros((k, k))]])
     sizes = {"storage": r, "algebraic": n - r, "resistive": here.resists.shape[1]}
     ports, at = spans.consecutive(sizes), sum(sizes.values())
-    taken = {name: _free_name(name, ports) for name in system.ports}
-    ports |= {taken[name]: slice(at + p.start, at + p.stop) for name, p in system.ports.items()}
+    taken = {f"port {name}" if name in ports else name: p for name, p in system.ports.items()}
+    ports |= {name: slice(at + p.start, at + p.stop) for name, p in taken.items()}
     graph = Graph(0.5 * (matrix - matrix.T), np.arange(len(matrix)) >= n)
     D = DiracStructure.from_graph(graph, {p: q for p, q in ports.items() if q.stop > q.start})
     if n > r and algebraic:
@@ -61,10 +61,6 @@ def structure_at(here: SystemView, *, algebraic: bool = False) -> DiracStructure
     elif n > r:
         D = D.closed(flows=["algebraic"])
     return _named(D, "storage", here.names) if r else D
-
-
-def _free_name(name: str, ports: Mapping[str, slice]) -> str:
-    return f"port {name}" if name in ports else name
 
 
 def _named(D: DiracStructure, port: str, names: list[str]) -> DiracStructure:

@@ -46,8 +46,8 @@ def to_structure(elements: Mapping[str, Element], edges: tuple[Edge, ...], incid
 
 def to_port_hamiltonian(elements: Mapping[str, Element], D: DiracStructure) -> PortHamiltonian:
     """See :meth:`flexph.circuits.Circuit.port_hamiltonian`."""
-    names = [name for name, element in elements.items() if isinstance(element, Storage)]
-    storing = Storing(len(names), {k: _stored(elements[name]) for k, name in enumerate(names)})
+    energies = {name: element.energy for name, element in elements.items() if isinstance(element, Storage)}
+    storing = Storing(len(energies), dict(enumerate(energies.values())))
     resistors = {name: element for name, element in elements.items() if isinstance(element, Resistor)}
     return PortHamiltonian(
         structure=D,
@@ -55,7 +55,7 @@ def to_port_hamiltonian(elements: Mapping[str, Element], D: DiracStructure) -> P
         gradient=storing.costates,
         hessian=storing.slopes,
         sample=storing.sample,
-        storage=tuple(names),
+        storage=tuple(energies),
         resistive={name: _relation(element) for name, element in resistors.items()},
     )
 
@@ -71,11 +71,6 @@ def _turned(element: Element) -> bool:
     if isinstance(element, Source):
         return element.kind == "voltage source"
     return isinstance(element, Resistor) and element.control == "current"
-
-
-def _stored(element: Element) -> Any:
-    assert isinstance(element, Storage)
-    return element.energy
 
 
 def _relation(element: Resistor) -> Any:

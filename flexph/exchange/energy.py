@@ -139,7 +139,7 @@ def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> A
     b2, c2, rank = b2 @ live, live.T @ c2, live.shape[1]
     if not rank:
         if not b1.shape[1]:
-            return _lyapunov(a)
+            return solve_continuous_lyapunov(a.T, -np.eye(len(a)))  # AᵀQ + QA = −1: no input moves it
         return _energy(a, b1, c1, d[np.ix_(~bare, ~bare)])
     z = c2 @ b2
     z = np.linalg.inv(0.5 * (z + z.T))
@@ -154,11 +154,6 @@ def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> A
     inverse = np.linalg.inv(t)
     q = block_diag(z, _energy(a[r:, r:], inputs, outputs, through)) if len(a) > r else z
     return inverse.T @ q @ inverse
-
-
-def _lyapunov(a: Array) -> Array:
-    """Energy of a system that no input moves: AᵀQ + QA = −1."""
-    return solve_continuous_lyapunov(a.T, -np.eye(len(a)))
 
 
 def _riccati(a: Array, b: Array, c: Array, d: Array) -> Array:

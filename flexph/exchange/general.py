@@ -62,9 +62,10 @@ def _with_rank(E: Any, J: Any, R: Any, B: Any, *, S: Array, names: dict[str, Any
 
 
 def _assembled(E: Any, J: Any, R: Any, B: Any, *, names: dict[str, Any]) -> LinearPHDAE:
-    n, total, lean = E.shape[0], B.shape[0], sparse.issparse(E)
-    matrix = lambda a: sparse.csr_array(a) if lean else sparse.csr_array(a).toarray()  # noqa: E731
-    blocks = lambda rows: sparse.block_array([[_lean(a) for a in row] for row in rows])  # noqa: E731
+    n, total, is_sparse = E.shape[0], B.shape[0], sparse.issparse(E)
+    matrix = lambda a: sparse.csr_array(a) if is_sparse else sparse.csr_array(a).toarray()  # noqa: E731
+    lean = lambda a: None if a is None else sparse.csr_array(a)  # noqa: E731
+    blocks = lambda rows: sparse.block_array([list(map(lean, row)) for row in rows])  # noqa: E731
     extra = total - n
     parts = dict(names.pop("parts", None) or {"state": slice(0, n)})
     lift = names.pop("lift", None)
@@ -84,10 +85,6 @@ def _assembled(E: Any, J: Any, R: Any, B: Any, *, names: dict[str, Any]) -> Line
         lift=None if lift is None else matrix(sparse.block_diag([sparse.csr_array(lift), sparse.eye_array(extra)])),
         **names,
     )
-
-
-def _lean(a: Any) -> Any:
-    return None if a is None else sparse.csr_array(a)
 
 
 def _is_identity(Q: Any) -> bool:

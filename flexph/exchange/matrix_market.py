@@ -37,7 +37,8 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
             continue
         shapes[name] = list(matrix.shape)
         if min(matrix.shape):
-            mmwrite(path, _writable(matrix), field="real", precision=DIGITS, symmetry="general")
+            written = sparse.coo_array(matrix) if sparse.issparse(matrix) else matrix
+            mmwrite(path, written, field="real", precision=DIGITS, symmetry="general")
     told = {"format": FORMAT, "sparse": system.is_sparse, "shapes": shapes, **names_of(system)}
     (where / NAMES).write_text(json.dumps(told, indent=1, ensure_ascii=False), encoding="utf-8")
     return where
@@ -54,10 +55,6 @@ def read_matrix_market(folder: str | Path) -> LinearPHDAE:
         raise ValueError(f"{where / NAMES} must be in the format {FORMAT!r}, got {told.get('format')!r}")
     matrices = {name: _read(where / f"{name}.mtx", shape, told["sparse"]) for name, shape in told["shapes"].items()}
     return LinearPHDAE(**matrices, **arguments_of(told, told["shapes"]["E"][0]))
-
-
-def _writable(matrix: Any) -> Any:
-    return sparse.coo_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 def _read(path: Path, shape: list[int], lean: bool) -> Any:

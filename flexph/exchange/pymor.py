@@ -11,7 +11,7 @@ from scipy import sparse
 from ..linear.elimination import eliminate
 from ..linear.state_space import state_space
 from ..numerics import checks as check
-from ..numerics.arrays import Array, dense
+from ..numerics.arrays import dense
 from ..systems.linear import LinearPHDAE
 from .general import from_general
 
@@ -43,7 +43,10 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
 
     Raises ValueError for a model of another kind, in discrete time or with parameters.
     """
-    if not isinstance(model, _model()):
+    kind = _model()
+    from pymor.algorithms.to_matrix import to_matrix
+
+    if not isinstance(model, kind):
         raise ValueError(
             f"model must be a PHLTIModel, got {type(model).__name__}; see PHLTIModel.from_passive_LTIModel"
         )
@@ -52,7 +55,7 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
     if model.parameters:
         raise ValueError(f"model must have no parameters, it has {', '.join(model.parameters)}")
     every = ("E", "J", "R", "G", "Q", "P", "S", "N")
-    taken = {name: _matrix(getattr(model, name)) for name in every}
+    taken = {name: to_matrix(getattr(model, name)) for name in every}
     lean = all(sparse.issparse(taken[name]) for name in "EJR")
     matrices = {name: sparse.csr_array(m) if lean else dense(m) for name, m in taken.items()}
     E, J, R = (_halved(name, matrices[name], sign) for name, sign in (("E", 1.0), ("J", -1.0), ("R", 1.0)))
@@ -69,12 +72,6 @@ def _halved(name: str, a: Any, sign: float) -> Any:
         kind = "symmetric" if sign > 0.0 else "skew-symmetric"
         raise ValueError(f"{name} of the model must be {kind}, it is so up to {rest / check.norm(a):.0e} only")
     return 0.5 * (a + sign * a.T)
-
-
-def _matrix(operator: Any) -> Array:
-    from pymor.algorithms.to_matrix import to_matrix
-
-    return to_matrix(operator)
 
 
 def _model() -> Any:

@@ -32,6 +32,10 @@ class StateSpace(NamedTuple):
     C: Array
     D: Array
 
+    def between(self, columns: list[int], rows: list[int]) -> StateSpace:
+        """The same states with some of the inputs and outputs."""
+        return StateSpace(self.A, self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)])
+
 
 def state_space(system: LinearPHDAE) -> StateSpace:
     """A system without its constraints and algebraic states, in coordinates with E = 1 (by the Cholesky factor of E).

@@ -13,10 +13,10 @@ from ..numerics.arrays import Array
 from .abaqus_elements import FACES
 from .abaqus_instances import Instance
 from .abaqus_parts import Elements, Part, Surface
+from .cell_nodes import FACET_SHAPE, SHAPE
 from .contents import FileMaterial, MeshContents
 
 SHELL_FACES = ("SPOS", "SNEG")
-FACET = {2: "line", 3: "triangle", 4: "quad"}
 
 
 class Builder:
@@ -123,7 +123,7 @@ class Builder:
                 cells = cells[np.isin(elements.numbers, numbers)]
                 if not len(cells):
                     continue
-                faces = FACES.get(shape_of(kind), ())
+                faces = FACES.get(SHAPE[kind], ())
                 if not face:
                     facets += self._free([cells[:, list(f)] for f in faces])
                 elif face[0] == "S" and face[1:].isdigit() and 1 <= int(face[1:]) <= len(faces):
@@ -136,23 +136,18 @@ class Builder:
         """Those facets that only one cell of the mesh has."""
         count: dict[tuple[int, ...], int] = {}
         for kind, nodes in self.blocks:
-            for f in FACES.get(shape_of(kind), ()):
+            for f in FACES.get(SHAPE[kind], ()):
                 for key in map(tuple, np.sort(nodes[:, list(f)], axis=1).tolist()):
                     count[key] = count.get(key, 0) + 1
         return [c[[count[tuple(key)] == 1 for key in np.sort(c, axis=1).tolist()]] for c in facets]
 
     def _take_facets(self, name: str, facets: list[Array]) -> None:
         """Name facets, as blocks of lines, triangles and quadrilaterals."""
-        for size, kind in FACET.items():
+        for size, kind in FACET_SHAPE.items():
             own = [f for f in facets if f.shape[1] == size and len(f)]
             if own:
                 self.cell_sets.setdefault(name, {})[len(self.blocks)] = [np.arange(sum(map(len, own)))]
                 self.blocks.append((kind, np.vstack(own)))
-
-
-def shape_of(kind: str) -> str:
-    """The shape of a meshio cell type: ``hexahedron20`` is a ``hexahedron``."""
-    return kind.rstrip("0123456789")
 
 
 def _points(one: Instance) -> Array:

@@ -32,7 +32,8 @@ def keyword_blocks(path: Path) -> list[Block]:
     for line, text in _statements(path):
         if text.startswith("*"):
             keyword, *rest = _split(text[1:])
-            parameters = {key.strip().upper(): value.strip().strip('"') for key, _, value in map(_halves, rest)}
+            pairs = (part.partition("=") for part in rest)
+            parameters = {key.strip().upper(): value.strip().strip('"') for key, _, value in pairs}
             block = Block(" ".join(keyword.upper().split()), parameters, [], line, [])
             if block.keyword == "INCLUDE":
                 blocks += keyword_blocks(_included(path, block))
@@ -64,10 +65,6 @@ def _statements(path: Path) -> list[tuple[int, str]]:
 
 def _split(text: str) -> list[str]:
     return [part.strip() for part in text.rstrip(",").split(",")]
-
-
-def _halves(text: str) -> tuple[str, str, str]:
-    return text.partition("=")
 
 
 def _included(path: Path, block: Block) -> Path:

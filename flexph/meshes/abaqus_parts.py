@@ -10,10 +10,10 @@ import numpy as np
 from ..numerics.arrays import Array
 from .abaqus_elements import cell_type
 from .abaqus_keywords import Block
+from .cell_nodes import NODES
 
 GENERATING = ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM", "ELEMENT COPY")
 """Keywords that make or move nodes and elements."""
-NODES_OF = {"tetra": 4, "triangle": 3, "line": 2, "quad": 4, "pyramid": 5, "wedge": 6, "hexahedron": 8}
 
 
 class Elements(NamedTuple):
@@ -86,8 +86,7 @@ class Part:
         cell = cell_type(kind)
         if cell is None:
             raise ValueError(f"line {block.line}: elements of type {kind} are not supported")
-        shape = cell.rstrip("0123456789")
-        width = 1 + int(cell[len(shape) :] or NODES_OF[shape])
+        width = 1 + len(NODES[cell])
         try:
             flat = np.array([int(x) for row in block.data for x in row if x])
             rows = flat.reshape(-1, width)

@@ -80,6 +80,11 @@ def echelon(columns: Array) -> tuple[Array, Array]:
     return basis[:, order], np.array(pivots, dtype=int)[order]
 
 
+def with_unit_rows(basis: Array, pivots: Array) -> Array:
+    """The basis (n, k) of the same span with a unit matrix in k rows."""
+    return np.linalg.solve(basis[pivots].T, basis.T).T
+
+
 def principal_angles(one: Array, other: Array) -> Array:
     """Principal angles [rad] of two column spaces of the same shape, largest first."""
     if one.shape != other.shape:

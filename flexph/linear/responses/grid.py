@@ -51,9 +51,7 @@ def _moving(system: LinearPHDAE, omega: Array, channels: Channels, *, method: Me
     with bar:
         if model is None:
             return _direct(system, omega, channels, bar.update)
-        b, c = model.B[:, channels.columns], model.C[channels.rows]
-        d = model.D[np.ix_(channels.rows, channels.columns)]
-        model = StateSpace(model.A, b, c, d)
+        model = model.between(channels.columns, channels.rows)
         small = model.A.shape[0] <= SMALL or omega.size <= SMALL
         if method == "batched" or (method == "auto" and small):
             return _batched(model, omega, bar.update)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...numerics import checks as check
-from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..eigenmodes.modes import poles
 from .frequency import FrequencyResponse
@@ -37,13 +36,13 @@ def bode_figure(
     A name may be left out where there is only one. The legend says the error of what went through a reduced model.
     ``unit`` is that of H, for the axis. Returns the path.
     """
-    named = _named(responses)
-    figure, (size, turn) = _new(7.5, 5.6, 2, sharex=True, height_ratios=(3, 2))
+    named = _all_of("responses", responses, FrequencyResponse)
+    figure, (size, turn) = _new(7.5, 2, sharex=True, height_ratios=(3, 2))
     for k, (name, response) in enumerate(named.items()):
-        value, style = _pair(response, output, input), _style(k)
+        value, style = response.between(output, input), _style(k)
         moving = response.omega > 0.0
         size.loglog(response.omega[moving], np.abs(value)[moving], label=_label(name, response), **style)
-        turn.semilogx(response.omega[moving], np.degrees(_phase(value))[moving], **style)
+        turn.semilogx(response.omega[moving], np.degrees(np.unwrap(np.angle(value)))[moving], **style)
     size.set_ylabel(f"$|H(i\\omega)|$ [{unit}]" if unit else "$|H(i\\omega)|$")
     turn.set_ylabel("phase [deg]")
     turn.set_xlabel("$\\omega$ [rad/s]")
@@ -61,10 +60,10 @@ def nyquist_figure(
     Between force and velocity of one port the curve of a passive system stays in the right half plane, the shaded half
     is out of reach.
     """
-    named = _named(responses)
-    figure, (axes,) = _new(6.4, 5.6, 1)
+    named = _all_of("responses", responses, FrequencyResponse)
+    figure, (axes,) = _new(6.4, 1)
     for k, (name, response) in enumerate(named.items()):
-        value, style = _pair(response, output, input), _style(k)
+        value, style = response.between(output, input), _style(k)
         axes.plot(value.real, value.imag, label=_label(name, response), **style)
         axes.plot(value.real, -value.imag, **{**style, "alpha": 0.35})
     axes.set_aspect("equal", adjustable="box")
@@ -92,7 +91,7 @@ def pole_zero_figure(
 ) -> Path:
     """Poles (×) and transmission zeros (○) of one system or of several by name, with |s| ≤ ``limit`` [rad/s]."""
     named = _all_of("systems", systems, LinearPHDAE)
-    figure, (axes,) = _new(6.4, 5.6, 1)
+    figure, (axes,) = _new(6.4, 1)
     for k, (name, system) in enumerate(named.items()):
         color, word = f"C{k}", f"{name}: " if name else ""
         for values, marker, what in (
@@ -109,10 +108,6 @@ def pole_zero_figure(
     return _save(figure, path)
 
 
-def _named(responses: Responses) -> dict[str, FrequencyResponse]:
-    return _all_of("responses", responses, FrequencyResponse)
-
-
 def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
     """One thing of a kind, or several by name."""
     if isinstance(given, kind):
@@ -124,14 +119,6 @@ def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
         if not isinstance(each, kind):
             raise ValueError(f"{argument}[{name!r}] must be a {kind.__name__}, got {type(each).__name__}")
     return dict(given)
-
-
-def _pair(response: FrequencyResponse, output: str | None, input: str | None) -> Array:
-    return response.between(output, input)
-
-
-def _phase(value: Array) -> Array:
-    return np.unwrap(np.angle(value))
 
 
 def _collocated(named: Mapping[str, FrequencyResponse], output: str | None, input: str | None) -> bool:
@@ -156,10 +143,10 @@ def _multiples(step: float, limits: tuple[float, float]) -> Any:
     return MultipleLocator(step)
 
 
-def _new(width: float, height: float, rows: int, **options: Any) -> tuple[Figure, Any]:
+def _new(width: float, rows: int, **options: Any) -> tuple[Figure, Any]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, 5.6), layout="constrained")
     return figure, figure.subplots(rows, 1, squeeze=False, **options)[:, 0]
 
 

@@ -26,11 +26,9 @@ LOST = 1e-8
 
 def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, progress: bool) -> Array:
     """``ξ₊ = e^{Ah}ξ + ∫₀ʰ e^{As} ds B`` by one exponential of [[A, B], [0, 0]] h for every step length."""
-    model = state_space(system)
-    b, c = model.B[:, channels.columns], model.C[channels.rows]
-    through = model.D[np.ix_(channels.rows, channels.columns)] * (kind == "step")
-    n, m = b.shape
-    augmented = np.block([[model.A, b], [np.zeros((m, n + m))]]) if kind == "step" else model.A
+    a, b, c, d = state_space(system).between(channels.columns, channels.rows)
+    through, (n, m) = d * (kind == "step"), b.shape
+    augmented = np.block([[a, b], [np.zeros((m, n + m))]]) if kind == "step" else a
     state = np.vstack([np.zeros((n, m)), np.eye(m)]) if kind == "step" else b
     values, steps = [], _Steps(lambda h: expm(augmented * h), times[-1])
     for h in _bar(np.diff(times, prepend=0.0), progress):

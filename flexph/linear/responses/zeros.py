@@ -8,12 +8,12 @@ import numpy as np
 from scipy.linalg import eig, eigvals, qr
 
 from ...numerics import checks as check
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
 from ...numerics.ranks import rank_of, singular_vectors
 from ...systems.linear import LinearPHDAE
 from ..eigenmodes.modes import poles
 from ..elimination import eliminate
-from ..state_space import StateSpace, dense, state_space
+from ..state_space import StateSpace, state_space
 from .channels import Names, channels
 from .transmission import linked, transmits, transmitted
 
@@ -67,8 +67,7 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
     """
     asked = channels(system, output, input)
     model = state_space(linked(eliminate(system), asked.rows, asked.columns))
-    a, b, c = model.A, model.B[:, asked.columns], model.C[asked.rows]
-    d = model.D[np.ix_(asked.rows, asked.columns)]
+    a, b, c, d = model.between(asked.columns, asked.rows)
     unit = float(np.linalg.norm(a)) or 1.0
     size_b, size_c = float(np.linalg.norm(b)) or 1.0, float(np.linalg.norm(c)) or 1.0
     a, b, c, d = a / unit, b / size_b, c / size_c, d * unit / (size_b * size_c)
@@ -80,7 +79,8 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
     b, c, d = b[:, columns], c[rows], d[np.ix_(rows, columns)]
     a2, b2, c2, d2 = _staircase(a, b, c, d)
     turned = _staircase(a2.T, c2.T, b2.T, d2.T)
-    finite = _finite(turned[0].T, turned[2].T, turned[1].T, turned[3].T)
+    a2, c2, b2, d2 = (part.T for part in turned)  # D has full row and column rank
+    finite = eigvals(a2 - b2 @ np.linalg.solve(d2, c2)).astype(complex) if len(a2) else np.zeros(0, dtype=complex)
     finite = transmitted(finite, StateSpace(a, b, c, d), own, progress=progress) * unit
     return finite[np.argsort(np.abs(finite), kind="stable")]
 
@@ -111,14 +111,6 @@ def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Ar
         a -= np.outer(a @ v, weight * v)
         b, c = b - weight * np.outer(v, v @ b), c - np.outer(c @ v, weight * v)
     return a, b, c
-
-
-def _finite(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Zeros of a system whose D has full row and column rank."""
-    n = a.shape[0]
-    if not n:
-        return np.zeros(0, dtype=complex)
-    return eigvals(a - b @ np.linalg.solve(d, c)).astype(complex)
 
 
 class Damping(NamedTuple):
@@ -167,11 +159,11 @@ def moving_poles(system: LinearPHDAE) -> Array:
     """Poles with Im s ≥ 0 without those at zero, by ascending modulus."""
     free = eliminate(system)
     every = poles(free)
-    every = every[still_poles(free) :]
+    every = every[poles_at_zero(free) :]
     return every[every.imag >= 0.0]
 
 
-def still_poles(free: LinearPHDAE) -> int:
+def poles_at_zero(free: LinearPHDAE) -> int:
     """Number of poles at zero: the kernel of J − R, which has no chains."""
     a = dense(free.J) - dense(free.R)
     return int(a.shape[0] - rank_of(a))
@@ -182,6 +174,6 @@ def lowest_vectors(free: LinearPHDAE, count: int) -> tuple[Array, Array]:
     values, vectors = eig(dense(free.J) - dense(free.R), dense(free.E))
     finite = np.isfinite(values)
     values, vectors = values[finite], vectors[:, finite]
-    order = np.argsort(np.abs(values), kind="stable")[still_poles(free) :]
+    order = np.argsort(np.abs(values), kind="stable")[poles_at_zero(free) :]
     order = order[values[order].imag >= 0.0][:count]
     return values[order], vectors[:, order]
