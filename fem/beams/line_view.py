@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.body import StressField, View
+from flexph.bodies.fields import StressField, View
 
 from ..materials.materials import Section
 from .line_mesh import LineMesh

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flexph.bodies.body import NodeValues
+from flexph.bodies.fields import NodeValues
 from flexph.numerics.arrays import Array
 
 from .cells import DRAWN, Cell

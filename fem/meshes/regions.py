@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,6 +73,27 @@ def region(mesh: SolidMesh, name: str, given: object) -> Region:
             raise ValueError(f"{name} must be true at some node: the mesh reaches from {low} to {high} m")
         return _from_nodes(mesh, name, numbers)
     return _from_nodes(mesh, name, node_numbers(name, given, mesh))
+
+
+def region_of_cells(mesh: SolidMesh, kind: str, names: Iterable[str]) -> Array:
+    """The place among the named regions of that of each cell, (cells,). Raises ValueError unless each cell has one.
+
+    ``kind`` is what the regions are given, as errors call it.
+    """
+    of = np.full(int(mesh.starts[-1]), -1)
+    for k, name in enumerate(names):
+        cells = region(mesh, kind, name).cells
+        if not len(cells):
+            raise ValueError(f"{kind} {name!r} must be of a region of cells, which {name!r} has not")
+        numbers = mesh.numbered(cells)
+        twice = numbers[of[numbers] >= 0]
+        if twice.size:
+            raise ValueError(f"{kind} of every cell must be one, got two for cells {listed(np.sort(twice))}")
+        of[numbers] = k
+    bare = np.flatnonzero(of < 0)
+    if bare.size:
+        raise ValueError(f"{kind} must be given for all cells, none is for cells {listed(bare)}")
+    return of
 
 
 def _from_nodes(mesh: SolidMesh, name: str, nodes: Array) -> Region:

@@ -8,9 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.body import LoadPort
+from flexph.numerics.arrays import Array
 
 from ..meshes.regions import Region, region
 from ..solids.loads import Load
+from .coordinates import point_by_point
 from .model import MASS, PlateModel
 from .regions import edge_samples
 
@@ -30,16 +32,13 @@ def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort
     mean = sparse.coo_array((measures, (owner, np.arange(len(owner)))), (int(owner.max()) + 1, len(owner))).tocsr()
     whole = np.asarray(mean.sum(axis=1)).ravel()
     mean = sparse.diags_array(1.0 / whole) @ mean
-    values = [sparse.csr_array(mean @ r) for r in rows]
-    count = len(whole)
-    order = (np.arange(count)[:, None] + count * np.arange(3)).ravel()
-    stacked = sparse.vstack(values).tocsr()[order]
+    values = point_by_point([sparse.csr_array(mean @ r) for r in rows])
     positions = np.pad(mean @ at, [(0, 0), (0, 1)])
-    top = np.tile([0.0, 0.0, 1.0], (count, 1)) if loaded.kind == "volume" else None
-    return LoadPort(positions, sparse.csr_array(stacked @ shapes), whole, top)
+    top = np.tile([0.0, 0.0, 1.0], (len(whole), 1)) if loaded.kind == "volume" else None
+    return LoadPort(positions, sparse.csr_array(values @ shapes), whole, top)
 
 
-def _means(model: PlateModel, loaded: Region, uniform: bool) -> tuple[Any, Any, tuple[Any, Any, Any], Any]:
+def _means(model: PlateModel, loaded: Region, uniform: bool) -> tuple[Array, Array, list[Any], Array]:
     """Samples of cells or edges: the one of each, its area or length, rows of the displacement, positions."""
     owner, measures, rows, at, start = [], [], [], [], 0
     samples = _cells(model, loaded) if loaded.kind == "volume" else edge_samples(model, loaded.facets)
@@ -53,8 +52,8 @@ def _means(model: PlateModel, loaded: Region, uniform: bool) -> tuple[Any, Any, 
         rows.append((fields.x, fields.y, fields.w))
         at.append(points.reshape(-1, 2))
     of = np.concatenate(owner)
-    stacked = tuple(sparse.vstack([r[i] for r in rows]).tocsr() for i in range(3))
-    return np.zeros_like(of) if uniform else of, np.concatenate(measures), (*stacked,), np.vstack(at)
+    stacked = [sparse.vstack([r[i] for r in rows]).tocsr() for i in range(3)]
+    return np.zeros_like(of) if uniform else of, np.concatenate(measures), stacked, np.vstack(at)
 
 
 def _cells(model: PlateModel, loaded: Region) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -22,9 +22,10 @@ from ..materials.elastic import Elastic
 from ..meshes.reading import solid_mesh
 from ..solids.loads import load_ports
 from ..solids.model import solid_model, watched
+from .coordinates import Theory, point_by_point
 from .inertia import plate_inertia
 from .loads import load_port
-from .model import PlateModel, Theory
+from .model import PlateModel
 from .sections import plate_sections
 from .setup import plate_model
 from .supports import Support
@@ -132,28 +133,18 @@ def plate(
     >>> round(float(sheet.inertia.mass), 6), list(sheet.ports)  # kg
     (0.324, ['edge'])
     """
-    check.choice("theory", theory, get_args(Theory))
     check.choice("strain", strain, get_args(Strain))
-    if theory == "reissner_mindlin" and not rotary_inertia:
-        raise ValueError(
-            "rotary_inertia must be True for theory 'reissner_mindlin': shear angles have no other inertia"
-        )
-    read = solid_mesh(mesh, plane=True, degree=None)
-    solid = solid_model(read.elevated() if read.degree == 1 else read, material, plane="stress", thickness=1.0)
     correction = check.positive("shear_correction", shear_correction)
-    model = plate_model(solid, thickness, theory, rotary=rotary_inertia, correction=correction)
+    model = _model(mesh, material, thickness, theory, rotary=rotary_inertia, correction=correction)
     basis, tied_ports = tied(model, ports or {}, supports)
     full = plate_inertia(model)
     is_outside = reference in (None, "mean_axis") and not supports and basis.shape[1] > FILLED
     if is_outside and strain == "von_karman":
-        known = ", ".join(map(repr, tied_ports)) or "none yet"
-        raise ValueError(
-            f"reference must be a port to hold for a plate of {basis.shape[1]} coordinates and von Kármán strain "
-            f"(ports: {known}): its slopes turn with mean axes, which fills them and is for up to {FILLED}"
-        )
+        _refuse_filled(basis.shape[1], tied_ports)
     kept = referred(model, basis, tied_ports, inertia=full, reference=reference, held=bool(supports))
     shapes = sparse.csr_array(basis @ kept)
     elasticity = _elasticity(model, shapes, strain)
+    rigid = {name: port.nodes for name, port in tied_ports.items() if port.rigid}
     body = Body(
         inertia=_projected(full, shapes),
         elasticity=elasticity,
@@ -162,16 +153,31 @@ def plate(
         view=plate_view(model, shapes),
         momenta=momenta,
         section_rotation=_turns(model, shapes),
-        sections=plate_sections(
-            model,
-            shapes,
-            sections or {},
-            {name: port.nodes for name, port in tied_ports.items() if port.rigid},
-            quadratic=strain == "von_karman",
-        ),
+        sections=plate_sections(model, shapes, sections or {}, rigid, quadratic=strain == "von_karman"),
     )
     body = about_mean_axes(body) if is_outside else body
     return replace(body, elasticity=damped(elasticity, body.inertia, damping))
+
+
+def _model(mesh: Any, material: Any, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
+    """The matrices of a plate over all its coordinates."""
+    check.choice("theory", theory, get_args(Theory))
+    if theory == "reissner_mindlin" and not rotary:
+        raise ValueError(
+            "rotary_inertia must be True for theory 'reissner_mindlin': shear angles have no other inertia"
+        )
+    read = solid_mesh(mesh, plane=True, degree=None)
+    solid = solid_model(read.elevated() if read.degree == 1 else read, material, plane="stress", thickness=1.0)
+    return plate_model(solid, thickness, theory, rotary=rotary, correction=correction)
+
+
+def _refuse_filled(size: int, ports: Iterable[str]) -> None:
+    """Raise ValueError for mean axes of a large plate with von Kármán strain."""
+    known = ", ".join(map(repr, ports)) or "none yet"
+    raise ValueError(
+        f"reference must be a port to hold for a plate of {size} coordinates and von Kármán strain "
+        f"(ports: {known}): its slopes turn with mean axes, which fills them and is for up to {FILLED}"
+    )
 
 
 def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
@@ -199,12 +205,10 @@ def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> 
 
 def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
     """Turns of some cells, evenly spread: of the normals at the middle (β_y, −β_x), and in the plane the mean one."""
-    about: tuple[list[Any], list[Any]] = [], []
+    turns = []
     for b, block in enumerate(model.mesh.blocks):
         middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]
-        x, y = model.sampled(b, np.arange(len(middles)), middles).turn
-        about[0].append(y)
-        about[1].append(-x)
-    rows = sparse.vstack([*about[0], *about[1], model.drilling()]).tocsr()
-    count = rows.shape[0] // 3
-    return sparse.csr_array(rows[(watched(count)[:, None] + count * np.arange(3)).ravel()] @ shapes)
+        turns.append(model.sampled(b, np.arange(len(middles)), middles).turn)
+    x, y = (sparse.vstack(of_blocks).tocsr() for of_blocks in zip(*turns, strict=True))
+    cells = watched(x.shape[0])
+    return sparse.csr_array(point_by_point([y[cells], -x[cells], model.drilling()[cells]]) @ shapes)

@@ -13,10 +13,11 @@ from flexph.numerics.arrays import Array
 
 from ..materials.elastic import IN_PLANE
 from ..meshes.cells import corner_slopes
-from ..meshes.regions import region
+from ..meshes.regions import region_of_cells
 from ..meshes.solid_mesh import SolidMesh
 from ..solids.model import SolidModel
-from .model import TRANSVERSE, PlateModel, Theory
+from .coordinates import Theory
+from .model import TRANSVERSE, PlateModel
 
 STRAIGHT = 1e-6
 """Distance of a node on an edge from its middle, over the size of the cell, up to which an edge is straight."""
@@ -29,29 +30,16 @@ def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bo
         for name, material in solid.materials.items():
             if np.any(material.compliance[np.ix_(TRANSVERSE, IN_PLANE)] != 0.0):
                 raise ValueError(f"material {name!r} must have the x-y plane as a plane of symmetry in a plate")
-    return PlateModel(solid, _thickness(solid.mesh, thickness), theory, rotary, correction)
+    return PlateModel(solid, theory, _thickness(solid.mesh, thickness), rotary, correction)
 
 
 def _thickness(mesh: SolidMesh, given: Any) -> Array:
-    cells = int(mesh.starts[-1])
     if not isinstance(given, Mapping):
-        return np.full(cells, check.positive("thickness", given, "m"))
+        return np.full(int(mesh.starts[-1]), check.positive("thickness", given, "m"))
     if not given:
         raise ValueError("thickness must be a number [m], or numbers by the names of regions, got none")
-    thicknesses = np.zeros(cells)
-    for name, value in given.items():
-        own = region(mesh, "thickness", name).cells
-        if not len(own):
-            raise ValueError(f"thickness {name!r} must be of a region of cells, which {name!r} has not")
-        numbers = mesh.numbered(own)
-        twice = numbers[thicknesses[numbers] > 0.0]
-        if twice.size:
-            raise ValueError(f"thickness of every cell must be one, got two for cells {listed(np.sort(twice))}")
-        thicknesses[numbers] = check.positive(f"thickness {name!r}", value, "m")
-    bare = np.flatnonzero(thicknesses == 0.0)
-    if bare.size:
-        raise ValueError(f"thickness must be given for all cells, none is for cells {listed(bare)}")
-    return thicknesses
+    values = [check.positive(f"thickness {name!r}", value, "m") for name, value in given.items()]
+    return np.array(values)[region_of_cells(mesh, "thickness", given)]
 
 
 def _refuse_curved(mesh: SolidMesh) -> None:

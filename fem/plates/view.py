@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.body import StressField, TensorField, View
+from flexph.bodies.fields import StressField, TensorField, View
 from flexph.numerics.arrays import Array
 
 from ..meshes.drawing import Drawing, drawing
 from ..meshes.straight_cells import lagrange
 from ..meshes.stress_shapes import through_points
 from ..solids.view import TensorPoints, tensor_field
+from .coordinates import point_by_point
 from .macro_elements import barycentric_slopes
 from .model import PlateModel
 from .regions import node_samples
@@ -52,9 +53,7 @@ def _displacement(model: PlateModel, nodes: Array) -> Any:
         numbers.append(own)
         left = np.setdiff1d(left, own)
     order = np.argsort(np.concatenate(numbers), kind="stable")
-    count = len(nodes)
-    stacked = sparse.vstack([sparse.vstack([r[i] for r in rows]).tocsr()[order] for i in range(3)]).tocsr()
-    return stacked[(np.arange(count)[:, None] + count * np.arange(3)).ravel()]
+    return point_by_point([sparse.vstack([r[i] for r in rows]).tocsr()[order] for i in range(3)])
 
 
 def _starts(model: PlateModel) -> tuple[int, int, int]:

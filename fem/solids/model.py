@@ -10,14 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.inertia import Inertia
-from flexph.meshes.files import listed
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.memo import Memo, once
 from flexph.numerics.rotations import spins
 
 from ..materials.elastic import Elastic, checked_compliance
-from ..meshes.regions import region
+from ..meshes.regions import region_of_cells
 from ..meshes.solid_mesh import Points, SolidMesh
 
 TERMS = {
@@ -137,9 +136,7 @@ class SolidModel(Memo):
     def compliance(self) -> Any:
         """C (p·c, p·c): volume times compliance at each point, block diagonal."""
         blocks = self.weights[:, None, None] * self.compliances[self.material_of[self.cell_of_point]]
-        compliance = sparse.bsr_array((blocks, np.arange(len(blocks)), np.arange(len(blocks) + 1))).tocsr()
-        compliance.eliminate_zeros()
-        return sparse.csr_array(compliance)
+        return block_diagonal(blocks)
 
     def turns(self, cells: Array | None = None) -> Any:
         """Mean ½ curl u of each cell (cells·s, N·d), or of all the given ones (numbers) together (s, N·d)."""
@@ -193,6 +190,13 @@ class SolidModel(Memo):
         )
 
 
+def block_diagonal(blocks: Array) -> Any:
+    """Blocks (p, c, c) as a sparse matrix (p·c, p·c)."""
+    matrix = sparse.bsr_array((blocks, np.arange(len(blocks)), np.arange(len(blocks) + 1))).tocsr()
+    matrix.eliminate_zeros()
+    return sparse.csr_array(matrix)
+
+
 def solid_model(
     mesh: SolidMesh, material: Elastic | Mapping[str, Elastic], *, plane: str | None, thickness: float | None
 ) -> SolidModel:
@@ -208,21 +212,9 @@ def solid_model(
         return SolidModel(mesh, {"": _elastic("material", material)}, np.zeros(int(mesh.starts[-1]), int), plane, t)
     if not material:
         raise ValueError("material must be a material, or materials by the names of regions, got none")
-    of = np.full(int(mesh.starts[-1]), -1)
-    for k, name in enumerate(material):
-        _elastic(f"material {name!r}", material[name])
-        cells = region(mesh, "material", name).cells
-        if not len(cells):
-            raise ValueError(f"material {name!r} must be of a region of cells, which {name!r} has not")
-        numbers = mesh.numbered(cells)
-        twice = numbers[of[numbers] >= 0]
-        if twice.size:
-            raise ValueError(f"material of every cell must be one, got two for cells {listed(np.sort(twice))}")
-        of[numbers] = k
-    bare = np.flatnonzero(of < 0)
-    if bare.size:
-        raise ValueError(f"material must be given for all cells, none is for cells {listed(bare)}")
-    return SolidModel(mesh, dict(material), of, plane, t)
+    for name, own in material.items():
+        _elastic(f"material {name!r}", own)
+    return SolidModel(mesh, dict(material), region_of_cells(mesh, "material", material), plane, t)
 
 
 def _elastic(name: str, given: Any) -> Elastic:

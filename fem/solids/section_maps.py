@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.body import SectionMap
+from flexph.bodies.fields import SectionMap
 from flexph.meshes.cell_nodes import FACETS, REFERENCE
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import cross, spins

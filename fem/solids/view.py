@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.body import TensorField, View
+from flexph.bodies.fields import TensorField, View
 from flexph.numerics.arrays import Array
 
 from ..materials.elastic import normal_stress

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
-
-import numpy as np
-from scipy import sparse
+from typing import Any, Literal
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from .buckling_load import BucklingLoad
 from .elasticity import Elasticity
+from .fields import SectionMap, View
 from .inertia import Inertia, contract
 
 Momenta = Literal["full", "constant"]
@@ -48,114 +46,6 @@ class LoadPort:
     shapes: Any
     measures: Array
     normals: Array | None = None
-
-
-@dataclass(frozen=True)
-class StressField:
-    """A stress quantity as a linear map of the stress coordinates σ, for export: (cells, m)."""
-
-    unit: str
-    cells: Any
-
-
-class NodeValues(NamedTuple):
-    """Stresses at the n nodes of drawn cells that follow each other, (c,) in number.
-
-    first: the first of the points of these cells, which come cell by cell, q each; own (n, q) or (c, n, q): the
-    polynomial through the values at the points of a cell, at its nodes; corners (c, k): of the smooth field; smooth
-    (n, k): what they give at the nodes.
-    """
-
-    first: int
-    own: Array
-    corners: Array
-    smooth: Array
-
-
-@dataclass(frozen=True)
-class TensorField:
-    """A stress tensor as linear maps of the stress coordinates σ: six components (xx, yy, zz, xy, yz, xz).
-
-    cells       (c·6, m): means over the drawn cells
-    drawn       (c,): the cell of the mesh that each drawn cell is (a part) of
-    at          (p·6, m): values at the p points where the stresses of the state live
-    positions   (p, d) [m], weights (p,): volumes [m³], cell (p,): the cell of the mesh of each point
-    nodal       (g·6, m): a smooth field at g corners; spread (p, g): its values at the points
-    compliances (k, 6, 6) [1/Pa] of the materials over these components, shear counted once as 2ε; material (p,); none
-                (0, 6, 6) where they are not known, and then no energies and no error indicator
-    nodes       groups of the drawn cells, in their order: both fields at the nodes of each cell
-
-    See :mod:`flexph.bodies.stress_fields` for what is made of them.
-    """
-
-    unit: str
-    cells: Any
-    drawn: Array
-    at: Any
-    positions: Array
-    weights: Array
-    cell: Array
-    nodal: Any
-    spread: Any
-    compliances: Array
-    material: Array
-    nodes: tuple[NodeValues, ...] = ()
-
-    def over(self, basis: Any) -> TensorField:
-        """The field over the coordinates σ̂ of σ = S σ̂."""
-        cells, at, nodal = (sparse.csr_array(rows @ basis) for rows in (self.cells, self.at, self.nodal))
-        return replace(self, cells=cells, at=at, nodal=nodal)
-
-
-@dataclass(frozen=True)
-class SectionMap:
-    """Force and moment through a surface of a body as maps of its stresses: F (d,) [N], then M (s,) [N m] about x.
-
-        (F, M) = nodal σ + leverᵀ diag(weightsᵀσ) slopes u,   or   (F, M) = traction σ
-
-    position x (d,) [m]: the centroid; normal (d,): the mean normal n, in body axes; area [m²], of plates the length
-    [m]. F is what the side to which n points exerts on the other one. ``nodal`` (d + s, m): internal forces of the
-    cells along the surface, by virtual power of rigid motions of its nodes; lever (g, d + s), weights (m, g), slopes
-    (g, n): their part that is quadratic (von Kármán strain). ``traction`` (d + s, m): ∫σn, or None (plates).
-    """
-
-    position: Array
-    normal: Array
-    area: float
-    nodal: Any
-    lever: Any
-    weights: Any
-    slopes: Any
-    traction: Any | None
-
-    def forces(self, sigma: Array, u: Array) -> Array:
-        """(F, M) of stresses σ (k, m) and coordinates u (k, n) by virtual power, (k, d + s)."""
-        forces = np.asarray((self.nodal @ sigma.T).T)
-        if self.slopes.shape[0]:
-            forces = forces + ((self.weights.T @ sigma.T) * (self.slopes @ u.T)).T @ self.lever
-        return forces
-
-    def over(self, shapes: Any, stresses: Any) -> SectionMap:
-        """The maps over û and σ̂ of u = T û and σ = S σ̂."""
-        return replace(
-            self,
-            nodal=self.nodal @ stresses,
-            weights=(stresses.T @ self.weights),
-            slopes=self.slopes @ shapes,
-            traction=None if self.traction is None else self.traction @ stresses,
-        )
-
-
-@dataclass(frozen=True)
-class View:
-    """How a body looks: points (p, d), cells of one meshio type, displacement rows sparse (p·d, n), stress fields."""
-
-    points: Array
-    cells: Array
-    cell_type: str
-    shape: Any
-    stresses: Mapping[str, StressField] = field(default_factory=dict)
-    tensors: Mapping[str, TensorField] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, repr=False)

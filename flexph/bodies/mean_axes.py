@@ -14,7 +14,8 @@ from ..numerics.factors.low_rank import Bordered, placed
 from ..numerics.memo import Memo, once
 from ..numerics.rotations import cross, spins
 from ..systems.linear import LinearPHDAE
-from .body import Body, LoadPort, Port, View
+from .body import Body, LoadPort, Port
+from .fields import View
 from .inertia import Inertia
 
 FILLED = 1000

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from ..numerics.arrays import Array
-from .basis import Held
+from .held import Held
 from .inertia import contract
 
 ROUND_OFF = 1e-13

@@ -15,9 +15,11 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.factors.ldl import divided, dropped, ldl, semi_definite_product
 from ..numerics.factors.low_rank import Bordered
-from .basis import Held, body_basis, refuse_others
-from .body import Body, Port, StressField, View
+from .basis import body_basis, refuse_others
+from .body import Body, Port
 from .elasticity import Elasticity
+from .fields import StressField, View
+from .held import Held
 from .inertia import Inertia
 from .quadratic_strain import diverging_spins, few_slopes, lost_share
 

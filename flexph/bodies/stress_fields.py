@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics.arrays import Array
-from .body import TensorField
+from .fields import TensorField
 
 _MATRIX = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
 """Places of the six components (xx, yy, zz, xy, yz, xz) in the symmetric matrix."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import meshio
 import numpy as np
 
-from ..bodies.body import TensorField
+from ..bodies.fields import TensorField
 from ..bodies.stress_fields import first_points, principal_stresses, tensors, von_mises
 from ..numerics import checks as check
 from ..numerics.arrays import Array

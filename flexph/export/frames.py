@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import meshio
 import numpy as np
 
-from ..bodies.body import Body, TensorField, View
+from ..bodies.body import Body
+from ..bodies.fields import TensorField, View
 from ..bodies.stress_fields import at_nodes, peak_von_mises, principal_stresses, stress_error, tensors, von_mises
 from ..numerics.arrays import Array
 from ..results.solution import Solution

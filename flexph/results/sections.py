@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..bodies.body import SectionMap
+from ..bodies.fields import SectionMap
 from ..bodies.ports import split_port
 from ..numerics import checks as check
 from ..numerics.arrays import Array

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from flexph.bodies.body import Body, Port, View
+from flexph.bodies.body import Body, Port
+from flexph.bodies.fields import View
 from flexph.bodies.inertia import rigid_inertia
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array

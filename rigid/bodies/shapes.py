@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from flexph.bodies.body import Body, View
+from flexph.bodies.body import Body
+from flexph.bodies.fields import View
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from flexph.bodies.body import Body, View
+from flexph.bodies.body import Body
+from flexph.bodies.fields import View
 from flexph.meshes.files import Source, read
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array

@@ -12,8 +12,9 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.factors.ldl import semi_definite_product
 from ...numerics.orthonormal import orthonormal
-from ..basis import Held, port_names
+from ..basis import port_names
 from ..body import Body, Port
+from ..held import Held
 from ..reduced_body import reduce_body
 from .matrix_files import PRINTED, given_matrix, symmetric_matrix
 from .matrix_labels import NodalOrder, nodal_order

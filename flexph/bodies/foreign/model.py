@@ -14,8 +14,9 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.factors.ldl import divided, dropped, ldl
 from ...numerics.rotations import spins
-from ..body import Body, Port, StressField, TensorField, View
+from ..body import Body, Port
 from ..elasticity import Elasticity
+from ..fields import StressField, TensorField, View
 from ..inertia import Inertia
 from ..linear_system import linear_body
 from .matrix_files import file_value, given_matrix

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...numerics.arrays import Array
-from ..body import NodeValues, TensorField
+from ..fields import NodeValues, TensorField
 
 COMPONENTS = 6
 PLACES = ("nodes", "cells")

@@ -27,7 +27,8 @@ from flexph import (
     weld,
 )
 from flexph.bodies import floating_body, linear_body, reduce_body
-from flexph.bodies.basis import Held, body_basis
+from flexph.bodies.basis import body_basis
+from flexph.bodies.held import Held
 from flexph.bodies.inertia import contract
 from flexph.bodies.quadratic_strain import diverging_spins
 from flexph.export import write_modes, write_series

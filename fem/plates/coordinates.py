@@ -1,0 +1,188 @@
+"""Coordinates of a plate: in-plane displacements, deflections of macro elements, shear angles, and samples of them.
+
+Coordinates are lengths, in this order: in-plane displacements of the nodes (x, y node by node); of the corners w,
+ℓ∂_x w, ℓ∂_y w; of the edges ℓ∂_n w; with shear of the nodes ℓγ_x, ℓγ_y. ℓ is a typical length of the cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from skfem.element import ElementTriP1
+from skfem.quadrature import get_quadrature
+
+from flexph.numerics.arrays import Array
+from flexph.numerics.memo import Memo, once
+
+from ..meshes.solid_mesh import SolidMesh
+from ..meshes.straight_cells import lagrange
+from ..solids.model import SolidModel
+from .macro_elements import Macro, macro
+
+Theory = Literal["kirchhoff", "reissner_mindlin"]
+CHUNK = 256
+"""Cells that are sampled at once."""
+
+
+class Sampled(NamedTuple):
+    """Fields at points as sparse rows over all coordinates: displacement (x, y, w), its slopes and the shear angles."""
+
+    x: Any
+    y: Any
+    w: Any
+    slopes: tuple[Any, Any]
+    shear: tuple[Any, Any] | None
+
+    @property
+    def turn(self) -> tuple[Any, Any]:
+        """β = ∇w − γ: normals turn by (β_y, −β_x)."""
+        if self.shear is None:
+            return self.slopes
+        return self.slopes[0] - self.shear[0], self.slopes[1] - self.shear[1]
+
+
+@dataclass(frozen=True)
+class PlateCoordinates(Memo):
+    """The coordinates of a plane mesh of degree 2 with straight edges, all cells counted through."""
+
+    solid: SolidModel
+    theory: Theory
+
+    @property
+    def mesh(self) -> SolidMesh:
+        """The mesh, its cells with nodes on their edges."""
+        return self.solid.mesh
+
+    @once
+    def corners(self) -> Array:
+        """Nodes at corners of cells (C,)."""
+        return np.unique(np.concatenate([b.corners().ravel() for b in self.mesh.blocks]))
+
+    @once
+    def edges(self) -> Array:
+        """Edges by their corners, ascending (E, 2)."""
+        f = self.mesh.facets
+        _, first = np.unique(f.label, return_index=True)
+        return np.sort(f.corners[first, :2], axis=1)
+
+    @once
+    def middles(self) -> Array:
+        """The node in the middle of each edge (E,)."""
+        f, middles = self.mesh.facets, np.zeros(len(self.edges), dtype=int)
+        for b, block in enumerate(self.mesh.blocks):
+            c = block.kind.corners
+            mine = f.places[:, 0] == b
+            middles[f.label[mine]] = block.nodes[f.places[mine, 1], c + f.places[mine, 2]]
+        return middles
+
+    @once
+    def normals(self) -> Array:
+        """Unit normals of the edges (E, 2)."""
+        along = self.mesh.points[self.edges[:, 1]] - self.mesh.points[self.edges[:, 0]]
+        turned = np.column_stack([along[:, 1], -along[:, 0]])
+        return turned / np.linalg.norm(along, axis=1, keepdims=True)
+
+    @once
+    def length(self) -> float:
+        """ℓ [m]."""
+        return float(np.sqrt(self.solid.weights.sum() / self.mesh.starts[-1]))
+
+    def edges_of(self, block: int) -> Array:
+        """Numbers of the edges of the cells of a block (k, c)."""
+        f, count = self.mesh.facets, self.mesh.blocks[block].kind.corners
+        return f.label[f.places[:, 0] == block].reshape(count, -1).T
+
+    @property
+    def bending(self) -> int:
+        """Number of the first coordinate of the deflection."""
+        return self.solid.size
+
+    @property
+    def shearing(self) -> int:
+        """Number of the first shear angle."""
+        return self.bending + 3 * len(self.corners) + len(self.edges)
+
+    @property
+    def size(self) -> int:
+        """Number of all coordinates."""
+        return self.shearing + (self.solid.size if self.theory == "reissner_mindlin" else 0)
+
+    def at_corners(self, nodes: Array) -> Array:
+        """Coordinates (k, 3) of the deflection of nodes that are corners."""
+        return self.bending + 3 * np.searchsorted(self.corners, nodes)[..., None] + np.arange(3)
+
+    def at_edges(self, numbers: Array) -> Array:
+        """Coordinates (k,) of the normal slopes of edges."""
+        return self.bending + 3 * len(self.corners) + np.asarray(numbers)
+
+    @once
+    def macros(self) -> tuple[tuple[Macro, Array], ...]:
+        """Deflections of the cells of each block, and their coordinates (k, 4c)."""
+        macros = []
+        for b, block in enumerate(self.mesh.blocks):
+            corners, count, label = block.corners(), block.kind.corners, self.edges_of(b)
+            cells = macro(self.mesh.points[corners], self.normals[label])
+            scale = np.ones(4 * count)
+            scale[[i for i in range(4 * count) if i >= 3 * count or i % 3]] = 1.0 / self.length
+            scaled = Macro(cells.pieces, cells.coefficients * scale)
+            of = np.hstack([self.at_corners(corners).reshape(len(corners), -1), self.at_edges(label)])
+            macros.append((scaled, of))
+        return tuple(macros)
+
+    def sampled(self, block: int, cells: Array, points: Array) -> Sampled:
+        """The fields at points (k, q, 2) of cells (k,) of a block; rows cell by cell."""
+        deflection, of = self.macros[block]
+        own = Macro(deflection.pieces[cells], deflection.coefficients[cells])
+        value, slope = own.values(points, 0), own.values(points, 1)
+        nodes = self.mesh.blocks[block].nodes[cells]
+        shapes = lagrange(self.mesh, block, cells, points)[0]
+        rows = lambda data, at: coordinate_rows(data, at, self.size)  # noqa: E731
+        shear = None
+        if self.theory == "reissner_mindlin":
+            angles = shapes / self.length
+            shear = rows(angles, self.shearing + 2 * nodes), rows(angles, self.shearing + 2 * nodes + 1)
+        return Sampled(
+            rows(shapes, 2 * nodes),
+            rows(shapes, 2 * nodes + 1),
+            rows(value, of[cells]),
+            (rows(slope[:, :, 0], of[cells]), rows(slope[:, :, 1], of[cells])),
+            shear,
+        )
+
+    def pieces(self, order: int) -> Iterator[tuple[int, Array, Array, Array]]:
+        """Chunks of cells with a rule on their pieces: block, cells (k,), points (k, q, 2), areas (k, q)."""
+        points, weights = get_quadrature(ElementTriP1(), order)
+        for b, (deflection, _) in enumerate(self.macros):
+            where, area = deflection.rule(points, weights)
+            for start in range(0, len(area), CHUNK):
+                cells = np.arange(start, min(start + CHUNK, len(area)))
+                yield b, cells, where[cells], area[cells]
+
+    def numbered(self, block: int, cells: Array) -> Array:
+        """Numbers of cells of a block, all cells counted through."""
+        return self.mesh.starts[block] + cells
+
+    def widened(self, rows: Any) -> Any:
+        """Rows over the in-plane displacements as rows over all coordinates."""
+        own = sparse.csr_array(rows)
+        return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], self.size))
+
+
+def coordinate_rows(data: Array, at: Array, size: int) -> Any:
+    """Values (k, q, n), or (k, q, c, n), at the coordinates (k, n) as sparse rows (k·q·c, size)."""
+    k, n = len(data), data.shape[-1]
+    rows = data.reshape(k, -1, n)
+    columns = np.broadcast_to(at[:, None, :], rows.shape)
+    numbers = np.repeat(np.arange(rows.shape[0] * rows.shape[1]), n)
+    return sparse.coo_array((rows.ravel(), (numbers, columns.ravel())), shape=(rows.size // n, size)).tocsr()
+
+
+def point_by_point(components: Sequence[Any]) -> Any:
+    """Rows of several components at the same points, (points, n) each, with all components of a point together."""
+    count = components[0].shape[0]
+    order = np.arange(count)[:, None] + count * np.arange(len(components))
+    return sparse.vstack(components).tocsr()[order.ravel()]

@@ -1,0 +1,218 @@
+"""A body whose frame is at rest: its static responses and vibration modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ..linear.eigenmodes.complement import Complement
+from ..linear.eigenmodes.lowest_modes import complete
+from ..linear.eigenmodes.modes import modes as vibrations
+from ..linear.eigenmodes.shift_invert import CondensedPencil
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..numerics.factors.low_rank import filled
+from ..numerics.factors.positive_definite import Condensed, condensed, positive_solver
+from ..numerics.memo import Memo, once
+from ..numerics.orthonormal import DEFLATION, orthonormal
+from ..systems.linear import LinearPHDAE
+from .body import Body, Port
+from .elasticity import Elasticity
+from .inertia import contract
+
+SILENT = 1e-13
+"""Entry of a vector over its largest one that is round-off of the solution it came from."""
+
+MANY = 10
+"""Coordinates for each mode from which on the modes are found by those that lie lowest."""
+
+UNLOADED = 1e-10
+"""Load by inertia forces, over the most that masses can give it, which is round-off of shapes that are free of it."""
+
+
+@dataclass(frozen=True)
+class Held(Memo):
+    """A body whose frame is at rest: ``M ü + D₀ᵀσ = f, Cσ = D₀u`` with M about P and D₀ = D(0), K = D₀ᵀC⁻¹D₀."""
+
+    body: Body
+
+    @property
+    def elastic(self) -> Elasticity:
+        """The elasticity, which a flexible body has."""
+        assert self.body.elasticity is not None
+        return self.body.elasticity
+
+    @once
+    def mass(self) -> Any:
+        """M (n, n): of the deformation alone, P at rest, as damping by modes has it. Sparse, or bordered."""
+        return contract(self.body.inertia, about_centre=False).M
+
+    @once
+    def strain(self) -> Any:
+        """D₀, sparse (m, n)."""
+        return sparse.csr_array(self.elastic.strain)
+
+    @once
+    def _factor(self) -> tuple[Any, Array, Array]:
+        """[[0, D₀ᵀ], [D₀, −C]] factored, rows of D₀ at unit compliance and its columns at unit length."""
+        C = sparse.csr_array(self.elastic.compliance)
+        row = 1.0 / np.sqrt(C.diagonal())
+        scaled = sparse.diags_array(row) @ self.strain
+        length = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=0)).ravel())
+        if not np.all(length > 0.0):
+            raise ValueError(f"body must not deform without stress: coordinate {int(np.argmin(length))} has no strain")
+        scaled = scaled @ sparse.diags_array(1.0 / length)
+        unit = sparse.diags_array(row) @ C @ sparse.diags_array(row)
+        try:
+            factor = splu(sparse.csc_array(sparse.block_array([[None, scaled.T], [scaled, -unit]])))
+        except RuntimeError:
+            raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
+        return factor, row, length
+
+    @once
+    def _local(self) -> Condensed | None:
+        """K, where stresses are many and local."""
+        return condensed(self.elastic.compliance, self.strain)
+
+    @once
+    def _stiff(self) -> Any:
+        """Solutions with K."""
+        assert self._local is not None
+        try:
+            return positive_solver(self._local.stiffness)
+        except ValueError:
+            raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
+
+    def response(self, force: Array, strain: Array | None = None) -> Array:
+        """Static deformation (n, k) under D₀ᵀσ = force (n, k), Cσ = D₀u + strain, strain (m, k), none if None."""
+        local = self._local
+        if local is not None:
+            return self._stiff(force if strain is None else force - self.strain.T @ (local.flexibility @ strain))
+        factor, row, length = self._factor
+        pulled = np.zeros((row.size, force.shape[1])) if strain is None else -row[:, None] * strain
+        right = np.concatenate([force / length[:, None], pulled])
+        solution = factor.solve(right)
+        if not np.all(np.isfinite(solution)):
+            raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular")
+        return solution[: length.size] / length[:, None]
+
+    def static(self, ports: Sequence[str]) -> Array:
+        """Responses to a unit force along each axis and a unit torque about each at the ports, (n, k).
+
+        They span what unit displacements and rotations of these ports span. A port that the reference holds has none.
+        At a load port: to a uniform load along each axis.
+        """
+        force = np.vstack([np.zeros((0, self.body.size)), *(_unit_loads(self.body, name) for name in ports)])
+        return self._under(force[np.any(force != 0.0, axis=1)])
+
+    def _under(self, force: Array) -> Array:
+        """Static deformation (n, k) under forces (k, n)."""
+        return self.response(force.T) if len(force) else np.zeros((self.body.size, 0))
+
+    def inertia(self) -> Array:
+        """Responses to the inertia forces of the rigid motions of the undeformed body, (n, k)."""
+        force, most = inertia_forces(self.body)
+        size = np.sqrt(self.mass.diagonal())
+        return self._under(force[np.any(np.abs(force) > UNLOADED * most[:, None] * size, axis=1)])
+
+    def modes(self, count: int) -> Array:
+        """The lowest vibration modes, (n, count)."""
+        n, m = self.body.size, self.elastic.size
+        if count > n:
+            raise ValueError(f"modes must be at most the {n} flexible coordinates of the body, got {count}")
+        if not count:
+            return np.zeros((n, 0))
+        if self._local is not None and count <= n // MANY:
+            parts = self.mass, self.elastic.compliance, self.strain
+            lowest = complete(
+                CondensedPencil(*parts, local=self._local, shift=0.0, factor=self._stiff),
+                Complement(self.mass, np.zeros((n, 0))),
+                count,
+            )
+            if lowest is not None:
+                return lowest.velocity
+        system = LinearPHDAE(
+            E=sparse.block_diag([filled(self.mass), self.elastic.compliance]).tocsr(),
+            J=sparse.csr_array(sparse.block_array([[None, -self.strain.T], [self.strain, None]])),
+            kinetic=np.arange(n + m) < n,
+        )
+        vibration = vibrations(system, count)
+        if vibration.rigid:
+            raise ValueError(f"body must not deform without stress: it has {vibration.rigid} modes of frequency zero")
+        return vibration.shapes[:n].real
+
+    def derivatives(self, vectors: Array, count: int) -> Array:
+        """Modal derivatives: static responses ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)`` to the quadratic strains of pairs.
+
+        s_i are the slopes of ``vectors`` (n, k). Of all pairs the ``count`` leading directions in the norm of strain
+        energy, the vectors taken as in :meth:`pair_strains`.
+        """
+        strains = self.pair_strains(vectors)
+        moved = self.response(np.zeros((len(vectors), strains.shape[1])), strains)
+        stretch = self.strain @ moved
+        energy, weights = np.linalg.eigh(stretch.T @ (self.elastic.stiffness_of_stress @ stretch))
+        available = int(np.sum(energy > DEFLATION**2 * energy[-1])) if strains.any() else 0
+        if count > available:
+            raise ValueError(f"derivatives must be at most {available}, as many as are independent here, got {count}")
+        leading = slice(None, -count - 1, -1)
+        return moved @ weights[:, leading] / np.sqrt(energy[leading])
+
+    def pair_strains(self, vectors: Array) -> Array:
+        """Quadratic strains W(s_i ∘ s_j) of all pairs i ≤ j of vectors, (m, pairs).
+
+        Each vector is taken as large as a force of one size deforms it, as 1/ω² if all are lengths: low ones count most
+        (measured: with the crank-slider this takes fewer derivatives than vectors of equal energy).
+        """
+        stretch = self.strain @ vectors
+        energy = np.einsum("mk,mk->k", stretch, self.elastic.stiffness_of_stress @ stretch)
+        mass = np.sqrt(np.einsum("nk,nk->k", vectors, self.mass @ vectors))
+        slopes = self.elastic.slopes @ (vectors * mass / energy)
+        i, j = np.triu_indices(slopes.shape[1])
+        return self.elastic.weights @ (np.where(i == j, 1.0, np.sqrt(2.0)) * slopes[:, i] * slopes[:, j])
+
+    def ritz(self, vectors: Array) -> Array:
+        """Vectors of the same span with TᵀMT = m and TᵀKT diagonal, ascending; m is the mass of the body.
+
+        Those that follow from vectors before them are left out.
+        """
+        basis = orthonormal(vectors, self.mass)
+        if not basis.shape[1]:
+            return basis
+        stretch = self.strain @ basis
+        stiffness = stretch.T @ (self.elastic.stiffness_of_stress @ stretch)
+        size = np.sqrt(stiffness.diagonal())
+        root = np.linalg.cholesky(stiffness / np.outer(size, size)).T * size  # its singular values are frequencies
+        basis = basis @ np.linalg.svd(root)[2][::-1].T
+        largest = np.abs(basis).max(axis=0, initial=0.0)
+        basis = np.where(np.abs(basis) > SILENT * largest, basis, 0.0)
+        signs = np.sign(basis[np.argmax(np.abs(basis), axis=0), np.arange(basis.shape[1])])
+        return signs * np.sqrt(self.body.mass) * basis
+
+
+def inertia_forces(body: Body) -> tuple[Array, Array]:
+    """Loads on u by unit rigid motions of the undeformed body about P, (k, n), and bounds of their sizes, (k,).
+
+        ∫ρφ,  ∫ρ X × φ,  ∫ρ φᵀB_ab X with B_ab = sym(cross_aᵀ cross_b), a ≤ b:
+
+    d accelerations, s angular accelerations, and the centrifugal loads of s(s + 1)/2 products of spins: all inertia
+    forces there are, up to their sign, since those of a spin about another point differ by an acceleration. On a
+    coordinate with the mass M_kk they are at most √M_kk times the bound (Cauchy-Schwarz inequality).
+    """
+    c, second = contract(body.inertia, about_centre=False), np.trace(body.inertia.second)
+    a, b = np.triu_indices(len(c.n))
+    squares = [np.full(body.dim, body.mass), c.J.diagonal(), np.full(a.size, second)]
+    return np.vstack([body.inertia.shape_first, c.n, c.s[a, b]]), np.sqrt(np.concatenate(squares))
+
+
+def _unit_loads(body: Body, name: str) -> Array:
+    """Rows over u of unit forces and torques at a port, or of a uniform unit load at a load port, (k, n)."""
+    port = check.lookup("port", name, {**body.loads, **body.ports})
+    if isinstance(port, Port):
+        return np.vstack([sparse.csr_array(p).toarray() for p in (port.shape, port.rotation) if p is not None])
+    rows = port.measures[:, None, None] * port.shapes.toarray().reshape(-1, body.dim, body.size)
+    return np.asarray(rows.sum(axis=0))
