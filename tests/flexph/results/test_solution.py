@@ -24,6 +24,7 @@ from flexph import (
     spring_damper,
     weld,
 )
+from flexph.kernels.tolerances import NEWTON
 from flexph.methods import Exact
 
 MATERIAL = fem.Material(young=2e7, density=200.0)
@@ -374,7 +375,8 @@ def test_no_step_goes_beyond_reach(compiled):
         with pytest.raises(IntegrationError) as caught:
             integrate(mechanism, start, np.linspace(0.0, 1.0, steps + 1), method=Exact(compiled=compiled))
         assert caught.value.solution.times[-1] <= 0.5 + 1e-9
-        assert caught.value.solution.ledger.position_residual.max() < 1e-13
+        # some runs end in the stretched pose itself, where a step that stagnates is taken with defects of this size
+        assert caught.value.solution.ledger.position_residual.max() < NEWTON.balanced
 
 
 def test_a_drive_beyond_reach_stops_with_an_explanation():
