@@ -15,7 +15,7 @@ from flexph.integration.compiled.loops import arrow, residual, steps
 from flexph.integration.compiled.loops import ledger_rows as books
 from flexph.integration.compiled.memory.kernel import entry
 from flexph.integration.exact.compiled_run import BlockStepper
-from flexph.integration.exact.step import ExactStepper
+from flexph.integration.exact.step import ExactStepper, InitialValueProblem
 from flexph.methods import Exact
 from flexph.systems.inputs import Forcing
 
@@ -80,7 +80,7 @@ def main() -> None:
         whole = min(whole, 1e6 * (time.process_time() - clock) / STEPS)
     iterations = float(run.ledger.iterations.mean())
 
-    middle = ExactStepper(mechanism, run.final, Forcing(mechanism.network.input_slices, {}, 2))
+    middle = ExactStepper(InitialValueProblem(mechanism, run.final, Forcing(mechanism.network.input_slices, {}, 2)))
     blocks = BlockStepper(mechanism, middle)
     blocks.put(middle.start(run.final))
     stepper = blocks.compiled

@@ -183,19 +183,19 @@ def _seen(a: Arrays) -> tuple[Any, Arrays]:
     """Φ, and the mechanism with Φu as its flexible coordinates: all its matrices are small and dense."""
     whole = sparse.vstack([a.node_shape - a.translating @ a.mean, a.torque_shape]).tocsr()
     body = np.concatenate([np.repeat(a.node_body, a.dim), np.repeat(a.torque_body, a.n.shape[0])])
-    kept, nodes = np.flatnonzero(np.diff(whole.indptr)), a.node_shape.shape[0]
-    unit = np.eye(whole.shape[0])[:, kept]
+    used, nodes = np.flatnonzero(np.diff(whole.indptr)), a.node_shape.shape[0]
+    unit = np.eye(whole.shape[0])[:, used]
     joined = ["incidence", "select_first", "select_second", "sum_nodes", "node_turns"]
     loaded = ["input_node", "input_torque", "translating"]
     seen = a._replace(
         node_shape=unit[:nodes],
         torque_shape=unit[nodes:],
         mean=None,
-        body_u=body[kept],
-        columns=a.columns._replace(u=a.columns.u[0] + np.arange(kept.size)),
+        body_u=body[used],
+        columns=a.columns._replace(u=a.columns.u[0] + np.arange(used.size)),
         **{name: getattr(a, name).toarray() for name in joined + loaded},
     )
-    return whole[kept], seen
+    return whole[used], seen
 
 
 def _constant_block(a: Arrays, h: float, shapes: Any, seen: Arrays) -> ConstantBlock:

@@ -50,8 +50,8 @@ def _placed(a: Arrays, turning: Array, coupling: tuple[Array, Array], flexible: 
     own, n = spin_columns(a), a.body_u.size
     first = a.turning.size * a.n.shape[0]
     matrix = np.zeros((first + n, first + n))
-    kept, u = own[a.turning], first + np.arange(n)
-    matrix[kept[:, :, None], kept[:, None, :]] = turning[a.turning]
+    spins, u = own[a.turning], first + np.arange(n)
+    matrix[spins[:, :, None], spins[:, None, :]] = turning[a.turning]
     for i in range(own.shape[1]):
         matrix[own[a.body_u, i], u] = above[i]
         matrix[u, own[a.body_u, i]] = below[i]

@@ -16,7 +16,7 @@ frequencies, and the factor ρ a step at high ones.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -26,14 +26,9 @@ from ...kernels.decay import mass, spin_columns
 from ...kernels.gradient import is_sparse
 from ...kernels.state import inertia_products
 from ...kernels.values import Decay, Schedule
-from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
-from ...systems.inputs import Forcing
 from .impulse import struck
-from .step import ExactStepper, StepDetails, StepStart
-
-if TYPE_CHECKING:
-    from ...mechanisms.model.model import Model
+from .step import ExactStepper, InitialValueProblem, StepDetails, StepStart
 
 DIGITS = 6
 """Digits of h that B and A depend on: steps that differ by round-off share them, and any constant ones will do."""
@@ -80,20 +75,14 @@ class DecayingStepper(ExactStepper):
     """The step of the decaying scheme; after it, joints and drives leave ρ of the velocity defect."""
 
     def __init__(
-        self,
-        mechanism: Model,
-        start: State,
-        forcing: Forcing,
-        *,
-        radius: float,
-        least_norm: bool = False,
-        depth: int = 2,
+        self, problem: InitialValueProblem, *, radius: float, least_norm: bool = False, depth: int = 2
     ) -> None:
-        super().__init__(mechanism, start, forcing, least_norm=least_norm, depth=depth, decaying=True)
+        super().__init__(problem, least_norm=least_norm, depth=depth, decaying=True)
         if is_sparse(self.arrays):
             raise ValueError(
                 "Decaying() keeps dense matrices, and this mechanism is too large for them, with "
-                f"{mechanism.layout.velocities} velocities: take fewer elements, or Exact() with structural damping"
+                f"{problem.mechanism.layout.velocities} velocities: take fewer elements, or Exact() with structural "
+                "damping"
             )
         self.radius, vibrations = radius, free_vibrations(self.arrays)
         self._coefficients = lru_cache(maxsize=8)(lambda h: coefficients(vibrations, h, radius))

@@ -29,8 +29,8 @@ from ..times.step_size import StepControlFailed, StepSizeControl
 from .composition import ComposedStepper
 from .pairs_of_steps import PairStepper
 from .record import recorder_of, solution_of
-from .step import ExactStepper, Stepper, StepStart
-from .steppers import Given, stepper_of
+from .step import ExactStepper, InitialValueProblem, Stepper, StepStart
+from .steppers import stepper_of
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
@@ -56,7 +56,7 @@ def run_mechanism(
     checked = check_consistent(mechanism, start, table=table)
     if method.redundant == "refuse":
         refuse_redundant(mechanism, checked.matrix)
-    stepper = stepper_of(method, Given(mechanism, start, forcing, table, checked))
+    stepper = stepper_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
     task = _Task(mechanism, start, stepper, grid, options)
     if _compiles(mechanism, method, events=bool(options.events)):
         solution = task.in_blocks()

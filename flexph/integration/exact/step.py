@@ -13,6 +13,7 @@ from ...kernels.state import Configuration, Derived, derive
 from ...kernels.tolerances import HISTORY, NEWTON
 from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.accounts import Accounts
+from ...mechanisms.model.constraints import Checked
 from ...mechanisms.model.redundancy import independent
 from ...mechanisms.model.state import State, configuration
 from ...mechanisms.model.time_table import TimeTable, schedule
@@ -61,17 +62,9 @@ class StepResult(NamedTuple):
 
     def row(self) -> dict[str, Any]:
         """What is recorded of the step."""
-        return {
-            "time": self.end.time,
-            "middle": self.middle,
-            "state": self.end.x,
-            "energy": self.end.energy,
-            "multipliers": self.multipliers,
-            "stage": self.stage,
-            "flows": self.flows,
-            "residuals": self.residuals,
-            "counts": self.counts,
-        }
+        end, own = self.end, self._asdict()
+        del own["end"]
+        return {"time": end.time, "state": end.x, "energy": end.energy, **own}
 
 
 class StepDetails(NamedTuple):
@@ -96,32 +89,31 @@ class Stepper(Protocol):
         """The step from a start to a time [s]; raises StepFailed."""
 
 
-class ExactStepper:
-    """The step of the exact scheme, with all that time prescribes; ``depth`` rows of history are kept.
+class InitialValueProblem(NamedTuple):
+    """A mechanism, its start and inputs; with the time table and the check of the start where they are known."""
 
-    ``known`` are the arrays of the start and what follows from them, where they are at hand.
-    """
+    mechanism: Model
+    start: State
+    forcing: Forcing
+    table: TimeTable | None = None
+    checked: Checked | None = None
+
+
+class ExactStepper:
+    """The step of the exact scheme, with all that time prescribes; it starts from ``depth`` rows of history."""
 
     longest = 1.0
     shares = weights = (1.0,)  # of itself, as a composition
 
     def __init__(
-        self,
-        mechanism: Model,
-        start: State,
-        forcing: Forcing,
-        *,
-        least_norm: bool = False,
-        depth: int = 2,
-        decaying: bool = False,
-        table: TimeTable | None = None,
-        known: tuple[Configuration, Derived] | None = None,
+        self, problem: InitialValueProblem, *, least_norm: bool = False, depth: int = 2, decaying: bool = False
     ) -> None:
-        self.mechanism, self.arrays, self.forcing = mechanism, mechanism.network.arrays, forcing
+        mechanism, start, self.forcing, table, checked = problem
+        self.mechanism, self.arrays = mechanism, mechanism.network.arrays
         self.least_norm, self.depth = least_norm, depth
         self.accounts = Accounts(mechanism, decaying=True) if decaying else mechanism.once(Accounts)
         self.table = table or TimeTable(mechanism, start.anchors)
-        self._start, self._known = start, known
+        self._start, self._known = start, checked and (checked.c, checked.d)
         self.rows_of_g, self._block = mechanism.layout.multipliers, constant_blocks(self.arrays)
         a, bodies = self.arrays, mechanism.layout.bodies
         sizes = [bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g]

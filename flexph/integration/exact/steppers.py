@@ -3,50 +3,19 @@
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import TYPE_CHECKING, NamedTuple
 
 from ...kernels.tolerances import HISTORY
-from ...mechanisms.model.constraints import Checked
-from ...mechanisms.model.state import State
-from ...mechanisms.model.time_table import TimeTable
-from ...systems.inputs import Forcing
 from .. import methods
 from ..times.step_size import read_tolerance
 from .composition import fourth_order
 from .decaying import DecayingStepper
 from .gauss import GaussStepper
 from .pairs_of_steps import PairStepper
-from .step import ExactStepper, Stepper
-
-if TYPE_CHECKING:
-    from ...mechanisms.model.model import Model
-
-
-class Given(NamedTuple):
-    """What a stepper is for: a mechanism, its checked start, and what time prescribes."""
-
-    mechanism: Model
-    start: State
-    forcing: Forcing
-    table: TimeTable
-    checked: Checked
-
-    def exact(self, depth: int, *, least_norm: bool) -> ExactStepper:
-        """The single step of the exact scheme, which remembers so many steps."""
-        known = (self.checked.c, self.checked.d)
-        return ExactStepper(
-            self.mechanism,
-            self.start,
-            self.forcing,
-            least_norm=least_norm,
-            depth=depth,
-            table=self.table,
-            known=known,
-        )
+from .step import ExactStepper, InitialValueProblem, Stepper
 
 
 @singledispatch
-def stepper_of(method: methods.MechanismMethod, given: Given) -> Stepper:
+def stepper_of(method: methods.MechanismMethod, problem: InitialValueProblem) -> Stepper:
     """What takes the steps of a method.
 
     Compositions go back and forth and control takes second differences, so both remember more.
@@ -55,27 +24,34 @@ def stepper_of(method: methods.MechanismMethod, given: Given) -> Stepper:
 
 
 @stepper_of.register(methods.Exact)
-def _exact(method: methods.Exact, given: Given) -> Stepper:
-    depth = 2 if method.tolerance is None else 3
-    return _controlled(given.exact(depth, least_norm=method.redundant == "least_norm"), method)
+def _exact(method: methods.Exact, problem: InitialValueProblem) -> Stepper:
+    return _controlled(ExactStepper(problem, depth=_depth(method), least_norm=_least_norm(method)), method)
 
 
 @stepper_of.register(methods.Exact4)
-def _exact4(method: methods.Exact4, given: Given) -> Stepper:
-    return fourth_order(given.exact(HISTORY, least_norm=method.redundant == "least_norm"))
+def _exact4(method: methods.Exact4, problem: InitialValueProblem) -> Stepper:
+    return fourth_order(ExactStepper(problem, depth=HISTORY, least_norm=_least_norm(method)))
 
 
 @stepper_of.register(methods.ExactGauss)
-def _exact_gauss(method: methods.ExactGauss, given: Given) -> Stepper:
-    return GaussStepper(given.exact(method.stages, least_norm=False), method.stages)
+def _exact_gauss(method: methods.ExactGauss, problem: InitialValueProblem) -> Stepper:
+    return GaussStepper(ExactStepper(problem, depth=method.stages), method.stages)
 
 
 @stepper_of.register(methods.Decaying)
-def _decaying(method: methods.Decaying, given: Given) -> Stepper:
-    depth, least_norm = 2 if method.tolerance is None else 3, method.redundant == "least_norm"
-    mechanism, start, forcing = given.mechanism, given.start, given.forcing
-    stepper = DecayingStepper(mechanism, start, forcing, radius=method.radius, least_norm=least_norm, depth=depth)
+def _decaying(method: methods.Decaying, problem: InitialValueProblem) -> Stepper:
+    least_norm = _least_norm(method)
+    stepper = DecayingStepper(problem, radius=method.radius, least_norm=least_norm, depth=_depth(method))
     return _controlled(stepper, method)
+
+
+def _least_norm(method: methods.MechanismMethod) -> bool:
+    return method.redundant == "least_norm"
+
+
+def _depth(method: methods.Exact | methods.Decaying) -> int:
+    """Steps that are remembered."""
+    return 2 if method.tolerance is None else 3
 
 
 def _controlled(stepper: ExactStepper, method: methods.Exact | methods.Decaying) -> Stepper:

@@ -61,11 +61,11 @@ class Coordinates(NamedTuple):
 def coordinates(a: Arrays) -> Coordinates:
     """The coordinates of a mechanism."""
     cv, cw, cu = a.columns
-    kept, s, n = entry_count(a.dim), a.n.shape[0], a.body_u.size
-    positions = cv.size + kept * a.turning.size + n
-    basis = np.array([from_entries(e, a.dim) for e in np.eye(kept)])
-    entry = np.full((len(a.mass), kept), -1)
-    entry[a.turning] = cv.size + np.arange(kept * a.turning.size).reshape(-1, kept)
+    count, s, n = entry_count(a.dim), a.n.shape[0], a.body_u.size
+    positions = cv.size + count * a.turning.size + n
+    basis = np.array([from_entries(e, a.dim) for e in np.eye(count)])
+    entry = np.full((len(a.mass), count), -1)
+    entry[a.turning] = cv.size + np.arange(count * a.turning.size).reshape(-1, count)
     node = np.flatnonzero(entry[a.node_body, 0] >= 0)
     moves = np.zeros((a.node_body.size, a.dim, positions))
     for i in range(a.dim):

@@ -51,10 +51,10 @@ class State:
 def configuration(mechanism: Model, x: Array) -> Configuration:
     """The arrays of a flat state."""
     layout = mechanism.layout
-    r, kept, u, v, omega, du, sigma, spring = layout.split(x)
+    r, rho, u, v, omega, du, sigma, spring = layout.split(x)
     dim, turning = layout.dim, mechanism.network.arrays.turning
     R = np.repeat(np.eye(dim)[None], layout.bodies, axis=0)
-    R[turning] = from_entries(kept.reshape(len(turning), entry_count(dim)), dim)
+    R[turning] = from_entries(rho.reshape(len(turning), entry_count(dim)), dim)
     spin = np.zeros((layout.bodies, spins(dim)))
     spin[turning] = omega.reshape(len(turning), spins(dim))
     return Configuration(r.reshape(-1, dim), R, u, v.reshape(-1, dim), spin, du, sigma, spring)

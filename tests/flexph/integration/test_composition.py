@@ -11,7 +11,7 @@ from flexph import GROUND, Event, connect, drive, force, hinge, integrate, sprin
 from flexph.integration.exact.composition import OUTER, SUBSTEPS, ComposedStepper
 from flexph.integration.exact.guess import predicted, predicted_alternating
 from flexph.integration.exact.record import recorder_of, solution_of
-from flexph.integration.exact.step import ExactStepper
+from flexph.integration.exact.step import ExactStepper, InitialValueProblem
 from flexph.kernels.tolerances import HISTORY
 from flexph.mechanisms.model import network
 from flexph.methods import Exact4
@@ -81,7 +81,7 @@ def three_single_steps(mechanism, start, times):
     """The plain triple jump, of single steps."""
     forcing = Forcing(mechanism.network.input_slices, {}, mechanism.layout.dim)
     method = ComposedStepper(
-        ExactStepper(mechanism, start, forcing, depth=4),
+        ExactStepper(InitialValueProblem(mechanism, start, forcing), depth=4),
         np.array([OUTER, 1.0 - 2.0 * OUTER, OUTER]),
         np.array([0.0, 1.0, 0.0]),
     )

@@ -27,7 +27,7 @@ from flexph import (
     torsion_spring,
 )
 from flexph.integration.exact.gauss import STAGES, GaussStepper
-from flexph.integration.exact.step import ExactStepper
+from flexph.integration.exact.step import ExactStepper, InitialValueProblem
 from flexph.kernels.gauss.collocation import Collocation
 from flexph.kernels.gauss.stage_jacobian import stage_jacobian
 from flexph.kernels.gauss.stages import Given, onset
@@ -130,7 +130,7 @@ def test_jacobian(name):
 def one_stage(mechanism, start, times, inputs):
     """Steps of collocation with one stage."""
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
-    method = GaussStepper(ExactStepper(mechanism, start, forcing, depth=1), stages=1)
+    method = GaussStepper(ExactStepper(InitialValueProblem(mechanism, start, forcing), depth=1), stages=1)
     station, found = method.start(start), []
     for time in times[1:]:
         step = method.step(station, float(time))
@@ -208,7 +208,7 @@ def test_back_in_time_along_the_same_way():
     """Symmetric: the step from the end with −h leads to the start."""
     mechanism, start, inputs = CASES["crank-slider"]()
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
-    method = GaussStepper(ExactStepper(mechanism, start, forcing, depth=STAGES))
+    method = GaussStepper(ExactStepper(InitialValueProblem(mechanism, start, forcing), depth=STAGES))
     there = method.step(method.start(start), 5e-3)
     back = method.step(there.end._replace(history=there.end.history[:0]), 0.0)
     assert back.end.x == pytest.approx(start.x, abs=1e-10)  # stiff: velocities of 1 m/s

@@ -28,7 +28,7 @@ from flexph import (
     wheel,
 )
 from flexph.integration.exact.gauss import GaussStepper
-from flexph.integration.exact.step import ExactStepper
+from flexph.integration.exact.step import ExactStepper, InitialValueProblem
 from flexph.kernels.jacobian import factor, flatten, unflatten
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
@@ -445,7 +445,9 @@ def test_collocation_keeps_these_rows(name):
     mechanism, start = started(name)
     for h in (0.01, 0.05):
         exact(integrate(mechanism, start, times(0.3, h), method=ExactGauss()))
-    single = ExactStepper(mechanism, start, Forcing(mechanism.network.input_slices, {}, mechanism.layout.dim))
+    single = ExactStepper(
+        InitialValueProblem(mechanism, start, Forcing(mechanism.network.input_slices, {}, mechanism.layout.dim))
+    )
     once = GaussStepper(single, stages=1)
     step, other = once.step(once.start(start), 0.01), single.step(single.start(start), 0.01)
     size = np.abs(other.end.x).max()
