@@ -12,7 +12,7 @@ import numpy as np
 from cases import crank_slider as case
 from flexph import integrate
 from flexph.integration.compiled.loops import arrow, residual, steps
-from flexph.integration.compiled.loops import ledger_rows as books
+from flexph.integration.compiled.loops import ledger_rows
 from flexph.integration.compiled.memory.kernel import entry
 from flexph.integration.exact.compiled_run import BlockStepper
 from flexph.integration.exact.step import ExactStepper, InitialValueProblem
@@ -52,9 +52,9 @@ def ends(m, axes, h, before, after, offset, inputs, count):
 @entry
 def accounts(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
-        books.flows(m, axes, h, before, after)
-        books.energies(m, axes, m.run_new_energy)
-        books.velocity_defect(m, axes, after, before, offset)
+        ledger_rows.flows(m, axes, h, before, after)
+        ledger_rows.energies(m, axes, m.run_new_energy)
+        ledger_rows.velocity_defect(m, axes, after, before, offset)
         arrow.solve_border(m)
 
 

@@ -22,7 +22,7 @@ from scipy.interpolate import CubicSpline
 from cases import crank_slider as case
 from flexph import Mechanism, State, integrate
 from flexph.integration.exact.newton import solve_step
-from flexph.kernels.jacobian import factor
+from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
 from flexph.kernels.values import Means, Point, Step
@@ -306,7 +306,7 @@ def shares(steps: int = 2500) -> None:
     whole = (time.process_time() - clock) / 300
     iterations = float(np.mean(run.ledger.iterations))
     c = configuration(system, middle.x)
-    d, books = derive(a, c), Accounts(system)
+    d, accounts = derive(a, c), Accounts(system)
     plan = schedule(TimeTable(system, middle.anchors), middle.time, middle.time + h, np.zeros(0))
     step = Step(c, d, h, plan)
     found = solve_step(a, step, Means(c.v, c.omega, c.du, middle.multipliers))
@@ -316,7 +316,7 @@ def shares(steps: int = 2500) -> None:
         "residual": (iterations + 1.0) * once(lambda: residual(a, step, found.means)),
         "Jacobian and factorisation": once(lambda: factor(a, point)),
         "solve": (iterations + 1.0) * once(lambda: found.solve(defect)),
-        "ledger": once(lambda: books.step(step, found.means, found.trial)),
+        "ledger": once(lambda: accounts.step(step, found.means, found.trial)),
     }
     times["the rest"] = whole - sum(times.values())
     print(f"\nNumPy path, {1e6 * whole:.0f} µs per step, {iterations:.1f} iterations with one Jacobian:")

@@ -81,7 +81,7 @@ def _places(inertia: Inertia, border: Border, first: int) -> Index:
 
 
 class _Counter:
-    """Hands out numbers."""
+    """Consecutive numbers."""
 
     def __init__(self) -> None:
         self.total = 0

@@ -2,5 +2,6 @@
 
 A step is solved by the NumPy kernels or, in blocks, by their compiled twin.
 Imports: bodies, integration.compiled, integration.compiled.loops, integration.methods, integration.times, kernels,
-kernels.gauss, mechanisms, mechanisms.model, mechanisms.poses, numerics, numerics.factors, results, systems.
+kernels.gauss, kernels.jacobians, mechanisms, mechanisms.model, mechanisms.poses, numerics, numerics.factors, results,
+systems.
 """

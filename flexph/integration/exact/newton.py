@@ -9,7 +9,8 @@ import numpy as np
 
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes
-from ...kernels.jacobian import factor, flatten
+from ...kernels.jacobians.blocks import flatten
+from ...kernels.jacobians.factor import factor
 from ...kernels.resolution import RESOLUTION, coordinate_size, unresolved_energy
 from ...kernels.rolling import rates, squares
 from ...kernels.springs import reversed_rates

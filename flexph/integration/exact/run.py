@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...mechanisms.model.constraints import check_consistent, refuse_redundant, start_table
+from ...mechanisms.model.consistency import check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ...kernels.constant_block import constant_blocks
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gradient import constraint_matrix
+from ...kernels.jacobians.constant_block import constant_blocks
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.tolerances import HISTORY, NEWTON
 from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.model.constraints import Checked
+from ...mechanisms.model.consistency import Checked
 from ...mechanisms.model.redundancy import independent
 from ...mechanisms.model.state import State, configuration
 from ...mechanisms.model.time_table import TimeTable, schedule

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...mechanisms.equations.phdae import as_phdae
-from ...mechanisms.model.constraints import check_consistent, refuse_redundant
+from ...mechanisms.model.consistency import check_consistent, refuse_redundant
 from ...mechanisms.model.range_of_validity import warn_of_range
 from ...mechanisms.model.state import State
 from ...mechanisms.poses.multipliers import drive_rates, start_with_multipliers

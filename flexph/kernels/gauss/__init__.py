@@ -1,4 +1,4 @@
 """The equations of a mechanism at the nodes of Gauss collocation.
 
-Imports: kernels, numerics.
+Imports: kernels, kernels.jacobians, numerics.
 """

@@ -13,7 +13,7 @@ from ...numerics.arrays import Array
 from ...numerics.rotations import skew, sweep, unit_sweeps
 from ..arrays import Arrays
 from ..gradient import node_rows, product_gradient, pull, scale_rows, section_rows, velocity_count, velocity_slices
-from ..jacobian import load_changes
+from ..jacobians.blocks import load_changes
 from ..state import product_changes
 from .collocation import Collocation
 from .stage_inertia import StageStep, add_inertia, axes_changes, stacked_sweeps

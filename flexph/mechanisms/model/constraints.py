@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import mass_matrix, rigid_mass
 from ...kernels.gradient import constraint_matrix, velocity_count
-from ...kernels.jacobian import flatten, unflatten
+from ...kernels.jacobians.blocks import flatten, unflatten
 from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
 from ...kernels.values import Means
-from ...linear.elimination import explain_redundant, null_space
 from ...numerics import checks as check
-from ...numerics.arrays import Array, dense
+from ...numerics.arrays import Array
 from ...numerics.rotations import finite_rotation, skew, spin_map
 from .placement import Motion, read_motion
-from .state import State, configuration
 from .time_table import Anchors, TimeTable, spring_values
 
 if TYPE_CHECKING:
@@ -58,12 +55,6 @@ AT_REST = 1e-13
 
 CONSISTENT = 1e-9
 """Relative defect up to which a projected velocity counts as consistent: rates of drives are known to about this."""
-
-FEW = 400
-"""Rows of a sparse G up to which their products are looked at densely."""
-
-REGULAR = 1e-4
-"""Singular value of constraint rows of length 1 above which they are independent: its square is far above round-off."""
 
 
 def move_with(
@@ -110,11 +101,11 @@ def spring_forces(mechanism: Model, c: Configuration, anchors: Anchors) -> Array
 
 def constraint_rates(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> tuple[Any, Array]:
     """G and b of the velocity constraints G v = b, b from the drives."""
-    G, b = _rates_at(mechanism, (c, derive(mechanism.network.arrays, c)), table, time)
+    G, b = rates_at(mechanism, (c, derive(mechanism.network.arrays, c)), table, time)
     return sparse.csr_array(G), b
 
 
-def _rates_at(
+def rates_at(
     mechanism: Model, place: tuple[Configuration, Derived], table: TimeTable, time: float
 ) -> tuple[Any, Array]:
     """G and b at an evaluated configuration; G may be dense."""
@@ -143,7 +134,7 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     """
     a = mechanism.network.arrays
     d = derive(a, c)
-    G, b = _rates_at(mechanism, (c, d), table, time)
+    G, b = rates_at(mechanism, (c, d), table, time)
     G = sparse.csr_array(G)
     if not b.size:
         return wanted
@@ -159,7 +150,7 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
         M = mass(a, c.u).toarray()
         velocities = _nearest(M, rows, rates, wanted)
         defect = np.abs(rows @ velocities - rates) / sizes[: rates.size]
-        scale = max(_rate_scale(a, (rows, rates), v, sizes[: rates.size]) for v in (velocities, wanted))
+        scale = max(rate_scale(a, (rows, rates), v, sizes[: rates.size]) for v in (velocities, wanted))
         if defect.max() <= CONSISTENT * scale:
             moves = _energy(M, velocities) > AT_REST**2 * _energy(M, wanted) or np.any(b)
             return velocities if moves else np.zeros_like(velocities)
@@ -183,134 +174,12 @@ def _nearest(M: Array, rows: Any, rates: Array, wanted: Array) -> Array:
     return velocities
 
 
-def _rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array) -> float:
+def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array) -> float:
     """Largest rate of what constraints G v = b measure, and of displacements, over their sizes [1/s]."""
     G, b = conditions
     moves = np.abs(v) / displacement_sizes(a, lever(a))
     rates = np.maximum(abs(G) @ np.abs(v), np.abs(b)) / sizes
     return float(max(rates.max(initial=1e-300), moves.max(initial=0.0)))
-
-
-class Checked(NamedTuple):
-    """The constraint matrix of a consistent state (g, n_v), its arrays, and what follows from them."""
-
-    matrix: Any
-    c: Configuration
-    d: Derived
-
-
-def check_consistent(
-    mechanism: Model, state: State, *, velocities: bool = True, table: TimeTable | None = None
-) -> Checked:
-    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold.
-
-    ``table`` is that of :func:`start_table`, where it is at hand.
-    """
-    a = mechanism.network.arrays
-    table = table or start_table(mechanism, state)
-    rows = mechanism.layout.multipliers
-    c = configuration(mechanism, state.x)
-    _check_rotations(mechanism, c.R)
-    d = derive(a, c)
-    _check_lengths(mechanism, d.product)
-    _check_contacts(mechanism, d.product)
-    if not rows:
-        return Checked(sparse.csr_array((0, mechanism.layout.velocities)), c, d)
-    coefficient, offset = table.at(state.time)
-    gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
-    _report(mechanism, gap, sizes, what="position", time=state.time, unit="m")
-    G, b = _rates_at(mechanism, (c, d), table, state.time)
-    v = velocities_of(mechanism, c)
-    if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
-        size = _rate_scale(a, (G, b), v, sizes) * sizes
-        _report(mechanism, G @ v - b, size, what="velocity", time=state.time, unit="m/s")
-    return Checked(G, c, d)
-
-
-def start_table(mechanism: Model, state: State) -> TimeTable:
-    """What time prescribes from a state on; raises ValueError where the state is none of the mechanism."""
-    if state.x.shape != (mechanism.layout.size,):
-        raise ValueError(f"the state must have {mechanism.layout.size} entries, got {state.x.size}")
-    rows = mechanism.layout.multipliers
-    if state.multipliers.shape != (rows,):
-        raise ValueError(f"the multipliers of the state must have {rows} entries, got {state.multipliers.size}")
-    return TimeTable(mechanism, state.anchors)
-
-
-def _check_lengths(mechanism: Model, product: Array) -> None:
-    squares = product[mechanism.network.arrays.springs.length_product]
-    for (name, _), square in zip(measures(mechanism.connections), squares, strict=False):
-        if square <= 0.0:
-            raise ValueError(f"{name} has no length at this pose, and so no direction")
-
-
-def _check_contacts(mechanism: Model, product: Array) -> None:
-    t = mechanism.network.arrays.rolling
-    for row, height, least in zip(t.positive_row, product[t.positive], t.least, strict=True):
-        if height <= least:
-            raise ValueError(
-                f"{mechanism.constraint_names[row]}: the disc must stand on the ground, its centre above it, got a "
-                f"height of {height:.3g} m: a disc that lies flat has no point of contact; guess its height in "
-                "mechanism.assemble(...)"
-            )
-
-
-def _check_rotations(mechanism: Model, R: Array) -> None:
-    defect = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(mechanism.layout.dim)).max(axis=(1, 2))
-    worst = int(np.argmax(defect))
-    if defect[worst] > CONSISTENT:
-        name = list(mechanism.bodies)[worst]
-        raise ValueError(f"the rotation of {name!r} must be a rotation: |RᵀR − 1| = {defect[worst]:.0e}")
-    mirrored = np.flatnonzero(np.linalg.det(R) < 0.0)
-    if mirrored.size:
-        name = list(mechanism.bodies)[mirrored[0]]
-        raise ValueError(f"the rotation of {name!r} must be a rotation: its determinant is −1, a reflection")
-
-
-def refuse_redundant(mechanism: Model, G: Any) -> None:
-    """Raise ValueError, naming the constraints, unless G has full rank: the multipliers would not be unique."""
-    listed = explain_redundancy(mechanism, G)
-    if listed:
-        raise ValueError(
-            f"{listed}. The joint forces would not be unique at this pose: remove a constraint, free one direction, or "
-            "allow redundant='least_norm'"
-        )
-
-
-def explain_redundancy(mechanism: Model, G: Any) -> str:
-    """The redundant constraints and what they follow from, in words; empty where G has full rank."""
-    if _is_regular(G):
-        return ""
-    _, redundant = null_space(G, mechanism.constraint_names)
-    return "; ".join(explain_redundant(names) for names in redundant)
-
-
-def _is_regular(G: Any) -> bool:
-    """Whether G, dense or of few rows, has full rank by far: then no diagonal entry of a pivoted QR is small.
-
-    They are at least the smallest singular value of the rows over their lengths, whose square is an eigenvalue here.
-    """
-    if not G.shape[0] or not G.shape[1] or (sparse.issparse(G) and G.shape[0] > FEW):
-        return False
-    gram = dense(G @ G.T)
-    size = np.sqrt(np.where(gram.diagonal() > 0.0, gram.diagonal(), 1.0))
-    return bool(np.linalg.eigvalsh(gram / np.outer(size, size))[0] > REGULAR**2)
-
-
-def _unit_of(mechanism: Model, row: int, unit: str) -> str:
-    rows = [r for c in mechanism.connections for r in c.rows]
-    return unit.replace("m", "rad", 1) if rows[row].unit == "N m" else unit
-
-
-def _report(mechanism: Model, defect: Array, size: Array, *, what: str, time: float, unit: str) -> None:
-    excess = np.abs(defect) - 1e2 * CONSISTENT * size
-    worst = int(np.argmax(excess))
-    if excess[worst] > 0.0:
-        raise ValueError(
-            f"inconsistent initial {what} at t = {time} s: {mechanism.constraint_names[worst]} is violated by "
-            f"{abs(defect[worst]):.3g} {_unit_of(mechanism, worst, unit)}; use mechanism.assemble(...) and "
-            "mechanism.consistent_state(...)"
-        )
 
 
 def _energy(M: Array, v: Array) -> float:

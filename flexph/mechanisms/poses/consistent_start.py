@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...numerics import checks as check
-from ..model.constraints import check_consistent, move_with, spring_forces
+from ..model.consistency import check_consistent
+from ..model.constraints import move_with, spring_forces
 from ..model.placement import Motion
 from ..model.state import Pose, State, at_rest, flat
 from ..model.time_table import TimeTable

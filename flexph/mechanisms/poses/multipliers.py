@@ -17,7 +17,7 @@ from ...numerics.arrays import Array
 from ...systems.inputs import Forcing, Input
 from ...systems.nonlinear import PHDAE
 from ..equations.phdae import as_phdae
-from ..model.constraints import check_consistent, refuse_redundant
+from ..model.consistency import check_consistent, refuse_redundant
 from ..model.state import State
 from ..model.time_table import laws
 

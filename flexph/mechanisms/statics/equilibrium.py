@@ -23,15 +23,8 @@ from ...numerics.factors.positive_definite import MANY
 from ...numerics.factors.singular_systems import solve_saddle
 from ...numerics.rotations import spin_map
 from ...systems.inputs import Forcing, Input
-from ..model.constraints import (
-    check_consistent,
-    constraint_gap,
-    constraint_rates,
-    explain_redundancy,
-    extent,
-    move,
-    spring_forces,
-)
+from ..model.consistency import check_consistent, explain_redundancy
+from ..model.constraints import constraint_gap, constraint_rates, extent, move, spring_forces
 from ..model.range_of_validity import warn_of_range
 from ..model.redundancy import independent
 from ..model.state import Pose, State, at_rest, flat

@@ -13,8 +13,8 @@ from flexph import GROUND, connect, distributed_load, hinge, integrate, spherica
 from flexph.bodies import mean_axes
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.integration.exact import impulse
-from flexph.kernels import constant_block
-from flexph.kernels.constant_block import constant_blocks
+from flexph.kernels.jacobians import constant_block
+from flexph.kernels.jacobians.constant_block import constant_blocks
 from flexph.methods import Exact, Exact4
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")

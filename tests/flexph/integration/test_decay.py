@@ -26,7 +26,8 @@ from flexph import (
 )
 from flexph.integration.exact.decaying import coefficients, free_vibrations
 from flexph.kernels.decay import mass
-from flexph.kernels.jacobian import factor, flatten, unflatten
+from flexph.kernels.jacobians.blocks import flatten, unflatten
+from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.state import derive, inertia_products
 from flexph.kernels.step import residual
 from flexph.kernels.values import Point, Step

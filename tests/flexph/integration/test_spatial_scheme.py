@@ -52,8 +52,9 @@ from flexph import (
     weld,
 )
 from flexph.bodies import floating_body
-from flexph.kernels import constant_block
-from flexph.kernels.jacobian import factor, flatten, unflatten
+from flexph.kernels.jacobians import constant_block
+from flexph.kernels.jacobians.blocks import flatten, unflatten
+from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
 from flexph.kernels.values import Point, Step

@@ -29,7 +29,8 @@ from flexph import (
 )
 from flexph.integration.exact.gauss import GaussStepper
 from flexph.integration.exact.step import ExactStepper, InitialValueProblem
-from flexph.kernels.jacobian import factor, flatten, unflatten
+from flexph.kernels.jacobians.blocks import flatten, unflatten
+from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
 from flexph.kernels.values import Point, Step

@@ -24,7 +24,8 @@ from flexph import (
     weld,
 )
 from flexph.kernels.arrays import Springs
-from flexph.kernels.jacobian import factor, flatten, unflatten
+from flexph.kernels.jacobians.blocks import flatten, unflatten
+from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.springs import add_forces, measure, tangent
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual

@@ -1,4 +1,4 @@
-"""The blocks of the Jacobian of a step in loops (see kernels.jacobian, whose blocks these are).
+"""The blocks of the Jacobian of a step in loops (see kernels.jacobians, whose blocks these are).
 
 All are entries of the flexible matrices, of their columns and rows, or of the border (see
 :mod:`flexph.integration.compiled.loops.arrow`).

@@ -1,4 +1,4 @@
-"""What follows from a configuration (see kernels.state, whose formulas these are in loops)."""
+"""Momenta, node arms, vectors and products of a configuration (see kernels.state, whose formulas these are)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def inertia_products(m: Memory, axes: tuple[int, ...], u: Array, space: Array, o
 def _products(
     m: Memory, axes: tuple[int, ...], us: tuple[Array, ...], spaces: tuple[Array, ...], outs: tuple[Array, ...]
 ) -> None:
-    """The same of several u at once, with φ̄u in the spaces."""
+    """Inertia products of several u at once, with φ̄u in the spaces."""
     brief()
     d = len(axes)
     count = 3 if d == 2 else 13
@@ -148,7 +148,7 @@ def vectors(m: Memory, axes: tuple[int, ...], r: Array, arm: Array, out: Array, 
 
 @kernel
 def derive(m: Memory, axes: tuple[int, ...], space: Array) -> None:
-    """Everything that follows from positions and velocities."""
+    """Derive all values of a configuration from its positions and velocities."""
     derive_momenta(m, axes, space)
     node_arms(m, axes, m.at_R, m.at_u, space, m.at_arm)
     vectors(m, axes, m.at_r, m.at_arm, m.at_vector, m.at_product)

@@ -204,7 +204,7 @@ class LedgerColumns(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """Everything about a mechanism that does not change."""
+    """Constant arrays of a mechanism."""
 
     inertia: Inertia
     elastic: Elastic
@@ -335,7 +335,7 @@ class RunSpace(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Everything that is overwritten from step to step."""
+    """Arrays that are overwritten from step to step."""
 
     at: Motion
     end: Motion

@@ -26,14 +26,16 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from ..numerics.arrays import Array
-from ..numerics.factors.low_rank import without_product
-from ..numerics.factors.positive_definite import positive_solver
-from .arrays import Arrays
-from .gradient import is_sparse
-from .jacobian import add_nodes, flatten, rigid_blocks, sparse_factor, unflatten
-from .state import body_spins, body_sum, contracted, inertia_products, over_spins
-from .values import Means, Point, SingularStep, Solve
+from ...numerics.arrays import Array
+from ...numerics.factors.low_rank import without_product
+from ...numerics.factors.positive_definite import positive_solver
+from ..arrays import Arrays
+from ..gradient import is_sparse
+from ..state import body_spins, body_sum, contracted, inertia_products, over_spins
+from ..values import Means, Point, SingularStep, Solve
+from .blocks import flatten, rigid_blocks, unflatten
+from .dense import add_nodes
+from .sparse import sparse_factor
 
 LARGE = 300
 """Flexible coordinates from which on the constant block is factored."""

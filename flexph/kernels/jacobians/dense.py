@@ -1,0 +1,93 @@
+"""The dense Jacobian of the step of a small mechanism."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ...numerics.arrays import Array
+from ..arrays import Arrays
+from ..decay import correction
+from ..gradient import (
+    product_gradient,
+    pull,
+    velocity_count,
+    velocity_slices,
+    with_spins,
+)
+from ..values import Means, Point, SingularStep, Solve
+from .blocks import (
+    constraint_weights,
+    flexible_block,
+    following_loads,
+    node_blocks,
+    node_gradients,
+    parts,
+    product_tangent,
+    rigid_blocks,
+    swaps,
+    unflatten,
+)
+
+
+def dense_factor(a: Arrays, at: Point) -> Solve:
+    """Factor K as a full matrix."""
+    (cv, cw, cu), size = a.columns, velocity_count(a)
+    omega, u = velocity_slices(a)
+    K = np.zeros((size + at.trial.gap.size,) * 2)
+    K[cv, cv] = 2.0 * a.mass[:, None]
+    spin, spin_u, u_spin = rigid_blocks(a, at)
+    own = cw.take(a.turning, axis=0)
+    K[own[:, :, None], own[:, None, :]] = spin.take(a.turning, axis=0)
+    if cu.size:
+        own_u = cw.take(a.body_u, axis=0).T
+        K[u, u], K[own_u, cu], K[cu, own_u] = flexible_block(a, at), spin_u, u_spin
+    if at.schedule.decay is not None:
+        K[omega.start : size, omega.start : size] += correction(a, at, at.schedule.decay)
+    if a.node_body.size:
+        add_nodes(a, at, K, size)
+    lu, pivots, info = lapack.dgetrf(K.T, overwrite_a=True)  # K by columns is its transpose by rows
+    if info > 0:
+        raise SingularStep("the Jacobian of the step is singular")
+
+    def solve(defect: Means) -> Means:
+        y, _ = lapack.dgetrs(lu, pivots, np.concatenate([*parts(a, defect), defect.lam / at.h]), trans=1)
+        return unflatten(a, y[:size], y[size:] / at.h)
+
+    return solve
+
+
+def add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
+    """Add what node forces and constraints contribute to K (in place)."""
+    arm_omega, torque, inverse = node_blocks(a, at)
+    B, W = node_gradients(a, at, arm_omega)
+    _add_turning(a, K, W, (torque, inverse))
+    following = following_loads(a, at, B, W)
+    if following is not None:
+        K[:size, :size] -= following
+    B, W = pull(a, B), pull(a, W)
+    beta, gamma = product_gradient(a, at.trial.vector_mean) @ B, product_gradient(a, at.trial.vector) @ W
+    swapped = (swaps(a, at) @ W.reshape(len(a.vector_fixed), a.dim * size)).reshape(W.shape)
+    K[:size, :size] -= B.T @ (at.h * swapped)
+    springs = product_tangent(a, at)
+    if springs is not None:
+        K[:size, :size] -= beta.T @ (at.h * springs @ gamma)
+    mean, last = constraint_weights(a, at)
+    K[:size, size:] = -at.schedule.combined(with_spins(a, mean @ beta, at.trial.inverse.transpose(0, 2, 1))).T
+    K[size:, :size] = at.schedule.combined(with_spins(a, last @ gamma, at.start.R))
+
+
+def _add_turning(a: Arrays, K: Array, W: Array, blocks: tuple[Array, Array]) -> None:
+    """Add that the levers and R̄⁻¹ of the bodies that turn change under the forces on their nodes (in place)."""
+    (omega, u), nodes, (torque, inverse) = velocity_slices(a), a.node_position.shape, blocks
+    relative = slice(omega.start, u.stop)
+    K[omega, relative] += _by_body(a, np.matmul(torque, W.reshape(*nodes, u.stop)[:, :, relative]))
+    if a.body_u.size:
+        K[u, omega] += _by_body(a, np.matmul(inverse, a.node_shape.reshape(*nodes, a.body_u.size))).T
+
+
+def _by_body(a: Arrays, by_node: Array) -> Array:
+    """Rows of the spins of the bodies that turn from those of their nodes, (k, s, x) to (spins, x)."""
+    k, s, width = by_node.shape
+    summed: Array = (a.sum_nodes @ by_node.reshape(k, s * width)).take(a.turning, axis=0)
+    return summed.reshape(a.turning.size * s, width)
