@@ -11,8 +11,7 @@ import numpy as np
 
 from cases import crank_slider as case
 from flexph import integrate
-from flexph.integration.compiled.loops import arrow, residual, steps
-from flexph.integration.compiled.loops import ledger_rows
+from flexph.integration.compiled.loops import arrow, ledger_rows, residual, steps
 from flexph.integration.compiled.memory.kernel import entry
 from flexph.integration.exact.compiled_run import BlockStepper
 from flexph.integration.exact.step import ExactStepper, InitialValueProblem

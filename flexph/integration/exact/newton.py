@@ -8,19 +8,26 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.jacobians.blocks import flatten
-from ...kernels.jacobians.factor import factor
-from ...kernels.resolution import RESOLUTION, coordinate_size, unresolved_energy
-from ...kernels.rolling import rates, squares
+from ...kernels.resolution import coordinate_size, unresolved_energy
 from ...kernels.springs import reversed_rates
-from ...kernels.state import constraint_sums, node_velocities, product_changes
-from ...kernels.step import end_momenta, residual
 from ...kernels.tolerances import NEWTON, TINY, Progress, settled_at
-from ...kernels.values import Means, Point, SingularStep, Solve, Step, Trial
+from ...kernels.values import Means, Solve, Step, Trial
 from ...numerics.arrays import Array
-from ...numerics.rotations import turned_spins
 from ...numerics.step_failed import StepFailed
+from .iterate import (
+    Iterate,
+    below_resolution,
+    correction_work,
+    evaluated,
+    factored,
+    gap_sizes,
+    is_balanced,
+    is_open,
+    kinetic_energy,
+    minus,
+    motion_energy,
+)
 
 LEFT_OVER = 0.3
 """Work of the defects along a correction, over that at its beginning, at which a search along it ends."""
@@ -50,34 +57,6 @@ def solve_step(a: Arrays, step: Step, guess: Means) -> Converged:
             if not a.springs.relations:
                 raise
         return _search(a, step, guess)
-
-
-class _Iterate(NamedTuple):
-    """An iterate of a step: mean velocities and multipliers, their defects, and the trial end."""
-
-    step: Step
-    x: Means
-    defect: Means
-    trial: Trial
-
-    @property
-    def point(self) -> Point:
-        """Where its Jacobian is taken."""
-        return Point(*self.step, self.trial)
-
-
-def _evaluated(a: Arrays, step: Step, x: Means, *, by_increments: bool = False) -> _Iterate:
-    defect, trial = residual(a, step, x)
-    if by_increments:
-        defect = defect._replace(lam=increment_of_gap(a, Point(*step, trial), x))
-    return _Iterate(step, x, defect, trial)
-
-
-def _factored(a: Arrays, iterate: _Iterate, iteration: int, size: float) -> Solve:
-    try:
-        return factor(a, iterate.point)
-    except SingularStep as error:
-        raise StepFailed(str(error), iteration, size) from None
 
 
 # --- Newton's method --------------------------------------------------------------------------------------------------
@@ -112,39 +91,39 @@ class _Scale(NamedTuple):
     motion: float = 0.0
 
 
-def _rescaled(a: Arrays, iterate: _Iterate, work: float, scale: _Scale) -> _Scale:
-    return _Scale(max(scale.largest, work), scale.motion or _energy_scale(a, iterate))
+def _rescaled(a: Arrays, iterate: Iterate, work: float, scale: _Scale) -> _Scale:
+    return _Scale(max(scale.largest, work), scale.motion or motion_energy(a, iterate))
 
 
 class _Best(NamedTuple):
     """The iterate with the smallest correction so far."""
 
-    iterate: _Iterate
+    iterate: Iterate
     size: float = math.inf
 
 
 def _iterate(a: Arrays, step: Step, guess: Means) -> Converged:
-    limits, iterate, by_increments = _limits(a, step), _evaluated(a, step, guess), False
+    limits, iterate, by_increments = _limits(a, step), evaluated(a, step, guess), False
     progress, scale, best = Progress(), _Scale(), _Best(iterate)
     solve: Solve | None = None
     for iteration in range(1, NEWTON.iterations + 1):
         if solve is None:
-            solve, progress = _factored(a, iterate, iteration, progress.size), progress._replace(used=0)
+            solve, progress = factored(a, iterate, iteration, progress.size), progress._replace(used=0)
         correction = solve(iterate.defect)
-        work = _work(a, iterate.defect, correction)
+        work = correction_work(a, iterate.defect, correction)
         first = iteration <= 2  # after one correction the motion is known well enough to compare with
         scale = _rescaled(a, iterate, work, _Scale(scale.largest) if first else scale)
         progress = progress.corrected(_relative_size(work, scale, iteration))
         best = _Best(iterate, progress.size) if progress.size < best.size else best
-        at_rest = work <= limits.unresolved and _kinetic_energy(a, iterate.trial) <= limits.unresolved
-        before, x = iterate, _minus(iterate.x, correction)
-        iterate = _evaluated(a, before.step, x, by_increments=by_increments)
+        at_rest = work <= limits.unresolved and kinetic_energy(a, iterate.trial) <= limits.unresolved
+        before, x = iterate, minus(iterate.x, correction)
+        iterate = evaluated(a, before.step, x, by_increments=by_increments)
         stuck = _stuck(a, before, iterate)
         if stuck is not None or before.step.schedule.stuck is not None:
-            iterate = _evaluated(a, step._replace(schedule=step.schedule._replace(stuck=stuck)), x)
+            iterate = evaluated(a, step._replace(schedule=step.schedule._replace(stuck=stuck)), x)
             progress, scale, best, solve = Progress(), _Scale(), _Best(iterate), None  # what led astray is no measure
         elif progress.stagnates and not by_increments and _is_coarse(progress, iterate, limits):
-            iterate, by_increments = _evaluated(a, iterate.step, x, by_increments=True), True
+            iterate, by_increments = evaluated(a, iterate.step, x, by_increments=True), True
             progress, solve = Progress(), None
         elif at_rest or progress.settles(limits.settled) or _is_round_off(a, progress, limits, (iterate, correction)):
             if progress.stagnates and best.size < NEWTON.better * progress.size:
@@ -163,22 +142,22 @@ def _relative_size(work: float, scale: _Scale, iteration: int) -> float:
     return size
 
 
-def _is_coarse(progress: Progress, iterate: _Iterate, limits: _Limits) -> bool:
+def _is_coarse(progress: Progress, iterate: Iterate, limits: _Limits) -> bool:
     """Whether corrections are larger than round-off of the constraints explains, though these hold."""
     return progress.size > NEWTON.coarse and not is_open(iterate.trial, limits.gaps)
 
 
-def _is_round_off(a: Arrays, progress: Progress, limits: _Limits, corrected: tuple[_Iterate, Means]) -> bool:
+def _is_round_off(a: Arrays, progress: Progress, limits: _Limits, corrected: tuple[Iterate, Means]) -> bool:
     """Whether an iteration that no longer improves has reached the round-off of the problem."""
     iterate, correction = corrected
     return progress.stagnates and (
         progress.size <= NEWTON.stagnated
-        or _below_resolution(limits.extent, iterate.step.h, correction)
+        or below_resolution(limits.extent, iterate.step.h, correction)
         or is_balanced(a, iterate, limits.gaps)
     )
 
 
-def _converged(iterate: _Iterate, gaps: Array, reached: tuple[int, float], solve: Solve) -> Converged:
+def _converged(iterate: Iterate, gaps: Array, reached: tuple[int, float], solve: Solve) -> Converged:
     """The solved step, after so many iterations and a last correction of this size; raises StepFailed if it is open."""
     iterations, size = reached
     if is_open(iterate.trial, gaps):
@@ -186,7 +165,7 @@ def _converged(iterate: _Iterate, gaps: Array, reached: tuple[int, float], solve
     return Converged(iterate.x, iterate.trial, iterations, solve)
 
 
-def _stuck(a: Arrays, before: _Iterate, after: _Iterate) -> Array | None:
+def _stuck(a: Arrays, before: Iterate, after: Iterate) -> Array | None:
     """Relations whose tangents lead across rest, of those that are not taken by that at rest already; None of none."""
     if not a.springs.relations:
         return None
@@ -207,12 +186,12 @@ def _search(a: Arrays, step: Step, guess: Means) -> Converged:
     where no relation falls; along a correction δ from x it has the slope −δ·r(x − θδ), and its minimum where that is
     zero. There θ is taken, and the Jacobian renewed: Newton's method with a line search. Raises StepFailed.
     """
-    iterate, gaps, largest, size, previous = _evaluated(a, step, guess), gap_sizes(a, step), TINY, math.inf, math.inf
+    iterate, gaps, largest, size, previous = evaluated(a, step, guess), gap_sizes(a, step), TINY, math.inf, math.inf
     for iteration in range(1, NEWTON.searches + 1):
-        solve = _factored(a, iterate, iteration, size)
+        solve = factored(a, iterate, iteration, size)
         correction = solve(iterate.defect)
-        work = _work(a, iterate.defect, correction)
-        largest = max(work if iteration == 1 else largest, _energy_scale(a, iterate))
+        work = correction_work(a, iterate.defect, correction)
+        largest = max(work if iteration == 1 else largest, motion_energy(a, iterate))
         size, previous = _relative_size(work, _Scale(largest), iteration), size
         share, iterate, _ = _along(a, iterate, correction)
         expected = size if math.isinf(previous) else size * min(1.0, size / previous)
@@ -227,11 +206,11 @@ class _Followed(NamedTuple):
     """How far a correction was followed, the iterate there, and the work of its defects along the correction [J]."""
 
     share: float
-    iterate: _Iterate
+    iterate: Iterate
     work: float
 
 
-def _along(a: Arrays, start: _Iterate, correction: Means) -> _Followed:
+def _along(a: Arrays, start: Iterate, correction: Means) -> _Followed:
     """All of a correction, or to where it does no more work.
 
     By false position between ends of different sign, the value of an end that stays twice being halved.
@@ -239,7 +218,7 @@ def _along(a: Arrays, start: _Iterate, correction: Means) -> _Followed:
     direction = flatten(a, correction)
 
     def to(share: float) -> _Followed:
-        y = _evaluated(a, start.step, _minus(start.x, correction, share))
+        y = evaluated(a, start.step, minus(start.x, correction, share))
         return _Followed(share, y, float(direction @ flatten(a, y.defect)))
 
     before, followed = float(direction @ flatten(a, start.defect)), to(1.0)
@@ -255,88 +234,3 @@ def _along(a: Arrays, start: _Iterate, correction: Means) -> _Followed:
         else:
             high, right, left = followed.share, followed.work, 0.5 * left
     return followed
-
-
-def _minus(x: Means, correction: Means, share: float = 1.0) -> Means:
-    return Means(*(p - share * q for p, q in zip(x, correction, strict=True)))
-
-
-# --- what is judged ---------------------------------------------------------------------------------------------------
-
-
-def gap_sizes(a: Arrays, step: Step) -> Array:
-    """What the gaps of a step are compared with, (g,): sizes of constraints, or of their independent combinations."""
-    sizes, own = constraint_sizes(a, step.known.vector), step.schedule.independent
-    return sizes if own is None else abs(own.spread).T @ sizes
-
-
-def is_open(trial: Trial, sizes: Array) -> bool:
-    """Whether the end of a step misses the constraints by more than round-off of what they measure."""
-    return not np.all(np.abs(trial.gap) <= NEWTON.closed * sizes)
-
-
-def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
-    """Δg from the way of the nodes, with the gap at the start forgotten little by little.
-
-    Round-off of g(q₁) is that of positions ε; of Δg it is that of the way, ε h|v|: to that the work of multipliers is
-    balanced that are large near a singular pose.
-    """
-    known, h, s, t = at.known, at.h, at.schedule, at.trial
-    moved = a.incidence @ (h * node_velocities(a, x, np.swapaxes(t.inverse, 1, 2), t.lever))
-    by_motion, rows = product_changes(a, moved, t.vector_mean), s.offset_1.size
-    turned = s.coefficient_1 - s.coefficient_0
-    change = constraint_sums(a, by_motion, s.coefficient_mean, s.offset_1 - s.offset_0)
-    change += constraint_sums(a, 0.5 * (known.product + t.product), turned, np.zeros(rows))
-    change += rates(a.rolling, t.gain, by_motion, h * turned_spins(at.start.R, x.omega))
-    left = constraint_sums(a, known.product, s.coefficient_0, s.offset_0) + squares(a, known.product)
-    increment: Array = s.combined(change + NEWTON.forgotten * left)
-    return increment
-
-
-def is_balanced(a: Arrays, iterate: _Iterate, sizes: Array) -> bool:
-    """Whether momenta and constraints are in balance to round-off of the terms that they are sums of."""
-    defect, trial, h = iterate.defect, iterate.trial, abs(iterate.step.h)
-    push, (p_r, p_u) = a.mass[:, None] * np.abs(trial.end.v), end_momenta(a, trial)
-    terms = (
-        (defect.v, push + h * (np.abs(a.weight) + np.abs(trial.force))),
-        (defect.omega, np.abs(p_r) + h * np.abs(trial.torque)),
-        (defect.du, np.abs(p_u)),
-    )
-    closed = bool(np.all(np.abs(defect.lam) <= NEWTON.balanced * sizes))
-    return closed and all(np.abs(r).max(initial=0.0) <= NEWTON.balanced * t.max(initial=0.0) for r, t in terms)
-
-
-def _kinetic_energy(a: Arrays, t: Trial) -> float:
-    """Kinetic energy at a trial end [J]."""
-    (p_r, p_u), c = end_momenta(a, t), t.end
-    doubled = np.vdot(a.mass[:, None] * c.v, c.v) + np.vdot(p_r, c.omega) + np.vdot(p_u, c.du)
-    return 0.5 * float(doubled)
-
-
-def _below_resolution(size: float, h: float, correction: Means) -> bool:
-    """Whether a correction moves nothing by more than a few round-offs of positions, whose ``size`` is given."""
-    moved = abs(h) * max(np.abs(correction.v).max(initial=0.0), np.abs(correction.du).max(initial=0.0))
-    turned = abs(h) * np.abs(correction.omega).max(initial=0.0)
-    return bool(moved <= RESOLUTION * size and turned <= RESOLUTION)
-
-
-def _work(a: Arrays, defect: Means, correction: Means) -> float:
-    """Work of the defects along a correction, every entry counted positive [J]."""
-    momentum = _absolute(flatten(a, correction), flatten(a, defect))
-    return momentum + _absolute(correction.lam, defect.lam)
-
-
-def _absolute(x: Array, y: Array) -> float:
-    """Σ |x y|."""
-    return float(np.vdot(np.abs(x), np.abs(y)))
-
-
-def _energy_scale(a: Arrays, iterate: _Iterate) -> float:
-    """Kinetic and elastic energy of the step and the work of its loads [J]."""
-    (step, x, _, t), mass = iterate, a.mass[:, None]
-    h, known, c = step.h, step.known, t.end
-    total = _absolute(x.v, mass * np.abs(x.v) + h * (np.abs(a.weight) + np.abs(t.force))) + _absolute(mass * c.v, c.v)
-    total += _absolute(x.omega, np.abs(known.p_r) + h * np.abs(t.torque))
-    if x.du.size:
-        total += _absolute(x.du, known.p_u) + _absolute(c.sigma, a.compliance @ c.sigma)
-    return max(total, TINY)

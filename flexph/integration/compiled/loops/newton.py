@@ -72,7 +72,7 @@ def newton(
 
 @kernel
 def _is_open(m: Memory) -> bool:
-    """Whether the end of the step misses the constraints, see flexph.integration.exact.newton.is_open."""
+    """Whether the end of the step misses the constraints, see flexph.integration.exact.iterate.is_open."""
     length = m.joints_lengths[1]
     for i in range(m.at_vector.shape[0]):
         for k in range(m.at_vector.shape[1]):
