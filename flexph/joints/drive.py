@@ -8,7 +8,7 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.rotations import rotation_matrix
 from .rows.connection import GROUND, Connection, Form, PortName, Row, angle_row, planar_or_about, same_rotation
-from .rows.directions import Axes, carried_frame, fitting, frame_about, unit, unit_axes
+from .rows.directions import Axes, fitting, frame_about, transported_frame, unit, unit_axes
 from .rows.directions import axis as unit_axis
 from .rows.laws import Offset
 from .rows.vectors import Product, Vector, along, between
@@ -105,7 +105,7 @@ def drive(
 def _turned(axes: Axes, angle: Motion) -> Callable[[float], Axes]:
     """The direction from which the angle counts, and where it points in the second section."""
     x = frame_about(axes[0])[0]
-    along_x, along_y = (np.array(d) for d in carried_frame(*axes))
+    along_x, along_y = (np.array(d) for d in transported_frame(*axes))
     return lambda t: (x, tuple((np.cos(angle(t)) * along_x + np.sin(angle(t)) * along_y).tolist()))
 
 

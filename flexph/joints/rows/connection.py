@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ...systems.resistive_relations import Relation
-from .directions import Axes, axis, carried_frame, frame_about, spatial_axes
+from .directions import Axes, axis, frame_about, spatial_axes, transported_frame
 from .laws import Alignment, Angle, Law, Offset
 from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, along, between, body_port
 
@@ -137,7 +137,7 @@ def parallel_axes(first: PortName, second: PortName, axes: Axes) -> tuple[Row, .
     turning = along(body_port(first), axes[0])
     return tuple(
         Row(f"tilt {i + 1}", Offset(Product(turning, along(second, d))), unit="N m")
-        for i, d in enumerate(carried_frame(*axes))
+        for i, d in enumerate(transported_frame(*axes))
     )
 
 
@@ -162,7 +162,7 @@ def relative_angle(first: PortName, second: PortName, dim: int, axes: Axes | Non
         return Product(x, along(second, axis(1, 2))), Product(x, along(second, axis(0, 2)))
     assert axes is not None
     x = along(first, frame_about(axes[0])[0])
-    cosine, sine = carried_frame(*axes)
+    cosine, sine = transported_frame(*axes)
     return Product(x, along(second, sine)), Product(x, along(second, cosine))
 
 

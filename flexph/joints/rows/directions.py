@@ -53,8 +53,8 @@ def frame_about(direction: Direction) -> tuple[Direction, Direction]:
     return tuple(x.tolist()), tuple(np.cross(n, x).tolist())
 
 
-def carried_frame(first: Direction, second: Direction) -> tuple[Direction, Direction]:
-    """:func:`frame_about` the first direction, carried to the second by the smallest rotation that takes one to other.
+def transported_frame(first: Direction, second: Direction) -> tuple[Direction, Direction]:
+    """:func:`frame_about` the first direction, turned to the second by the smallest rotation that takes one to other.
 
     About opposite directions, the rotation by π about the first direction of the frame.
     """

@@ -129,14 +129,9 @@ class _Sparse:
             (np.ones(len(self.driven)), (self.driven, np.arange(len(self.driven)))),
             shape=(self.layout.multipliers, len(self.driven)),
         )
-        left = sparse.vstack([sparse.csr_array((before, force.shape[1])), force])
-        return sparse.block_array(
-            [
-                [left, None],
-                [sparse.csr_array((middle, force.shape[1])), None],
-                [None, rates],
-            ]
-        ).tocsr()
+        above, below = (sparse.csr_array((rows, force.shape[1])) for rows in (before, middle))
+        forces = sparse.vstack([above, force, below])
+        return sparse.block_diag([forces, rates]).tocsr()
 
     def costate(self, x: Array) -> Array:
         c, _ = self.at(x)

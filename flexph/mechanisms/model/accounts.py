@@ -41,7 +41,8 @@ class Accounts:
         a, bodies = self.arrays, list(mechanism.bodies)
         springs = list(measures(mechanism.connections))
         self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
-        self.row_joint = np.repeat(self._ordered_joints(), [n for _, _, n in self._joints])
+        driven_first = np.argsort(np.argsort([not driven for _, driven, _ in self._joints], kind="stable"))
+        self.row_joint = np.repeat(driven_first, [n for _, _, n in self._joints])
         self.elastic = _places(b.elasticity is not None for b in mechanism.bodies.values())
         self.heavy = np.flatnonzero(a.weight.any(axis=1))
         self.damped = _places(b.elasticity and b.elasticity.is_damped for b in mechanism.bodies.values())
@@ -102,11 +103,6 @@ class Accounts:
     def losses(self, by_body: Array, by_damper: Array) -> Array:
         """Dissipation by account from that of all bodies and spring-dampers."""
         return np.concatenate([by_body[self.damped], by_damper[self.dampers]])
-
-    def _ordered_joints(self) -> Array:
-        """Places of the works of the joints: those that are driven come first."""
-        ideal = [not driven for _, driven, _ in self._joints]
-        return np.argsort(np.argsort(ideal, kind="stable"))
 
     def impulse(self, by_row: Array, lost: float) -> Array:
         """Flows of an impulse of the joints, from its work by constraint row and its loss."""
