@@ -16,7 +16,7 @@ from flexph.bodies.linear_system import linear_body
 from flexph.numerics.factors import memory_cost as factor_cost
 from flexph.numerics.factors import positive_definite as positive
 from flexph.numerics.factors import symmetric_factor
-from flexph.numerics.factors.low_rank import inverse_by_blocks
+from flexph.numerics.factors.low_rank import inverse_by_blocks, without_product
 from flexph.numerics.factors.positive_definite import condensed
 
 pytestmark = pytest.mark.processor
@@ -152,3 +152,14 @@ def test_inverse_by_blocks():
     matrix = sparse.block_diag(blocks).tocsr()[order][:, order]
     assert inverse_by_blocks(matrix).toarray() == pytest.approx(np.linalg.inv(matrix.toarray()), abs=1e-14)
     assert inverse_by_blocks(sparse.csr_array((0, 0))).shape == (0, 0)
+
+
+def test_a_product_of_low_rank_is_subtracted_by_woodburys_formula():
+    """Solutions of vectors and of matrices with A − left right, from those with A alone."""
+    rng = np.random.default_rng(5)
+    A, left, right = np.diag(np.arange(1.0, 9.0)), rng.standard_normal((8, 2)), 0.1 * rng.standard_normal((2, 8))
+    solve = without_product(lambda y: np.linalg.solve(A, y), left, right)
+    for y in (rng.standard_normal(8), rng.standard_normal((8, 3))):
+        np.testing.assert_allclose((A - left @ right) @ solve(y), y, atol=1e-12)
+    with pytest.raises(RuntimeError, match="singular"):
+        without_product(lambda y: y, np.eye(8)[:, :1], np.eye(8)[:1])
