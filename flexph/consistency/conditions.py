@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..numerics.arrays import Array
+from ..numerics.corrections import Corrections
 from ..numerics.differences import FORWARD, forward
 from ..numerics.ranks import equilibrated, singular_vectors
 from ..systems.nonlinear import ROUND_OFF
@@ -24,6 +25,8 @@ AT_LEAST = 1e-3
 STEP = 1e-5
 """Step of differences of equations that contain differences themselves, relative to the size of what is moved."""
 ITERATIONS = 20
+SOLVED = Corrections(most=ITERATIONS, settled=1e-15, stagnated=1e-9, slow=0.1)
+"""Corrections of algebraic states over their sizes."""
 
 
 class Undetermined(ArithmeticError):
@@ -183,26 +186,28 @@ class Conditions:
 
     def with_algebraic(self, x: Array) -> Array:
         """The state with algebraic states that solve (Qᵀg, h) = 0 by Newton's method."""
-        V2 = self.split.V2
-        if not V2.shape[1]:
+        if not self.split.V2.shape[1]:
             return x
-        previous, best = np.inf, np.inf
-        for _ in range(ITERATIONS):
-            defect = self.for_algebraic(x)
-            jacobian = forward(self.for_algebraic, x, defect, STEP * self._unit, directions=V2)
-            scale = np.abs(jacobian).max(axis=1)
-            if np.any(scale == 0.0) or not np.all(np.isfinite(jacobian)):
-                raise Undetermined(self._singular())
-            equilibrated = jacobian / scale[:, None]
-            columns = np.abs(equilibrated).max(axis=0)
-            if np.any(columns == 0.0) or np.linalg.cond(equilibrated / columns) > 1.0 / FORWARD:
-                raise Undetermined(self._singular())
-            step = V2 @ np.linalg.solve(equilibrated, defect / scale)
-            change = float(np.max(np.abs(step) / np.maximum(np.abs(x), self.size), initial=0.0))
-            x, previous, best = x - step, best, min(best, change)
-            if change <= 1e-15 or (change <= 1e-9 and change > 0.1 * previous):
-                return x
-        raise Undetermined(f"the algebraic states at t = {self.time} s could not be found (last change {change:.1e})")
+        corrected = SOLVED.run(x, self._corrected)
+        if not corrected.settled:
+            raise Undetermined(
+                f"the algebraic states at t = {self.time} s could not be found (last change {corrected.defect:.1e})"
+            )
+        return corrected.value
+
+    def _corrected(self, x: Array) -> tuple[Array, float]:
+        """The state after a correction of its algebraic states, and that over their sizes."""
+        V2, defect = self.split.V2, self.for_algebraic(x)
+        jacobian = forward(self.for_algebraic, x, defect, STEP * self._unit, directions=V2)
+        scale = np.abs(jacobian).max(axis=1)
+        if np.any(scale == 0.0) or not np.all(np.isfinite(jacobian)):
+            raise Undetermined(self._singular())
+        matrix = jacobian / scale[:, None]
+        columns = np.abs(matrix).max(axis=0)
+        if np.any(columns == 0.0) or np.linalg.cond(matrix / columns) > 1.0 / FORWARD:
+            raise Undetermined(self._singular())
+        step = V2 @ np.linalg.solve(matrix, defect / scale)
+        return x - step, float(np.max(np.abs(step) / np.maximum(np.abs(x), self.size), initial=0.0))
 
     def _singular(self) -> str:
         return (

@@ -10,9 +10,8 @@ import numpy as np
 
 from ..discretisation.descriptor_split import differential_split
 from ..numerics import checks as check
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..numerics.differences import CENTRAL, FORWARD, central, forward
-from ..systems.derivatives import dense
 from ..systems.inputs import Forcing
 from ..systems.nonlinear import PHDAE, ROUND_OFF
 
@@ -68,16 +67,16 @@ class Equations:
             u, z = self.forcing.at(t), self.system.z(x)
             flow = self.system.J(x) - self.system.R(x)
             return given.of_descriptor(x, rate) - given.of_flow(x, z, flow, u), E
-        return self._differences(t, x, rate, size, np.eye(x.size)), E
+        return self._differences(t, x, rate, size, directions=np.eye(x.size)), E
 
     def along_algebraic(self, t: float, x: Array, size: Array) -> Array:
         """∂((J − R)z + Bu)/∂x V₂, (n, n − r)."""
         zero = np.zeros(x.size)
         if self.system.derivatives is not None:
             return -self.jacobian(t, x, zero, size)[0] @ self.split.V2
-        return -self._differences(t, x, zero, size, self.split.V2)
+        return -self._differences(t, x, zero, size, directions=self.split.V2)
 
-    def _differences(self, t: float, x: Array, rate: Array, size: Array, directions: Array) -> Array:
+    def _differences(self, t: float, x: Array, rate: Array, size: Array, *, directions: Array) -> Array:
         steps = FORWARD * np.maximum(size, np.abs(x)) @ np.abs(directions)
         return forward(lambda x: self.residual(t, x, rate), x, self.residual(t, x, rate), steps, directions=directions)
 

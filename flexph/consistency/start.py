@@ -8,9 +8,10 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..systems.as_nonlinear import from_linear
 from ..systems.inputs import Forcing, Input
 from ..systems.linear import LinearPHDAE
-from ..systems.nonlinear import PHDAE, from_linear
+from ..systems.nonlinear import PHDAE
 from .conditions import Conditions, Inconsistency
 from .equations import Equations
 

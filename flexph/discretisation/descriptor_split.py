@@ -10,11 +10,10 @@ from scipy.linalg.lapack import dgecon as gecon
 from scipy.linalg.lapack import dgetrf as getrf
 from scipy.linalg.lapack import dgetrs as getrs
 
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..numerics.memo import Memo, once
 from ..numerics.ranks import equilibrated, rank_of, subspaces
 from ..numerics.step_failed import StepFailed
-from ..systems.derivatives import dense
 from ..systems.nonlinear import PHDAE, Constant
 
 PROBES, NEARBY = 3, 1e-2
@@ -40,15 +39,13 @@ class Split(Memo):
         """The part of a state that E differentiates."""
         return self.onto_states @ x if self._states is None else self._states * x
 
+    def middle(self, x0: Array, x1: Array) -> Array:
+        """Where a step takes what has no mean: in the middle of its differential states, at the new algebraic ones."""
+        return x1 - 0.5 * self.differential(x1 - x0)
+
     def unseen(self, z: Array) -> Array:
         """The part of a costate that Eᵀ does not see."""
         return self.onto_costates @ z if self._costates is None else self._costates * z
-
-    def inner(self, matrix: Array) -> Array:
-        """A derivative by the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀), as one by x₁."""
-        if self._states is None:
-            return matrix - 0.5 * (matrix @ self.onto_states)
-        return matrix * (1.0 - 0.5 * self._states)
 
     def to_costates(self, E: Array) -> Array:
         """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ``: from gradients to costates. Raises StepFailed where there is none ([dg] (A1))."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..numerics.ranks import rank_of
 from ..numerics.step_failed import StepFailed
 from ..systems.discrete_gradients import ROUND_OFF, correction, gonzalez
 from ..systems.nonlinear import PHDAE
-from .descriptor_split import Split, dense, differential_projection, differential_split, split_of
+from .descriptor_split import Split, differential_projection, differential_split, split_of
 from .discrete_gradient_pairs import GradientPair
 from .discretised import Advance, Discretised, discretised, ports_over
 from .newton import Newton, StepEquations

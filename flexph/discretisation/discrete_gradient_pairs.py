@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..numerics.gauss_tableau import gauss_points
 from ..systems.discrete_gradients import MEAN_POINTS
 from ..systems.nonlinear import PHDAE, Constant
 from ..systems.port_matrices import PortMatrices
-from .descriptor_split import Split, dense, differential_split
+from .descriptor_split import Split, differential_split
 from .discretised import Advance, Discretised, Latest, Means, ports_over
 from .newton import Newton, StepEquations
 from .pair_equations import (
@@ -32,6 +32,7 @@ from .pair_equations import (
     begin,
     equation,
     exchanged,
+    shortened,
     slopes,
 )
 
@@ -68,7 +69,7 @@ class GradientPair:
         past = Past(x0, energy, *(history or History(energy, 0.0, np.zeros(x0.size))))
         step, guess = begin(self.pair, past, u, h)
         derivative = None if self.system.derivatives is None else self.derivative(past, u, h)
-        equations = StepEquations(lambda x1, part: self.equation(step._replace(h=part * h), x1), derivative)
+        equations = StepEquations(lambda x1, part: self.equation(shortened(step, part), x1), derivative)
         solved = self._newton.step(equations, x0, guess, size)
         advance = self._discretised(step, solved.x, solved.terms).advance(self.system, solved, u, h)
         reached = past.account + h * float(advance.output @ u) - advance.dissipated
@@ -78,7 +79,7 @@ class GradientPair:
     def derivative(self, past: Past, u: Array, h: float) -> Callable[[Array, float], Array]:
         """The derivative of the equation of a step by its end, of those of the system."""
         step = begin(self.pair, past, u, h)[0]
-        return lambda x1, part: slopes(step._replace(h=part * h), x1)
+        return lambda x1, part: slopes(shortened(step, part), x1)
 
     def over(self, x0: Array, x1: Array) -> Discretised:
         """The discretisation over a step from x₀ to x₁: (Ē, z̄) is the discrete gradient pair of [dg] eq. (30)."""
@@ -97,7 +98,7 @@ class GradientPair:
 
     def _middle(self, x0: Array, x1: Array) -> Array:
         """Where a step takes what has no mean."""
-        return middle_of(self.split, x0, x1)
+        return self.split.middle(x0, x1)
 
 
 class Plain:
@@ -165,11 +166,6 @@ def _projector(projector: Array, diagonal: bool) -> Array:
     return np.array(np.diag(projector)[None] if diagonal else projector, order="C")
 
 
-def middle_of(split: Split, x0: Array, x1: Array) -> Array:
-    """Where a step takes what has no mean: in the middle of its differential states, at the new algebraic ones."""
-    return x1 - 0.5 * split.differential(x1 - x0)
-
-
 def _matrix(system: PHDAE, name: str, split: Split, form: Plain, *, own: Means) -> Matrix:
     """A matrix of the system; of B, what multiplies the inputs."""
     function: Any = getattr(system, name)
@@ -179,7 +175,7 @@ def _matrix(system: PHDAE, name: str, split: Split, form: Plain, *, own: Means) 
         return Matrix(CONSTANT, form.matrix(function.matrix), *nothing)
     if feeds:
         ports = ports_over(system, own)
-        return Matrix(OF_STEP, None, None, lambda x0, x1: ports(x0, x1, middle_of(split, x0, x1)).of_inputs)
+        return Matrix(OF_STEP, None, None, lambda x0, x1: ports(x0, x1, split.middle(x0, x1)).of_inputs)
     of_state = _returning(dense(function.matrix)) if isinstance(function, Constant) else function
     mean = form.function(f"the mean of {name}", own.get(name), 2)
     origin = OF_STEP if name in own else OF_STATE

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..numerics.differences import FORWARD, forward
 from ..numerics.gauss_tableau import gauss
 from ..systems.nonlinear import PHDAE
-from .descriptor_split import ParametrizedDescriptor, dense, differential_split, selection
+from .descriptor_split import ParametrizedDescriptor, differential_split, selection
 from .discretised import Advance
 from .newton import Newton, StepEquations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 import numpy as np
@@ -49,11 +50,10 @@ class OverStep:
 
 def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
     """Where a step takes what has no mean: algebraic states are stage values, at its end, of the gradient pairs."""
-    try:
-        part = None if "z" in system.means else differential_split(system).differential
-    except ValueError:  # for the Dirac-dissipative form
-        part = None
-    return (lambda x0, x1: 0.5 * (x0 + x1)) if part is None else (lambda x0, x1: x1 - 0.5 * part(x1 - x0))
+    if "z" not in system.means:
+        with suppress(ValueError):  # for the Dirac-dissipative form
+            return differential_split(system).middle
+    return lambda x0, x1: 0.5 * (x0 + x1)
 
 
 def all_paired(systems: tuple[PHDAE, ...]) -> tuple[PHDAE, ...]:

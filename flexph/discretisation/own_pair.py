@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..systems.discrete_gradients import check_discrete_gradient
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE
-from .descriptor_split import dense
 from .dirac_form import Dirac
 from .discrete_gradient_pairs import GradientPair
 from .discretised import Advance, Discretised, discretised, ports_over

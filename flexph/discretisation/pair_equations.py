@@ -164,6 +164,11 @@ def begin(pair: Pair, past: Past, u: Array, h: float) -> tuple[Step, Array]:
     return step, past.x + h * part(pair.states, past.rate, pair.diagonal)
 
 
+def shortened(step: Step, part: float) -> Step:
+    """A part of a step."""
+    return step if part == 1.0 else step._replace(h=part * step.h)
+
+
 def exchanged(terms: Terms) -> float:
     """Σ|z̄ᵢ(Ē Δx)ᵢ|."""
     return float(np.abs(terms.z) @ np.abs(terms.moved))

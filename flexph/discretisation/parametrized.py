@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..systems.discrete_gradients import correction
 from ..systems.nonlinear import PHDAE
-from .descriptor_split import ParametrizedDescriptor, dense, selection
+from .descriptor_split import ParametrizedDescriptor, selection
 from .dirac_form import Dirac
 from .discrete_gradient_pairs import GradientPair
 from .discretised import discretised, ports_over

@@ -11,8 +11,8 @@ from scipy import sparse
 from scipy.io import loadmat, savemat
 
 from ..numerics.arrays import dense
+from ..systems.as_nonlinear import with_multipliers
 from ..systems.linear import LinearPHDAE, linear_system
-from ..systems.nonlinear import with_multipliers
 from .general import from_general
 from .names import arguments_of, names_of
 

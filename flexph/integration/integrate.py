@@ -14,9 +14,10 @@ from ..results.trajectory import Trajectory
 from ..switching.run import integrate_switching
 from ..switching.system import SwitchingPHDAE
 from ..switching.trajectory import SwitchingTrajectory
+from ..systems.as_nonlinear import from_linear
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
-from ..systems.nonlinear import PHDAE, from_linear
+from ..systems.nonlinear import PHDAE
 from .exact.run import run_mechanism
 from .general.of_mechanisms import integrate_mechanism
 from .general.run import integrate_system

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..consistency.equations import Equations
-from ..discretisation.descriptor_split import dense
 from ..discretisation.discrete_gradient_pairs import GradientPair
+from ..integration.general.stepper import StepStart, grown, scaled_by
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed
 from ..systems.inputs import Forcing
-from ..systems.nonlinear import PHDAE
 from .branch import Branch, noise
 from .resets import Impulsive, impulsive
 from .system import SwitchingPHDAE
@@ -170,21 +169,11 @@ def violated(world: DrivenSystem, arrival: Arrival, size: Array, step: float) ->
     at_once = [(b, b.value) for b in asked if b.beyond]
     if not at_once:
         u = world.forcings[mode].at(time + 0.5 * h)
-        sizes = _sizes(system, switch.after, size, step=h, u=u)
-        end = GradientPair(system, "midpoint").step(switch.after, h, u, sizes)
+        start = StepStart(time, switch.after, 0.0, grown(size, np.abs(switch.after)))
+        end = GradientPair(system, "midpoint").step(switch.after, h, u, scaled_by(system, start, h, u))
         state = watch.branch.at(time + h, end.state)
         at_once = [(b, b(time + h, state)) for b in asked]
     return ", ".join(f"{b.name} is {-value:.3g}" for b, value in at_once if value > b.noise)
-
-
-def _sizes(system: PHDAE, x: Array, size: Array, *, step: float, u: Array) -> Array:
-    """The sizes of states so far; of a start from rest, what a step brings about, or one."""
-    largest = np.maximum(size, np.abs(x))
-    if not largest.any():
-        z = system.z(x)
-        forces = float(np.abs(system.J(x) @ z - system.R(x) @ z + system.B(x) @ u).max(initial=0.0))
-        return np.full(x.size, step * forces / max(float(np.abs(dense(system.E(x))).max(initial=0.0)), 1e-300) or 1.0)
-    return np.maximum(largest, 1e-3 * largest.max() * (largest == 0.0))
 
 
 def _reset(reset: Reset, at: Instant, size: int) -> Array:

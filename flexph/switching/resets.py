@@ -10,8 +10,7 @@ from scipy.linalg import null_space
 
 from ..consistency.conditions import CONSISTENT
 from ..consistency.equations import Equations, sizes
-from ..discretisation.descriptor_split import dense
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..numerics.corrections import Corrections, least_norm_step
 from ..numerics.differences import central
 from ..numerics.ranks import singular_vectors

@@ -71,7 +71,7 @@ def integrate_switching(
         lambda error: str(error),
         where=lambda _: f"in mode {run.record.mode!r} after t = {run.record.time:.6g} s",
     )
-    trajectory: SwitchingTrajectory = follow(run, steps, finished, messages, bar)
+    trajectory: SwitchingTrajectory = follow(run, steps, finished, messages, bar=bar)
     return trajectory
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..systems.as_nonlinear import from_linear
 from ..systems.linear import LinearPHDAE
-from ..systems.nonlinear import PHDAE, from_linear
+from ..systems.nonlinear import PHDAE
 from .transition import Transition
 from .triggers import Function
 

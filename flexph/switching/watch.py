@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
-from ..integration.times.events import PRECISION
+from ..integration.times.events import zero_between
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from .branch import Branch, noise
@@ -138,12 +137,7 @@ class Leaving:
             if inside == t0:
                 return t0
         before = bound.value if inside == t0 else bound(inside, at(inside))
-
-        def value(t: float) -> float:
-            return before if t == inside else after if t == t1 else bound(t, at(t))
-
-        width = max(PRECISION * (t1 - t0), np.spacing(max(abs(t0), abs(t1))))
-        return float(brentq(value, inside, t1, xtol=width, rtol=4.0 * np.finfo(float).eps))
+        return zero_between((inside, before), (t1, after), lambda t: bound(t, at(t)))
 
     def occurrences(self) -> dict[str, Any]:
         """Occurrences of events: none, as changes of mode are recorded apart."""

@@ -1,11 +1,11 @@
 """The public names of :mod:`flexph.systems`: each is loaded when it is asked for."""
 
+from .as_nonlinear import from_linear as from_linear
+from .as_nonlinear import with_multipliers as with_multipliers
 from .derivatives import Derivatives as Derivatives
 from .discrete_gradients import Invariants as Invariants
 from .linear import LinearPHDAE as LinearPHDAE
 from .nonlinear import PHDAE as PHDAE
-from .nonlinear import from_linear as from_linear
-from .nonlinear import with_multipliers as with_multipliers
 from .resistive_relations import Relation as Relation
 from .resistive_relations import coulomb as coulomb
 from .resistive_relations import quadratic as quadratic

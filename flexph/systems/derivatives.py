@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
+from ..numerics.differences import STEP, derivative
 
-STEP = 1e-3
-"""Step of the fourth-order differences of the check, relative to the size of a state: exact up to degree four, to
-round-off of 1e-13 of the function."""
 TOLERANCE = 1e-5
 """Defect of an entry over the largest of its row (each by what a state of its size would do) that is a mistake."""
 ROUND_OFF = 1e-9
@@ -60,11 +58,6 @@ class Derivatives:
             _compare(name, lambda s: system.port_matrices(s).flow(u), _full(self.inputs, x, u), x)
 
 
-def dense(matrix: Any) -> Array:
-    """A dense matrix of a dense or sparse one."""
-    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix, dtype=float)
-
-
 def _full(function: Callable[[Array, Array], Any] | None, x: Array, w: Array) -> Array:
     return np.zeros((x.size, x.size)) if function is None else dense(function(x, w))
 
@@ -74,14 +67,7 @@ def _compare(name: str, function: Callable[[Array], Any], given: Any, x: Array) 
     given = check.array(name, dense(given), (x.size, x.size))
     size = np.maximum(np.abs(x), 1e-3 * np.abs(x).max(initial=0.0))
     size = np.where(size > 0.0, size, 1.0)
-    numeric, largest = np.empty((x.size, x.size)), np.zeros(x.size)
-    for j in range(x.size):
-        moved = np.tile(x, (4, 1))
-        moved[:, j] += STEP * size[j] * np.array([1.0, -1.0, 2.0, -2.0])
-        values = np.array([np.asarray(function(row), dtype=float) for row in moved])
-        largest = np.maximum(largest, np.abs(values).max(axis=0))
-        near, far = values[0] - values[1], values[2] - values[3]
-        numeric[:, j] = (8.0 * near - far) / (12.0 * STEP * size[j])
+    numeric, largest = derivative(function, x, sizes=size), np.abs(np.asarray(function(x), dtype=float))
     wrong = np.abs(given - numeric) * size
     scale = (np.maximum(np.abs(given), np.abs(numeric)) * size).max(axis=1, initial=0.0)
     allowed = TOLERANCE * scale + ROUND_OFF * (largest + STEP * scale.max(initial=0.0))

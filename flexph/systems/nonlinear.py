@@ -1,4 +1,4 @@
-"""Nonlinear port-Hamiltonian descriptor systems ([dg] definition 2) and their transformations."""
+"""Nonlinear port-Hamiltonian descriptor systems ([dg] definition 2)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
@@ -16,7 +15,6 @@ from ..numerics.differences import CENTRAL
 from ..numerics.factors.definiteness import check_semi_definite
 from .derivatives import Derivatives
 from .discrete_gradients import Invariants
-from .linear import LinearPHDAE
 from .port_matrices import PortMatrices
 
 MatrixFunction = Callable[[Array], Any]
@@ -250,44 +248,3 @@ class PHDAE:
         z, ports = self.z(x), self.port_matrices(x)
         rate = (self.J(x) - self.R(x)) @ z + ports.flow(u)
         return float(z @ rate), float(ports.output(z, u) @ u) - ports.dissipated(self.R(x), z, u)
-
-
-def from_linear(system: LinearPHDAE) -> PHDAE:
-    """A linear system as a :class:`PHDAE`; its multipliers become states (part ``multipliers``)."""
-    whole = with_multipliers(system)
-    parts = {**whole.parts, "multipliers": slice(system.size, whole.size)} if system.lift is None else {}
-    identity = np.eye(whole.size)
-    return PHDAE(
-        E=whole.E,
-        J=whole.J,
-        R=whole.R,
-        B=whole.B,
-        z=lambda x: x,
-        H=whole.energy,
-        sample=np.ones(whole.size),
-        ports=whole.ports,
-        parts=parts,
-        derivatives=Derivatives(costate=lambda x: identity),
-    )
-
-
-def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
-    """The same system with (x, λ) as states and without G: E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]]."""
-    rows = system.G.shape[0]
-    if not rows:
-        return system
-    n = system.size
-    as_matrix = sparse.csr_array if system.is_sparse else (lambda a: a.toarray())
-    return LinearPHDAE(
-        E=as_matrix(sparse.block_diag([sparse.csr_array(system.E), sparse.csr_array((rows, rows))]).tocsr()),
-        J=as_matrix(sparse.block_array([[system.J, system.G.T], [-system.G, None]]).tocsr()),
-        R=as_matrix(sparse.block_diag([sparse.csr_array(system.R), sparse.csr_array((rows, rows))]).tocsr()),
-        B=as_matrix(sparse.vstack([sparse.csr_array(system.B), sparse.csr_array((rows, system.B.shape[1]))]).tocsr()),
-        ports=system.ports,
-        causality=system.causality,
-        parts=system.parts,
-        kinetic=None if system.kinetic is None else np.append(system.kinetic, np.zeros(rows, dtype=bool)),
-        lift=None
-        if system.lift is None
-        else sparse.hstack([system.lift, sparse.csr_array((len(system.expand(np.zeros(n))), rows))]),
-    )

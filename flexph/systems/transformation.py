@@ -16,26 +16,6 @@ from .discrete_gradients import Invariants, discrete_jacobian
 from .nonlinear import PHDAE, Constant, MatrixFunction
 
 
-def transformed(
-    system: PHDAE,
-    phi: Callable[[Array], Array],
-    jacobian: MatrixFunction | Any,
-    frame: MatrixFunction | Any,
-    *,
-    sample: Array,
-    parts: Mapping[str, slice],
-) -> PHDAE:
-    """See :func:`flexph.systems.transform`."""
-    shape = (system.size, system.size)
-    D, U = (
-        given if callable(given) else Constant(check.matrix(name, given, shape))
-        for name, given in (("jacobian", jacobian), ("frame", frame))
-    )
-    if isinstance(D, Constant) and isinstance(U, Constant):
-        return LinearTransformation(system, phi, D, U).made(sample, parts)
-    return Transformation(system, phi, D, U).made(sample, parts)
-
-
 class Transformation:
     """(φ, U) of a system: what becomes of its functions, all of x̃."""
 
@@ -44,7 +24,7 @@ class Transformation:
     ) -> None:
         self.system, self.phi, self.jacobian, self.frame = system, phi, jacobian, frame
 
-    def made(self, sample: Array, parts: Mapping[str, slice]) -> PHDAE:
+    def applied(self, sample: Array, parts: Mapping[str, slice]) -> PHDAE:
         """The transformed system."""
         system = self.system
         losses: dict[str, Any] = {"R": self.matrix("R", system.R)} | self.feedthrough()
@@ -206,6 +186,11 @@ def transform(
     ([dg] example 10). Where both matrices are constant, E, J, R, B that are stay so, and derivatives, invariants, and
     those parts whose states are combinations of the new states in the same places are carried too.
     """
-    pass
-
-    return transformed(system, phi, jacobian, frame, sample=sample, parts=parts or {})
+    shape = (system.size, system.size)
+    D, U = (
+        given if callable(given) else Constant(check.matrix(name, given, shape))
+        for name, given in (("jacobian", jacobian), ("frame", frame))
+    )
+    constant = isinstance(D, Constant) and isinstance(U, Constant)
+    transformation = LinearTransformation if constant else Transformation
+    return transformation(system, phi, D, U).applied(sample, parts or {})

@@ -90,9 +90,9 @@ class _Task(NamedTuple):
         if isinstance(self.stepper, PairStepper):
             known = run.start.history[-1:, -1]
             control = StepSizeControl.of(self.grid, float(np.abs(known).max(initial=0.0)) or math.inf)
-            steps = controlled(run, self.stepper, control, self.grid, self.options.save_every)
+            steps = controlled(run, self.stepper, control, self.grid, save_every=self.options.save_every)
         else:
-            steps = prescribed(run, self.stepper, self.grid, self.options.save_every)
+            steps = prescribed(run, self.stepper, self.grid, save_every=self.options.save_every)
         return self._followed(run, steps)
 
     def _run(self, start: StepStart) -> Run:
@@ -122,7 +122,7 @@ class _Task(NamedTuple):
             lambda error: _explain_control(run, error),
         )
         bar = progress_bar(len(self.grid) - 1, shown=self.options.progress)
-        done: Solution = follow(run, steps, solution, messages, bar)
+        done: Solution = follow(run, steps, solution, messages, bar=bar)
         warn_of_doubts(done, run.longest or self.stepper.longest * float(np.diff(self.grid).max()), level=4)
         return done
 

@@ -48,7 +48,7 @@ def integrate_adaptively(
         start, conditions = start_of(equations, span[0], x0)
     except ArithmeticError as error:
         raise ValueError(f"{method} cannot start: {error}") from error
-    problem = Problem(conditions, start, span, rtol, atol)
+    problem = Problem(conditions, start, span, rtol=rtol, atol=atol)
     first = StepStart(span[0], start, float(system.H(start)), np.abs(start))
     watch = Watch(options.events, span[0], start, view)
     observer = Observer(options.observe, view, start=(span[0], start))
@@ -70,7 +70,7 @@ def integrate_adaptively(
     )
     steps = samples.steps(lambda: SOLVERS[method.name](problem))
     bar = progress_bar(grid.size - 1, "time", shown=options.progress)
-    trajectory: Trajectory = follow(run, steps, result, messages, bar)
+    trajectory: Trajectory = follow(run, steps, result, messages, bar=bar)
     return trajectory
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...discretisation.descriptor_split import Split, dense
+from ...discretisation.descriptor_split import Split
 from ...discretisation.discrete_gradient_pairs import GradientPair, History, Plain, pair_of
 from ...discretisation.iteration import SOLVED
 from ...discretisation.newton import REASONS
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
 from ...numerics.compiled_functions import compiled_function
 from ...numerics.compiling import announced
 from ...numerics.step_failed import StepFailed
@@ -105,7 +105,7 @@ class CompiledStepper:
                 self._advance(times[: k + 1], inputs, rows)
             except BaseException as error:  # the steps before are done
                 failure = error
-        return self._block(start, times, inputs, rows, saved), failure
+        return self._block(start, times, inputs, rows, saved=saved), failure
 
     def _put(self, start: StepStart, sizes: Array) -> None:
         """Set where the next step starts."""
@@ -141,7 +141,7 @@ class CompiledStepper:
         m.x[:], m.known[0], m.energy[:] = advance.state, 0, (advance.energy, account, exchanged)
         m.size[:] = grown(m.size, np.abs(advance.state))
 
-    def _block(self, start: StepStart, times: Array, inputs: Array, rows: Rows, saved: Array) -> Block:
+    def _block(self, start: StepStart, times: Array, inputs: Array, rows: Rows, *, saved: Array) -> Block:
         """The steps that the compiled loop has finished."""
         k = int(rows.end[0])
         if not k:

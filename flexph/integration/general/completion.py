@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...discretisation.descriptor_split import ParametrizedDescriptor, dense, differential_projection
+from ...discretisation.descriptor_split import ParametrizedDescriptor, differential_projection
 from ...discretisation.discretised import Advance
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
 from ...numerics.ranks import rank_of, subspaces
 from ...systems.nonlinear import PHDAE
 

@@ -72,7 +72,7 @@ class Problem:
     """
 
     def __init__(
-        self, conditions: Conditions, start: Array, span: tuple[float, float], rtol: float, atol: Array | None
+        self, conditions: Conditions, start: Array, span: tuple[float, float], *, rtol: float, atol: Array | None
     ) -> None:
         self.equations, self.start, self.span = conditions.equations, start, span
         self.size = np.maximum(conditions.size, np.abs(start))

@@ -86,7 +86,7 @@ class _Steps:
         bar = progress_bar(grid.size - 1, shown=options.progress)
         promised = system.compiled and method.may_compile and not AVAILABLE
         with timed("the steps of this system") if promised else nullcontext():
-            trajectory: Trajectory = follow(run, steps, lambda: run.trajectory(method.name), messages, bar)
+            trajectory: Trajectory = follow(run, steps, lambda: run.trajectory(method.name), messages, bar=bar)
         return trajectory
 
     def _one_by_one(self, run: SystemRun, grid: Array) -> Iterator[Entry]:

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...consistency.equations import with_algebraic
-from ...discretisation.descriptor_split import dense
 from ...discretisation.discretised import Advance
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
 

@@ -18,6 +18,14 @@ PRECISION = 1e-13
 """Width of the bracket around a zero over the length of the step, at which it counts as found."""
 
 
+def zero_between(first: tuple[float, float], last: tuple[float, float], value: Callable[[float], float]) -> float:
+    """The time of a zero of a function between two (time, value) of different sign, to PRECISION of the distance."""
+    (t0, before), (t1, after) = first, last
+    width = max(PRECISION * (t1 - t0), np.spacing(max(abs(t0), abs(t1))))
+    known = lambda time: before if time == t0 else after if time == t1 else value(time)  # noqa: E731
+    return float(brentq(known, t0, t1, xtol=width, rtol=4.0 * np.finfo(float).eps))
+
+
 @dataclass(frozen=True)
 class Event:
     """A zero of ``function(t, x)``, passed upwards (``direction=1``), downwards (-1) or either way (0).
@@ -89,22 +97,14 @@ class Watch:
             before, after = self._last[name], new[name]
             if before * after > 0.0 or before == 0.0 or event.direction * (after - before) < 0.0:
                 continue
-            zeros.append((self._zero(name, t0, t1, before, after, at), name))
+            value = lambda time, name=name: self._value(name, time, at(time))  # noqa: E731
+            zeros.append((zero_between((t0, before), (t1, after), value), name))
         self._last = new
         for time, name in sorted(zeros):
             self.occurred[name].append((time, end if time == t1 else at(time)))
             if self.events[name].terminal:
                 return time
         return None
-
-    def _zero(
-        self, name: str, t0: float, t1: float, before: float, after: float, at: Callable[[float], Array]
-    ) -> float:
-        def value(t: float) -> float:
-            return before if t == t0 else after if t == t1 else self._value(name, t, at(t))
-
-        width = max(PRECISION * (t1 - t0), np.spacing(max(abs(t0), abs(t1))))
-        return float(brentq(value, t0, t1, xtol=width, rtol=4.0 * np.finfo(float).eps))
 
     def _values(self, time: float, state: Array) -> dict[str, float]:
         return {name: self._value(name, time, state) for name in self.events}

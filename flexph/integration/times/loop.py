@@ -207,7 +207,9 @@ class Messages:
     added: Callable[[], str] = lambda: ""
 
 
-def follow(run: Finished, steps: Iterator[Entry], result: Callable[[], Any], messages: Messages, bar: tqdm[Any]) -> Any:
+def follow(
+    run: Finished, steps: Iterator[Entry], result: Callable[[], Any], messages: Messages, *, bar: tqdm[Any]
+) -> Any:
     """Record accepted steps until there are no more or an event ends the run; what is finished is kept in any case."""
 
     def finished() -> Any:

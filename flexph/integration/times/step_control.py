@@ -41,7 +41,7 @@ class ErrorEstimate(Protocol):
 
 
 def controlled(
-    run: Run, estimate: ErrorEstimate, control: StepSizeControl, grid: Array, save_every: int = 1
+    run: Run, estimate: ErrorEstimate, control: StepSizeControl, grid: Array, *, save_every: int = 1
 ) -> Iterator[Accepted]:
     """Steps that their error allows, from each time to the next; raises StepControlFailed."""
     size, known = control.first, estimate.known(run.start)

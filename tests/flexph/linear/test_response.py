@@ -26,7 +26,7 @@ from flexph.linear.responses import transmission
 from flexph.linear.responses.channels import channels
 from flexph.linear.responses.refinement import affordable
 from flexph.linear.state_space import Improper, state_space
-from flexph.systems.nonlinear import with_multipliers
+from flexph.systems.as_nonlinear import with_multipliers
 
 METHODS = ("direct", "batched", "schur")
 

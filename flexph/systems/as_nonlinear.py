@@ -1,0 +1,51 @@
+"""Linear systems as nonlinear ones, their multipliers as states."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from .derivatives import Derivatives
+from .linear import LinearPHDAE
+from .nonlinear import PHDAE
+
+
+def from_linear(system: LinearPHDAE) -> PHDAE:
+    """A linear system as a :class:`PHDAE`; its multipliers become states (part ``multipliers``)."""
+    whole = with_multipliers(system)
+    parts = {**whole.parts, "multipliers": slice(system.size, whole.size)} if system.lift is None else {}
+    identity = np.eye(whole.size)
+    return PHDAE(
+        E=whole.E,
+        J=whole.J,
+        R=whole.R,
+        B=whole.B,
+        z=lambda x: x,
+        H=whole.energy,
+        sample=np.ones(whole.size),
+        ports=whole.ports,
+        parts=parts,
+        derivatives=Derivatives(costate=lambda x: identity),
+    )
+
+
+def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
+    """The same system with (x, λ) as states and without G: E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]]."""
+    rows = system.G.shape[0]
+    if not rows:
+        return system
+    n = system.size
+    as_matrix = sparse.csr_array if system.is_sparse else (lambda a: a.toarray())
+    return LinearPHDAE(
+        E=as_matrix(sparse.block_diag([sparse.csr_array(system.E), sparse.csr_array((rows, rows))]).tocsr()),
+        J=as_matrix(sparse.block_array([[system.J, system.G.T], [-system.G, None]]).tocsr()),
+        R=as_matrix(sparse.block_diag([sparse.csr_array(system.R), sparse.csr_array((rows, rows))]).tocsr()),
+        B=as_matrix(sparse.vstack([sparse.csr_array(system.B), sparse.csr_array((rows, system.B.shape[1]))]).tocsr()),
+        ports=system.ports,
+        causality=system.causality,
+        parts=system.parts,
+        kinetic=None if system.kinetic is None else np.append(system.kinetic, np.zeros(rows, dtype=bool)),
+        lift=None
+        if system.lift is None
+        else sparse.hstack([system.lift, sparse.csr_array((len(system.expand(np.zeros(n))), rows))]),
+    )
