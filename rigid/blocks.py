@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -99,41 +99,33 @@ def _kinematics(placed: Sequence[Block]) -> Any:
         return None
     if not any(callable(b.system.kinematics) for b in placed):
         return block_diag(*(b.system.Z(b.system.sample) for b in placed))
-
-    def whole(zeta: Array) -> Array:
-        matrix = np.zeros(placed[0].whole)
-        for b in placed:
-            matrix[b.positions, b.velocities] = b.system.Z(zeta[b.positions])
-        return matrix
-
-    return whole
+    return lambda zeta: _by_blocks(placed, lambda b: b.system.Z(zeta[b.positions]), rows="positions")
 
 
 def _kinematics_mean(placed: Sequence[Block]) -> Any:
     """Z̄ over a step, where one has its own; the others take Z in the middle."""
     if all(b.system.kinematics_mean is None for b in placed):
         return None
-
-    def whole(zeta0: Array, zeta1: Array) -> Array:
-        matrix = np.zeros(placed[0].whole)
-        for b in placed:
-            matrix[b.positions, b.velocities] = b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])
-        return matrix
-
-    return whole
+    mean = lambda b, zeta0, zeta1: b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])  # noqa: E731
+    return lambda zeta0, zeta1: _by_blocks(placed, lambda b: mean(b, zeta0, zeta1), rows="positions")
 
 
 def _gyroscopic(placed: Sequence[Block]) -> Any:
     turning = [b for b in placed if b.system.gyroscopic is not None]
     if not turning:
         return None
+    own = lambda b, zeta, momenta: b.system.G(zeta[b.positions], momenta[b.velocities])  # noqa: E731
+    return lambda zeta, momenta: _by_blocks(turning, lambda b: own(b, zeta, momenta), rows="velocities")
 
-    def whole(zeta: Array, momenta: Array) -> Array:
-        matrix = np.zeros((momenta.size,) * 2)
-        for b in turning:
-            matrix[b.velocities, b.velocities] = b.system.G(zeta[b.positions], momenta[b.velocities])
-        return matrix
 
+def _by_blocks(
+    placed: Sequence[Block], matrix: Callable[[Block], Array], *, rows: Literal["positions", "velocities"]
+) -> Array:
+    """The matrices of the blocks in one over the velocities of all."""
+    positions, velocities = placed[0].whole
+    whole = np.zeros((positions if rows == "positions" else velocities, velocities))
+    for b in placed:
+        whole[getattr(b, rows), b.velocities] = matrix(b)
     return whole
 
 

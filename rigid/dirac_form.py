@@ -12,6 +12,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.differences import CENTRAL, central
 from flexph.numerics.ranks import kernel, rank_of
+from flexph.numerics.subspaces import relative
 
 from .system.system import MultibodySystem
 from .system.terms import at
@@ -85,9 +86,9 @@ class LagrangianSubmanifold:
         slope, force, moved = s.c_jacobian(zeta), s.V_gradient(zeta), s.mass @ omega
         held = slope.T @ self.multipliers(zeta, tau)
         return max(
-            _relative(moved - momenta, _largest(moved, momenta)),
-            _relative(s.c(zeta), np.linalg.norm(slope, axis=1) * _largest(zeta)),
-            _relative(tau - force - held, _largest(tau, force, held)),
+            relative(moved - momenta, _largest(moved, momenta)),
+            relative(s.c(zeta), np.linalg.norm(slope, axis=1) * _largest(zeta)),
+            relative(tau - force - held, _largest(tau, force, held)),
         )
 
     def contains(self, zeta: Array, momenta: Array, tau: Array, omega: Array, *, tolerance: float = MEMBER) -> bool:
@@ -159,7 +160,7 @@ class ResistiveRelation:
         power, scale = float(wanted @ omega), float(np.abs(wanted) @ np.abs(omega))
         if power < -check.ROUND_OFF * scale:
             return np.inf
-        return _relative(tau - wanted, _largest(tau, wanted))
+        return relative(tau - wanted, _largest(tau, wanted))
 
     def contains(self, tau: Array, omega: Array, *, tolerance: float = MEMBER) -> bool:
         """Whether (τ, ϖ) ∈ R_ζ, and dissipates."""
@@ -174,11 +175,6 @@ def resistive_relation(system: MultibodySystem, zeta: Array) -> ResistiveRelatio
 
 def _largest(*values: Array) -> float:
     return max(float(np.abs(v).max(initial=0.0)) for v in values)
-
-
-def _relative(residual: Array, scale: Array | float) -> float:
-    scale = np.asarray(scale)
-    return float(np.max(np.abs(residual) / np.where(scale > 0.0, scale, 1.0), initial=0.0))
 
 
 def _check_full(slope: Array) -> None:

@@ -136,11 +136,11 @@ def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
     """Mean displacement (3, size) and rotation (3, size): the mean turn of the normals, and in the plane the turn of
     the nearest rigid motion, or of a single node the mean ½ curl u of the cells around it.
     """
-    found_in, centre = samples(model, place), centre_of(model, place)[:2]
-    total = sum(w.sum() for *_, w in found_in)
+    parts, centre = samples(model, place), centre_of(model, place)[:2]
+    total = sum(w.sum() for *_, w in parts)
     shape, turn = sparse.csr_array((3, model.size)), sparse.csr_array((2, model.size))
     spin, second = sparse.csr_array((1, model.size)), 0.0
-    for b, cells, points, weights in found_in:
+    for b, cells, points, weights in parts:
         if not len(cells):
             continue
         fields, w = model.sampled(b, cells, points), weights.ravel() / total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from ..discretisation.descriptor_split import ParametrizedDescriptor
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
+from ..numerics.corrections import Corrections
 from ..numerics.memo import Memo, once
 from ..numerics.ranks import kernel, pivots, rank_of
 from ..systems.nonlinear import PHDAE
@@ -20,8 +22,8 @@ from .decomposition import Decomposition
 
 OUTSIDE = 1e-8
 """Part of Dψ₁, over its size, that is not in the rows of E and is no round-off of given functions."""
-ITERATIONS, SETTLED = 50, 1e-14
-"""Of Newton's method for x = φ(x̃), and the change of a state over its size at which it ends."""
+NEWTON = Corrections(most=50, settled=1e-14)
+"""Corrections of x = φ(x̃) end when no state changes by more than this part of its size."""
 
 
 class CanonicalForm(NamedTuple):
@@ -159,15 +161,17 @@ class _Form(Memo):
         first, second, third = self.choice
         x = self.system.sample.copy()
         x[second], x[third] = given[self.p : self.p + second.size], given[self.p + second.size :]
-        for _ in range(ITERATIONS):
-            try:
-                step = np.linalg.solve(self.slopes(x)[:, first], self.functions(x) - given[: self.p])
-            except np.linalg.LinAlgError:
-                break
-            x[first] -= step
-            size = np.maximum(np.abs(x[first]), self.sizes[first])
-            if np.abs(step / size).max(initial=0.0) <= SETTLED:
-                return x
+
+        def corrected(x: Array) -> tuple[Array, float]:
+            step = np.zeros(x.size)
+            step[first] = np.linalg.solve(self.slopes(x)[:, first], self.functions(x) - given[: self.p])
+            moved = x - step
+            return moved, float(np.abs(step / np.maximum(np.abs(moved), self.sizes)).max(initial=0.0))
+
+        with suppress(np.linalg.LinAlgError):
+            solution = NEWTON.run(x, corrected)
+            if solution.settled:
+                return solution.value
         raise ArithmeticError(
             f"no state has these values of the functions near the sample: ψ₁ = {given[: self.p]}; give the system a "
             "sample that is nearer"
@@ -188,10 +192,10 @@ class _Form(Memo):
     @once
     def _local(self) -> Callable[[Array], _Local]:
         """What belongs to a state x̃; iterations ask for all of it at the same one."""
-        local = lru_cache(maxsize=8)(lambda key: self._made(np.frombuffer(key)))
+        local = lru_cache(maxsize=8)(lambda key: self._at(np.frombuffer(key)))
         return lambda x: local(np.ascontiguousarray(x, dtype=float).tobytes())
 
-    def _made(self, x: Array) -> _Local:
+    def _at(self, x: Array) -> _Local:
         """With ``Q T Dφ = [K₁, K₂, K₃]``: E₃₂ = K₃⁻¹K₂, and Uᵀ has the rows ℓU₀₁ᵀ, those that E annihilates, and
 
         K₃⁻¹(Q − K₁ℓ)U₀₁ᵀ.

@@ -129,9 +129,9 @@ def echelon(matrix: Callable[[Array], Any], reference: Any) -> Echelon:
     return Echelon(Decomposition(matrix, reference))
 
 
-def _quotients(found: Blocks) -> tuple[Array, Array]:
+def _quotients(blocks: Blocks) -> tuple[Array, Array]:
     """E₂₁E₁₁⁻¹ and E₁₁⁻¹E₁₂."""
-    return np.linalg.solve(found.E11.T, found.E21.T).T, np.linalg.solve(found.E11, found.E12)
+    return np.linalg.solve(blocks.E11.T, blocks.E21.T).T, np.linalg.solve(blocks.E11, blocks.E12)
 
 
 def _lower(below: Array, r: int) -> Array:

@@ -128,8 +128,8 @@ def _lossless(a: Array, b: Array, c: Array) -> Array:
         inputs, outputs = left[group] @ b, (c @ vectors[:, group]).conj().T
         own = outputs @ np.linalg.pinv(inputs)
         q[np.ix_(group, group)] = 0.5 * (own + own.conj().T)
-    found: Array = (left.conj().T @ q @ left).real
-    return 0.5 * (found + found.T)
+    energy: Array = (left.conj().T @ q @ left).real
+    return 0.5 * (energy + energy.T)
 
 
 def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> Array:

@@ -98,7 +98,7 @@ def _from_matrices(A: Any, B: Any, C: Any, D: Any, *, energy: Any, ports: Mappin
     if c.shape[0] != b.shape[1]:
         raise ValueError(f"model must have as many outputs as inputs, got {c.shape[0]} and {b.shape[1]}")
     model = StateSpace(check.array("A", a, (n, n)), b, c, check.array("D", D, (b.shape[1],) * 2))
-    q = _found(model) if energy is None else _given(model, energy)
+    q = _computed(model) if energy is None else _given(model, energy)
     skew, loss = 0.5 * (q @ a - a.T @ q), -0.5 * (q @ a + a.T @ q)
     into, off = 0.5 * (q @ b + c.T), 0.5 * (c.T - q @ b)
     if not np.any(model.D + model.D.T) and np.linalg.norm(off) <= ACCURACY * np.linalg.norm(into):
@@ -145,7 +145,7 @@ def _given(model: StateSpace, energy: Any) -> Array:
     return q
 
 
-def _found(model: StateSpace) -> Array:
+def _computed(model: StateSpace) -> Array:
     one = np.eye(model.A.shape[0])
     if defect_of(model, one) <= UNIT:
         return one

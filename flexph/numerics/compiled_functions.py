@@ -119,7 +119,7 @@ def _named(function: FunctionType, digest: str | None) -> FunctionType:
     return function
 
 
-def _dispatcher(function: Any, digest: str | None, made: dict[int, Any], instead: Mapping[Any, Any] = NOTHING) -> Any:
+def _dispatcher(function: Any, digest: str | None, dispatchers: dict[int, Any], instead: Mapping[Any, Any] = NOTHING) -> Any:
     """The function under numba, and so the plain functions that it calls by a name of its module or closure.
 
     Some are taken ``instead`` of others.
@@ -129,17 +129,17 @@ def _dispatcher(function: Any, digest: str | None, made: dict[int, Any], instead
         return function
 
     def inside(value: Any) -> Any:
-        return _dispatcher(value, digest, made, instead) if _is_plain(value) else value
+        return _dispatcher(value, digest, dispatchers, instead) if _is_plain(value) else value
 
-    if id(function) not in made:
+    if id(function) not in dispatchers:
         known = dict(function.__globals__)
         closure = tuple(CellType() for _ in function.__closure__ or ())
         copy = FunctionType(function.__code__, known, function.__name__, function.__defaults__, closure)
-        made[id(function)] = numba.njit(_named(copy, digest), error_model="numpy")  # it may call itself
+        dispatchers[id(function)] = numba.njit(_named(copy, digest), error_model="numpy")  # it may call itself
         known.update((n, inside(known[n])) for n in _names(function.__code__) if n in function.__globals__)
         for cell, own in zip(closure, function.__closure__ or (), strict=True):
             cell.cell_contents = inside(own.cell_contents)
-    return made[id(function)]
+    return dispatchers[id(function)]
 
 
 def _is_plain(value: Any) -> bool:

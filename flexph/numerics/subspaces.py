@@ -92,6 +92,6 @@ def principal_angles(one: Array, other: Array) -> Array:
     return np.asarray(subspace_angles(one, other)) if one.size else np.zeros(0)
 
 
-def relative(residual: Array, scale: Array) -> float:
+def relative(residual: Array, scale: Array | float) -> float:
     """The largest residual over its scale."""
-    return float(np.max(np.abs(residual) / np.where(scale > 0.0, scale, 1.0), initial=0.0))
+    return float(np.max(np.abs(residual) / np.where(np.asarray(scale) > 0.0, scale, 1.0), initial=0.0))

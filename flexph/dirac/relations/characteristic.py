@@ -80,6 +80,7 @@ class MultiportCharacteristic(Resistance):
     slope: Callable[[Array], Any] | None = None
     scale: Any = 1.0
     controlled: Control = "effort"
+    is_reciprocal = False  # F' need not be symmetric
 
     def __post_init__(self) -> None:
         m = check.count("entries", self.entries)
@@ -98,11 +99,6 @@ class MultiportCharacteristic(Resistance):
     def size(self) -> int:
         """m."""
         return self.entries
-
-    @property
-    def is_reciprocal(self) -> bool:
-        """Whether S = 0: F' need not be symmetric, so it is not."""
-        return False
 
     def force(self, efforts: Array) -> Array:
         """F(e)."""

@@ -28,6 +28,10 @@ class Resistance(ABC):
     """
 
     controlled: Control = "effort"
+    is_constant: bool = False
+    """Whether R and S depend on neither state nor efforts."""
+    is_reciprocal: bool = True
+    """Whether S = 0 at every state and effort."""
 
     @property
     @abstractmethod
@@ -37,16 +41,6 @@ class Resistance(ABC):
     @property
     def admits_efforts(self) -> bool:
         """Whether every effort (of a flow-controlled relation every flow) is possible."""
-        return True
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether R and S depend on neither state nor efforts."""
-        return False
-
-    @property
-    def is_reciprocal(self) -> bool:
-        """Whether S = 0 at every state and effort."""
         return True
 
     @property
@@ -78,6 +72,7 @@ class LinearResistance(Memo, Resistance):
 
     flow: Array
     effort: Array
+    is_constant = True
 
     def __post_init__(self) -> None:
         m = check.two_dimensional("R_f", self.flow)[0]
@@ -112,11 +107,6 @@ class LinearResistance(Memo, Resistance):
     def admits_efforts(self) -> bool:
         """Whether every effort is possible: R_f is invertible."""
         return self.coordinates == self.size
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether R is constant: it is."""
-        return True
 
     @property
     def coordinates(self) -> int:
@@ -174,6 +164,7 @@ class ModulatedResistance(Resistance):
         object.__setattr__(self, "sample", check.array("sample", self.sample, (None,)))
         object.__setattr__(self, "base", self.at(self.sample))
         object.__setattr__(self, "controlled", self.base.controlled)
+        object.__setattr__(self, "is_reciprocal", self.base.is_reciprocal)
 
     @property
     def size(self) -> int:
@@ -184,11 +175,6 @@ class ModulatedResistance(Resistance):
     def admits_efforts(self) -> bool:
         """Whether every effort is possible at the sample."""
         return self.base.admits_efforts
-
-    @property
-    def is_reciprocal(self) -> bool:
-        """Whether S = 0."""
-        return self.base.is_reciprocal
 
     @property
     def coordinates(self) -> int:

@@ -141,8 +141,8 @@ def real(vectors: Array) -> Array:
 def _product(shifted: Shifted, first: Array, second: Array) -> Array:
     """Products of pairs in the energy, of the leading unknowns of both halves."""
     n, half = shifted.size, len(first) // 2
-    made: Array = first[:n].conj().T @ (shifted.weight @ second[:n])
-    return made + first[half : half + n].conj().T @ (shifted.weight @ second[half : half + n])
+    product: Array = first[:n].conj().T @ (shifted.weight @ second[:n])
+    return product + first[half : half + n].conj().T @ (shifted.weight @ second[half : half + n])
 
 
 def _unit(shifted: Shifted, block: Array) -> Array:

@@ -158,10 +158,10 @@ def _static(system: LinearPHDAE, free: Array, load: Array) -> Array:
 
 def _solved(E: Any, load: Array) -> Array:
     try:
-        found: Array = splu(sparse.csc_array(E)).solve(load)
+        solution: Array = splu(sparse.csc_array(E)).solve(load)
     except RuntimeError:
         raise ValueError("E must be positive definite: there is a motion without energy; condense it first") from None
-    return found
+    return solution
 
 
 def kept_basis(parts: Split, velocities: Array, stresses: Array, others: Array) -> tuple[Array, Array]:
