@@ -119,7 +119,9 @@ def _named(function: FunctionType, digest: str | None) -> FunctionType:
     return function
 
 
-def _dispatcher(function: Any, digest: str | None, dispatchers: dict[int, Any], instead: Mapping[Any, Any] = NOTHING) -> Any:
+def _dispatcher(
+    function: Any, digest: str | None, dispatchers: dict[int, Any], instead: Mapping[Any, Any] = NOTHING
+) -> Any:
     """The function under numba, and so the plain functions that it calls by a name of its module or closure.
 
     Some are taken ``instead`` of others.
