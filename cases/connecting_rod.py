@@ -96,7 +96,7 @@ def euler_bernoulli(count: int = 3) -> Array:
 
 
 def timoshenko(count: int = 3) -> Array:
-    """The same with them, in closed form [rad/s]; shear coefficient of G. R. Cowper, J. Appl. Mech. 33 (1966).
+    """Frequencies with both, in closed form [rad/s]; shear coefficient of G. R. Cowper, J. Appl. Mech. 33 (1966).
 
     (ρI/κGA) ρA ω⁴ − (ρA + ρI k² + EI k² ρA/κGA) ω² + EI k⁴ = 0,  k = nπ/L
     """

@@ -105,7 +105,7 @@ def reduced() -> rigid.MultibodySystem:
 
 
 def robot() -> Mechanism:
-    """The same as a mechanism: a body, a wheel in the middle of its axle for both, and forces that follow."""
+    """The drive as a mechanism: a body, a wheel in the middle of its axle for both, and forces that follow."""
     ports = {"axle": (0.0, 0.0), **{name: (0.0, 0.5 * side * TRACK) for name, side in WHEELS.items()}}
     chassis = rigid.body(MASS, inertia=INERTIA_S, centre=(REACH, 0.0), ports=ports)
     pushed = [force(f"robot.{name}", axes="section", name=name) for name in WHEELS]

@@ -248,7 +248,7 @@ def solve(step: float, end: float, eta: float, method: str) -> Trajectory:
 
 
 def as_far_as_it_goes(step: float, end: float, eta: float, method: str) -> Trajectory:
-    """The same, or the finished part of it where a step has no solution."""
+    """The run, or its finished part where a step has no solution."""
     try:
         return solve(step, end, eta, method)
     except IntegrationError as error:

@@ -105,8 +105,8 @@ def _rigid_rows(points: Array) -> Array:
         turn = np.stack([-points[:, 1], points[:, 0]], axis=1)[:, :, None]
     else:
         turn = np.stack([np.cross(e, points) for e in np.eye(3)], axis=2)
-    still = np.broadcast_to(np.eye(d), (len(points), d, d))
-    return np.concatenate([still, turn], axis=2).reshape(len(points) * d, -1)
+    fixed = np.broadcast_to(np.eye(d), (len(points), d, d))
+    return np.concatenate([fixed, turn], axis=2).reshape(len(points) * d, -1)
 
 
 def held(body: Body, nodes: Iterable[tuple[Array, int]]) -> LinearPHDAE:

@@ -89,7 +89,7 @@ def pogo_stick() -> SwitchingPHDAE:
 
 
 def mode_by_force(contact: float) -> PHDAE:
-    """The same mode with the rate v of the foot and the force λ of the ground as algebraic states, of index 1.
+    """The mode with the rate v of the foot and the force λ of the ground as algebraic states, of index 1.
 
         ẋ = p/m − v,  ẏ = p/m,  ṗ = −k(x − x₀) − mg − dẋ,  0 = k(x − x₀) + dẋ + λ
 

@@ -84,12 +84,12 @@ def slider_crank(*, places: bool = True) -> rigid.MultibodySystem:
 
 
 def without_place(system: rigid.MultibodySystem) -> rigid.MultibodySystem:
-    """The same with a port C of which only the velocity is known."""
+    """The slider-crank with a port C of which only the velocity is known."""
     return replace(system, ports={**system.ports, "C": rigid.ExternalPort(system.ports["C"].matrix)})
 
 
 def mechanism() -> Mechanism:
-    """The same of bodies and joints."""
+    """The slider-crank of bodies and joints."""
     inertia = INERTIA_B - MASS * CENTRE**2
     bodies = {
         "crank": rigid.body(1.0, inertia=INERTIA_A, ports={"A": (0.0, 0.0), "C": (CRANK, 0.0)}),

@@ -35,7 +35,7 @@ LENGTH, WIDTH, THICKNESS = 0.6, 0.4, 4e-3  # [m]
 YOUNG, DENSITY, POISSON = 0.2e9, 920.0, 0.45  # low-density polyethylene
 GRAVITY = 9.81  # [m/s²]
 PERIOD = 4.0 * float(ellipk(0.5)) * math.sqrt(2.0 * LENGTH / (3.0 * GRAVITY))
-"""Of a rigid thin plate released from the horizontal [s]."""
+"""Period of a rigid thin plate released from the horizontal [s]."""
 STIFF = 1e3
 """Times Young's modulus: a plate that is next to rigid."""
 THEORIES = {"kirchhoff": "Kirchhoff-Love", "reissner_mindlin": "Reissner-Mindlin"}

@@ -18,7 +18,8 @@ def through_points(kind: Cell, at: Array) -> Array:
     coefficients as there are points.
     """
     own = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
-    return _monomials(at, len(own)) @ np.linalg.inv(_monomials(own, len(own)))
+    monomials = _monomials(at, len(own)).reshape(-1, len(own))
+    return np.linalg.solve(_monomials(own, len(own)).T, monomials.T).T.reshape(*at.shape[:-1], len(own))
 
 
 def _monomials(x: Array, count: int) -> Array:

@@ -15,7 +15,7 @@ from scipy import sparse
 from skfem.element import ElementTriP1
 from skfem.quadrature import get_quadrature
 
-from flexph.numerics.arrays import Array
+from flexph.numerics.arrays import Array, rows_at
 from flexph.numerics.memo import Memo, once
 
 from ..meshes.solid_mesh import SolidMesh
@@ -140,7 +140,7 @@ class PlateCoordinates(Memo):
         value, slope = own.values(points, 0), own.values(points, 1)
         nodes = self.mesh.blocks[block].nodes[cells]
         shapes = lagrange(self.mesh, block, cells, points)[0]
-        rows = lambda data, at: coordinate_rows(data, at, self.size)  # noqa: E731
+        rows = lambda data, at: rows_at(data, at, self.size)  # noqa: E731
         shear = None
         if self.theory == "reissner_mindlin":
             angles = shapes / self.length
@@ -170,15 +170,6 @@ class PlateCoordinates(Memo):
         """Rows over the in-plane displacements as rows over all coordinates."""
         own = sparse.csr_array(rows)
         return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], self.size))
-
-
-def coordinate_rows(data: Array, at: Array, size: int) -> Any:
-    """Values (k, q, n), or (k, q, c, n), at the coordinates (k, n) as sparse rows (k·q·c, size)."""
-    k, n = len(data), data.shape[-1]
-    rows = data.reshape(k, -1, n)
-    columns = np.broadcast_to(at[:, None, :], rows.shape)
-    numbers = np.repeat(np.arange(rows.shape[0] * rows.shape[1]), n)
-    return sparse.coo_array((rows.ravel(), (numbers, columns.ravel())), shape=(rows.size // n, size)).tocsr()
 
 
 def point_by_point(components: Sequence[Any]) -> Any:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph.numerics.arrays import Array
+from flexph.numerics.arrays import Array, rows_at
 from flexph.numerics.memo import once
 
 from ..meshes.solid_mesh import Points
 from ..meshes.straight_cells import lagrange
 from ..solids.model import block_diagonal
-from .coordinates import PlateCoordinates, coordinate_rows, point_by_point
+from .coordinates import PlateCoordinates, point_by_point
 from .macro_elements import Macro
 
 TRANSVERSE = (4, 3)
@@ -64,14 +64,14 @@ class PlateModel(PlateCoordinates):
             own = Macro(deflection.pieces[cells], deflection.coefficients[cells])
             bent = -own.values(points, 2) * area[..., None, None]
             bent[:, :, 2] *= 2.0
-            rows = coordinate_rows(bent, of[cells], self.size)
+            rows = rows_at(bent, of[cells], self.size)
             if self.theory == "reissner_mindlin":
                 nodes = self.mesh.blocks[b].nodes[cells]
                 slopes = lagrange(self.mesh, b, cells, points)[1] * area[..., None, None] / self.length
                 for i in range(2):
                     sheared = np.zeros((*slopes.shape[:2], 3, nodes.shape[1]))
                     sheared[:, :, i], sheared[:, :, 2] = slopes[..., i], slopes[..., 1 - i]
-                    rows = rows + coordinate_rows(sheared, self.shearing + 2 * nodes + i, self.size)
+                    rows = rows + rows_at(sheared, self.shearing + 2 * nodes + i, self.size)
             blocks.append(rows)
         return sparse.csr_array(sparse.vstack(blocks))
 
@@ -107,7 +107,7 @@ class PlateModel(PlateCoordinates):
         blocks = [sparse.csr_array((0, self.size))]
         for p, block in zip(self.shear_points, self.mesh.blocks, strict=False):
             weighted = p.weights[:, :, None] * p.shapes / self.length
-            rows = [coordinate_rows(weighted, self.shearing + 2 * block.nodes + i, self.size) for i in range(2)]
+            rows = [rows_at(weighted, self.shearing + 2 * block.nodes + i, self.size) for i in range(2)]
             blocks.append(point_by_point(rows))
         return sparse.csr_array(sparse.vstack(blocks))
 

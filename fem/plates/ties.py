@@ -115,8 +115,8 @@ def _condensed(
         taken[np.flatnonzero(np.diff(motion.indptr))] = True
     free = np.flatnonzero(~taken)
     if model.theory == "reissner_mindlin":  # no shear in rigid regions
-        still = [_coordinates(model, _nodes_of(model, m[0]))[3] for m in motions.values()]
-        free = np.setdiff1d(free, np.concatenate([np.zeros(0, dtype=int), *still]))
+        sheared = [_coordinates(model, _nodes_of(model, m[0]))[3] for m in motions.values()]
+        free = np.setdiff1d(free, np.concatenate([np.zeros(0, dtype=int), *sheared]))
     columns.insert(0, sparse.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), (model.size, len(free))))
     start = sum(c.shape[1] for c in columns)
     basis = sparse.hstack([*columns, *(m[0] for m in motions.values())]).tocsr()

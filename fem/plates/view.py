@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.fields import StressField, TensorField, View
-from flexph.numerics.arrays import Array
+from flexph.numerics.arrays import Array, rows_at
 
 from ..meshes.drawing import Drawing, drawing
 from ..meshes.straight_cells import lagrange
@@ -103,19 +103,15 @@ def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
 
 def _membrane_values(model: PlateModel) -> Any:
     """Polynomials through the membrane forces of each cell at the points of the moments, (p, points)."""
-    data, rows, columns, start = [], [], [], 0
+    blocks = []
     first = np.cumsum([0, *(p.weights.size for p in model.solid.points)])
-    for b, cells, points, area in model.moment_points:
+    for b, cells, points, _ in model.moment_points:
         kind = model.mesh.blocks[b].kind
         shapes, _ = lagrange(model.mesh, b, cells, points)
         values = through_points(kind, np.einsum("kqn,nj->kqj", shapes, kind.positions))
-        k, q, n = values.shape
-        data.append(values.ravel())
-        rows.append(np.repeat(start + np.arange(k * q), n))
-        columns.append(np.broadcast_to((first[b] + n * cells[:, None] + np.arange(n))[:, None], (k, q, n)).ravel())
-        start += area.size
-    flat = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
-    return sparse.coo_array(flat, shape=(start, int(first[-1]))).tocsr()
+        n = values.shape[2]
+        blocks.append(rows_at(values, first[b] + n * cells[:, None] + np.arange(n), int(first[-1])))
+    return sparse.vstack(blocks).tocsr()
 
 
 def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from flexph.bodies.body import LoadPort
 from flexph.numerics import checks as check
-from flexph.numerics.arrays import Array
+from flexph.numerics.arrays import Array, rows_at
 
 from ..meshes.regions import region
 from .model import SolidModel
@@ -77,7 +77,7 @@ def _of_cells(model: SolidModel, cells: Array) -> tuple[Array, Any, Array]:
         where = np.searchsorted(np.sort(cells), numbers[mine])
         weights.append(model.thickness * points.weights[mine].ravel())
         owner.append(np.repeat(where, points.shapes.shape[0]))
-        rows.append(_values(block.nodes[mine], points.shapes, len(model.mesh.points)))
+        rows.append(rows_at(points.shapes, block.nodes[mine], len(model.mesh.points)))
     return np.concatenate(owner), sparse.vstack(rows).tocsr(), np.concatenate(weights)
 
 
@@ -88,13 +88,5 @@ def _of_facets(model: SolidModel, places: Array) -> tuple[Array, Any, Array, Arr
         normals.append(normal.reshape(-1, model.dim))
         weights.append(model.thickness * area.ravel())
         owner.append(np.repeat(pick, shapes.shape[0]))
-        rows.append(_values(nodes, shapes, len(model.mesh.points)))
+        rows.append(rows_at(shapes, nodes, len(model.mesh.points)))
     return np.concatenate(owner), sparse.vstack(rows).tocsr(), np.concatenate(weights), np.vstack(normals)
-
-
-def _values(nodes: Array, shapes: Array, count: int) -> Any:
-    """Shape functions (q, n) of cells with nodes (k, n) as rows (k·q, N)."""
-    (k, n), q = nodes.shape, len(shapes)
-    columns = np.broadcast_to(nodes[:, None, :], (k, q, n)).ravel()
-    data = np.broadcast_to(shapes, (k, q, n)).ravel()
-    return sparse.coo_array((data, (np.repeat(np.arange(k * q), n), columns)), shape=(k * q, count)).tocsr()

@@ -13,7 +13,7 @@ from flexph.bodies.mean_axes import FILLED
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.ranks import pivots
-from flexph.numerics.rotations import cross, spins
+from flexph.numerics.rotations import cross, rigid_motions, spins
 
 from ..meshes.null_space import null_space
 from .model import SolidModel
@@ -49,10 +49,9 @@ def without(coordinates: Array, size: int) -> Any:
 
 def _rigid_motion(model: SolidModel) -> Array:
     """The coordinates of unit translations and of turns of the longest side by one, (N·d, d + s)."""
-    X, d = model.mesh.points, model.dim
+    X = model.mesh.points
     lever = (X - X.mean(axis=0)) / np.ptp(X, axis=0).max()
-    turned = np.einsum("aij,nj->nia", cross(d), lever).reshape(model.size, -1)
-    return np.hstack([np.tile(np.eye(d), (len(X), 1)), turned])
+    return rigid_motions(lever).reshape(model.size, -1)
 
 
 def pinned(basis: Any, motion: Array) -> Any:

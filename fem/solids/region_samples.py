@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph.numerics.arrays import Array
+from flexph.numerics.arrays import Array, rows_at
 from flexph.numerics.rotations import cross, spins
 
 from ..meshes.cells import table
@@ -73,21 +73,14 @@ class Measured:
 def measured(model: SolidModel, r: Region) -> Measured:
     """The samples of a region: quadrature points of its cells or facets, or else its nodes alike."""
     mesh, count = model.mesh, len(model.mesh.points)
-    rows, columns, data, weights, start = [], [], [], [], 0
     if r.kind == "nodes":
         k = len(r.nodes)
         values = sparse.csr_array((np.ones(k), (np.arange(k), r.nodes)), shape=(k, count))
         return Measured(r, mesh.points[r.nodes], np.full(k, 1.0 / k), values)
-    for nodes, shapes, weight in _samples(model, r):
-        k, q, n = len(nodes), *shapes.shape
-        data.append(np.broadcast_to(shapes, (k, q, n)).ravel())
-        rows.append(np.repeat(start + np.arange(k * q), n))
-        columns.append(np.broadcast_to(nodes[:, None, :], (k, q, n)).ravel())
-        weights.append(weight.ravel())
-        start += k * q
-    values = sparse.coo_array((np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))), (start, count))
-    whole = np.concatenate(weights)
-    return Measured(r, values.tocsr() @ mesh.points, whole / whole.sum(), values.tocsr())
+    samples = _samples(model, r)
+    values = sparse.vstack([rows_at(shapes, nodes, count) for nodes, shapes, _ in samples]).tocsr()
+    whole = np.concatenate([weight.ravel() for *_, weight in samples])
+    return Measured(r, values @ mesh.points, whole / whole.sum(), values)
 
 
 def _samples(model: SolidModel, r: Region) -> list[tuple[Array, Array, Array]]:

@@ -11,7 +11,7 @@ from scipy import sparse
 from flexph.bodies.fields import SectionMap
 from flexph.meshes.cell_nodes import FACETS, REFERENCE
 from flexph.numerics.arrays import Array
-from flexph.numerics.rotations import cross, spins
+from flexph.numerics.rotations import cross, rigid_motions, spins
 
 from ..meshes.cells import CELLS
 from ..meshes.solid_mesh import SolidMesh
@@ -84,7 +84,7 @@ def cell_weights(mesh: SolidMesh, s: Surface, shares: tuple[float, float]) -> Ar
 def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array]) -> SectionMap:
     shares, at, d = side_weights(model.mesh, s, rigid), oriented(model, s.back), model.dim
     lever = model.mesh.points[s.nodes] - at.centre
-    motion = np.concatenate([np.tile(np.eye(d), (len(lever), 1, 1)), np.einsum("aij,kj->kia", cross(d), lever)], axis=2)
+    motion = rigid_motions(lever)
     rows = (d * s.nodes[:, None] + np.arange(d)).ravel()
     columns = np.arange(d + spins(d))
     moved = sparse.csr_array(

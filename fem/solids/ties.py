@@ -12,7 +12,7 @@ from scipy import sparse
 from flexph.bodies.body import Port
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
-from flexph.numerics.rotations import cross, spins
+from flexph.numerics.rotations import rigid_motions, spins
 
 from ..meshes.regions import Region, region
 from .model import SolidModel
@@ -142,9 +142,7 @@ def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> t
     for name, (nodes, centre) in rigid.items():
         lever = points[nodes] - centre
         radii[name] = float(np.linalg.norm(lever, axis=1).max())
-        motion = np.concatenate(
-            [np.tile(np.eye(d), (len(nodes), 1, 1)), np.einsum("aij,kj->kia", cross(d), lever) / radii[name]], 2
-        )
+        motion = rigid_motions(lever) / np.repeat([1.0, radii[name]], [d, s])
         rows = (d * nodes[:, None] + np.arange(d)).ravel()
         entries.append((motion.ravel(), np.repeat(rows, d + s), np.tile(at + np.arange(d + s), len(rows))))
         at += d + s

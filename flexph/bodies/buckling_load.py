@@ -37,5 +37,5 @@ class BucklingLoad:
         return np.maximum(means, 0.0) / self.critical
 
     def over(self, stresses: Any) -> BucklingLoad:
-        """The same over σ̂ of σ = S σ̂."""
+        """The load over σ̂ of σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)

@@ -70,7 +70,7 @@ class Inertia(Memo):
         return self.shape_first / self.mass
 
     def plus_point(self, mass: float, position: Array, shape: Any) -> Inertia:
-        """The same body with a point mass [kg] at a material point ([flex] eq. (48), with its deformation)."""
+        """Inertia with a point mass [kg] at a material point ([flex] eq. (48), with its deformation)."""
         x, phi = np.asarray(position, dtype=float), shape.toarray()
         rows = sparse.csr_array(shape)
         d = self.dim
@@ -88,7 +88,7 @@ class Inertia(Memo):
         )
 
     def plus_spin(self, inertia: float, rotation: Any) -> Inertia:
-        """The same body with a rotary inertia [kg m²], isotropic, at a section that turns by ψ u."""
+        """Inertia with a rotary inertia [kg m²], isotropic, at a section that turns by ψ u."""
         psi = sparse.csr_array(rotation)
         return replace(
             self,

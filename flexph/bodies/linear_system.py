@@ -71,6 +71,6 @@ def _damping(body: Body, M: Any, rigid: int) -> Any:
 
 
 def to_dense(system: LinearPHDAE) -> LinearPHDAE:
-    """The same system with dense matrices."""
+    """The system with dense matrices."""
     full = lambda a: a.toarray() if sparse.issparse(a) else a  # noqa: E731
     return replace(system, **{name: full(getattr(system, name)) for name in ("E", "J", "R", "B", "G")})

@@ -31,6 +31,6 @@ def find_place(name: str, bodies: Mapping[str, Body]) -> tuple[int, Port]:
     """Index of the body and the port, or for a load port the frame of the body, which does not turn with u."""
     index, body, port = split_port(name, bodies)
     if port in body.loads and port not in body.ports:
-        still = sparse.csr_array((spins(body.dim), body.size))
-        return index, Port(body.centre, sparse.csr_array(body.inertia.mean_shape), still)
+        no_turn = sparse.csr_array((spins(body.dim), body.size))
+        return index, Port(body.centre, sparse.csr_array(body.inertia.mean_shape), no_turn)
     return find_port(name, bodies)

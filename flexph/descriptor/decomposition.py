@@ -68,18 +68,18 @@ class Decomposition(Memo):
             raise ValueError(
                 f"E₁₁ is singular at x = {x}: the state is too far from the reference of the decomposition"
             )
-        beside = np.linalg.solve(E11, E12)
-        terms = np.abs(left[:, r:].T) @ np.abs(given) @ np.abs(right[:, r:]) + np.abs(E21) @ np.abs(beside)
-        if np.any(np.abs(turned[r:, r:] - E21 @ beside) > LEFT_OVER * terms):
+        quotient = np.linalg.solve(E11, E12)
+        terms = np.abs(left[:, r:].T) @ np.abs(given) @ np.abs(right[:, r:]) + np.abs(E21) @ np.abs(quotient)
+        if np.any(np.abs(turned[r:, r:] - E21 @ quotient) > LEFT_OVER * terms):
             raise ValueError(f"the rank of E must be constant: it is {r} at the reference, and more at x = {x}")
         return Blocks(E11, E12, E21)
 
     def at(self, x: Array) -> tuple[Array, Array, Array]:
         """U (m, m), Σ (r, r), V (n, n) at a state. Raises ValueError as :meth:`blocks`."""
         (left, right), blocks, r = self.first, self.blocks(x), self.rank
-        below, beside = _quotients(blocks)
+        below, right_of = _quotients(blocks)
         U = _orthogonal(left @ _lower(below, r))  # Ũᵀ = [[1, 0], [−E₂₁E₁₁⁻¹, 1]] U₀ᵀ
-        V = _orthogonal(right @ _lower(beside.T, r))
+        V = _orthogonal(right @ _lower(right_of.T, r))
         return U, U[:, :r].T @ dense(self.matrix(x)) @ V[:, :r], V
 
     def left_null(self, x: Array) -> Array:

@@ -47,8 +47,8 @@ def coordinate_increments(function: Scalar, gradient: Vector, x0: Any, x1: Any, 
     """
     x0, x1 = _states(x0, x1)
     own = np.flatnonzero(_part(np.ones(x0.size), states))
-    forth = _increments(function, gradient, x0, x1, own.tolist())
-    back = _increments(function, gradient, x0, x1, own[::-1].tolist())
+    forth = _increments(function, gradient, x0, x1, order=own.tolist())
+    back = _increments(function, gradient, x0, x1, order=own[::-1].tolist())
     return 0.5 * (forth + back)
 
 
@@ -66,7 +66,7 @@ def jacobian(function: Vector, slope: Callable[[Array], Any], x0: Any, x1: Any) 
     return gradients.discrete_jacobian(function, slope, *_states(x0, x1))
 
 
-def _increments(function: Scalar, gradient: Vector, x0: Array, x1: Array, order: list[int]) -> Array:
+def _increments(function: Scalar, gradient: Vector, x0: Array, x1: Array, *, order: list[int]) -> Array:
     """Quotients of increments, coordinates changed in the given order: Gonzalez' gradient along each of them."""
     increments, x, before = np.zeros(x0.size), x0.copy(), float(function(x0))
     for i in order:

@@ -24,3 +24,12 @@ def block_diag(*blocks: Array) -> Array:
         matrix[row : row + b.shape[0], column : column + b.shape[1]] = b
         row, column = row + b.shape[0], column + b.shape[1]
     return matrix
+
+
+def rows_at(values: Array, columns: Array, size: int) -> Any:
+    """Values (k, …, n) in the columns (k, n) as sparse rows (k·…, size); values (q, n) are the same for all k."""
+    k, n = columns.shape
+    wide = (np.broadcast_to(values, (k, *values.shape)) if values.ndim == 2 else values).reshape(k, -1, n)
+    where = np.broadcast_to(columns[:, None, :], wide.shape)
+    rows = np.repeat(np.arange(wide.size // n), n)
+    return sparse.coo_array((wide.ravel(), (rows, where.ravel())), shape=(wide.size // n, size)).tocsr()

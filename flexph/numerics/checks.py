@@ -168,14 +168,15 @@ def norm(a: Any) -> float:
 
 def symmetric(name: str, a: Any) -> None:
     """A = Aᵀ up to round-off."""
-    _defect(name, "symmetric", "−", norm(a - a.T), norm(a))
+    _vanishes(f"{name} must be symmetric: ‖{name} − {name}ᵀ‖/‖{name}‖", a - a.T, a)
 
 
 def skew(name: str, a: Any) -> None:
     """A = −Aᵀ up to round-off."""
-    _defect(name, "skew-symmetric", "+", norm(a + a.T), norm(a))
+    _vanishes(f"{name} must be skew-symmetric: ‖{name} + {name}ᵀ‖/‖{name}‖", a + a.T, a)
 
 
-def _defect(name: str, what: str, sign: str, defect: float, size: float) -> None:
+def _vanishes(message: str, difference: Any, a: Any) -> None:
+    defect, size = norm(difference), norm(a)
     if defect > ROUND_OFF * size:
-        raise ValueError(f"{name} must be {what}: ‖{name} {sign} {name}ᵀ‖/‖{name}‖ = {defect / size:.0e}")
+        raise ValueError(f"{message} = {defect / size:.0e}")

@@ -84,6 +84,12 @@ def unit_sweeps(lever: Array) -> Array:
     return (lever @ _LEVERS[dim]).reshape(len(lever), spins(dim), dim)
 
 
+def rigid_motions(lever: Array) -> Array:
+    """Displacements (n, dim, dim + spins) of points by unit translations and turns about the origin of the levers."""
+    count, dim = lever.shape
+    return np.concatenate([np.tile(np.eye(dim), (count, 1, 1)), unit_sweeps(lever).transpose(0, 2, 1)], axis=2)
+
+
 def spin_product(a: Array, b: Array) -> Array:
     """a × b of stacks of spins (n, spins): zero in the plane."""
     return np.zeros(a.shape) if a.shape[-1] == 1 else _cross_product(a, b)
@@ -123,7 +129,7 @@ def step_rotation(before: Array, half_turn: Array) -> tuple[Array, Array]:
 
 
 def _plane_rotation(before: Array, a: Array) -> tuple[Array, Array]:
-    """The same in the plane, entry by entry: to the bits of (c, s)."""
+    """Rotations of the plane after a step, and R̄⁻¹, entry by entry: to the bits of (c, s)."""
     square, turned = a * a, a * (before.take(_SWAP, axis=2) * _SIGNS)  # a² and R₀[a]×
     after: Array = before + 2.0 / (1.0 + square) * (turned - square * before)
     return after, (before + turned).transpose(0, 2, 1)

@@ -16,7 +16,7 @@ from .orientation import Orientation
 NEAR_LOCK = 0.1
 """|cos β|, or |sin β| of proper Euler angles, below which runs are warned: 6° from the lock, rates tenfold."""
 LOCK = 1e-12
-"""The same below which there are no rates."""
+"""|cos β|, or |sin β|, below which angles have no rates."""
 
 
 @dataclass(frozen=True)

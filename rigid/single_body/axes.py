@@ -69,7 +69,7 @@ class BodyAxes(Memo):
 
     @property
     def conditions(self) -> tuple[PositionConstraint, ...]:
-        """Those of the orientation, as functions of ζ."""
+        """The conditions of the orientation, as functions of ζ."""
         return tuple(self._of_body(condition) for condition in self.orientation.conditions)
 
     def _of_body(self, given: PositionConstraint) -> PositionConstraint:

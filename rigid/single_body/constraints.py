@@ -20,7 +20,7 @@ Constraint = PositionConstraint | VelocityConstraint
 LOW = 0.05
 """Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""
 FLAT = 1e-6
-"""The same below which a disc lies flat: round-off in its square is a part of 1e-4 then."""
+"""Sine of that angle below which a disc lies flat: round-off in its square is then a part of 1e-4."""
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ class Frame:
     at: Vector
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """Those of the point and of the turn."""
+        """The ports of the point and of the turn."""
         return {**Force(self.at).ports(name, body), **Torque().ports(f"{name}.turn", body)}
 
 

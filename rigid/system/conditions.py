@@ -29,7 +29,7 @@ STEP = 1e-3
 SLOPE = 1e-6
 """Defect of a derivative over the largest of its row (by what positions of their size change) that is a mistake."""
 NOISE = 1e-9
-"""The same over the function itself: below, differences see nothing."""
+"""Defect of a derivative over the function itself, below which differences see nothing."""
 SPEEDS = (1e-2, 1.0, 1e2)
 """Sizes of the velocities at which the sign of a dissipation is checked."""
 

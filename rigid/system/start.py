@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 CONSISTENT = 1e-8
 """Defect of a constraint over its largest terms up to which a start meets it: what ten printed digits leave."""
 DRIFTED = 1e-3
-"""The same of positions up to which a run may begin: methods other than the pair let constraints drift, and runs go on
-from their ends."""
+"""Defect of a position constraint up to which a run may begin: methods other than the pair let constraints drift, and
+runs go on from their ends."""
 SHAKEN = 0.1
-"""The same of velocities, over those and what forces change in a step: constraints hold in the middles of steps."""
+"""Defect of a velocity constraint up to which a run may begin, over velocities and what forces change in a step:
+constraints hold in the middles of steps."""
 CLOSING = Corrections(most=30, settled=1e-15)
 """Corrections of positions over the largest of them: round-off."""
 NOTHING = 1e-12

@@ -168,5 +168,5 @@ class MultibodySystem(SystemModel):
 
     @property
     def all_cautions(self) -> tuple[Callable[[Array], str | None], ...]:
-        """Those of the system, and that its constraints lose rank."""
+        """Cautions of the system, and of constraints that lose rank."""
         return cautions_of(self)

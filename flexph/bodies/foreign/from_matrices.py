@@ -12,6 +12,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.factors.ldl import semi_definite_product
 from ...numerics.orthonormal import orthonormal
+from ...numerics.rotations import rigid_motions
 from ..basis import port_names
 from ..body import Body, Port
 from ..held import Held
@@ -20,7 +21,7 @@ from .matrix_files import PRINTED, given_matrix, symmetric_matrix
 from .matrix_labels import NodalOrder, nodal_order
 from .model import ForeignModel
 from .nodes import ForeignNodes, foreign_nodes
-from .ports import node_ports, rigid_motions
+from .ports import node_ports
 from .shapes import FreeOrFixed
 
 SKEWED = 0.1
@@ -86,7 +87,7 @@ def body_from_matrices(
     order = nodal_order(held.numbers, d, mapping)
     m, K = nodal_mass(mass, order), symmetric_matrix("stiffness", stiffness, N * d, order)
     M = sparse.csr_array(sparse.kron(m, sparse.eye_array(d)))
-    R = rigid_motions(X, X.T @ m.sum(axis=0) / m.sum())
+    R = rigid_motions(X - X.T @ m.sum(axis=0) / m.sum()).reshape(X.size, -1)
     refuse_grounded(K, R)
     ports_at_nodes, static = node_ports(ports, held), port_names(static)
     if shapes is None:

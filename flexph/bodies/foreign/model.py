@@ -171,11 +171,11 @@ def refuse_dependent(inertia: Inertia) -> None:
         sparse.csr_array((0, 0)), sparse.csr_array((0, size)), sparse.csr_array((0, size)), sparse.csr_array((0, 0))
     )
     mass = linear_body(Body(inertia, {}, none), "b").E.toarray()
-    still = np.flatnonzero(~(mass.diagonal() > 0.0))
-    if still.size and still[0] < rigid:
+    massless = np.flatnonzero(~(mass.diagonal() > 0.0))
+    if massless.size and massless[0] < rigid:
         raise ValueError("mass must resist a turn about every axis: nodes with mass must not lie on one line")
-    if still.size:
-        raise ValueError(f"shapes must move masses, shape {still[0] - rigid} moves none")
+    if massless.size:
+        raise ValueError(f"shapes must move masses, shape {massless[0] - rigid} moves none")
     scale = 1.0 / np.sqrt(mass.diagonal())
     values, vectors = np.linalg.eigh(scale[:, None] * mass * scale)
     if values[0] > INDEPENDENT:

@@ -9,20 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from ...meshes.facets import Facets, samples
-from ...numerics.arrays import Array
-from ...numerics.rotations import cross, spins
+from ...numerics.arrays import Array, rows_at
+from ...numerics.rotations import rigid_motions
 from ..body import Port
 from .nodes import ForeignNodes
 
 FLAT = 1e-8
 """Smallest over largest moment of the nodes of a port below which they lie on a line, or at one point."""
-
-
-def rigid_motions(points: Array, centre: Array) -> Array:
-    """Displacements of points (N, d) by unit translations and by unit spins about a point, (N·d, d + s)."""
-    count, dim = points.shape
-    turned = np.einsum("aij,nj->nia", cross(dim), points - centre).reshape(count * dim, spins(dim))
-    return np.hstack([np.tile(np.eye(dim), (count, 1)), turned])
 
 
 def node_ports(ports: Mapping[str, Any], nodes: ForeignNodes) -> dict[str, Port]:
@@ -47,7 +40,7 @@ def _port(name: str, rows: np.ndarray, nodes: ForeignNodes) -> Port:
     shape = displacement(sparse.csr_array(weights[None, :]))
     if len(rows) == 1:
         return Port(position, shape, None)
-    levers = rigid_motions(at, position)[:, dim:].T  # row a: e_a × (x − x̄)
+    levers = rigid_motions(at - position).reshape(at.size, -1)[:, dim:].T  # row a: e_a × (x − x̄)
     weighted = levers * np.repeat(weights, dim)
     gram = levers @ weighted.T
     moments = np.linalg.eigvalsh(gram)
@@ -72,13 +65,7 @@ def _samples(points: Array, facets: list[Facets], rows: np.ndarray) -> tuple[Any
     if not facets:
         k = len(rows)
         return sparse.csr_array((np.ones(k), (np.arange(k), rows)), shape=(k, count)), np.full(k, 1.0 / k)
-    values, weights = [], []
-    for kind, nodes in facets:
-        shapes, areas = samples(points, (kind, nodes))
-        (k, n), q = nodes.shape, len(shapes)
-        columns = np.broadcast_to(nodes[:, None, :], (k, q, n)).ravel()
-        data = np.broadcast_to(shapes, (k, q, n)).ravel()
-        values.append(sparse.coo_array((data, (np.repeat(np.arange(k * q), n), columns)), shape=(k * q, count)))
-        weights.append(areas.ravel())
-    whole = np.concatenate(weights)
-    return sparse.vstack(values).tocsr(), whole / whole.sum()
+    sampled = [(*samples(points, (kind, nodes)), nodes) for kind, nodes in facets]
+    values = sparse.vstack([rows_at(shapes, nodes, count) for shapes, _, nodes in sampled]).tocsr()
+    whole = np.concatenate([areas.ravel() for _, areas, _ in sampled])
+    return values, whole / whole.sum()

@@ -19,7 +19,7 @@ from .retained_states import RetainedStates
 MATCHED = 1e-8
 """Relative defect of a matched moment: what two different solutions leave."""
 NEAR = 1e-10
-"""And the relative distance of a point from which the moment may be: beside a resonance it is another one there."""
+"""Relative distance of points whose moments count as one: near a resonance they differ from point to point."""
 
 LARGEST = 1e100
 """Largest modulus of a point, whose square must be a number."""

@@ -62,7 +62,7 @@ class Bordered:
 
     def filled(self) -> Any:
         """The matrix in the sparse format, full as it may be."""
-        return sparse.csr_array(self.sparse.toarray() + self.left @ self.right)
+        return sparse.csr_array(self.toarray())
 
     def toarray(self) -> Array:
         """The matrix, dense."""

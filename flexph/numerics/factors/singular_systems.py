@@ -18,7 +18,7 @@ LOOSE = 1e8
 DENSE = 8000
 """Unknowns up to which a least-norm solution is made (0.5 GB for each copy of the matrix)."""
 LOOSEST = 1e13
-"""The same where nothing but round-off is to be told from a pivot: 1/eps and three digits."""
+"""Growth of a solution beyond which a system is singular to round-off: 1/eps less three digits."""
 
 
 def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
