@@ -101,9 +101,6 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     rolled = _rolled(a, step, x, (inverse, lever, vector_mean, product, gain))
     Pu1 = known.Pu + h * rate
     omega1, du1, Pdu1 = _end_rates(a, step, x, (u1, Pu1, rate))
-    stress = start.sigma + (0.5 + a.stress_damping / h) * jump
-    if s.decay is not None:
-        stress = stress + s.decay.softening @ jump
     v1, spring = x.v + x.v - start.v, spring_forces(a.springs, start.spring, measured)
     return Trial(
         Configuration(r1, R1, u1, v1, omega1, du1, start.sigma + jump, spring),
@@ -112,7 +109,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         Pmean=0.5 * (known.Pu + Pu1),
         Pdu=Pdu1,
         slope=slope,
-        stress=stress,
+        stress=_mean_stress(a, step, jump),
         arm=arm,
         lever=lever,
         vector=vector,
@@ -155,6 +152,13 @@ def _strained(a: Arrays, known: Derived, h: float, x: Means) -> tuple[Array, Arr
     step = h * (a.slopes @ x.du)
     slope = known.slope + 0.5 * step
     return slope, jump + a.bend @ (slope * step)
+
+
+def _mean_stress(a: Arrays, step: Step, jump: Array) -> Array:
+    """σ̃ from the change Δσ of the stresses, (m,)."""
+    stress: Array = step.start.sigma + (0.5 + a.stress_damping / step.h) * jump
+    decay = step.schedule.decay
+    return stress if decay is None else stress + decay.softening @ jump
 
 
 def _end_rates(a: Arrays, step: Step, x: Means, at: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
