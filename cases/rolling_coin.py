@@ -382,7 +382,7 @@ def checks() -> Iterable[Check]:
         angles = float(np.abs(motion.reduced["angles"] - motion.exact[:, 2:]).max())
         yield vanishes(f"error of θ, φ, {name}, reduced", angles, 1e-11, source="ṗ = u", kind="closed form")
         drift = max(motion.constrained.energy_drift(), motion.reduced.energy_drift())
-        # the iteration of general systems may end with a correction of 3e-12 (flexph.discretisation.iteration.NOISE)
+        # the iteration of general systems may end with a correction of 3e-12 (discretisation.iteration, noise)
         yield vanishes(f"(energy − work) / energy, {name}", drift, 1e-11)
         yield vanishes(f"slip in mid-step, {name}", motion.slip, 1e-12)
     value = math.log2(coarse.mechanism_error / fine.mechanism_error)

@@ -14,27 +14,48 @@ import numpy as np
 
 from ..numerics.arrays import Array
 
-SETTLED = 1e-17
-"""Expected size of the next correction, relative to the unknowns, at which the iterate is exact to round-off."""
-LEAST = 1e-3
-"""Reduction by one iteration that is not trusted further: a lucky one says nothing about the next."""
-STAGNATED = 1e-9
-"""Correction below which an iteration that no longer improves has met the round-off of the equations."""
-STALLED = 1e-6
-"""The same where the Jacobian is of this iterate: a multiplier near zero may know no more digits of itself."""
-SUDDEN = 1e-4
-"""Reduction, by a Jacobian of the same step, after which a correction as small as NOISE is the last: noise follows."""
-NOISE = 3e-12
-"""Correction that counts as round-off also where the Jacobian is an older one."""
-FAR = 0.3
-"""Relative correction from which on every iteration has a Jacobian of its own."""
-SLOW = 0.2
-"""Reduction of the correction by one iteration above which a new Jacobian is computed."""
-SINGULAR_UPDATE = 0.1
-"""Part of a correction that Broyden's update must leave: one that nearly makes the inverse singular is left out."""
-MAX_ITERATIONS = 60
 
+class Tolerances(NamedTuple):
+    """When an iteration ends and its Jacobian is renewed; corrections are relative to the size of each unknown.
+
+    settled
+        Expected next correction at which the iterate is exact to round-off: the last one times its reduction.
+    least_reduction
+        Reduction by one iteration that is not trusted further: a lucky one says nothing about the next.
+    stagnated
+        Correction below which an iteration may have settled: it has met the round-off of the equations.
+    noise
+        Correction that counts as round-off where the iteration no longer improves, whatever the Jacobian.
+    stalled
+        The same where the Jacobian is of this iterate: a multiplier near zero may know no more digits of itself.
+    sudden
+        Reduction, by a Jacobian of the same step, after which a correction as small as ``noise`` is the last.
+    far
+        Correction from which on every iteration has a Jacobian of its own.
+    slow
+        Reduction by one iteration above which the Jacobian is renewed.
+    singular_update
+        Part of a correction that Broyden's update must leave: one that nearly makes the inverse singular is left out.
+    iterations
+        Most iterations.
+    """
+
+    settled: float = 1e-17
+    least_reduction: float = 1e-3
+    stagnated: float = 1e-9
+    noise: float = 3e-12
+    stalled: float = 1e-6
+    sudden: float = 1e-4
+    far: float = 0.3
+    slow: float = 0.2
+    singular_update: float = 0.1
+    iterations: int = 60
+
+
+NEWTON = Tolerances()
+"""Tolerances of all steps of general systems."""
 SOLVED, SINGULAR, DIVERGED, UNSETTLED = 0, 1, 2, 3
+"""How an iteration ends."""
 
 
 class Unknowns(NamedTuple):
@@ -67,11 +88,11 @@ class Correction(NamedTuple):
 
 def is_last(c: Correction) -> bool:
     """Whether an iteration ends with a correction: what it leaves is round-off, or it no longer improves."""
-    reduction = SLOW if c.previous == np.inf else max(LEAST, c.size / c.previous)
-    settles = c.size <= STAGNATED and c.size * reduction <= SETTLED
-    noise_follows = c.fresh and c.previous < np.inf and c.size <= min(NOISE, SUDDEN * c.previous)
-    stagnates = c.size > 0.5 * c.previous and c.size <= (STALLED if c.own else NOISE)
-    goes_to_and_fro = c.own and c.size > 0.5 * c.by_own and c.size <= STALLED
+    reduction = NEWTON.slow if c.previous == np.inf else max(NEWTON.least_reduction, c.size / c.previous)
+    settles = c.size <= NEWTON.stagnated and c.size * reduction <= NEWTON.settled
+    noise_follows = c.fresh and c.previous < np.inf and c.size <= min(NEWTON.noise, NEWTON.sudden * c.previous)
+    stagnates = c.size > 0.5 * c.previous and c.size <= (NEWTON.stalled if c.own else NEWTON.noise)
+    goes_to_and_fro = c.own and c.size > 0.5 * c.by_own and c.size <= NEWTON.stalled
     return settles or noise_follows or stagnates or goes_to_and_fro
 
 
@@ -84,7 +105,7 @@ def update(inverse: Array, step: Array, change: Array) -> None:
     """Broyden's update by a step and the change of the residual along it, unless that is nearly singular."""
     image = inverse @ change
     scale = step @ image
-    if abs(scale) > SINGULAR_UPDATE * (step @ step):
+    if abs(scale) > NEWTON.singular_update * (step @ step):
         inverse += ((step - image) / scale).reshape(-1, 1) * (step @ inverse)
 
 
@@ -130,14 +151,14 @@ def newton(problem: Any, unknowns: Unknowns) -> tuple[Array, Any, tuple[int, int
     scaled[:] = size
     defect, terms = residual_of(problem, x)
     previous, by_own, own, fresh = np.inf, np.inf, False, False
-    for iteration in range(1, MAX_ITERATIONS + 1):
+    for iteration in range(1, NEWTON.iterations + 1):
         if known[0] == 0:
             if not invert(jacobian_of(problem, x, defect, size), inverse):
                 return x, terms, (SINGULAR, iteration, previous)
             known[0], own, fresh = 1, True, True
         step = inverse @ defect
         change = relative(size * step, x, size)
-        if not (change <= FAR or own):  # no far step by an old Jacobian
+        if not (change <= NEWTON.far or own):  # no far step by an old Jacobian
             known[0] = 0
             continue
         if not change < np.inf:
@@ -148,9 +169,9 @@ def newton(problem: Any, unknowns: Unknowns) -> tuple[Array, Any, tuple[int, int
             return x, terms, (SOLVED, iteration, change)
         by_own = change if own else by_own
         late = iteration == 1 and given and not fresh
-        if (late or change > SLOW * previous) and change > NOISE:
+        if (late or change > NEWTON.slow * previous) and change > NEWTON.noise:
             known[0], fresh = 0, False
-        elif change > STAGNATED:  # below, differences of the residual are noise
+        elif change > NEWTON.stagnated:  # below, differences of the residual are noise
             update(inverse, step, last - defect)
         previous, own = change, False
-    return x, terms, (UNSETTLED, MAX_ITERATIONS, previous)
+    return x, terms, (UNSETTLED, NEWTON.iterations, previous)

@@ -11,19 +11,7 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.differences import FORWARD, forward
 from ..numerics.step_failed import StepFailed
-from .iteration import (
-    DIVERGED,
-    MAX_ITERATIONS,
-    NOISE,
-    SINGULAR,
-    SOLVED,
-    STALLED,
-    UNSETTLED,
-    Unknowns,
-    invert,
-    newton,
-    relative,
-)
+from .iteration import DIVERGED, NEWTON, SINGULAR, SOLVED, UNSETTLED, Unknowns, invert, newton, relative
 
 LEFT_OVER = 0.3
 """Share of a correction that may be left over, of either sign, where a search along it ends."""
@@ -125,7 +113,7 @@ class Newton:
         x, previous, before = guess, np.inf, 0.0
         defect, terms = equations.residual(x)
         self._inverse, self._size = np.empty((x.size, x.size)), size.copy()
-        for iteration in range(1, MAX_ITERATIONS + 1):
+        for iteration in range(1, NEWTON.iterations + 1):
             if not invert(equations.differences(x, defect, size), self._inverse):
                 raise StepFailed(REASONS[SINGULAR], iteration, previous)
             step = self._inverse @ defect
@@ -133,12 +121,12 @@ class Newton:
             if not np.isfinite(change):
                 raise StepFailed(REASONS[DIVERGED], iteration, change)
             share, x, defect, terms = self._along(equations, x, step, size)
-            # below NOISE, what a correction leaves is less: no need for another Jacobian
-            if change <= NOISE or (share == before == 1.0 and 0.5 * previous < change <= STALLED):
+            # of noise, what a correction leaves is less: no need for another Jacobian
+            if change <= NEWTON.noise or (share == before == 1.0 and 0.5 * previous < change <= NEWTON.stalled):
                 self._known[0] = 1
                 return Solved(x, terms, iteration)
             previous, before = change, share
-        raise StepFailed(REASONS[UNSETTLED], MAX_ITERATIONS, previous)
+        raise StepFailed(REASONS[UNSETTLED], NEWTON.iterations, previous)
 
     def _along(self, equations: StepEquations, x: Array, step: Array, size: Array) -> tuple[float, Array, Array, Any]:
         """All of a correction, or the share of it at which the next one has no part along it; x, residual, terms there.

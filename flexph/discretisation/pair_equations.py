@@ -8,7 +8,7 @@ import numpy as np
 
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import FORWARD
-from ..systems.discrete_gradients import correction
+from ..systems.discrete_gradients import correction, gonzalez
 
 CONSTANT, OF_STATE, OF_STEP = 0, 1, 2
 """Where a matrix comes from."""
@@ -126,9 +126,9 @@ def gradient(given: Step, x1: Array, step: Array) -> Array:
         return pair.discrete(given.x0, x1)
     if pair.kind == INVARIANTS:
         last = pair.values(x1)
-        change, mean = last - given.first, pair.gradient(0.5 * (given.first + last))
-        mean = mean + correction(mean @ change, change, given.before, pair.energy(last)) * change
-        return pair.jacobian(0.5 * (given.x0 + x1)).T @ mean
+        mean = pair.gradient(0.5 * (given.first + last))
+        own = gonzalez(mean, last - given.first, given.before, pair.energy(last))
+        return pair.jacobian(0.5 * (given.x0 + x1)).T @ own
     if pair.kind == GONZALEZ:
         mean = slope(pair, x1 - 0.5 * step)
     else:
@@ -136,7 +136,7 @@ def gradient(given: Step, x1: Array, step: Array) -> Array:
         for k in range(pair.nodes.size):
             mean = mean + pair.weights[k] * slope(pair, x1 + (pair.nodes[k] - 1.0) * step)
     # closes the mean where H is no polynomial of the degree that the points integrate
-    return mean + correction(mean @ step, step, given.before, pair.H(x1)) * step
+    return gonzalez(mean, step, given.before, pair.H(x1))
 
 
 class Past(NamedTuple):

@@ -24,6 +24,9 @@ FOREIGN = ("numpy", "scipy", "numba", "math", "cmath")
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
+INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of what only compiled loops call: entries for others would take a fifth of the time of compiling."""
+
 _compiled: dict[Any, Any] = {}
 
 
@@ -59,9 +62,8 @@ def compiled_loop(function: Callable[..., Any], arguments: tuple[Any, ...], inst
     """
     content = (_content(function, {}), *(_content(other, {}) for other in instead.values()), str(arguments))
     digest = _digest(content)
-    dispatcher = _dispatcher(function, digest, {}, instead)
-    if digest is not None:
-        dispatcher.enable_caching()
+    copy = _dispatcher(function, digest, {}, instead).py_func
+    dispatcher = numba.njit(copy, error_model="numpy", cache=digest is not None)
     dispatcher.compile(arguments)
     return dispatcher.get_compile_result(dispatcher.nopython_signatures[0]).entry_point
 
@@ -137,7 +139,10 @@ def _dispatcher(
         known = dict(function.__globals__)
         closure = tuple(CellType() for _ in function.__closure__ or ())
         copy = FunctionType(function.__code__, known, function.__name__, function.__defaults__, closure)
-        dispatchers[id(function)] = numba.njit(_named(copy, digest), error_model="numpy")  # it may call itself
+        options = INSIDE if instead else {}
+        dispatchers[id(function)] = numba.njit(
+            _named(copy, digest), error_model="numpy", **options
+        )  # it may call itself
         known.update((n, inside(known[n])) for n in _names(function.__code__) if n in function.__globals__)
         for cell, own in zip(closure, function.__closure__ or (), strict=True):
             cell.cell_contents = inside(own.cell_contents)
