@@ -25,6 +25,7 @@ from flexph.dirac import (
 from flexph.export.tables import write_table
 
 from .checks import vanishes
+from .times import equal_steps
 
 MASSES = (2.0, 3.0)  # [kg]
 STIFFNESS = 50.0  # [N/m]
@@ -65,7 +66,7 @@ def run_spring(
     end: Annotated[float, Option("end of the run", "s")] = 5.0,
 ) -> Oscillation:
     """Mass and spring from kernel forms and a gyrator by composition ([survey] example 3.1)."""
-    times = _times(step, end)
+    times = equal_steps(step, end)
     system = mass_spring()
     D = system.at(system.sample)
     published = DiracStructure(np.eye(2), np.array([[0.0, 1.0], [-1.0, 0.0]]), {"q": slice(0, 1), "p": slice(1, 2)})
@@ -168,7 +169,7 @@ def run_coupled(
     """Two masses coupled rigidly: constraint, index, kernel form, conserved distance ([survey] ex. 3.2, 3.3)."""
     if not math.isfinite(load):
         raise ValueError(f"load must be finite, got {load}")
-    times, system = _times(0.01, end), coupled()
+    times, system = equal_steps(0.01, end), coupled()
     equations = system.phdae()
     start = consistent(equations, equations.sample, inputs={"force": load})
     trajectory = integrate(equations, start, times, inputs={"force": load}, progress=False)
@@ -223,12 +224,6 @@ def checks_coupled() -> Iterable[Check]:
     )
     yield Check("mass of the reduced system [kg]", "[survey] eq. (4.8)", sum(MASSES), result.reduced_mass,
                 kind="closed form", tolerance=1e-12)  # fmt: skip
-
-
-def _times(step: float, end: float) -> Any:
-    if not (math.isfinite(step) and 0.0 < step <= end < math.inf):
-        raise ValueError(f"step and end must be positive, step up to end, got {step} and {end}")
-    return np.linspace(0.0, end, round(end / step) + 1)
 
 
 case = Case(run_coupled, write_coupled, checks_coupled, needs=("matplotlib",), system=coupled)

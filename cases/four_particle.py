@@ -26,6 +26,7 @@ from flexph.systems import Derivatives, Invariants
 from .checks import converges, vanishes
 from .files import write_rows
 from .pictures import new_figure
+from .times import equal_steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -230,21 +231,9 @@ def drifts(run: Trajectory) -> tuple[float, float]:
     return linear, angular
 
 
-def times(step: float, end: float) -> Array:
-    """Equal steps to the end. Raises ValueError unless they fill it."""
-    if not (math.isfinite(step) and step > 0.0):
-        raise ValueError(f"step must be positive, got {step}")
-    if not (math.isfinite(end) and end >= step):
-        raise ValueError(f"end must be at least one step of {step:g} s, got {end}")
-    count = round(end / step)
-    if abs(count * step - end) > 1e-9 * end:
-        raise ValueError(f"end must be a whole number of steps: {end:g} s are {end / step:.6g} steps of {step:g} s")
-    return np.linspace(0.0, end, count + 1)
-
-
 def solve(step: float, end: float, eta: float, method: str) -> Trajectory:
     """One run from the start of [dg] eq. (51)."""
-    return integrate(four_particles(eta), START, times(step, end), method=by_name(method))
+    return integrate(four_particles(eta), START, equal_steps(step, end, filling=True), method=by_name(method))
 
 
 def as_far_as_it_goes(step: float, end: float, eta: float, method: str) -> Trajectory:

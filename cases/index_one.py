@@ -22,6 +22,7 @@ from flexph.systems import Invariants
 
 from .checks import converges, vanishes
 from .pictures import legend_above, new_figure
+from .times import equal_steps
 
 PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")
 ORDERS = {**dict.fromkeys(PAIRS, 2), "midpoint": 2, "gauss4": 4, "gauss6": 6}
@@ -162,13 +163,7 @@ def run(
     end: Annotated[float, Option("end of the runs", "s")] = 2.0,
 ) -> Result:
     """An index-1 example with exact solutions: the pair, the Dirac form, orders of all methods ([dg] ex. 1, 5, 6)."""
-    if not (math.isfinite(step) and step > 0.0):
-        raise ValueError(f"step must be positive, got {step}")
-    if not (math.isfinite(end) and end >= step):
-        raise ValueError(f"end must be at least one step of {step:g} s, got {end}")
-    count = round(end / step)
-    if abs(count * step - end) > 1e-9 * end:
-        raise ValueError(f"end must be a whole number of steps: {end:g} s are {end / step:.6g} steps of {step:g} s")
+    count = len(equal_steps(step, end, filling=True)) - 1
     pair, dirac = solve(quadratic(), count, end, method="gonzalez"), completions(quadratic(), count, end)
     return Result(pair, dirac, order_table(end), completion_table(end))
 

@@ -19,6 +19,7 @@ from flexph.systems import Derivatives
 
 from .checks import vanishes
 from .pictures import new_figure
+from .times import equal_steps
 
 MASS, GRAVITY = 0.1, 9.81  # [kg], [m/s²]
 K1, K2 = 0.05, -0.02  # of the inductance k₁(1 − q/k₂) [H], [m]
@@ -86,13 +87,11 @@ def run(
     push: Annotated[float, Option("velocity at the start", "m/s")] = 0.02,
 ) -> Result:
     """A ball that floats below a coil at constant voltage: equilibrium, linear motion, balance ([survey] ex. 2.2)."""
-    if not (math.isfinite(step) and 0.0 < step <= end < math.inf):
-        raise ValueError(f"step and end must be positive, step up to end, got {step} and {end}")
+    times = equal_steps(step, end)
     system, inputs = ball(), {"coil": RESISTANCE * CURRENT}
     floating = equilibrium(system, system.sample * [1.0, 1.0, 0.9], inputs=inputs)
     report = analyze(system, floating, inputs=inputs)
     start = floating + np.array([0.0, MASS * push, 0.0])
-    times = np.linspace(0.0, end, round(end / step) + 1)
     return Result(integrate(system, start, times, inputs=inputs, progress=False), report, floating)
 
 

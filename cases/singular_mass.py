@@ -25,6 +25,7 @@ from flexph.numerics.arrays import Array
 from .checks import vanishes
 from .files import write_rows
 from .pictures import legend_above, new_figure
+from .times import equal_steps
 
 MASSES = np.array([2.0, 1.0])  # [kg]
 STIFFNESS = np.array([50.0, 20.0])  # [N/m]
@@ -108,19 +109,11 @@ def start_minimal() -> Array:
 
 def solve(hardening: float, step: float, end: float, method: str) -> tuple[Trajectory, Trajectory]:
     """By the singular value decomposition of E ([dg] proposition 2) and by elimination. Raises ValueError for times."""
-    times = _times(step, end)
+    times = equal_steps(step, end)
     return (
         integrate(redundant(hardening), start_redundant(), times, method=by_name(method)),
         integrate(minimal(hardening), start_minimal(), times, method=by_name(method)),
     )
-
-
-def _times(step: float, end: float) -> Array:
-    if not (math.isfinite(step) and step > 0.0):
-        raise ValueError(f"step must be positive, got {step}")
-    if not (math.isfinite(end) and end >= step):
-        raise ValueError(f"end must be at least one step of {step:g} s, got {end}")
-    return np.linspace(0.0, end, round(end / step) + 1)
 
 
 def modes(times: Array) -> Array:

@@ -19,6 +19,7 @@ from flexph.numerics.arrays import Array
 
 from .checks import near, vanishes
 from .pictures import legend_above, new_figure
+from .times import equal_steps
 
 INERTIA = np.array([1.0, 2.0, 3.0])  # principal moments of inertia [kg m²]
 AXES = ("x", "y", "z")
@@ -58,9 +59,7 @@ def run(
     end: Annotated[float, Option("end of the run", "s")] = 60.0,
 ) -> Spin:
     """A freely spinning body: Poisson structure, Casimir, stability of the axes ([survey] ex. 2.3, 4.2)."""
-    if not (math.isfinite(step) and 0.0 < step <= end < math.inf):
-        raise ValueError(f"step and end must be positive, step up to end, got {step} and {end}")
-    trajectory = integrate(spinning(), START, np.linspace(0.0, end, round(end / step) + 1), progress=False)
+    trajectory = integrate(spinning(), START, equal_steps(step, end), progress=False)
     axes = {axis: analyze(spinning(3.0 * np.eye(3)[i])) for i, axis in enumerate(AXES)}
     return Spin(trajectory, axes, jacobi_identity(structure, START).defect)
 

@@ -26,6 +26,7 @@ from flexph.switching import Impasse, Reset, SwitchingPHDAE, SwitchingTrajectory
 from .checks import converges, near, vanishes
 from .files import write_rows
 from .pictures import legend_above, new_figure
+from .times import equal_steps
 
 HALF_PERIOD = 1.5 - math.log(2.0)
 EXCHANGED = 2.25
@@ -106,11 +107,7 @@ def solve(step: float, end: float, current: float = -2.0) -> SwitchingTrajectory
     """From a current on a branch, |I| > 1. Raises ValueError for bad numbers."""
     if not (math.isfinite(current) and abs(current) > 1.0):
         raise ValueError(f"current must be below -1 or above 1, got {current}")
-    if not (math.isfinite(step) and step > 0.0):
-        raise ValueError(f"step must be positive, got {step}")
-    if not (math.isfinite(end) and end >= step):
-        raise ValueError(f"end must be at least one step of {step:g} s, got {end}")
-    times = np.linspace(0.0, end, round(end / step) + 1)
+    times = equal_steps(step, end)
     mode = "left" if current < 0.0 else "right"
     inputs = {"supply": 1.0}
     return integrate(

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from cases import four_particle
 from cases.four_particle import constraint_rates, constraints, drifts, four_particles, solve
+from cases.times import equal_steps
 from flexph import integrate
 from flexph.cli import main
 from flexph.methods import DiscreteGradient
@@ -38,7 +39,7 @@ def test_system_against_differences_and_hand():
 def test_the_compiled_case_is_the_plain_one():
     """Differential states to round-off, λ to what its differences of velocities over a step leave; without numba both
     are the same."""
-    system, times = four_particles(1.0), four_particle.times(0.01, 1.0)
+    system, times = four_particles(1.0), equal_steps(0.01, 1.0)
     fast, plain = (
         integrate(system, four_particle.START, times, method=method)
         for method in (DiscreteGradient("gonzalez"), DiscreteGradient("gonzalez", compiled=False))
@@ -68,7 +69,7 @@ def test_momenta_without_dissipation(gradient, kept, compiled):
     found = integrate(
         four_particles(0.0),
         four_particle.START,
-        four_particle.times(0.01, 1.0),
+        equal_steps(0.01, 1.0),
         method=DiscreteGradient(gradient, compiled=compiled),
     )
     linear, angular = drifts(found)
@@ -154,6 +155,6 @@ def test_bad_options(options, message, tmp_path):
 
 
 def test_times_end_where_asked():
-    found = four_particle.times(0.1, 0.3)
-    assert len(found) == 4 and found[-1] == 0.3
-    assert math.isclose(found[1], 0.1)
+    times = equal_steps(0.1, 0.3, filling=True)
+    assert len(times) == 4 and times[-1] == 0.3
+    assert math.isclose(times[1], 0.1)
