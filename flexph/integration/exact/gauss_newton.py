@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
+from scipy.optimize import least_squares
 
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gauss.collocation import Collocation
@@ -18,6 +19,19 @@ from ...numerics.step_failed import StepFailed
 
 LIMITS = NEWTON._replace(slow=0.2, many=5.0)
 """The tolerances of a step of the exact scheme, with a Jacobian that costs as much as two or three iterations."""
+
+
+GROWN = 10.0
+"""Correction, over the largest of the first two, from which an iteration was thrown off by a nearly singular Jacobian."""
+
+LEAST_CHANGE = 1e-15
+"""Change of the unknowns, and of the sum of squares, at which the search in a trust region ends."""
+
+FAR = 1e150
+"""What stands for a defect that is not finite there."""
+
+EVALUATIONS = 200
+"""Most evaluations of the equations in it."""
 
 
 class Problem(NamedTuple):
@@ -44,15 +58,50 @@ def solve(step: Problem, guess: Array) -> Solution:
     """Newton's method with a Jacobian that is kept while it converges fast, to stagnation; raises StepFailed.
 
     ``guess`` and the unknowns are rows as of :meth:`Collocation.unpack`. Near a singular pose a Jacobian that is kept
-    leads astray: where the iteration fails, each one has its own.
+    leads astray: where the iteration fails, each iterate has its own; where that fails too, corrections stay in a trust
+    region.
     """
+    failed = 0
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a diverging iteration says so itself
-        try:
-            return _attempt(step, guess, keeps=True)
-        except StepFailed as error:
-            failed = error.iterations
-        solution = _attempt(step, guess, keeps=False)
-    return solution._replace(iterations=failed + solution.iterations)
+        for keeps in (True, False):
+            try:
+                solution = _attempt(step, guess, keeps=keeps)
+            except StepFailed as error:
+                failed, reason = failed + error.iterations, error
+            else:
+                return solution._replace(iterations=failed + solution.iterations)
+        stages, evaluations = _in_trust_region(step, guess)
+    if stages is None:
+        raise reason
+    return Solution(stages, failed + evaluations)
+
+
+def _in_trust_region(step: Problem, guess: Array) -> tuple[Stages | None, int]:
+    """The stages by Levenberg and Marquardt's method, None where they are not balanced, and how often it evaluates.
+
+    Equations are taken over the largest entry of their row of the Jacobian at the guess.
+    """
+    k, at, given = step
+
+    def residual(y: Array) -> Array:
+        defect: Array = k.residual(at, y.reshape(guess.shape), given)[0].ravel() / rows
+        return np.nan_to_num(defect, nan=FAR, posinf=FAR, neginf=-FAR)
+
+    def jacobian(y: Array) -> Array:
+        matrix: Array = stage_jacobian(k, at, k.stages(at, k.unpack(y.reshape(guess.shape), at.h), given), given)
+        return matrix
+
+    rows = np.abs(jacobian(guess)).max(axis=1)
+    tolerances = dict.fromkeys(("ftol", "xtol", "gtol"), LEAST_CHANGE)
+    try:
+        end = least_squares(
+            residual, guess.ravel(), lambda y: jacobian(y) / rows[:, None], method="lm", x_scale="jac",
+            max_nfev=EVALUATIONS, **tolerances,
+        )  # fmt: skip
+    except (ValueError, np.linalg.LinAlgError):  # not finite at the guess, or no rotation at a node
+        return None, 0
+    defect, stages = k.residual(at, end.x.reshape(guess.shape), given)
+    return (stages if _imbalance(step, stages, defect) <= LIMITS.balanced else None), end.nfev
 
 
 def _attempt(step: Problem, guess: Array, *, keeps: bool) -> Solution:
@@ -81,11 +130,10 @@ def _iterate(step: Problem, y: Array, tried: list[_Tried], *, keeps: bool) -> So
             lu = _factor(jacobian, iteration, progress.size)
         correction = lapack.dgetrs(*lu, defect.ravel(), trans=1)[0].reshape(y.shape)
         work = float(np.vdot(np.abs(correction), np.abs(defect)))
-        largest = max(largest, work)
         if iteration <= 2:
-            scale = _energy_scale(k, at, t)
+            largest, scale = max(largest, work), _energy_scale(k, at, t)
         size = math.sqrt(work / max(largest, scale)) if math.isfinite(work) else math.nan
-        if not math.isfinite(size):
+        if not size <= GROWN:
             raise StepFailed("the iteration diverged", iteration, size)
         progress, y = progress.corrected(size), y - correction
         t = k.stages(at, k.unpack(y, at.h), given)

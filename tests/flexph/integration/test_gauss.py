@@ -283,6 +283,7 @@ def parallelogram():
     return mechanism, mechanism.consistent_state(pose, velocities={"left": -1.0})
 
 
+@pytest.mark.processor
 @pytest.mark.parametrize("count", [20, 40, 100, 25])
 def test_steps_that_end_in_a_singular_pose(count):
     """There their Jacobians are singular; with 25 steps the pose is in the middle of one."""
