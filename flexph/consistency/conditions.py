@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from ..numerics.differences import FORWARD, forward
 from ..numerics.ranks import equilibrated, singular_vectors
 from ..systems.nonlinear import ROUND_OFF
 from .equations import LOST, OF_BALANCE, Equations, balances, balancing, sizes
+from .nearest_zero import ITERATIONS, STEP, nearest_zero
 
 DEPENDENT = 1e-6
 """Singular value of the derivatives by algebraic states, equilibrated, over the largest one, below which an equation
@@ -22,9 +23,6 @@ CONSISTENT = 1e-8
 """Defect of an algebraic equation over its largest terms up to which a state counts as consistent."""
 AT_LEAST = 1e-3
 """Part of the size of a state that counts in the terms of equations where it is smaller itself."""
-STEP = 1e-5
-"""Step of differences of equations that contain differences themselves, relative to the size of what is moved."""
-ITERATIONS = 20
 SOLVED = Corrections(most=ITERATIONS, settled=1e-15, stagnated=1e-9, slow=0.1)
 """Corrections of algebraic states over their sizes."""
 
@@ -224,30 +222,6 @@ class Conditions:
         moves = V1 * (np.abs(V1.T) @ weight)  # along states of unit size
         if fixed.any():
             moves = moves[:, np.abs(V1[fixed]).max(axis=0) == 0.0]
-        return x0 + moves @ _nearest(
+        return x0 + moves @ nearest_zero(
             lambda y: self.N.T @ self.equations.algebraic(self.time, x0 + moves @ y), moves.shape[1]
         )
-
-
-def _nearest(function: Callable[[Array], Array], unknowns: int) -> Array:
-    """The zero of a function that is nearest to 0, or near it where the way to the nearest does not converge.
-
-    Newton's method with steps of least norm to a zero; from there Gauss-Newton steps to the least norm of their sum.
-    """
-    y, one, best = np.zeros(unknowns), np.eye(unknowns), np.zeros(unknowns)
-    for iteration in range(3 * ITERATIONS):
-        here = function(y)
-        matrix = forward(function, y, here, STEP * np.ones(unknowns), directions=one)
-        largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
-        scale = np.where(largest > 0.0, largest, 1.0)  # what nothing moves stays as it is
-        first = iteration < ITERATIONS
-        target = -here if first else matrix @ y - here
-        solution = np.linalg.lstsq(matrix / scale, target / scale[:, 0], rcond=1e-11)[0]
-        change = solution if first else solution - y
-        solved = float(np.abs(here / scale[:, 0]).max(initial=0.0)) <= 1e-13
-        if first or (solved and np.linalg.norm(y) <= np.linalg.norm(best)):
-            best = y
-        if not first and np.abs(change).max(initial=0.0) <= 1e-9:
-            break
-        y = y + change
-    return best

@@ -18,7 +18,8 @@ from ...mechanisms.model.state import configuration
 from ...numerics.arrays import Array
 from ..compiled.loops.steps import Parts, Rows, Table
 from ..compiled.stepper import Stepper
-from ..times.loop import Accepted, Block, Entry, Run
+from ..times.loop import Accepted, Block, Run
+from ..times.protocols import Entry
 from ..times.recorder import LARGEST_PIECE
 from .advance import EvaluatedState
 from .composition import ComposedStepper

@@ -21,9 +21,10 @@ from ...systems.inputs import Forcing
 from ..methods import MechanismMethod
 from ..times.events import Watch
 from ..times.grid import ascending_from
-from ..times.loop import Entry, Messages, Run, follow, prescribed, progress_bar
+from ..times.loop import Messages, Run, follow, prescribed, progress_bar
 from ..times.observer import Observer
 from ..times.options import RunOptions
+from ..times.protocols import Entry
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .composition import ComposedStepper

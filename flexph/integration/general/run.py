@@ -20,9 +20,10 @@ from ...systems.nonlinear import PHDAE
 from ..methods import GeneralMethod, Library
 from ..times.events import Watch
 from ..times.grid import ascending, saved_times
-from ..times.loop import Entry, Messages, follow, prescribed, progress_bar
+from ..times.loop import Messages, follow, prescribed, progress_bar
 from ..times.observer import Observer
 from ..times.options import RunOptions
+from ..times.protocols import Entry
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .adaptive import integrate_adaptively

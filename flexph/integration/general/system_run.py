@@ -11,8 +11,9 @@ from ...results.ledger import system_ledger
 from ...results.trajectory import Trajectory
 from ...systems.nonlinear import PHDAE
 from ...systems.validity import ValidityWarning
-from ..times.loop import Run, Watch
+from ..times.loop import Run
 from ..times.observer import Observer
+from ..times.protocols import Watch
 from ..times.recorder import COUNTS, Column, Recorder
 
 
