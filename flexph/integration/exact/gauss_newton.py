@@ -22,7 +22,7 @@ LIMITS = NEWTON._replace(slow=0.2, many=5.0)
 
 
 GROWN = 10.0
-"""Correction, over the largest of the first two, from which an iteration was thrown off by a nearly singular Jacobian."""
+"""Correction, over the largest of the first two, from which a nearly singular Jacobian throws an iteration off."""
 
 LEAST_CHANGE = 1e-15
 """Change of the unknowns, and of the sum of squares, at which the search in a trust region ends."""
