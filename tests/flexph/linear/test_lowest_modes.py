@@ -80,9 +80,10 @@ def assert_those_of_dense_algebra(system, rigid, counts, monkeypatch):
         assert np.abs(found.frequencies - dense.frequencies[:count]).max() < 1e-8 * dense.frequencies[count - 1]
 
 
-def test_two_solids_that_are_welded(monkeypatch):
+@pytest.mark.parametrize("cells", [(2, 1, 1), pytest.param((7, 2, 1), marks=pytest.mark.slow)])
+def test_two_solids_that_are_welded(cells, monkeypatch):
     """The counts at which rigid motions were lost in round-off and frequencies came that do not exist."""
-    system, rigid = chain("tetra", 2, "free", names=("rubber",))
+    system, rigid = chain("tetra", 2, "free", names=("rubber",), cells=cells)
     assert_those_of_dense_algebra(system, rigid, (2, 3, 4, 12), monkeypatch)
 
 
