@@ -76,9 +76,9 @@ def ours(steps: int, method: Method) -> Outcome:
     system, start = mechanism()
     times = np.linspace(0.0, END, steps + 1)
     if "compiled" in PATHS:
-        from flexph.integration.compiled.workspace import packed
+        from flexph.integration.compiled.build import constants
 
-        system.once(packed)  # as Exudyn's system is assembled before its clock runs
+        system.once(constants)  # as Exudyn's system is assembled before its clock runs
     clock = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # coarse runs say that they are coarse

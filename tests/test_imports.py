@@ -2,7 +2,8 @@
 
 import ast
 from collections.abc import Iterator, Mapping
-from importlib.util import resolve_name
+from importlib import import_module
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,12 @@ def test_a_broken_arrow_is_found(module, source):
 )
 def test_a_whole_arrow_is_accepted(module, source):
     assert broken(module, imports(module, source), PASSED_ON) == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda path: path.stem)
+def test_benchmarks_import_what_is_there(path):
+    """They are not run by the tests, and import within functions."""
+    for name in imports("benchmark", path.read_text(encoding="utf-8")):
+        package, _, last = name.rpartition(".")
+        if package.partition(".")[0] in FORBIDDEN:
+            assert hasattr(import_module(package), last) or find_spec(name)
