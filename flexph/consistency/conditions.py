@@ -13,7 +13,7 @@ from ..numerics.corrections import Corrections
 from ..numerics.differences import FORWARD, forward
 from ..numerics.ranks import equilibrated, singular_vectors
 from ..systems.nonlinear import ROUND_OFF
-from .equations import LOST, OF_BALANCE, Equations, balances, balancing, sizes
+from .equations import LOST, Equations, balancing, sizes, with_algebraic
 from .nearest_zero import ITERATIONS, STEP, nearest_zero
 
 DEPENDENT = 1e-6
@@ -67,8 +67,7 @@ class Conditions:
 
     def __init__(self, equations: Equations, time: float, x: Array) -> None:
         self.equations, self.time, self.split = equations, time, equations.split
-        size = sizes(equations.system, x)
-        self.size = np.maximum(size, OF_BALANCE * balances(equations.system, x, size))
+        self.size = with_algebraic(equations.system, x, sizes(equations.system, x))
         self.N, self.Q = self._without_algebraic(x)
         self._slopes: tuple[Array, Array] | None = None
 

@@ -54,9 +54,7 @@ def gauss(stages: int) -> Tableau:
     e = e.transpose(1, 0, 2) / b[:, None, None]
     inner: Array = np.real(Legendre.basis(stages).deriv().roots())
     given = np.concatenate([[0.0], 0.5 * (inner + 1.0), [1.0]])
-    degrees = np.arange(stages + 1)
-    coefficients = np.linalg.inv(given[:, None] ** degrees)
-    rate = degrees * c[:, None] ** np.maximum(degrees - 1, 0) @ coefficients
+    value, slopes = _lagrange(given, c), 1.0 / (c[:, None] - given)  # of ln |x − x_k| at the nodes, none of the points
     inverse = np.linalg.inv(a)
     return Tableau(
         nodes=c,
@@ -66,8 +64,8 @@ def gauss(stages: int) -> Tableau:
         ends=b @ inverse,
         curvature=0.5 * (e + e.transpose(0, 2, 1)),
         given=given,
-        value=_lagrange(given, c),
-        rate=rate,
+        value=value,
+        rate=value * (slopes.sum(axis=1, keepdims=True) - slopes),
     )
 
 
