@@ -107,13 +107,13 @@ class LineMesh(Memo):
     def rows(self, name: str, local: np.ndarray, derivative: int = 0) -> sparse.csr_array:
         """Values (or derivatives) of a field at local points of every element, over the kept coordinates."""
         component, width = self.components[name], len(_NODE[self.dim])
-        coo = (component.scale * component.velocity.rows(local, self.step, derivative)).tocoo()
-        own = component.velocity.nodal
-        inside = coo.col - own * (self.elements + 1)
-        at_node = width * (coo.col // own) + component.place + coo.col % own
-        columns = np.where(inside < 0, at_node, width * (self.elements + 1) + inside)
-        full = sparse.coo_array((coo.data, (coo.row, columns)), shape=(coo.shape[0], self.basis.shape[0]))
-        return _sorted(full.tocsr() @ self.basis)
+        own, nodes = component.velocity.nodal, self.elements + 1
+        at_nodes = width * np.arange(nodes)[:, None] + component.place + np.arange(own)
+        place = np.append(at_nodes, width * nodes + np.arange(component.velocity.inside * self.elements))
+        rows = component.velocity.rows(local, self.step, derivative)
+        shape = (rows.shape[0], self.basis.shape[0])
+        full = sparse.csr_array((component.scale * rows.data, place[rows.indices], rows.indptr), shape=shape)
+        return _sorted(full @ self.basis)
 
     def strain(self, name: str, local: np.ndarray) -> sparse.csr_array:
         """Rows of the strain on which the stress of a field works: u_x', u_y'', −u_z'', θ_x'."""

@@ -169,6 +169,11 @@ def contract(inertia: Inertia, *, about_centre: bool) -> Contractions:
     )
 
 
+def about_centre(inertia: Inertia) -> Contractions:
+    """The contractions about the centre of mass of the undeformed body."""
+    return contract(inertia, about_centre=True)
+
+
 def square_of(basis: Array) -> Array:
     """sym(cross_aᵀ cross_b), shape (s, s, d, d): the quadratic form of |ω × x|²."""
     product = np.einsum("aki,bkj->abij", basis, basis)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import spans
+from ..numerics.arrays import sparse_block_diag
 from ..systems.linear import LinearPHDAE
 from .feedthrough import PART as FEEDTHROUGH
 
@@ -96,5 +97,5 @@ def numbered(name: str, taken: Mapping[str, slice]) -> str:
 
 
 def _diagonal(blocks: list[Any], lean: bool) -> Any:
-    matrix = sparse.block_diag([sparse.csr_array(b) for b in blocks]).tocsr()
+    matrix = sparse_block_diag(blocks)
     return matrix if lean else matrix.toarray()

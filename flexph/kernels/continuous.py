@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, sparse_block_diag, sparse_blocks
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays, Springs
-from .gradient import node_rows, product_matrix, section_rows, spin_block, world_spin_levers
+from .gradient import block_diagonal, node_rows, product_matrix, section_rows, spin_block, world_spin_levers
 from .springs import resistances
 from .state import Configuration, Derived, coupled, inertia_products, momenta, rotational_inertia
 from .step import world_loads
@@ -25,9 +25,12 @@ def shifted(a: Arrays, block: int) -> Any:
     return blocks if a.mean is None else blocks - a.border_stack[rows] @ a.border
 
 
-def _assemble(rigid: tuple[Any, Any], coupling: tuple[Any, Any], flexible: Any) -> Any:
+def assembled(rigid: tuple[Any, Any], coupling: tuple[Any, Any], flexible: Any) -> Any:
+    """A matrix over (ṙ, ω, u̇) from its blocks on ṙ and ω, above and below the diagonal, and on u̇."""
     (first, turning), (above, below) = rigid, coupling
-    return sparse.block_array([[first, None, None], [None, turning, above], [None, below, flexible]]).tocsr()
+    w, u = first.shape[0], first.shape[0] + turning.shape[0]
+    blocks = [(0, 0, first), (w, w, turning), (w, u, above), (u, w, below), (u, u, flexible)]
+    return sparse_blocks((u + flexible.shape[0],) * 2, blocks)
 
 
 def mass_matrix(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
@@ -36,16 +39,16 @@ def mass_matrix(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
     Pu = inertia_products(a, u)
     across = spin_block(a, a.n + Pu[1 : 1 + s])
     flexible = shifted(a, 0) if deforming else sparse.csr_array((u.size,) * 2)
-    return _assemble(_rigid_masses(a, u, Pu), (across, across.T), flexible)
+    return assembled(_rigid_masses(a, u, Pu), (across, across.T), flexible)
 
 
 def rigid_mass(a: Arrays, u: Array) -> Any:
     """diag(m, J(u)) over (ṙ, ω), sparse."""
-    return sparse.block_diag(_rigid_masses(a, u, inertia_products(a, u))).tocsr()
+    return sparse_block_diag(_rigid_masses(a, u, inertia_products(a, u)))
 
 
 def _rigid_masses(a: Arrays, u: Array, Pu: Array) -> tuple[Any, Any]:
-    turning = sparse.block_diag([sparse.csr_array((0, 0)), *rotational_inertia(a, u, Pu)[a.turning]])
+    turning = block_diagonal(rotational_inertia(a, u, Pu)[a.turning])
     return sparse.diags_array(np.repeat(a.mass, a.dim)), turning
 
 
@@ -72,8 +75,8 @@ def _structure(a: Arrays, c: Configuration, flexible: Any) -> Any:
     across = spin_block(a, coupled(a, Pu, Pdu, c.omega[a.body_u]))
     first = sparse.csr_array((len(a.mass) * a.dim,) * 2)
     p_r, _ = momenta(a, c.omega, c.u, c.du, products=(Pu, Pdu))
-    turning = sparse.block_diag([sparse.csr_array((0, 0)), *spin_skew(p_r[a.turning])])
-    return _assemble((first, turning), (-across, across.T), flexible)
+    turning = block_diagonal(spin_skew(p_r[a.turning]))
+    return assembled((first, turning), (-across, across.T), flexible)
 
 
 def kinetic_gradient(a: Arrays, c: Configuration) -> Array:
@@ -140,7 +143,7 @@ def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Spring
     if a.stress_damping.any():
         flexible = flexible + D.T @ sparse.diags_array(a.stress_damping) @ sparse.csr_array(a.stiffness) @ D
     rigid = len(a.mass) * a.dim + a.turning.size * a.n.shape[0]
-    damping = sparse.block_diag([sparse.csr_array((rigid, rigid)), flexible]).tocsr()
+    damping = sparse_block_diag([sparse.csr_array((rigid, rigid)), flexible])
     if a.springs.damping.any() or a.springs.relations:
         S = spring_operator(a, c, d)
         rate = S @ np.concatenate([c.v.ravel(), c.omega[a.turning].ravel(), c.du])

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, sparse_block_diag
 from ..numerics.rotations import cross
 from .arrays import Arrays
+from .gradient import block_diagonal
 from .state import Configuration
 
 ROUND_OFF = 1e-13
@@ -32,7 +33,7 @@ def from_frames(a: Arrays) -> Arrays:
 def frame_motion(a: Arrays, c: Configuration) -> Any:
     """T, sparse (n_v, n_v)."""
     size, first = len(a.mass) * a.dim + a.turning.size * a.n.shape[0] + a.body_u.size, len(a.mass) * a.dim
-    moved = sparse.block_diag(list(c.R)) @ sparse.csr_array(a.mean)
+    moved = block_diagonal(c.R) @ sparse.csr_array(a.mean)
     above = sparse.hstack([sparse.csr_array((first, size - a.body_u.size)), moved])
     return sparse.eye_array(size) + sparse.vstack([above, sparse.csr_array((size - first, size))]).tocsr()
 
@@ -53,12 +54,12 @@ def weight_stiffness(a: Arrays, c: Configuration) -> Any:
     turns = np.isin(np.arange(len(a.mass)), a.turning)
     block = lambda x, on: x if on else np.zeros((0, a.dim))  # noqa: E731
     levers = np.einsum("bi,sij->bsj", weight, basis)
-    lever = sparse.block_diag([block(x, on) for x, on in zip(levers, turns, strict=True)]) @ sparse.csr_array(a.mean)
+    lever = sparse_block_diag([block(x, on) for x, on in zip(levers, turns, strict=True)]) @ sparse.csr_array(a.mean)
     spins = lever.shape[0]
     below = -np.einsum("sij,bj->bsi", basis, weight)
-    under = sparse.block_diag([block(x, on) for x, on in zip(below, turns, strict=True)]) @ sparse.csr_array(a.mean)
+    under = sparse_block_diag([block(x, on) for x, on in zip(below, turns, strict=True)]) @ sparse.csr_array(a.mean)
     rest = sparse.block_array([[sparse.csr_array((spins, spins)), lever], [under.T, sparse.csr_array((n, n))]])
-    return -sparse.block_diag([sparse.csr_array((first, first)), rest]).tocsr()
+    return -sparse_block_diag([sparse.csr_array((first, first)), rest])
 
 
 def is_parted(a: Arrays, spin: Array) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, sparse_block_diag
 from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
 from ..gradient import placed, product_gradient, section_rows
@@ -55,7 +55,7 @@ def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
     J = rotational_inertia(a, c.u, inertia_products(a, c.u))[a.turning]
     d, s, n = a.dim, a.n.shape[0], a.body_u.size
     blocks = [*(m * np.ones((d, d)) for m in a.mass), *(np.trace(j) * np.ones((s, s)) for j in J)]
-    return abs(inertial(a, c, spin)[1]) + square * sparse.block_diag([*blocks, sparse.csr_array((n, n))])
+    return abs(inertial(a, c, spin)[1]) + square * sparse_block_diag([*blocks, sparse.csr_array((n, n))])
 
 
 def _elastic(a: Arrays, c: Configuration) -> Any:

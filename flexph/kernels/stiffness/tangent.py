@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, sparse_block_diag, sparse_blocks
 from ...numerics.rotations import cross, skew, spin_map, spin_skew
 from ..arrays import Arrays
 from ..continuous import (
+    assembled,
     damping_matrix,
     elastic_stiffness,
     elastic_stress,
@@ -32,7 +33,16 @@ from ..continuous import (
     spring_rates,
     strain_operator,
 )
-from ..gradient import node_rows, placed, product_gradient, pull, section_rows, spin_block, world_spin_levers
+from ..gradient import (
+    block_diagonal,
+    node_rows,
+    placed,
+    product_gradient,
+    pull,
+    section_rows,
+    spin_block,
+    world_spin_levers,
+)
 from ..rolling import add_torques, stiffness
 from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, inertia_products, momenta, rotational_inertia
@@ -123,8 +133,6 @@ def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
     turned_A = np.einsum("nab,bn->an", w[a.body_u], A)
     frame = np.tile(skew(spin[None], a.dim), (bodies, 1, 1))
     mass = a.mass[:, None, None]
-    none = sparse.csr_array((0, 0))
-    blocks = lambda x: sparse.block_diag([none, *x])  # noqa: E731 - one block per body
     C_spin, K_spin = (J @ w + w @ J - p)[turning], (w @ J @ w - p @ w)[turning]
     C_across, K_across = spin_block(a, A + turned), spin_block(a, turned_A)
     C_uu, K_uu = sparse.csr_array((n, n)), sparse.csr_array((n, n))
@@ -133,13 +141,9 @@ def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
         for j in range(s):
             K_uu = K_uu - sparse.diags_array(own[:, i] * own[:, j]) @ shifted(a, 1 + s + i * s + j)
     K_below = spin_block(a, -np.einsum("an,nab->bn", A, w[a.body_u])).T  # −Aᵀ[ω]×
-    C = sparse.block_array(
-        [[blocks(2.0 * mass * frame), None, None], [None, blocks(C_spin), C_across], [None, -C_across.T, C_uu]]
-    )
-    K = sparse.block_array(
-        [[blocks(mass * frame @ frame), None, None], [None, blocks(K_spin), K_across], [None, K_below, K_uu]]
-    )
-    return C.tocsr(), K.tocsr()
+    C = assembled((block_diagonal(2.0 * mass * frame), block_diagonal(C_spin)), (C_across, -C_across.T), C_uu)
+    K = assembled((block_diagonal(mass * frame @ frame), block_diagonal(K_spin)), (K_across, K_below), K_uu)
+    return C, K
 
 
 def _elastic(a: Arrays, c: Configuration) -> Any:
@@ -149,7 +153,7 @@ def _elastic(a: Arrays, c: Configuration) -> Any:
 def below(a: Arrays, block: Any) -> Any:
     """A block that ends with the flexible coordinates, as a matrix over all velocities, sparse (n_v, n_v)."""
     above = len(a.mass) * a.dim + a.turning.size * a.n.shape[0] + a.body_u.size - block.shape[0]
-    return sparse.block_diag([sparse.csr_array((above, above)), block]).tocsr()
+    return sparse_block_diag([sparse.csr_array((above, above)), block])
 
 
 def _springs(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
@@ -223,8 +227,9 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
 def on_spins(a: Arrays, own: Array, across: Any, back: Any) -> Any:
     """A matrix over all velocities from blocks on the spins of each body (b, s, s), across to u, and back."""
     n = a.body_u.size
-    spins = sparse.block_diag([sparse.csr_array((0, 0)), *own[a.turning]])
-    return below(a, sparse.block_array([[spins, across], [back, sparse.csr_array((n, n))]]))
+    spins = block_diagonal(own[a.turning])
+    at = spins.shape[0]
+    return below(a, sparse_blocks((at + n,) * 2, [(0, 0, spins), (0, at, across), (at, 0, back)]))
 
 
 def torque_columns(a: Arrays, turned: Array) -> Any:

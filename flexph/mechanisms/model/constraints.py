@@ -18,7 +18,7 @@ from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
 from ...kernels.values import Means
 from ...numerics import checks as check
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, skew, spin_map
 from .placement import Motion, read_motion
 from .time_table import Anchors, TimeTable, spring_values
@@ -135,13 +135,13 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     a = mechanism.network.arrays
     d = derive(a, c)
     G, b = rates_at(mechanism, (c, d), table, time)
-    G = sparse.csr_array(G)
     if not b.size:
         return wanted
     sizes = constraint_sizes(a, d.vector)
     sizes = np.concatenate([sizes, np.where(np.isin(given, a.columns[0]), lever(a), 1.0)])
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
-    with_given = sparse.csr_array(sparse.vstack([G, keep])), np.concatenate([b, wanted[given]])
+    rows = sparse.vstack([G, keep]).tocsr() if sparse.issparse(G) else np.vstack([G, keep.toarray()])
+    with_given = rows, np.concatenate([b, wanted[given]])
     velocities = wanted
     tries = itertools.product(
         (rigid_mass, mass_matrix), (with_given, (G, b))
@@ -165,7 +165,7 @@ def _nearest(M: Array, rows: Any, rates: Array, wanted: Array) -> Array:
     """Change the leading velocities, those of M, least in kinetic energy to meet rows v = rates as nearly as can be."""
     active = slice(0, len(M))
     root = np.linalg.cholesky(M)  # scaled, nearest is least-norm
-    scaled = np.linalg.solve(root, rows[:, active].toarray().T).T
+    scaled = np.linalg.solve(root, dense(rows[:, active]).T).T
     length = np.linalg.norm(scaled, axis=1)
     length = np.where(length > 0.0, length, 1.0)  # rows have different units
     velocities = wanted.copy()

@@ -9,34 +9,49 @@ import numpy as np
 from scipy import sparse
 
 from ...bodies.body import Body
-from ...bodies.inertia import Contractions, contract, square_of
-from ...numerics.arrays import Array
+from ...bodies.inertia import Contractions, about_centre, square_of
+from ...numerics.arrays import Array, sparse_block_diag
 from ...numerics.factors.low_rank import Bordered, placed
 from ...numerics.rotations import cross
 
 
 def mean_shapes(bodies: Mapping[str, Body]) -> Any:
     """φ̄ of all bodies, block diagonal: sparse (d·b, n)."""
-    return sparse.block_diag([sparse.csr_array(b.inertia.mean_shape) for b in bodies.values()])
+    mean, body = _means(bodies)
+    d, n = mean.shape
+    rows, columns = d * body + np.arange(d)[:, None], np.broadcast_to(np.arange(n), (d, n))
+    return _without_zeros((mean.ravel(), (rows.ravel(), columns.ravel())), (d * len(bodies), n))
+
+
+def _means(bodies: Mapping[str, Body]) -> tuple[Array, Array]:
+    """φ̄ of the body of each flexible coordinate (d, n), and the numbers of these bodies (n,)."""
+    mean = np.concatenate([b.inertia.mean_shape for b in bodies.values()], axis=1)
+    return mean, np.repeat(np.arange(len(bodies)), [b.size for b in bodies.values()])
+
+
+def _without_zeros(entries: Any, shape: tuple[int, int]) -> Any:
+    matrix = sparse.csr_array(entries, shape=shape)
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def body_rows(rows: Any, index: np.ndarray, dim: int) -> Any:
     """The d rows of each body of a (d·b, n) matrix, repeated for the nodes."""
-    return sparse.csr_array(rows)[(dim * index[:, None] + np.arange(dim)).ravel()]
+    return rows[(dim * index[:, None] + np.arange(dim)).ravel()]
 
 
 def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> dict[str, Any]:
     """Masses, weights and contracted integrals about the centres of mass; all low ranks folded in or kept apart."""
     owned = list(bodies.values())
-    contractions = [contract(b.inertia, about_centre=True) for b in owned]
+    contractions = [b.inertia.once(about_centre) for b in owned]
     moving = np.array([float(b.momenta == "full") for b in owned])  # else the momenta are those at u = 0
-    forms = [_forms(c, f) for c, f in zip(contractions, moving, strict=True)]
-    stack = sparse.vstack([sparse.block_diag([_sparse(x) for x in same]) for same in zip(*forms, strict=True)]).tocsr()
+    forms = {k: _forms(contractions[k], moving[k]) for k, b in enumerate(owned) if b.size}
+    count = 1 + len(contractions[0].n) + contractions[0].J.size
+    stack = sparse.vstack([sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)])
     mass = np.array([b.mass for b in owned])
     sizes = np.array([b.size for b in owned])
-    mean, mean_stack = sparse.csr_array(mean_shapes(bodies)), _mean_stack(bodies, mass, moving)
-    border, border_stack = _border(forms, sizes)
-    border, border_stack = sparse.vstack([mean, border]).tocsr(), sparse.hstack([mean_stack, border_stack]).tocsr()
+    mean = mean_shapes(bodies)
+    border, border_stack = _border(forms, sizes, (mean, _mean_stack(bodies, mass, moving)))
     return {
         "mass": mass,
         "weight": mass[:, None] * gravity,
@@ -65,14 +80,15 @@ def _moments(bodies: list[Body]) -> dict[str, Any]:
     pairs = [[_sparse(b.inertia.shape_pair[i][j]) for b in bodies] for i in range(dim) for j in range(dim)]
     basis = cross(dim)
     return {
-        "moments": sparse.vstack([sparse.block_diag(same) for same in pairs]).tocsr(),
+        "moments": sparse.vstack([sparse_block_diag(same) for same in pairs]),
         "forms": np.vstack([x.reshape(-1, dim * dim) for x in (np.eye(dim), basis, square_of(basis))]),
     }
 
 
 def _forms(c: Contractions, moving: float) -> list[Any]:
     """M, N_a and K_ab of a body; without the latter two its momenta do not change with its deformation."""
-    return [c.M, *(moving * x for x in c.N), *(moving * x for row in c.K for x in row)]
+    turning = [*c.N, *(x for row in c.K for x in row)]
+    return [c.M, *(turning if moving else (0.0 * x for x in turning))]
 
 
 def _sparse(form: Any) -> Any:
@@ -81,38 +97,34 @@ def _sparse(form: Any) -> Any:
 
 def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
     """m φ̄ᵀB of all forms B = 1, cross_a, cross_aᵀcross_b: left factors of what the centres of mass take away."""
-    mean, basis = mean_shapes(bodies), cross(next(iter(bodies.values())).dim)
-    turning = [*basis, *square_of(basis).reshape(-1, *basis.shape[1:])]
-    rates = [(np.eye(basis.shape[1]), np.ones(len(mass))), *((form, moving) for form in turning)]
-    return sparse.vstack([mean.T @ sparse.kron(sparse.diags_array(mass * f), form) for form, f in rates])
+    (mean, body), d = _means(bodies), next(iter(bodies.values())).dim
+    basis, n = cross(d), body.size
+    forms = np.concatenate([np.eye(d)[None], basis, square_of(basis).reshape(-1, d, d)])
+    values = np.einsum("in,kij->knj", mass[body] * mean, forms)
+    values[1:] *= moving[body][:, None]
+    columns = np.tile(d * body[:, None] + np.arange(d), (len(forms), 1))
+    ends = np.arange(0, values.size + 1, d)
+    return _without_zeros((values.ravel(), columns.ravel(), ends), (len(forms) * n, d * len(mass)))
 
 
-def _border(forms: list[list[Any]], sizes: Array) -> tuple[Any, Any]:
-    """Rows over all u, and what they take away from the forms by their left factors: of bodies about mean axes."""
-    start, n, rows, left = np.cumsum([0, *sizes]), int(np.sum(sizes)), [], []
-    for own, at in zip(forms, start, strict=False):
+def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Rows over all u (means, and those of mean axes), and the left factors by which the forms lose them."""
+    start, n, rows, left = np.cumsum([0, *sizes]), int(np.sum(sizes)), [means[0]], [means[1]]
+    for k, own in forms.items():
         if isinstance(own[0], Bordered):
-            rows.append(placed(own[0].right, (0, at), (len(own[0].right), n)))
-            factors = [placed(-form.left, (at, 0), (n, form.left.shape[1])) for form in own]
+            rows.append(placed(own[0].right, (0, start[k]), (len(own[0].right), n)))
+            factors = [placed(-form.left, (start[k], 0), (n, form.left.shape[1])) for form in own]
             left.append(sparse.vstack(factors))
-    none = sparse.csr_array((0, n)), sparse.csr_array((len(forms[0]) * n, 0))
-    return sparse.vstack([none[0], *rows]), sparse.hstack([none[1], *left])
+    return means if len(rows) == 1 else (sparse.vstack(rows).tocsr(), sparse.hstack(left).tocsr())
 
 
 def elastic_arrays(bodies: Mapping[str, Body]) -> dict[str, Any]:
     """Strain operators, compliances and damping of all bodies."""
     owned = list(bodies.values())
-    none = sparse.csr_array((0, 0))
-    pick = lambda name: sparse.block_diag(  # noqa: E731 - one block per body
-        [getattr(b.elasticity, name) if b.elasticity else none for b in owned]
-    ).tocsr()
+    elastic = [(b.inertia.once(about_centre), b.elasticity) for b in owned if b.elasticity]
+    pick = lambda name: sparse_block_diag(getattr(e, name) for _, e in elastic)  # noqa: E731 - one block per body
     return {
-        "viscous": sparse.block_diag(
-            [
-                b.elasticity.constant_damping(contract(b.inertia, about_centre=True).M) if b.elasticity else none
-                for b in owned
-            ]
-        ).tocsr(),
+        "viscous": sparse_block_diag(e.constant_damping(c.M) for c, e in elastic),
         "strain": pick("strain"),
         "slopes": pick("slopes"),
         "weights": pick("weights"),

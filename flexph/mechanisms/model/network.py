@@ -19,7 +19,6 @@ from ...kernels.constraint_sizes import constraint_measures
 from ...kernels.resolution import resolution_terms
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...numerics.factors.low_rank import placed
 from ...numerics.rotations import cross, spins
 from ...systems.resistive_relations import Relation
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
@@ -94,10 +93,9 @@ def build_network(
         **inputs,
     }
     parts.pop("load_start")
-    shape, mean = nodes["node_shape"], sparse.csr_array(mean_shapes(bodies))
     if folded:
         moves = sparse.diags_array(np.repeat(nodes["node_moves"], dim))
-        parts["node_shape"] = shape - moves @ body_rows(mean, nodes["node_body"], dim)
+        parts["node_shape"] = nodes["node_shape"] - moves @ body_rows(mean_shapes(bodies), nodes["node_body"], dim)
     parts.update(prepared(parts))
     parts["resolution"] = resolution_terms(parts, springs)
     parts.update(constraint_measures(parts, np.array([r.unit != "N m" for c in connections for r in c.rows])))
@@ -214,7 +212,7 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
         body.append(index)
         moves.append(float(place.direction is None))
         position.append(x)
-        shapes.append(placed(shape, (0, start[index]), (dim, start[-1])))
+        shapes.append(_widened(shape, start[index], start[-1]))
     load_start = []
     for name in loads:
         index, owner, port_name = split_port(name, bodies)
@@ -223,14 +221,20 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
         body += [index] * len(load.measures)
         moves += [1.0] * len(load.measures)
         position += list(load.positions - owner.inertia.centre)
-        shapes.append(placed(load.shapes, (0, start[index]), (load.shapes.shape[0], start[-1])))
+        shapes.append(_widened(load.shapes, start[index], start[-1]))
     return {
         "node_body": np.array(body, dtype=int),
         "node_moves": np.array(moves),
         "node_position": np.array(position).reshape(len(body), dim),
-        "node_shape": sparse.vstack([sparse.csr_array((0, int(start[-1]))), *shapes]).tocsr(),
+        "node_shape": sparse.vstack([sparse.csr_array((0, int(start[-1]))), *shapes]),
         "load_start": load_start,
     }
+
+
+def _widened(shape: Any, first: int, size: int) -> Any:
+    """Rows over the coordinates of a body as rows over those of all bodies."""
+    own = sparse.csr_array(shape)
+    return sparse.csr_array((own.data, own.indices + first, own.indptr), shape=(own.shape[0], int(size)))
 
 
 def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
@@ -242,7 +246,7 @@ def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
 
 def _products(numbering: _Numbering, nodes: int, dim: int) -> dict[str, Any]:
     vectors = list(numbering.vectors)
-    incidence = sparse.lil_array((len(vectors), nodes))
+    incidence = np.zeros((len(vectors), nodes))
     fixed = np.zeros((len(vectors), dim))
     for i, vector in enumerate(vectors):
         for place, sign in ((vector.plus, 1.0), (vector.minus, -1.0)):
@@ -253,7 +257,7 @@ def _products(numbering: _Numbering, nodes: int, dim: int) -> dict[str, Any]:
     first = _indices(numbering.vectors[p.first] for p in numbering.products)
     second = _indices(numbering.vectors[p.second] for p in numbering.products)
     return {
-        "incidence": incidence.tocsr(),
+        "incidence": sparse.csr_array(incidence),
         "vector_fixed": fixed,
         "first": first,
         "second": second,

@@ -20,10 +20,18 @@ from ...kernels.continuous import (
 )
 from ...kernels.springs import resistances
 from ...kernels.state import Configuration, derive
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, sparse_blocks
 from ...numerics.corrections import Corrections
 from ...numerics.factors.singular_systems import least_norm, solve_saddle
-from ..model.constraints import constraint_gap, constraint_rates, move, move_with, spring_forces, velocities_of
+from ..model.constraints import (
+    constraint_gap,
+    constraint_rates,
+    move,
+    move_with,
+    rates_at,
+    spring_forces,
+    velocities_of,
+)
 from ..model.placement import Motion
 from ..model.time_table import TimeTable
 
@@ -88,15 +96,11 @@ def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: floa
     if a.springs.stiffness.size:
         S = spring_operator(a, c, derive(a, c))
         springs = sparse.csr_array(S.T @ sparse.diags_array(a.springs.stiffness) @ S)
-    system = sparse.block_array(
-        [
-            [M[:r, :r], springs[:r, :r], springs[:r, r:], -G[:, :r].T, None],
-            [M[r:, :r], springs[r:, :r], K + springs[r:, r:], -G[:, r:].T, shift],
-            [G[:, :r], None, None, None, None],
-            [None, G[:, :r], G[:, r:], None, None],
-            [None, None, mean, None, -sparse.eye_array(mean.shape[0])],
-        ]
-    )
+    g, k = G.shape[0], mean.shape[0]
+    _, u, lam, means, size = np.cumsum([r, r, n, g, k]).tolist()  # a, (rigid position, u), λ, means
+    blocks = [(0, 0, M[:, :r]), (0, r, springs), (r, u, K), (0, lam, -G.T), (r, means, shift)]
+    rows = [(r + n, 0, G[:, :r]), (r + n + g, r, G), (r + n + 2 * g, u, mean)]
+    system = sparse_blocks((r + n + 2 * g + k, size), [*blocks, *rows, (r + n + 2 * g, means, -sparse.eye_array(k))])
     gap, curvature = constraint_gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)
     rhs = np.concatenate([force[:r], force[r:] - elastic, curvature, -gap, np.zeros(mean.shape[0])])
     solution = least_norm(system.toarray(), rhs) if n <= FEW else _regular(system, rhs, G[:, :r].toarray())
@@ -162,7 +166,8 @@ def _curvature(mechanism: Model, c: Configuration, table: TimeTable, time: float
     values = []
     for ahead in (0.0, step, 2.0 * step):  # to the right of the time, where drives are defined
         centres, rotations = move(mechanism, c.r, c.R, ahead * v)
-        G, b = constraint_rates(mechanism, c._replace(r=centres, R=rotations), table, time + ahead)
+        ahead_c = c._replace(r=centres, R=rotations)
+        G, b = rates_at(mechanism, (ahead_c, derive(mechanism.network.arrays, ahead_c)), table, time + ahead)
         values.append(b - G[:, : v.size] @ v)
     return (-3.0 * values[0] + 4.0 * values[1] - values[2]) / (2.0 * step)
 

@@ -8,13 +8,15 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from ..arrays import Array
+from ..arrays import Array, dense
 from .positive_definite import FEW, PARDISO, pardiso
 
 NOISE = 1e-15
 """Entry over the largest one below which a row or column is round-off and not brought to scale."""
 LOOSE = 1e8
 """Growth of a solution over its right-hand side, both scaled, beyond which a system counts as singular."""
+SMALL = 200
+"""Unknowns up to which dense factors are faster than sparse ones, whatever the pattern."""
 DENSE = 8000
 """Unknowns up to which a least-norm solution is made (0.5 GB for each copy of the matrix)."""
 LOOSEST = 1e13
@@ -27,6 +29,8 @@ def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
     ``meshed``: most unknowns are those of solids or plates, not of chains: another ordering, or PARDISO where the extra
     is installed. Raises ArithmeticError where a singular system is too large for a least-norm solution, which is dense.
     """
+    if matrix.shape[0] <= SMALL:
+        return _solve_dense(dense(matrix), rhs)
     row, column = scales(abs(sparse.csr_array(matrix)))
     scaled = sparse.csc_array(sparse.diags_array(row) @ matrix @ sparse.diags_array(column))
     right = row * rhs
@@ -37,11 +41,26 @@ def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
             solution = splu(scaled, permc_spec="MMD_AT_PLUS_A" if meshed else "COLAMD").solve(right)
     except RuntimeError:  # exactly singular
         return _dense_least_norm(matrix, rhs)
-    defect = np.abs(scaled @ solution - right).max(initial=0.0)
+    return column * solution if _is_regular(scaled, solution, right) else _dense_least_norm(matrix, rhs)
+
+
+def _solve_dense(matrix: Array, rhs: Array) -> Array:
+    """Solve a small system by dense factors."""
+    row, column = scales(np.abs(matrix))
+    scaled, right = row[:, None] * matrix * column, row * rhs
+    try:
+        solution: Array = np.linalg.solve(scaled, right)
+    except np.linalg.LinAlgError:  # exactly singular
+        return least_norm(matrix, rhs)
+    return column * solution if _is_regular(scaled, solution, right) else least_norm(matrix, rhs)
+
+
+def _is_regular(scaled: Any, solution: Array, right: Array) -> bool:
+    """Whether a solution is one, and does not grow as those of singular systems do."""
     top = np.abs(right).max(initial=0.0)
-    if not np.all(np.isfinite(solution)) or np.abs(solution).max(initial=0.0) > LOOSE * top or defect > 1e-10 * top:
-        return _dense_least_norm(matrix, rhs)
-    return column * solution
+    if not np.all(np.isfinite(solution)) or np.abs(solution).max(initial=0.0) > LOOSE * top:
+        return False
+    return bool(np.abs(scaled @ solution - right).max(initial=0.0) <= 1e-10 * top)
 
 
 def _by_pardiso(scaled: Any, right: Array) -> Array:
@@ -89,20 +108,28 @@ def solve_regular(matrix: Any, rhs: Array) -> Array | None:
 
 
 def scales(size: Any) -> tuple[Array, Array]:
-    """Row and column factors that bring the largest entries to one, roughly; round-off is not blown up."""
-    largest = float(size.max()) if size.nnz else 1.0
+    """Row and column factors that bring the largest entries to one, roughly; round-off is not blown up.
+
+    Of the magnitudes of the entries, sparse or dense.
+    """
+    largest = float(size.max()) if size.size else 1.0
     whole = 1.0 / np.sqrt(largest) if largest > 0.0 else 1.0  # round-off keeps its share of the largest in any units
     row, column = np.full(size.shape[0], whole), np.full(size.shape[1], whole)
-    rows, columns = (size.max(axis=axis).toarray().ravel() > NOISE * largest for axis in (1, 0))
+    rows, columns = (_tops(size, axis) > NOISE * largest for axis in (1, 0))
     for _ in range(4):
-        scaled = sparse.diags_array(row) @ size @ sparse.diags_array(column)
+        lean = sparse.issparse(size)
+        scaled = sparse.diags_array(row) @ size @ sparse.diags_array(column) if lean else row[:, None] * size * column
         for scale, axis, seen in ((row, 1, rows), (column, 0, columns)):
-            top = scaled.max(axis=axis).toarray().ravel()
-            scale /= np.sqrt(np.where(seen, top, 1.0))
+            scale /= np.sqrt(np.where(seen, _tops(scaled, axis), 1.0))
     return row, column
+
+
+def _tops(size: Any, axis: int) -> Array:
+    """Largest entries of the rows (axis 1) or columns (0)."""
+    return size.max(axis=axis).toarray().ravel() if sparse.issparse(size) else size.max(axis=axis, initial=0.0)
 
 
 def least_norm(matrix: Array, rhs: Array) -> Array:
     """Least-norm solution after rows and columns are brought to one scale (units differ by many orders)."""
-    row, column = scales(abs(sparse.csr_array(matrix)))
+    row, column = scales(np.abs(matrix))
     return column * np.linalg.lstsq(row[:, None] * matrix * column, row * rhs, rcond=1e-12)[0]
