@@ -26,7 +26,7 @@ def test_the_block_diagonal_matrix(blocks):
 @pytest.mark.parametrize("shapes", [[], [(0, 0)], [(0, 3), (0, 1)], [(2, 0)]])
 def test_block_diagonal_matrices_without_entries(shapes):
     matrix = sparse_block_diag(np.zeros(shape) for shape in shapes)
-    assert matrix.shape == tuple(np.sum(shapes, axis=0, dtype=int)) if shapes else (0, 0)
+    assert matrix.shape == tuple(sum(lengths) for lengths in zip((0, 0), *shapes, strict=True))
     assert matrix.nnz == 0
 
 
