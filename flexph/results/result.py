@@ -15,8 +15,9 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from .ledger import Ledger
+from .reading import Declared, get_texts, open_checksummed, read_fields
 from .state_view import StateView
-from .storage import get_texts, put_texts, read_fields, write_fields, write_whole
+from .storage import put_text, put_texts, write_fields, write_whole
 
 SAME_TIME = 1e-9
 """Distance of a time from a saved one, over the span of the run, up to which they are the same."""
@@ -50,6 +51,10 @@ class Result(ABC):
     VERSION: ClassVar[int] = 2
     SYSTEM: ClassVar[str]
     """The field that is not stored: what was simulated."""
+    LACKING: ClassVar[tuple[str, ...]] = ("observations",)
+    """Beginnings of the names of arrays in which NaN says that there is nothing."""
+    DISTINCT: ClassVar[bool] = True
+    """Whether all saved times differ."""
 
     @property
     @abstractmethod
@@ -105,7 +110,7 @@ class Result(ABC):
         write_whole(path, self._write)
 
     def _write(self, file: h5py.File) -> None:
-        file.attrs["format"] = self._format()
+        put_text(file, "format", self._format())
         put_texts(file, "layout", self.signature(getattr(self, self.SYSTEM)))
         write_fields(file, self, without=self.SYSTEM)
 
@@ -122,37 +127,59 @@ class Result(ABC):
         if not Path(path).is_file():
             raise ValueError(f"cannot read the saved run {str(path)!r}: there is no such file")
         try:
-            with h5py.File(path, "r") as file:
-                if file.attrs.get("format") != cls._format():
-                    raise OSError(f"format is {file.attrs.get('format')!r}, expected {cls._format()!r}")
-                cls._refuse_another(get_texts(file, "layout"), cls.signature(system))
-                run: Self = read_fields(file, cls, {cls.SYSTEM: system})
-            run._check_arrays()
-            return run
-        except (OSError, KeyError, RuntimeError) as error:
+            with open_checksummed(path) as file:
+                return cls._read(file, system)
+        except _Another:
+            raise
+        except Exception as error:  # the library raises what it stumbles over
+            said = " ".join(str(error).split()) or type(error).__name__
             raise ValueError(
-                f"cannot read the saved run {str(path)!r}: damaged or not a flexph {cls.KIND} ({error})"
+                f"cannot read the saved run {str(path)!r}: damaged or not a flexph {cls.KIND} ({said})"
             ) from None
+
+    @classmethod
+    def _read(cls, file: h5py.File, system: Any) -> Self:
+        """The run in a file. Shapes are compared before any values are read."""
+        stored = get_texts(file, "format") if "format" in file.attrs else [None]
+        if stored != [cls._format()]:
+            raise OSError(f"format is {stored[0]!r}, expected {cls._format()!r}")
+        cls._refuse_another(get_texts(file, "layout"), cls.signature(system))
+        given = {cls.SYSTEM: system}
+        declared: Self = read_fields(file, cls, given, Declared(file.id.get_filesize()))
+        declared._check_shapes()
+        run: Self = read_fields(file, cls, given)
+        run._check_values()
+        return run
 
     @classmethod
     def _refuse_another(cls, saved: list[str], own: list[str]) -> None:
         if saved != own:
             there, here = next((a, b) for a, b in zip_longest(saved, own, fillvalue="nothing") if a != b)
-            raise ValueError(f"the saved run belongs to another {cls.SYSTEM}: {there!r} there, {here!r} here")
+            raise _Another(f"the saved run belongs to another {cls.SYSTEM}: {there!r} there, {here!r} here")
 
-    def _check_arrays(self) -> None:
-        """Raise OSError unless the arrays of a file are numbers and fit each other."""
+    def _check_shapes(self) -> None:
+        """Raise OSError unless the arrays of a file fit each other and the system."""
+        if not self.times.size:
+            raise OSError("times is empty")
         for name, values, shape in self._shapes():
             if values.shape != shape:
                 raise OSError(f"{name} has shape {values.shape}, expected {shape}")
-            if not np.all(np.isfinite(values)):
+
+    def _check_values(self) -> None:
+        """Raise OSError unless the arrays of a file are numbers and times ascend."""
+        for name, values, _ in self._shapes():
+            if values.dtype.kind == "f" and not np.all(np.isfinite(values)) and not name.startswith(self.LACKING):
                 raise OSError(f"{name} holds what is no number")
+            if name.endswith("times") and np.any(np.diff(values) < 0.0):
+                raise OSError(f"{name} does not ascend")
+        if self.DISTINCT and np.any(np.diff(self.times) == 0.0):
+            raise OSError("times has an instant twice")
 
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
         """Names of arrays, and the shapes that they must have."""
         k, n = len(self.times) - 1, self._size
-        yield "states", self.states, (k + 1, n)
         yield "times", self.times, (k + 1,)
+        yield "states", self.states, (k + 1, n)
         for account in fields(self.ledger):
             values, rows = getattr(self.ledger, account.name), k + (account.name == "energy")
             if isinstance(values, Mapping):
@@ -161,6 +188,12 @@ class Result(ABC):
                 optional = account.default_factory is not MISSING and not values.size
                 yield f"ledger/{account.name}", values, (0 if optional else rows,)
         for name, event in self.events.items():
-            yield f"events/{name}/states", event.states, (len(event.times), n)
+            count = len(event.times) if event.times.ndim else 0
+            yield f"events/{name}/times", event.times, (count,)
+            yield f"events/{name}/states", event.states, (count, n)
         observed = self.observations
-        yield "observations", np.nan_to_num(observed), (k + 1, *observed.shape[1:]) if observed.size else (0,)
+        yield "observations", observed, (k + 1, *observed.shape[1:]) if observed.size else (0,)
+
+
+class _Another(ValueError):
+    """A file that is sound, of another mechanism or system."""

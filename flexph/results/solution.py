@@ -42,6 +42,7 @@ class Solution(MotionByName, Result):
 
     KIND: ClassVar[str] = "solution"
     SYSTEM: ClassVar[str] = "mechanism"
+    LACKING = ("observations", "anchors/rows")  # NaN where a row is driven
 
     def __getitem__(self, part: str) -> Array:
         at: slice = check.lookup("part", part, self.parts)
@@ -142,9 +143,12 @@ class Solution(MotionByName, Result):
         yield "multiplier_times", self.multiplier_times, (k,)
         yield "multipliers", self.multipliers, (k, g)
         yield "stage_multipliers", self.stage_multipliers, (k, g)
-        yield "memory", self.memory, self.memory.shape
+        arrays, bodies = self.mechanism.network.arrays, self.mechanism.layout.bodies
+        width = bodies * (arrays.dim + arrays.n.shape[0]) + arrays.body_u.size + 2 * g + 1
+        yield "memory", self.memory, (len(self.memory), width if self.memory.size else self.memory.shape[-1])
         values = sum(part.stop - part.start for part in law_values(self.mechanism))
-        yield "anchors/rows", np.nan_to_num(self.anchors.rows), (values,)  # NaN where a row is driven
+        yield "anchors/rows", self.anchors.rows, (values,)
+        yield "anchors/springs", self.anchors.springs, (arrays.springs.stiffness.size,)
 
 
 def _joined_events(first: Mapping[str, Occurrences], second: Mapping[str, Occurrences]) -> dict[str, Occurrences]:

@@ -69,9 +69,10 @@ class SystemResult(Result):
 
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
         yield from super()._shapes()
-        yield "output_times", self.output_times, (len(self.output_times),)
+        count = len(self.output_times)
+        yield "output_times", self.output_times, (count,)
         for name, width in self._widths(self.system):
-            yield f"outputs/{name}", self.outputs[name], (len(self.output_times), width)
+            yield f"outputs/{name}", self.outputs[name], (count, width)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ..numerics.arrays import Array
 from ..results.trajectory import SystemResult
 from .system import SwitchingPHDAE
@@ -63,6 +61,8 @@ class SwitchingTrajectory(SystemResult):
     switches: Sequence[ModeChange]
 
     KIND: ClassVar[str] = "switching trajectory"
+    LACKING = ("observations", "outputs/")  # of ports that a mode lacks
+    DISTINCT = False  # a switch is two instants of one time
 
     @classmethod
     def signature(cls, system: SwitchingPHDAE) -> list[str]:
@@ -81,6 +81,15 @@ class SwitchingTrajectory(SystemResult):
         """What all switches lose together [J]; the rest of the dissipation is that of the modes."""
         return float(sum(switch.lost for switch in self.switches))
 
+    def _check_values(self) -> None:
+        super()._check_values()
+        if strange := set(self.modes.tolist()) - set(self.system.modes):
+            raise OSError(f"modes must be of the system, got {sorted(strange)}")
+
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
-        for name, values, shape in super()._shapes():  # outputs of ports that a mode lacks are NaN
-            yield name, np.nan_to_num(values) if name.startswith("outputs/") else values, shape
+        yield from super()._shapes()
+        yield "modes", self.modes, (len(self.times),)
+        for i, switch in enumerate(self.switches):
+            for name in ("before", "after", "impulse"):
+                yield f"switches/{i}/{name}", getattr(switch, name), (self._size,)
+            yield f"switches/{i}/free", switch.free, (len(switch.free), self._size)

@@ -259,7 +259,7 @@ def test_a_saved_trajectory_holds_what_it_says(tmp_path):
     found = integrate(pendulum(), (1.0, 0.0), np.linspace(0.0, 0.2, 5), inputs={"torque": 0.1}, progress=False)
     found.save(tmp_path / "run.h5")
     with h5py.File(tmp_path / "run.h5") as file:
-        assert (file.attrs["format"], file.attrs["method"]) == ("flexph trajectory 2", "gonzalez")
+        assert (file.attrs["format"], file.attrs["method"]) == (b"flexph trajectory 2", b"gonzalez")
         np.testing.assert_array_equal(file["states"][()], found.states)
         np.testing.assert_array_equal(file["outputs/torque"][()], found.outputs["torque"])
         np.testing.assert_array_equal(file["ledger/work/torque"][()], found.balance.work["torque"])

@@ -105,7 +105,7 @@ def test_the_format_is_open(whole, tmp_path):
     """Numbers and names as docs/solution-format.md says, with a checksum on every dataset."""
     whole.save(tmp_path / "run.h5")
     with h5py.File(tmp_path / "run.h5") as file:
-        assert file.attrs["format"] == "flexph solution 2"
+        assert file.attrs["format"] == b"flexph solution 2"
         assert np.array_equal(file["states"][:], whole.states)
         assert list(file["ledger/work"].attrs["names"]) == [name.encode() for name in whole.ledger.work]
         for name, work in whole.ledger.work.items():
@@ -145,7 +145,11 @@ def test_the_structures_of_a_file_have_checksums(whole, tmp_path):
     whole.save(tmp_path / "run.h5")
     assert (tmp_path / "run.h5").read_bytes()[8] >= 3
     with h5py.File(tmp_path / "run.h5") as file:
-        for attributes, name in ((file.attrs, "layout"), (file["ledger/energy"].attrs, "names")):
+        for attributes, name in (
+            (file.attrs, "format"),
+            (file.attrs, "layout"),
+            (file["ledger/energy"].attrs, "names"),
+        ):
             assert not attributes.get_id(name).get_type().is_variable_str()
 
 
@@ -165,10 +169,13 @@ def test_files_that_are_not_runs(whole, tmp_path):
     refused(path)
     with h5py.File(path, "w") as file:
         file["numbers"] = np.ones(3)
+    refused(path, "an HDF5 file without checksums")
+    with h5py.File(path, "w", libver="latest") as file:
+        file["numbers"] = np.ones(3)
     refused(path, "format is None, expected 'flexph solution 2'")
     whole.save(path)
     with h5py.File(path, "a") as file:
-        file.attrs["format"] = "flexph solution 7"
+        file.attrs["format"] = np.bytes_("flexph solution 7")
     refused(path, "format is 'flexph solution 7', expected 'flexph solution 2'")
     whole.save(path)
     with h5py.File(path, "a") as file:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from flexph.numerics.arrays import Array
-from flexph.results.storage import read_fields, write_fields, write_whole
+from flexph.results.reading import read_fields
+from flexph.results.storage import write_fields, write_whole
 
 
 @dataclass(frozen=True)
@@ -72,5 +73,5 @@ def test_a_field_that_is_missing_is_named(tmp_path):
     write_whole(tmp_path / "value.h5", lambda file: write_fields(file, VALUES["full"], without="system"))
     with h5py.File(tmp_path / "value.h5", "a") as file:
         del file["row/1/place"]
-        with pytest.raises(KeyError, match="place"):
+        with pytest.raises(OSError, match="/row/1/place is missing"):
             read_fields(file, Everything, {"system": None})

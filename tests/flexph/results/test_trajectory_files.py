@@ -117,7 +117,10 @@ def test_a_damaged_file_is_refused(tmp_path):
         Trajectory.load(path, oscillator())
     found = integrate(oscillator(), (1.0, 0.0), GRID, progress=False)
     for spoil, message in (
-        (lambda file: file.attrs.__setitem__("format", "flexph solution 1"), "format is 'flexph solution 1', expected"),
+        (
+            lambda file: file.attrs.__setitem__("format", np.bytes_("flexph solution 1")),
+            "format is 'flexph solution 1', expected",
+        ),
         (lambda file: file.__delitem__("ledger/energy/system"), "damaged or not a flexph trajectory"),
         (lambda file: file["states"].__setitem__((0, 0), np.nan), "states holds what is no number"),
         (lambda file: (file.pop("times"), file.create_dataset("times", data=GRID[:4])), "states has shape"),
