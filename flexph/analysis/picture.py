@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ..dirac.structure import DiracStructure
+from ..files.durable import staged
 from ..numerics.arrays import Array
 
 NOTHING = 1e-12
@@ -99,5 +100,6 @@ def sparsity_figure(structure: DiracStructure, path: str | Path) -> Path:
             axes.axvline(edge - 0.5, color="0.75", linewidth=0.8)
     axes.set_xlabel("inputs v (red: +, blue: −)")
     axes.set_ylabel("outputs w = J v")
-    figure.savefig(path, dpi=150)
+    with staged(path) as part:
+        figure.savefig(part, dpi=150)
     return Path(path)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..bodies.fields import TensorField
 from ..bodies.stress_fields import first_points, principal_stresses, tensors, von_mises
+from ..files.durable import staged
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..results.solution import Solution
@@ -120,7 +121,8 @@ def write_envelope(path: str | Path, solution: Solution, *, bodies: Sequence[str
         return _write_csv(path, [envelope for own in envelopes for envelope in own])
     if Path(path).suffix != ".vtu":
         raise ValueError(f"path of an envelope must end in .vtu or .csv, got {str(path)!r}")
-    _mesh([shown[name] for name in names], envelopes).write(path)
+    with staged(path) as part:
+        _mesh([shown[name] for name in names], envelopes).write(part)
     return Path(path)
 
 

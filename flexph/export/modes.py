@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import meshio
 import numpy as np
 
+from ..files.durable import staged
 from ..linear.eigenmodes.modes import Eigenmodes
 from ..mechanisms.model.state import Pose, State, at_rest, flat
 from ..numerics.arrays import Array
@@ -34,7 +35,8 @@ def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, mod
         point_data={f"mode_{k}": spatial(moved) for k, moved in enumerate(displacements, 1)},
         cell_data={"body": [np.full(len(view.cells), i) for i, *_, view in shown]},
     )
-    mesh.write(path)
+    with staged(path) as part:
+        mesh.write(part)
     return Path(path)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..files.durable import staged
 from ..linear.responses.plot import bode_figure, nyquist_figure, pole_zero_figure
 from ..numerics.arrays import Array
 from ..results.ledger import Ledger
@@ -41,7 +42,8 @@ def ledger_figure(run: Result, path: str | Path) -> Path:
     for axes in (stored, *between, audit):  # above the curves, which may fill the whole frame
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", ncols=4, frameon=False)
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    with staged(path) as part:
+        figure.savefig(part, dpi=150)
     return Path(path)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..files.durable import publish, staging
 from ..numerics import checks as check
 from ..results.solution import Solution
 from .frames import Points, frames_of, viewed
@@ -38,7 +39,7 @@ def write_series(
     ``discontinuous``: cells share no points, and point data hold the tensors as they are, the polynomial of each cell
     through the values at its own stress points, with ``_principal`` and ``_von_mises``. ``smoothed``: point data
     ``_smoothed`` and ``_smoothed_von_mises`` of the smooth field of the error indicator; cells of different materials
-    share no points. Either keeps the cell data.
+    share no points. Either keeps the cell data. The files appear when all are written.
     """
     check.count("frames", frames, least=1)
     names = list(bodies) or [name for name, body in solution.mechanism.bodies.items() if body.view]
@@ -52,4 +53,9 @@ def write_series(
         raise ValueError(f"path of a series must end in {' or '.join(SUFFIXES)}, got {str(path)!r}")
     pick = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
     meshes = frames_of(solution, viewed(solution.mechanism, names), pick, Points(discontinuous, smoothed))
-    return write_pvd(file, meshes) if file.suffix == ".pvd" else write_xdmf(file, meshes)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with staging(file.parent, told=path) as folder:
+        write = write_pvd if file.suffix == ".pvd" else write_xdmf
+        written = [part.relative_to(folder) for part in write(folder / file.name, meshes)]
+        publish(folder, file.parent, last=[name.as_posix() for name in written if name.suffix == file.suffix])
+    return [file.parent / name for name in written]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -13,6 +14,7 @@ import meshio
 import numpy as np
 from meshio.xdmf import TimeSeriesReader, TimeSeriesWriter
 
+from ..files.hdf5 import new_hdf5
 from ..meshes import files as mesh_files
 from ..numerics.arrays import Array
 
@@ -69,12 +71,11 @@ def write_pvd(path: Path, frames: Iterable[Frame]) -> list[Path]:
 
 
 class _Writer(TimeSeriesWriter):
-    """meshio's, with the HDF5 file beside the XDMF file; meshio's own goes to the working directory."""
+    """meshio's, with a given HDF5 file; its own goes to the working directory."""
 
-    def __enter__(self) -> _Writer:
-        self.h5_filename = str(self.filename.with_suffix(".h5"))
-        self.h5_file = h5py.File(self.h5_filename, "w")
-        return self
+    def __init__(self, path: Path, file: h5py.File) -> None:
+        super().__init__(path)
+        self.h5_filename, self.h5_file = str(path.with_suffix(".h5")), file
 
 
 def write_xdmf(path: Path, frames: Iterator[Frame]) -> list[Path]:
@@ -84,16 +85,12 @@ def write_xdmf(path: Path, frames: Iterator[Frame]) -> list[Path]:
     """
     first = next(frames)
     kinds = list(dict.fromkeys(block.type for block in first[1].cells))
-    path.parent.mkdir(parents=True, exist_ok=True)
     files = [path if len(kinds) == 1 else path.with_name(f"{path.stem}_{kind}.xdmf") for kind in kinds]
-    writers = [_Writer(file) for file in files]
-    for writer in writers:
-        writer.__enter__()
-    try:
+    with ExitStack() as stack:
+        writers = [_Writer(file, stack.enter_context(new_hdf5(file.with_suffix(".h5"), libver=None))) for file in files]
         for time, mesh in chain([first], frames):
             for kind, writer in zip(kinds, writers, strict=True):
                 _write_instant(writer, time, _of_type(mesh, kind))
-    finally:
         for writer in writers:
             writer.__exit__()
     return files

@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from ..files.durable import staged
 from ..results.result import Result
 
 
 def write_table(path: str | Path, columns: Mapping[str, Any]) -> Path:
-    """Write columns of equal length (k,) under their names; numbers keep all their digits. Returns the path."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    """Write columns of equal length (k,) under their names; numbers keep all their digits. Returns the path.
+
+    The file appears whole or not at all.
+    """
+    with staged(path) as part, open(part, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(columns)
         table.writerows(zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True))

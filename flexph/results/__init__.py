@@ -1,6 +1,6 @@
 """What runs return: solutions, trajectories, the energy ledger, and how they are kept in files.
 
-Imports: bodies, joints.rows, kernels, mechanisms, mechanisms.model, mechanisms.poses, numerics, systems.
+Imports: bodies, files, joints.rows, kernels, mechanisms, mechanisms.model, mechanisms.poses, numerics, systems.
 """
 
 import lazy_loader

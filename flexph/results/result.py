@@ -12,12 +12,13 @@ from typing import Any, ClassVar, Self
 import h5py
 import numpy as np
 
+from ..files.hdf5 import write_hdf5
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from .ledger import Ledger
 from .reading import Declared, get_texts, open_checksummed, read_fields
 from .state_view import StateView
-from .storage import put_text, put_texts, write_fields, write_whole
+from .storage import put_text, put_texts, write_fields
 
 SAME_TIME = 1e-9
 """Distance of a time from a saved one, over the span of the run, up to which they are the same."""
@@ -105,9 +106,10 @@ class Result(ABC):
     def save(self, path: str | Path) -> None:
         """Write the run as HDF5 (docs/solution-format.md): open, checksummed, without code in it.
 
-        The file appears whole or not at all: it is written under another name and then put in its place.
+        The file appears whole or not at all, and what was there before stays until then. Raises OSError where it cannot
+        be written, as on a full disk.
         """
-        write_whole(path, self._write)
+        write_hdf5(path, self._write)
 
     def _write(self, file: h5py.File) -> None:
         put_text(file, "format", self._format())

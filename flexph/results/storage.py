@@ -1,4 +1,4 @@
-"""HDF5 files of values: a dataclass becomes a group of its fields, whole or not at all, with checksums.
+"""HDF5 files of values: a dataclass becomes a group of its fields, with checksums.
 
 Numbers and arrays are datasets, texts attributes; mappings and sequences are groups, with the names of their entries in
 the attribute ``names``. An array of texts holds the indices of its entries in that attribute. No code is stored.
@@ -6,10 +6,9 @@ the attribute ``names``. An array of texts holds the indices of its entries in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 import h5py
@@ -18,14 +17,6 @@ import numpy as np
 from ..numerics.arrays import Array
 
 NAMES = "names"
-
-
-def write_whole(path: str | Path, write: Callable[[h5py.File], None]) -> None:
-    """Write a file under another name and then put it in its place."""
-    part = Path(path).with_name(Path(path).name + ".part")
-    with h5py.File(part, "w", libver="v110") as file:  # from v110 on, all structures have checksums
-        write(file)
-    part.replace(path)
 
 
 def write_fields(group: h5py.Group, value: Any, without: str = "") -> None:

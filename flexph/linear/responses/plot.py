@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...files.durable import staged
 from ...numerics import checks as check
 from ...systems.linear import LinearPHDAE
 from ..eigenmodes.modes import poles
@@ -160,5 +161,6 @@ def _finish(axes: Axes, title: str, *, legend: bool) -> None:
 
 def _save(figure: Figure, path: str | Path) -> Path:
     check.choice("the ending of path", Path(path).suffix, (".png", ".pdf", ".svg"))
-    figure.savefig(path, dpi=150)
+    with staged(path) as part:
+        figure.savefig(part, dpi=150)
     return Path(path)

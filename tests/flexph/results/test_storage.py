@@ -7,9 +7,10 @@ import h5py
 import numpy as np
 import pytest
 
+from flexph.files.hdf5 import write_hdf5
 from flexph.numerics.arrays import Array
 from flexph.results.reading import read_fields
-from flexph.results.storage import write_fields, write_whole
+from flexph.results.storage import write_fields
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_a_value_is_read_back(value, tmp_path):
-    write_whole(tmp_path / "value.h5", lambda file: write_fields(file, value, without="system"))
+    write_hdf5(tmp_path / "value.h5", lambda file: write_fields(file, value, without="system"))
     assert not (tmp_path / "value.h5.part").exists()
     with h5py.File(tmp_path / "value.h5") as file:
         assert "system" not in file
@@ -70,7 +71,7 @@ def test_a_value_is_read_back(value, tmp_path):
 
 
 def test_a_field_that_is_missing_is_named(tmp_path):
-    write_whole(tmp_path / "value.h5", lambda file: write_fields(file, VALUES["full"], without="system"))
+    write_hdf5(tmp_path / "value.h5", lambda file: write_fields(file, VALUES["full"], without="system"))
     with h5py.File(tmp_path / "value.h5", "a") as file:
         del file["row/1/place"]
         with pytest.raises(OSError, match="/row/1/place is missing"):
