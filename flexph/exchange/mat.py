@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +14,16 @@ from scipy import sparse
 from scipy.io import loadmat, savemat
 
 from ..numerics.arrays import dense
+from ..numerics.files.reading import reading, refuse_huge, sound
 from ..systems.as_nonlinear import with_multipliers
 from ..systems.linear import LinearPHDAE, linear_system
 from .general import from_general
-from .names import arguments_of, names_of
+from .mat_elements import checked_elements
+from .names import CHECKSUM, arguments_of, checksum, names_of, refuse_changed
 
 REQUIRED = ("E", "J", "R")
+MATRICES = (*REQUIRED, "B", "Q", "P", "S", "N", "G", "lift")
+NAMES = "names"
 
 
 def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = False) -> Path:
@@ -43,8 +50,10 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
     if given.lift is not None:
         fields["lift"] = given.lift
     written = {name: sparse.csc_array(a) if sparse.issparse(a) else a for name, a in fields.items()}
-    written["names"] = json.dumps(names_of(given), ensure_ascii=True)
-    savemat(path, written, do_compression=True)
+    told = names_of(given)
+    told[CHECKSUM] = checksum(told, _contents(written))
+    # Names come first: a file that is cut has then names with another checksum, not matrices without names.
+    savemat(path, {NAMES: json.dumps(told, ensure_ascii=True), **written}, do_compression=True)
     return Path(path)
 
 
@@ -57,23 +66,47 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
     """
     if not Path(path).is_file():
         raise ValueError(f"path must be a .mat file, there is no file {str(path)!r}")
-    try:
-        content = loadmat(path, spmatrix=False)
-    except (OSError, ValueError, NotImplementedError) as error:
-        raise ValueError(f"{path} must be a MATLAB file of version 4 to 7.2: {error}") from None
-    fields = {name: value for name, value in content.items() if not name.startswith("__")}
-    missing = [name for name in REQUIRED if name not in fields]
-    if missing:
-        raise ValueError(f"{path} must hold E, J and R, it lacks {', '.join(missing)}; it has {', '.join(fields)}")
-    names = json.loads(str(fields["names"].item())) if "names" in fields else {}
+    with reading("linear system", path):
+        content, others = checked_elements(Path(path).read_bytes(), (*MATRICES, NAMES))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # by which scipy tells of files that it reads in part
+            fields = loadmat(io.BytesIO(content), spmatrix=False, variable_names=(*MATRICES, NAMES))
+        fields = {name: fields[name] for name in (*MATRICES, NAMES) if name in fields}
+        missing = [name for name in REQUIRED if name not in fields]
+        if missing:
+            raise ValueError(
+                f"it must hold E, J and R, it lacks {', '.join(missing)}; it has {', '.join([*fields, *others])}"
+            )
+        names = json.loads(str(fields.pop(NAMES).item())) if NAMES in fields else {}
+        for matrix in fields.values():
+            refuse_huge(matrix.shape, len(content))
+        fields = {name: sound(matrix) for name, matrix in fields.items()}
+        if names:
+            refuse_changed(names, _contents(fields))
+        return _system(fields, names, ports)
+
+
+def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
+    """The matrices as bytes that do not depend on how they are stored."""
+    for name in sorted(fields):
+        matrix = fields[name]
+        yield repr((name, sparse.issparse(matrix), *map(int, matrix.shape))).encode()
+        if sparse.issparse(matrix):
+            entries = sparse.coo_array(sparse.csr_array(matrix).sorted_indices())
+            yield from (np.ascontiguousarray(places, "<i8").tobytes() for places in entries.coords)
+            matrix = entries.data
+        yield np.ascontiguousarray(matrix, "<f8").tobytes()
+
+
+def _system(fields: dict[str, Any], names: Mapping[str, Any], ports: Any) -> LinearPHDAE:
+    """The system of matrices in the convention."""
     n, lean = fields["E"].shape[0], sparse.issparse(fields["E"])
     if "B" not in fields and "G" in fields and fields["G"].shape[0] == n:
         fields["B"] = fields.pop("G")
     kind = sparse.csr_array if lean else dense
-    matrices = {
-        name: kind(fields[name]) for name in (*REQUIRED, "B", "Q", "P", "S", "N", "G", "lift") if name in fields
-    }
-    others = arguments_of(names, n) | ({"ports": dict(ports)} if ports else {})
-    E, J, R = (matrices.pop(name) for name in REQUIRED)
-    B = matrices.pop("B", sparse.csr_array((n, 0)) if lean else np.zeros((n, 0)))
+    E, J, R = (kind(fields.pop(name)) for name in REQUIRED)
+    B = kind(fields.pop("B")) if "B" in fields else sparse.csr_array((n, 0)) if lean else np.zeros((n, 0))
+    matrices = {name: kind(matrix) for name, matrix in fields.items()}
+    lifted = fields["lift"].shape[0] if "lift" in fields else n
+    others = arguments_of(names, size=n, lifted=lifted, inputs=B.shape[1]) | ({"ports": dict(ports)} if ports else {})
     return from_general(E, J, R, B, **matrices, **others)

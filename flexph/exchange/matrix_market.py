@@ -8,13 +8,18 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.io import mmread, mmwrite
+from scipy.io import mmwrite
 
+from ..numerics.files.matrix_market import matrix_market
+from ..numerics.files.reading import file_bytes, reading, refuse_huge
 from ..systems.linear import LinearPHDAE, linear_system
-from .names import arguments_of, names_of
+from .names import CHECKSUM, arguments_of, checksum, names_of, refuse_changed
 
-FORMAT = "flexph linear system 1"
+FORMAT = "flexph linear system 2"
 NAMES = "system.json"
+MATRICES = ("E", "J", "R", "B", "G", "lift")
+REQUIRED = 4
+"""Matrices, of these, that a system has."""
 DIGITS = 17
 """Significant digits that bring every double back to the bit."""
 
@@ -28,10 +33,10 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
     """
     where, system = Path(folder), linear_system(system)
     where.mkdir(parents=True, exist_ok=True)
-    matrices = {"E": system.E, "J": system.J, "R": system.R, "B": system.B, "G": system.G, "lift": system.lift}
-    shapes = {}
-    for name, matrix in matrices.items():
-        path = where / f"{name}.mtx"
+    (where / NAMES).unlink(missing_ok=True)  # first gone and last there: no names beside matrices of another system
+    shapes, contents = {}, []
+    for name in MATRICES:
+        path, matrix = where / f"{name}.mtx", getattr(system, name)
         path.unlink(missing_ok=True)
         if matrix is None:
             continue
@@ -39,28 +44,45 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
         if min(matrix.shape):
             written = sparse.coo_array(matrix) if sparse.issparse(matrix) else matrix
             mmwrite(path, written, field="real", precision=DIGITS, symmetry="general")
+            contents.append(path.read_bytes())
     told = {"format": FORMAT, "sparse": system.is_sparse, "shapes": shapes, **names_of(system)}
+    told[CHECKSUM] = checksum(told, contents)
     (where / NAMES).write_text(json.dumps(told, indent=1, ensure_ascii=False), encoding="utf-8")
     return where
 
 
 def read_matrix_market(folder: str | Path) -> LinearPHDAE:
-    """The system that :func:`write_matrix_market` wrote; ValueError for a folder that holds none."""
+    """The system that :func:`write_matrix_market` wrote; ValueError for a folder that holds none, or a damaged one."""
     where = Path(folder)
-    try:
-        told = json.loads((where / NAMES).read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
-        raise ValueError(f"folder must hold a linear system with its {NAMES}: {error}") from None
-    if told.get("format") != FORMAT:
-        raise ValueError(f"{where / NAMES} must be in the format {FORMAT!r}, got {told.get('format')!r}")
-    matrices = {name: _read(where / f"{name}.mtx", shape, told["sparse"]) for name, shape in told["shapes"].items()}
-    return LinearPHDAE(**matrices, **arguments_of(told, told["shapes"]["E"][0]))
+    with reading("linear system", where / NAMES):
+        told = json.loads(file_bytes(where / NAMES))
+        if told.get("format") != FORMAT:
+            raise ValueError(f"it must be in the format {FORMAT!r}, got {told.get('format')!r}")
+        shapes = _shapes(told["shapes"])
+        texts = {name: file_bytes(where / f"{name}.mtx") for name, shape in shapes.items() if min(shape)}
+        refuse_changed(told, texts.values())
+        size = sum(map(len, texts.values()))
+        n, m = shapes["B"]
+        named = arguments_of(told, size=n, lifted=shapes.get("lift", shapes["B"])[0], inputs=m)
+        return LinearPHDAE(
+            **{name: _matrix(name, texts, shapes[name], (told["sparse"], size)) for name in shapes}, **named
+        )
 
 
-def _read(path: Path, shape: list[int], lean: bool) -> Any:
-    if not min(shape):
-        return sparse.csr_array(tuple(shape)) if lean else np.zeros(shape)
-    matrix = mmread(path)
-    if list(matrix.shape) != shape:
-        raise ValueError(f"{path} must have shape {tuple(shape)}, got {matrix.shape}")
-    return sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
+def _shapes(told: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Shapes by name, in the order in which the matrices were written."""
+    strange = [*(told.keys() - set(MATRICES)), *(set(MATRICES[:REQUIRED]) - told.keys())]
+    if strange:
+        raise ValueError(f"shapes must be those of {', '.join(MATRICES)}, got {', '.join(map(repr, told))}")
+    return {name: (int(told[name][0]), int(told[name][1])) for name in MATRICES if name in told}
+
+
+def _matrix(name: str, texts: dict[str, bytes], shape: tuple[int, int], form: tuple[bool, int]) -> Any:
+    is_sparse, size = form
+    refuse_huge(shape, size)
+    if name not in texts:
+        return sparse.csr_array(shape) if is_sparse else np.zeros(shape)
+    matrix = matrix_market(texts[name].decode("ascii"), size)
+    if matrix.shape != shape:
+        raise ValueError(f"{name}.mtx must have shape {shape}, got {matrix.shape}")
+    return matrix

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..systems.linear import LinearPHDAE
+
+CHECKSUM = "sha256"
+"""Key of the checksum of all that a file or folder holds."""
 
 
 def names_of(system: LinearPHDAE) -> dict[str, Any]:
@@ -21,13 +27,40 @@ def names_of(system: LinearPHDAE) -> dict[str, Any]:
     }
 
 
-def arguments_of(names: dict[str, Any], size: int) -> dict[str, Any]:
-    """Arguments of :class:`LinearPHDAE` from such data."""
+def arguments_of(names: Mapping[str, Any], *, size: int, lifted: int, inputs: int) -> dict[str, Any]:
+    """Arguments of :class:`LinearPHDAE` from such data, of a system of so many states, before constraints, and inputs.
+
+    Raises ValueError for places beyond these.
+    """
     kinetic = names.get("kinetic")
     return {
-        "ports": {name: slice(*span) for name, span in names.get("ports", {}).items()},
+        "ports": _slices("ports", names, inputs),
         "causality": dict(names.get("causality", {})),
-        "parts": {name: slice(*span) for name, span in names.get("parts", {}).items()},
+        "parts": _slices("parts", names, lifted),
         "constraints": tuple(names.get("constraints", ())),
         "kinetic": None if kinetic is None else np.isin(np.arange(size), kinetic),
     }
+
+
+def checksum(told: Mapping[str, Any], contents: Iterable[bytes]) -> str:
+    """SHA-256 of plain data but for their own checksum, and of the contents that they describe."""
+    digest = hashlib.sha256()
+    rest = {name: value for name, value in told.items() if name != CHECKSUM}
+    for content in (json.dumps(rest, sort_keys=True).encode(), *contents):
+        digest.update(len(content).to_bytes(8, "little"))
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def refuse_changed(told: Mapping[str, Any], contents: Iterable[bytes]) -> None:
+    """Raise ValueError where the contents, or what is told of them, are not those that were written."""
+    if told.get(CHECKSUM) != checksum(told, contents):
+        raise ValueError("it is not what was written: its checksum is another")
+
+
+def _slices(kind: str, names: Mapping[str, Any], limit: int) -> dict[str, slice]:
+    slices = {name: slice(*span) for name, span in names.get(kind, {}).items()}
+    for name, span in slices.items():
+        if not 0 <= span.start <= span.stop <= limit:
+            raise ValueError(f"{kind} must lie within 0 and {limit}, got {name!r} from {span.start} to {span.stop}")
+    return slices

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...numerics.arrays import Array
+from ...numerics.files.reading import refuse_cut, refuse_huge, sound
 
 TYPE = re.compile(r"([RICP])([SUHZR])([AE])\b", re.IGNORECASE)
 FIELD = re.compile(r"(\d*)\s*([IEDFG])\s*(\d+)", re.IGNORECASE)
@@ -29,12 +30,14 @@ def harwell_boeing(text: str) -> Any:
     Of symmetric ones the triangle that is stored, for the reader to complete. scipy.io.hb_read takes unsymmetric
     matrices without a right-hand side only. Raises ValueError for complex or elemental matrices.
     """
+    refuse_cut(text)
     lines = text.splitlines()
     kind = lines[2][:3].upper()
     if kind not in ("RSA", "RUA", "ISA", "IUA"):
         raise ValueError(f"it must hold a real assembled matrix (RSA or RUA), got type {kind!r}")
     counts = [int(c) for c in lines[1].split()]
     rows, columns, entries = (int(c) for c in lines[2][3:].split()[:3])
+    refuse_huge((rows, columns), len(text))
     formats = FIELD.findall(lines[3].replace("1P", ""))
     if len(formats) < 3:
         raise ValueError(f"line 4: {lines[3].strip()!r} must name the formats of three lists")
@@ -42,8 +45,16 @@ def harwell_boeing(text: str) -> Any:
     for count, (_, _, width), size in zip(counts[1:4], formats, (columns + 1, entries, entries), strict=False):
         lists.append(_fields(lines[at : at + count], int(width), size))
         at += count
-    starts, index, values = lists[0].astype(int) - 1, lists[1].astype(int) - 1, lists[2]
-    return sparse.csc_array((values, index, starts), shape=(rows, columns)).tocsr()
+    starts, index = (_places(numbers) for numbers in lists[:2])
+    matrix = sparse.csc_array((lists[2], index, starts), shape=(rows, columns))
+    return sound(matrix)
+
+
+def _places(numbers: Array) -> Array:
+    """Places that count from 0, of those that count from 1."""
+    if not np.all(numbers == np.floor(numbers)):
+        raise ValueError("rows and the starts of columns must be whole numbers")
+    return numbers.astype(np.int64) - 1
 
 
 def _fields(lines: list[str], width: int, size: int) -> Array:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import math
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.io import mmread
 
 from ...numerics import checks as check
+from ...numerics.files.reading import SPARE, reading, refuse_huge, sound
 from .harwell_boeing import harwell_boeing, is_harwell_boeing
 from .matrix_labels import NodalOrder
-from .matrix_text import TextMatrix, matrix_market, text_matrix
+from .matrix_text import TextMatrix, printed_matrix_market, text_matrix
 
 PRINTED = 1e-6
 """Relative defect of a matrix from another program that counts as its printed digits, and is averaged away."""
 HELD = 1e36
 """Number that Abaqus adds to the diagonal where a boundary condition holds a degree of freedom."""
+
+EXPANSION = 200
+"""Size of a text over that of its compressed file that is believed."""
 
 
 def given_matrix(name: str, source: Any, shape: tuple[int, int] | None = None) -> Any:
@@ -93,10 +100,12 @@ def _refuse_held(name: str, matrix: Any, order: NodalOrder | None) -> None:
 def _read(name: str, path: Path) -> TextMatrix:
     if not path.is_file():
         raise ValueError(f"{name} cannot be read: there is no file {str(path)!r}")
-    try:
-        return _content(path)
-    except Exception as error:  # readers raise what their formats' parsers do
-        raise ValueError(f"{name} cannot be read from {str(path)!r}: {error}") from error
+    with reading(name, path):
+        content = _content(path)
+        values = content.matrix.data if sparse.issparse(content.matrix) else content.matrix
+        if not np.all(np.isfinite(values)):
+            raise ValueError("it must be finite, got NaN or infinity")
+        return content
 
 
 def _content(path: Path) -> TextMatrix:
@@ -104,17 +113,39 @@ def _content(path: Path) -> TextMatrix:
     with path.open("rb") as file:
         start = file.read(14)
     if start.startswith(b"\x93NUMPY"):
-        return TextMatrix(np.load(path, allow_pickle=False), None)
+        # A map cannot be longer than the file, whatever the heading declares.
+        return TextMatrix(np.array(np.load(path, mmap_mode="r", allow_pickle=False)), None)
     if start.startswith(b"PK"):
-        return TextMatrix(sparse.csr_array(sparse.load_npz(path)), None)
-    if start.startswith((b"\x1f\x8b", b"BZh")):
-        matrix = mmread(path)
-    else:
-        text = path.read_text(encoding="latin-1")
-        if is_harwell_boeing(text):
-            matrix = harwell_boeing(text)
-        elif start.lower() == b"%%matrixmarket":
-            matrix = matrix_market(text)
-        else:
-            return text_matrix(text)
-    return TextMatrix(sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix, None)
+        return TextMatrix(_scipy_matrix(path), None)
+    text = _text(path, start)
+    if text[:14].lower() == "%%matrixmarket":
+        return TextMatrix(printed_matrix_market(text), None)
+    return TextMatrix(harwell_boeing(text), None) if is_harwell_boeing(text) else text_matrix(text)
+
+
+def _text(path: Path, start: bytes) -> str:
+    """The text of a file, which may be compressed."""
+    opened = gzip.open if start.startswith(b"\x1f\x8b") else bz2.open if start.startswith(b"BZh") else open
+    limit = EXPANSION * path.stat().st_size + SPARE
+    with opened(path, "rb") as file:
+        content: bytes = file.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError(f"it expands to more than {EXPANSION} times its size")
+    return content.decode("latin-1")
+
+
+def _scipy_matrix(path: Path) -> Any:
+    """The matrix of scipy.sparse.save_npz, whose arrays must be as long as their headings say."""
+    size = 0
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                version = np.lib.format.read_magic(file)
+                heading = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+                shape, _, kind = heading[version](file)
+                if math.prod(shape) * kind.itemsize != member.file_size - file.tell():
+                    raise ValueError(f"{member.filename} declares an array {shape}, and has {member.file_size} bytes")
+            size += member.file_size
+    matrix = sparse.load_npz(path)
+    refuse_huge(matrix.shape, size)
+    return sound(matrix)

@@ -12,7 +12,7 @@ from scipy import sparse
 from ...numerics.arrays import Array
 from ...numerics.checks import listed
 from ...numerics.memo import Memo, once
-from .matrix_text import matrix_market
+from .matrix_text import printed_matrix_market
 
 FREEDOMS = {name: i for i, name in enumerate(("UX", "UY", "UZ", "ROTX", "ROTY", "ROTZ"), 1)}
 """Degrees of freedom by the names of Ansys; 1 to 6 as Abaqus counts them."""
@@ -122,7 +122,7 @@ def _mapping_file(path: Path) -> Array:
         raise ValueError(f"mapping cannot be read: there is no file {str(path)!r}")
     text = path.read_text(encoding="latin-1")
     if text.lower().startswith("%%matrixmarket"):
-        return np.atleast_1d(np.asarray(matrix_market(text)).squeeze())
+        return np.atleast_1d(np.asarray(printed_matrix_market(text)).squeeze())
     rows: list[list[int]] = []
     for k, line in enumerate(text.splitlines(), 1):
         parts = line.replace(",", " ").replace(";", " ").split()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.io import mmread
 
 from ...numerics.arrays import Array
+from ...numerics.files.matrix_market import matrix_market
+from ...numerics.files.reading import refuse_cut, refuse_huge
 
 COMMENTS = ("**", "%", "#", "!", "//")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?")
@@ -28,13 +28,11 @@ class TextMatrix(NamedTuple):
     labels: Array | None
 
 
-def matrix_market(text: str) -> Any:
-    """A Matrix Market text (a banner and values), also with decimal commas."""
+def printed_matrix_market(text: str) -> Any:
+    """A Matrix Market text (a banner and values), also with decimal commas and exponents D."""
     banner, _, rest = text.partition("\n")
-    data = "\n".join(line for line in rest.splitlines() if not line.startswith("%"))
-    if "," in data:
-        text = f"{banner}\n{data.replace(',', '.')}\n"
-    return mmread(io.BytesIO(FORTRAN_EXPONENT.sub("e", text).encode()))
+    data = "\n".join(line for line in rest.split("\n") if not line.startswith("%"))
+    return matrix_market(f"{banner}\n{FORTRAN_EXPONENT.sub('e', data.replace(',', '.'))}")
 
 
 def text_matrix(text: str) -> TextMatrix:
@@ -49,6 +47,7 @@ def text_matrix(text: str) -> TextMatrix:
     comments are left out. Raises ValueError, with the line, for anything else.
     """
     rows = number_table(text)
+    refuse_cut(text)
     columns = rows.shape[1]
     if columns == 5 and _whole(rows[:, :4]) and not _is_full(rows):
         return _labelled(rows[:, :4].astype(int), rows[:, 4])
@@ -158,6 +157,7 @@ def _labelled(labels: Array, values: Array) -> TextMatrix:
 
 def _assembled(index: Array, values: Array, size: int, said: Array) -> Any:
     """A sparse matrix of entries that occur once each; ``said`` is how the file calls them."""
+    refuse_huge((size, size), 8 * len(values))
     order = np.lexsort(index.T[::-1])
     again = np.flatnonzero(np.all(np.diff(index[order], axis=0) == 0, axis=1))
     if again.size:

@@ -1,0 +1,58 @@
+"""Reading of files that others wrote: what they declare is judged by their size; what stops a reader is one error."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+
+SPARE = 1_000_000
+"""Rows or columns of a sparse matrix that need no byte in its file."""
+
+
+@contextmanager
+def reading(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
+    """ValueError ``WHAT cannot be read from PATH: …`` for whatever the block raises: parsers raise what they meet."""
+    try:
+        yield
+    except Exception as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{what} cannot be read from {os.fspath(path)!r}: {said}") from error
+
+
+def file_bytes(path: Path) -> bytes:
+    """What a file holds; OSError for a pipe or a device, which might never end."""
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path.name} is no regular file")
+    return path.read_bytes()
+
+
+def refuse_cut(text: str) -> None:
+    """Raise ValueError for a text that ends within a line: 2.5e10 may have become 2.5."""
+    if not text.endswith("\n"):
+        raise ValueError("it ends within a line: the last line, too, must end with a line break")
+
+
+def refuse_huge(shape: tuple[int, ...], size: int) -> None:
+    """Raise ValueError for a matrix that declares more rows or columns than ``size`` bytes can fill."""
+    if min(shape) < 0 or max(shape) > SPARE + size:
+        raise ValueError(f"it declares a matrix of {' × '.join(map(str, shape))}, which its {size} bytes cannot fill")
+
+
+def sound(matrix: Any) -> Any:
+    """A sparse matrix whose indices are in range and occur once, or a dense one; ValueError for another."""
+    if not sparse.issparse(matrix):
+        return matrix
+    if matrix.format in ("csr", "csc", "bsr"):
+        matrix.check_format(full_check=True)
+    csr = sparse.csr_array(matrix)
+    if csr.nnz < matrix.nnz or not csr.has_canonical_format:
+        twice = csr.copy()
+        twice.sum_duplicates()
+        if twice.nnz < matrix.nnz:
+            raise ValueError("it must have every entry once, some occur again")
+    return csr
