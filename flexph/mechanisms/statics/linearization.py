@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...bodies.linear_system import DENSE_LIMIT, linear_body, to_dense
+from ...bodies.linear_system import DENSE_LIMIT, linear_body
 from ...bodies.mean_axes import unshifted
-from ...interconnection.couplings import constrain
 from ...interconnection.direct_sum import join
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
+from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import input_matrix, spring_rates
 from ...kernels.gradient import constraint_matrix, product_matrix, velocity_count
 from ...kernels.springs import damping_slopes
 from ...kernels.state import node_arms, products, vectors
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense, sparse_block_diag, sparse_blocks
 from ...systems.linear import LinearPHDAE
 from ..model.state import Pose, product_values
 from ..model.time_table import TimeTable, spring_values
@@ -26,6 +26,8 @@ from ..model.time_table import TimeTable, spring_values
 if TYPE_CHECKING:
     from ..model.model import Model
 
+ROUND_OFF = 1e-13
+"""Rate of a constraint over the size of what it measures, of a motion of the size of the bodies, that is round-off."""
 UNLOADED = 1e-9
 """Stretch of a spring, over the size of bodies and the distances between them, or turn [rad] up to which it carries
 nothing."""
@@ -43,13 +45,41 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
         return unshifted(linearize(replace(mechanism, bodies=bodies), pose), mechanism.bodies)
     system = mechanism.once(bodies_at_rest)
     rest = _at_rest(mechanism, pose, system)
-    coefficient, offset = TimeTable(mechanism, pose.anchors).at(0.0)
+    coefficient, _ = TimeTable(mechanism, pose.anchors).at(0.0)
     matrix = constraint_matrix(rest.arrays, rest.R, coefficient, arm=rest.arm, vector=rest.vector)
-    rows = sparse.csr_array(matrix) @ rest.velocities
-    system = _with_springs(mechanism, rest, _with_inputs(mechanism, rest, system))
-    rows = sparse.hstack([rows, sparse.csr_array((offset.size, system.size - rows.shape[1]))]).tocsr()
-    system = constrain(system, rows, mechanism.constraint_names)
-    return system if system.size > DENSE_LIMIT else to_dense(system)
+    matrices, springs = _with_springs(mechanism, rest, system)
+    n = matrices["E"].shape[0]
+    matrices["B"] = _widened(input_matrix(rest.arrays, rest.R, rest.arm).T @ rest.velocities, n).T.tocsr()
+    matrices["G"] = _widened(_without_round_off(rest, matrix) @ rest.velocities, n)
+    whole = {name: sparse.csr_array(own) if n > DENSE_LIMIT else dense(own) for name, own in matrices.items()}
+    assert system.kinetic is not None
+    return LinearPHDAE(
+        whole["E"],
+        whole["J"],
+        whole["R"],
+        whole["B"],
+        whole["G"],
+        ports=dict(mechanism.network.input_slices),
+        parts={**system.parts, **{name: slice(system.size + i, system.size + i + 1) for i, name in enumerate(springs)}},
+        constraints=mechanism.constraint_names,
+        kinetic=np.append(system.kinetic, np.zeros(len(springs), dtype=bool)),
+    )
+
+
+def _without_round_off(rest: _Rest, matrix: Any) -> Any:
+    """Rows of constraints without what cancels: a row of round-off alone would count as a constraint."""
+    a, rows = rest.arrays, sparse.csr_array(matrix)
+    moves = rows.data * displacement_sizes(a, lever(a))[rows.indices]
+    sizes = np.repeat(constraint_sizes(a, rest.vector), np.diff(rows.indptr))
+    rows.data[np.abs(moves) <= ROUND_OFF * sizes] = 0.0
+    rows.eliminate_zeros()
+    return rows
+
+
+def _widened(rows: Any, size: int) -> Any:
+    """Rows over the states of the bodies as rows over those of all, which begin with these."""
+    own = sparse.csr_array(rows)
+    return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], size))
 
 
 def bodies_at_rest(model: Model) -> LinearPHDAE:
@@ -77,7 +107,7 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
 class _Rest(NamedTuple):
     """A mechanism at rest in a pose, with the origins P of the bodies in place of their centres of mass.
 
-    ``arrays`` have the nodes and shapes as seen from there, sparse; ``velocities`` take the states of all bodies to
+    ``arrays`` have the nodes and shapes as seen from there; ``velocities`` take the states of all bodies to
     (ṙ_P, ω, u̇) of all bodies, sparse (n_v, n). Vectors of the joints (v, d) and their products (p,) are in the world.
     """
 
@@ -94,7 +124,8 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
     vector = vectors(a, pose.centres, node_arms(a, R, np.zeros(a.body_u.size)))
     centre = np.array([body.inertia.centre for body in mechanism.bodies.values()])
     position = a.node_position + a.node_moves[:, None] * centre[a.node_body]
-    seen = a._replace(node_position=position, node_shape=mechanism.network.raw_shape, mean=None)
+    shape = mechanism.network.raw_shape if sparse.issparse(a.node_shape) else mechanism.network.raw_shape.toarray()
+    seen = a._replace(node_position=position, node_shape=shape, mean=None)
     arm = node_arms(seen, R, np.zeros(a.body_u.size))
     return _Rest(seen, R, arm, vector, products(a, vector), _velocities(mechanism, R, system))
 
@@ -120,35 +151,20 @@ def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
     return sparse.csr_array((np.concatenate(values), places), shape=(velocity_count(a), system.size))
 
 
-def _with_inputs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> LinearPHDAE:
-    """External ports: forces on nodes, torques on sections; those that follow a section in its axes."""
-    B = rest.velocities.T @ input_matrix(rest.arrays, rest.R, rest.arm)
-    return replace(system, B=sparse.csr_array(B), ports=dict(mechanism.network.input_slices))
-
-
-def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> LinearPHDAE:
-    """Spring forces as states with compliance 1/k, dampers in R."""
+def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[dict[str, Any], list[str]]:
+    """E, J, R with spring forces as further states, of compliance 1/k, and dampers; the names of those states."""
     springs, elements = mechanism.network.arrays.springs, list(measures(mechanism.connections))
     if not elements:
-        return system
+        return {"E": system.E, "J": system.J, "R": system.R}, []
     moved = sparse.csr_array(product_matrix(rest.arrays, rest.R, rest.arm, rest.vector))
     rates = spring_rates(springs, rest.product, moved) @ rest.velocities
     stored = springs.state >= 0
-    S = rates[np.flatnonzero(stored)]
-    count = S.shape[0]
-    names = [name for (name, _), keep in zip(elements, stored, strict=True) if keep]
+    S, n = rates[np.flatnonzero(stored)], system.size
+    size = n + S.shape[0]
     damping = rates.T @ sparse.diags_array(damping_slopes(springs, np.zeros(len(elements)))) @ rates
-    assert system.kinetic is not None
-    return LinearPHDAE(
-        E=sparse.block_diag([system.E, sparse.diags_array(1.0 / springs.stiffness[stored])]).tocsr(),
-        J=sparse.csr_array(sparse.block_array([[system.J, -S.T], [S, None]])),
-        R=sparse.block_diag([system.R + 0.5 * (damping + damping.T), sparse.csr_array((count, count))]).tocsr(),
-        B=sparse.vstack([system.B, sparse.csr_array((count, system.B.shape[1]))]).tocsr(),
-        ports=system.ports,
-        causality=system.causality,
-        parts={
-            **system.parts,
-            **{name: slice(system.size + i, system.size + i + 1) for i, name in enumerate(names)},
-        },
-        kinetic=np.append(system.kinetic, np.zeros(count, dtype=bool)),
-    )
+    matrices = {
+        "E": sparse_block_diag([system.E, sparse.diags_array(1.0 / springs.stiffness[stored])]),
+        "J": sparse_blocks((size, size), [(0, 0, system.J), (0, n, -S.T), (n, 0, S)]),
+        "R": sparse_blocks((size, size), [(0, 0, system.R), (0, 0, 0.5 * (damping + damping.T))]),
+    }
+    return matrices, [name for (name, _), keep in zip(elements, stored, strict=True) if keep]
