@@ -16,7 +16,9 @@ from meshio.xdmf import TimeSeriesReader, TimeSeriesWriter
 
 from ..files.hdf5 import new_hdf5
 from ..meshes import files as mesh_files
+from ..meshes.guarded import refuse_outside, refuse_ways_out
 from ..numerics.arrays import Array
+from ..numerics.files.reading import reading
 
 SUFFIXES = (".pvd", ".xdmf")
 TENSOR6 = [0, 3, 5, 1, 4, 2]
@@ -133,21 +135,20 @@ def read_series(path: str | Path) -> Series:
         raise ValueError(f"path of a series must end in {' or '.join(SUFFIXES)}, got {str(path)!r}")
     if not file.is_file():
         raise ValueError(f"series cannot be read from {str(path)!r}: there is no such file")
-    try:
-        frames = _read_pvd(file) if file.suffix == ".pvd" else _read_xdmf(file)
-        return _joined(str(path), frames)
-    except (ET.ParseError, OSError, KeyError, TypeError, IndexError, meshio.ReadError) as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"series cannot be read from {str(path)!r}: {said}") from error
+    with reading("series", path):
+        return _joined(_read_pvd(file) if file.suffix == ".pvd" else _read_xdmf(file))
 
 
 def _read_pvd(file: Path) -> list[Frame]:
     entries = list(ET.parse(file).iter("DataSet"))
+    for entry in entries:
+        refuse_outside(file.parent, entry.attrib["file"])
     return [(float(e.attrib["timestep"]), mesh_files.read(file.parent / e.attrib["file"])) for e in entries]
 
 
 def _read_xdmf(file: Path) -> list[Frame]:
     frames = []
+    refuse_ways_out(file)
     with TimeSeriesReader(file) as reader:
         points, cells = reader.read_points_cells()
         back = np.argsort(TENSOR6).tolist()
@@ -160,17 +161,17 @@ def _read_xdmf(file: Path) -> list[Frame]:
     return frames
 
 
-def _joined(path: str, frames: list[Frame]) -> Series:
+def _joined(frames: list[Frame]) -> Series:
     """The frames as arrays."""
     times = np.array([time for time, _ in frames])
-    if not times.size or np.any(np.diff(times) <= 0.0):
-        raise ValueError(f"series {path!r} must hold instants that ascend, one part each, got {times.tolist()}")
+    if not times.size or not np.all(np.diff(times) > 0.0) or not np.all(np.isfinite(times)):
+        raise ValueError(f"it must hold instants that ascend, one part each, got {times.tolist()}")
     meshes = [mesh for _, mesh in frames]
     first = meshes[0]
     for time, mesh in frames:
         same = len(mesh.cells) == len(first.cells) and len(mesh.points) == len(first.points)
         if not same or not all(np.array_equal(a.data, b.data) for a, b in zip(mesh.cells, first.cells, strict=True)):
-            raise ValueError(f"series {path!r} must have the same cells at all times, got others at t = {time} s")
+            raise ValueError(f"it must have the same cells at all times, got others at t = {time} s")
     return Series(
         times,
         np.array([mesh.points for mesh in meshes]),

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from ..numerics.files.reading import refuse_cut
+from .guarded import refuse_outside
+
+INCLUDED = 1000
+"""Files that one input file may include."""
 
 
 class Block(NamedTuple):
@@ -27,8 +34,17 @@ class Block(NamedTuple):
 
 
 def keyword_blocks(path: Path) -> list[Block]:
-    """The blocks of a file and of those that it includes. Raises ValueError for data before any keyword."""
+    """The blocks of a file and of those that it includes, which must lie in its folder.
+
+    Raises ValueError for data before any keyword, a file that is cut within data, and more files than INCLUDED.
+    """
+    return _blocks(path, path.parent, itertools.count(1))
+
+
+def _blocks(path: Path, folder: Path, count: Iterator[int]) -> list[Block]:
     blocks: list[Block] = []
+    if next(count) > INCLUDED:
+        raise ValueError(f"it must include at most {INCLUDED} files; does one include itself?")
     for line, text in _statements(path):
         if text.startswith("*"):
             keyword, *rest = _split(text[1:])
@@ -36,7 +52,7 @@ def keyword_blocks(path: Path) -> list[Block]:
             parameters = {key.strip().upper(): value.strip().strip('"') for key, _, value in pairs}
             block = Block(" ".join(keyword.upper().split()), parameters, [], line, [])
             if block.keyword == "INCLUDE":
-                blocks += keyword_blocks(_included(path, block))
+                blocks += _blocks(_included((folder, path.parent), block), folder, count)
             else:
                 blocks.append(block)
         elif not blocks:
@@ -51,7 +67,10 @@ def _statements(path: Path) -> list[tuple[int, str]]:
     """Lines without comments and blank ones; a keyword that ends with a comma goes on in the next line."""
     statements: list[tuple[int, str]] = []
     goes_on = False
-    for k, raw in enumerate(path.read_text(encoding="latin-1").splitlines(), 1):
+    content = path.read_text(encoding="latin-1")
+    if not content.rpartition("\n")[2].lstrip().startswith("*"):  # what follows a keyword may be left out
+        refuse_cut(content.rstrip(" \t"))
+    for k, raw in enumerate(content.splitlines(), 1):
         text = raw.strip()
         if not text or text.startswith("**"):
             continue
@@ -67,9 +86,11 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in text.rstrip(",").split(",")]
 
 
-def _included(path: Path, block: Block) -> Path:
-    given = Path(block.name("INPUT"))
-    included = given if given.is_file() else path.parent / given
-    if not included.is_file():
-        raise ValueError(f"line {block.line}: *INCLUDE names {str(given)!r}, and there is no such file")
+def _included(folders: tuple[Path, Path], block: Block) -> Path:
+    """An included file by its place beside the first file, or beside the one that names it."""
+    given = block.name("INPUT")
+    included = next((folder / given for folder in folders if (folder / given).is_file()), None)
+    refuse_outside(folders[0], str(included or given))
+    if included is None:
+        raise ValueError(f"line {block.line}: *INCLUDE names {given!r}, and there is no such file")
     return included

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ from .cell_nodes import NODES
 
 GENERATING = ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM", "ELEMENT COPY")
 """Keywords that make or move nodes and elements."""
+
+Member = str | range
+"""A member of a set: a number, the name of another set, or numbers that were not written out."""
 
 
 class Elements(NamedTuple):
@@ -42,14 +46,14 @@ class Surface(NamedTuple):
 class Part:
     """What lies between *PART and *END PART, or in a file without parts.
 
-    Sets are lists of numbers and names of other sets, as they come; names are looked up in capitals.
+    Sets are lists of numbers, ranges and names of other sets, as they come; names are looked up in capitals.
     """
 
     name: str
     nodes: dict[int, tuple[float, ...]] = field(default_factory=dict)
     elements: list[Elements] = field(default_factory=list)
-    node_sets: dict[str, list[str]] = field(default_factory=dict)
-    element_sets: dict[str, list[str]] = field(default_factory=dict)
+    node_sets: dict[str, list[Member]] = field(default_factory=dict)
+    element_sets: dict[str, list[Member]] = field(default_factory=dict)
     surfaces: dict[str, Surface] = field(default_factory=dict)
     sections: list[tuple[str, str]] = field(default_factory=list)
     internal: set[str] = field(default_factory=set)
@@ -74,7 +78,7 @@ class Part:
     def _take_nodes(self, block: Block) -> None:
         for line, row in zip(block.lines, block.data, strict=True):
             try:
-                at = tuple(float(x) for x in row[1:4] if x)
+                at = tuple(_finite(x) for x in row[1:4] if x)
                 self.nodes[int(row[0])] = (*at, *(0.0,) * (3 - len(at)))
             except ValueError:
                 raise ValueError(f"line {line}: {', '.join(row)!r} must be a node number and its coordinates") from None
@@ -113,11 +117,12 @@ class Part:
 
     def node_numbers(self, name: str) -> Array:
         """Numbers of the nodes of a set (or a number), (k,)."""
-        return _resolved(name, self.node_sets, "node")
+        return _resolved(name, self.node_sets, ("node", np.array(list(self.nodes), dtype=int)))
 
     def element_numbers(self, name: str) -> Array:
         """Numbers of the elements of a set (or a number), (k,)."""
-        return _resolved(name, self.element_sets, "element")
+        known = [elements.numbers for elements in self.elements]
+        return _resolved(name, self.element_sets, ("element", np.concatenate([np.zeros(0, dtype=int), *known])))
 
     def nodes_of(self, elements: Array) -> Array:
         """Numbers of the nodes of elements."""
@@ -125,25 +130,47 @@ class Part:
         return np.unique(np.concatenate([np.zeros(0, dtype=int), *nodes]))
 
 
-def _generated(block: Block) -> list[str]:
-    """Numbers of lines 'first, last, step'."""
-    numbers: list[str] = []
+def _generated(block: Block) -> list[Member]:
+    """Ranges of lines 'first, last, step': they may be longer than memory."""
+    ranges: list[Member] = []
     for line, row in zip(block.lines, block.data, strict=True):
-        if not all(x.isdigit() for x in row) or len(row) not in (2, 3):
+        if not all(x.isdecimal() for x in row) or len(row) not in (2, 3) or int(row[-1]) < 1:
             raise ValueError(f"line {line}: {', '.join(row)!r} must be first, last and step of numbers to generate")
         first, last, *step = (int(x) for x in row)
-        numbers += [str(n) for n in range(first, last + 1, step[0] if step else 1)]
-    return numbers
+        ranges.append(range(first, last + 1, step[0] if step else 1))
+    return ranges
 
 
-def _resolved(name: str, sets: dict[str, list[str]], kind: str, above: tuple[str, ...] = ()) -> Array:
-    """Numbers of a set, whose members may be names of sets."""
-    if name.isdigit():
+def _finite(word: str) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(f"{word} is no coordinate")
+    return number
+
+
+def _resolved(name: str, sets: dict[str, list[Member]], of: tuple[str, Array]) -> Array:
+    """Numbers of a set, whose members may be names of sets; of ranges those of the nodes or elements there are."""
+    if name.isdecimal():
         return np.array([int(name)])
+    kind, existing = of
     known = {key.upper(): key for key in sets}
-    key = known.get(name.upper())
-    if key is None or key in above:
-        raise ValueError(f"{kind} set {name!r} must be defined, there are {', '.join(map(repr, sets)) or 'none'}")
-    numbers = [int(x) for x in sets[key] if x.isdigit()]
-    others = [_resolved(x, sets, kind, (*above, key)) for x in sets[key] if not x.isdigit()]
-    return np.unique(np.concatenate([np.array(numbers, dtype=int), *others]))
+    pending, seen, numbers = [name], set(), [np.zeros(0, dtype=int)]
+    while pending:
+        word = pending.pop()
+        key = known.get(word.upper())
+        if key is None:
+            raise ValueError(f"{kind} set {word!r} must be defined, there are {', '.join(map(repr, sets)) or 'none'}")
+        if key in seen:
+            continue
+        seen.add(key)
+        words = [member for member in sets[key] if isinstance(member, str)]
+        ranges = [member for member in sets[key] if isinstance(member, range)]
+        numbers.append(np.array([int(x) for x in words if x.isdecimal()], dtype=int))
+        numbers += [existing[_within(existing, r)] for r in ranges]
+        pending += [x for x in words if not x.isdecimal()]
+    return np.unique(np.concatenate(numbers))
+
+
+def _within(numbers: Array, of: range) -> Array:
+    """Which numbers a range holds."""
+    return (numbers >= of.start) & (numbers < of.stop) & ((numbers - of.start) % of.step == 0)

@@ -17,6 +17,7 @@ from ..numerics.arrays import Array
 from ..numerics.checks import listed
 from .abaqus_mesh import abaqus_contents, is_abaqus
 from .contents import MeshContents
+from .guarded import guarded_mesh
 
 Source: TypeAlias = meshio.Mesh | str | os.PathLike[str]
 TYPE = re.compile(r"(vertex|line|triangle|quad|tetra|hexahedron|wedge|pyramid)(\d*)")
@@ -38,16 +39,27 @@ def read_contents(mesh: Source) -> MeshContents:
     printed, warned = io.StringIO(), io.StringIO()
     try:
         path = Path(mesh)
+        if path.exists() and not path.is_file():
+            raise OSError("it is no regular file")
         if path.suffix.lower() == ".inp" and path.is_file() and is_abaqus(path):
             return abaqus_contents(path)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(warned):
-            content = meshio.read(mesh)
+            content = guarded_mesh(path)
+        _refuse_infinite(content)
     except (Exception, SystemExit) as error:  # readers raise whatever they stumble over; meshio exits on some files
         exited = isinstance(error, SystemExit)
         said = printed.getvalue() + warned.getvalue() if exited else str(error) or type(error).__name__
         raise ValueError(f"mesh cannot be read from {os.fspath(mesh)!r}: {' '.join(said.split())}") from error
     sys.stderr.write(warned.getvalue())  # what it printed are failed attempts at formats that share an ending
     return MeshContents(content)
+
+
+def _refuse_infinite(mesh: meshio.Mesh) -> None:
+    wrong = ~np.isfinite(mesh.points)
+    if wrong.any():
+        raise ValueError(
+            f"points must be finite, got {mesh.points[wrong][0]} at point {np.flatnonzero(wrong.any(axis=1))[0]}"
+        )
 
 
 def dimension(kind: str) -> int:

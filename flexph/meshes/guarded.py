@@ -1,0 +1,116 @@
+"""Mesh files as meshio should get them: with an end that its loops notice, and without ways out of the folder."""
+
+from __future__ import annotations
+
+import io
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import h5py
+import meshio
+
+TEXTS = {".off": "off", ".dat": "tecplot", ".tec": "tecplot", ".bdf": "nastran", ".fem": "nastran", ".nas": "nastran"}
+"""Formats of text by the endings of files, whose readers wait for a line that may never come."""
+BINARIES = {".ply": "ply", ".mdpa": "mdpa"}
+HDF5 = (".cgns", ".h5", ".h5m", ".hmf", ".med")
+XDMF = (".xdmf", ".xmf")
+PATIENCE = 1000
+"""Reads beyond the end of a file after which it is over for a reader, too."""
+
+
+class _Ending(io.BufferedReader):
+    """A file that cannot be read beyond its end for ever."""
+
+    beyond = 0
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        return self._counted(super().readline(size))
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return self._counted(super().read(size))
+
+    def _counted(self, content: bytes) -> bytes:
+        self.beyond = 0 if content else self.beyond + 1
+        if self.beyond > PATIENCE:
+            raise EOFError("it ends early")
+        return content
+
+
+class _EndingText(io.TextIOWrapper):
+    """The same for text."""
+
+    beyond = 0
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        line = super().readline(size)
+        self.beyond = 0 if line else self.beyond + 1
+        if self.beyond > PATIENCE:
+            raise EOFError("it ends early")
+        return line
+
+
+def guarded_mesh(path: Path) -> Any:
+    """What meshio reads from a file. Raises ValueError or EOFError for one that it would follow or read for ever."""
+    suffix = path.suffix.lower()
+    if suffix in TEXTS:
+        with _EndingText(_Ending(io.FileIO(path)), encoding="utf-8") as text:
+            return meshio.read(text, TEXTS[suffix])
+    if suffix in BINARIES or (suffix == ".msh" and _begins(path, "(")):
+        with _Ending(io.FileIO(path)) as binary:
+            return meshio.read(binary, BINARIES.get(suffix, "ansys"))
+    if suffix in (".node", ".ele"):
+        for file in (path.with_suffix(".node"), path.with_suffix(".ele")):
+            _refuse_comments_only(file)
+    if suffix in XDMF:
+        refuse_ways_out(path)
+    if suffix in HDF5:
+        _refuse_links(path)
+    return meshio.read(path, "gmsh" if suffix == ".msh" else None)
+
+
+def refuse_ways_out(path: Path) -> None:
+    """Raise ValueError for an XDMF file whose arrays lie in a file outside of its folder, or behind links."""
+    for item in ET.parse(path).iter("DataItem"):
+        if item.get("Format") == "HDF":
+            name = (item.text or "").strip().partition(":")[0]
+            refuse_outside(path.parent, name)
+            if (path.parent / name).is_file():
+                _refuse_links(path.parent / name)
+
+
+def refuse_outside(folder: Path, name: str) -> None:
+    """Raise ValueError for the name of a file that leads out of a folder."""
+    base = folder.resolve()
+    if not (base / name).resolve().is_relative_to(base):
+        raise ValueError(f"it names {name!r}, which is not in its folder")
+
+
+def _refuse_links(path: Path) -> None:
+    """Raise ValueError for an HDF5 file with links to others, or arrays in them."""
+    with h5py.File(path, "r") as file:
+        groups = [file["/"]]
+        while groups:
+            group = groups.pop()
+            for name in group:
+                if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                    raise ValueError(f"{group.name}/{name} is a link to another place")
+                member = group[name]
+                if isinstance(member, h5py.Dataset) and (member.is_virtual or member.external):
+                    raise ValueError(f"{member.name} has its values in another file")
+                if isinstance(member, h5py.Group):
+                    if h5py.h5o.get_info(member.id).rc != 1:
+                        raise ValueError(f"{member.name} has a second name")
+                    groups.append(member)
+
+
+def _begins(path: Path, start: str) -> bool:
+    with path.open(encoding="latin-1") as file:
+        return next((line.lstrip().startswith(start) for line in file if line.strip()), False)
+
+
+def _refuse_comments_only(path: Path) -> None:
+    if path.is_file() and _begins(path, "#"):
+        with path.open(encoding="latin-1") as file:
+            if all(not line.strip() or line.lstrip().startswith("#") for line in file):
+                raise ValueError(f"{path.name} ends early")
