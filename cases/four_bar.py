@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 import fem
 from cases.units import deg, inch
-from flexph import GROUND, PHDAE, Mechanism, Pose, connect, eigenfrequencies, eliminate, hinge, modes, torque, weld
+from flexph import GROUND, PHDAE, Mechanism, Pose, connect, eigenfrequencies, hinge, modes, torque, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.linear import Eigenmodes
@@ -103,14 +102,19 @@ def four_bar(
 
 def pose_at(mechanism: Mechanism, data: Data, crank: float) -> Pose:
     """The pose at a crank angle [rad], on the branch with the moving pin above the ground line."""
+    return poses_at(mechanism, data, np.array([crank]))[0]
+
+
+def poses_at(mechanism: Mechanism, data: Data, crank: Array) -> Sequence[Pose]:
+    """The poses at crank angles (k,) [rad], on the branch with the moving pin above the ground line."""
     ground, l1, l2, l3 = data.lengths
-    pin = l1 * np.array([math.cos(crank), math.sin(crank)])
-    x, y = np.array([ground, 0.0]) - pin
-    reach = math.hypot(x, y)
-    coupler = math.atan2(y, x) + math.acos((l2**2 + reach**2 - l3**2) / (2.0 * l2 * reach))
-    px, py = pin + l2 * np.array([math.cos(coupler), math.sin(coupler)])
-    follower = math.atan2(-py, ground - px)
-    return mechanism.assemble({"crank": (0.0, 0.0, crank)}, guess={"coupler": coupler, "follower": follower})
+    pin = l1 * np.array([np.cos(crank), np.sin(crank)])
+    x, y = np.array([[ground], [0.0]]) - pin
+    reach = np.hypot(x, y)
+    coupler = np.arctan2(y, x) + np.arccos((l2**2 + reach**2 - l3**2) / (2.0 * l2 * reach))
+    px, py = pin + l2 * np.array([np.cos(coupler), np.sin(coupler)])
+    guess = {"coupler": coupler, "follower": np.arctan2(-py, ground - px)}
+    return mechanism.assemble_all({"crank": [(0.0, 0.0, angle) for angle in crank]}, guess=guess)
 
 
 def parse_angles(text: str) -> Array:
@@ -142,10 +146,7 @@ def run(
     """Natural frequencies of a four-bar mechanism over the crank angle ([flex] sec. 6.1)."""
     values, given = parse_angles(angles), DATA[data]
     mechanism = four_bar(given, elements, pair)
-    frequencies = [
-        eigenfrequencies(eliminate(mechanism.linearize(pose_at(mechanism, given, a * deg))), count=3)
-        for a in tqdm(values, delay=1.0, disable=None, unit="angle")
-    ]
+    frequencies = mechanism.eigenfrequencies(poses_at(mechanism, given, values * deg), 3)
     pose = pose_at(mechanism, given, mode_angle * deg)
     return Result(values, np.array(frequencies), mechanism, pose, modes(mechanism.linearize(pose), 3), mode_angle)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..numerics.arrays import sparse_block_diag, sparse_blocks
 from ..numerics.rotations import cross, spins
 from ..systems.linear import LinearPHDAE
 from .body import Body
@@ -25,35 +26,33 @@ def linear_body(body: Body, name: str) -> LinearPHDAE:
     """
     if body.unshifted is not None:
         return unshifted(linear_body(body.unshifted, name), {name: body})
-    c, d = contract(body.inertia, about_centre=False), body.dim
-    basis, n, s = cross(d), body.size, spins(d) if body.turns else 0
-    lever = np.einsum("aij,j->ia", basis, body.inertia.first)[:, :s]
-    mass = sparse.block_array(
-        [
-            [
-                body.mass * sparse.eye_array(d),
-                sparse.csr_array(lever),
-                sparse.csr_array(body.inertia.shape_first),
-            ],
-            [sparse.csr_array(lever.T), sparse.csr_array(c.J[:s, :s]), sparse.csr_array(c.n[:s])],
-            [sparse.csr_array(body.inertia.shape_first.T), sparse.csr_array(c.n[:s].T), c.M],
-        ]
-    )
-    elastic = body.elasticity
-    C = sparse.csr_array((0, 0)) if elastic is None else sparse.csr_array(elastic.compliance)
-    D = sparse.csr_array((0, n)) if elastic is None else sparse.csr_array(elastic.strain)
-    before = sparse.csr_array((D.shape[0], d + s))
-    strain = sparse.hstack([before, D])
-    J = sparse.block_array([[None, -strain.T], [strain, None]])
-    kinetic = np.arange(d + s + n + D.shape[0]) < d + s + n
-    parts = {f"{name}.{part}": sl for part, sl in _parts(d, s, n, D.shape[0]).items()}
+    M, C, D = matrices_at_rest(body)
+    moving, size = M.shape[0], M.shape[0] + C.shape[0]
+    rigid = moving - body.size
+    parts = _parts(body.dim, rigid - body.dim, body.size, C.shape[0])
     return LinearPHDAE(
-        E=sparse.block_diag([mass, C]).tocsr(),
-        J=sparse.csr_array(J),
-        R=_damping(body, c.M, d + s),
-        parts=parts,
-        kinetic=kinetic,
+        E=sparse_block_diag([M, C]),
+        J=sparse_blocks((size, size), [(0, moving, -D.T), (moving, 0, D)]),
+        R=_damping(body, contract(body.inertia, about_centre=False).M, rigid),
+        parts={f"{name}.{part}": own for part, own in parts.items()},
+        kinetic=np.arange(size) < moving,
     )
+
+
+def matrices_at_rest(body: Body) -> tuple[Any, Any, Any]:
+    """M, C and D of a body at rest over (v_P, ω, u̇) and σ, sparse."""
+    c, d, first = contract(body.inertia, about_centre=False), body.dim, body.inertia.shape_first
+    n, s = body.size, spins(d) if body.turns else 0
+    lever = np.einsum("aij,j->ia", cross(d), body.inertia.first)[:, :s]
+    rigid = np.block([[body.mass * np.eye(d), lever], [lever.T, c.J[:s, :s]]])
+    coupling = np.vstack([first, c.n[:s]])
+    blocks = [(0, 0, rigid), (0, d + s, coupling), (d + s, 0, coupling.T), (d + s, d + s, c.M)]
+    mass = sparse_blocks((d + s + n,) * 2, blocks)
+    if body.elasticity is None:
+        return mass, sparse.csr_array((0, 0)), sparse.csr_array((0, d + s + n))
+    strain = sparse.csr_array(body.elasticity.strain)
+    D = sparse.csr_array((strain.data, strain.indices + d + s, strain.indptr), shape=(strain.shape[0], d + s + n))
+    return mass, sparse.csr_array(body.elasticity.compliance), D
 
 
 def _parts(d: int, s: int, n: int, m: int) -> dict[str, slice]:

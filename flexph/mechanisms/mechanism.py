@@ -26,8 +26,10 @@ from .poses.assembly import assemble
 from .poses.consistent_start import consistent_state
 from .poses.description import describe
 from .poses.multipliers import consistent_multipliers
+from .poses.pose_stack import Poses, assemble_all
 from .poses.reactions import Reaction, position_of, reaction_of_state
 from .statics.equilibrium import equilibrium
+from .statics.frequencies import eigenfrequencies_at
 from .statics.linearization import linearize
 from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
@@ -62,10 +64,29 @@ class Mechanism(Model):
         move. Drives stand where they are at
         ``time``. Raises ValueError, saying how far each joint is open, if the loops cannot close.
         """
-        for name, given in (("fixed", fixed), ("guess", guess)):
-            if given is not None and not isinstance(given, Mapping):
-                raise ValueError(f"{name} must map names of bodies to their places, got {type(given).__name__}")
+        _check_places(fixed, guess)
         return assemble(self, fixed or {}, guess or {}, time)
+
+    def assemble_all(
+        self,
+        fixed: Mapping[str, Sequence[Placement]] | None = None,
+        *,
+        guess: Mapping[str, Sequence[Placement]] | None = None,
+        time: float = 0.0,
+    ) -> Poses:
+        """Many poses as by :meth:`assemble`, closed together; every body is given one place for each of them.
+
+        Examples
+        --------
+        >>> import rigid
+        >>> from flexph import GROUND, connect, hinge
+        >>> arm = connect({"rod": rigid.bar(1.0, 2.0)}, [hinge("rod.root", GROUND)])
+        >>> poses = arm.assemble_all(guess={"rod": [0.0, 0.5, 1.0]})
+        >>> len(poses), poses[1].centres.round(3)
+        (3, array([[0.439, 0.24 ]]))
+        """
+        _check_places(fixed, guess)
+        return assemble_all(self, fixed or {}, guess or {}, time)
 
     def consistent_state(
         self,
@@ -127,6 +148,15 @@ class Mechanism(Model):
         if not isinstance(about, State):
             raise ValueError(f"about must be a Pose or a State, got {type(about).__name__}")
         return linearize_state(self, about, inputs or {})
+
+    def eigenfrequencies(self, poses: Sequence[Pose], count: int) -> Array:
+        """The lowest ``count`` frequencies ω > 0 at rest at k unloaded poses, (k, count) [rad/s], ascending.
+
+        Those of ``eigenfrequencies(mechanism.linearize(pose), count)``, drives locked. For small undamped mechanisms
+        without springs all that does not depend on the pose is computed once. Raises ValueError where a pose is loaded,
+        and for a mechanism that dissipates or has fewer frequencies.
+        """
+        return eigenfrequencies_at(self, poses, count)
 
     def spectrum(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Spectrum:
         """All small motions about an equilibrium or a steady rotation, as complex numbers; dense.
@@ -190,6 +220,12 @@ class Mechanism(Model):
         if pose is not None and not isinstance(pose, Pose):
             raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
         return describe(self, pose)
+
+
+def _check_places(fixed: Any, guess: Any) -> None:
+    for name, given in (("fixed", fixed), ("guess", guess)):
+        if given is not None and not isinstance(given, Mapping):
+            raise ValueError(f"{name} must map names of bodies to their places, got {type(given).__name__}")
 
 
 def connect(

@@ -187,8 +187,10 @@ def rotation(angle: float) -> Array:
 
 
 def finite_rotation(turn: Array, dim: int) -> Array:
-    """Rotation matrix of a rotation vector [rad]: (spins,) to (dim, dim)."""
-    return rotation(float(turn[0])) if dim == 2 else Rotation.from_rotvec(turn).as_matrix()
+    """Rotation matrices of rotation vectors [rad]: (…, spins) to (…, dim, dim)."""
+    if dim == 2:
+        return from_entries(np.concatenate([np.cos(turn), np.sin(turn)], axis=-1), dim)
+    return Rotation.from_rotvec(turn.reshape(-1, 3)).as_matrix().reshape(*turn.shape, 3)
 
 
 def entries(matrix: Array) -> Array:

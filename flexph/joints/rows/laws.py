@@ -120,7 +120,7 @@ class Length(_Holonomic):
 
     def coefficients(self, value: Array) -> Array:
         """c of the value."""
-        return 0.5 / value if value[0] else np.zeros(1)
+        return 0.5 / np.where(value == 0.0, np.inf, value)
 
     def offset(self, value: Array) -> float:
         """κ of the value."""
@@ -155,10 +155,10 @@ class Alignment(_Holonomic):
     def measure(self, products: Array) -> Array:
         """The value at a pose; the row it does not take follows as their cross product."""
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
-        rotation = np.zeros((3, 3))
+        rotation = np.zeros((3, 3, *products.shape[1:]))
         rotation[i], rotation[j] = products[:3], products[3:]
-        rotation[self.component] = np.cross(rotation[i], rotation[j])
-        return rotation.ravel()
+        rotation[self.component] = np.cross(rotation[i], rotation[j], axis=0)
+        return rotation.reshape(9, *products.shape[1:])
 
     def coefficients(self, value: Array) -> Array:
         """c of the value."""

@@ -50,19 +50,19 @@ def law_values(mechanism: Model) -> list[slice]:
 
 
 def row_values(mechanism: Model, product: Array) -> Array:
-    """What each constraint measures at a pose, by law one after the other."""
+    """What each constraint measures, by law one after the other: at a pose with products (p,), or at many (p, k)."""
     pairs = zip(laws(mechanism), law_products(mechanism), strict=True)
-    return np.concatenate([np.zeros(0), *(law.measure(product[own]) for law, own in pairs)])
+    return np.concatenate([np.zeros((0, *product.shape[1:])), *(law.measure(product[own]) for law, own in pairs)])
 
 
 def anchor(mechanism: Model, product: Array) -> Anchors:
-    """Anchors of a pose: stated values, and what the pose measures where none is stated."""
+    """Anchors of a pose with products (p,), or of many (p, k): stated values, or what is measured."""
     rows = row_values(mechanism, product)
     for law, own in zip(laws(mechanism), law_values(mechanism), strict=True):
         if callable(law.value):
             rows[own] = np.nan
         elif law.value is not None:
-            rows[own] = np.ravel(law.value)
+            rows[own] = np.reshape(law.value, (-1, *np.ones_like(product.shape[1:], dtype=int)))
     return Anchors(rows, _free_measures(mechanism, product))
 
 

@@ -43,7 +43,7 @@ in the energy balance of the first step."""
 def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
     """See :meth:`flexph.Mechanism.assemble`."""
     check.number("time", time)
-    centres, rotations, free = _start(mechanism, fixed, guess)
+    centres, rotations, free = place_of(mechanism, fixed, guess)
     _, omega, _ = mechanism.network.arrays.columns
     centres_only = free & ~np.isin(np.arange(free.size), omega)
     closure, at = _Closure(mechanism, time), (centres, rotations)
@@ -61,7 +61,7 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
     return Pose(centres, rotations, anchor(mechanism, product_values(mechanism, centres, arms)))
 
 
-def _start(
+def place_of(
     mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement]
 ) -> tuple[Array, Array, Array]:
     """Centres of mass and rotations to start with, and which velocities may change them."""

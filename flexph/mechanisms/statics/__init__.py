@@ -1,5 +1,5 @@
 """Rest and small motions about it: equilibria, linearisation, steady rotation.
 
 Imports: bodies, interconnection, joints.rows, kernels, kernels.stiffness, linear, linear.eigenmodes, mechanisms.model,
-numerics, numerics.factors, systems.
+mechanisms.poses, numerics, numerics.factors, systems.
 """

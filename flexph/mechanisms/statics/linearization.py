@@ -87,12 +87,17 @@ def bodies_at_rest(model: Model) -> LinearPHDAE:
     return join(*(linear_body(body, name) for name, body in model.bodies.items()))
 
 
-def _refuse_loads(mechanism: Model, pose: Pose) -> None:
+def refuse_gravity(mechanism: Model) -> None:
+    """Raise ValueError where weights load every pose."""
     if np.any(mechanism.gravity):
         raise ValueError(
             "linearize needs an unloaded pose: gravity must be zero, since the geometric stiffness of the joint forces "
             "it causes is not part of [flex] eq. (45); take mechanism.linearize(mechanism.equilibrium(pose))"
         )
+
+
+def _refuse_loads(mechanism: Model, pose: Pose) -> None:
+    refuse_gravity(mechanism)
     a = mechanism.network.arrays
     arms = node_arms(a, pose.rotations, np.zeros(a.body_u.size))
     values = spring_values(mechanism, product_values(mechanism, pose.centres, arms))

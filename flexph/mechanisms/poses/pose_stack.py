@@ -1,0 +1,184 @@
+"""Many poses of one mechanism at once: their joints, closed together, with the poses along the first axis of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...kernels.constraint_sizes import lever
+from ...kernels.gradient import row_weights
+from ...numerics.arrays import Array, dense
+from ...numerics.rotations import finite_rotation, unit_sweeps
+from ..model.placement import Placement
+from ..model.state import Pose
+from ..model.time_table import Anchors, TimeTable, anchor, law_values, laws
+from .assembly import CLOSED, assemble, place_of
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+MOST = 30
+"""Newton steps of all poses together."""
+SETTLED = 1e-14
+"""Gap over the size of the bodies up to which a pose is closed; others are assembled one by one."""
+
+
+@dataclass(frozen=True)
+class Poses(Sequence[Pose]):
+    """Poses of a mechanism: centres of mass (k, b, d) [m], rotations (k, b, d, d), and the anchors of their joints.
+
+    ``rows`` (k, values) and ``springs`` (k, springs) are those of :class:`flexph.Pose`; ``poses[i]`` is one.
+    """
+
+    centres: Array
+    rotations: Array
+    rows: Array
+    springs: Array
+
+    def __len__(self) -> int:
+        return len(self.centres)
+
+    def __getitem__(self, i: int) -> Pose:  # type: ignore[override]  # of numbers alone
+        return Pose(self.centres[i], self.rotations[i], Anchors(self.rows[i], self.springs[i]))
+
+    def __iter__(self) -> Iterator[Pose]:
+        return (self[i] for i in range(len(self)))
+
+
+def stacked(poses: Sequence[Pose]) -> Poses:
+    """Poses one by one as one value."""
+    if isinstance(poses, Poses):
+        return poses
+    anchors = [p.anchors for p in poses]
+    return Poses(
+        np.array([p.centres for p in poses]),
+        np.array([p.rotations for p in poses]),
+        np.array([a.rows for a in anchors]),
+        np.array([a.springs for a in anchors]),
+    )
+
+
+class Joints:
+    """Products of the joints of a mechanism at k undeformed poses, (k, p), and their gradients with its nodes."""
+
+    def __init__(self, mechanism: Model, centres: Array, rotations: Array) -> None:
+        a = mechanism.network.arrays
+        self.frames = rotations[:, a.node_body]
+        points = np.einsum("knij,nj->kni", self.frames, a.node_position)
+        points += a.node_moves[:, None] * centres[:, a.node_body]
+        self.incidence = dense(a.incidence)
+        vectors = np.matmul(self.incidence, points) + a.vector_fixed
+        self.ends, self.of_ends = (a.first, a.second), (vectors[:, a.first], vectors[:, a.second])
+        self.products = np.vecdot(*self.of_ends)
+
+    def forces(self, rows: Array) -> Array:
+        """Forces on the nodes in the axes of their bodies (k, g, nodes, d), of rows (k, g, p) or (g, p)."""
+        (i, j), (first, second) = self.ends, self.of_ends
+        on_first, on_second = self.incidence[i][:, :, None], self.incidence[j][:, :, None]
+        gradient = on_first * second[:, :, None] + on_second * first[:, :, None]
+        k, p, nodes, d = gradient.shape
+        world = np.matmul(rows, gradient.reshape(k, p, nodes * d)).reshape(k, -1, nodes, d)
+        return np.einsum("kgni,knij->kgnj", world, self.frames)
+
+
+def joint_rows(mechanism: Model, poses: Poses) -> Array:
+    """Constraints as combinations of products (k, g, p), drives where they stand at the time 0."""
+    a, values = mechanism.network.arrays, poses.rows.copy()
+    driven = TimeTable(mechanism, poses[0].anchors).values(0.0)
+    values = np.where(np.isnan(values), driven, values).T
+    rows = np.zeros((len(laws(mechanism)), a.first.size, len(poses)))
+    coefficients = [
+        law.coefficients(values[own]) for law, own in zip(laws(mechanism), law_values(mechanism), strict=True)
+    ]
+    np.add.at(rows, (a.term_row, a.term_product), np.concatenate(coefficients))
+    return rows.transpose(2, 0, 1)
+
+
+def assemble_all(
+    mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], time: float
+) -> Poses:
+    """See :meth:`flexph.Mechanism.assemble_all`."""
+    for name, given in (*fixed.items(), *guess.items()):
+        if not isinstance(given, Sequence | np.ndarray):
+            raise ValueError(f"places of {name!r} must be a list of places, got {given!r}")
+    counts = {len(given) for given in (*fixed.values(), *guess.values())}
+    if len(counts) != 1:
+        raise ValueError(f"fixed and guess must give as many places of each body, got {sorted(counts)}")
+    places = [
+        ({name: given[i] for name, given in fixed.items()}, {name: given[i] for name, given in guess.items()})
+        for i in range(counts.pop())
+    ]
+    alone = [place_of(mechanism, *own) for own in places]
+    free = alone[0][2]
+    if not _are_plain(mechanism) or any(np.any(own[2] != free) for own in alone):
+        return stacked([assemble(mechanism, *own, time) for own in places])
+    starts = np.array([own[0] for own in alone]), np.array([own[1] for own in alone])
+    poses, gaps = _closed(mechanism, starts, free, time)
+    if np.all(gaps <= SETTLED):
+        return poses
+    each = zip(poses, gaps, places, strict=True)
+    return stacked([pose if gap <= SETTLED else assemble(mechanism, *own, time) for pose, gap, own in each])
+
+
+def _are_plain(mechanism: Model) -> bool:
+    """Whether all constraints are products alone, and none needs guiding directions."""
+    return all(law.products for law in laws(mechanism)) and not any(c.form.parallel for c in mechanism.connections)
+
+
+def _closed(mechanism: Model, at: tuple[Array, Array], free: Array, time: float) -> tuple[Poses, Array]:
+    """The poses after Newton steps of least norm over the free velocities, positions first, and their gaps (k,)."""
+    a, (centres, rotations) = mechanism.network.arrays, at
+    stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
+    table = TimeTable(mechanism, anchor(mechanism, Joints(mechanism, centres[:1], rotations[:1]).products[0]))
+    coefficient, offset = table.at(time)
+    units = np.where(a.holds_points > 0.0, lever(a), 1.0)[stated]
+    rows = dense(row_weights(a, coefficient))[stated] / units[:, None]
+    motions = _rigid_motions(mechanism)
+    _, spins, _ = a.columns
+    gaps = np.full(len(centres), np.inf)
+    for active, most in ((free & ~np.isin(np.arange(free.size), spins), 2), (free, MOST)):
+        for _ in range(most):
+            joints = Joints(mechanism, centres, rotations)
+            gap = joints.products @ rows.T - offset[stated] / units
+            before, gaps = gaps, np.linalg.norm(gap, axis=1)
+            if np.all((gaps <= CLOSED) | (gaps > 0.5 * before)):
+                break
+            matrix = np.tensordot(joints.forces(rows), motions, axes=([2, 3], [0, 1]))[:, :, active]
+            step = np.zeros((len(gaps), active.size))
+            step[:, active] = _least_norm(matrix, -gap)
+            centres, rotations = _moved(mechanism, centres, rotations, step)
+    anchors = anchor(mechanism, Joints(mechanism, centres, rotations).products.T)
+    return Poses(centres, rotations, anchors.rows.T, anchors.springs.T), gaps
+
+
+def _least_norm(matrix: Array, wanted: Array) -> Array:
+    return np.matmul(np.linalg.pinv(matrix, rcond=1e-10), wanted[:, :, None])[:, :, 0]
+
+
+def _rigid_motions(mechanism: Model) -> Array:
+    """Velocities of the nodes (nodes, d, n_v) by those of the rigid bodies, all in the axes of their bodies."""
+    a = mechanism.network.arrays
+    centres, spins, _ = a.columns
+    size = centres.size + int((spins >= 0).sum())
+    motions = np.zeros((a.node_body.size, a.dim, size))
+    at = np.arange(a.node_body.size)[:, None]
+    motions[at, np.arange(a.dim), centres[a.node_body]] = a.node_moves[:, None]
+    swept = unit_sweeps(a.node_position)  # (nodes, s, d)
+    for n, columns in enumerate(spins[a.node_body]):
+        if columns[0] >= 0:
+            motions[n][:, columns] = swept[n].T
+    return motions
+
+
+def _moved(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
+    """Poses moved by rigid increments (k, n_v) in the axes of the bodies, by half a radian at most."""
+    columns, spins, _ = mechanism.network.arrays.columns
+    turning = spins[:, 0] >= 0
+    largest = np.abs(step[:, spins[turning].ravel()]).max(axis=1, initial=0.0)
+    step = step * np.minimum(1.0, 0.5 / np.maximum(largest, 0.5))[:, None]
+    turned = rotations.copy()
+    turned[:, turning] = rotations[:, turning] @ finite_rotation(step[:, spins[turning]], mechanism.layout.dim)
+    return centres + np.einsum("kbij,kbj->kbi", rotations, step[:, columns]), turned

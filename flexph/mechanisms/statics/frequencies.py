@@ -1,0 +1,144 @@
+"""Natural frequencies of one mechanism at many poses: what does not change with the pose is computed once.
+
+Bodies at rest are taken in their own modes, M-orthonormal, with the squares Λ of their frequencies (zero for rigid
+motions). A pose enters by the rows Ĝ of its joints over these coordinates. The lowest frequencies on the null space of
+Ĝ are the largest eigenvalues 1/(ω² + s) of
+
+    (1 − QQᵀ) (Λ + s)⁻¹ (1 − QQᵀ),   range Q = range (Λ + s)⁻½ Ĝᵀ,
+
+in coordinates scaled by (Λ + s)½, with a shift s below all frequencies of the bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular, svd
+from tqdm import tqdm
+
+from ...bodies.body import Body
+from ...bodies.linear_system import matrices_at_rest
+from ...joints.rows.connection import measures
+from ...linear.eigenmodes.modes import eigenfrequencies
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+from ...numerics.ranks import rank_of
+from ...numerics.rotations import unit_sweeps
+from ..model.state import Pose
+from ..model.time_table import laws
+from ..poses.pose_stack import Joints, Poses, joint_rows, stacked
+from .linearization import linearize, refuse_gravity
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+FEW = 300
+"""Modes of all bodies up to which those of the mechanism are found densely in them."""
+BELOW = 1e-3
+"""Shift over the square of the lowest frequency of a body."""
+DEPENDENT = 1e-8
+"""Sine of the angle between a row and those before it up to which it may follow from them."""
+ZERO, CERTAIN = 1e-13, 1e-6
+"""Square of a frequency over the shift: up to the one it is round-off of zero, from the other on it is not."""
+
+
+def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> Array:
+    """See :meth:`flexph.Mechanism.eigenfrequencies`."""
+    count = check.count("count", count)
+    if not isinstance(poses, Sequence) or not all(isinstance(pose, Pose) for pose in poses):
+        raise ValueError(f"poses must be a list of poses, see mechanism.assemble_all(...), got {poses!r}")
+    refuse_gravity(mechanism)
+    given = stacked(poses)
+    if _has_modes(mechanism) and len(given):
+        squares, certain = _squares(mechanism.once(_basis), _rows(mechanism, given), count)
+    else:
+        squares, certain = np.zeros((len(given), count)), np.zeros(len(given), dtype=bool)
+    frequencies = np.sqrt(squares)
+    for i in tqdm(np.flatnonzero(~certain).tolist(), delay=1.0, disable=None, unit="pose"):
+        frequencies[i] = _alone(mechanism, given[i], count)
+    return frequencies
+
+
+def _alone(mechanism: Model, pose: Pose, count: int) -> Array:
+    """The lowest frequencies at one pose, (count,)."""
+    lowest = eigenfrequencies(linearize(mechanism, pose), count)
+    if lowest.size < count:
+        raise ValueError(f"count = {count} frequencies were asked for, the mechanism has {lowest.size}")
+    return lowest
+
+
+class _Basis(NamedTuple):
+    """Modes of all bodies at rest, N of them: squares Λ (N,) of their frequencies, the shift, motions of the nodes.
+
+    ``motions`` (nodes, d, N) in the axes of the bodies.
+    """
+
+    squares: Array
+    shift: float
+    motions: Array
+
+
+def _has_modes(mechanism: Model) -> bool:
+    """Whether the mechanism is that of a few undamped bodies and joints that are products alone."""
+    bodies = mechanism.bodies.values()
+    if sum(b.size for b in bodies) > FEW or not any(b.size for b in bodies) or list(measures(mechanism.connections)):
+        return False
+    undamped = not any(b.elasticity is not None and b.elasticity.is_damped for b in bodies)
+    return undamped and all(law.products for law in laws(mechanism)) and not any(b.unshifted for b in bodies)
+
+
+def _basis(mechanism: Model) -> _Basis:
+    a, bodies = mechanism.network.arrays, list(mechanism.bodies.values())
+    own = [_modes(body) for body in bodies]
+    squares = np.concatenate([values for values, _ in own])
+    columns = np.cumsum([0, *(values.size for values, _ in own)])
+    shape = mechanism.network.raw_shape.toarray().reshape(len(a.node_body), a.dim, -1)
+    motions = np.zeros((len(a.node_body), a.dim, squares.size))
+    for node, number in enumerate(a.node_body):
+        body, moves = bodies[number], a.node_moves[node]
+        lever = a.node_position[node] + moves * body.inertia.centre
+        turning = unit_sweeps(lever[None])[0].T if body.turns else np.zeros((a.dim, 0))
+        states = np.hstack([moves * np.eye(a.dim), turning, shape[node][:, a.body_u == number]])
+        motions[node][:, columns[number] : columns[number + 1]] = states @ own[number][1]
+    return _Basis(squares, BELOW * float(squares[squares > 0.0].min()), motions)
+
+
+def _modes(body: Body) -> tuple[Array, Array]:
+    """Squares of the frequencies of a free body at rest, zero for its rigid motions, and M-orthonormal modes."""
+    M, C, D = (part.toarray() for part in matrices_at_rest(body))
+    mass, compliance = cholesky(M, lower=True), cholesky(C, lower=True)
+    scaled = solve_triangular(mass, solve_triangular(compliance, D, lower=True).T, lower=True).T
+    _, values, modes = svd(scaled, full_matrices=True)
+    squares = np.zeros(len(modes))
+    rank = rank_of(D)
+    squares[:rank] = values[:rank] ** 2
+    return squares, solve_triangular(mass, modes.T, lower=True, trans=1)
+
+
+def _rows(mechanism: Model, poses: Poses) -> Array:
+    """Rows of the joints over the modes of the bodies, (k, g, N)."""
+    joints, basis = Joints(mechanism, poses.centres, poses.rotations), mechanism.once(_basis)
+    return np.tensordot(joints.forces(joint_rows(mechanism, poses)), basis.motions, axes=([2, 3], [0, 1]))
+
+
+def _squares(basis: _Basis, rows: Array, count: int) -> tuple[Array, Array]:
+    """The lowest ω² > 0 on the null spaces of the rows (k, g, N), (k, count), and of which poses (k,) they are certain.
+
+    Certain are those of independent rows, without squares between round-off and the shift.
+    """
+    g, n = rows.shape[1:]
+    root = 1.0 / np.sqrt(basis.squares + basis.shift)
+    scaled = rows * root
+    length = np.linalg.norm(scaled, axis=2, keepdims=True)
+    Q, R = np.linalg.qr((scaled / np.where(length > 0.0, length, 1.0)).transpose(0, 2, 1))
+    weighed = Q * (root**2)[:, None]
+    cut = np.matmul(weighed - 0.5 * np.matmul(Q, np.matmul(Q.transpose(0, 2, 1), weighed)), Q.transpose(0, 2, 1))
+    values = np.linalg.eigvalsh(np.diag(root**2) - cut - cut.transpose(0, 2, 1))[:, ::-1]
+    squares = 1.0 / values[:, : n - g] - basis.shift
+    zeros = (squares <= ZERO * basis.shift).sum(axis=1)
+    lowest = np.take_along_axis(squares, np.minimum(zeros[:, None] + np.arange(count), n - g - 1), axis=1)
+    independent = np.abs(np.diagonal(R, axis1=1, axis2=2)).min(axis=1, initial=1.0) > DEPENDENT
+    certain = independent & (lowest[:, 0] > CERTAIN * basis.shift) & (zeros + count <= n - g)
+    return np.where(certain[:, None], lowest, 0.0), certain

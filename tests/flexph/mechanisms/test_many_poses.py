@@ -1,0 +1,165 @@
+"""Many poses at once beside one at a time: the same places, anchors and frequencies."""
+
+import numpy as np
+import pytest
+
+import fem
+import rigid
+from cases import four_bar
+from flexph import GROUND, connect, drive, eigenfrequencies, hinge, revolute, slider, spherical, spring_damper, weld
+from flexph.linear.elimination import RedundantConstraintWarning
+
+STEEL = fem.Material(young=2e11, density=7800.0, poisson=0.3)
+BAR = fem.Section(width=0.02, height=0.01)
+ANGLES = np.array([0.1, 0.9, 1.7, 2.9])
+
+
+def beam(length=0.5, **options):
+    return fem.beam(length, STEEL, BAR, elements=3, **options)
+
+
+def four_bars():
+    data = four_bar.DATA["si"]
+    mechanism = four_bar.four_bar(data, 3)
+    return mechanism, {
+        "fixed": {"crank": [(0.0, 0.0, a) for a in ANGLES]},
+        "guess": {"coupler": [0.7] * 4, "follower": [-1.4] * 4},
+    }
+
+
+def driven():
+    """A driven crank, a weld that keeps the angle of the pose, and a rigid body at the end."""
+    joints = [
+        hinge("crank.root", GROUND),
+        drive("crank.root", GROUND, angle=lambda t: 0.4 + t),
+        hinge("crank.tip", "arm.root"),
+        weld("arm.tip", "load.centre"),
+    ]
+    load = rigid.body(0.3, inertia=1e-3, ports={"centre": (0.0, 0.0)})
+    mechanism = connect({"crank": beam(), "arm": beam(0.3), "load": load}, joints)
+    return mechanism, {"guess": {"arm": list(ANGLES), "load": list(0.5 * ANGLES)}}
+
+
+def in_space():
+    joints = [spherical("first.root", GROUND), spherical("first.tip", "second.root")]
+    turns = [np.array([[np.cos(a), -np.sin(a), 0.0], [np.sin(a), np.cos(a), 0.0], [0.0, 0.0, 1.0]]) for a in ANGLES]
+    bodies = {"first": beam(dim=3), "second": beam(0.4, dim=3)}
+    return connect(bodies, joints), {"fixed": {"first": turns}, "guess": {"second": turns}}
+
+
+def guided():
+    """Revolute joints have directions that guide the assembly: their poses are closed one by one."""
+    joints = [
+        revolute("first.root", GROUND, axis=(0.0, 0.0, 1.0)),
+        revolute("first.tip", "second.root", axis=(0.0, 1.0, 0.0)),
+    ]
+    mechanism = connect({"first": beam(dim=3), "second": beam(0.4, dim=3)}, joints)
+    eye = np.eye(3)
+    return mechanism, {"guess": {"first": [eye] * 2, "second": [eye] * 2}}
+
+
+def free():
+    return connect({"left": beam(), "right": beam(0.4)}, [hinge("left.tip", "right.root")]), {
+        "guess": {"right": list(ANGLES)}
+    }
+
+
+def sprung():
+    """Springs take part in the frequencies: they are found one pose at a time."""
+    joints = [hinge("arm.root", GROUND), spring_damper("arm.tip", GROUND.at(0.0, 1.0), stiffness=1e4)]
+    return connect({"arm": beam()}, joints), {"fixed": {"arm": [(0.0, 0.0, a) for a in ANGLES]}}
+
+
+MECHANISMS = [four_bars, driven, in_space, guided, free, sprung]
+
+
+@pytest.fixture(params=MECHANISMS, ids=lambda make: make.__name__)
+def given(request):
+    return request.param()
+
+
+def one_by_one(mechanism, places):
+    count = len(next(iter(next(iter(places.values())).values())))
+    return [
+        mechanism.assemble(**{k: {name: own[i] for name, own in bodies.items()} for k, bodies in places.items()})
+        for i in range(count)
+    ]
+
+
+@pytest.mark.processor
+def test_poses_are_those_of_assemblies_one_by_one(given):
+    mechanism, places = given
+    together = mechanism.assemble_all(**places)
+    alone = one_by_one(mechanism, places)
+    assert len(together) == len(alone)
+    for a, b in zip(together, alone, strict=True):  # both closed to round-off of positions of about 1 m
+        np.testing.assert_allclose(a.centres, b.centres, rtol=0.0, atol=1e-14)
+        np.testing.assert_allclose(a.rotations, b.rotations, rtol=0.0, atol=1e-14)
+        np.testing.assert_allclose(a.anchors.rows, b.anchors.rows, rtol=0.0, atol=1e-14)
+        np.testing.assert_allclose(a.anchors.springs, b.anchors.springs, rtol=0.0, atol=1e-14)
+
+
+@pytest.mark.processor
+def test_frequencies_are_those_of_linear_systems(given):
+    mechanism, places = given
+    poses = mechanism.assemble_all(**places)
+    expected = [eigenfrequencies(mechanism.linearize(pose), 3) for pose in poses]
+    # round-off of the squares of the lowest frequencies over those of the bodies
+    np.testing.assert_allclose(mechanism.eigenfrequencies(poses, 3), expected, rtol=1e-9)
+    np.testing.assert_allclose(mechanism.eigenfrequencies(list(poses)[:1], 3), expected[:1], rtol=1e-9)
+
+
+def test_all_frequencies_there_are():
+    mechanism, places = four_bars()
+    poses = mechanism.assemble_all(**places)
+    every = eigenfrequencies(mechanism.linearize(poses[1]))
+    np.testing.assert_allclose(mechanism.eigenfrequencies(poses, every.size)[1], every, rtol=1e-9)
+    with pytest.raises(
+        ValueError, match=f"count = {every.size + 1} frequencies were asked for, the mechanism has {every.size}"
+    ):
+        mechanism.eigenfrequencies(poses, every.size + 1)
+
+
+def test_redundant_constraints_are_told_as_one_by_one():
+    """A slider holds a hinged point once more."""
+    hinged, along = hinge("arm.root", GROUND), slider("arm.root", GROUND, direction=(1.0, 0.0), turning=True)
+    mechanism, once = connect({"arm": beam()}, [hinged, along]), connect({"arm": beam()}, [hinged])
+    pose = mechanism.assemble()
+    with pytest.warns(RedundantConstraintWarning, match="slider arm.root"):
+        frequencies = mechanism.eigenfrequencies([pose], 2)
+    np.testing.assert_allclose(frequencies[0], eigenfrequencies(once.linearize(once.assemble()), 2), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"fixed": {"crank": [(0.0, 0.0, 1.0)]}, "guess": {"coupler": [0.7, 0.8]}},
+            "as many places of each body, got .1, 2.",
+        ),
+        ({}, "as many places of each body"),
+        ({"fixed": 1.0}, "fixed must map names of bodies to their places, got float"),
+        ({"fixed": {"crank": 1.0}}, "places of 'crank' must be a list of places, got 1.0"),
+        ({"fixed": {"krank": [1.0]}}, "no body 'krank'"),
+    ],
+)
+def test_places_that_do_not_fit(change, message):
+    with pytest.raises(ValueError, match=message):
+        four_bars()[0].assemble_all(**change)
+
+
+def test_a_loop_that_cannot_close_says_which_joint():
+    with pytest.raises(ValueError, match="the loop cannot close"):
+        four_bars()[0].assemble_all({"crank": [(0.0, 0.0, 1.0), (3.0, 0.0, 1.0)]})
+
+
+def test_poses_that_have_no_frequencies():
+    mechanism, _ = four_bars()
+    with pytest.raises(ValueError, match="poses must be a list of poses"):
+        mechanism.eigenfrequencies(1.0, 3)
+    with pytest.raises(ValueError, match="gravity must be zero"):
+        connect({"arm": beam()}, [hinge("arm.root", GROUND)], gravity=(0.0, -9.81)).eigenfrequencies([], 1)
+    damped = connect({"arm": beam(damping=fem.Damping(stiffness=1e-4))}, [hinge("arm.root", GROUND)])
+    with pytest.raises(ValueError, match="R = 0"):
+        damped.eigenfrequencies([damped.assemble()], 1)
+    assert mechanism.eigenfrequencies([], 3).shape == (0, 3)
