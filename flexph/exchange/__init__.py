@@ -1,6 +1,6 @@
 """Linear systems to and from other packages and files.
 
-Imports: linear, linear.responses, numerics, numerics.factors, numerics.files, systems.
+Imports: files, linear, linear.responses, numerics, numerics.factors, systems.
 """
 
 import lazy_loader

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat, savemat
 
+from ..files.reading import reading, refuse_huge, sound
 from ..numerics.arrays import dense
-from ..numerics.files.reading import reading, refuse_huge, sound
 from ..systems.as_nonlinear import with_multipliers
 from ..systems.linear import LinearPHDAE, linear_system
 from .general import from_general

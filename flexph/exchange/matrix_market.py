@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.io import mmwrite
 
-from ..numerics.files.matrix_market import matrix_market
-from ..numerics.files.reading import file_bytes, reading, refuse_huge
+from ..files.matrix_market import matrix_market
+from ..files.reading import file_bytes, reading, refuse_huge
 from ..systems.linear import LinearPHDAE, linear_system
 from .names import CHECKSUM, arguments_of, checksum, names_of, refuse_changed
 

@@ -15,10 +15,10 @@ import numpy as np
 from meshio.xdmf import TimeSeriesReader, TimeSeriesWriter
 
 from ..files.hdf5 import new_hdf5
+from ..files.reading import reading
 from ..meshes import files as mesh_files
 from ..meshes.guarded import refuse_outside, refuse_ways_out
 from ..numerics.arrays import Array
-from ..numerics.files.reading import reading
 
 SUFFIXES = (".pvd", ".xdmf")
 TENSOR6 = [0, 3, 5, 1, 4, 2]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..numerics.files.reading import refuse_cut
+from ..files.reading import refuse_cut
 from .guarded import refuse_outside
 
 INCLUDED = 1000

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ...files.reading import refuse_cut, refuse_huge, sound
 from ...numerics.arrays import Array
-from ...numerics.files.reading import refuse_cut, refuse_huge, sound
 
 TYPE = re.compile(r"([RICP])([SUHZR])([AE])\b", re.IGNORECASE)
 FIELD = re.compile(r"(\d*)\s*([IEDFG])\s*(\d+)", re.IGNORECASE)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ...files.reading import SPARE, reading, refuse_huge, sound
 from ...numerics import checks as check
-from ...numerics.files.reading import SPARE, reading, refuse_huge, sound
 from .harwell_boeing import harwell_boeing, is_harwell_boeing
 from .matrix_labels import NodalOrder
 from .matrix_text import TextMatrix, printed_matrix_market, text_matrix

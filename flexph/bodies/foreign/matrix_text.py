@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ...files.matrix_market import matrix_market
+from ...files.reading import refuse_cut, refuse_huge
 from ...numerics.arrays import Array
-from ...numerics.files.matrix_market import matrix_market
-from ...numerics.files.reading import refuse_cut, refuse_huge
 
 COMMENTS = ("**", "%", "#", "!", "//")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?")

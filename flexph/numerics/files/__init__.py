@@ -1,4 +1,0 @@
-"""Files of numbers that others wrote, which may be damaged or hostile.
-
-Imports: no other room.
-"""
