@@ -211,10 +211,10 @@ def _written_summary(module: str, name: str) -> str:
     """First line of the docstring of ``run`` in ``name = Case(run, …)``; empty where the source does not say it so."""
     try:
         spec = find_spec(module)
-    except ImportError:
+        source = spec.loader.get_source(module) if spec and isinstance(spec.loader, InspectLoader) else None
+        tree = ast.parse(source or "")
+    except (ImportError, SyntaxError, ValueError):  # what is wrong is said when the case is loaded
         return ""
-    source = spec.loader.get_source(module) if spec and isinstance(spec.loader, InspectLoader) else None
-    tree = ast.parse(source or "")
     summaries = {node.name: ast.get_docstring(node) or "" for node in tree.body if isinstance(node, ast.FunctionDef)}
     for node in tree.body:
         match node:

@@ -5,24 +5,19 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import shutil
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, get_args
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 from tqdm import tqdm
 
 from flexph.case import Case, Check, Kind, Parameter, find_cases, written_summaries
 from flexph.case_run import INTERRUPTED, listed, run_case
-
-MIN_WIDTH = 100
-"""Columns of a terminal into which tables fold their words; in fewer nothing would be left of them."""
+from flexph.console.output import one_sentence, replace_unknown_characters
+from flexph.console.tables import counts, print_table, table, verdicts
 
 COMMANDS = "flexph.commands"
 """Entry-point group of further commands."""
@@ -42,9 +37,14 @@ class _Main(click.Group):
                 return command
         return own
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        replace_unknown_characters()
+        return super().main(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with one_sentence():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
@@ -71,14 +71,14 @@ def main() -> None:
 @main.command("list")
 def list_cases() -> None:
     """List the installed cases."""
-    table, written = _table("case", "description"), written_summaries()
+    summaries, written = table("case", "description"), written_summaries()
     for name in sorted(find_cases()):
         try:
             summary = written.get(name) or _load(name).summary
         except click.ClickException as error:
             summary = error.message
-        table.add_row(name, summary)
-    _print(table)
+        summaries.add_row(name, summary)
+    print_table(summaries)
 
 
 @main.group(cls=_Cases, options_metavar=None, subcommand_metavar="CASE --out DIR [OPTIONS]")
@@ -101,12 +101,12 @@ def validate(ctx: click.Context, names: Sequence[str]) -> None:
     checks: list[tuple[str, Check]] = []
     try:
         for name, case in cases.items():
-            for check in tqdm(case.checks(), desc=name, unit=" checks", file=sys.stderr):
+            for check in tqdm(case.checks(), desc=name, unit=" checks", disable=None):
                 checks.append((name, check))
     finally:
         # Also when a case raises: what was compared up to there is worth reading.
-        _print(_verdicts(checks))
-        _print(_counts(check for _, check in checks))
+        print_table(verdicts(checks))
+        print_table(counts((check for _, check in checks), get_args(Kind)))
     unchecked = cases.keys() - {name for name, _ in checks}
     if unchecked or not cases:
         raise click.ClickException(f"nothing to check in {', '.join(sorted(unchecked)) or 'an empty list of cases'}")
@@ -133,8 +133,8 @@ def analyze(name: str, picture: Path | None) -> None:
     if case.system is None:
         having = ", ".join(other for other in sorted(find_cases()) if _has_system(other))
         raise click.ClickException(f"case {name!r} hands out no system; these do: {having or 'none'}")
-    if picture is not None and importlib.util.find_spec("matplotlib") is None:
-        raise click.ClickException("--picture needs the module 'matplotlib', which is not installed")
+    if picture is not None:
+        _refuse_format(picture)
     given = case.system()
     system, inputs = given if isinstance(given, tuple) else (given, None)
     modes = {m: system.system(m) for m in system.modes} if isinstance(system, SwitchingPHDAE) else {"": system}
@@ -152,6 +152,17 @@ def analyze(name: str, picture: Path | None) -> None:
             click.echo(sparsity_figure(analysis.whole, file))
 
 
+def _refuse_format(picture: Path) -> None:
+    """End the command for a picture that cannot be drawn, before anything is computed."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise click.ClickException("--picture needs the module 'matplotlib', which is not installed")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if picture.suffix.lower()[1:] not in known:
+        raise click.ClickException(f"--picture {picture} must end in .{', .'.join(known)}")
+
+
 def _has_system(name: str) -> bool:
     """Whether a case can be loaded and hands out a system."""
     try:
@@ -164,7 +175,9 @@ def _load(name: str) -> Case[Any]:
     """Return the case of this name, or end the command with a message."""
     cases = find_cases()
     if name not in cases:
-        raise click.UsageError(f"no case {name!r}: there are {', '.join(map(repr, sorted(cases))) or 'none'}")
+        near = " or ".join(map(repr, get_close_matches(name, cases)))
+        known = ", ".join(map(repr, sorted(cases))) or "none"
+        raise click.UsageError(f"no case {name!r}: there are {known}{near and f'; did you mean {near}?'}")
     try:
         return cases[name]
     except ModuleNotFoundError as error:
@@ -199,44 +212,3 @@ def _option(parameter: Parameter) -> click.Option:
         show_default=True,
         help=parameter.option.help + unit,
     )
-
-
-def _verdicts(checks: Sequence[tuple[str, Check]]) -> Table:
-    table = _table("case", "quantity", "kind", "source", numbers=("reference", "computed", "difference", "tolerance"))
-    table.add_column("verdict", no_wrap=True)
-    for name, check in checks:
-        # Relative differences and tolerances in per cent, absolute ones in the unit of the quantity.
-        scale, suffix = (100.0, " %") if check.relative else (1.0, "")
-        table.add_row(
-            *(name, check.quantity, check.kind, check.source, f"{check.reference:.8g}", f"{check.computed:.8g}"),
-            *(f"{scale * check.difference:+.3g}{suffix}", f"{scale * check.tolerance:.3g}{suffix}"),
-            Text("ok", "green") if check.passed else Text("FAIL", "bold red"),
-        )
-    return table
-
-
-def _counts(checks: Iterable[Check]) -> Table:
-    """How many checks there are of each kind, and how many of them passed."""
-    given = list(checks)
-    table = _table("kind", numbers=("checks", "passed"))
-    for kind in get_args(Kind):
-        own = [check.passed for check in given if check.kind == kind]
-        table.add_row(kind, str(len(own)), str(sum(own)))
-    table.add_row("all", str(len(given)), str(sum(check.passed for check in given)))
-    return table
-
-
-def _table(*words: str, numbers: Sequence[str] = ()) -> Table:
-    table = Table()
-    for header in words:
-        table.add_column(header, overflow="fold")
-    for header in numbers:
-        table.add_column(header, justify="right", no_wrap=True)
-    return table
-
-
-def _print(table: Table) -> None:
-    # A pipe has no width: there every row is one line, however long.
-    width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if sys.stdout.isatty() else 1000
-    # Markup would swallow a source such as "[flex] table 2".
-    Console(width=width, markup=False, emoji=False, highlight=False).print(table)

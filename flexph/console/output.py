@@ -1,0 +1,41 @@
+"""Output of the command line: characters that a console lacks, and what cannot be written."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+
+def replace_unknown_characters() -> None:
+    """Print a question mark for what the encoding of the console lacks: σ in cp1252, ü in ASCII."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """End a command with one line where a file, or what it prints, cannot be written or read."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        _drop_unwritten()
+        if error.errno == errno.EPIPE:  # whoever read it has enough: click ends quietly
+            raise
+        of = f"{error.filename}: " if error.filename else ""
+        raise click.ClickException(f"{of}{error.strerror or error}") from error
+
+
+def _drop_unwritten() -> None:
+    """Forget what was printed and cannot be written: Python would try again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

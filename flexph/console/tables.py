@@ -1,0 +1,59 @@
+"""Tables of the command line."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+MIN_WIDTH = 100
+"""Columns of a terminal into which tables fold their words; in fewer nothing would be left of them."""
+
+
+def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
+    """References and computed numbers side by side, of pairs of the name of a case and a :class:`flexph.case.Check`."""
+    rows = table("case", "quantity", "kind", "source", numbers=("reference", "computed", "difference", "tolerance"))
+    rows.add_column("verdict", no_wrap=True)
+    for name, check in checks:
+        # Relative differences and tolerances in per cent, absolute ones in the unit of the quantity.
+        scale, suffix = (100.0, " %") if check.relative else (1.0, "")
+        rows.add_row(
+            *(name, check.quantity, check.kind, check.source, f"{check.reference:.8g}", f"{check.computed:.8g}"),
+            *(f"{scale * check.difference:+.3g}{suffix}", f"{scale * check.tolerance:.3g}{suffix}"),
+            Text("ok", "green") if check.passed else Text("FAIL", "bold red"),
+        )
+    return rows
+
+
+def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
+    """How many checks there are of each kind, and how many of them passed."""
+    given = list(checks)
+    rows = table("kind", numbers=("checks", "passed"))
+    for kind in kinds:
+        own = [check.passed for check in given if check.kind == kind]
+        rows.add_row(kind, str(len(own)), str(sum(own)))
+    rows.add_row("all", str(len(given)), str(sum(check.passed for check in given)))
+    return rows
+
+
+def table(*words: str, numbers: Sequence[str] = ()) -> Table:
+    """An empty table with columns of words, which are folded, and of numbers, which are not."""
+    rows = Table()
+    for header in words:
+        rows.add_column(header, overflow="fold")
+    for header in numbers:
+        rows.add_column(header, justify="right", no_wrap=True)
+    return rows
+
+
+def print_table(rows: Table) -> None:
+    """Print a table, in the width of a terminal."""
+    # A pipe has no width: there every row is one line, however long.
+    width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if sys.stdout.isatty() else 1000
+    # Markup would swallow a source such as "[flex] table 2".
+    Console(width=width, markup=False, emoji=False, highlight=False).print(rows)
