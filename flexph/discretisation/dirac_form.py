@@ -32,7 +32,7 @@ class Dirac:
     """
 
     def __init__(self, system: PHDAE) -> None:
-        self.system, self._newton = system, Newton()
+        self.system, self.newton = system, Newton()
         try:
             self._split: Split | None = differential_split(system)
         except ValueError:
@@ -55,7 +55,7 @@ class Dirac:
         derivative = (
             None if self._pair is None else self._pair.derivative(Past(x0, before, before, 0.0, 0.0 * x0), u, h)
         )
-        solved = self._newton.step(StepEquations(terms, derivative), x0, x0, size)
+        solved = self.newton.step(StepEquations(terms, derivative), x0, x0, size)
         return solved.terms.advance(self.system, solved, u, h)
 
     def over(self, x0: Array, x1: Array) -> Discretised:

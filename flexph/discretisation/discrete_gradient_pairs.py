@@ -61,7 +61,7 @@ class GradientPair:
         self.system, self.split = system, split or differential_split(system)
         own = {} if kind == "midpoint" else system.means
         self.pair = pair_of(system, kind, self.split, Plain())
-        self._ports, self._newton = ports_over(system, own), Newton()
+        self._ports, self.newton = ports_over(system, own), Newton()
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: History | None = None) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
@@ -70,7 +70,7 @@ class GradientPair:
         step, guess = begin(self.pair, past, u, h)
         derivative = None if self.system.derivatives is None else self.derivative(past, u, h)
         equations = StepEquations(lambda x1, part: self.equation(shortened(step, part), x1), derivative)
-        solved = self._newton.step(equations, x0, guess, size)
+        solved = self.newton.step(equations, x0, guess, size)
         advance = self._discretised(step, solved.x, solved.terms).advance(self.system, solved, u, h)
         reached = past.account + h * float(advance.output @ u) - advance.dissipated
         history = History(reached, float(exchanged(solved.terms)), (solved.x - x0) / h)

@@ -33,7 +33,7 @@ class GaussCollocation:
         tableau = gauss(stages)
         self.c, self.b, self.a = tableau.nodes, tableau.weights, tableau.a
         self.to_end = np.array([np.prod([(1.0 - d) / (e - d) for d in self.c if d != e]) for e in self.c])
-        self._newton = Newton()
+        self.newton = Newton()
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: None = None) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
@@ -55,7 +55,7 @@ class GaussCollocation:
         speed = np.maximum(np.abs(split.V1.T) @ size, 1e-300) / h
         sizes = np.tile(np.concatenate([np.abs(speed), np.maximum(np.abs(split.V2.T) @ size, 1e-300)]), s)
         equations = StepEquations(terms, lambda y, part: self._slopes(h, u, size, stages=states(y)))
-        solved = self._newton.solve(equations, np.tile(start, s), sizes)
+        solved = self.newton.solve(equations, np.tile(start, s), sizes)
         points, rates = solved.terms
         algebraic = split.V2 @ (split.V2.T @ (self.to_end @ points))
         end = split.differential(x0) + h * (self.b @ rates) + algebraic

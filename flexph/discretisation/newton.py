@@ -67,6 +67,14 @@ class Newton:
         self._size = np.ones(0)
         self._known = np.zeros(1, dtype=int)
 
+    def kept(self) -> tuple[Array, Array, Array]:
+        """What the next step takes over: the inverse, its sizes, and whether it holds."""
+        return self._inverse.copy(), self._size.copy(), self._known.copy()
+
+    def restore(self, kept: tuple[Array, Array, Array]) -> None:
+        """Set what the next step takes over."""
+        self._inverse, self._size, self._known = (part.copy() for part in kept)
+
     def step(self, equations: StepEquations, x0: Array, guess: Array, size: Array) -> Solved:
         """The solution of a step from x₀; raises StepFailed.
 

@@ -77,7 +77,7 @@ class OwnPair:
             raise ValueError(
                 "DiscreteGradient('pair') needs a system with a mean of z: see flexph.discretisation.with_pair"
             )
-        self.system, self._newton = system, Newton()
+        self.system, self.newton = system, Newton()
         self._means = [discretised(system, name, system.means) for name in "EJR"]
         self._ports = ports_over(system, system.means)
         self._moving = dense(system.E(system.sample)).any(axis=0)
@@ -87,8 +87,8 @@ class OwnPair:
         driven = bool(u.any())  # the matrices of ports may be dear
         equations = StepEquations(lambda x1, part: self._over(x0, x1, ports=driven).equation(u, part * h))
         guess = x0 if history is None else x0 + h * history  # begin as the last step went
-        solved = self._newton.step(equations, x0, guess, size)
-        solved = solved._replace(x=self._newton.polished(equations, solved.x, size))
+        solved = self.newton.step(equations, x0, guess, size)
+        solved = solved._replace(x=self.newton.polished(equations, solved.x, size))
         rate = np.where(self._moving, (solved.x - x0) / h, 0.0)
         return self._over(x0, solved.x).advance(self.system, solved, u, h, history=rate)
 

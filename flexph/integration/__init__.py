@@ -1,5 +1,5 @@
 """Time integration: mechanisms by the exact scheme, general systems by all methods.
 
-Imports: integration.exact, integration.general, integration.methods, integration.times, mechanisms, mechanisms.model,
-numerics, results, switching, systems.
+Imports: files, integration.exact, integration.general, integration.methods, integration.times, mechanisms,
+mechanisms.equations, mechanisms.model, numerics, results, switching, systems.
 """

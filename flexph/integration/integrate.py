@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, singledispatch
+from pathlib import Path
 from typing import Any, overload
 
 from ..mechanisms.mechanism import Mechanism
@@ -21,9 +22,13 @@ from ..systems.nonlinear import PHDAE
 from .exact.run import run_mechanism
 from .general.of_mechanisms import integrate_mechanism
 from .general.run import integrate_system
-from .methods import DiscreteGradient, Exact, GeneralMethod, MechanismMethod, Method
+from .methods import DiscreteGradient, Exact, GeneralMethod, Library, MechanismMethod, Method
 from .methods.names import NAMES, call_of
+from .times.checkpoint import Checkpoint, as_checkpoint, next_checkpoint
+from .times.grid import ascending
 from .times.options import Events, Observe, RunOptions
+from .times.signature import signature_of
+from .whole_results import flat_start, kept_whole, layout_of, load_result
 
 
 @overload
@@ -38,6 +43,7 @@ def integrate(
     observe: Observe | None = None,
     save_every: int = 1,
     progress: bool = True,
+    checkpoint: str | Path | Checkpoint | None = None,
 ) -> Solution: ...
 
 
@@ -53,6 +59,7 @@ def integrate(
     observe: Observe | None = None,
     save_every: int = 1,
     progress: bool = True,
+    checkpoint: str | Path | Checkpoint | None = None,
 ) -> Trajectory: ...
 
 
@@ -68,6 +75,7 @@ def integrate(
     observe: Observe | None = None,
     save_every: int = 1,
     progress: bool = True,
+    checkpoint: str | Path | Checkpoint | None = None,
 ) -> Trajectory: ...
 
 
@@ -82,6 +90,7 @@ def integrate(
     observe: Observe | None = None,
     save_every: int = 1,
     progress: bool = True,
+    checkpoint: str | Path | Checkpoint | None = None,
     mode: str | None = None,
 ) -> SwitchingTrajectory: ...
 
@@ -97,6 +106,7 @@ def integrate(
     observe: Observe | None = None,
     save_every: int = 1,
     progress: bool = True,
+    checkpoint: str | Path | Checkpoint | None = None,
     mode: str | None = None,
 ) -> Solution | Trajectory | SwitchingTrajectory:
     """Integrate a system over the given times, by default one step from each to the next.
@@ -132,6 +142,10 @@ def integrate(
         Every so many steps are kept (and the last).
     progress : bool
         Whether a bar appears on a terminal for runs that take longer than a second.
+    checkpoint : Checkpoint or path, optional
+        A folder in which the run keeps its finished steps while it goes on, every minute unless a :class:`Checkpoint`
+        says otherwise, and from which the same call goes on after a kill, to the same bits. Not for the solvers of
+        libraries and switching systems.
     mode : str, optional
         Where a switching system starts, by default in the first mode that is valid.
 
@@ -169,11 +183,32 @@ def integrate(
         raise ValueError(_not_a_value(method))
     if not (mode is None or isinstance(system, SwitchingPHDAE)):
         raise ValueError(f"mode is for a SwitchingPHDAE, got mode={mode!r}")
-    options = RunOptions(
-        inputs=inputs or {}, events=events or {}, observe=observe, save_every=save_every, progress=progress
-    )
-    run = _run_of(system, method)
-    return run(start, times, options=options) if mode is None else run(start, times, options=options, mode=mode)
+    given = as_checkpoint(checkpoint)
+    with next_checkpoint() as of_case:
+        kept, whole = given or of_case, _cannot_go_on(system, method)
+        if given and whole:
+            raise ValueError(f"checkpoint is not for {whole}")
+        options = RunOptions(
+            inputs=inputs or {},
+            events=events or {},
+            observe=observe,
+            save_every=save_every,
+            progress=progress,
+            checkpoint=None if whole else kept,
+        )
+        run = partial(_run_of(system, method), start, times, options=options)
+        run = run if mode is None else partial(run, mode=mode)
+        if kept is None or not whole:
+            return run()
+        told = signature_of(layout_of(system), [flat_start(start)], ascending(times), method=method, options=options)
+        return kept_whole(kept, told, run, lambda path: load_result(path, system, start))
+
+
+def _cannot_go_on(system: Any, method: Method | None) -> str:
+    """What has no start of a step that could be kept, or nothing."""
+    if isinstance(system, SwitchingPHDAE):
+        return "a SwitchingPHDAE, whose modes keep more than a state"
+    return f"{method}, whose library keeps its steps to itself" if isinstance(method, Library) else ""
 
 
 def _not_a_value(method: Any) -> str:

@@ -99,11 +99,16 @@ class BlockStepper:
         fine = np.append(times[0], ends.ravel())
         return Table(fine, *self.exact.table.over(fine), self.exact.forcing.over(0.5 * (fine[1:] + fine[:-1])))
 
-    def steps(self, start: StepStart, times: Array, table: Table, save: Save) -> Block:
-        """Steps between the times, up to one that is not solved, in rows of those that are saved."""
+    def steps(self, run: Run, times: Array, table: Table, save: Save) -> Block:
+        """Steps of a run between the times, up to one that is not solved, in rows of those that are saved.
+
+        Flows go on from those of the row under way: their sums are the same wherever blocks end.
+        """
+        start = run.start
         self.put(start)
         solved, count = np.zeros(1, dtype=np.int64), (save.before % save.every + len(times) - 1) // save.every + 1
         rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
+        rows.flow[0] = run.recorder.under_way("flows")
         self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
         steps = int(solved[0])
         last = np.arange(save.every - save.before % save.every, steps + 1, save.every)  # step of each row
@@ -124,7 +129,7 @@ class BlockStepper:
             "residuals": rows.audit[:k, :4],
             "counts": rows.audit[:k, 4:],
         }
-        return Block(values, saved, self._end(float(times[steps]), rows.state[k - 1].copy()), steps)
+        return Block(values, saved, self._end(float(times[steps]), rows.state[k - 1].copy()), steps, ("flows",))
 
     def _end(self, time: float, x: Array) -> StepStart:
         c, m = configuration(self.mechanism, x), self.compiled.memory
@@ -134,7 +139,7 @@ class BlockStepper:
 
 def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> Iterator[Entry]:
     """Steps from each time to the next, in blocks of a size that takes a tenth of a second."""
-    done, size = 0, FIRST
+    done, size = run.reached, FIRST
     while done < len(grid) - 1:
         clock, before = time.perf_counter(), done
         asked = slice(done, done + min(size, blocks.limit, len(grid) - 1 - done))
@@ -160,7 +165,7 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
     except ValueError:  # some time of the block has no value: the step by itself says what is wrong, if it is that one
         yield not_compiled(run, blocks.stepper, float(times[1]), save.closes(1))
         return
-    block = blocks.steps(run.start, times, table, save)
+    block = blocks.steps(run, times, table, save)
     k = block.reached
     if k:
         yield block
@@ -176,7 +181,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
             if time.perf_counter() - clock > LONGEST:
                 return
             step = times[k : k + 2]
-            block = blocks.steps(run.start, step, blocks.table(step), save._replace(before=save.before + k))
+            block = blocks.steps(run, step, blocks.table(step), save._replace(before=save.before + k))
             if not block.reached:
                 return
             yield block

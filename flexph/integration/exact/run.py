@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...mechanisms.model.consistency import check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
+from ...mechanisms.model.time_table import TimeTable
 from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
 from ...numerics.step_failed import StepFailed
+from ...results.signature import mechanism_signature
 from ...results.solution import Solution
 from ...results.state_view import MechanismView
 from ...results.validity import warn_of_doubts
@@ -21,10 +24,12 @@ from ...systems.inputs import Forcing
 from ..methods import MechanismMethod
 from ..times.events import Watch
 from ..times.grid import ascending_from
+from ..times.journal import Journal, StartForm, opened
 from ..times.loop import Messages, Run, follow, prescribed, progress_bar
 from ..times.observer import Observer
 from ..times.options import RunOptions
 from ..times.protocols import Entry
+from ..times.signature import Signature, signature_of
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .composition import ComposedStepper
@@ -58,7 +63,10 @@ def run_mechanism(
     if method.redundant == "refuse":
         refuse_redundant(mechanism, checked.matrix)
     stepper = stepper_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
-    task = _Task(mechanism, start, stepper, grid, options)
+    signature = partial(
+        _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
+    )
+    task = _Task(mechanism, start, stepper, grid, options, signature)
     if _compiles(mechanism, method, events=bool(options.events)):
         solution = task.in_blocks()
     else:
@@ -75,6 +83,7 @@ class _Task(NamedTuple):
     stepper: Stepper
     grid: Array
     options: RunOptions
+    signature: Callable[[], Signature]
 
     def in_blocks(self) -> Solution:
         """A run in compiled blocks of steps."""
@@ -83,7 +92,8 @@ class _Task(NamedTuple):
         assert isinstance(self.stepper, ExactStepper | ComposedStepper)
         blocks = BlockStepper(self.mechanism, self.stepper)
         run = self._run(blocks.put(self.stepper.start(self.initial)))
-        return self._followed(run, in_blocks(run, blocks, self.grid, self.options.save_every))
+        with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
+            return self._followed(run, in_blocks(run, blocks, self.grid, self.options.save_every), journal)
 
     def step_by_step(self) -> Solution:
         """A run of single steps, prescribed or chosen by their error."""
@@ -94,7 +104,17 @@ class _Task(NamedTuple):
             steps = controlled(run, self.stepper, control, self.grid, save_every=self.options.save_every)
         else:
             steps = prescribed(run, self.stepper, self.grid, save_every=self.options.save_every)
-        return self._followed(run, steps)
+        with self._opened(self._start) as journal:
+            return self._followed(run, steps, journal)
+
+    def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
+        """The journal of the checkpoint of the run; of a start it keeps what :attr:`Solution.final` has of it."""
+        form = StartForm(lambda start: (start.time, start.x, start.history), unpack)
+        return opened(self.options.checkpoint, self.signature, form)
+
+    def _start(self, kept: Any) -> StepStart:
+        time, x, history = kept
+        return self.stepper.start(State(time, x, self.initial.multipliers, self.initial.anchors, history))
 
     def _run(self, start: StepStart) -> Run:
         expected = (len(self.grid) - 1) // self.options.save_every + 1
@@ -103,8 +123,10 @@ class _Task(NamedTuple):
         observer = Observer(self.options.observe, view, start=(start.time, start.x))
         return Run(recorder_of(self.stepper.accounts, start, expected), watch, start, observer=observer)
 
-    def _followed(self, run: Run, steps: Iterator[Entry]) -> Solution:
+    def _followed(self, run: Run, steps: Iterator[Entry], journal: Journal | None) -> Solution:
         """The solution of all steps, with the doubts that it raises."""
+        if journal is not None:
+            journal.restore(run)
 
         def solution() -> Solution:
             return solution_of(
@@ -122,10 +144,19 @@ class _Task(NamedTuple):
             lambda error, tried: _explain(run, error, error.span or tried),
             lambda error: _explain_control(run, error),
         )
-        bar = progress_bar(len(self.grid) - 1, shown=self.options.progress)
-        done: Solution = follow(run, steps, solution, messages, bar=bar)
+        bar = progress_bar(len(self.grid) - 1, shown=self.options.progress, done=run.reached)
+        done: Solution = follow(run, steps, solution, messages, bar=bar, journal=journal)
         warn_of_doubts(done, run.longest or self.stepper.longest * float(np.diff(self.grid).max()), level=4)
         return done
+
+
+def _signature(
+    mechanism: Mechanism, start: State, grid: Array, *, table: TimeTable, forcing: Forcing, **told: Any
+) -> Signature:
+    """What tells the run from another, drives and loads at some times among it."""
+    known = [start.x, start.anchors.rows, start.anchors.springs, start.memory]
+    probe = lambda time: [*table.at(time), forcing.at(time)]  # noqa: E731
+    return signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)
 
 
 def _compiles(mechanism: Mechanism, method: MechanismMethod, *, events: bool) -> bool:
@@ -179,6 +210,15 @@ class _Watch(Watch):
     """Events of a run that may go on where one of them ended the last: a zero up to round-off has been passed there."""
 
     fresh = True
+
+    def memory(self) -> dict[str, Any]:
+        """See :meth:`Watch.memory`."""
+        return {**super().memory(), "fresh": self.fresh}
+
+    def restore(self, occurred: Mapping[str, Sequence[tuple[float, Array]]], memory: Mapping[str, Any]) -> None:
+        """See :meth:`Watch.restore`."""
+        super().restore(occurred, memory)
+        self.fresh = memory["fresh"]
 
     def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
         """See :meth:`Watch.look`."""

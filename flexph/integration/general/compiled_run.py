@@ -107,6 +107,18 @@ class CompiledStepper:
                 failure = error
         return self._block(start, times, inputs, rows, saved=saved), failure
 
+    def remember(self, kept: tuple[Any, ...]) -> None:
+        """Set what the iteration knows of the steps before, as a block keeps it."""
+        for own, values in zip(self._iteration(), kept, strict=True):
+            own[...] = values
+
+    def _remembered(self) -> tuple[Array, ...]:
+        return tuple(own.copy() for own in self._iteration())
+
+    def _iteration(self) -> tuple[Array, ...]:
+        """The inverse Jacobian, and of what."""
+        return self.memory.inverse, self.memory.scaled, self.memory.known
+
     def _put(self, start: StepStart, sizes: Array) -> None:
         """Set where the next step starts."""
         m, (account, exchanged, rate) = self.memory, start.history or History(start.energy, 0.0, 0.0 * start.x)
@@ -160,16 +172,18 @@ class CompiledStepper:
             "residual": np.abs(change - sum(works, np.zeros(k)) + lost)[:, None],
             "counts": np.column_stack([iterations, np.ones(k), np.zeros(k)]),
         }
-        sizes = grown(start.sizes, np.abs(states).max(axis=0))
+        sizes = self.memory.size.copy() if start.sizes.any() else grown(start.sizes, np.abs(states).max(axis=0))
         history = History(float(self.memory.energy[1]), float(self.memory.energy[2]), self.memory.rate.copy())
         end = StepStart(float(times[k]), states[-1].copy(), float(energy[-1]), sizes, history)
-        return Block(values, saved[:k], end, k)
+        return Block(values, saved[:k], end, k, then=self._remembered())
 
 
 def in_blocks(run: Run, stepper: CompiledStepper, grid: Array, save_every: int) -> Iterator[Block]:
     """Steps from each time to the next by calls of the compiled loop of many steps each."""
     saved = np.arange(1, len(grid)) % save_every == 0
-    done, length = 0, 1
+    done, length = run.reached, 1
+    if run.then:
+        stepper.remember(run.then)
     while done < grid.size - 1:
         clock = time.perf_counter()
         block, failure = stepper.steps(run.start, grid[done : done + length + 1], saved[done : done + length])

@@ -69,6 +69,7 @@ class Completed:
 
     def __init__(self, method: OneStepMethod, onto_states: Array, *, mean: bool) -> None:
         self.method, self.onto_states, self.mean = method, onto_states, mean
+        self.newton = method.newton
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Any = None) -> Advance:
         """Advance by h under constant inputs; ``history`` is that of the method and its stage. Raises StepFailed."""

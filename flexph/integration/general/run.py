@@ -20,17 +20,19 @@ from ...systems.nonlinear import PHDAE
 from ..methods import GeneralMethod, Library
 from ..times.events import Watch
 from ..times.grid import ascending, saved_times
+from ..times.journal import StartForm, opened
 from ..times.loop import Messages, follow, prescribed, progress_bar
 from ..times.observer import Observer
 from ..times.options import RunOptions
 from ..times.protocols import Entry
+from ..times.signature import Signature, signature_of
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .adaptive import integrate_adaptively
 from .completion import refuse_inconsistent
 from .one_step import one_step_method
 from .pair_error import PairError
-from .stepper import SystemStepper, spacing, start_at
+from .stepper import StepStart, SystemStepper, spacing, start_at
 from .system_run import SystemRun
 
 
@@ -84,20 +86,34 @@ class _Steps:
             lambda error: _explain_control(method.name, error, run.count),
             added=lambda: run.cautions.told(run.start.time, run.start.x),
         )
-        bar = progress_bar(grid.size - 1, shown=options.progress)
         promised = system.compiled and method.may_compile and not AVAILABLE
-        with timed("the steps of this system") if promised else nullcontext():
-            trajectory: Trajectory = follow(run, steps, lambda: run.trajectory(method.name), messages, bar=bar)
+        form = StartForm(tuple, lambda kept: StepStart(*kept))
+        with opened(options.checkpoint, lambda: self._signature(x0, grid), form) as journal:
+            if journal is not None:
+                journal.restore(run)
+            bar = progress_bar(grid.size - 1, shown=options.progress, done=run.reached)
+            result = partial(run.trajectory, method.name)
+            with timed("the steps of this system") if promised else nullcontext():
+                trajectory: Trajectory = follow(run, steps, result, messages, bar=bar, journal=journal)
         return trajectory
+
+    def _signature(self, x0: Array, grid: Array) -> Signature:
+        """What tells the run from another, equations at the start and inputs at some times among it."""
+        system, options = self.system, self.options
+        z = system.z(x0)
+        known = [x0, system.H(x0), z, system.J(x0) @ z, system.R(x0) @ z]
+        probe = lambda time: [self.forcing.at(time)]  # noqa: E731
+        layout = Trajectory.signature(system)
+        return signature_of(layout, known, grid, method=self.method, options=options, probe=probe)
 
     def _one_by_one(self, run: SystemRun, grid: Array) -> Iterator[Entry]:
         """Prescribed steps, or pairs of steps that their error allows."""
         steps = one_step_method(self.method, self.system)
         stepper = SystemStepper(self.system, steps, self.forcing, spacing(grid))
         if self.method.tolerance is None:
-            return prescribed(run, stepper, grid, self.options.save_every)
+            return prescribed(run, stepper, grid, self.options.save_every, memory=steps.newton)
         estimate = PairError(stepper, run.start.x, self.method.tolerance)
-        return controlled(run, estimate, StepSizeControl.of(grid, extrapolates=True), grid)
+        return controlled(run, estimate, StepSizeControl.of(grid, extrapolates=True), grid, memory=steps.newton)
 
     def _in_blocks(self, run: SystemRun, grid: Array) -> Iterator[Entry]:
         """Prescribed steps by calls of the compiled loop, which needs numba."""

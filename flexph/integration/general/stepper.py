@@ -9,13 +9,16 @@ import numpy as np
 
 from ...consistency.equations import with_algebraic
 from ...discretisation.discretised import Advance
+from ...discretisation.newton import Newton
 from ...numerics.arrays import Array, dense
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
 
 
 class OneStepMethod(Protocol):
-    """A one-step method bound to a system."""
+    """A one-step method bound to a system, with the iteration that solves its steps."""
+
+    newton: Newton
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Any = None) -> Advance:
         """Advance by h under constant inputs; ``history`` is what the last step says. Raises StepFailed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,6 +120,15 @@ class Watch:
             return check.number(f"event {name!r}", value)
         except ValueError as error:
             raise ValueError(f"at t = {time:.6g} s: {error}") from None
+
+    def memory(self) -> dict[str, Any]:
+        """What it remembers of the last step."""
+        return {"last": dict(self._last)}
+
+    def restore(self, occurred: Mapping[str, Sequence[tuple[float, Array]]], memory: Mapping[str, Any]) -> None:
+        """Set what has occurred, and what it remembers."""
+        self.occurred = {name: list(passed) for name, passed in occurred.items()}
+        self._last = dict(memory["last"])
 
     def occurrences(self) -> dict[str, Occurrences]:
         """What has occurred, by event."""

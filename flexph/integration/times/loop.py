@@ -16,8 +16,9 @@ from tqdm import tqdm
 
 from ...numerics.arrays import Array
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
+from .journal import Journal
 from .observer import Observer
-from .protocols import Entry, Finished, Stepper, StepStart, Watch
+from .protocols import Entry, Finished, Memory, Stepper, StepStart, Watch
 from .recorder import Recorder, Values
 from .step_size import StepControlFailed
 
@@ -26,7 +27,8 @@ class Run:
     """A run under way: rows of finished steps, the events that are looked for, the step that is being tried.
 
     ``observer`` is asked at saved times, ``after_step`` is called with time and state after each recorded step;
-    ``longest`` is the longest accepted one [s].
+    ``longest`` is the longest accepted one [s]. ``reached`` counts the times of the run that are reached, ``then`` is
+    what the source of steps goes on from, besides ``start``, and ``ended`` says that an event ended the run.
     """
 
     def __init__(
@@ -41,6 +43,8 @@ class Run:
         self.recorder, self.watch, self.observer, self.after_step = recorder, watch, observer, after_step
         self.start: Any = start
         self.tried, self.longest = (start.time, start.time), 0.0
+        self.reached, self.ended = 0, False
+        self.then: Any = None
 
     @property
     def count(self) -> int:
@@ -62,7 +66,8 @@ class Accepted(NamedTuple):
     """A step that is accepted, unless an event ends the run within it.
 
     ``shorter`` takes the step from the same start to an earlier time; ``rejected`` counts the steps that were tried
-    before it in vain, ``reached`` the times of the run that it reaches.
+    before it in vain, ``reached`` the times of the run that it reaches. ``then`` is what the source of steps goes on
+    from, a nested value or a function that returns it; None where it cannot.
     """
 
     start: Any
@@ -71,6 +76,7 @@ class Accepted(NamedTuple):
     saved: bool
     reached: int = 1
     rejected: int = 0
+    then: Any = ()
 
     def record(self, run: Run) -> bool:
         """Record the step, or a shorter one up to a terminal event in it, and whether there was one.
@@ -106,17 +112,20 @@ def keep(run: Run, result: Any, *, saved: bool, rejected: int = 0) -> None:
 class Block(NamedTuple):
     """Many steps at once, without events: rows (k, …) by column, which of them are saved (k,), where they end.
 
-    ``reached`` counts the steps; a row may be that of several.
+    ``reached`` counts the steps; a row may be that of several, and ``carried`` are the columns of which the first one
+    holds what the row under way held. ``then`` is what the source of steps goes on from.
     """
 
     rows: Values
     saved: Array
     end: Any
     reached: int
+    carried: tuple[str, ...] = ()
+    then: Any = ()
 
     def record(self, run: Run) -> bool:
         """Record the steps; none of them ends the run."""
-        run.recorder.extend(self.rows, self.saved)
+        run.recorder.extend(self.rows, self.saved, self.carried)
         run.start = self.end
         if run.after_step is not None or run.observer.active:
             for time, x, saved in zip(self.rows["time"][:, 0].tolist(), self.rows["state"], self.saved, strict=True):
@@ -143,22 +152,35 @@ class Messages:
 
 
 def follow(
-    run: Finished, steps: Iterator[Entry], result: Callable[[], Any], messages: Messages, *, bar: tqdm[Any]
+    run: Any,
+    steps: Iterator[Entry],
+    result: Callable[[], Any],
+    messages: Messages,
+    *,
+    bar: tqdm[Any],
+    journal: Journal | None = None,
 ) -> Any:
-    """Record accepted steps until there are no more or an event ends the run; what is finished is kept in any case."""
+    """Record accepted steps until there are no more or an event ends the run; what is finished is kept in any case.
+
+    The journal, if there is one, is that of the checkpoint of the run.
+    """
 
     def finished() -> Any:
+        if journal is not None:
+            journal.write(run)
         with suppress(ValueError):  # it is another error that ends the run
             run.observe_last()
         return result()
 
     try:
         with bar:
-            for entry in steps:
-                ended = entry.record(run)
+            for entry in steps if journal is None or not run.ended else ():
+                ended = entry.record(run) if journal is None else journal.record(run, entry)
                 bar.update(entry.reached)
                 if ended:
                     break
+        if journal is not None:
+            journal.write(run)
         run.observe_last()
     except KeyboardInterrupt:
         done = finished()
@@ -173,14 +195,20 @@ def follow(
     return result()
 
 
-def progress_bar(total: int, unit: str = "step", *, shown: bool) -> tqdm[Any]:
+def progress_bar(total: int, unit: str = "step", *, shown: bool, done: int = 0) -> tqdm[Any]:
     """A bar that appears after a second."""
-    return tqdm(total=total, delay=1.0, disable=None if shown else True, unit=unit)
+    return tqdm(total=total, initial=done, delay=1.0, disable=None if shown else True, unit=unit)
 
 
-def prescribed(run: Run, stepper: Stepper, grid: Array, save_every: int) -> Iterator[Accepted]:
-    """One step from each time to the next."""
-    for k, time in enumerate(grid[1:].tolist(), 1):
+def prescribed(
+    run: Run, stepper: Stepper, grid: Array, save_every: int, *, memory: Memory | None = None
+) -> Iterator[Accepted]:
+    """One step from each time to the next, from where the run stands; ``memory`` is that of the iteration."""
+    if memory is not None and run.then:
+        memory.restore(run.then)
+    then = () if memory is None else memory.kept
+    for k, time in enumerate(grid[run.reached + 1 :].tolist(), run.reached + 1):
         start = run.start
         run.trying(start.time, time)
-        yield Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=k % save_every == 0)
+        step, shorter = stepper.step(start, time), partial(stepper.step, start)
+        yield Accepted(start, step, shorter, saved=k % save_every == 0, then=then)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,26 @@ class Observer:
         self._values.append(self._value(function, time, x))
         self._function = function
 
+    @property
+    def latest(self) -> tuple[float, Array] | None:
+        """The last saved time and its state, where they are not final."""
+        return self._latest
+
+    @property
+    def count(self) -> int:
+        """Times at which it was asked."""
+        return len(self._values)
+
+    def since(self, first: int) -> dict[str, Any]:
+        """How often it was asked from a time on, and the values (k, …), NaN for None; None without any value so far."""
+        count = self.count - first
+        return {"count": count, "values": None if self._shape is None else self._rows(self._values[first:], count)}
+
+    def restore(self, values: Sequence[Array | None], latest: tuple[float, Array] | None) -> None:
+        """Set what it was told, and the last saved state where that is not final."""
+        shapes = [value.shape for value in values if value is not None]
+        self._values, self._shape, self._latest = list(values), shapes[0] if shapes else None, latest
+
     def _value(self, function: Callable[[float, Any], Any], time: float, x: Array) -> Array | None:
         try:
             value = function(time, self._view(x))
@@ -74,10 +94,11 @@ class Observer:
 
     def observations(self, count: int) -> Array:
         """The values at so many saved times (count, …), NaN where there is none; (0,) without any value."""
-        if self._shape is None:
-            return np.zeros(0)
-        observations = np.full((count, *self._shape), np.nan)
-        for k, value in enumerate(self._values[:count]):
+        return np.zeros(0) if self._shape is None else self._rows(self._values, count)
+
+    def _rows(self, values: Sequence[Array | None], count: int) -> Array:
+        rows = np.full((count, *(self._shape or ())), np.nan)
+        for k, value in enumerate(values[:count]):
             if value is not None:
-                observations[k] = value
-        return observations
+                rows[k] = value
+        return rows

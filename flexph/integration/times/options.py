@@ -8,6 +8,7 @@ from typing import Any
 
 from ...numerics import checks as check
 from ...systems.inputs import Input
+from .checkpoint import Checkpoint
 from .events import Event
 
 Events = Mapping[str, Event | Callable[[float, Any], Any]]
@@ -25,6 +26,7 @@ class RunOptions:
     observe: Observe | None = None
     save_every: int = 1
     progress: bool = True
+    checkpoint: Checkpoint | None = None
 
     def __post_init__(self) -> None:
         check.count("save_every", self.save_every)

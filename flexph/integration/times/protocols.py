@@ -53,6 +53,16 @@ class Stepper(Protocol):
         """The step from a start to a time [s]; raises StepFailed."""
 
 
+class Memory(Protocol):
+    """What an iteration keeps from one step to the next, as a nested value, and back."""
+
+    def kept(self) -> Any:
+        """What it keeps."""
+
+    def restore(self, kept: Any) -> None:
+        """Set what it keeps."""
+
+
 class Finished(Protocol):
     """A run that has ended, or was ended early."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -64,8 +64,12 @@ class Recorder:
         self.steps += int(values["counts"][1])
         self._close(int(saved), open_row=not saved)
 
-    def extend(self, values: Values, saved: Array) -> None:
-        """Merge k steps, arrays (k, …) by column, of which those marked in ``saved`` (k,) close a row."""
+    def extend(self, values: Values, saved: Array, carried: Sequence[str] = ()) -> None:
+        """Merge k steps, arrays (k, …) by column, of which those marked in ``saved`` (k,) close a row.
+
+        Of the columns ``carried``, whose rows are those of the recorder, the first holds what the row under way held.
+        Sums are those of the steps one by one, to the bits: a row may begin in one block and end in another.
+        """
         ends, count = np.flatnonzero(saved), len(saved)
         if not count:
             return
@@ -78,23 +82,54 @@ class Recorder:
             column, given = self._piece[name][rows], values[name]
             if merge == "last":
                 column[:] = given if len(lasts) == count else given[lasts]
+            elif name in carried:
+                column[:] = given
             elif merge == "sum":
-                column += given if len(lasts) == count else np.add.reduceat(given, firsts, axis=0)
+                _add_up(column, given, firsts, lasts)
             else:
                 largest = given if len(lasts) == count else np.maximum.reduceat(given, firsts, axis=0)
                 np.maximum(column, largest, out=column)
         self.steps += int(values["counts"][:, 1].sum())
         self._close(len(ends), open_row=len(firsts) > len(ends))
 
-    def rows(self) -> dict[str, Array]:
-        """All rows from the start on, (k + 1, …) by column, the row under way included."""
-        last = self._last()
-        if self._full:
-            pieces = self._full if last is self._full[-1] else [*self._full, last]
-            return {name: np.concatenate([piece[name] for piece in pieces]) for name in self.columns}
-        if 2 * self._end >= len(next(iter(self._piece.values()))):
-            return last
-        return {name: values.copy() for name, values in last.items()}  # most of the piece is unused
+    def under_way(self, name: str) -> Array:
+        """What a column of the row under way holds, zeros where there is none."""
+        row: Array = self._piece[name][self._filled] if self.is_open else np.zeros(self.columns[name].width)
+        return row.copy()
+
+    def rows(self, first: int = 0) -> dict[str, Array]:
+        """All rows from one on, by default from the start, (…, …) by column, the row under way included."""
+        pieces, left = (
+            [*self._full, self._last()] if self._end else [*self._full],
+            self.saved + int(self.is_open) - first,
+        )
+        own: list[dict[str, Array]] = []
+        while left > 0:
+            piece = pieces.pop()
+            count = len(next(iter(piece.values())))
+            own.insert(0, {name: values[max(count - left, 0) :] for name, values in piece.items()})
+            left -= count
+        if len(own) > 1:
+            return {name: np.concatenate([piece[name] for piece in own]) for name in self.columns}
+        if 2 * self._end >= len(next(iter(self._piece.values()))) or not self._end:
+            return own[0]
+        return {name: values.copy() for name, values in own[0].items()}  # most of the piece is unused
+
+    @property
+    def saved(self) -> int:
+        """Rows that are closed, the start among them."""
+        return self._filled + sum(len(next(iter(piece.values()))) for piece in self._full)
+
+    def restore(self, pieces: Sequence[dict[str, Array]], *, is_open: bool, steps: int) -> None:
+        """Set the rows of a run that goes on, the row under way in the last of the pieces; all are written anew."""
+        *self._full, last = pieces
+        self._full = [piece for piece in self._full if len(next(iter(piece.values())))]
+        count = len(next(iter(last.values())))
+        self._left += 1 - sum(len(next(iter(piece.values()))) for piece in pieces) + int(is_open)
+        self._piece, self._filled = self._zeros(count + max(min(self._left, self._largest()), 1)), count - int(is_open)
+        for name, values in last.items():
+            self._piece[name][:count] = values
+        self.is_open, self.steps = is_open, steps
 
     @property
     def _end(self) -> int:
@@ -125,3 +160,12 @@ class Recorder:
         if self.is_open:
             for name, values in old.items():
                 self._piece[name][0] = values[first]
+
+
+def _add_up(rows: Array, steps: Array, firsts: Array, lasts: Array) -> None:
+    """Add to each row its steps, one after the other."""
+    if len(rows) == len(steps):
+        rows += steps
+        return
+    for row, first, last in zip(rows, firsts, lasts, strict=True):
+        row[:] = np.add.accumulate(np.vstack([row, steps[first : last + 1]]))[-1]

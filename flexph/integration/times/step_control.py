@@ -8,11 +8,13 @@ change after each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from ...numerics.arrays import Array
 from .loop import Accepted, Run
-from .step_size import StepControlFailed, StepSizeControl, StepTooSmall
+from .protocols import Memory
+from .step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmall
 
 
 class Tried(NamedTuple):
@@ -41,11 +43,25 @@ class ErrorEstimate(Protocol):
 
 
 def controlled(
-    run: Run, estimate: ErrorEstimate, control: StepSizeControl, grid: Array, *, save_every: int = 1
+    run: Run,
+    estimate: ErrorEstimate,
+    control: StepSizeControl,
+    grid: Array,
+    *,
+    save_every: int = 1,
+    memory: Memory | None = None,
 ) -> Iterator[Accepted]:
-    """Steps that their error allows, from each time to the next; raises StepControlFailed."""
+    """Steps that their error allows, from each time to the next; raises StepControlFailed.
+
+    A run that goes on does so from its step size, the error of its last step, what is known, and the ``memory`` of the
+    iteration.
+    """
     size, known = control.first, estimate.known(run.start)
-    for k, saved in enumerate(grid[1:].tolist(), 1):
+    if run.then:
+        size, known = StepSize(*run.then[0]), run.then[1]
+        if memory is not None:
+            memory.restore(run.then[2])
+    for k, saved in enumerate(grid[run.reached + 1 :].tolist(), run.reached + 1):
         rejected = 0
         while run.start.time < saved:
             start, count = run.start.time, estimate.count(known)
@@ -61,7 +77,14 @@ def controlled(
                 rejected += count
                 continue
             size, run.longest = control.accepted(size, h, tried.error), max(run.longest, h)
-            for step in tried.steps:
-                reached = step[1].end.time == saved
-                yield Accepted(*step, saved=reached and k % save_every == 0, reached=int(reached), rejected=rejected)
+            for i, step in enumerate(tried.steps, 1):
+                reached, whole = step[1].end.time == saved, i == len(tried.steps)
+                then = partial(_then, size, known, memory) if whole else None
+                keeps = reached and k % save_every == 0
+                yield Accepted(*step, saved=keeps, reached=int(reached), rejected=rejected, then=then)
                 rejected = 0
+
+
+def _then(size: StepSize, known: Any, memory: Memory | None) -> tuple[Any, ...]:
+    """What the next step is chosen from."""
+    return size, known, None if memory is None else memory.kept()

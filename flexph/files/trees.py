@@ -1,0 +1,81 @@
+"""Nested values in an HDF5 file: numbers, texts, None, arrays, and tuples, lists and dicts of them by text.
+
+The dataset ``tree`` is JSON in which arrays stand as the numbers of the datasets that hold them; everything has
+checksums, and nothing is code.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from .hdf5 import write_hdf5
+
+FORMAT = "flexph tree 1"
+
+
+def write_tree(path: str | Path, tree: Any) -> None:
+    """Write a nested value, whole or not at all; named tuples become plain ones."""
+    arrays: list[Any] = []
+    text = json.dumps(_encoded(tree, arrays))
+
+    def write(file: h5py.File) -> None:
+        file.attrs["format"] = FORMAT
+        _put(file, "tree", np.frombuffer(text.encode(), dtype=np.uint8))
+        for k, values in enumerate(arrays):
+            _put(file, str(k), np.ravel(values))
+
+    write_hdf5(path, write)
+
+
+def read_tree(path: str | Path) -> Any:
+    """Read a nested value; raises OSError for a file that is damaged or of another format."""
+    try:
+        with h5py.File(path, "r") as file:
+            if file.attrs.get("format") != FORMAT:
+                raise OSError(f"format is {file.attrs.get('format')!r}, expected {FORMAT!r}")
+            return _decoded(json.loads(_get(file, "tree").tobytes()), file)
+    except (KeyError, ValueError, TypeError, RuntimeError) as error:
+        raise OSError(f"damaged: {error}") from error
+
+
+def _put(file: h5py.File, name: str, values: Any) -> None:
+    checked = {"chunks": True, "fletcher32": True} if values.size else {}
+    file.create_dataset(name, data=values, **checked)
+
+
+def _get(file: h5py.File, name: str) -> Any:
+    """The values of a dataset of this very file."""
+    values = file[name]
+    if not isinstance(file.get(name, getlink=True), h5py.HardLink) or values.external or values.is_virtual:
+        raise OSError(f"{name!r} lies in another file")
+    return values[()]
+
+
+def _encoded(value: Any, arrays: list[Any]) -> Any:
+    """What JSON takes, with the arrays apart."""
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return {"array": len(arrays) - 1, "shape": list(value.shape)}
+    if isinstance(value, dict):
+        return {"dict": [[name, _encoded(entry, arrays)] for name, entry in value.items()]}
+    if isinstance(value, tuple | list):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [_encoded(entry, arrays) for entry in value]}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _decoded(value: Any, file: h5py.File) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return _get(file, str(value["array"])).reshape(value["shape"])
+    if "dict" in value:
+        return {name: _decoded(entry, file) for name, entry in value["dict"]}
+    if "tuple" in value:
+        return tuple(_decoded(entry, file) for entry in value["tuple"])
+    return [_decoded(entry, file) for entry in value["list"]]

@@ -1,0 +1,67 @@
+"""Where a run keeps what is finished while it goes on, and the runs of a case that are kept one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from ...numerics import checks as check
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder in which a run keeps its finished steps, at least ``every`` so many seconds, and how it stands there.
+
+    A run that is killed at any moment loses what came after the last piece. With ``resume`` the same call goes on from
+    there, to the bits of a run that was not interrupted, and returns at once what has ended; it begins where there is
+    nothing yet. Without, a folder in which a run is kept is refused.
+    """
+
+    path: str | Path
+    every: float = 60.0
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str | Path) or not str(self.path):
+            raise ValueError(f"path of a checkpoint must be that of a folder, got {self.path!r}")
+        check.not_negative("every", self.every, "s")
+        if not isinstance(self.resume, bool):
+            raise ValueError(f"resume of a checkpoint must be True or False, got {self.resume!r}")
+
+
+def as_checkpoint(given: Any) -> Checkpoint | None:
+    """A checkpoint, its path, or None."""
+    return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
+
+
+_NEXT: ContextVar[Iterator[Checkpoint] | None] = ContextVar("checkpoints of the runs of a case", default=None)
+
+
+@contextmanager
+def runs_kept(folder: Path, every: float) -> Iterator[None]:
+    """Keep all runs that begin in the block, in folders that are numbered in their order, and go on with those there.
+
+    It is for functions that integrate several times and do the same again when they are called again. Runs in other
+    threads, and those that a function within a run begins, are not kept.
+    """
+    token = _NEXT.set(Checkpoint(folder / f"{k:04d}", every, resume=True) for k in count(1))
+    try:
+        yield
+    finally:
+        _NEXT.reset(token)
+
+
+@contextmanager
+def next_checkpoint() -> Iterator[Checkpoint | None]:
+    """The checkpoint of a run that begins within :func:`runs_kept`, or None."""
+    checkpoints = _NEXT.get()
+    token = _NEXT.set(None)
+    try:
+        yield None if checkpoints is None else next(checkpoints)
+    finally:
+        _NEXT.reset(token)

@@ -1,0 +1,187 @@
+"""The checkpoint of a run under way: numbered pieces in a folder, each whole, from the last of which the run goes on.
+
+A piece holds the rows since the piece before, and everything that the next step depends on.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...files.durable import leftovers, locked, remove
+from ...files.trees import read_tree, write_tree
+from .checkpoint import Checkpoint
+from .signature import Signature, difference
+
+Tree = Mapping[str, Any]
+DIGITS = 8
+"""Digits of the number of a piece in its name."""
+
+
+class CheckpointWarning(RuntimeWarning):
+    """A piece of a checkpoint could not be written; the run goes on."""
+
+
+@dataclass(frozen=True)
+class StartForm:
+    """How the start of a step is kept: as a nested value, and back."""
+
+    pack: Callable[[Any], Any]
+    unpack: Callable[[Any], Any]
+
+
+class _Written(NamedTuple):
+    """How much is in the pieces: rows that are final, observations, and occurrences by event."""
+
+    rows: int = 0
+    observed: int = 0
+    occurred: Mapping[str, int] = {}
+
+
+class Journal:
+    """Writes the pieces of one run (:class:`loop.Run`), and brings it to where the last of them stands."""
+
+    def __init__(self, checkpoint: Checkpoint, signature: Signature, form: StartForm) -> None:
+        self.folder, self.every, self.signature, self.form = Path(checkpoint.path), checkpoint.every, signature, form
+        self._written, self._number, self._steps = _Written(), 0, -1
+        self._clock, self._whole = time.monotonic(), True
+
+    def restore(self, run: Any) -> None:
+        """Bring a run that is at its start to where the last piece stands, if there is one."""
+        pieces = list(self._pieces())
+        if not pieces:
+            return
+        last, self._number = pieces[-1], len(pieces)
+        rows = [{name: values[: p["final"]] for name, values in p["rows"].items()} for p in pieces[:-1]]
+        run.recorder.restore([*rows, last["rows"]], is_open=last["open"], steps=last["steps"])
+        run.observer.restore([v for p in pieces for v in _values(p["observed"])], last["latest"])
+        occurred: dict[str, list[Any]] = {name: [] for name in last["occurred"]}
+        for piece in pieces:
+            for name, (times, states) in piece["occurred"].items():
+                occurred[name] += zip(times.tolist(), states, strict=True)
+        run.watch.restore(occurred, last["watch"])
+        run.start, run.then, run.longest = self.form.unpack(last["start"]), last["then"], last["longest"]
+        run.reached, run.ended = last["reached"], last["ended"]
+        self._written, self._steps = self._progress(run), run.count
+
+    def record(self, run: Any, entry: Any) -> bool:
+        """Record steps, and write a piece when it is time; whether they end the run."""
+        self._whole = False  # while it is so, an interruption leaves the run between two steps
+        ended: bool = entry.record(run)
+        then = entry.then() if callable(entry.then) else entry.then
+        run.reached, run.then, run.ended = run.reached + entry.reached, then, ended
+        self._whole = True
+        if time.monotonic() - self._clock >= self.every:
+            self.write(run)
+        return ended
+
+    def write(self, run: Any) -> None:
+        """Write a piece of what is finished since the last one; warns where that fails, and the run goes on."""
+        stands = run.ended or (run.then is not None and run.count != self._steps)
+        if not (self._whole and stands):
+            return
+        self._clock = time.monotonic()
+        try:
+            write_tree(self.folder / f"{self._number + 1:0{DIGITS}}.h5", self._piece(run))
+        except OSError as error:
+            told = f"the checkpoint at t = {run.start.time:.6g} s could not be written: {error}; the run goes on"
+            warnings.warn(told, CheckpointWarning, stacklevel=2)
+            return
+        self._number, self._written, self._steps = self._number + 1, self._progress(run), run.count
+
+    def _progress(self, run: Any) -> _Written:
+        occurred = {name: len(passed) for name, passed in run.watch.occurred.items()}
+        return _Written(run.recorder.saved - 1, run.observer.count, occurred)
+
+    def _piece(self, run: Any) -> Tree:
+        """What is new since the last piece, and where the run stands; the last saved row may still change."""
+        done, recorder, watch = self._written, run.recorder, run.watch
+        return {
+            "signature": dict(self.signature),
+            "first": done.rows,
+            "final": recorder.saved - 1 - done.rows,
+            "rows": recorder.rows(done.rows),
+            "open": recorder.is_open,
+            "steps": recorder.steps,
+            "observed": run.observer.since(done.observed),
+            "latest": run.observer.latest,
+            "occurred": {name: _arrays(all_[done.occurred.get(name, 0) :]) for name, all_ in watch.occurred.items()},
+            "watch": watch.memory(),
+            "start": self.form.pack(run.start),
+            "then": run.then,
+            "longest": run.longest,
+            "reached": run.reached,
+            "ended": run.ended,
+        }
+
+    def _pieces(self) -> Iterator[Tree]:
+        """All pieces, in their order; raises ValueError for damaged ones and those of another run."""
+        first = 0
+        for k, path in enumerate(_paths(self.folder), 1):
+            try:
+                piece = read_tree(path)
+                if (path.stem, piece["first"]) != (f"{k:0{DIGITS}}", first):
+                    raise OSError("a piece before it is missing")
+                first += piece["final"]
+            except (OSError, KeyError, TypeError) as error:
+                raise ValueError(
+                    f"the piece {str(path)!r} of a checkpoint cannot be read ({error}): remove it and those after it "
+                    "to go on from the piece before"
+                ) from error
+            if told := difference(piece["signature"], self.signature):
+                raise ValueError(f"the checkpoint in {str(self.folder)!r} is that of another run: {told}")
+            yield piece
+
+
+@contextmanager
+def opened(checkpoint: Checkpoint | None, signature: Callable[[], Signature], form: StartForm) -> Iterator[Any]:
+    """The journal of a checkpoint, held against other processes, or None without one.
+
+    Raises ValueError for a folder that holds something else, or a run without ``resume``, or is in use.
+    """
+    if checkpoint is None:
+        yield None
+        return
+    folder = Path(checkpoint.path)
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with locked(folder):
+            _check_folder(folder, checkpoint)
+            yield Journal(checkpoint, signature(), form)
+    except BlockingIOError as error:
+        raise ValueError(f"the checkpoint in {str(folder)!r} is being written by another process") from error
+
+
+def _check_folder(folder: Path, checkpoint: Checkpoint) -> None:
+    for rest in leftovers(folder):
+        remove(rest)
+    pieces = _paths(folder)
+    foreign = sorted({*folder.iterdir()} - {*pieces})
+    if foreign:
+        raise ValueError(f"the folder of a checkpoint must hold nothing else, but {str(foreign[0])!r} is there")
+    if pieces and not checkpoint.resume:
+        raise ValueError(
+            f"a run is kept in {str(folder)!r}: go on with it by Checkpoint(path, resume=True), or take another folder"
+        )
+
+
+def _paths(folder: Path) -> list[Path]:
+    return sorted(folder.glob("[0-9]" * DIGITS + ".h5"))
+
+
+def _arrays(passed: list[Any]) -> tuple[Any, Any]:
+    """Times and states of occurrences as arrays."""
+    return np.array([t for t, _ in passed]), np.array([x for _, x in passed])
+
+
+def _values(observed: Tree) -> list[Any]:
+    """Observations of a piece, one for each saved time."""
+    values = observed["values"]
+    return [None] * observed["count"] if values is None else list(values)

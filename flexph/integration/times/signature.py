@@ -1,0 +1,88 @@
+"""Texts that tell a run from another, by which a checkpoint is known to belong to it."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from .options import RunOptions
+
+PACKAGES = ("flexph", "numpy", "scipy", "numba")
+"""What the bits of a run depend on."""
+PROBES = 5
+"""Times at which functions of time are asked, to tell runs apart."""
+
+
+Signature = Mapping[str, str]
+"""What tells a run from another, in words."""
+
+
+def signature_of(
+    layout: Iterable[str],
+    start: Sequence[Any],
+    grid: Array,
+    *,
+    method: Any,
+    options: RunOptions,
+    probe: Callable[[float], Sequence[Any]] = lambda time: (),
+) -> Signature:
+    """What tells a run from another: the texts of its system, numbers of its start, its times, method and options.
+
+    ``probe`` returns what functions of time give at a time; of functions of the state ``start`` has values.
+    """
+    events = [(name, getattr(e, "direction", 0), getattr(e, "terminal", False)) for name, e in options.events.items()]
+    pick = np.unique(np.linspace(0, grid.size - 1, PROBES).round().astype(int))
+    return {
+        "system": _mark(layout),
+        "start": _mark(_digits(start)),
+        "times": f"{grid.size} from {grid[0]} s to {grid[-1]} s, {_mark(x.hex() for x in grid.tolist())}",
+        "method": str(method),
+        "save_every": str(options.save_every),
+        "inputs": f"{sorted(options.inputs)}, {_mark(_asked(probe, time) for time in grid[pick].tolist())}",
+        "events": str(events),
+        "observe": "none" if options.observe is None else "a function",
+        "versions": _versions(),
+    }
+
+
+def difference(there: Signature, here: Signature) -> str | None:
+    """The first difference of two signatures in words, or None."""
+    for name in {**there, **here}:
+        if there.get(name) != here.get(name):
+            return f"{name} is {there.get(name)} there, {here.get(name)} here"
+    return None
+
+
+def _versions() -> str:
+    told = [f"python {platform.python_version()}"]
+    for name in PACKAGES:
+        try:
+            told.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            told.append(f"no {name}")
+    return ", ".join(told)
+
+
+def _asked(probe: Callable[[float], Sequence[Any]], time: float) -> str:
+    try:
+        return " ".join(_digits(probe(time)))
+    except Exception as error:  # functions of the user may raise anything, and the run may end before
+        return type(error).__name__
+
+
+def _digits(values: Sequence[Any]) -> Iterable[str]:
+    """Numbers to the digits that all processors give."""
+    return (f"{x:.9g}" for value in values for x in np.ravel(value).tolist())
+
+
+def _mark(texts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode() + b"\0")
+    return digest.hexdigest()[:12]

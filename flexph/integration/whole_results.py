@@ -1,0 +1,61 @@
+"""Results that are kept when a run has ended, of methods whose runs cannot go on from within."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..files.durable import leftovers, remove
+from ..files.trees import read_tree, write_tree
+from ..mechanisms.equations.phdae import as_phdae
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import State
+from ..numerics.arrays import Array
+from ..results.result import Result
+from ..results.signature import mechanism_signature
+from ..results.trajectory import Trajectory
+from ..switching.system import SwitchingPHDAE
+from ..switching.trajectory import SwitchingTrajectory
+from .times.checkpoint import Checkpoint
+from .times.signature import Signature, difference
+
+
+def kept_whole(
+    checkpoint: Checkpoint, signature: Signature, run: Callable[[], Any], load: Callable[[Path], Result]
+) -> Any:
+    """The result that is kept, or that of the run, which is kept then; ValueError where it is that of another run."""
+    folder = Path(checkpoint.path)
+    folder.mkdir(parents=True, exist_ok=True)
+    for rest in leftovers(folder):
+        remove(rest)
+    result, told = folder / "result.h5", folder / "run.h5"
+    if result.exists():
+        if other := difference(read_tree(told), signature):
+            raise ValueError(f"the result in {str(folder)!r} is that of another run: {other}")
+        return load(result)
+    done: Result = run()
+    write_tree(told, dict(signature))
+    done.save(result)
+    return done
+
+
+def load_result(path: Path, system: Any, start: Any) -> Result:
+    """A result of a method that is kept whole."""
+    if isinstance(system, SwitchingPHDAE):
+        return SwitchingTrajectory.load(path, system)
+    return Trajectory.load(path, as_phdae(system, start) if isinstance(system, Mechanism) else system)
+
+
+def layout_of(system: Any) -> list[str]:
+    """Texts that tell a system from others."""
+    if isinstance(system, Mechanism):
+        return mechanism_signature(system)
+    return (SwitchingTrajectory if isinstance(system, SwitchingPHDAE) else Trajectory).signature(system)
+
+
+def flat_start(start: Any) -> Array:
+    """A start as an array."""
+    return start.x if isinstance(start, State) else np.asarray(start, dtype=float)

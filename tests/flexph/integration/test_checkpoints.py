@@ -1,0 +1,288 @@
+"""Checkpoints: a run that is killed goes on to the bits of one that is not, and runs are never mixed."""
+
+import os
+import signal
+import warnings
+from dataclasses import fields, is_dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+from four_particles import START, four_particles
+from sample_mechanisms import CASES
+
+from flexph import Checkpoint, Event, IntegrationError, IntegrationInterrupted, integrate
+from flexph.files import durable
+from flexph.integration.times.checkpoint import runs_kept
+from flexph.integration.times.journal import CheckpointWarning
+from flexph.methods import (
+    IDA,
+    Decaying,
+    DiracDissipative,
+    DiscreteGradient,
+    Exact,
+    Exact4,
+    ExactGauss,
+    Gauss,
+    Radau,
+    by_name,
+)
+from flexph.numerics import compiling
+
+pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
+numba = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
+STEPS = 10
+PARTICLES = four_particles(1.0)
+
+
+def differences(a, b, path=""):
+    """Names of the numbers in which two results differ in any bit."""
+    if is_dataclass(a):
+        names = [f.name for f in fields(a) if f.name not in ("mechanism", "system")]
+        return [d for name in names for d in differences(getattr(a, name), getattr(b, name), f"{path}/{name}")]
+    if hasattr(a, "items"):
+        assert list(a) == list(b)
+        return [d for name in a for d in differences(a[name], b[name], f"{path}/{name}")]
+    same = np.array_equal(a, b, equal_nan=True) if isinstance(a, np.ndarray) else a == b
+    return [] if same else [path]
+
+
+@cache
+def crank_slider():
+    return CASES["crank-slider"]()
+
+
+def of_mechanism(method, events=False, steps=STEPS, h=1e-3, **options):
+    mechanism, start, inputs = crank_slider()
+    passed = {"passed": lambda t, x: np.sin(900.0 * t + 0.1)} if events else {}
+    times = h * np.arange(steps + 1)
+    return integrate(mechanism, start, times, method=method, inputs=inputs, events=passed, **options)
+
+
+def of_particles(method, events=False, steps=STEPS, start=START, **options):
+    passed = {"passed": lambda t, x: np.sin(170.0 * t + 0.1), "end": Event(lambda t, x: t - 0.0855, terminal=True)}
+    times = np.linspace(0.0, 0.01 * steps, steps + 1)
+    return integrate(PARTICLES, start, times, method=method, events=passed if events else {}, **options)
+
+
+def cut(folder, pieces):
+    """Leave a checkpoint as a kill after so many pieces does."""
+    for path in sorted(folder.iterdir())[pieces:]:
+        path.unlink()
+
+
+RUNS = {
+    **{
+        str(method): (of_mechanism, method)
+        for method in (
+            Exact(compiled=False),
+            Exact4(compiled=False),
+            ExactGauss(),
+            Decaying(radius=0.5),
+            Decaying(radius=0.5, tolerance=1e-2),
+        )
+    },
+    **{
+        f"{method} of a system": (of_particles, method)
+        for method in (
+            DiscreteGradient(compiled=False),
+            DiscreteGradient("mean_value", compiled=False),
+            by_name("midpoint"),
+            DiracDissipative(),
+            Gauss(4),
+            DiscreteGradient(tolerance=1e-2),
+            DiscreteGradient(completion="new"),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_that_goes_on_is_the_same_to_the_bit(name, tmp_path):
+    """With events, a terminal one at the end of general runs, observations that are None at first, and open rows."""
+    run, method = RUNS[name]
+
+    def observe(t, x):
+        return None if t < 0.0035 else x.x[:2]
+
+    options = {"events": True, "save_every": 3, "observe": observe, "steps": 4 if method.tolerance else STEPS}
+    whole = run(method, **options)
+    assert differences(whole, run(method, checkpoint=Checkpoint(tmp_path, 0.0), **options)) == []
+    pieces = len(list(tmp_path.iterdir()))
+    assert pieces >= 3
+    for left in (pieces, pieces // 2, 1):  # all of it, and two moments
+        cut(tmp_path, left)
+        assert differences(whole, run(method, checkpoint=Checkpoint(tmp_path, 60.0, resume=True), **options)) == []
+    cut(tmp_path, 0)
+
+
+@numba
+@pytest.mark.parametrize(
+    ("run", "method"),
+    [(of_mechanism, Exact(compiled=True)), (of_mechanism, Exact4(compiled=True)), (of_particles, DiscreteGradient())],
+)
+def test_compiled_runs_do_not_depend_on_where_blocks_end(run, method, tmp_path, monkeypatch):
+    """Rows of seven steps, in blocks of many, of one and of a few, and from a piece at the end of any of them."""
+    from flexph.integration.exact import compiled_run as exact
+    from flexph.integration.general import compiled_run as general
+
+    whole = run(method, save_every=7, steps=40)
+    for numbers, steps in ((1, 1), (3000, 5)):
+        monkeypatch.setattr(exact, "LARGEST_PIECE", numbers)
+        monkeypatch.setattr(general, "CHUNK", steps)
+        folder = tmp_path / str(steps)
+        assert differences(whole, run(method, save_every=7, steps=40, checkpoint=Checkpoint(folder, 0.0))) == []
+        cut(folder, len(list(folder.iterdir())) // 2)
+        again = run(method, save_every=7, steps=40, checkpoint=Checkpoint(folder, resume=True))
+        assert differences(whole, again) == []
+
+
+@pytest.mark.parametrize("moment", ["in a step", "before a piece is in its place", "after it"])
+def test_a_killed_process_loses_what_came_after_the_last_piece(moment, tmp_path):
+    folder, replace = tmp_path / "run", os.replace
+
+    def kill(*_):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def killed_at(source, target):
+        if target.name == "00000004.h5" and moment == "before a piece is in its place":
+            kill()
+        replace(source, target)
+        if target.name == "00000004.h5" and moment == "after it":
+            kill()
+
+    def watched(t, x):
+        if t > 0.045 and moment == "in a step":
+            kill()
+        return x.x[0]
+
+    child = os.fork()
+    if not child:
+        os.replace = killed_at
+        of_particles(Gauss(4), observe=watched, checkpoint=Checkpoint(folder, 0.0))
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    pieces = len(list(folder.glob("*.h5")))
+    assert pieces == {"in a step": 5, "before a piece is in its place": 3, "after it": 4}[moment]
+    assert len(durable.leftovers(folder)) == (moment != "in a step")
+    plain = {"observe": lambda t, x: x.x[0]}
+    resumed = of_particles(Gauss(4), checkpoint=Checkpoint(folder, 0.0, resume=True), **plain)
+    assert differences(of_particles(Gauss(4), **plain), resumed) == []
+    assert not durable.leftovers(folder)
+
+
+def test_what_an_interruption_finished_is_kept(tmp_path):
+    """Whatever the time between pieces; a failure, too, and it is the same again."""
+    asked = []
+
+    def interrupting(t, x):
+        asked.append(t)
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+        return t
+
+    folder = tmp_path / "run"
+    with pytest.raises(IntegrationInterrupted) as interrupted:
+        of_mechanism(Exact(compiled=False), events=True, checkpoint=Checkpoint(folder, 1e9), save_every=2)
+        of_mechanism(Exact(compiled=False), observe=interrupting, checkpoint=Checkpoint(tmp_path / "other", 1e9))
+    assert len(interrupted.value.solution.times) >= 4
+    again = of_mechanism(
+        Exact(compiled=False), observe=lambda t, x: t, checkpoint=Checkpoint(tmp_path / "other", resume=True)
+    )
+    assert differences(of_mechanism(Exact(compiled=False), observe=lambda t, x: t), again) == []
+    messages = []
+    for _ in range(2):
+        with pytest.raises(IntegrationError) as failed:
+            of_mechanism(Exact(tolerance=1e-300), checkpoint=Checkpoint(tmp_path / "fails", 0.0, resume=True))
+        messages.append(str(failed.value))
+    assert messages[0] == messages[1]
+
+
+def test_runs_are_not_mixed(tmp_path):
+    """Each difference is named; a folder in use, without leave to go on, or with other files is refused."""
+    folder = tmp_path / "run"
+    of_particles(Gauss(4), checkpoint=folder)
+    with pytest.raises(ValueError, match="resume=True"):
+        of_particles(Gauss(4), checkpoint=folder)
+    there = {"checkpoint": Checkpoint(folder, resume=True)}
+    others = {
+        "method is": lambda: of_particles(Gauss(2), **there),
+        "times is": lambda: of_particles(Gauss(4), steps=STEPS + 1, **there),
+        "save_every is": lambda: of_particles(Gauss(4), save_every=2, **there),
+        "events is": lambda: of_particles(Gauss(4), events=True, **there),
+        "inputs is": lambda: of_particles(Gauss(4), inputs={"push": lambda t: (t, 0.0, 0.0)}, **there),
+        "observe is": lambda: of_particles(Gauss(4), observe=lambda t, x: t, **there),
+        "start is": lambda: of_particles(Gauss(4), start=1.01 * START, **there),
+        "system is": lambda: of_mechanism(Exact(compiled=False), **there),
+    }
+    for words, other in others.items():
+        with pytest.raises(ValueError, match=f"is that of another run: {words}"):
+            other()
+    with durable.locked(folder), pytest.raises(ValueError, match="being written by another process"):
+        of_particles(Gauss(4), **there)
+    (folder / "notes.txt").write_text("")
+    with pytest.raises(ValueError, match="must hold nothing else"):
+        of_particles(Gauss(4), **there)
+
+
+def test_a_damaged_piece_is_named_and_the_others_serve(tmp_path):
+    folder = tmp_path / "run"
+    whole = of_particles(Gauss(4), checkpoint=Checkpoint(folder, 0.0))
+    path = sorted(folder.iterdir())[6]
+    good = path.read_bytes()
+    for bad in (good[:-100], good[: len(good) // 2], b"", good.replace(b"first", b"frist")):
+        path.write_bytes(bad)
+        with pytest.raises(ValueError, match=r"'.*00000007\.h5' of a checkpoint cannot be read"):
+            of_particles(Gauss(4), checkpoint=Checkpoint(folder, resume=True))
+    cut(folder, 6)
+    assert differences(whole, of_particles(Gauss(4), checkpoint=Checkpoint(folder, resume=True))) == []
+
+
+def test_a_run_goes_on_where_the_disk_of_its_checkpoint_is_full(tmp_path, monkeypatch):
+    from flexph.integration.times import journal
+
+    def full(path, tree):
+        raise OSError(28, "No space left on device")
+
+    write, folder = journal.write_tree, tmp_path / "run"
+    monkeypatch.setattr(journal, "write_tree", full)
+    with pytest.warns(CheckpointWarning, match="No space left on device; the run goes on"):
+        run = of_particles(Gauss(4), checkpoint=Checkpoint(folder, 0.0))
+    monkeypatch.setattr(journal, "write_tree", write)
+    assert differences(run, of_particles(Gauss(4))) == []
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", [IDA(), Radau()])
+def test_solvers_of_libraries_keep_no_checkpoint(method, tmp_path):
+    with pytest.raises(ValueError, match=r"checkpoint is not for .*whose library"):
+        of_particles(method, checkpoint=tmp_path / "run")
+
+
+def test_the_runs_of_a_function_are_kept_in_their_order(tmp_path):
+    """A run within a run is not, and neither are runs outside."""
+
+    def both():
+        inner = []
+
+        def observe(t, x):
+            inner.append(of_particles(Gauss(2), steps=1))
+            return t
+
+        return of_particles(Gauss(2), observe=observe), of_mechanism(Exact(compiled=False)), len(inner)
+
+    first, second, count = both()
+    for asked in (count, 1):  # at the last time, after the last piece
+        with runs_kept(tmp_path, 0.0):
+            a, b, inner = both()
+        assert differences(first, a) + differences(second, b) == []
+        assert inner == asked
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["0001", "0002"]
+    with pytest.raises(ValueError, match="another run"), runs_kept(tmp_path, 0.0):
+        of_particles(Gauss(6))
+
+
+@pytest.mark.parametrize("value", [3, "", Checkpoint])
+def test_what_is_no_path_is_refused(value):
+    with pytest.raises(ValueError, match="path of a checkpoint"), warnings.catch_warnings():
+        of_particles(Gauss(2), checkpoint=value)
