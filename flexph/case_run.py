@@ -9,7 +9,8 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -20,58 +21,95 @@ import click
 import numpy as np
 
 from flexph.case import Case
+from flexph.files.durable import publish, remove, staging
+from flexph.files.interrupts import Terminated, termination_interrupts
+from flexph.files.results_folder import CHECKPOINT, SUMMARY, FolderRefused, ResultsFolder
+from flexph.integration.times.checkpoint import runs_kept
 from flexph.results.unfinished import Unfinished
 
 INTERRUPTED = 130
 """Exit status of a command that Ctrl-C ended, as in a shell."""
 
+TERMINATED = 143
+"""The same of one that was asked to end (SIGTERM)."""
+
+DEFAULT_EVERY = 60.0
+"""Seconds between the pieces of a run that is to be resumed, unless they are given."""
+
 MANY = 5
 """Files of a folder below the results up to which they are listed one by one."""
 
 
-def run_case(name: str, case: Case[Any], out: Path, *, force: bool, values: Mapping[str, Any]) -> list[Path]:
+@dataclass(frozen=True)
+class Keeping:
+    """How a run is kept while it goes on: pieces ``every`` so many seconds, or not; whether it may ``resume`` one."""
+
+    every: float | None = None
+    resume: bool = False
+
+
+def run_case(
+    name: str, case: Case[Any], out: Path, *, force: bool, values: Mapping[str, Any], keeping: Keeping = Keeping()
+) -> list[Path]:
     """Compute a case, and write its results and its summary into a folder; returns the paths of the files.
 
-    Files in a folder that is not empty are replaced if forced, once everything is written. Raises click's exceptions.
+    Files in a folder that is not empty are replaced if forced, once everything is written. A run that is kept goes on
+    where it is resumed; one that is finished is not computed again. Raises click's exceptions.
     """
     for module in case.needs:
         if find_spec(module) is None:
             raise click.ClickException(f"case {name!r} needs the module {module!r}, which is not installed")
-    existed = out.exists()
-    _claim(out, force)
-    try:
-        with _keep_unfinished(out):
-            record, result = compute(name, case, values)
-    except BaseException:
-        if not existed and not any(out.iterdir()):  # nothing was computed: leave nothing behind
-            out.rmdir()
-        raise
-    with tempfile.TemporaryDirectory(prefix=".flexph-", dir=out) as temporary:
-        staging = Path(temporary)
+    existed, folder = out.exists(), ResultsFolder(out, _told(name, case, values))
+    every = DEFAULT_EVERY if keeping.resume and keeping.every is None and not folder.is_kept else keeping.every
+    with termination_interrupts(), _refusals(out):
+        if folder.claim(force=force, resume=keeping.resume):
+            return sorted(path for path in out.rglob("*") if path.is_file())
         try:
-            figures = case.write(result, staging)
-        except BaseException:  # also Ctrl-C: what is written is kept, beside older results
-            _publish(staging, out / "unfinished")
+            with folder.kept(every) as pieces:
+                return _computed(name, case, values, folder=folder, every=pieces)
+        except BaseException:
+            if not existed and not any(
+                path.is_file() for path in out.rglob("*")
+            ):  # nothing was computed: leave nothing
+                remove(out)
             raise
-        (staging / "summary.json").write_text(_summary(record, figures), encoding="utf-8")
-        return _publish(staging, out)
 
 
-def _claim(out: Path, force: bool) -> None:
-    """Make the folder, and refuse one with files unless forced: before computing, which may take hours."""
+def _computed(
+    name: str, case: Case[Any], values: Mapping[str, Any], *, folder: ResultsFolder, every: float | None
+) -> list[Path]:
+    """The paths of the results of a case, whose runs are kept every so many seconds, or not."""
+    with _keep_unfinished(folder.path), nullcontext() if every is None else runs_kept(folder.checkpoint, every):
+        record, result = compute(name, case, values)
+    with staging(folder.path) as part:
+        try:
+            figures = case.write(result, part)
+        except BaseException:  # also Ctrl-C: what is written is kept, beside older results
+            publish(part, folder.path / "unfinished")
+            raise
+        (part / SUMMARY).write_text(_summary(record, figures), encoding="utf-8")
+        return folder.publish(part)
+
+
+@contextmanager
+def _refusals(out: Path) -> Iterator[None]:
+    """One line for a folder that is refused, or cannot be written to."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        if any(out.iterdir()) and not force:
-            raise click.UsageError(f"{out} is not empty: choose another folder, or replace its files with --force")
+        yield
+    except FolderRefused as error:
+        raise click.UsageError(str(error)) from None
     except OSError as error:
-        raise click.ClickException(f"{out}: {error.strerror}") from error
+        raise click.ClickException(f"{out}: {error.strerror or error}") from error
+
+
+def _told(name: str, case: Case[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"case": name, "parameters": {parameter.name: values[parameter.name] for parameter in case.parameters}}
 
 
 def compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     """Run a case; return what the summary says about the run, and the result."""
     record = {
-        "case": name,
-        "parameters": {parameter.name: values[parameter.name] for parameter in case.parameters},
+        **_told(name, case, values),
         "versions": _versions(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -93,11 +131,27 @@ def _keep_unfinished(out: Path) -> Iterator[None]:
     try:
         yield
     except Unfinished as error:
+        click.echo(f"{error}\nthe {len(error.solution.times)} saved instants are in {_saved(error, out)}", err=True)
+        if (out / CHECKPOINT).exists():
+            click.echo("the same command with --resume goes on from there", err=True)
+        status = status_of(error.__context__) if isinstance(error, KeyboardInterrupt) else 1
+        raise click.exceptions.Exit(status) from error
+
+
+def _saved(error: Unfinished, out: Path) -> Path:
+    """Where the finished steps of a run are saved: where its disk is full, in the folder of temporary files."""
+    try:
         path = out / "unfinished.h5"
         error.solution.save(path)
-        click.echo(f"{error}\nthe {len(error.solution.times)} saved instants are in {path}", err=True)
-        status = INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
-        raise click.exceptions.Exit(status) from error
+    except OSError:
+        path = Path(tempfile.mkdtemp(prefix="flexph-")) / "unfinished.h5"
+        error.solution.save(path)
+    return path
+
+
+def status_of(interruption: BaseException | None) -> int:
+    """Exit status of a command that an interruption ended."""
+    return TERMINATED if isinstance(interruption, Terminated) else INTERRUPTED
 
 
 def _versions() -> dict[str, str]:
@@ -121,16 +175,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _publish(staging: Path, out: Path) -> list[Path]:
-    """Move the files of one folder into another, replacing those of the same name; return their new paths."""
-    sources = sorted(path for path in staging.rglob("*") if path.is_file())
-    targets = [out / source.relative_to(staging) for source in sources]
-    for source, target in zip(sources, targets, strict=True):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        source.replace(target)
-    return targets
 
 
 def listed(paths: Sequence[Path], out: Path) -> list[str]:

@@ -15,7 +15,7 @@ import click
 from tqdm import tqdm
 
 from flexph.case import Case, Check, Kind, Parameter, find_cases, written_summaries
-from flexph.case_run import INTERRUPTED, listed, run_case
+from flexph.case_run import Keeping, listed, run_case, status_of
 from flexph.console.output import one_sentence, replace_unknown_characters
 from flexph.console.tables import counts, print_table, table, verdicts
 
@@ -45,9 +45,9 @@ class _Main(click.Group):
         try:
             with one_sentence():
                 return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             click.echo("interrupted", err=True)
-            ctx.exit(INTERRUPTED)
+            ctx.exit(status_of(error))
 
 
 class _Cases(click.Group):
@@ -189,14 +189,24 @@ def _load(name: str) -> Case[Any]:
 def _command(name: str, case: Case[Any]) -> click.Command:
     """Return the command that runs a case."""
 
-    def callback(out: Path, force: bool, **values: Any) -> None:
-        for line in listed(run_case(name, case, out, force=force, values=values), out):
+    def callback(out: Path, force: bool, checkpoint: float | None, resume: bool, **values: Any) -> None:
+        if force and resume:
+            raise click.UsageError("--resume goes on with what is there, --force replaces it: leave one of both out")
+        written = run_case(name, case, out, force=force, values=values, keeping=Keeping(checkpoint, resume))
+        for line in listed(written, out):
             click.echo(line)
 
     folder = click.Path(file_okay=False, path_type=Path)
     own = [
         click.Option(["--out"], type=folder, required=True, help="folder for the results"),
         click.Option(["--force"], is_flag=True, help="replace files in a folder that is not empty"),
+        click.Option(
+            ["--checkpoint"],
+            type=click.FloatRange(min=0.0),
+            metavar="SECONDS",
+            help="keep finished steps in the folder every so many seconds",
+        ),
+        click.Option(["--resume"], is_flag=True, help="go on with a run that is kept in the folder, or begin it"),
     ]
     options = [_option(parameter) for parameter in case.parameters]
     return click.Command(name, callback=callback, params=[*own, *options], help=case.summary)

@@ -12,7 +12,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def staged(path: str | Path) -> Iterator[Path]:
     with staging(target.parent, told=path) as folder:
         part = folder / Path(path).name
         yield part
-        _to_disk(part)
+        _to_disk([part], target.parent)
         _replace(part, target)
 
 
@@ -61,11 +61,14 @@ def publish(source: Path, target: Path, last: Sequence[str] = ()) -> list[Path]:
     All are on the disk before the first is in its place; those named ``last`` come last.
     """
     names = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file())
-    for name in names:
-        _to_disk(source / name)
-    for name in sorted(names, key=lambda name: name.as_posix() in last):
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        _replace(source / name, place(target / name))
+    _to_disk([source / name for name in names], target)
+    for ends in (False, True):
+        own = [name for name in names if (name.as_posix() in last) == ends]
+        for name in own:
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(source / name, place(target / name))
+        for folder in sorted({(target / name).parent for name in own}):
+            _folder_to_disk(folder)
     return [target / name for name in names]
 
 
@@ -133,17 +136,25 @@ def _replace(source: Path, target: Path) -> None:
     _folder_to_disk(target.parent)
 
 
-def _to_disk(path: Path) -> None:
-    fd = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+def _to_disk(paths: Iterable[Path], folder: Path) -> None:
+    """Put files on the disk that go to a folder; those of a private one go on from there, and then to the disk."""
+    if _is_private(folder):
+        return
+    for path in paths:
+        fd = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def _is_private(folder: Path) -> bool:
+    return any(part.startswith(PREFIX) for part in folder.parts)
 
 
 def _folder_to_disk(folder: Path) -> None:
     """Put the entries of a folder on the disk, where the system does so for folders."""
-    if sys.platform == "win32":
+    if sys.platform == "win32" or _is_private(folder):
         return
     with suppress(PermissionError):  # a folder that may be written but not read
         fd = os.open(folder, os.O_RDONLY)

@@ -29,3 +29,24 @@ def deferred_signals() -> Iterator[None]:
             signal.signal(number, handler)
         for late in dict.fromkeys(received):
             signal.raise_signal(late)
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end (SIGTERM); whatever Ctrl-C does, this does, too."""
+
+
+@contextmanager
+def termination_interrupts() -> Iterator[None]:
+    """Raise Terminated on SIGTERM until the end of the block; in the main thread, which alone may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def raise_terminated(number: int, frame: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, raise_terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
