@@ -38,6 +38,10 @@ FEW = 300
 """Modes of all bodies up to which those of the mechanism are found densely in them."""
 BELOW = 1e-3
 """Shift over the square of the lowest frequency of a body."""
+STEPS, SPARE = 5, 1
+"""Blocks of a Krylov space, and vectors of a block beyond those that are wanted."""
+MARGIN = 1e-9
+"""Error of a square that is admitted, over the square."""
 DEPENDENT = 1e-8
 """Sine of the angle between a row and those before it up to which it may follow from them."""
 ZERO, CERTAIN = 1e-13, 1e-6
@@ -124,21 +128,57 @@ def _rows(mechanism: Model, poses: Poses) -> Array:
 
 
 def _squares(basis: _Basis, rows: Array, count: int) -> tuple[Array, Array]:
-    """The lowest ω² > 0 on the null spaces of the rows (k, g, N), (k, count), and of which poses (k,) they are certain.
+    """The lowest ω² > 0 on the null spaces of the rows (k, g, N), (k, count), and which of the k poses are certain."""
+    k, g, n = rows.shape
+    squares, certain = np.zeros((k, count)), np.zeros(k, dtype=bool)
+    width = count + max(int((basis.squares == 0.0).sum()) - g, 0) + SPARE
+    for own in (width, n) if 2 * STEPS * width < n else (n,):
+        left = np.flatnonzero(~certain)
+        if left.size:
+            squares[left], certain[left] = _projected(basis, rows[left], count, own)
+    return squares, certain
 
-    Certain are those of independent rows, without squares between round-off and the shift.
+
+def _projected(basis: _Basis, rows: Array, count: int, width: int) -> tuple[Array, Array]:
+    """The lowest squares in a Krylov space of blocks of a width, or in the whole space, and which of them are certain.
+
+    Certain are those of independent rows, none between round-off and the shift, with as many below a little less and a
+    little more than the last one as Sylvester's law of inertia says: projected ones are never too low.
     """
-    g, n = rows.shape[1:]
     root = 1.0 / np.sqrt(basis.squares + basis.shift)
     scaled = rows * root
     length = np.linalg.norm(scaled, axis=2, keepdims=True)
     Q, R = np.linalg.qr((scaled / np.where(length > 0.0, length, 1.0)).transpose(0, 2, 1))
-    weighed = Q * (root**2)[:, None]
-    cut = np.matmul(weighed - 0.5 * np.matmul(Q, np.matmul(Q.transpose(0, 2, 1), weighed)), Q.transpose(0, 2, 1))
-    values = np.linalg.eigvalsh(np.diag(root**2) - cut - cut.transpose(0, 2, 1))[:, ::-1]
-    squares = 1.0 / values[:, : n - g] - basis.shift
-    zeros = (squares <= ZERO * basis.shift).sum(axis=1)
-    lowest = np.take_along_axis(squares, np.minimum(zeros[:, None] + np.arange(count), n - g - 1), axis=1)
     independent = np.abs(np.diagonal(R, axis1=1, axis2=2)).min(axis=1, initial=1.0) > DEPENDENT
-    certain = independent & (lowest[:, 0] > CERTAIN * basis.shift) & (zeros + count <= n - g)
-    return np.where(certain[:, None], lowest, 0.0), certain
+    values = np.linalg.eigvalsh(_compressed(Q, root**2, width))[:, ::-1][:, : rows.shape[2] - rows.shape[1]]
+    squares = 1.0 / np.maximum(values, np.finfo(float).tiny) - basis.shift
+    zeros, last = (squares <= ZERO * basis.shift).sum(axis=1), squares.shape[1] - 1
+    lowest = np.take_along_axis(squares, np.minimum(zeros[:, None] + np.arange(count), last), axis=1)
+    certain = independent & (zeros + count <= last + 1) & (lowest[:, 0] > CERTAIN * basis.shift)
+    lowest = np.where(certain[:, None], lowest, 1.0)
+    below = _below(basis, rows, lowest[:, -1:] * (1.0 + MARGIN * np.array([-1.0, 1.0])))
+    return lowest, certain & (below[:, 0] < zeros + count) & (below[:, 1] == zeros + count)
+
+
+def _compressed(Q: Array, held: Array, width: int) -> Array:
+    """(1 − QQᵀ) diag(held) (1 − QQᵀ) in orthonormal columns: of a Krylov space, or of the whole space (k, N, N)."""
+    n = held.size
+    off = lambda x: x - np.matmul(Q, np.matmul(Q.transpose(0, 2, 1), x))  # noqa: E731
+    space = np.broadcast_to(np.eye(n), (len(Q), n, n))
+    if width < n:
+        blocks = [off(np.random.default_rng(0).normal(size=(n, width)))]
+        while len(blocks) < STEPS:
+            blocks.append(np.linalg.qr(off(held[:, None] * blocks[-1]))[0])
+        space = np.linalg.qr(np.concatenate(blocks, axis=2))[0]
+    inner = off(space)
+    return np.matmul(inner.transpose(0, 2, 1), held[:, None] * inner)
+
+
+def _below(basis: _Basis, rows: Array, squares: Array) -> Array:
+    """How many squares of frequencies are below those given (k, j), by the inertia of Λ − ω² bordered by the rows."""
+    apart = basis.squares - squares[:, :, None]
+    length = np.linalg.norm(rows[:, None] / np.sqrt(np.abs(apart))[:, :, None], axis=3)
+    unit = rows[:, None] / np.where(length > 0.0, length, 1.0)[:, :, :, None]
+    inner = np.matmul(unit / apart[:, :, None], unit.transpose(0, 1, 3, 2))
+    positive = (np.linalg.eigvalsh(inner) > 0.0).sum(axis=2)
+    return (apart < 0.0).sum(axis=2) + positive - rows.shape[1]
