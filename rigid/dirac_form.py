@@ -9,6 +9,7 @@ import numpy as np
 
 from flexph.dirac import DiracStructure, LagrangianSubspace
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.differences import CENTRAL, central
 from flexph.numerics.ranks import kernel, rank_of
@@ -26,6 +27,7 @@ SYMMETRIC = 1e-6
 STORED = ("positions", "momenta", "resistive")
 
 
+@checked
 def dirac_structure(system: MultibodySystem, zeta: Array, momenta: Array) -> DiracStructure:
     """D(ζ, Γ) of [rigid] eq. (7), in kernel form, at positions ζ (n_pot,) and momenta Γ = Mϖ (n_kin,).
 
@@ -142,6 +144,7 @@ class LagrangianSubmanifold:
         return 0.5 * (hessian + hessian.T)
 
 
+@checked
 def lagrangian_submanifold(system: MultibodySystem) -> LagrangianSubmanifold:
     """L of a system ([rigid] eq. (9))."""
     return LagrangianSubmanifold(system)
@@ -167,6 +170,7 @@ class ResistiveRelation:
         return self.defect(tau, omega) <= tolerance
 
 
+@checked
 def resistive_relation(system: MultibodySystem, zeta: Array) -> ResistiveRelation:
     """R_ζ of a system ([rigid] eq. (8))."""
     here = check.array("zeta", zeta, (system.positions,))

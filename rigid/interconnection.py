@@ -9,6 +9,7 @@ import numpy as np
 
 from flexph.joints import GROUND, Ground
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
 from .blocks import Block, blocks, terms
@@ -34,6 +35,7 @@ class _Port(NamedTuple):
         return int(at(b.ports[self.port].matrix, b.sample).shape[1])
 
 
+@checked
 def interconnect(
     systems: Mapping[str, MultibodySystem],
     couplings: Sequence[tuple[End, End]] = (),

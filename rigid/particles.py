@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from flexph.numerics import checks as check
-from flexph.numerics.arrays import Array
+from flexph.numerics.arguments import checked
+from flexph.numerics.arrays import Array, Numbers
 from flexph.numerics.rotations import spins
 from flexph.systems.discrete_gradients import Invariants
 from flexph.systems.resistive_relations import Relation
@@ -24,6 +24,7 @@ End = str | Sequence[float] | Array
 """A point by name, or a fixed place (dim,) [m]."""
 
 
+@checked
 @dataclass(frozen=True)
 class Rod:
     """A rigid massless rod of a length L [m]: ``0 = ½(|d|²/L − L)``, d from the first end to the second.
@@ -37,6 +38,7 @@ class Rod:
     name: str | None = None
 
 
+@checked
 @dataclass(frozen=True)
 class Spring:
     """A spring with the energy V(ℓ) [J] of its length ℓ [m] and the force V'(ℓ) [N] that pulls its ends together.
@@ -51,12 +53,14 @@ class Spring:
     name: str | None = None
 
     @classmethod
+    @checked
     def linear(cls, first: End, second: End, *, stiffness: float, length: float, name: str | None = None) -> Spring:
         """``V = ½ k (ℓ − ℓ₀)²``, k [N/m], ℓ₀ [m]."""
         k, rest = check.positive("stiffness", stiffness, "N/m"), check.not_negative("length", length, "m")
         return cls(first, second, lambda at: 0.5 * k * (at - rest) ** 2, lambda at: k * (at - rest), name)
 
 
+@checked
 @dataclass(frozen=True)
 class Dashpot:
     """A damper along the line between its ends: the force ρ(ℓ̇) pulls them together ([rigid] eq. (3))."""
@@ -67,11 +71,12 @@ class Dashpot:
     name: str | None = None
 
 
+@checked
 def point_masses(
     masses: Mapping[str, float],
-    positions: ArrayLike,
+    positions: Numbers,
     *,
-    gravity: ArrayLike | None = None,
+    gravity: Numbers | None = None,
     rods: Sequence[Rod] = (),
     springs: Sequence[Spring] = (),
     dashpots: Sequence[Dashpot] = (),
@@ -116,7 +121,7 @@ def point_masses(
     """
     if not isinstance(masses, Mapping) or not masses:
         raise ValueError(f"masses must be a dict of names with masses in kg, got {masses!r}")
-    given = np.asarray(positions, dtype=float)
+    given = check.numbers("positions", positions)
     dim = given.shape[1] if given.ndim == 2 else 0
     place = check.array("positions", given, (len(masses), dim or None))
     spins(dim)
@@ -144,7 +149,7 @@ def _all(name: str, given: Any, kind: type[Any]) -> tuple[Any, ...]:
     return lines
 
 
-def _weight(gravity: ArrayLike | None, mass: Array, dim: int) -> list[Potential]:
+def _weight(gravity: Numbers | None, mass: Array, dim: int) -> list[Potential]:
     if gravity is None:
         return []
     force = np.outer(mass, check.array("gravity", gravity, (dim,))).ravel()

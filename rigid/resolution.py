@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.differences import CENTRAL, central
 from flexph.numerics.ranks import rank_of
@@ -28,6 +29,7 @@ SLOPE, NOISE = 1e-4, 1e-14
 Rate = Callable[[Array, Array], Array]
 
 
+@checked
 def resolve(
     system: MultibodySystem,
     basis: MatrixFunction | Array,

@@ -14,6 +14,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None, max_examples=20)
+settings.register_profile("long", deadline=None, max_examples=20_000)  # --hypothesis-profile=long
 settings.load_profile("fixed")  # the same examples in every run
 
 PACKAGES = {"radau": "scipy_dae", "bdf": "scipy_dae", "ida": "sksundae"}

@@ -12,6 +12,7 @@ from flexph.bodies.body import Body, LoadPort, Momenta, Port
 from flexph.bodies.elasticity import Elasticity
 from flexph.bodies.inertia import Inertia
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.gauss_tableau import gauss_points
 from flexph.numerics.rotations import spins
 
@@ -27,6 +28,7 @@ Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
 
 
+@checked
 def beam(
     length: float,
     material: Material,

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from flexph.linear.eigenmodes.modes import modes
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.factors.low_rank import inverse_by_blocks
 from flexph.numerics.gauss_tableau import gauss_points
 from flexph.systems.linear import LinearPHDAE
@@ -26,6 +27,7 @@ LARGEST_LOAD = 4
 """Degree of a distributed load up to which 4 Gauss points are exact: 7 with cubic velocities."""
 
 
+@checked
 def bending(
     length: float,
     material: Material,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -11,10 +12,12 @@ from flexph.bodies.elasticity import Elasticity
 from flexph.bodies.inertia import Inertia, contract
 from flexph.linear.eigenmodes.modes import modes
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.factors.low_rank import Bordered
 from flexph.systems.linear import LinearPHDAE
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Damping:
     """Structural damping: mass α [1/s], stiffness β [s], and damping ratios ζ_i of the lowest modes.
@@ -30,6 +33,7 @@ class Damping:
     mass: float = 0.0
     stiffness: float = 0.0
     ratios: tuple[float, ...] = ()
+    remedy: ClassVar[str] = "such as Damping(stiffness=1e-5)"
 
     def __post_init__(self) -> None:
         check.not_negative("mass", self.mass, "1/s")

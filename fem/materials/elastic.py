@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import rotation_matrix
 
@@ -31,6 +33,7 @@ class Elastic(Protocol):
         """S of ε = S σ, (6, 6) [1/Pa]."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Orthotropic:
     """Three planes of symmetry: moduli E_1, E_2, E_3 [Pa], ν_12, ν_13, ν_23, shear moduli G_12, G_13, G_23 [Pa].
@@ -44,7 +47,7 @@ class Orthotropic:
     poisson: tuple[float, float, float]
     shear: tuple[float, float, float]
     density: float
-    axes: Any = None
+    axes: Sequence[Sequence[float]] | Array | None = None
 
     def __post_init__(self) -> None:
         check.positive("density", self.density, "kg/m³")
@@ -65,6 +68,7 @@ class Orthotropic:
         return turned_compliance(own, self.axes)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Anisotropic:
     """Any elastic material: stiffness (6, 6) [Pa] of ``σ = C ε``, symmetric and positive definite, in Voigt order.
@@ -75,7 +79,7 @@ class Anisotropic:
 
     stiffness: Any
     density: float
-    axes: Any = None
+    axes: Sequence[Sequence[float]] | Array | None = None
 
     def __post_init__(self) -> None:
         check.positive("density", self.density, "kg/m³")

@@ -6,6 +6,7 @@ import warnings
 
 from flexph.meshes.abaqus_elements import differences, lumped
 from flexph.meshes.contents import FileMaterial, MeshContents
+from flexph.numerics.arguments import stack_level
 from flexph.systems.validity import ValidityWarning
 
 from .materials import Material
@@ -66,4 +67,4 @@ def warn_of_elements(contents: MeshContents, level: int) -> None:
     notes = [note for kind in contents.types for note in differences(kind)]
     if notes:
         text = f"{'; '.join(notes)}: fem.solid integrates fully (docs/solids.md has the size of the difference)"
-        warnings.warn(text, ValidityWarning, stacklevel=level + 1)
+        warnings.warn(text, ValidityWarning, stacklevel=stack_level(level + 1))

@@ -9,11 +9,13 @@ import numpy as np
 from scipy.special import expit, zeta
 
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
 from .elastic import isotropic_compliance
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Material:
     """A linear elastic, isotropic material: Young's modulus E [Pa], density ρ [kg/m³].
@@ -56,6 +58,7 @@ class Material:
         return isotropic_compliance(self.young, nu, G)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """A cross section with its principal axes along y and z, given in one of three ways.

@@ -8,11 +8,13 @@ import numpy as np
 import skfem
 
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 
 SIDES = ("left", "right", "front", "back", "bottom", "top")
 """Names of the sides: first and last along x, y, z."""
 
 
+@checked
 def box_mesh(lengths: Sequence[float], counts: Sequence[int], *, simplices: bool = False) -> skfem.Mesh:
     """A box (three lengths [m]) or a rectangle (two) from the origin, cut in equal cells, so many along each axis.
 

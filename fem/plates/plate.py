@@ -16,6 +16,7 @@ from flexph.bodies.inertia import Inertia
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
 from flexph.meshes.files import Source
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
@@ -36,6 +37,7 @@ Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
 
 
+@checked
 def plate(
     mesh: Source | skfem.Mesh,
     material: Elastic | Mapping[str, Elastic],

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
 from ..solids.ties import Where
@@ -18,6 +19,7 @@ from .regions import place_of
 Holds = Literal["clamped", "hinged", "simple"]
 
 
+@checked
 @dataclass(frozen=True)
 class Support:
     """A region of a plate, mostly edges, that is held to the frame of the body.

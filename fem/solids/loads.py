@@ -11,6 +11,7 @@ from scipy import sparse
 
 from flexph.bodies.body import LoadPort
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, rows_at
 
 from ..meshes.regions import region
@@ -21,6 +22,7 @@ from .ties import Where
 On = Literal["surface", "volume"]
 
 
+@checked
 @dataclass(frozen=True)
 class Load:
     """A load on a region of a mesh: traction [N/m²] ``on="surface"``, force per volume [N/m³] ``on="volume"``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
 from ..meshes.regions import Region, region
@@ -23,6 +25,7 @@ PREFERRED = np.array([1.0, 0.999, 0.998])
 """Axes to which a normal is as near as to others: the first of them counts."""
 
 
+@checked
 @dataclass(frozen=True)
 class Cut:
     """A surface through a body whose forces are asked for: facets inside the mesh, or on its boundary.
@@ -37,7 +40,7 @@ class Cut:
     """
 
     region: Where
-    normal: Any = None
+    normal: Sequence[float] | Array | None = None
 
 
 @dataclass(frozen=True)

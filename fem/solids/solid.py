@@ -18,6 +18,7 @@ from flexph.bodies.mean_axes import FILLED, about_mean_axes
 from flexph.meshes.contents import MeshContents
 from flexph.meshes.files import Source, read_contents
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked, stack_level
 from flexph.numerics.rotations import spins
 from flexph.systems.validity import ValidityWarning
 
@@ -38,6 +39,7 @@ LOCKING = 0.1
 """Least eigenvalue of a compliance with a unit diagonal (1 − 2ν of isotropic ones) below which degree 1 locks."""
 
 
+@checked
 def solid(
     mesh: Source | skfem.Mesh,
     material: Elastic | Mapping[str, Elastic] | None = None,
@@ -169,5 +171,5 @@ def _warn_of_locking(model: SolidModel) -> None:
         size = np.sqrt(material.compliance.diagonal())
         if np.linalg.eigvalsh(material.compliance / np.outer(size, size))[0] < LOCKING:
             text = "cells of degree 1 lock with a nearly incompressible material (poisson above 0.45): take degree=2"
-            warnings.warn(text, ValidityWarning, stacklevel=3)
+            warnings.warn(text, ValidityWarning, stacklevel=stack_level(3))
             return

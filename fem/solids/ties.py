@@ -11,6 +11,7 @@ from scipy import sparse
 
 from flexph.bodies.body import Port
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import rigid_motions, spins
 
@@ -20,9 +21,10 @@ from .region_samples import Measured, measured
 
 How = Literal["rigid", "mean"]
 MEAN_AXIS = "mean_axis"
-Where: TypeAlias = "str | int | list[int] | Array | Callable[[Array], Array]"
+Where: TypeAlias = str | int | list[int] | Array | Callable[[Array], Array]
 
 
+@checked
 @dataclass(frozen=True)
 class Tie:
     """How a region of a mesh becomes a port: ``how="rigid"`` or ``"mean"``; None chooses.

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import derivative
 from ..systems.inputs import Input
@@ -31,6 +32,7 @@ class ImpassePoint:
     direction: Array
 
 
+@checked
 def turning_points(
     characteristic: Callable[[float], float], interval: tuple[float, float], *, count: int = 400
 ) -> list[tuple[float, float]]:
@@ -56,6 +58,7 @@ def turning_points(
     return points
 
 
+@checked
 def impasse_points(
     system: System,
     path: Sequence[Sequence[float]] | Array,

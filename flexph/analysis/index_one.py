@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.factors.definiteness import check_semi_definite
 from ..numerics.subspaces import left_null, rank_of, unit_columns
@@ -28,6 +29,7 @@ class ReducedLinear:
     project: Array
 
 
+@checked
 def eliminate_index_one(J: Any, Q: Any, G: Any, *, R: Any = None, g: Any = None) -> ReducedLinear:
     """``ẋ = (J − R) Q x + g u + G λ, 0 = GᵀQ x`` without its constraints ([survey] eq. (4.4)-(4.8)).
 

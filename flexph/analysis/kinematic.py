@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import derivative
 from ..numerics.subspaces import echelon, null_space, rank_of
@@ -19,6 +20,7 @@ RANK = 1e-10
 """Singular value over the largest below which constraints depend on each other."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class KinematicSystem:
     """``q̇ = ∂H/∂p, ṗ = −∂H/∂q + A(q) λ + B(q) u, 0 = A(q)ᵀ∂H/∂p, y = B(q)ᵀ∂H/∂p`` ([survey] eq. (2.38)).
@@ -170,6 +172,7 @@ class ReducedKinematics:
         return np.vstack([np.zeros((self.n, B.shape[1])), self.basis(x[: self.n]).T @ B])
 
 
+@checked
 def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
     """The system on its constrained state space, an ordinary one with states (q, p̃), p̃ = S(q)ᵀp ([survey] (4.16)).
 
@@ -190,6 +193,7 @@ def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
     )
 
 
+@checked
 def hidden_constraints(
     J: MatrixFunction | Any, gradient: Callable[[Array], Array], slopes: MatrixFunction, x: Array
 ) -> tuple[Array, Array]:
@@ -199,11 +203,13 @@ def hidden_constraints(
     to sign: the system with ``0 = bᵀ∇H`` in their place has index one without multipliers and keeps φ. ``slopes`` is
     ∂φ/∂x (k, n). Raises ValueError where the constraints do not commute, ∂φᵢ J ∂φⱼᵀ ≠ 0: they constrain each other.
     """
+    x = check.array("x", x, (None,))
     matrix = check.array("J", J(x) if callable(J) else J, (x.size, x.size))
-    rows = check.array("slopes", slopes(x), (None, x.size))
+    rows = check.answer("slopes", slopes, x, shape=(None, x.size))
+    effort = check.answer("gradient", gradient, x, shape=x.shape)
     commuting = rows @ matrix @ rows.T
     size = np.abs(rows) @ np.abs(matrix) @ np.abs(rows).T
     if np.any(np.abs(commuting) > 1e-10 * np.maximum(size, 1e-300)):
         i, j = np.unravel_index(int(np.argmax(np.abs(commuting))), commuting.shape)
         raise ValueError(f"constraints must commute: ∂φ_{i} J ∂φ_{j}ᵀ = {commuting[i, j]:.3g}")
-    return rows @ (matrix @ gradient(x)), -matrix @ rows.T
+    return rows @ (matrix @ effort), -matrix @ rows.T

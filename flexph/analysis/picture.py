@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dirac.structure import DiracStructure
 from ..files.durable import staged
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
 NOTHING = 1e-12
@@ -31,6 +32,7 @@ def sparsity(structure: DiracStructure) -> tuple[Array, list[str], list[str]]:
     return pattern, outputs, inputs
 
 
+@checked
 def sparsity_text(structure: DiracStructure) -> str:
     """The pattern as text: rows are outputs, columns inputs, ``+`` and ``-`` signs of J, ``.`` nothing.
 
@@ -78,6 +80,7 @@ def _blocks(structure: DiracStructure) -> str:
     return "\n".join(lines)
 
 
+@checked
 def sparsity_figure(structure: DiracStructure, path: str | Path) -> Path:
     """The pattern as a picture (extra ``plot``): red and blue by sign, ports named and ruled."""
     from matplotlib.figure import Figure
@@ -100,6 +103,8 @@ def sparsity_figure(structure: DiracStructure, path: str | Path) -> Path:
             axes.axvline(edge - 0.5, color="0.75", linewidth=0.8)
     axes.set_xlabel("inputs v (red: +, blue: −)")
     axes.set_ylabel("outputs w = J v")
+    if Path(path).suffix[1:] not in (known := figure.canvas.get_supported_filetypes()):
+        raise ValueError(f"path must end in one of {', '.join(known)}, got {str(path)!r}")
     with staged(path) as part:
         figure.savefig(part, dpi=150)
     return Path(path)

@@ -14,6 +14,7 @@ from ..dirac.structure import DiracStructure
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
 from ..mechanisms.poses.multipliers import drive_rates
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
 from .casimirs import CasimirReport, casimir_report
@@ -70,6 +71,7 @@ class Analysis:
         return sparsity_text(self.whole)
 
 
+@checked
 def analyze(
     system: System,
     state: Sequence[float] | Array | State | None = None,

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import eig
 
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.corrections import Corrections, least_norm_step
 from ..numerics.subspaces import echelon, null_space, unit_columns, with_unit_rows
@@ -169,6 +170,7 @@ def linear_spectrum(view: SystemView, count: int | None = None) -> Array:
     return rate * alpha[finite] / beta[finite]
 
 
+@checked
 def equilibrium(
     system: System,
     guess: Sequence[float] | Array | None = None,

@@ -12,12 +12,14 @@ from ..dirac.system import PortHamiltonian
 from ..mechanisms.model.state import State
 from ..numerics import checks as check
 from ..numerics import spans
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.ranks import singular_vectors
 from ..numerics.subspaces import null_space
 from .view import System, SystemView, state_names, view
 
 
+@checked
 def structure_of(
     system: System, state: Sequence[float] | Array | State | None = None, *, algebraic: bool = False
 ) -> DiracStructure:

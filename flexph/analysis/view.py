@@ -25,7 +25,8 @@ from ..systems.inputs import Forcing, Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE, Constant
 
-System = PHDAE | LinearPHDAE | PortHamiltonian | Mechanism
+System = PHDAE | LinearPHDAE | PortHamiltonian | Mechanism | SwitchingPHDAE
+"""What analyses take; of a switching system they ask for one mode."""
 PROBES = 4
 """States beside the one in question at which conditions are looked at, where they cannot be decided for all states."""
 SPREAD = 0.1

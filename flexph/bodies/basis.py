@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .body import Body
 from .held import Held
@@ -29,6 +30,7 @@ def refuse_others(body: Any) -> None:
         )
 
 
+@checked
 def body_basis(
     body: Body, *, modes: int, derivatives: int = 0, static: Sequence[str] = (), inertia: bool = False
 ) -> Array:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .buckling_load import BucklingLoad
 from .elasticity import Elasticity
@@ -72,6 +73,7 @@ class Body:
     sections: Mapping[str, SectionMap] = field(default_factory=dict)
     buckling: tuple[BucklingLoad, ...] = ()
     unshifted: Body | None = None
+    remedy: ClassVar[str] = "those of a mechanism are in mechanism.bodies"
 
     def __post_init__(self) -> None:
         check.choice("momenta", self.momenta, ("full", "constant"))
@@ -131,6 +133,7 @@ class Body:
         """Total mass [kg], lumped masses included."""
         return self.inertia.mass
 
+    @checked
     def with_mass(self, port: str, mass: float = 0.0, inertia: float = 0.0) -> Body:
         """The same body with a lumped mass [kg] and rotary inertia [kg m²] at a port ([flex] eq. (48))."""
         at: Port = check.lookup("port", port, self.ports)

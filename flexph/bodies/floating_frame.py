@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.rotations import entries
 from ..systems.nonlinear import PHDAE
 from .body import Body, LoadPort
@@ -16,6 +17,7 @@ from .floating_blocks import FloatingBlocks
 PARTS = ("position", "rotation", "deformation", "velocity", "spin", "deformation_rate", "stress")
 
 
+@checked
 def floating_body(
     body: Body,
     *,

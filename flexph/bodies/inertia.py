@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import Memo, once
 from ..numerics.rotations import cross, spins
@@ -98,6 +99,7 @@ class Inertia(Memo):
         )
 
 
+@checked
 def rigid_inertia(mass: float, first: Array, second: Array, spin: Array) -> Inertia:
     """Inertia of a body without flexible coordinates."""
     d = len(first)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..numerics.arguments import checked
 from ..numerics.arrays import sparse_block_diag, sparse_blocks
 from ..numerics.rotations import cross, spins
 from ..systems.linear import LinearPHDAE
@@ -19,6 +20,7 @@ DENSE_LIMIT = 500
 """States up to which dense matrices are made: below, dense algebra is faster."""
 
 
+@checked
 def linear_body(body: Body, name: str) -> LinearPHDAE:
     """A body at rest ([flex] eq. (45)): velocities of P in body axes (v_P, ω, u̇) and stresses σ, sparse.
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ..linear.projection import ReductionWarning
 from ..numerics import checks as check
+from ..numerics.arguments import checked, stack_level
 from ..numerics.arrays import Array
 from ..numerics.factors.ldl import divided, dropped, ldl, semi_definite_product
 from ..numerics.factors.low_rank import Bordered
@@ -31,6 +32,7 @@ EARLY = 0.5
 """Spin at which a reduced body diverges, over that with all of its stress, below which it warns."""
 
 
+@checked
 def reduce_body(
     body: Body,
     *,
@@ -201,4 +203,4 @@ def _judge(held: Held, T: Array, S: Array) -> None:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, ReductionWarning, stacklevel=5)
+    warnings.warn(message, ReductionWarning, stacklevel=stack_level(5))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .fields import TensorField
 
@@ -13,24 +14,36 @@ _MATRIX = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
 """Places of the six components (xx, yy, zz, xy, yz, xz) in the symmetric matrix."""
 
 
+@checked
 def tensors(rows: Any, sigma: Array) -> Array:
     """Tensors (..., k, 6) of stress coordinates σ (..., m), by rows (k·6, m) of a :class:`TensorField`."""
     flat = np.asarray(sigma).reshape(-1, np.shape(sigma)[-1])
     return (rows @ flat.T).T.reshape(*np.shape(sigma)[:-1], -1, 6)
 
 
+def _six(stress: Array) -> Array:
+    given = np.asarray(stress)
+    if given.shape[-1] != 6:
+        raise ValueError(f"stress must have shape (..., 6), got {given.shape}")
+    return given
+
+
+@checked
 def principal_stresses(stress: Array) -> Array:
     """σ₁ ≥ σ₂ ≥ σ₃ of tensors (..., 6): (..., 3) [Pa]."""
-    return np.linalg.eigvalsh(stress[..., _MATRIX])[..., ::-1]
+    return np.linalg.eigvalsh(_six(stress)[..., _MATRIX])[..., ::-1]
 
 
+@checked
 def von_mises(stress: Array) -> Array:
     """√(3/2 s:s), s the deviator of tensors (..., 6): (...) [Pa]."""
+    stress = _six(stress)
     normal, shear = stress[..., :3], stress[..., 3:]
     apart = (normal - normal[..., [1, 2, 0]]) ** 2
     return np.sqrt(0.5 * apart.sum(axis=-1) + 3.0 * (shear**2).sum(axis=-1))
 
 
+@checked
 def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Array:
     """Tensors at the n nodes of each of the c drawn cells, (..., c, n, 6) [Pa].
 
@@ -49,6 +62,7 @@ def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Arr
     return np.concatenate(fields, axis=-3)
 
 
+@checked
 def stress_error(field: TensorField, sigma: Array) -> Array:
     """Error indicator of each cell of the mesh [√J], (..., cells): ``η² = ∫ (σ* − σ) : S (σ* − σ)``.
 
@@ -60,11 +74,13 @@ def stress_error(field: TensorField, sigma: Array) -> Array:
     return np.sqrt(_by_cells(field, spread - tensors(field.at, sigma)))
 
 
+@checked
 def energy_norm(field: TensorField, sigma: Array) -> Array:
     """√(∫σ:Sσ) of the whole body [√J], (...): its square is twice the elastic energy."""
     return np.sqrt(_by_cells(field, tensors(field.at, sigma)).sum(axis=-1))
 
 
+@checked
 def peak_von_mises(field: TensorField, sigma: Array) -> Array:
     """Largest von Mises stress among the points of each cell of the mesh [Pa], (..., cells)."""
     values = von_mises(tensors(field.at, sigma))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from scipy.optimize import brentq
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.differences import central
 from ..systems.inputs import Input
 from ..systems.resistive_relations import Relation, viscous
@@ -26,6 +27,7 @@ WIDEST = 60
 """Doublings by which the state of an effort is looked for, from the scale of an energy."""
 
 
+@checked
 @dataclass(frozen=True)
 class Energy:
     """``H(s)`` of a charge Q [C] or flux φ [V s], its slope ``H′`` (the voltage [V] or the current [A]) and ``H″``.
@@ -76,6 +78,7 @@ class Energy:
         raise ValueError(f"no state within {width:.1e} has the voltage or current {effort:.6g}")
 
 
+@checked
 def linear_energy(capacity: float) -> Energy:
     """``H = s²/(2 capacity)``."""
     c = capacity
@@ -113,6 +116,7 @@ class Source:
     value: Input | None = None
 
 
+@checked
 @dataclass(frozen=True)
 class Pulse:
     """Closed during the first ``duty`` (0 to 1) of every ``period`` [s] after ``start`` [s]: pulse width modulation."""
@@ -162,16 +166,19 @@ def branches(element: Element) -> tuple[Branch, ...]:
     return (element.first, element.second) if isinstance(element, TwoPort) else (element.branch,)
 
 
+@checked
 def capacitor(plus: str, minus: str, law: float | Energy) -> Storage:
     """A capacitor by its capacitance C > 0 [F], H = Q²/(2C), or by its energy H(Q) [J]."""
     return Storage("capacitor", _branch(plus, minus), _energy("capacitance", law, "F"))
 
 
+@checked
 def inductor(plus: str, minus: str, law: float | Energy) -> Storage:
     """An inductor by its inductance L > 0 [H], H = φ²/(2L), or by its energy H(φ) [J]."""
     return Storage("inductor", _branch(plus, minus), _energy("inductance", law, "H"))
 
 
+@checked
 def resistor(
     plus: str, minus: str, law: float | Relation, control: Literal["voltage", "current"] | None = None
 ) -> Resistor:
@@ -189,21 +196,25 @@ def resistor(
     return Resistor(_branch(plus, minus), law, control)
 
 
+@checked
 def voltage_source(plus: str, minus: str, value: Input | None = None) -> Source:
     """A port with u = e_plus − e_minus [V]; y [A] is the current that it delivers out of plus."""
     return Source("voltage source", _branch(plus, minus), value)
 
 
+@checked
 def current_source(plus: str, minus: str, value: Input | None = None) -> Source:
     """A port with u the current [A] that it delivers out of plus; y = e_plus − e_minus [V]."""
     return Source("current source", _branch(plus, minus), value)
 
 
+@checked
 def terminals(plus: str, minus: str) -> Source:
     """Open terminals as a port: u the current fed into plus [A] (zero if open), y = e_plus − e_minus [V]."""
     return Source("current source", _branch(plus, minus))
 
 
+@checked
 def switch(plus: str, minus: str, closed: Pulse | None = None) -> Switch:
     """An ideal switch; ``closed`` is a :class:`Pulse`, None for one that stays or whose positions are given."""
     if closed is not None and not isinstance(closed, Pulse):
@@ -211,16 +222,19 @@ def switch(plus: str, minus: str, closed: Pulse | None = None) -> Switch:
     return Switch("switch", _branch(plus, minus), closed)
 
 
+@checked
 def diode(anode: str, cathode: str) -> Switch:
     """An ideal diode: v i = 0, v ≤ 0, i ≥ 0 with v from anode to cathode ([survey] example 5.1)."""
     return Switch("diode", _branch(anode, cathode))
 
 
+@checked
 def transformer(first: Branch, second: Branch, ratio: float) -> TwoPort:
     """An ideal transformer between two pairs of nodes: v₁ = n v₂, i₂ = −n i₁, n ≠ 0 the ratio of turns."""
     return _two_port("transformer", first, second, ratio)
 
 
+@checked
 def gyrator(first: Branch, second: Branch, resistance: float) -> TwoPort:
     """An ideal gyrator between two pairs of nodes: v₁ = −r i₂, v₂ = r i₁, r ≠ 0 [Ω]."""
     return _two_port("gyrator", first, second, resistance)

@@ -11,6 +11,7 @@ import numpy as np
 from ..dirac.structure import DiracStructure
 from ..dirac.system import PortHamiltonian
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import once
 from ..switching import SwitchingPHDAE, SwitchingTrajectory
@@ -27,6 +28,7 @@ from .switching import over, switching
 from .systems import to_linear, to_phdae
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class Circuit(Model):
     """Elements by name between named nodes, with Kirchhoff's laws ([survey] example 2.1); made by :func:`circuit`.
@@ -67,6 +69,7 @@ class Circuit(Model):
         """The system on :attr:`structure`: energies, resistive relations and sources as ports ([survey] sec. 2.5)."""
         return to_port_hamiltonian(self.elements, self.structure)
 
+    @checked
     def phdae(self, form: Literal["tree", "nodal"] = "tree") -> PHDAE:
         """``E ẋ = (J − R) z + B u`` with x = (Q, φ, algebraic states) by the names of the elements.
 
@@ -93,6 +96,7 @@ class Circuit(Model):
         """
         return to_linear(self.assembly)
 
+    @checked
     def state(
         self,
         voltages: Mapping[str, float] | None = None,
@@ -110,6 +114,7 @@ class Circuit(Model):
         given = {**self.inputs, **(inputs or {})}
         return start(self.assembly, self.phdae(), (voltages or {}, currents or {}), time=time, inputs=given)
 
+    @checked
     def stored(
         self,
         system: PHDAE | SwitchingPHDAE,
@@ -123,6 +128,7 @@ class Circuit(Model):
         """
         return stored(self.elements, system, (voltages or {}, currents or {}))
 
+    @checked
     def switching(
         self, inputs: Mapping[str, Input] | None = None, *, positions: Sequence[Mapping[str, bool]] | None = None
     ) -> SwitchingPHDAE:
@@ -139,14 +145,17 @@ class Circuit(Model):
         """Voltages and currents by element, each (k + 1,), at the instants of a run of :meth:`switching`."""
         return over(self, trajectory, {**self.inputs, **(inputs or {})})
 
+    @checked
     def voltages(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
         """v of each element (of two-ports (..., 2)) at states (..., n), with inputs by source (zero if left out)."""
         return self._by_element(self.readings.voltages, states, inputs)
 
+    @checked
     def currents(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
         """i of each element from plus to minus, as :meth:`voltages`."""
         return self._by_element(self.readings.currents, states, inputs)
 
+    @checked
     def potentials(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
         """e of each node against ground (behind transformers against the first node there)."""
         values = self._read(self.readings.potentials, states, inputs)
@@ -161,14 +170,14 @@ class Circuit(Model):
         return read
 
     def _read(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> Array:
-        x = np.asarray(states, dtype=float)
+        x = check.numbers("states", states)
         if x.ndim == 0 or x.shape[-1] != self.assembly.size:
             raise ValueError(f"states must have shape (..., {self.assembly.size}), got {x.shape}")
         sources = self.assembly.inputs
         u = np.zeros((*x.shape[:-1], len(sources)))
         for name, value in (inputs or {}).items():
             check.lookup("source", name, dict.fromkeys(sources))
-            u[..., sources.index(name)] = value
+            u[..., sources.index(name)] = check.broadcast(f"input {name!r}", value, x.shape[:-1])
         return self.readings.of(rows, x, u)
 
     def describe(self) -> str:
@@ -185,6 +194,7 @@ class Circuit(Model):
         return "\n".join(lines)
 
 
+@checked
 def circuit(elements: Mapping[str, Element], ground: str = "gnd") -> Circuit:
     """A circuit from its elements by name.
 

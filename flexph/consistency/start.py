@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.as_nonlinear import from_linear
 from ..systems.inputs import Forcing, Input
@@ -16,6 +17,7 @@ from .conditions import Conditions, Inconsistency
 from .equations import Equations
 
 
+@checked
 def inconsistency(
     system: PHDAE | LinearPHDAE,
     state: Sequence[float] | Array,
@@ -33,6 +35,7 @@ def inconsistency(
     return conditions.report(x)
 
 
+@checked
 def consistent(
     system: PHDAE | LinearPHDAE,
     state: Sequence[float] | Array,

@@ -12,12 +12,14 @@ from scipy import sparse
 from ..interconnection.direct_sum import block_diagonal, lifted_size
 from ..numerics import checks as check
 from ..numerics import spans
-from ..numerics.arrays import Array
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array, Numbers
 from ..numerics.factors.definiteness import check_semi_definite, root_of
 from ..systems.linear import LinearPHDAE, linear_system
 
 
-def inject_damping(system: LinearPHDAE, port: str, gain: Any) -> LinearPHDAE:
+@checked
+def inject_damping(system: LinearPHDAE, port: str, gain: Numbers) -> LinearPHDAE:
     """``u = −K y + u_ext`` at a port: ``R + B K Bᵀ`` in place of R, K = Kᵀ ⪰ 0; the port stays.
 
     ``gain`` is K: a number, for every component alike, or a matrix (m, m), in the unit of input over output [N s/m or
@@ -29,6 +31,7 @@ def inject_damping(system: LinearPHDAE, port: str, gain: Any) -> LinearPHDAE:
     return replace(system, R=system.R + 0.5 * (fed + fed.T))
 
 
+@checked
 def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_port: str) -> LinearPHDAE:
     """``u = −y_c + u_ext, u_c = y``: plant and controller in negative feedback, as one system.
 
@@ -61,7 +64,8 @@ def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_
     )
 
 
-def passive_observer(system: LinearPHDAE, port: str, gain: Any, *, name: str = "observer") -> LinearPHDAE:
+@checked
+def passive_observer(system: LinearPHDAE, port: str, gain: Numbers, *, name: str = "observer") -> LinearPHDAE:
     """``E x̂' = (J − R − 2BKBᵀ) x̂ + BK y + Gᵀλ, 0 = G x̂, y_c = KBᵀx̂``: an observer with state feedback, K = Kᵀ ⪰ 0.
 
     A Luenberger observer ``E x̂' = (J − R)x̂ + Bu + L(y − Bᵀx̂)`` with the control u = −KBᵀx̂ that would inject damping
@@ -88,7 +92,10 @@ def passive_observer(system: LinearPHDAE, port: str, gain: Any, *, name: str = "
     )
 
 
-def port_spring(stiffness: Any, damping: Any = None, *, width: int = 1, name: str = "spring") -> LinearPHDAE:
+@checked
+def port_spring(
+    stiffness: Numbers, damping: Numbers | None = None, *, width: int = 1, name: str = "spring"
+) -> LinearPHDAE:
     """``σ̇ = K u, y = σ + D u``: a spring and a damper in parallel, or a PI controller of a velocity, K ≻ 0, D ⪰ 0.
 
     ``K⁻¹σ̇ = u`` with H = ½σᵀK⁻¹σ [J]; D = LLᵀ through algebraic states, 0 = −w + Lᵀu, y = σ + Lw. In
@@ -96,7 +103,7 @@ def port_spring(stiffness: Any, damping: Any = None, *, width: int = 1, name: st
     [N s/m or N m s] are numbers, for each of ``width`` components, or matrices. The port and the part are ``name``.
     """
     check.count("width", width)
-    given = [np.shape(a)[0] for a in (stiffness, damping) if np.ndim(a) == 2]
+    given = [np.shape(a)[0] for a in (stiffness, damping) if a is not None and np.ndim(a) == 2]
     m = given[0] if given else width
     k = _square("stiffness", stiffness, m)
     try:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..discretisation.descriptor_split import ParametrizedDescriptor
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.corrections import Corrections
 from ..numerics.memo import Memo, once
@@ -34,6 +35,7 @@ class CanonicalForm(NamedTuple):
     psi: Callable[[Array], Array]
 
 
+@checked
 def canonical_form(
     system: PHDAE, functions: Callable[[Array], Array], jacobian: Callable[[Array], Any]
 ) -> CanonicalForm:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.memo import Memo, once
 from ..numerics.ranks import Subspaces, pivots, rank_of, subspaces
@@ -119,11 +120,13 @@ class Echelon(Memo):
         return left, np.linalg.solve(first, rows[:, d.rank :])
 
 
+@checked
 def decompose(matrix: Callable[[Array], Any], reference: Any) -> Decomposition:
     """The decomposition of E(x) near a reference state, see :class:`Decomposition`."""
     return Decomposition(matrix, reference)
 
 
+@checked
 def echelon(matrix: Callable[[Array], Any], reference: Any) -> Echelon:
     """The echelon form of E(x) near a reference state, see :class:`Echelon`."""
     return Echelon(Decomposition(matrix, reference))

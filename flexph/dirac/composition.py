@@ -9,12 +9,14 @@ from scipy.linalg import block_diag
 
 from ..numerics import checks as check
 from ..numerics import spans
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.subspaces import left_null, unit_rows
 from .graph import Graph
 from .structure import DiracStructure
 
 
+@checked
 def product(*structures: DiracStructure) -> DiracStructure:
     """Structures side by side, not connected; raises ValueError where two ports have one name."""
     ports: dict[str, slice] = {}
@@ -31,6 +33,7 @@ def product(*structures: DiracStructure) -> DiracStructure:
     return DiracStructure.from_graph(Graph(J, flows), ports)
 
 
+@checked
 def compose(
     first: DiracStructure,
     second: DiracStructure,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import state_sizes
 from .structure import DiracStructure
@@ -36,6 +37,7 @@ class Regularity:
         return "; ".join(f"(dim G, dim P) = ({f}, {e}) at x = {_short(x)}" for x, f, e in rows)
 
 
+@checked
 def regularity(structure: Callable[[Array], DiracStructure], points: Sequence[Sequence[float]] | Array) -> Regularity:
     """The dimensions of flows and efforts of D(x) at states (k, n).
 

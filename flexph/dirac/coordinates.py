@@ -11,6 +11,7 @@ from scipy.optimize import root
 
 from ..numerics import checks as check
 from ..numerics import spans
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import derivative
 from .modulated import ModulatedDirac
@@ -32,6 +33,7 @@ INVERTIBLE = 1e-10
 Function = Callable[[Array], Array]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class CanonicalCoordinates:
     """Coordinates ``(q, p, r, s) = Φ(x)`` in which D(x) is constant ([survey] eq. (3.7), (7.11))

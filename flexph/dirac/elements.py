@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .structure import DiracStructure
 
 Names = tuple[str, str]
 
 
+@checked
 def gyrator_structure(ports: Names, coupling: Any) -> DiracStructure:
     """``f₁ = C e₂, f₂ = −Cᵀ e₁``, C (m₁, m₂).
 
@@ -26,6 +28,7 @@ def gyrator_structure(ports: Names, coupling: Any) -> DiracStructure:
     return DiracStructure.from_skew(J, names)
 
 
+@checked
 def transformer_structure(ports: Names, coupling: Any) -> DiracStructure:
     """``f₁ = −C f₂, e₂ = Cᵀ e₁``, C (m₁, m₂).
 
@@ -38,26 +41,31 @@ def transformer_structure(ports: Names, coupling: Any) -> DiracStructure:
     return DiracStructure.from_hybrid(J, np.arange(len(J)) >= len(c), names)
 
 
+@checked
 def feedback_structure(ports: Names, size: int = 1) -> DiracStructure:
     """Negative feedback ``u₁ = −y₂, u₂ = y₁`` ([survey] eq. (6.11)): the gyrator with C = 1."""
     return gyrator_structure(ports, np.eye(check.count("size", size)))
 
 
+@checked
 def symplectic_gyrator(ports: Names, size: int = 1) -> DiracStructure:
     """``f₁ = −e₂, f₂ = e₁`` ([survey] eq. (6.9)): composing with it is the gyrative interconnection."""
     return gyrator_structure(ports, -np.eye(check.count("size", size)))
 
 
+@checked
 def common_effort(ports: Sequence[str], size: int = 1) -> DiracStructure:
     """Equal efforts, flows that add up to zero: elements in parallel, a node of a circuit."""
     return _junction(ports, size, flows=False)
 
 
+@checked
 def common_flow(ports: Sequence[str], size: int = 1) -> DiracStructure:
     """Equal flows, efforts that add up to zero: elements in series, a loop of a circuit."""
     return _junction(ports, size, flows=True)
 
 
+@checked
 def kirchhoff(incidence: Any, names: Sequence[str] = ()) -> DiracStructure:
     """Currents and voltages of a graph, ``B I = 0, V = Bᵀλ`` with its incidence matrix ([survey] eq. (2.26)).
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import derivative
 from ..numerics.subspaces import echelon, null_space, rank_of, unit_rows
@@ -16,6 +17,7 @@ from .equations import of_last
 Function = Callable[[Array], Array]
 
 
+@checked
 def holonomic_coordinates(
     constraints: Function, jacobian: Function, sample: Array, *, hessian: Callable[[Array, Array], Array] | None = None
 ) -> CanonicalCoordinates:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.factors.definiteness import check_semi_definite
 from ..systems.nonlinear import PHDAE, Constant
@@ -20,6 +21,7 @@ from .system import PortHamiltonian
 MatrixFunction = Callable[[Array], Any]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class InputStateOutput:
     """``ẋ = (J − R) ∇H + (g − P) u``, ``y = (g + P)ᵀ∇H + (M + S) u`` ([survey] eq. (2.43)).
@@ -152,6 +154,7 @@ class InputStateOutput:
         )
 
 
+@checked
 def input_state_output(system: PortHamiltonian) -> InputStateOutput:
     """The input-state-output form of a system with linear resistances f = −R(x) e ([survey] eq. (2.43)-(2.45)).
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .composition import compose
 from .relations.resistance import ModulatedResistance, Resistance
@@ -14,6 +15,7 @@ from .structure import DiracStructure
 from .system import PortHamiltonian
 
 
+@checked
 def interconnect(
     first: PortHamiltonian,
     second: PortHamiltonian,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import ACCURACY, complex_derivative, derivative
 from .constant_rank import check_continuous
@@ -20,6 +21,7 @@ INTEGRABLE = 1e-7
 """Relative defect up to which a condition by differences of ACCURACY counts as met: a thousand of them, summed."""
 
 
+@checked
 @dataclass(frozen=True)
 class ModulatedDirac:
     """``x ↦ D(x)``: at every state x (n,) a Dirac structure of the same ports ([survey] definition 2.2).
@@ -90,6 +92,7 @@ class Integrability:
         return f"{word}: relative defect {self.defect:.1e}{rest}, derivatives accurate to {self.accuracy:.0e}"
 
 
+@checked
 def integrability(structure: ModulatedDirac, x: Array, *, slopes: Slope = None) -> Integrability:
     """``⟨L_{Y_i}β_j | Y_k⟩ + ⟨L_{Y_j}β_k | Y_i⟩ + ⟨L_{Y_k}β_i | Y_j⟩ = 0`` at a state ([survey] eq. (7.12)).
 
@@ -118,6 +121,7 @@ def integrability(structure: ModulatedDirac, x: Array, *, slopes: Slope = None) 
     return _judged(one + one.transpose(2, 0, 1) + one.transpose(1, 2, 0), size, accuracy, n)
 
 
+@checked
 def jacobi_identity(J: Callable[[Array], Any], x: Array, *, slopes: Slope = None) -> Integrability:
     """``Σ_l J_lj ∂_l J_ik + J_li ∂_l J_kj + J_lk ∂_l J_ji = 0`` of the graph of J(x) ([survey] eq. (7.1)).
 
@@ -130,6 +134,7 @@ def jacobi_identity(J: Callable[[Array], Any], x: Array, *, slopes: Slope = None
     return _judged(one + one.transpose(1, 2, 0) + one.transpose(2, 0, 1), size, accuracy, len(here))
 
 
+@checked
 def closedness(omega: Callable[[Array], Any], x: Array, *, slopes: Slope = None) -> Integrability:
     """``∂_k ω_ij + ∂_j ω_ki + ∂_i ω_jk = 0`` of the graph of ω(x) ([survey] eq. (7.6)); ``slopes`` as for J."""
     here, dw, accuracy = _of_graph("omega", omega, x, slopes)

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.ranks import singular_vectors
 from ..numerics.subspaces import RANK
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class CanonicalForm:
     """Coordinates ``f = T (f_q, f_p, f_r, f_s)``, ``e = T⁻ᵀ (e_q, e_p, e_r, e_s)`` with ([survey] eq. (3.7))

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..numerics import checks as check
 from ..numerics import spans
-from ..numerics.arrays import Array, dense
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array, BoolArray
 from ..numerics.subspaces import MEMBER, left_null, principal_angles, relative, unit_columns, unit_rows
 from .graph import LARGEST, Graph, check_power, graph_of
 from .named_ports import NamedPorts, Values
 from .representations import CanonicalForm, canonical_form
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class DiracStructure(NamedPorts):
     """``D = {(f, e) : F f + E e = 0}``, ``F Eᵀ + E Fᵀ = 0``, ``rank [F E] = n`` ([survey] eq. (3.1)-(3.4)).
@@ -36,8 +39,8 @@ class DiracStructure(NamedPorts):
     Raises ValueError, with the defect, where power is not conserved or the rank is less than n.
     """
 
-    F: Array
-    E: Array
+    F: Any
+    E: Any
     ports: Mapping[str, slice] = field(default_factory=dict)
     graph: Graph = field(init=False, repr=False)
 
@@ -74,31 +77,36 @@ class DiracStructure(NamedPorts):
         return structure
 
     @classmethod
-    def from_image(cls, flows: Array, efforts: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
+    @checked
+    def from_image(cls, flows: Any, efforts: Any, ports: Mapping[str, slice] | None = None) -> DiracStructure:
         """``D = {(K λ, L λ)}`` with K, L (n, k), k ≥ n: F = Lᵀ, E = Kᵀ ([survey] eq. (3.3))."""
-        return cls(np.asarray(efforts).T, np.asarray(flows).T, ports or {})
+        return cls(check.numbers("efforts", _dense(efforts)).T, check.numbers("flows", _dense(flows)).T, ports or {})
 
     @classmethod
-    def from_skew(cls, J: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
+    @checked
+    def from_skew(cls, J: Any, ports: Mapping[str, slice] | None = None) -> DiracStructure:
         """``D = {(f, e) : f = J e}``, J = −Jᵀ: flows are outputs, efforts inputs."""
         return cls._of_matrix("J", J, flows=False, ports=ports)
 
     @classmethod
-    def from_presymplectic(cls, omega: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
+    @checked
+    def from_presymplectic(cls, omega: Any, ports: Mapping[str, slice] | None = None) -> DiracStructure:
         """``D = {(f, e) : e = ω f}``, ω = −ωᵀ ([survey] sec. 2.1 (ii))."""
         return cls._of_matrix("omega", omega, flows=True, ports=ports)
 
     @classmethod
-    def from_constrained(cls, J: Array, G: Array, ports: Mapping[str, slice] | None = None) -> DiracStructure:
+    @checked
+    def from_constrained(cls, J: Any, G: Any, ports: Mapping[str, slice] | None = None) -> DiracStructure:
         """``D = {(f, e) : f = J e + G λ, Gᵀe = 0}``, J = −Jᵀ, G (n, l) of any rank ([survey] eq. (3.5))."""
-        return cls.from_skew(J, ports).constrained(np.asarray(G).T)
+        return cls.from_skew(J, ports).constrained(check.numbers("G", _dense(G)).T)
 
     @classmethod
+    @checked
     def from_hybrid(
-        cls, J: Array, flow_inputs: Sequence[bool] | Array, ports: Mapping[str, slice] | None = None
+        cls, J: Any, flow_inputs: Sequence[bool] | Array, ports: Mapping[str, slice] | None = None
     ) -> DiracStructure:
         """``w = J v``, with f_i the input v_i where ``flow_inputs`` (n,) says so, else e_i ([survey] eq. (3.6))."""
-        matrix, swapped = check.array("J", dense(J), (None, None)), np.asarray(flow_inputs)
+        matrix, swapped = check.array("J", _dense(J), (None, None)), np.asarray(flow_inputs)
         n = len(matrix)
         if swapped.dtype != bool or swapped.shape != (n,):
             raise ValueError(f"flow_inputs must be {n} truth values, got {flow_inputs!r}")
@@ -108,7 +116,7 @@ class DiracStructure(NamedPorts):
 
     @classmethod
     def _of_matrix(cls, name: str, matrix: Array, *, flows: bool, ports: Mapping[str, slice] | None) -> DiracStructure:
-        given = check.array(name, dense(matrix), (None, None))
+        given = check.array(name, _dense(matrix), (None, None))
         check.array(name, given, (len(given),) * 2)
         return cls._of_skew(given, np.full(len(given), flows), ports)
 
@@ -150,7 +158,8 @@ class DiracStructure(NamedPorts):
         G[free] = np.eye(int(free.sum()))
         return J, G
 
-    def hybrid(self, flow_inputs: Iterable[str] | Array) -> Array:
+    @checked
+    def hybrid(self, flow_inputs: Collection[str] | BoolArray) -> Array:
         """J (n, n) of ``w = J v`` with the flows of these ports, or where an array (n,) says so, as inputs v.
 
         The efforts of the other ports are inputs, and the conjugated variables outputs ([survey] eq. (3.6)). Raises
@@ -163,6 +172,7 @@ class DiracStructure(NamedPorts):
         """Canonical coordinates: ``f_q = −e_p, f_p = e_q, f_r = 0, e_s = 0`` ([survey] eq. (3.7))."""
         return canonical_form(*self.constrained_form())
 
+    @checked
     def defect(self, flows: Values, efforts: Values) -> float:
         """Largest residual of the rows of F f + E e = 0, relative to the size of what is summed in them.
 
@@ -173,11 +183,13 @@ class DiracStructure(NamedPorts):
         size_f, size_e = (self.sizes(v) for v in (f, e))
         return relative(self.F @ f + self.E @ e, np.abs(self.F) @ size_f + np.abs(self.E) @ size_e)
 
+    @checked
     def contains(self, flows: Values, efforts: Values, *, tolerance: float = MEMBER) -> bool:
         """Whether (f, e) ∈ D: :meth:`defect` up to a tolerance."""
         return self.defect(flows, efforts) <= tolerance
 
-    def constrained(self, rows: Array) -> DiracStructure:
+    @checked
+    def constrained(self, rows: Any) -> DiracStructure:
         """``{(f, e) : C e = 0, ∃μ : (f + Cᵀμ, e) ∈ D}`` with ``rows`` C (l, n): again Dirac ([rigid] proposition 4).
 
         μ is eliminated: the rows of [F E] are taken in an annihilator of F Cᵀ; rows of C that follow from others do no
@@ -190,7 +202,8 @@ class DiracStructure(NamedPorts):
         E = np.vstack([kept[:, self.size :], c])
         return DiracStructure(F, E, self.ports)
 
-    def closed(self, *, flows: Iterable[str] = (), efforts: Iterable[str] = ()) -> DiracStructure:
+    @checked
+    def closed(self, *, flows: Collection[str] = (), efforts: Collection[str] = ()) -> DiracStructure:
         """D with the flows, or the efforts, of some ports set to zero, and those ports left out: again Dirac.
 
         The conjugated variables are whatever D says: of an external port with f = u, zero flow is zero input.
@@ -217,13 +230,19 @@ class DiracStructure(NamedPorts):
             other = other.reordered(self.ports)
         return principal_angles(np.vstack(self.image()), np.vstack(other.image()))
 
+    @checked
     def distance(self, other: DiracStructure) -> float:
         """The largest of the principal angles [rad]."""
         return float(self.angles(other).max(initial=0.0))
 
+    @checked
     def equals(self, other: DiracStructure, *, tolerance: float = MEMBER) -> bool:
         """Whether both are the same subspace: :meth:`distance` up to a tolerance [rad]."""
         return self.size == other.size and self.distance(other) <= tolerance
+
+
+def _dense(a: Any) -> Any:
+    return a.toarray() if sparse.issparse(a) else a
 
 
 def _listed(name: str, names: Iterable[str]) -> list[str]:

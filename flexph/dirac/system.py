@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, block_diag
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE, Constant
@@ -30,6 +31,7 @@ def _missing(x: Array) -> Any:
     raise ValueError("the storage was given as lagrangian: take energy.H and energy.efforts of the system")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class PortHamiltonian:
     """``(−ẋ, ∇H(x), f_R, e_R, u, y) ∈ D(x)`` with (f_R, e_R) in a resistive relation ([survey] eq. (2.22)-(2.23)).
@@ -124,6 +126,7 @@ class PortHamiltonian:
         """The structure as a function of the energy variables."""
         return ModulatedDirac(self.at, self.energy.states(self.sample), self.storage)
 
+    @checked
     def kernel_form(self, x: Array) -> KernelForm:
         """The equations at energy variables x in kernel form ([survey] eq. (3.11)), f_S = −ẋ."""
         D = self._ordered(x)
@@ -132,6 +135,7 @@ class PortHamiltonian:
         (s, r, c) = ((D.F[:, p], D.E[:, p]) for p in parts)
         return KernelForm(s, r, c)
 
+    @checked
     def constrained_form(self, x: Array) -> ConstrainedForm:
         """The equations at energy variables x in constrained form ([survey] eq. (3.16)).
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..discretisation.descriptor_split import differential_split
 from ..discretisation.over_a_step import AtState, OverStep, View, middle_of
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.ranks import rank_of
 from ..systems.discrete_gradients import discrete_jacobian, padded
@@ -31,6 +32,7 @@ class Constraints:
     jacobian: Callable[[Array], Any]
 
 
+@checked
 def holonomic(
     gap: Callable[[Array], Any],
     gap_jacobian: Callable[[Array], Any],
@@ -60,6 +62,7 @@ def holonomic(
     return Constraints(function, jacobian)
 
 
+@checked
 def with_constraints(system: PHDAE, constraints: Constraints) -> PHDAE:
     """A system with an invertible E under constraints c(x) = 0 with multipliers μ (k,): states (x, μ), index 1.
 

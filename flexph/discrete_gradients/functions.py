@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems import discrete_gradients as gradients
 
@@ -15,6 +17,7 @@ Scalar = Callable[[Array], float]
 Vector = Callable[[Array], Array]
 
 
+@checked
 def gonzalez(function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: Any = None) -> Array:
     """``∇f(m) + (Δf − ∇f(m)·Δx)/(Δx·Δx) Δx`` (n,) with m = ½(x₀ + x₁) ([dg] definition 5, eq. (12)).
 
@@ -22,10 +25,12 @@ def gonzalez(function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: An
     depends on, if not all: Δx is then the change of these alone, and all other entries are zero ([dg] lemma 1).
     """
     x0, x1 = _states(x0, x1)
+    function, gradient = _answers(function, gradient, x0.shape)
     step = _part(x1 - x0, states)
     return gradients.gonzalez(_part(gradient(x1 - 0.5 * step), states), step, function(x0), function(x1))
 
 
+@checked
 def mean_value(
     function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: Any = None, points: int = gradients.MEAN_POINTS
 ) -> Array:
@@ -34,11 +39,13 @@ def mean_value(
     It commutes with linear maps, Gonzalez' gradient does not ([dg] example 10). Arguments as of :func:`gonzalez`.
     """
     x0, x1 = _states(x0, x1)
+    function, gradient = _answers(function, gradient, x0.shape)
     step = _part(x1 - x0, states)
     mean = gradients.line_mean(gradient, x1 - step, x1, check.count("points", points))
     return gradients.gonzalez(_part(mean, states), step, function(x0), function(x1))
 
 
+@checked
 def coordinate_increments(function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: Any = None) -> Array:
     """``(f(…, x₁ᵢ, x₀ᵢ₊₁, …) − f(…, x₀ᵢ, x₀ᵢ₊₁, …))/(x₁ᵢ − x₀ᵢ)`` (n,), the mean of both orders of coordinates.
 
@@ -46,24 +53,30 @@ def coordinate_increments(function: Scalar, gradient: Vector, x0: Any, x1: Any, 
     no derivative but where a coordinate does not change by more than round-off. Arguments as of :func:`gonzalez`.
     """
     x0, x1 = _states(x0, x1)
+    function, _ = _answers(function, gradient, x0.shape)
     own = np.flatnonzero(_part(np.ones(x0.size), states))
     forth = _increments(function, gradient, x0, x1, order=own.tolist())
     back = _increments(function, gradient, x0, x1, order=own[::-1].tolist())
-    return 0.5 * (forth + back)
+    return check.array("the discrete gradient", 0.5 * (forth + back), x0.shape)
 
 
+@checked
 def midpoint(gradient: Vector, x0: Any, x1: Any) -> Array:
     """``∇f(½(x₀ + x₁))`` (n,): a discrete gradient of quadratic functions only."""
     x0, x1 = _states(x0, x1)
-    return np.asarray(gradient(0.5 * (x0 + x1)))
+    return check.answer("gradient", gradient, 0.5 * (x0 + x1), shape=x0.shape)
 
 
+@checked
 def jacobian(function: Vector, slope: Callable[[Array], Any], x0: Any, x1: Any) -> Array:
     """``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) and its derivative (k, n) ([dg] definition 6).
 
     Of a diffeomorphism it may be singular where DF is not ([dg] example 9).
     """
-    return gradients.discrete_jacobian(function, slope, *_states(x0, x1))
+    x0, x1 = _states(x0, x1)
+    values = partial(check.answer, "function", function, shape=(None,))
+    rows = values(x0).shape
+    return gradients.discrete_jacobian(values, partial(check.answer, "slope", slope, shape=(*rows, x0.size)), x0, x1)
 
 
 def _increments(function: Scalar, gradient: Vector, x0: Array, x1: Array, *, order: list[int]) -> Array:
@@ -83,11 +96,20 @@ def _states(x0: Any, x1: Any) -> tuple[Array, Array]:
     return x0, check.array("x1", x1, x0.shape)
 
 
+def _answers(function: Scalar, gradient: Vector, shape: tuple[int, ...]) -> tuple[Scalar, Vector]:
+    """Both functions, asked so that what they return is checked."""
+    scalar = partial(check.answer, "function", function, shape=())
+    return lambda x: float(scalar(x)), partial(check.answer, "gradient", gradient, shape=shape)
+
+
 def _part(x: Any, states: Any) -> Array:
     """The entries of some states, zeros elsewhere."""
     x = np.asarray(x, dtype=float)
     if states is None:
         return x
     state = np.zeros(x.size)
-    state[states] = x[states]
+    try:
+        state[states] = x[states]
+    except (IndexError, ValueError):
+        raise ValueError(f"states must be a slice or indices of {x.size} states, got {check.shown(states)}") from None
     return state

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..systems.discrete_gradients import check_discrete_gradient
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE
@@ -25,6 +26,7 @@ AROUND = 0.1
 """How far from the sample a discrete gradient is checked, relative to the size of each state."""
 
 
+@checked
 def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "gonzalez") -> PHDAE:
     """The same system with the discrete gradient pair and the other means that a method takes as its own ``means``.
 

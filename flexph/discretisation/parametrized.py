@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..systems.discrete_gradients import correction
 from ..systems.nonlinear import PHDAE
@@ -65,6 +66,7 @@ def dirac_form(system: PHDAE) -> Dirac | ParametrizedPair:
     return ParametrizedPair(system, "gonzalez") if isinstance(system.E, ParametrizedDescriptor) else Dirac(system)
 
 
+@checked
 def parametrized_system(
     *,
     sizes: tuple[int, int, int],

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.factors.definiteness import check_semi_definite, root_of
 from ..numerics.ranks import rank_of
@@ -17,6 +18,7 @@ ALGEBRAIC = "feedthrough"
 """Part of the states that carry the feedthrough."""
 
 
+@checked
 def from_general(
     E: Any, J: Any, R: Any, B: Any, *, Q: Any = None, P: Any = None, S: Any = None, N: Any = None, **names: Any
 ) -> LinearPHDAE:
@@ -32,6 +34,8 @@ def from_general(
     further arguments of :class:`LinearPHDAE` (ports, parts, G with its constraints …). Raises ValueError where the
     conditions fail, with the measured defect, and where Q is singular.
     """
+    for name, matrix in (("E", E), ("J", J), ("B", B), ("Q", E if Q is None else Q)):
+        check.two_dimensional(name, matrix)
     if Q is not None and not _is_identity(Q):
         E, J, R, B, P = _without_q(E, J, R, B, P=P, Q=Q)
     m = check.two_dimensional("B", B)[1]

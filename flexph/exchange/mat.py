@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.io import loadmat, savemat
 
 from ..files.reading import reading, refuse_huge, sound
+from ..numerics.arguments import checked
 from ..numerics.arrays import dense
 from ..systems.as_nonlinear import with_multipliers
 from ..systems.linear import LinearPHDAE, linear_system
@@ -26,6 +27,7 @@ MATRICES = (*REQUIRED, "B", "Q", "P", "S", "N", "G", "lift")
 NAMES = "names"
 
 
+@checked
 def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = False) -> Path:
     """Fields E, J, R, Q, B, P, S, N of ``E ẋ = (J − R) Q x + (B − P) u + Gᵀλ, y = (B + P)ᵀQ x + (S − N) u, 0 = G x``.
 
@@ -57,6 +59,7 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
     return Path(path)
 
 
+@checked
 def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
     """The system of a file in that convention; what :func:`write_mat` wrote comes back to the bit.
 

@@ -12,6 +12,7 @@ from scipy.io import mmwrite
 
 from ..files.matrix_market import matrix_market
 from ..files.reading import file_bytes, reading, refuse_huge
+from ..numerics.arguments import checked
 from ..systems.linear import LinearPHDAE, linear_system
 from .names import CHECKSUM, arguments_of, checksum, names_of, refuse_changed
 
@@ -24,6 +25,7 @@ DIGITS = 17
 """Significant digits that bring every double back to the bit."""
 
 
+@checked
 def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
     """``E.mtx, J.mtx, R.mtx, B.mtx``, where there are any ``G.mtx`` and ``lift.mtx``, and the names in ``system.json``.
 
@@ -51,6 +53,7 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
     return where
 
 
+@checked
 def read_matrix_market(folder: str | Path) -> LinearPHDAE:
     """The system that :func:`write_matrix_market` wrote; ValueError for a folder that holds none, or a damaged one."""
     where = Path(folder)

@@ -11,6 +11,7 @@ from scipy import sparse
 from ..linear.elimination import eliminate
 from ..linear.state_space import state_space
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import dense
 from ..systems.linear import LinearPHDAE
 from .general import from_general
@@ -19,6 +20,7 @@ PROJECTED = 1e-9
 """Relative defect of symmetry that the products of a projection may leave; 2e-12 was met."""
 
 
+@checked
 def to_pymor(system: LinearPHDAE) -> Any:
     """``E ẋ = (J − R) x + (G − P) u, y = (G + P)ᵀ x + (S − N) u`` as a ``pymor.models.iosys.PHLTIModel`` with Q = 1.
 
@@ -37,6 +39,7 @@ def to_pymor(system: LinearPHDAE) -> Any:
     )
 
 
+@checked
 def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
     """A ``PHLTIModel``, reduced or full, as a :class:`LinearPHDAE`; Q, P, S and N as of
     :func:`flexph.exchange.from_general`. ``ports`` names slices of the inputs, ``u`` by default.

@@ -10,6 +10,7 @@ import numpy as np
 from ..linear.responses.channels import channel_columns
 from ..linear.state_space import StateSpace, state_space
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.linear import LinearPHDAE, linear_system
 from .energy import ACCURACY, NoEnergy, defect_of, find_energy
@@ -22,6 +23,7 @@ DOT, RAISED = ".", "·"
 """The dot in names of ports, and its stand-in for python-control, which splits names at dots."""
 
 
+@checked
 def to_scipy(system: LinearPHDAE) -> Any:
     """``ξ̇ = A ξ + B u, y = C ξ + D u`` as a :class:`scipy.signal.StateSpace`, in energy coordinates: H = ½ξᵀξ.
 
@@ -34,6 +36,7 @@ def to_scipy(system: LinearPHDAE) -> Any:
     return Scipy(*state_space(system))
 
 
+@checked
 def from_scipy(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
     """A passive state space as a port-Hamiltonian system with E = Q, H = ½xᵀQx, the states as they are.
 
@@ -55,6 +58,7 @@ def from_scipy(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | N
     return _from_matrices(given.A, given.B, given.C, given.D, energy=energy, ports=ports)
 
 
+@checked
 def to_control(system: LinearPHDAE) -> Any:
     """A ``control.StateSpace`` in energy coordinates, as of :func:`to_scipy`, inputs and outputs named as the ports.
 
@@ -70,6 +74,7 @@ def to_control(system: LinearPHDAE) -> Any:
     return control.StateSpace(*state_space(system), inputs=names, outputs=[f"{name} output" for name in names])
 
 
+@checked
 def from_control(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
     """A passive ``control.StateSpace`` (or transfer function) as a port-Hamiltonian system; see :func:`from_scipy`.
 

@@ -13,6 +13,7 @@ from ..bodies.fields import TensorField
 from ..bodies.stress_fields import first_points, principal_stresses, tensors, von_mises
 from ..files.durable import staged
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 from .frames import Viewed, by_name, chunks, instants, numbered_cells, spatial, viewed
@@ -63,6 +64,7 @@ _QUANTITIES = (
 )
 
 
+@checked
 def stress_envelope(solution: Solution, body: str, tensor: str | None = None) -> StressEnvelope:
     """Peak von Mises stress, largest and smallest principal stress of every cell of a body over all saved times.
 
@@ -99,6 +101,7 @@ def _field(solution: Solution, body: str, tensor: str | None) -> tuple[TensorFie
     return check.lookup("tensor", tensor, known, f"body {body!r}"), tensor
 
 
+@checked
 def write_envelope(path: str | Path, solution: Solution, *, bodies: Sequence[str] = ()) -> Path:
     """Write stress envelopes of bodies (all with a stress tensor if none are named); returns the path.
 

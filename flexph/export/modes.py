@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import meshio
 import numpy as np
 
 from ..files.durable import staged
 from ..linear.eigenmodes.modes import Eigenmodes
+from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import Pose, State, at_rest, flat
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import skew, spins
 from ..results.state_view import MechanismView
 from .frames import numbered_cells, spatial, viewed
 
-if TYPE_CHECKING:
-    from ..mechanisms.mechanism import Mechanism
 
-
+@checked
 def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, modes: Eigenmodes) -> Path:
     """Write mode shapes on the undeformed pose, or on the equilibrium they are about, as a VTU file; returns its path.
 
@@ -35,6 +34,8 @@ def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, mod
         point_data={f"mode_{k}": spatial(moved) for k, moved in enumerate(displacements, 1)},
         cell_data={"body": [np.full(len(view.cells), i) for i, *_, view in shown]},
     )
+    if Path(path).suffix not in meshio.extension_to_filetypes:
+        raise ValueError(f"path must end in a format of meshio, such as .vtu, got {str(path)!r}")
     with staged(path) as part:
         mesh.write(part)
     return Path(path)

@@ -9,11 +9,13 @@ import numpy as np
 
 from ..files.durable import publish, staging
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..results.solution import Solution
 from .frames import Points, frames_of, viewed
 from .series_files import SUFFIXES, write_pvd, write_xdmf
 
 
+@checked
 def write_series(
     path: str | Path,
     solution: Solution,

@@ -18,6 +18,7 @@ from ..files.hdf5 import new_hdf5
 from ..files.reading import reading
 from ..meshes import files as mesh_files
 from ..meshes.guarded import refuse_outside, refuse_ways_out
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
 SUFFIXES = (".pvd", ".xdmf")
@@ -123,6 +124,7 @@ def _ordered(values: Array, order: list[int]) -> Array:
     return values[:, order] if values.ndim == 2 and values.shape[1] == 6 else values
 
 
+@checked
 def read_series(path: str | Path) -> Series:
     """Read a series that :func:`flexph.export.write_series` wrote, of either format, or one of the same shape.
 

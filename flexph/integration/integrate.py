@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 from ..results.trajectory import Trajectory
@@ -95,6 +96,7 @@ def integrate(
 ) -> SwitchingTrajectory: ...
 
 
+@checked
 def integrate(
     system: Any,
     start: Any,

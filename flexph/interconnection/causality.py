@@ -8,12 +8,14 @@ import numpy as np
 
 from ..discretisation.over_a_step import View
 from ..numerics import spans
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, block_diag
 from ..systems.nonlinear import PHDAE
 from .assembled import Assembled, with_structure
 from .feedthrough import without_feedthrough
 
 
+@checked
 def interchange(system: PHDAE, port: str) -> PHDAE:
     """The system with input and output of one port exchanged ([flex] eq. (43)).
 

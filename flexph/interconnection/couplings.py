@@ -12,8 +12,9 @@ from scipy import sparse
 from ..discretisation.over_a_step import View
 from ..numerics import checks as check
 from ..numerics import spans
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, block_diag, dense
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, linear_system
 from ..systems.nonlinear import PHDAE
 from .assembled import Assembled, with_structure
 from .direct_sum import MULTIPLIERS, join, merged, numbered
@@ -22,6 +23,10 @@ from .feedthrough import without_feedthrough
 Coupling = Callable[[Array, Array], Any]
 
 
+System = LinearPHDAE | PHDAE
+
+
+@checked
 def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> LinearPHDAE:
     """The system with further constraints 0 = rows x.
 
@@ -47,21 +52,22 @@ def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> Li
     Examples
     --------
     >>> import numpy as np
-    >>> from flexph import LinearPHDAE
+    >>> from flexph import LinearPHDAE, linear_system
     >>> from flexph.interconnection import constrain
     >>> masses = LinearPHDAE(E=np.eye(2), J=np.zeros((2, 2)))
     >>> constrain(masses, np.array([[1.0, -1.0]]), ("rod",)).constraints
     ('rod',)
     """
-    if rows.shape[1:] != (system.size,):
-        raise ValueError(f"rows must have shape (any, {system.size}): x has {system.size} states, got {rows.shape}")
+    wanted = check.matrix("rows", rows, (check.two_dimensional("rows", rows)[0], system.size))
+    rows = rows if hasattr(rows, "dtype") else wanted
     stack = (lambda b: sparse.vstack(b).tocsr()) if system.is_sparse else np.vstack
     fresh = names or tuple(f"constraint {len(system.constraints) + i}" for i in range(rows.shape[0]))
     rows = sparse.csr_array(rows) if system.is_sparse else (rows.toarray() if sparse.issparse(rows) else rows)
     return replace(system, G=stack([system.G, rows]), constraints=system.constraints + tuple(fresh))
 
 
-def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> Any:
+@checked
+def gyrator(first: System, second: System, ports: tuple[str, str], coupling: Any) -> Any:
     """Gyrator interconnection ``u₁ = −C y₂, u₂ = Cᵀ y₁`` of two systems of one kind ([flex] sec. 5.1).
 
     The interconnection keeps the power: the result has J₁₂ = −B₁ C B₂ᵀ and the other ports.
@@ -105,13 +111,14 @@ def gyrator(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> A
     array([2.])
     """
     if isinstance(first, LinearPHDAE):
-        both, b1, b2 = _joined(first, second, ports)
+        both, b1, b2 = _joined(first, linear_system(second, "second"), ports)
         off = b1 @ _constant(coupling, b1, b2) @ b2.T
         return _drop_ports(replace(both, J=both.J - off + off.T), ports)
     return _coupled(first, second, ports, coupling, with_multiplier=False)
 
 
-def transformer(first: Any, second: Any, ports: tuple[str, str], coupling: Any) -> Any:
+@checked
+def transformer(first: System, second: System, ports: tuple[str, str], coupling: Any) -> Any:
     """Transformer interconnection ``u₁ = −C u₂, y₂ = Cᵀ y₁`` of two systems of one kind ([flex] eq. (41)-(42)).
 
     The force u₂ = λ is the multiplier of the velocity constraint 0 = Cᵀ y₁ − y₂: a row of G of a :class:`LinearPHDAE`,
@@ -155,7 +162,7 @@ def transformer(first: Any, second: Any, ports: tuple[str, str], coupling: Any) 
     1
     """
     if isinstance(first, LinearPHDAE):
-        both, b1, b2 = _joined(first, second, ports)
+        both, b1, b2 = _joined(first, linear_system(second, "second"), ports)
         c = _constant(coupling, b1, b2)
         named = tuple(f"{ports[0]} = {ports[1]}: {i}" for i in range(b2.shape[1]))
         return _drop_ports(constrain(both, (b2 - b1 @ c).T, named), ports)
@@ -186,8 +193,10 @@ def _drop_ports(system: LinearPHDAE, used: tuple[str, str]) -> LinearPHDAE:
     return replace(system, B=B, ports=ports, causality=causality)
 
 
-def _coupled(first: PHDAE, second: PHDAE, ports: tuple[str, str], coupling: Any, *, with_multiplier: bool) -> PHDAE:
+def _coupled(first: PHDAE, second: System, ports: tuple[str, str], coupling: Any, *, with_multiplier: bool) -> PHDAE:
     """Two systems coupled at a port of each; C is asked for in the middle of a step."""
+    if not isinstance(second, PHDAE):
+        raise ValueError(f"second must be a PHDAE as first is, got {type(second).__name__}")
     systems = (without_feedthrough(first), without_feedthrough(second))
     m1, m2 = (s.inputs(s.sample, port).shape[1] for s, port in zip(systems, ports, strict=True))
     c: Coupling = coupling if callable(coupling) else (lambda a, b: coupling)

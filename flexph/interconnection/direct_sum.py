@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import spans
+from ..numerics.arguments import checked
 from ..numerics.arrays import sparse_block_diag
 from ..systems.linear import LinearPHDAE
 from .feedthrough import PART as FEEDTHROUGH
@@ -17,6 +18,7 @@ MULTIPLIERS = "multipliers"
 """Part of the states of a :class:`PHDAE` that are multipliers of an interconnection."""
 
 
+@checked
 def join(*systems: LinearPHDAE) -> LinearPHDAE:
     """Systems side by side, not yet connected.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..discretisation.over_a_step import View
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.discrete_gradients import padded
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE
@@ -16,6 +17,7 @@ PART = "feedthrough"
 """Part of the states that are inputs w = u and their multipliers λ = y."""
 
 
+@checked
 def without_feedthrough(system: PHDAE) -> PHDAE:
     """The system with states (x, w, λ), w = u and λ = y, and no feed-through; itself where it has none.
 

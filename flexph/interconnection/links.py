@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
-from ..numerics.arrays import Array
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array, Numbers
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Couple:
 Link = Tie | Clamp | Couple
 
 
+@checked
 def tie(first: str, *others: str, components: Sequence[int] | None = None, turn: Any = None) -> Tie:
     """Ports ("block.port") of one causality with equal velocities and forces that add to zero ([flex] eq. (41), (45)).
 
@@ -72,13 +74,20 @@ def tie(first: str, *others: str, components: Sequence[int] | None = None, turn:
     return Tie((first, *others), _places(components), None if turn is None else check.array("turn", turn, (None, None)))
 
 
+@checked
 def clamp(port: str, *, components: Sequence[int] | None = None) -> Clamp:
     """A port whose velocity is zero: ``0 = y`` with a multiplier, or the input u = 0 where it takes a velocity."""
     return Clamp(port, _places(components))
 
 
+@checked
 def couple(
-    first: str, second: str, *, gain: Any = None, components: Sequence[int] | None = None, gyroscopic: bool = False
+    first: str,
+    second: str,
+    *,
+    gain: Numbers | None = None,
+    components: Sequence[int] | None = None,
+    gyroscopic: bool = False,
 ) -> Couple:
     """``u_f = −C y_v, u_v = Cᵀ y_f``: a port f that takes forces and a port v that takes velocities, joined directly.
 

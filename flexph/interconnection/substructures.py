@@ -9,12 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from ..bodies.linear_system import DENSE_LIMIT
+from ..numerics.arguments import checked
 from ..systems.linear import LinearPHDAE
 from .direct_sum import block_diagonal, lifted_size
 from .links import Clamp, Couple, Link, Tie
 from .wiring import Wiring
 
 
+@checked
 def substructure(
     blocks: Mapping[str, LinearPHDAE],
     connections: Sequence[Link],

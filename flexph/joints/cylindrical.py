@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation, friction_of
 from .rows.connection import Connection, Form, PortName, across, parallel_axes, resists_sliding, resists_turning
 from .rows.directions import frame_about, spatial_axes, unit_axes
 
 
+@checked
 def cylindrical(
     first: str,
     second: PortName,

@@ -1,11 +1,13 @@
 """Distance joint (massless rod)."""
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from .rows.connection import Connection, Form, Row
 from .rows.laws import Length
 from .rows.vectors import Ground, PortName, Product, between
 
 
+@checked
 def distance(first: str, second: PortName, *, length: float | None = None) -> Connection:
     """A rod that holds both ports at a fixed distance: ``0 = (|p₁ − p₂|²/L − L)/2``, the multiplier is the tension [N].
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import rotation_matrix
 from .rows.connection import GROUND, Connection, Form, PortName, Row, angle_row, planar_or_about, same_rotation
@@ -16,6 +17,7 @@ from .rows.vectors import Product, Vector, along, between
 Motion = Callable[[float], Any]
 
 
+@checked
 def drive(
     port: str,
     reference: PortName = GROUND,

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation, friction_of
 from .rows.connection import Connection, Form, PortName, coincidence, parallel_axes, resists_turning
 from .rows.directions import spatial_axes, unit_axes
 
 
+@checked
 def hinge(
     first: str,
     second: PortName,

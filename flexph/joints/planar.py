@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from ..numerics.arguments import checked
 from .rows.connection import Connection, Form, PortName, across, parallel_axes
 from .rows.directions import spatial_axes, unit_axes
 
 
+@checked
 def planar(
     first: str, second: PortName, *, normal: Sequence[float], second_normal: Sequence[float] | None = None
 ) -> Connection:

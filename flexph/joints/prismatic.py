@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation
 from .rows.connection import Connection, PortName
 from .slider import slider
 
 
+@checked
 def prismatic(port: str, rail: PortName, *, direction: Sequence[float], friction: Relation | None = None) -> Connection:
     """The port moves on a line through the rail port without turning; one relative freedom.
 

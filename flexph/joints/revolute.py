@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation
 from .hinge import hinge
 from .rows.connection import Connection, PortName
 
 
+@checked
 def revolute(
     first: str,
     second: PortName,

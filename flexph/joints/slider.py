@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation, friction_of
 from .rows.connection import (
     Connection,
@@ -16,6 +17,7 @@ from .rows.connection import (
 from .rows.directions import fitting, frame_about, perpendicular, unit
 
 
+@checked
 def slider(
     port: str,
     rail: PortName,

@@ -1,8 +1,10 @@
 """Spherical joint."""
 
+from ..numerics.arguments import checked
 from .rows.connection import Connection, Form, PortName, coincidence
 
 
+@checked
 def spherical(first: str, second: PortName) -> Connection:
     """A joint at one point, free to turn: ``0 = p₁ − p₂`` ([flex] eq. (41)); three relative freedoms."""
 

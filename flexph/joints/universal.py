@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from ..numerics.arguments import checked
 from .rows.connection import Connection, Form, PortName, Row, coincidence
 from .rows.directions import fitting, unit
 from .rows.laws import Offset
 from .rows.vectors import Product, along
 
 
+@checked
 def universal(first: str, second: PortName, *, axis: Sequence[float], second_axis: Sequence[float]) -> Connection:
     """A joint of both ports at one point, the axes of the cross perpendicular: ``0 = p₁ − p₂``, ``0 = a₁·a₂``.
 

@@ -3,11 +3,13 @@
 from typing import Any
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.rotations import rotation_matrix
 from .rows.connection import Connection, Form, PortName, angle_row, coincidence, relative_angle, same_rotation
 from .rows.directions import axis
 
 
+@checked
 def weld(first: str, second: PortName, *, angle: float | None = None, rotation: Any = None) -> Connection:
     """A rigid connection: both ports at one point and at a fixed relative rotation.
 

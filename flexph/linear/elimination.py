@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import norm
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked, stack_level
 from ..numerics.arrays import Array
 from ..numerics.factors.sparse_null_space import sparse_null_space
 from ..systems.linear import LinearPHDAE, linear_system
@@ -29,6 +30,7 @@ class RedundantConstraintWarning(UserWarning):
     """Constraints depend on each other; the motion is unaffected, their multipliers are not unique."""
 
 
+@checked
 def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     """The system without its constraints: x = P x̂ with range P = null G ([flex] sec. 5.3).
 
@@ -78,7 +80,7 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
         warnings.warn(
             f"{explain_redundant(names)}; the motion is unaffected, the multipliers are not unique",
             RedundantConstraintWarning,
-            stacklevel=2,
+            stacklevel=stack_level(2),
         )
     defect = check.norm(system.G @ basis) / max(check.norm(system.G), np.finfo(float).tiny)
     if defect > check.ROUND_OFF * norm(basis, axis=0).max(initial=1.0):
@@ -98,7 +100,9 @@ def independent(system: LinearPHDAE, *, stacklevel: int = 3) -> LinearPHDAE:
         return system
     for involved in dependent:
         named = explain_redundant([system.constraints[i] for i in involved])
-        warnings.warn(f"{named}; the motion is unaffected", RedundantConstraintWarning, stacklevel=stacklevel)
+        warnings.warn(
+            f"{named}; the motion is unaffected", RedundantConstraintWarning, stacklevel=stack_level(stacklevel)
+        )
     kept = np.setdiff1d(np.arange(system.G.shape[0]), [involved[0] for involved in dependent])
     return replace(system, G=system.G[kept], constraints=tuple(system.constraints[i] for i in kept))
 

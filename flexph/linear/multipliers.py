@@ -8,12 +8,14 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.factors.singular_systems import solve_regular
 from ..systems.linear import LinearPHDAE
 from .elimination import analysed
 
 
+@checked
 def recover_multipliers(system: LinearPHDAE, x: Any, u: Any = None) -> Array:
     """λ of ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G ẋ``: ``(G E⁻¹Gᵀ) λ = −G E⁻¹((J − R) x + B u)``.
 
@@ -28,7 +30,7 @@ def recover_multipliers(system: LinearPHDAE, x: Any, u: Any = None) -> Array:
     on motions that the constraints leave: multipliers then do not follow from x and u.
     """
     n, m, g = system.size, system.B.shape[1], system.G.shape[0]
-    x = np.asarray(x, dtype=float)
+    x = check.numbers("x", x)
     columns = x.shape[1:]
     x = check.array("x", x, (n, *columns[:1])).reshape(n, -1)
     given = np.zeros((m, *columns)) if u is None else u

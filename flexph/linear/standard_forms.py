@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.factors.definiteness import check_semi_definite
 from ..numerics.factors.ldl import semi_definite_product
@@ -82,6 +83,7 @@ class StandardForm:
         return self.expand(x)[check.lookup("part", name, self.parts)]
 
 
+@checked
 def standard_form(system: LinearPHDAE, *, coordinates: Coordinates = "energy") -> StandardForm:
     """The form ``ẋ = (J − R) Q x + B u, y = BᵀQ x`` of a system, whose constraints are eliminated first.
 

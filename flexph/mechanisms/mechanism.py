@@ -14,6 +14,7 @@ from ..bodies.ports import find_port
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
@@ -48,6 +49,7 @@ class Mechanism(Model):
         space = "plane" if self.layout.dim == 2 else "space"
         return f"<Mechanism of the {space}: {', '.join(self.bodies)}; {len(self.connections)} connections>"
 
+    @checked
     def assemble(
         self,
         fixed: Mapping[str, Placement] | None = None,
@@ -67,6 +69,7 @@ class Mechanism(Model):
         _check_places(fixed, guess)
         return assemble(self, fixed or {}, guess or {}, time)
 
+    @checked
     def assemble_all(
         self,
         fixed: Mapping[str, Sequence[Placement]] | None = None,
@@ -88,6 +91,7 @@ class Mechanism(Model):
         _check_places(fixed, guess)
         return assemble_all(self, fixed or {}, guess or {}, time)
 
+    @checked
     def consistent_state(
         self,
         pose: Pose,
@@ -108,6 +112,7 @@ class Mechanism(Model):
             raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
         return consistent_state(self, pose, velocities or {}, elastic=elastic, time=time)
 
+    @checked
     def equilibrium(
         self,
         pose: Pose,
@@ -135,6 +140,7 @@ class Mechanism(Model):
             raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
         return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
 
+    @checked
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
         """Small motions about rest: of an unloaded pose ([flex] eq. (45)), or of an equilibrium under load.
 
@@ -149,6 +155,7 @@ class Mechanism(Model):
             raise ValueError(f"about must be a Pose or a State, got {type(about).__name__}")
         return linearize_state(self, about, inputs or {})
 
+    @checked
     def eigenfrequencies(self, poses: Sequence[Pose], count: int) -> Array:
         """The lowest ``count`` frequencies ω > 0 at rest at k unloaded poses, (k, count) [rad/s], ascending.
 
@@ -158,6 +165,7 @@ class Mechanism(Model):
         """
         return eigenfrequencies_at(self, poses, count)
 
+    @checked
     def spectrum(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Spectrum:
         """All small motions about an equilibrium or a steady rotation, as complex numbers; dense.
 
@@ -170,12 +178,14 @@ class Mechanism(Model):
             raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
         return spectrum(self, state, inputs or {})
 
+    @checked
     def position(self, state: State, port: str) -> Array:
         """World position of a port at a state, (d,) [m]."""
         if not isinstance(state, State):
             raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
         return position_of(self, state, port)
 
+    @checked
     def reaction(
         self,
         state: State,
@@ -195,6 +205,7 @@ class Mechanism(Model):
             )
         return reaction_of_state(self, state, joint, on=on, frame=frame)
 
+    @checked
     def consistent_multipliers(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> State:
         """The state with the joint forces of its motion: the multipliers that keep the rates of all constraints.
 
@@ -204,6 +215,7 @@ class Mechanism(Model):
         """
         return consistent_multipliers(self, state, inputs or {})
 
+    @checked
     def phdae(self, state: State) -> PHDAE:
         """The nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state.
 
@@ -211,6 +223,7 @@ class Mechanism(Model):
         """
         return as_phdae(self, state)
 
+    @checked
     def describe(self, pose: Pose | None = None) -> str:
         """Bodies, connections, freedoms, redundant constraints and the state layout as text.
 
@@ -228,6 +241,7 @@ def _check_places(fixed: Any, guess: Any) -> None:
             raise ValueError(f"{name} must map names of bodies to their places, got {type(given).__name__}")
 
 
+@checked
 def connect(
     bodies: Mapping[str, Body], connections: Sequence[Connection], *, gravity: Sequence[float] | None = None
 ) -> Mechanism:

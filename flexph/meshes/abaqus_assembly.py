@@ -9,6 +9,7 @@ from functools import partial
 import meshio
 import numpy as np
 
+from ..numerics.arguments import stack_level
 from ..numerics.arrays import Array
 from .abaqus_elements import FACES
 from .abaqus_instances import Instance
@@ -110,7 +111,7 @@ class Builder:
                     f"surface {name!r} is left out: line {surface.line} has {surface.kind}, {member!r} with face "
                     f"{face!r}, which is not read"
                 )
-                warnings.warn(text, UserWarning, stacklevel=2)
+                warnings.warn(text, UserWarning, stacklevel=stack_level(2))
                 return
         self._take_facets(name, facets)
 

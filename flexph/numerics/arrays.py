@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Array = NDArray[Any]
+BoolArray = NDArray[np.bool_]
+"""Truth values."""
+Numbers = float | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
+"""A number, or numbers in an array or in lists."""
+ComplexArray = NDArray[np.complexfloating]
+"""Numbers that may be complex, such as the shape of a damped mode."""
 
 
 def dense(a: Any) -> Array:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,22 +21,39 @@ LISTED = 8
 LARGE = 20000
 """Rows from which on a sparse matrix is factored by the solver of large ones, which announces it."""
 
+SHOWN = 200
+"""Letters that an error shows of a value."""
+
+_NO_NUMBERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
+"""What float() takes, or may take, without being a number."""
+
+
+def shown(value: Any) -> str:
+    """A value in a message, cut where it is long."""
+    try:
+        text = repr(value)
+    except Exception:  # of somebody's class
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
 
 def real(name: str, value: Any) -> None:
     """No complex numbers, whose imaginary parts numpy would drop: an array, a sparse matrix or a number."""
-    if isinstance(value, complex) or (hasattr(value, "dtype") and np.iscomplexobj(value)):
+    if isinstance(value, complex | np.complexfloating) or getattr(getattr(value, "dtype", None), "kind", "") == "c":
         raise ValueError(f"{name} must be real, got complex numbers")
 
 
 def number(name: str, value: Any) -> float:
-    """A finite number; neither a text nor a truth value."""
+    """A finite number; neither a text, a truth value nor a date."""
     real(name, value)
     try:
-        if isinstance(value, str | bytes | bool):
+        if isinstance(value, _NO_NUMBERS) or (isinstance(value, np.ndarray) and value.ndim):
             raise TypeError
         result = float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, got {value!r}") from None
+        raise ValueError(f"{name} must be a number, got {shown(value)}") from None
+    except OverflowError:
+        raise ValueError(f"{name} must be finite, got {shown(value)}") from None
     if not np.isfinite(result):
         raise ValueError(f"{name} must be finite, got {value}")
     return result
@@ -58,6 +78,11 @@ def asked(name: str, function: Callable[[Any], Any], at: Any) -> Any:
         raise ValueError(f"{name}{when} raised {type(error).__name__}: {error}") from error
 
 
+def answer(name: str, function: Callable[..., Any], at: Any, *, shape: tuple[int | None, ...]) -> np.ndarray:
+    """What a function returns, checked: a finite float array of the given shape."""
+    return array(f"the value of {name}", asked(name, function, at), shape)
+
+
 def not_negative(name: str, value: float, unit: str = "") -> float:
     """A finite number >= 0."""
     result = number(name, value)
@@ -66,50 +91,80 @@ def not_negative(name: str, value: float, unit: str = "") -> float:
     return result
 
 
-def count(name: str, value: int, least: int = 1) -> int:
-    """A whole number >= least."""
+def whole(name: str, value: Any) -> int:
+    """A whole number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
     try:
-        whole = not isinstance(value, bool) and int(value) == value
+        if isinstance(value, (*_NO_NUMBERS, np.ndarray)) or int(value) != value:
+            raise TypeError
     except (TypeError, ValueError, OverflowError):
-        whole = False
-    if not whole:
-        raise ValueError(f"{name} must be a whole number, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
+        raise ValueError(f"{name} must be a whole number, got {shown(value)}") from None
     return int(value)
+
+
+def count(name: str, value: int, least: int = 1) -> int:
+    """A whole number >= least, of things that can be counted."""
+    result = whole(name, value)
+    if result < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    if result > sys.maxsize:
+        raise ValueError(f"{name} must be at most {sys.maxsize}, got {shown(value)}")
+    return result
 
 
 def choice(name: str, value: str, known: Iterable[str]) -> str:
     """One of the known words."""
     names = list(known)
-    if value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}")
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {shown(value)}")
     return value
 
 
 def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> Any:
     """known[name], or an error that lists the names that exist."""
-    if name in known:
+    if isinstance(name, str) and name in known:
         return known[name]
     names = ", ".join(repr(k) for k in known) or "none"
-    raise ValueError(f"no {kind} {name!r}: {owner + ' has' if owner else 'there are'} {names}")
+    raise ValueError(f"no {kind} {shown(name)}: {owner + ' has' if owner else 'there are'} {names}")
+
+
+def numbers(name: str, value: Any, *, complex_too: bool = False) -> np.ndarray:
+    """Finite real numbers as a float array of any shape; no texts, truth values, dates or masked entries."""
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind not in "iufcO" or np.ma.is_masked(value):
+            raise TypeError
+        if given.dtype.kind == "O" and any(isinstance(v, _NO_NUMBERS) or v is None for v in given.flat):
+            raise TypeError
+        is_complex = np.iscomplexobj(given)
+        result = given if is_complex else np.asarray(given, dtype=float)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise ValueError(f"{name} must be numbers, got {shown(value)}") from None
+    if is_complex and not complex_too:
+        raise ValueError(f"{name} must be real, got complex numbers")
+    if not np.all(np.isfinite(result)):
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    return result
+
+
+def broadcast(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Finite real numbers of a shape; one for all, or one for each."""
+    given = numbers(name, value)
+    try:
+        return np.broadcast_to(given, shape)
+    except ValueError:
+        raise ValueError(f"{name} must have shape {shape} or be one for all, got {given.shape}") from None
 
 
 def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """A finite float array of the given shape (None is any length), read only."""
-    try:
-        given = np.asarray(value)
-        result = np.array(given, dtype=given.dtype if np.iscomplexobj(given) else float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, got {value!r}") from None
-    real(name, result)
+    result = np.array(numbers(name, value))
     if result.ndim != len(shape) or any(
         want is not None and want != have for want, have in zip(shape, result.shape, strict=False)
     ):
         wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ")"
         raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
-    if not np.all(np.isfinite(result)):
-        raise ValueError(f"{name} must be finite, got NaN or infinity")
     result.setflags(write=False)
     return result
 
@@ -127,12 +182,23 @@ def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
     return result
 
 
+def path(name: str, value: Any) -> Path:
+    """A path, or a text that can be one."""
+    try:
+        usable = isinstance(value, str | os.PathLike) and b"\0" not in os.fsencode(value) and os.fspath(value)
+    except UnicodeEncodeError:  # half a character
+        usable = False
+    if not usable:
+        raise ValueError(f"{name} must be a path, got {shown(value)}")
+    return Path(value)
+
+
 def two_dimensional(name: str, value: Any) -> tuple[int, int]:
     """Shape of a matrix, dense or sparse."""
     try:
-        shape = value.shape if sparse.issparse(value) else np.shape(value)
-    except ValueError:  # rows of different lengths
-        raise ValueError(f"{name} must be a matrix, got {value!r}") from None
+        shape = value.shape if sparse.issparse(value) else np.asarray(value).shape
+    except (TypeError, ValueError):  # rows of different lengths, no numbers at all
+        raise ValueError(f"{name} must be a matrix, got {shown(value)}") from None
     if len(shape) != 2:
         raise ValueError(f"{name} must have shape (any, any), got {shape}")
     return shape
@@ -143,8 +209,8 @@ def spans(name: str, value: Any, of: str) -> None:
     if not isinstance(value, Mapping):
         raise ValueError(f"{name} must be a dict of names with slices, got {value!r}")
     for key, span in value.items():
-        whole = isinstance(span, slice) and all(isinstance(i, int | np.integer) for i in (span.start or 0, span.stop))
-        if not whole or span.step not in (None, 1) or not 0 <= (span.start or 0) <= span.stop:
+        ends = isinstance(span, slice) and all(isinstance(i, int | np.integer) for i in (span.start or 0, span.stop))
+        if not ends or span.step not in (None, 1) or not 0 <= (span.start or 0) <= span.stop:
             raise ValueError(f"{name}[{key!r}] must be a slice(start, stop) of the {of}, got {span!r}")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..mechanisms.model.accounts import Accounts
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ class Ledger:
         """Errors of the balance [J] after so many steps, beyond round-off of positions, over ``scale``."""
         return relative_error(error, self.scale, steps * self.unresolved)
 
+    @checked
     def kind(self, word: str) -> Array:
         """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``) over all bodies [J]."""
         check.choice("kind", word, ("kinetic", "elastic", "potential", "stored"))

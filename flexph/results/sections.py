@@ -10,6 +10,7 @@ import numpy as np
 from ..bodies.fields import SectionMap
 from ..bodies.ports import split_port
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import cross, spin_map
 from .solution import Solution
@@ -30,6 +31,7 @@ class SectionForces:
     frame: str
 
 
+@checked
 def section_forces(
     solution: Solution,
     section: str,

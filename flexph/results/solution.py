@@ -13,6 +13,7 @@ from ..mechanisms.model.state import State, angular_momentum, configuration
 from ..mechanisms.model.time_table import Anchors, TimeTable, law_values
 from ..mechanisms.poses.reactions import Motion, Reaction, reaction
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import cayley
 from .ledger import join_ledgers
@@ -85,6 +86,7 @@ class Solution(MotionByName, Result):
             defects.append(float(np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(R.shape[-1])).max()))
         return max(defects)
 
+    @checked
     def reaction(
         self,
         joint: str,

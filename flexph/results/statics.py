@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..kernels.state import derive
+from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.range_of_validity import warn_of_range
 from ..mechanisms.model.state import State, configuration
 from ..mechanisms.poses.resolution import resolution
+from ..numerics.arguments import checked
 from .ledger import make_ledger
 from .solution import Solution
 
-if TYPE_CHECKING:
-    from ..mechanisms.mechanism import Mechanism
 
-
+@checked
 def static_solution(mechanism: Mechanism, state: State) -> Solution:
     """A state of a mechanism as a solution of one instant, without a step.
 

@@ -13,6 +13,7 @@ from ..mechanisms.model.constraints import extent
 from ..mechanisms.model.range_of_validity import warn_of_range
 from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import law_products, laws
+from ..numerics.arguments import stack_level
 from ..systems.validity import ValidityWarning
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def warn_of_doubts(solution: Solution, h: float, level: int) -> None:
     """Look a run over, h its longest step [s]; ``level`` counts the callers up to the user's, from this one on."""
     warn_of_range(solution.mechanism, solution.times, solution.states, level + 1)
     for doubt in (*_defects(solution), *_long_steps(solution, h), *_axes(solution)):
-        warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
+        warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.as_nonlinear import from_linear
 from ..systems.linear import LinearPHDAE
@@ -25,6 +26,7 @@ COMMON = 1e-12
 """Difference of two Hamiltonians over their size up to which it is round-off."""
 
 
+@checked
 @dataclass(frozen=True)
 class Mode:
     """One mode: its equations, and functions ``valid`` of (t, x) by name that are ≥ 0 as long as it lasts.
@@ -54,6 +56,7 @@ class Mode:
         object.__setattr__(self, "candidates", tuple(self.candidates))
 
 
+@checked
 @dataclass(frozen=True)
 class SwitchingPHDAE:
     """``E_s(x) ẋ = (J_s(x) − R_s(x)) z_s(x) + B_s(x) u, y = B_sᵀz_s`` with a mode s that jumps, and one H(x) of all.
@@ -119,13 +122,16 @@ class SwitchingPHDAE:
     def _first(self) -> PHDAE:
         return next(iter(self.modes.values())).system
 
+    @checked
     def system(self, mode: str) -> PHDAE:
         """The equations of a mode."""
         return check.lookup("mode", mode, self.modes).system
 
+    @checked
     def following(self, mode: str) -> tuple[str, ...]:
         """Where a mode goes that is no longer valid."""
-        return tuple(self.modes[mode].candidates) or tuple(name for name in self.modes if name != mode)
+        own: Mode = check.lookup("mode", mode, self.modes)
+        return tuple(own.candidates) or tuple(name for name in self.modes if name != mode)
 
     def leaving(self, mode: str) -> tuple[Transition, ...]:
         """The transitions out of a mode."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .triggers import At, Every, Function, Guard, Impasse, Trigger
 
@@ -15,6 +16,7 @@ class SwitchFailed(ArithmeticError):
     """No mode can follow, or a reset gains energy."""
 
 
+@checked
 @dataclass(frozen=True)
 class Reset:
     """``x⁺ = function(t, x)`` at a switch, and quantities ``keeps`` of x, by name, that it leaves as they are.
@@ -32,6 +34,7 @@ class Reset:
         object.__setattr__(self, "keeps", MappingProxyType(dict(self.keeps)))
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Transition:
     """From the modes ``source`` (one name or several) to ``target``, when a trigger says so.

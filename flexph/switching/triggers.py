@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
 Function = Callable[[float, Array], Any]
 
 
+@checked
 @dataclass(frozen=True)
 class Guard:
     """A mode is left as soon as ``function(t, x)`` becomes positive (``direction=1``) or negative (-1), x (n,).
@@ -33,11 +35,12 @@ class Guard:
             raise ValueError(f"direction of a guard must be -1, 0 or 1, got {self.direction!r}")
 
 
+@checked
 @dataclass(frozen=True)
 class At:
     """At these times [s], each of which a step ends at; that at which a run begins is none."""
 
-    times: Sequence[float] | Array
+    times: float | Sequence[float] | Array
 
     def __post_init__(self) -> None:
         times = check.array("times of At", np.atleast_1d(np.asarray(self.times, dtype=float)), (None,))
@@ -51,6 +54,7 @@ class At:
         return float(later[0]) if later.size else math.inf
 
 
+@checked
 @dataclass(frozen=True)
 class Every:
     """At ``first + k period`` for k = 0, 1, … [s], each of which a step ends at; the start of a run is none of them.

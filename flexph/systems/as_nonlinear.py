@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from ..numerics.arguments import checked
 from .derivatives import Derivatives
 from .linear import LinearPHDAE
 from .nonlinear import PHDAE
 
 
+@checked
 def from_linear(system: LinearPHDAE) -> PHDAE:
     """A linear system as a :class:`PHDAE`; its multipliers become states (part ``multipliers``)."""
     whole = with_multipliers(system)
@@ -29,6 +31,7 @@ def from_linear(system: LinearPHDAE) -> PHDAE:
     )
 
 
+@checked
 def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
     """The same system with (x, λ) as states and without G: E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]]."""
     rows = system.G.shape[0]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import STEP, derivative
 
@@ -18,6 +19,7 @@ ROUND_OFF = 1e-9
 """The same over the function itself, or a thousandth of what it may change by: below, differences see nothing."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Derivatives:
     """``∂z/∂x``, ``∂(E w)/∂x``, ``∂((J − R) w)/∂x``, ``∂((B − P) u)/∂x`` of a :class:`flexph.PHDAE`, each (n, n).

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.gauss_tableau import gauss_points
 
@@ -23,6 +24,7 @@ MEAN_POINTS = 4
 """Gauss points of the mean value gradient: exact for Hamiltonians of degree 8."""
 
 
+@checked
 @dataclass(frozen=True)
 class Invariants:
     """A Hamiltonian through quadratic invariants: H(x) = energy(π(x)).
@@ -64,6 +66,7 @@ def gonzalez(middle: Array, step: Array, before: float, after: float) -> Array:
     return middle + correction(float(middle @ step), step, before, after) * step
 
 
+@checked
 def check_discrete_gradient(
     discrete: Callable[[Array, Array], Any],
     function: Callable[[Array], float],

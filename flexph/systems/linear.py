@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
-from ..numerics.arrays import Array
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array, BoolArray, ComplexArray
 from ..numerics.factors.definiteness import check_semi_definite
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class LinearPHDAE:
     """``E ẋ = (J − R) x + B u + Gᵀλ``, ``0 = G x``, ``y = Bᵀx``, with H = ½ xᵀE x ([flex] eq. (45), (47)).
@@ -45,8 +47,9 @@ class LinearPHDAE:
     causality: Mapping[str, Literal["force", "velocity"]] = field(default_factory=dict)
     parts: Mapping[str, slice] = field(default_factory=dict)
     constraints: tuple[str, ...] = ()
-    kinetic: Array | None = None
+    kinetic: BoolArray | Array | None = None
     lift: Any = None
+    remedy: ClassVar[str] = "see mechanism.linearize(pose), and of a body linear_body and reduce_body"
 
     def __post_init__(self) -> None:
         n = check.two_dimensional("E", self.E)[0]
@@ -86,6 +89,9 @@ class LinearPHDAE:
             raise ValueError(f"kinetic must have shape ({self.size},), got {np.shape(self.kinetic)}")
         if self.kinetic is not None:
             object.__setattr__(self, "kinetic", np.array(self.kinetic, dtype=bool))
+        if self.lift is not None:
+            shape = (check.two_dimensional("lift", self.lift)[0], self.size)
+            object.__setattr__(self, "lift", check.matrix("lift", self.lift, shape))
         object.__setattr__(self, "ports", MappingProxyType(dict(ports)))
         others = {name: kind for name, kind in self.causality.items() if kind != "force"}
         object.__setattr__(self, "causality", MappingProxyType(others))
@@ -109,19 +115,23 @@ class LinearPHDAE:
         """Whether the matrices are sparse."""
         return sparse.issparse(self.E)
 
+    @checked
     def energy(self, x: Array) -> float:
         """H = ½ xᵀE x [J]."""
+        x = check.array("x", x, (self.size,))
         return 0.5 * float(x @ (self.E @ x))
 
+    @checked
     def inputs(self, port: str) -> Any:
         """The columns of B that belong to a port, (n, m_port)."""
         return self.B[:, check.lookup("port", port, self.ports)]
 
-    def expand(self, x: Array) -> Array:
+    @checked
+    def expand(self, x: Array | ComplexArray) -> Array:
         """The states that ``parts`` names, from x (n,) or (n, k)."""
         return x if self.lift is None else self.lift @ x
 
-    def part(self, name: str, x: Array) -> Array:
+    def part(self, name: str, x: Array | ComplexArray) -> Array:
         """The named part of a state."""
         return self.expand(x)[check.lookup("part", name, self.parts)]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import CENTRAL
 from ..numerics.factors.definiteness import check_semi_definite
@@ -41,6 +42,7 @@ class Constant:
         return self.matrix
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class PHDAE:
     """``E(x) ẋ = (J(x) − R(x)) z(x) + B(x) u``, ``y = B(x)ᵀ z(x)``, H(x), ``E(x)ᵀ z(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
@@ -100,8 +102,6 @@ class PHDAE:
             m = self.inputs_size
             for name, shape in (("P", (n, m)), ("S", (m, m)), ("N", (m, m))):
                 self._set_matrix(name, shape)
-        if not isinstance(self.compiled, bool):
-            raise ValueError(f"compiled must be True or False, got {self.compiled!r}")
         for name in self.means:
             check.choice("a mean", name, MEANS)
         object.__setattr__(self, "means", MappingProxyType(dict(self.means)))
@@ -143,9 +143,10 @@ class PHDAE:
         """Number m of inputs."""
         return int(self.B(self.sample).shape[1])
 
+    @checked
     def check(self, x: Array) -> None:
         """Raise ValueError, naming the defect, unless the conditions of a pHDAE hold at the state x."""
-        n = self.size
+        n, x = self.size, check.array("x", x, (self.size,))
         for name, function in (("E", self.E), ("J", self.J), ("R", self.R)):
             check.matrix(name, function(x), (n, n))
         check.skew("J", self.J(x))
@@ -230,6 +231,7 @@ class PHDAE:
                 f"{work:.6g} near the sample, H(x₁) − H(x₀) is {change:.6g}"
             )
 
+    @checked
     def inputs(self, x: Array, port: str) -> Any:
         """The columns of B(x) that belong to a port."""
         return self.B(x)[:, check.lookup("port", port, self.ports)]
@@ -239,12 +241,16 @@ class PHDAE:
         names = ("B", *FEEDTHROUGH) if self.has_feedthrough else ("B",)
         return PortMatrices(*(getattr(self, name)(x) for name in names))
 
+    @checked
     def output(self, x: Array, u: Array) -> Array:
         """``y = (B + P)ᵀz + (S − N) u`` (m,)."""
+        x, u = check.array("x", x, (self.size,)), check.array("u", u, (self.inputs_size,))
         return self.port_matrices(x).output(self.z(x), u)
 
+    @checked
     def power_balance(self, x: Array, u: Array) -> tuple[float, float]:
         """zᵀ(E ẋ) = dH/dt from the right-hand side, and yᵀu − (z, u)ᵀZ(z, u) [W]: equal for a pHDAE."""
+        x, u = check.array("x", x, (self.size,)), check.array("u", u, (self.inputs_size,))
         z, ports = self.z(x), self.port_matrices(x)
         rate = (self.J(x) - self.R(x)) @ z + ports.flow(u)
         return float(z @ rate), float(ports.output(z, u) @ u) - ports.dissipated(self.R(x), z, u)

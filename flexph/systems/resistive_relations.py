@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import central
 
@@ -131,16 +132,19 @@ def _asked(function: Callable[[float], float], rate: float) -> float:
         ) from error
 
 
+@checked
 def viscous(coefficient: float) -> Relation:
     """``ρ(s) = c s``, c ≥ 0 [N s/m or N m s/rad]."""
     return Relation("viscous", (check.not_negative("coefficient", coefficient),))
 
 
+@checked
 def quadratic(coefficient: float) -> Relation:
     """``ρ(s) = c |s| s``, c ≥ 0 [N s²/m² or N m s²/rad²]: drag of a fluid."""
     return Relation("quadratic", (check.not_negative("coefficient", coefficient),))
 
 
+@checked
 def coulomb(
     force: float,
     *,
@@ -162,6 +166,7 @@ def coulomb(
     return Relation("coulomb", (sliding, width, at_rest, falling, check.not_negative("viscous", viscous)))
 
 
+@checked
 def resistive(function: Callable[[float], float], derivative: Callable[[float], float] | None = None) -> Relation:
     """Any function ρ of the rate with ``s ρ(s) ≥ 0``; its derivative spares the iterations differences.
 

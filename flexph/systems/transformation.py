@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.factors.ldl import semi_definite_product
 from .derivatives import Derivatives
@@ -165,6 +166,7 @@ class LinearTransformation(Transformation):
         )
 
 
+@checked
 def transform(
     system: PHDAE,
     phi: Callable[[Array], Array],
@@ -191,6 +193,9 @@ def transform(
         given if callable(given) else Constant(check.matrix(name, given, shape))
         for name, given in (("jacobian", jacobian), ("frame", frame))
     )
+    at = check.array("sample", sample, (system.size,))
+    for name, function, wanted in (("phi", phi, (system.size,)), ("jacobian", D, shape), ("frame", U, shape)):
+        check.answer(name, function, at, shape=wanted)
     constant = isinstance(D, Constant) and isinstance(U, Constant)
     transformation = LinearTransformation if constant else Transformation
     return transformation(system, phi, D, U).applied(sample, parts or {})

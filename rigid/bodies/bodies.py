@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from flexph.bodies.body import Body, Port
 from flexph.bodies.fields import View
 from flexph.bodies.inertia import rigid_inertia
 from flexph.numerics import checks as check
-from flexph.numerics.arrays import Array
+from flexph.numerics.arguments import checked
+from flexph.numerics.arrays import Array, Numbers
 from flexph.numerics.rotations import spins
 
 Point = Sequence[float]
 
 
+@checked
 def body(
     mass: float,
     *,
-    inertia: ArrayLike,
+    inertia: Numbers,
     ports: Mapping[str, Point],
     centre: Point | None = None,
     about: Point | None = None,
@@ -79,6 +80,7 @@ def body(
     return Body(integrals, _ports(ports, 2), view=_spokes(c, ports))
 
 
+@checked
 def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
     """A planar rigid bar along the body x axis from port ``root`` (the origin) over ``middle`` to ``tip``.
 
@@ -115,6 +117,7 @@ def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
     return body(mass, inertia=j, ports=ports, centre=(0.5 * length, 0.0))
 
 
+@checked
 def point(mass: float, dim: int = 2) -> Body:
     """A point mass [kg] of the plane (dim = 2) or of space (3) with the one port ``point``; it has no rotation.
 
@@ -137,7 +140,7 @@ def no_shape(points: Array) -> sparse.csr_array:
     return sparse.csr_array((points.size, 0))
 
 
-def _dimension(inertia: ArrayLike) -> int:
+def _dimension(inertia: Numbers) -> int:
     try:
         shape = np.shape(inertia)
     except ValueError:  # rows of different lengths
@@ -159,7 +162,7 @@ def _place(name: str, value: Point | Array, dim: int) -> Array:
     return check.array(name, value, (dim,))
 
 
-def _second(name: str, inertia: ArrayLike, mass: float, lever: Array) -> Array:
+def _second(name: str, inertia: Numbers, mass: float, lever: Array) -> Array:
     """∫ρXXᵀ = ½tr(J)1 − J about the centre of mass, of a J stated ``lever`` away from it; refused if no body has it."""
     given = check.array("inertia", inertia, (3,) * np.ndim(inertia))
     J = np.diag(given) if given.ndim == 1 else given

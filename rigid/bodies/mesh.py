@@ -10,6 +10,7 @@ import numpy as np
 
 from flexph.meshes.files import TYPE, nodes_of
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import stack_level
 from flexph.numerics.arrays import Array
 
 from .moments import SURFACE, VOLUME
@@ -38,7 +39,7 @@ def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
     curved = sorted(name for kind in kinds for name in types[kind] - {kind})
     if curved:
         text = f"cells of type {', '.join(curved)} are taken by their corners: curved edges become straight"
-        warnings.warn(text, stacklevel=3)
+        warnings.warn(text, stacklevel=stack_level(3))
     return _used(points, {kind: np.vstack(cells_by_kind[kind]) for kind in kinds})
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from flexph.bodies.body import Body
 from flexph.bodies.fields import View
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
 from .bodies import Point, no_shape, spatial
@@ -17,6 +18,7 @@ SEGMENTS = 24  # straight pieces a circle is drawn with
 LEVELS = 2  # halvings of the octahedron that a sphere is drawn with
 
 
+@checked
 def box(size: Sequence[float], *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
     """A homogeneous box with edges (l_x, l_y, l_z) [m] along the body axes, its centre at the origin.
 
@@ -34,6 +36,7 @@ def box(size: Sequence[float], *, density: float, ports: Mapping[str, Point] | N
     return spatial(mass, np.zeros(3), np.diag(mass * edges**2 / 12.0), _joined(own, ports), view=view)
 
 
+@checked
 def cylinder(
     length: float,
     radius: float,
@@ -62,6 +65,7 @@ def cylinder(
     return spatial(mass, middle, second, _joined(own, ports), view=_tube(length, radius, inner))
 
 
+@checked
 def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
     """A homogeneous sphere about the origin of the body axes: ``m = 4/3 ρπr³``, ``J = 2/5 m r²`` about every axis.
 

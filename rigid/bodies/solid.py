@@ -10,6 +10,7 @@ from flexph.bodies.body import Body
 from flexph.bodies.fields import View
 from flexph.meshes.files import Source, read
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
 from .bodies import Point, no_shape, spatial
@@ -17,6 +18,7 @@ from .mesh import Cells, chosen, merged, refuse_open, refuse_twins
 from .moments import SPLIT, SURFACE, VOLUME, Moments, of_cells, of_surface
 
 
+@checked
 def solid(mesh: Source, *, density: float, ports: Mapping[str, Point]) -> Body:
     """A homogeneous spatial body that fills a mesh; the axes of the mesh are the body axes, lengths in [m].
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import cross
 
@@ -119,6 +120,7 @@ class Angles(Orientation):
         return flat.reshape(*rotation.shape[:-2], 3)
 
 
+@checked
 def angles(sequence: str = "xyz") -> Angles:
     """Orientation by three angles [rad], written as ``scipy.spatial.transform.Rotation.from_euler`` writes them.
 

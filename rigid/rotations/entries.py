@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import cross, from_entries, planar_angle, skew
 
@@ -217,6 +218,7 @@ def _volume_slope(zeta: Array) -> Array:
     return np.concatenate([np.cross(b, c), np.cross(c, a), np.cross(a, b)])[None]
 
 
+@checked
 def rotation_matrix() -> RotationMatrix:
     """Orientation by the nine entries of R, its columns stacked ([rigid] eq. (11)): without limits, linear in ζ.
 
@@ -226,6 +228,7 @@ def rotation_matrix() -> RotationMatrix:
     return RotationMatrix()
 
 
+@checked
 def quaternion() -> Quaternion:
     """Orientation by a unit quaternion (x, y, z, w), SCALAR LAST as ``scipy.spatial.transform.Rotation`` has it.
 
@@ -234,11 +237,13 @@ def quaternion() -> Quaternion:
     return Quaternion()
 
 
+@checked
 def angle() -> Angle:
     """Orientation in the plane by the angle φ [rad] from world to body axes: counts turns, no redundancy."""
     return Angle()
 
 
+@checked
 def planar_matrix() -> PlanarMatrix:
     """Orientation in the plane by (c, s) = (cos φ, sin φ): linear in ζ."""
     return PlanarMatrix()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from flexph.numerics import checks as check
-from flexph.numerics.arrays import Array
+from flexph.numerics.arguments import checked
+from flexph.numerics.arrays import Array, Numbers
 from flexph.numerics.rotations import ORTHOGONAL, spins
 
 from ..system.terms import PositionConstraint
@@ -29,6 +31,7 @@ class Orientation(ABC):
     and :func:`rigid.planar_matrix` in the plane. From one to another: ``to.coordinates(given.rotation(zeta))``.
     """
 
+    remedy: ClassVar[str] = "such as rigid.quaternion()"
     name: str
     """What made it, for messages."""
     dim: int
@@ -73,6 +76,7 @@ class Orientation(ABC):
         """Coordinates of a rotation like any other, far from the gimbal locks of all angles."""
         return self.coordinates(0.5 if self.dim == 2 else Rotation.from_rotvec(ORDINARY))
 
+    @checked
     def coordinates(self, rotation: Any) -> Array:
         """ζ (size,) of a rotation, (..., size) of many.
 
@@ -97,7 +101,8 @@ class Orientation(ABC):
         """What to say where the coordinates are near their limits, or None."""
         return f"{self.name}: the coordinates must be {self._meaning(zeta)}" if self.defect(zeta) > DRIFT else None
 
-    def pose(self, position: Any, rotation: Any) -> Array:
+    @checked
+    def pose(self, position: Sequence[float] | Array, rotation: Rotation | Numbers) -> Array:
         """ζ = (r, orientation) of a free body from its position r (dim,) [m] and its rotation.
 
         ``rotation`` is what :meth:`coordinates` takes, or in space coordinates (size,) of this kind, checked.

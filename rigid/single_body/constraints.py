@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import skew
 from flexph.numerics.step_failed import StepFailed
@@ -23,6 +24,7 @@ FLAT = 1e-6
 """Sine of that angle below which a disc lies flat: round-off in its square is then a part of 1e-4."""
 
 
+@checked
 @dataclass(frozen=True)
 class Pinned:
     """``p = to``: the point ``at`` of the body axes stays at a point of the world, both (dim,) [m]."""
@@ -35,6 +37,7 @@ class Pinned:
         return (_point_constraint(name, body, self.at, rows=np.eye(body.dim), through=self.to),)
 
 
+@checked
 @dataclass(frozen=True)
 class OnLine:
     """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a line along a direction of the world.
@@ -52,6 +55,7 @@ class OnLine:
         return (_point_constraint(name, body, self.at, rows=rows, through=self.through),)
 
 
+@checked
 @dataclass(frozen=True)
 class OnPlane:
     """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a plane of space with the normal n."""
@@ -68,6 +72,7 @@ class OnPlane:
         return (_point_constraint(name, body, self.at, rows=row, through=self.through),)
 
 
+@checked
 @dataclass(frozen=True)
 class KnifeEdge:
     """The velocity of the point ``at`` along the direction ``across``, both of the body axes, is zero: not holonomic.
@@ -85,6 +90,7 @@ class KnifeEdge:
         return (VelocityConstraint(name, row @ body.lever(point)),)
 
 
+@checked
 @dataclass(frozen=True)
 class Rolling:
     """A disc of a radius ρ [m] about the point ``at`` of the body axes rolls on the ground without slipping.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from flexph.numerics import checks as check
-from flexph.numerics.arrays import Array
+from flexph.numerics.arguments import checked
+from flexph.numerics.arrays import Array, Numbers
 from flexph.systems.discrete_gradients import Invariants
 
 from ..bodies.bodies import body as checked_body
@@ -21,10 +21,11 @@ from .constraints import BodyConstraint
 from .one_body import Added, GivenDamper, GivenPort, body_system
 
 
+@checked
 def free_body(
     mass: float,
     *,
-    inertia: ArrayLike,
+    inertia: Numbers,
     centre: Vector | None = None,
     about: Vector | None = None,
     orientation: Orientation | None = None,
@@ -99,8 +100,9 @@ def free_body(
     return body_system(body, M, weight, Added(ports, constraints, dampers, sample))
 
 
+@checked
 def pivoted_body(
-    inertia: ArrayLike,
+    inertia: Numbers,
     *,
     mass: float | None = None,
     centre: Vector | None = None,
@@ -163,9 +165,7 @@ def pivoted_body(
     return body_system(body, J, weight, Added(ports, constraints, dampers, sample))
 
 
-def _inertia(
-    mass: float, inertia: ArrayLike, centre: Vector | None, about: Vector | None
-) -> tuple[float, Array, Array]:
+def _inertia(mass: float, inertia: Numbers, centre: Vector | None, about: Vector | None) -> tuple[float, Array, Array]:
     """Mass, m c and J about the origin; checked as those of :func:`rigid.body`."""
     mass = check.not_negative("mass", mass, "kg")
     if mass == 0.0 and np.shape(inertia) in ((), (3,), (3, 3)) and not np.any(inertia):

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
 from ..rotations.angles import LOCK, Angles, angles
@@ -16,6 +17,7 @@ from ..system.terms import ExternalPort, PositionMap
 from .axes import BodyAxes, Vector, combined, unit, vector
 
 
+@checked
 @dataclass(frozen=True)
 class Force:
     """A force [N] at the point ``at`` of the body axes [m], along a direction or in all.
@@ -38,6 +40,7 @@ class Force:
         return {name: ExternalPort(lambda zeta: directions(zeta) @ rows.T, place)}
 
 
+@checked
 @dataclass(frozen=True)
 class Torque:
     """A torque [N m] about an axis, or about all.
@@ -62,6 +65,7 @@ class Torque:
         return {name: ExternalPort(lambda zeta: spin @ body.rotation(zeta).T @ rows.T)}
 
 
+@checked
 @dataclass(frozen=True)
 class Gimbal:
     """A torque [N m] of a motor at one axis of a massless gimbal; its output is the rate of the angle there.
@@ -88,6 +92,7 @@ class Gimbal:
         }
 
 
+@checked
 @dataclass(frozen=True)
 class Frame:
     """A frame at the point ``at`` of the body axes: two ports, to be coupled both where it is welded.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.systems.inputs import Input
 from flexph.systems.nonlinear import PHDAE
@@ -22,6 +23,7 @@ from .probes import cautions_of
 from .start import Accelerations
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MultibodySystem(SystemModel):
     """``ζ̇ = Z(ζ)ϖ``, ``Mϖ̇ = −Zᵀ(∇V + c'ᵀλ) − τ_d − G(ζ, Mϖ)ϖ − Aᵀμ + B F``, ``0 = c(ζ)``, ``0 = A(ζ)ϖ``, ``y = Bᵀϖ``.
@@ -97,6 +99,7 @@ class MultibodySystem(SystemModel):
 
     # --- verbs --------------------------------------------------------------------------------------------------------
 
+    @checked
     def phdae(self, start: Array | None = None) -> PHDAE:
         """The system as a :class:`flexph.PHDAE` with x = (ζ, ϖ, λ, μ), ``z = (∇V, ϖ, λ, μ)``, ``E = diag(1, M, 0, 0)``,
 
@@ -119,6 +122,7 @@ class MultibodySystem(SystemModel):
             start = np.concatenate([self.sample, random, np.zeros(self.layout.size - self.layout.velocities.stop)])
         return Equations(self).phdae(check.array("start", start, (self.layout.size,)))
 
+    @checked
     def state(
         self,
         positions: Sequence[float] | Array,
@@ -135,6 +139,7 @@ class MultibodySystem(SystemModel):
         """
         return start.state(self, positions, velocities, inputs=inputs or {}, time=time)
 
+    @checked
     def nearest(self, positions: Sequence[float] | Array, velocities: Sequence[float] | Array) -> tuple[Array, Array]:
         """Consistent positions and velocities near given ones, for :meth:`state`.
 
@@ -144,6 +149,7 @@ class MultibodySystem(SystemModel):
         """
         return start.nearest(self, positions, velocities)
 
+    @checked
     def accelerations(
         self,
         positions: Sequence[float] | Array,
@@ -162,6 +168,7 @@ class MultibodySystem(SystemModel):
         omega = check.array("velocities", velocities, (self.velocities,))
         return start.accelerations(self, zeta, omega, inputs=inputs or {}, time=time)
 
+    @checked
     def split(self, x: Array) -> Split:
         """ζ, ϖ, λ and μ of one state (n,) or of many (…, n)."""
         return self.layout.split(np.asarray(x))

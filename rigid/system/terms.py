@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import discrete_jacobian
 from flexph.systems.resistive_relations import Relation
@@ -15,6 +17,7 @@ from flexph.systems.resistive_relations import Relation
 MatrixFunction = Callable[[Array], Array]
 
 
+@checked
 @dataclass(frozen=True)
 class Potential:
     """Potential energy V(ζ) [J] and its gradient ∇V (n_pot,)."""
@@ -23,6 +26,7 @@ class Potential:
     gradient: Callable[[Array], Array]
 
 
+@checked
 @dataclass(frozen=True)
 class PositionMap:
     """A function p(ζ) (k,) of the positions and its Jacobian p'(ζ) (k, n_pot).
@@ -63,6 +67,7 @@ def _spread(size: int, blocks: list[tuple[slice, Array]]) -> Array:
     return matrix
 
 
+@checked
 @dataclass(frozen=True)
 class PositionConstraint:
     """``0 = c(ζ)``, c (k,): its multipliers λ act with ``−Zᵀ c'ᵀ λ``. Holonomic; kept without drift."""
@@ -71,6 +76,7 @@ class PositionConstraint:
     map: PositionMap
 
 
+@checked
 @dataclass(frozen=True)
 class VelocityConstraint:
     """``0 = A(ζ) ϖ``, A (l, n_kin), a function of ζ or constant: its multipliers μ act with ``−Aᵀ μ``.
@@ -86,6 +92,7 @@ class VelocityConstraint:
     closed: bool = False
 
 
+@checked
 @dataclass(frozen=True)
 class ExternalPort:
     """``ϖ_ext = Bᵀ(ζ) ϖ`` and the force ``B(ζ) F`` on the system, F = −τ_ext: the power into it is ϖ_extᵀ F.
@@ -98,6 +105,7 @@ class ExternalPort:
     position: PositionMap | None = None
 
 
+@checked
 @dataclass(frozen=True)
 class Damper:
     """``τ_d = W ρ(Wᵀ ϖ)``: a resistive relation ρ for each of the rates Wᵀϖ (k,); W (n_kin, k), of ζ or constant."""
@@ -107,6 +115,7 @@ class Damper:
     relation: Relation
 
 
+@checked
 @dataclass(frozen=True)
 class Dissipation:
     """Any ``τ_d(ζ, ϖ)`` (n_kin,) with ``ϖᵀ τ_d ≥ 0`` ([rigid] eq. (8))."""
@@ -117,7 +126,11 @@ class Dissipation:
 
 def at(matrix: Any, zeta: Array) -> Array:
     """A matrix that is a function of ζ, or constant, at ζ."""
-    return np.asarray(matrix(zeta) if callable(matrix) else matrix, dtype=float)
+    given = matrix(zeta) if callable(matrix) else matrix
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"a matrix must be numbers, got {check.shown(given)}") from None
 
 
 def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any, ...]:

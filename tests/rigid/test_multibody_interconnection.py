@@ -301,13 +301,13 @@ def test_bad_input():
         ([("crank.X", "rod.C")], "no port 'X': crank has 'M', 'C'"),
         ([("wheel.C", "rod.C")], "no system 'wheel': there are 'crank', 'rod'"),
         ([(None, GROUND)], "a coupling must have a port of a system"),
-        (["crank.C"], r'a coupling must be a pair of ports, such as \("crank.C", "rod.C"\)'),
-        ([("crank.C", 3)], "a port must be a name such as 'crank.C', GROUND or None, got 3"),
+        (["crank.C"], r"couplings\[0\] must be a pair of entries that are a text or a Ground, got 'crank\.C'"),
+        ([("crank.C", 3)], r"couplings\[0\]\[1\] must be a text or a Ground, got 3"),
     ]
     for couplings, message in cases:
         with pytest.raises(ValueError, match=message):
             rigid.interconnect(pair, couplings)
-    with pytest.raises(ValueError, match="systems must be a dict with names as keys, got list"):
+    with pytest.raises(ValueError, match="systems must be a dict of names with MultibodySystems, got"):
         rigid.interconnect([differential_drive(2.0, 0.3, 0.9, 0.5)])
     with pytest.raises(ValueError, match="names without dots"):
         rigid.interconnect({"a.b": crank()})

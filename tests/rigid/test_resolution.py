@@ -233,7 +233,7 @@ def test_a_given_derivative_must_be_that_of_the_basis():
     for message, value in wrong.items():
         with pytest.raises(ValueError, match=message):
             rigid.resolve(particle, turning, derivative=lambda z, rate, value=value: value)
-    with pytest.raises(ValueError, match="derivative must be a function of ζ and ζ̇, got ndarray"):
+    with pytest.raises(ValueError, match="derivative must be a function, got"):
         rigid.resolve(particle, turning, derivative=np.zeros((3, 3)))
     with pytest.raises(ValueError, match="system must be a MultibodySystem, got str"):
         rigid.resolve("car", np.eye(3))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.factors.ldl import semi_definite_product
 from ...numerics.orthonormal import orthonormal
@@ -28,6 +29,7 @@ SKEWED = 0.1
 """Coupling of two modes by lumped masses over their own masses above which the modes are of another mass matrix."""
 
 
+@checked
 def body_from_matrices(
     mass: Any,
     stiffness: Any,
@@ -110,6 +112,7 @@ def body_from_matrices(
     return reduce_body(body, basis=Held(body).ritz(np.eye(body.size))) if shapes is None and body.size else body
 
 
+@checked
 def body_from_modes(
     shapes: Any,
     frequencies: Any,
@@ -144,7 +147,7 @@ def body_from_modes(
     omega = check.array("frequencies", frequencies, (phi.shape[1],))
     if not np.all(omega > 0.0):
         raise ValueError(f"frequencies must be positive (leave out rigid motions), got {omega.min():.3g} rad/s")
-    zeta = np.broadcast_to(np.asarray(ratios, dtype=float), omega.shape)
+    zeta = check.broadcast("ratios", ratios, omega.shape)
     if not np.all((zeta >= 0.0) & (zeta < 1.0)):
         raise ValueError(f"ratios must be at least 0 and below 1, got {ratios}")
     root = _root(phi.T @ (np.repeat(lumps, d)[:, None] * phi))

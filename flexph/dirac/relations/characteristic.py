@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.differences import CENTRAL, central
 from ...systems.resistive_relations import Relation
@@ -29,6 +30,7 @@ NOISE = 1e-9
 """Eigenvalue of the symmetric part of slopes, over their largest entry, that differences may leave."""
 
 
+@checked
 @dataclass(frozen=True)
 class Characteristic(Resistance):
     """``f_i = −ρ_i(e_i)``, e ρ(e) ≥ 0, entry by entry ([survey] eq. (2.17)-(2.18)), relations as of friction.
@@ -60,6 +62,7 @@ class Characteristic(Resistance):
         return self.matrix(efforts), np.zeros((self.size,) * 2)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class MultiportCharacteristic(Resistance):
     """``f = −F(e)`` with F: ℝᵐ → ℝᵐ, ``eᵀF(e) ≥ 0`` ([survey] eq. (2.17)-(2.18)); ``e = −F(f)`` if flow-controlled.
@@ -85,8 +88,8 @@ class MultiportCharacteristic(Resistance):
     def __post_init__(self) -> None:
         m = check.count("entries", self.entries)
         check.choice("controlled", self.controlled, ("effort", "flow"))
-        scale = np.broadcast_to(np.asarray(self.scale, dtype=float), (m,))
-        if not (np.isfinite(scale).all() and (scale > 0.0).all()):
+        scale = check.broadcast("scale", self.scale, (m,))
+        if not (scale > 0.0).all():
             raise ValueError(f"scale must be positive efforts, one or {m} of them, got {self.scale!r}")
         object.__setattr__(self, "scale", scale)
         if np.any(self.force(np.zeros(m))):

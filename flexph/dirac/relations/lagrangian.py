@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.subspaces import MEMBER, principal_angles, rank_of, relative, unit_columns, unit_rows
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class LagrangianSubspace:
     """``L = {(P a, S a)} ⊂ ℝⁿ × ℝⁿ``, ``Pᵀ S = Sᵀ P``, ``rank [P; S] = n``: tangent space of a Lagrangian submanifold.

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.factors.definiteness import check_semi_definite
 from ...numerics.memo import Memo, once
@@ -61,6 +62,7 @@ class Resistance(ABC):
         return self.matrices(x, coordinates)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class LinearResistance(Memo, Resistance):
     """``R_f f + R_e e = 0``, ``R_f R_eᵀ = R_e R_fᵀ ⪰ 0``, ``rank [R_f R_e] = m`` ([survey] eq. (2.10)-(2.12)).
@@ -87,15 +89,17 @@ class LinearResistance(Memo, Resistance):
                              f"it must be {m}")  # fmt: skip
 
     @classmethod
+    @checked
     def of_efforts(cls, resistance: Any) -> LinearResistance:
         """``f = −R e``, R = Rᵀ ⪰ 0, a number or (m, m) ([survey] eq. (2.19)): of forces f and speeds e."""
-        r = np.atleast_2d(np.asarray(resistance, dtype=float))
+        r = np.atleast_2d(check.numbers("resistance", resistance))
         return cls(np.eye(len(r)), r)
 
     @classmethod
+    @checked
     def of_flows(cls, resistance: Any) -> LinearResistance:
         """``e = −R f``, R = Rᵀ ⪰ 0, a number or (m, m): of voltages e and currents f."""
-        r = np.atleast_2d(np.asarray(resistance, dtype=float))
+        r = np.atleast_2d(check.numbers("resistance", resistance))
         return cls(r, np.eye(len(r)))
 
     @property
@@ -148,6 +152,7 @@ class LinearResistance(Memo, Resistance):
         return self.image()[1], np.zeros((self.coordinates,) * 2)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class ModulatedResistance(Resistance):
     """A family of resistances ``x ↦ R_x`` ([rigid] definition 6), all of them of one kind.

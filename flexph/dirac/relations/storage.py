@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.arrays import Array, block_diag
 from ...numerics.differences import derivative, state_sizes
 from ...systems.nonlinear import Constant
@@ -20,6 +21,7 @@ SLOPE = 1e-6
 """Relative difference of a given X' from differences of X that is a mistake."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class LagrangianStorage:
     """``L = {(x, e) : x = X(ξ), e = ε(ξ)}`` with ``X'(ξ)ᵀ ε(ξ) = ∇H(ξ)`` and ``rank [X'; ε'] = n``.
@@ -43,6 +45,7 @@ class LagrangianStorage:
             object.__setattr__(self, "descriptor", Constant(check.array("descriptor", matrix, (len(matrix),) * 2)))
 
     @classmethod
+    @checked
     def of_energy(
         cls,
         H: Callable[[Array], float],
@@ -51,7 +54,7 @@ class LagrangianStorage:
         hessian: Callable[[Array], Array] | None = None,
     ) -> LagrangianStorage:
         """The graph of ∇H: X(ξ) = ξ, ε = ∇H, with ``size`` energy variables."""
-        return cls(states=_same, descriptor=np.eye(size), efforts=gradient, H=H, slopes=hessian)
+        return cls(states=_same, descriptor=np.eye(check.count("size", size, 0)), efforts=gradient, H=H, slopes=hessian)
 
     @classmethod
     def of_subspace(cls, subspace: LagrangianSubspace) -> LagrangianStorage:

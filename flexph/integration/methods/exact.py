@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ..times.step_size import read_tolerance
 from .method import MechanismMethod, Redundancy, check_compiled, check_redundant, frozen_tolerance
 
 
+@checked
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Exact(MechanismMethod):
     """The exact scheme of mechanisms, a discrete gradient pair ([dg] eq. (18)); the method of a mechanism by default.
@@ -76,6 +78,7 @@ class Exact(MechanismMethod):
         return self.compiled is not False and self.tolerance is None and self.redundant == "refuse"
 
 
+@checked
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Exact4(MechanismMethod):
     """The composition of fourth order of the exact scheme: six substeps in each step, in three pairs.
@@ -120,6 +123,7 @@ class Exact4(MechanismMethod):
         return self.compiled is not False and self.redundant == "refuse"
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class ExactGauss(MechanismMethod):
     """Gauss collocation that keeps what the exact scheme keeps (docs/time-integration.md), with and without damping.
@@ -160,6 +164,7 @@ class ExactGauss(MechanismMethod):
         return "exact_gauss"
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class Decaying(MechanismMethod):
     """The energy-decaying scheme: exact in positions and momenta, with a loss for what a step does not resolve.

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, get_args
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ..times.step_size import read_tolerances
 from .method import Completion, GeneralMethod, check_compiled, check_completion, frozen_tolerance
 
@@ -13,6 +14,7 @@ Gradient = Literal["gonzalez", "mean_value", "invariants", "pair"]
 """Gradients of :class:`DiscreteGradient`."""
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class DiscreteGradient(GeneralMethod):
     """Discrete gradient pairs ([dg] eq. (18)-(21)): ΔH = work − dissipation to round-off at any step.
@@ -82,6 +84,7 @@ class DiscreteGradient(GeneralMethod):
         return self.gradient != "pair" and _is_plain(self)
 
 
+@checked
 @dataclass(frozen=True, repr=False, kw_only=True)
 class DiracDissipative(GeneralMethod):
     """The Dirac-dissipative form ([dg] eq. (25)-(26)), for any E of constant rank: Gonzalez' gradient in im Ēᵀ.
@@ -117,6 +120,7 @@ class DiracDissipative(GeneralMethod):
         return "dirac"
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class Gauss(GeneralMethod):
     """Gauss collocation of order 2 (the midpoint rule), 4 or 6 (E. Hairer, C. Lubich, G. Wanner, sec. II.1).

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from ...numerics.arguments import checked
+from ...numerics.arrays import Numbers
 from ..times.step_size import RELATIVE, read_tolerances
 from .method import GeneralMethod, frozen_tolerance
 
@@ -34,7 +36,7 @@ class Library(GeneralMethod):
 
     rtol: float = RELATIVE
     _: KW_ONLY
-    atol: Any = None
+    atol: Numbers | None = None
 
     def __post_init__(self) -> None:
         rtol, atol = frozen_tolerance((self.rtol, self.atol))
@@ -52,6 +54,7 @@ class Library(GeneralMethod):
         return type(self).__name__.lower()
 
 
+@checked
 class Radau(Library):
     """Radau IIA of order 5, of scipy_dae (extra ``dae``).
 
@@ -65,6 +68,7 @@ class Radau(Library):
     """
 
 
+@checked
 class BDF(Library):
     """Backward differentiation formulas of orders 1 to 5, of scipy_dae (extra ``dae``).
 
@@ -73,6 +77,7 @@ class BDF(Library):
     """
 
 
+@checked
 class IDA(Library):
     """Backward differentiation formulas of orders 1 to 5, IDA of SUNDIALS by scikit-sundae (extra ``ida``).
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from .exact import Decaying, Exact, Exact4, ExactGauss
 from .general import DiracDissipative, DiscreteGradient, Gauss
 from .libraries import BDF, IDA, Library, Radau
@@ -32,6 +33,7 @@ NAMES: dict[str, Callable[..., Method]] = {
 """What makes the method of each name."""
 
 
+@checked
 def by_name(name: str, **options: Any) -> Any:
     """The method of a name, with options as its class takes them; those that are None are left out.
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...results.result import Occurrences
 from ...results.state_view import StateView
@@ -26,6 +27,7 @@ def zero_between(first: tuple[float, float], last: tuple[float, float], value: C
     return float(brentq(known, t0, t1, xtol=width, rtol=4.0 * np.finfo(float).eps))
 
 
+@checked
 @dataclass(frozen=True)
 class Event:
     """A zero of ``function(t, x)``, passed upwards (``direction=1``), downwards (-1) or either way (0).

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation
 from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form, Measure, relative_angle
@@ -9,6 +10,7 @@ from ..rows.directions import axis
 from ..rows.vectors import PortName, along, between, body_port
 
 
+@checked
 def bushing(
     first: str,
     second: PortName,

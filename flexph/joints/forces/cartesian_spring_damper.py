@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.rotations import rotation, rotation_matrix
 from ...systems.resistive_relations import Relation
 from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
@@ -14,6 +15,7 @@ from ..rows.directions import axis
 from ..rows.vectors import Direction, Ground, PortName, Vector, between, body_port
 
 
+@checked
 def cartesian_spring_damper(
     first: str,
     second: PortName,

@@ -3,11 +3,13 @@
 from typing import Literal
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ..rows.connection import Connection, Input
 
 Axes = Literal["world", "section"]
 
 
+@checked
 def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connection:
     """An external force (d,) [N] at a port; its output is the velocity of the point.
 
@@ -17,6 +19,7 @@ def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connec
     return Connection("force", (port,), input=Input("force", port, follows), label=name)
 
 
+@checked
 def torque(port: str, *, axes: Axes = "world", name: str | None = None) -> Connection:
     """An external torque [N m] at a port, (1,) in the plane and (3,) in space; its output is the spin of the section.
 
@@ -26,6 +29,7 @@ def torque(port: str, *, axes: Axes = "world", name: str | None = None) -> Conne
     return Connection("torque", (port,), input=Input("torque", port, follows), label=name)
 
 
+@checked
 def distributed_load(port: str, *, axes: Literal["world", "body"] = "world", name: str | None = None) -> Connection:
     """A force density on a load port: (k, d), one for each of its k elements, or (d,) for all.
 

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation, resisting
 from ..rows.connection import Connection, Form, Measure, planar_or_about
 from ..rows.directions import unit_axes
 from ..rows.vectors import Ground, PortName, Product, between
 
 
+@checked
 def spring_damper(
     first: str,
     second: PortName,
@@ -62,6 +64,7 @@ def spring_damper(
     return Connection("spring", (first, second), label=name, form=form)
 
 
+@checked
 def torsion_spring(
     first: str,
     second: PortName,

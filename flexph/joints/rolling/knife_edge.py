@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ...numerics.arguments import checked
 from ..rows.connection import Connection, Form, PortName, Row
 from ..rows.directions import axis as world_axis
 from ..rows.directions import fitting, unit
@@ -10,6 +11,7 @@ from ..rows.vectors import GROUND, Direction, Ground, Product, Vector, Weighed, 
 from .ground_plane import on_ground
 
 
+@checked
 def knife_edge(port: str, ground: PortName = GROUND, *, axis: Sequence[float] = (0.0, 1.0)) -> Connection:
     """The port does not move along a direction fixed in its section: ``0 = (R a)·ṗ``, a nonholonomic constraint.
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ..rows.connection import Connection, Form, PortName, Row
 from ..rows.directions import fitting, unit
 from ..rows.laws import Contact, Rolling
@@ -10,6 +11,7 @@ from ..rows.vectors import GROUND, Direction, Product, Vector, Weighed, along
 from .ground_plane import Plane, given_normal, on_ground, plane, rolling_names
 
 
+@checked
 def rolling_disc(
     port: str,
     ground: PortName = GROUND,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ..rows.connection import Connection, Form, PortName
 from ..rows.directions import fitting, unit
 from ..rows.vectors import GROUND
@@ -10,6 +11,7 @@ from .ground_plane import given_normal, on_ground, plane
 from .knife_edge import no_motion_along
 
 
+@checked
 def wheel(
     port: str,
     ground: PortName = GROUND,

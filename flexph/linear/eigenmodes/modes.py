@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.linalg import cholesky, eig, solve_triangular, svd, svdvals
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import rank_of
 from ...systems.linear import LinearPHDAE, linear_system
@@ -36,6 +37,7 @@ class Eigenmodes:
     self_stress: int
 
 
+@checked
 def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
     """The lowest eigenfrequencies ω > 0 of ``iω E x = J x``.
 
@@ -70,6 +72,7 @@ def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
     return _solve(system, count, shapes=False).frequencies
 
 
+@checked
 def modes(system: LinearPHDAE, count: int | None = None) -> Eigenmodes:
     """The lowest free vibrations of a system without dissipation.
 
@@ -132,6 +135,7 @@ def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Eigenmode
     return Eigenmodes(spectrum.frequencies, free.expand(spectrum.shapes), spectrum.rigid, spectrum.self_stress)
 
 
+@checked
 def poles(system: LinearPHDAE) -> Array:
     """All finite poles s of ``s E x = (J − R) x``.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from ...numerics.arguments import stack_level
 from ...numerics.arrays import Array, dense
 from ...numerics.orthonormal import extend
 from ...systems.linear import LinearPHDAE
@@ -82,7 +83,7 @@ def _judge(search: _Search, order: int, tolerance: float | None) -> None:
             f"order {order} is too small for the band and the ports: at {abs(worst):.4g} rad/s the error is "
             f"{error:.0%} of the largest |H|; take a larger order, a smaller band, or fewer ports=",
             ReductionWarning,
-            stacklevel=5,
+            stacklevel=stack_level(5),
         )
 
 

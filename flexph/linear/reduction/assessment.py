@@ -9,7 +9,8 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from ...numerics import checks as check
-from ...numerics.arrays import Array, dense
+from ...numerics.arguments import checked
+from ...numerics.arrays import Array, Numbers, dense
 from ...systems.linear import LinearPHDAE
 from ..elimination import independent
 from ..responses.frequency import frequency_response
@@ -59,7 +60,8 @@ class Assessment:
     certificate: Certificate
 
 
-def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Any, *, times: Any = None) -> Assessment:
+@checked
+def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Numbers | None = None) -> Assessment:
     """Compare a reduced system with the full one at the frequencies ``omega`` [rad/s], ascending.
 
     The step responses, of a unit step at every input in turn, run over ``times`` [s], evenly spaced, by implicit
@@ -88,7 +90,8 @@ def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Any, *, times: Any = 
     )
 
 
-def certify(reduced: LinearPHDAE, omega: Any, *, full: LinearPHDAE | None = None) -> Certificate:
+@checked
+def certify(reduced: LinearPHDAE, omega: Numbers, *, full: LinearPHDAE | None = None) -> Certificate:
     """Certificate of a reduced system at the frequencies ``omega`` [rad/s]; constraints need the ``full`` system."""
     responses = frequency_response(reduced, _ascending("omega", omega)).values
     return _certificate(reduced, None if full is None else _constraint_defect(full, reduced), responses)

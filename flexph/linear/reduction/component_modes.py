@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.factors.singular_systems import solve_regular
 from ...systems.linear import LinearPHDAE
@@ -19,6 +20,7 @@ from ..second_order import Split, split
 from .bases import split_basis
 
 
+@checked
 def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) -> LinearPHDAE:
     """The block on its static constraint modes Ψ and its lowest ``modes`` fixed-interface normal modes Φ.
 

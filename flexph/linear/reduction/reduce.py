@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...systems.linear import LinearPHDAE
 from ..elimination import independent
 from ..shifted import Shifted
@@ -18,6 +19,7 @@ from .retained_states import Keep, RetainedStates, retained_states
 METHODS = ("krylov", "modal", "irka")
 
 
+@checked
 def reduce(
     system: LinearPHDAE,
     order: int | None = None,
@@ -101,10 +103,6 @@ def reduce(
     >>> small.size, list(small.ports)
     (4, ['end'])
     """
-    if not isinstance(system, LinearPHDAE):
-        raise ValueError(
-            f"system must be a LinearPHDAE, got {type(system).__name__}; for bodies see flexph.bodies.reduce_body"
-        )
     check.choice("method", method, METHODS)
     system = independent(system)
     shifted = Shifted(system, _used(system, ports))

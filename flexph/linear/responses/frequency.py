@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...numerics import checks as check
-from ...numerics.arrays import Array
+from ...numerics.arguments import checked
+from ...numerics.arrays import Array, Numbers
 from ...systems.linear import LinearPHDAE
 from ..elimination import independent
 from .channels import Names, channels, same_channels
@@ -87,9 +88,10 @@ def place(kind: str, name: str | None, names: tuple[str, ...]) -> int:
     return int(check.lookup(kind, name, {known: i for i, known in enumerate(names)}))
 
 
+@checked
 def frequency_response(
     system: LinearPHDAE,
-    omega: Any,
+    omega: Numbers,
     *,
     inputs: Names = None,
     outputs: Names = None,

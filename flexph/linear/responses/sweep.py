@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from scipy.sparse.linalg import splu
 from tqdm import tqdm
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE, linear_system
 from ..eigenmodes.modes import modes
@@ -64,9 +65,10 @@ class _Spectrum(NamedTuple):
     system: LinearPHDAE
 
 
+@checked
 def sweep(
     make: Callable[[float], LinearPHDAE],
-    values: Iterable[float],
+    values: Sequence[float] | Array,
     *,
     count: int = 6,
     name: str = "value",
@@ -89,8 +91,6 @@ def sweep(
     check.choice("failures", failures, ("raise", "keep"))
     if not callable(make):
         raise ValueError(f"make must be a function of one value that returns a LinearPHDAE, got {make!r}")
-    if not isinstance(values, Iterable):
-        raise ValueError(f"values must be a list of numbers, got {values!r}")
     grid = check.array("values", list(values), (None,))
     if not grid.size:
         raise ValueError("values must hold at least one number, got none")

@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ...numerics import checks as check
-from ...numerics.arrays import Array
+from ...numerics.arguments import checked
+from ...numerics.arrays import Array, Numbers
 from ...systems.linear import LinearPHDAE
 from ..eigenmodes.modes import poles
 from ..elimination import independent
@@ -70,9 +71,10 @@ class TimeResponse:
         return f"last change {self.error:.1e}"
 
 
+@checked
 def step_response(
     system: LinearPHDAE,
-    times: Any,
+    times: Numbers,
     *,
     inputs: Names = None,
     outputs: Names = None,
@@ -141,9 +143,10 @@ def step_response(
     return _respond(system, times, inputs, outputs, through=through, how=how)
 
 
+@checked
 def impulse_response(
     system: LinearPHDAE,
-    times: Any,
+    times: Numbers,
     *,
     inputs: Names = None,
     outputs: Names = None,

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import eig, eigvals, qr
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import rank_of, singular_vectors
 from ...systems.linear import LinearPHDAE
@@ -21,6 +22,7 @@ RANK = 1e-11
 """Singular value over the largest entry that counts as zero in the staircase: orthogonal steps lose a few digits."""
 
 
+@checked
 def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, progress: bool = True) -> Array:
     """The finite transmission zeros s of y = H(s) u, at which H(s) loses rank.
 
@@ -120,6 +122,7 @@ class Damping(NamedTuple):
     ratio: Array
 
 
+@checked
 def damping_ratios(system: LinearPHDAE, count: int | None = None) -> Damping:
     """Natural frequencies ``ω = |s|`` and damping ratios ``ζ = −Re s/|s|`` of the lowest poles s with Im s ≥ 0.
 

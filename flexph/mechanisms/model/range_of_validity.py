@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from ...bodies.body import Body
+from ...numerics.arguments import stack_level
 from ...numerics.arrays import Array
 from ...systems.validity import ValidityWarning
 from .model import Model
@@ -28,7 +29,7 @@ def warn_of_range(mechanism: Model, times: Array, states: Array, level: int) -> 
             continue
         u, sigma = (states[:, mechanism.layout.parts[f"{name}.{part}"]] for part in ("deformation", "stress"))
         for doubt in (*_rotation(name, body, times, u), *_buckling(name, body, times, sigma)):
-            warnings.warn(doubt, ValidityWarning, stacklevel=level + 1)
+            warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
 
 
 def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:

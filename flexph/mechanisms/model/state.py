@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class State:
     multipliers: Array
     anchors: Anchors
     memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    remedy: ClassVar[str] = "see mechanism.equilibrium(pose)"
 
     def __post_init__(self) -> None:
         for name in ("x", "multipliers", "memory"):

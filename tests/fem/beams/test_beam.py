@@ -120,7 +120,7 @@ def test_wrong_sections(given, message):
         ),
         (lambda: beam(stations={"far": 1.4}), "station 'far' must lie between 0 and the length 1.3 m, got 1.4 m"),
         (lambda: beam(stations={"far": -0.1}), "station 'far' must lie between 0 and the length 1.3 m, got -0.1 m"),
-        (lambda: beam(stations={"far": np.nan}), "station 'far' must be finite"),
+        (lambda: beam(stations={"far": np.nan}), "stations['far'] must be finite"),
         (lambda: beam(stations={"tip": 0.5}), "stations must not be named 'root' or 'tip'"),
         (lambda: beam().with_mass("end", 1.0), "no port 'end': there are 'root', 'tip'"),
         (lambda: beam().with_mass("tip", -1.0), "mass must not be negative, got -1.0 kg"),

@@ -438,7 +438,7 @@ SQUARE = rectangle("quad", (2, 2))
         ({"supports": [fem.Support("left", "clamped")], "ports": {"a": "front"}}, "on a support"),
         ({"ports": {"a": "left", "b": "front"}}, "must not share nodes"),
         ({"ports": {"a": fem.Tie([0], "rigid")}}, "several nodes"),
-        ({"ports": ["left"]}, "ports must map"),
+        ({"ports": ["left"]}, "ports must be a dict of names with values"),
         ({"ports": {"a": "top"}}, "top"),
         ({"reference": "a"}, "reference"),
         ({"loads": {"q": fem.Load("all", on="volume")}}, "no volume"),
@@ -456,8 +456,8 @@ def test_bad_input(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loads": "left"}, "loads must map names to regions, got str"),
-        ({"supports": fem.Support("left")}, "supports must be a list of supports, got a single Support"),
+        ({"loads": "left"}, "loads must be a dict of names with values, got 'left'"),
+        ({"supports": fem.Support("left")}, "supports must be a list of Supports, got Support"),
         ({"ports": {"mean_axis": "left"}}, "ports must not be named 'mean_axis'"),
     ],
 )

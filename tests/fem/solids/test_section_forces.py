@@ -241,7 +241,7 @@ def test_a_closed_surface_looks_outwards():
         (embedded("between"), {"s": fem.Cut("face", normal=(0, 1))}, r"normal of section 's' must have shape \(3\)"),
         (embedded("between"), {"s": "all"}, "no facet with other cells"),
         (embedded("between"), {"s": [0, 1]}, "must have whole facets of the mesh, got 2 nodes without one"),
-        (embedded("between"), ["face"], "sections must map names to regions, got list"),
+        (embedded("between"), ["face"], "sections must be a dict of names with values"),
         (
             box("hexahedron", (2, 2, 1), LENGTHS),
             {"s": lambda x: (np.abs(x[0] - 0.5) < 1e-9) & (x[1] < 0.11)},

@@ -112,7 +112,7 @@ def test_a_push_along_the_beam():
     "options, message",
     [
         ({"loads": ("weight",)}, "no load port 'weight': there are 'load'"),
-        ({"loads": "load"}, "loads must be a list of names of load ports, such as ('load',), got the text 'load'"),
+        ({"loads": "load"}, "loads must be a list of names, got 'load'"),
         ({"loads": ("load", "load")}, "loads must each be given once, none by the name of a port, got 'load'"),
     ],
 )

@@ -197,7 +197,7 @@ def test_bad_input():
         DiracStructure.from_skew(skew, {"a": slice(0, 1)})
     with pytest.raises(ValueError, match=r"J must have shape \(2, 2\), got \(2, 3\)"):
         DiracStructure.from_skew(np.zeros((2, 3)))
-    with pytest.raises(ValueError, match="flows must be a list of names of ports, got 'a'"):
+    with pytest.raises(ValueError, match="flows must be a list of names, got 'a'"):
         ported(0, {"a": 1, "b": 1}).closed(flows="a")
     with pytest.raises(ValueError, match="flow_inputs must be 2 truth values"):
         DiracStructure.from_hybrid(skew, [0, 1])

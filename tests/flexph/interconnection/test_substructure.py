@@ -288,7 +288,7 @@ BAD = {
         r"gyroscopic=True",
     ),
     "apart": ([clamp("a.in")], r"no connection joins 'a' to the other blocks \(2 groups\); disconnected=True"),
-    "no connection": (["a.in"], r"connections must be made by tie, clamp and couple, got 'a.in'"),
+    "no connection": (["a.in"], r"connections\[0\] must be a Tie, a Clamp or a Couple, got 'a.in'"),
 }
 
 
@@ -326,7 +326,7 @@ def test_disconnected_blocks_on_request():
         (lambda: clamp("a", components=(-1,)), r"components\[0\] must be at least 0, got -1"),
         (lambda: tie("a", "b", turn=[[np.nan]]), r"turn must be finite"),
         (lambda: substructure({}, []), r"blocks must have at least one entry"),
-        (lambda: substructure({"a": 3}, []), r"blocks\['a'\] must be a LinearPHDAE, got int"),
+        (lambda: substructure({"a": 3}, []), r"blocks\['a'\] must be a LinearPHDAE.*got int"),
         (lambda: substructure({"a": block("a")}, [], keep=["a.on"]), r"no port 'on': a has 'out', 'in'"),
     ],
 )

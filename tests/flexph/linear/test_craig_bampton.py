@@ -177,7 +177,7 @@ def test_bad_input():
         craig_bampton(whole, ["top"], modes=1)
     with pytest.raises(ValueError, match=r"ports must be names of at least one port"):
         craig_bampton(whole, [], modes=1)
-    with pytest.raises(ValueError, match=r"ports must be names of at least one port, .* got 'root'"):
+    with pytest.raises(ValueError, match=r"ports must be a list of names, got 'root'"):
         craig_bampton(whole, "root", modes=1)
     with pytest.raises(ValueError, match=r"modes must be at least 0, got -1"):
         craig_bampton(whole, ["root"], modes=-1)

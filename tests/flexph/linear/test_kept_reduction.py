@@ -266,8 +266,8 @@ def test_a_floating_body_without_constraints():
     "options, message",
     [
         ({"keep": ["crank.speed"]}, "no part 'crank.speed': there are 'crank.velocity'"),
-        ({"keep": "crank.spin"}, "keep must be 'rigid' or a list of names of parts, got 'crank.spin'"),
-        ({"keep": 3}, "keep must be 'rigid' or a list of names of parts, got 3"),
+        ({"keep": "crank.spin"}, "keep must be 'rigid' or a list of names, got 'crank.spin'"),
+        ({"keep": 3}, "keep must be 'rigid' or a list of names, got 3"),
         ({"keep": "rigid", "order": 10}, "order must be above 10, the 10 states that are kept"),
         ({"keep": "rigid", "order": 1000}, "states of the system, got 1000"),
         ({"keep": "rigid", "method": "irka"}, "keep cannot be given along with band to method 'irka'"),

@@ -389,7 +389,7 @@ def test_assessments_name_what_is_wrong():
     for times in ([-2.0, -1.0], [0.0, 1.0, 3.0]):
         with pytest.raises(ValueError, match="times must be evenly spaced from t = 0"):
             assess(system, reduced, [1.0, 2.0], times=times)
-    with pytest.raises(ValueError, match="reduced must be a LinearPHDAE, got int"):
+    with pytest.raises(ValueError, match=r"reduced must be a LinearPHDAE.*got int"):
         assess(system, 3, [1.0, 2.0])
     with pytest.raises(ValueError, match="full must be the system that was reduced"):
         certify(reduced, [1.0, 2.0], full=mechanical(0, n=5, rows=1))

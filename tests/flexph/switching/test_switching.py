@@ -555,7 +555,7 @@ def test_bad_systems_are_named():
         SwitchingPHDAE({"a": Mode(one, candidates=["b"])})
     with pytest.raises(ValueError, match="modes must map names to systems"):
         SwitchingPHDAE({})
-    with pytest.raises(ValueError, match="the system of a mode must be a PHDAE"):
+    with pytest.raises(ValueError, match="system must be a PHDAE, got float"):
         Mode(3.0)
     with pytest.raises(ValueError, match=r"valid\['v'\] must be a function"):
         Mode(one, {"v": 1.0})

@@ -42,8 +42,8 @@ def test_a_derivative_is_used():
     [
         (lambda: viscous(-1.0), "coefficient must not be negative|coefficient"),
         (lambda: coulomb(1.0, speed=0.0), "speed must be"),
-        (lambda: resistive(None), "must be functions of the rate, got None"),
-        (lambda: resistive(lambda s: s, 1.0), r"must be functions of the rate, got 1\.0"),
+        (lambda: resistive(None), "must be a function, got None"),
+        (lambda: resistive(lambda s: s, 1.0), r"must be a function, got 1\.0"),
         (lambda: resistive(lambda s: -s), "must not generate energy"),
         (lambda: resistive(lambda s: s + 1.0), "must not generate energy"),
         (lambda: resistive(lambda s: np.nan), "must be finite"),

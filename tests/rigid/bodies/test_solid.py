@@ -327,7 +327,7 @@ def test_bad_meshes(made, message):
     [
         ({"density": 0.0}, "density must be positive, got 0.0 kg/m³"),
         ({"ports": {"a": (0.0, 0.0)}}, r"port 'a' must have shape \(3\), got \(2\)"),
-        ({"mesh": [1, 2]}, "mesh must be a meshio.Mesh or the path of a file, got list"),
+        ({"mesh": [1, 2]}, r"mesh must be a Mesh or a path, got \[1, 2\]"),
     ],
 )
 def test_bad_arguments(options, message):

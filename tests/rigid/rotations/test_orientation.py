@@ -221,7 +221,7 @@ def test_drift_is_named():
         (lambda: rigid.angle().coordinates(np.diag([1.0, -1.0])), "a reflection"),
         (lambda: rigid.angles("xxy"), "sequence must be three axes"),
         (lambda: rigid.angles("xYz"), "sequence must be three axes"),
-        (lambda: rigid.angles(3), "sequence must be three axes"),
+        (lambda: rigid.angles(3), "sequence must be a text, got 3"),
         (lambda: rigid.quaternion().pose((0.0, 0.0), Rotation.identity()), "position must have shape"),
     ],
 )

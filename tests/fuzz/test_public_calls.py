@@ -1,0 +1,99 @@
+"""No public function answers a wrong argument by an error of Python or numpy, or by NaN."""
+
+import ast
+import importlib
+import inspect
+from pathlib import Path
+from random import Random
+
+import pytest
+from hostile import POOL, deliberate, fuzz, mutant, outcome
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from public_calls import calls
+
+ROOT = Path(__file__).parents[2]
+STUBS = sorted(path for package in ("flexph", "fem", "rigid") for path in (ROOT / package).rglob("__init__.pyi"))
+GIVEN = {
+    "PAIRS", "GROUND", "NAMES", "Method", "GeneralMethod", "MechanismMethod", "Library", "Completion",
+    "Orientation", "Angles", "Resistance", "Relation", "Connection", "Ground",
+}  # fmt: skip
+"""Constants and base classes, and values that other functions make."""
+RESULTS = {
+    "Analysis", "Assessment", "BucklingLoad", "CasimirReport", "CanonicalForm", "Certificate", "Constraint",
+    "ConstrainedForm", "Decomposition", "Echelon", "Eigenmodes", "Elasticity", "FrequencyResponse", "ImpassePoint",
+    "Inconsistency", "IndexReport", "Inertia", "InputError", "Integrability", "IntegrationError",
+    "IntegrationInterrupted", "KernelForm", "LagrangianSubmanifold", "Ledger", "LoadPort", "Mechanism",
+    "MechanismDerivative", "ModeChange", "Occurrences", "PassivityReport", "Pose", "Port", "Reaction",
+    "ReducedKinematics", "ReducedLinear", "Regularity", "ResistiveRelation", "Resistor", "SectionForces", "SectionMap",
+    "Solution", "Source", "Spectrum", "StabilityReport", "StandardForm", "State", "Storage", "StressField", "Sweep",
+    "Switch", "TensorField", "TimeResponse", "Trajectory", "TwoPort", "View", "Body", "Accelerations", "Split",
+    "BodyAxes", "Damping", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
+}  # fmt: skip
+"""Values that functions return, which nobody has to make."""
+FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}
+"""Functions of fields of large bodies; their arguments are checked by the same annotations."""
+FILES = {"read_mat", "read_matrix_market", "read_series", "from_pymor", "to_pymor", "stress_envelope", "write_envelope"}
+"""Readers have fuzzing of their own; pyMOR takes seconds to import."""
+
+
+def _public():
+    """Public functions and classes with the names of their packages."""
+    for stub in STUBS:
+        package = ".".join(stub.parent.relative_to(ROOT).parts)
+        for node in ast.walk(ast.parse(stub.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    value = getattr(importlib.import_module(package), alias.name)
+                    if callable(value) and not (isinstance(value, type) and issubclass(value, Warning)):
+                        yield f"{package}.{alias.name}", alias.name, value
+
+
+def test_every_public_function_is_in_the_table_and_checks_its_arguments():
+    fuzzed = {call.function for call in calls().values()}
+    for path, name, value in _public():
+        entry = value.__init__ if isinstance(value, type) else value
+        if name in GIVEN | RESULTS or not inspect.signature(entry).parameters:
+            continue
+        assert hasattr(entry, "__wrapped__"), f"{path} is not @checked"
+        assert value in fuzzed or name in FIELDS | FILES, f"{path} is not in the table of tests/fuzz/public_calls.py"
+
+
+NAMES = sorted((name, argument) for name, call in calls().items() for argument in call.arguments)
+
+
+@settings(max_examples=5 * settings.default.max_examples)
+@given(place=st.sampled_from(NAMES), seed=st.integers(0, 2**32))
+def test_a_wrong_argument_is_refused_in_a_sentence(place, seed):
+    name, argument = place
+    call = calls()[name]
+    what, value = mutant(call.arguments[argument], Random(seed))
+    assert outcome(call, {argument: value}) in ("refused", "accepted"), f"{name}({argument}={what})"
+
+
+@pytest.mark.parametrize("what", ["bytes", "datetime64", "timedelta64", "1j", "nan", "array of dates", "True"])
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [("fem.beam", "length"), ("rigid.bar", "mass"), ("coulomb", "speed"), ("spring_damper", "stiffness"),
+     ("circuits.capacitor", "law"), ("Mechanism.assemble", "time"), ("linear.sweep", "values"),
+     ("integrate", "times"), ("LinearPHDAE", "E"), ("rigid.point_masses", "positions")],
+)  # fmt: skip
+def test_what_is_no_number_is_none(name, argument, what):
+    assert outcome(calls()[name], {argument: POOL[what]}) == "refused"
+
+
+def test_errors_of_numpy_are_told_from_sentences():
+    import numpy as np
+
+    with pytest.raises(ValueError) as raw:
+        np.ones(2) @ np.ones(3)
+    assert not deliberate(raw.value)
+    with pytest.raises(ValueError) as said:
+        calls()["fem.beam"](length=-1.0)
+    assert deliberate(said.value)
+
+
+def test_random_calls_are_counted():
+    outcomes = fuzz(20)
+    assert sum(counter.total() for counter in outcomes.values()) == 20
+    assert set(outcomes) <= {"refused", "accepted"}
