@@ -24,7 +24,6 @@ from flexph.case import Case
 from flexph.files.durable import publish, remove, staging
 from flexph.files.interrupts import Terminated, termination_interrupts
 from flexph.files.results_folder import CHECKPOINT, SUMMARY, FolderRefused, ResultsFolder
-from flexph.integration.times.checkpoint import runs_kept
 from flexph.results.unfinished import Unfinished
 
 INTERRUPTED = 130
@@ -79,6 +78,8 @@ def _computed(
     name: str, case: Case[Any], values: Mapping[str, Any], *, folder: ResultsFolder, every: float | None
 ) -> list[Path]:
     """The paths of the results of a case, whose runs are kept every so many seconds, or not."""
+    from flexph.integration.times.checkpoint import runs_kept  # it loads scipy, which a list of cases does not need
+
     with _keep_unfinished(folder.path), nullcontext() if every is None else runs_kept(folder.checkpoint, every):
         record, result = compute(name, case, values)
     with staging(folder.path) as part:
