@@ -116,8 +116,8 @@ class Plain:
         """A constant matrix."""
         return matrix
 
-    def costates_of(self, split: Split) -> Any:
-        """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ."""
+    def costates_of(self, split: Split, *, varies: bool) -> Any:
+        """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ, asked for where E ``varies``."""
         return lambda E, completion: split.to_costates(dense(E))
 
 
@@ -147,7 +147,7 @@ def pair_of(system: PHDAE, kind: str | Any, split: Split, form: Plain) -> Pair:
             name: form.function(f"derivative {name!r}", function, 1 if name == "costate" else 2)
             for name, function in given.items()
         },
-        costates_of=form.costates_of(split),
+        costates_of=form.costates_of(split, varies=not constant),
         states=_projector(split.onto_states, diagonal),
         costates=_projector(split.onto_costates, diagonal),
         to_costates=form.matrix(split.to_costates(dense(system.E(system.sample))) if constant else np.zeros((n, 0))),

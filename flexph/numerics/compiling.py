@@ -1,33 +1,20 @@
-"""Compiled kernels: whether numba (extra ``fast``) is there, how functions are compiled, and what the user is told."""
+"""Compiled kernels: whether numba (extra ``fast``) is there, and what the user is told."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any
 
 AVAILABLE = find_spec("numba") is not None
 LONG = 10.0
 """Duration of a run [s] from which on it is worth saying that compiled kernels would shorten it."""
 
 log = logging.getLogger("flexph")
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def compiled(function: F) -> F:
-    """The function compiled by numba at its first call and kept on disk; ImportError without numba."""
-    import numba
-
-    dispatcher: Any
-    try:
-        dispatcher = numba.njit(function, cache=True, error_model="numpy")
-    except RuntimeError:  # nowhere to write: every process compiles for itself
-        dispatcher = numba.njit(function, error_model="numpy")
-    return dispatcher
 
 
 @contextmanager

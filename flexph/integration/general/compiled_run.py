@@ -13,7 +13,7 @@ from ...discretisation.discrete_gradient_pairs import GradientPair, History, Pla
 from ...discretisation.iteration import SOLVED
 from ...discretisation.newton import REASONS
 from ...numerics.arrays import Array, dense
-from ...numerics.compiled_functions import compiled_function
+from ...numerics.compiled.functions import compiled_function
 from ...numerics.compiling import announced
 from ...numerics.step_failed import StepFailed
 from ...systems.inputs import Forcing
@@ -58,9 +58,10 @@ class Compiled(Plain):
         """A copy of a constant matrix in the layout, and with the permission to write, of the compiled signature."""
         return np.array(dense(matrix), dtype=float, order="C")
 
-    def costates_of(self, split: Split) -> Any:
-        """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ."""
-        return compiled_function("costates", costates_of, (MATRIX, MATRIX), MATRIX)
+    def costates_of(self, split: Split, *, varies: bool) -> Any:
+        """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ, asked for where E ``varies``."""
+        function = costates_of if varies else ABSENT[2, "matrix"]
+        return compiled_function("costates", function, (MATRIX, MATRIX), MATRIX)
 
 
 class CompiledStepper:

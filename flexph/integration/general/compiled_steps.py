@@ -16,7 +16,7 @@ from numba import float64, int64, types
 from ...discretisation.iteration import SOLVED, Unknowns, invert, jacobian_of, newton, residual_of
 from ...discretisation.pair_equations import Matrix, Pair, Past, begin, derivative, equation, exchanged
 from ...numerics.arrays import Array, dense
-from ...numerics.compiled_functions import compiled_loop
+from ...numerics.compiled.functions import compiled_loop
 from .stepper import grown
 
 WIDE = 16

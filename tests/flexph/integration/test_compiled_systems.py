@@ -338,7 +338,7 @@ def test_without_numba_the_same_functions_are_called(monkeypatch):
 
 SCRIPT = """
 import sys
-from flexph.numerics.compiled_functions import compiled_function
+from flexph.numerics.compiled.functions import compiled_function
 from numba import float64
 stiffness = float(sys.argv[1])
 def spring(q):

@@ -383,22 +383,3 @@ def test_a_singular_matrix_is_not_factored():
 
     factor = callable_from_python("factor")
     assert not factor(np.zeros((3, stored(1))), np.zeros(3, dtype=np.int64), 1)
-
-
-def test_without_a_place_on_disk_functions_are_compiled_all_the_same(monkeypatch):
-    import numba
-
-    plain = numba.njit
-
-    def njit(function, *, cache=False, **options):
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return plain(function, **options)
-
-    monkeypatch.setattr(numba, "njit", njit)
-
-    @compiling.compiled
-    def twice(x):
-        return 2.0 * x
-
-    assert twice(1.5) == 3.0

@@ -11,7 +11,7 @@ from numpy import int64
 
 from ....numerics.arrays import Array
 from ..memory.data import Index
-from ..memory.kernel import kernel, part
+from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
 from ..memory.simd import brief, get, put, take
 from .band import factor as factor_band
@@ -22,7 +22,7 @@ from .jacobian import add, add_flexible, add_rigid, turn_bodies
 from .turned_forces import add_turned_forces
 
 
-@part
+@kernel
 def factor(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
     """Factor the Jacobian at a trial; False where it is singular."""
     m.system_jacobian[:] = 0.0

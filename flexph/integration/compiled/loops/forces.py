@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel, part
+from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .motion import copy
 from .rolling import pull, twist
@@ -38,7 +38,7 @@ def turn_loads(m: Memory, axes: tuple[int, ...], inputs: Array) -> None:
             m.trial_loads[m.loads_follow_input[f, i]] = total
 
 
-@part
+@kernel
 def forces(m: Memory, axes: tuple[int, ...]) -> None:
     """Forces on nodes from products and inputs, torques on sections, and their sums by body."""
     m.trial_forces[:] = 0.0

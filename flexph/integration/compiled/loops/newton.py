@@ -8,7 +8,7 @@ from ....kernels import resolution, tolerances
 from ....kernels.resolution import RESOLUTION
 from ....kernels.tolerances import NEWTON, TINY
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel, part
+from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .arrow import factor, solve
 from .relations import keep_rates, stick
@@ -20,7 +20,7 @@ stagnates, is_slow = kernel(tolerances.stagnates), kernel(tolerances.is_slow)
 unresolved_energy = kernel(resolution.unresolved_energy)
 
 
-@part
+@kernel
 def newton(
     m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> int:

@@ -75,7 +75,7 @@ def _addresses(name: str, relation: Relation) -> tuple[int, int]:
 @cache  # code at an address must last as long as the process
 def _callback(function: Callable[[float], float]) -> Any:
     """C code of a function; not a number where it raises, so that the plain kernels, which say why, take over."""
-    from ....numerics.compiled_functions import compiled_function
+    from ....numerics.compiled.functions import compiled_function
 
     inner = compiled_function("the resistive relation", function, (types.float64,), types.float64)
 

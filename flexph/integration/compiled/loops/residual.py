@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel, part
+from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import mix
 from .forces import act, forces, pull_products, turn_loads
@@ -11,7 +11,7 @@ from .motion import average, copy, inertia_products, mean_shapes, momenta, node_
 from .rolling import add_gap
 
 
-@part
+@kernel
 def residual(
     m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> None:
@@ -26,7 +26,7 @@ def residual(
     act(m, axes, h)
 
 
-@part
+@kernel
 def trial(
     m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> None:

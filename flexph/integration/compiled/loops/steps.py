@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ....numerics.arrays import Array
 from ..memory.data import Index
-from ..memory.kernel import entry, kernel, part
+from ..memory.kernel import entry, kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief, get
 from .arrow import solve_border
@@ -81,7 +81,7 @@ def run(
             row += 1
 
 
-@part
+@kernel
 def _substep(
     m: Memory,
     axes: tuple[int, ...],
@@ -109,7 +109,7 @@ def _substep(
     return True
 
 
-@part
+@kernel
 def _begin(m: Memory) -> None:
     """Keep what a step that is not solved is taken again from, and its sums at zero."""
     copy_field(m.run_history, m.run_back_history)
@@ -142,7 +142,7 @@ def settle(m: Memory, axes: tuple[int, ...]) -> None:
     energies(m, axes, m.run_energy)
 
 
-@part
+@kernel
 def _finish(m: Memory, axes: tuple[int, ...]) -> None:
     """The end of the step becomes the start of the next."""
     copy(m.end_state, m.at_state)
@@ -150,7 +150,7 @@ def _finish(m: Memory, axes: tuple[int, ...]) -> None:
     derive_momenta(m, axes, m.trial_c)
 
 
-@part
+@kernel
 def _book(
     m: Memory,
     h: float,

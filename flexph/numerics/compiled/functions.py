@@ -13,19 +13,18 @@ from collections.abc import Callable, Mapping
 from types import CellType, CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
-import numba
 import numpy as np
 from numba import types
 from numba.core.errors import NumbaError, NumbaWarning
 from numba.extending import overload
 
+from .cache import keep_on_disk
+from .linking import entry, inner
+
 FOREIGN = ("numpy", "scipy", "numba", "math", "cmath")
 """Packages whose functions numba knows itself."""
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
-
-INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of what only compiled loops call: entries for others would take a fifth of the time of compiling."""
 
 _compiled: dict[Any, Any] = {}
 
@@ -63,7 +62,7 @@ def compiled_loop(function: Callable[..., Any], arguments: tuple[Any, ...], inst
     content = (_content(function, {}), *(_content(other, {}) for other in instead.values()), str(arguments))
     digest = _digest(content)
     copy = _dispatcher(function, digest, {}, instead).py_func
-    dispatcher = numba.njit(copy, error_model="numpy", cache=digest is not None)
+    dispatcher = _entry(copy, digest, no_cfunc_wrapper=True)
     dispatcher.compile(arguments)
     return dispatcher.get_compile_result(dispatcher.nopython_signatures[0]).entry_point
 
@@ -97,7 +96,15 @@ def _kept(function: Any, count: int, digest: str | None) -> Any:
     """The function under one of the two below, on disk by its digest."""
     template = _of_one if count == 1 else _of_two
     copy = FunctionType(template.__code__, {**globals(), "wrapped": function})
-    return numba.njit(_named(copy, digest), error_model="numpy", cache=digest is not None)
+    return _entry(_named(copy, digest), digest)
+
+
+def _entry(function: FunctionType, digest: str | None, **options: Any) -> Any:
+    """The function as an entry, kept on disk where its content is known."""
+    dispatcher = entry(function, error_model="numpy", **options)
+    if digest is not None:
+        keep_on_disk(dispatcher)
+    return dispatcher
 
 
 def _of_one(x: Any) -> Any:
@@ -139,10 +146,7 @@ def _dispatcher(
         known = dict(function.__globals__)
         closure = tuple(CellType() for _ in function.__closure__ or ())
         copy = FunctionType(function.__code__, known, function.__name__, function.__defaults__, closure)
-        options = INSIDE if instead else {}
-        dispatchers[id(function)] = numba.njit(
-            _named(copy, digest), error_model="numpy", **options
-        )  # it may call itself
+        dispatchers[id(function)] = inner(_named(copy, digest), error_model="numpy")  # it may call itself
         known.update((n, inside(known[n])) for n in _names(function.__code__) if n in function.__globals__)
         for cell, own in zip(closure, function.__closure__ or (), strict=True):
             cell.cell_contents = inside(own.cell_contents)

@@ -1,0 +1,101 @@
+"""Compiled functions on disk, where they are found again by later processes; needs numba.
+
+What is damaged or comes from elsewhere is thrown away and compiled anew; what cannot be written is done without. Either
+is said in one sentence a process, and no run ends by it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
+
+DIGEST = hashlib.sha256
+log = logging.getLogger("flexph")
+
+
+def keep_on_disk(dispatcher: Any, names: type[CompileResultCacheImpl] = CompileResultCacheImpl) -> None:
+    """Let a dispatcher of numba look for its code on disk, and leave it there, in files with the ``names``."""
+    try:
+        dispatcher._cache = _Cache(dispatcher.py_func, names)  # as its enable_caching does
+    except (RuntimeError, OSError) as error:
+        dispatcher._cache = _NoPlace(str(error))
+
+
+class _Files(IndexDataCacheFile):
+    """The files of a function, with digests: code that is damaged may be read, and ends the process when it runs."""
+
+    def _dump(self, value: Any) -> bytes:
+        data: bytes = super()._dump(value)
+        return data + DIGEST(data).digest()  # which pickle does not read
+
+    def _load_data(self, name: str) -> Any:
+        data = Path(self._data_path(name)).read_bytes()
+        size = len(data) - DIGEST().digest_size
+        if DIGEST(data[:size]).digest() != data[size:]:
+            raise pickle.UnpicklingError("its digest is that of other contents")
+        return pickle.loads(data[:size])
+
+    def discard(self) -> None:
+        """Remove the index, and with it all that it leads to."""
+        with suppress(OSError):
+            Path(self._index_path).unlink()
+
+
+class _Cache(FunctionCache):
+    """The code of a function on disk."""
+
+    def __init__(self, function: Any, names: type[CompileResultCacheImpl]) -> None:
+        self._impl_class = names
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """The code for a signature; None where there is none that can be read."""
+        try:
+            return super().load_overload(signature, target)
+        except OSError:  # is said where the code cannot be written either
+            return None
+        except Exception as error:  # pickle raises whatever the bytes of a file lead to
+            _say_damaged(self._cache_path, f"{type(error).__name__}: {error}")
+            self._cache_file.discard()
+            return None
+
+    def save_overload(self, signature: Any, code: Any) -> None:
+        """Write the code for a signature, where that is possible."""
+        try:
+            super().save_overload(signature, code)
+        except OSError as error:
+            _say_lost(str(error))
+
+
+class _NoPlace(NullCache):
+    """What stands for a cache where there is no folder for one."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def save_overload(self, signature: Any, code: Any) -> None:
+        """Say that the code is lost with the process."""
+        _say_lost(self.reason)
+
+
+@cache
+def _say_damaged(folder: str, reason: str) -> None:
+    log.warning("flexph: compiled code in %s cannot be read and is compiled anew (%s)", folder, reason)
+
+
+@cache
+def _say_lost(reason: str) -> None:
+    log.warning(
+        "flexph: compiled code cannot be kept, and every process compiles it again: set NUMBA_CACHE_DIR to a folder "
+        "that can be written (%s)",
+        reason,
+    )
