@@ -66,7 +66,6 @@ class Mechanism(Model):
         move. Drives stand where they are at
         ``time``. Raises ValueError, saying how far each joint is open, if the loops cannot close.
         """
-        _check_places(fixed, guess)
         return assemble(self, fixed or {}, guess or {}, time)
 
     @checked
@@ -88,7 +87,6 @@ class Mechanism(Model):
         >>> len(poses), poses[1].centres.round(3)
         (3, array([[0.439, 0.24 ]]))
         """
-        _check_places(fixed, guess)
         return assemble_all(self, fixed or {}, guess or {}, time)
 
     @checked
@@ -233,12 +231,6 @@ class Mechanism(Model):
         if pose is not None and not isinstance(pose, Pose):
             raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
         return describe(self, pose)
-
-
-def _check_places(fixed: Any, guess: Any) -> None:
-    for name, given in (("fixed", fixed), ("guess", guess)):
-        if given is not None and not isinstance(given, Mapping):
-            raise ValueError(f"{name} must map names of bodies to their places, got {type(given).__name__}")
 
 
 @checked

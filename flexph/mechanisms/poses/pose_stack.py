@@ -101,9 +101,6 @@ def assemble_all(
     mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], time: float
 ) -> Poses:
     """See :meth:`flexph.Mechanism.assemble_all`."""
-    for name, given in (*fixed.items(), *guess.items()):
-        if not isinstance(given, Sequence | np.ndarray):
-            raise ValueError(f"places of {name!r} must be a list of places, got {given!r}")
     counts = {len(given) for given in (*fixed.values(), *guess.values())}
     if len(counts) != 1:
         raise ValueError(f"fixed and guess must give as many places of each body, got {sorted(counts)}")

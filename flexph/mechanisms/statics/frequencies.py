@@ -51,8 +51,6 @@ ZERO, CERTAIN = 1e-13, 1e-6
 def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> Array:
     """See :meth:`flexph.Mechanism.eigenfrequencies`."""
     count = check.count("count", count)
-    if not isinstance(poses, Sequence) or not all(isinstance(pose, Pose) for pose in poses):
-        raise ValueError(f"poses must be a list of poses, see mechanism.assemble_all(...), got {poses!r}")
     refuse_gravity(mechanism)
     given = stacked(poses)
     if _has_modes(mechanism) and len(given):
@@ -90,7 +88,8 @@ def _has_modes(mechanism: Model) -> bool:
     if sum(b.size for b in bodies) > FEW or not any(b.size for b in bodies) or list(measures(mechanism.connections)):
         return False
     undamped = not any(b.elasticity is not None and b.elasticity.is_damped for b in bodies)
-    return undamped and all(law.products for law in laws(mechanism)) and not any(b.unshifted for b in bodies)
+    joints = [law.products for law in laws(mechanism)]
+    return undamped and bool(joints) and all(joints) and not any(b.unshifted for b in bodies)
 
 
 def _basis(mechanism: Model) -> _Basis:
