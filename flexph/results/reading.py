@@ -92,7 +92,7 @@ def _read(group: h5py.Group, name: str, kind: Any, leaf: Leaf) -> Any:
     if kind is float or origin is tuple:
         return _numbers(stored, kind)
     values = leaf(stored)
-    return _texts(stored, values) if NAMES in stored.attrs and leaf is values_of else values
+    return _texts(stored, values) if NAMES in stored.attrs and not isinstance(leaf, Declared) else values
 
 
 def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:

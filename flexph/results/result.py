@@ -16,9 +16,10 @@ from ..files.hdf5 import write_hdf5
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from .ledger import Ledger
-from .reading import Declared, get_texts, open_checksummed, read_fields
+from .reading import Declared, Leaf, get_texts, open_checksummed, read_fields, values_of
 from .state_view import StateView
 from .storage import put_text, put_texts, write_fields
+from .stored_array import StoredArray, in_file
 
 SAME_TIME = 1e-9
 """Distance of a time from a saved one, over the span of the run, up to which they are the same."""
@@ -121,14 +122,20 @@ class Result(ABC):
         return f"flexph {cls.KIND} {cls.VERSION}"
 
     @classmethod
-    def load(cls, path: str | Path, system: Any) -> Self:
+    def load(cls, path: str | Path, system: Any, *, lazy: bool = False) -> Self:
         """Read a run back. The mechanism or system is given again, since its equations are not stored; it must fit.
+
+        With ``lazy`` states, multipliers, outputs and observations stay in the file, and what is asked for of them is
+        read then: ``run["rod.deformation"]``, ``run.states[-1]``, ``run.at(time)``. Their checksums are compared then,
+        too, and whether they are numbers is not.
 
         Raises ValueError for a file that is missing, damaged, of another format, or of another mechanism or system.
         """
         if not Path(path).is_file():
             raise ValueError(f"cannot read the saved run {str(path)!r}: there is no such file")
         try:
+            if lazy:
+                return cls._read(open_checksummed(path), system, in_file)
             with open_checksummed(path) as file:
                 return cls._read(file, system)
         except _Another:
@@ -140,7 +147,7 @@ class Result(ABC):
             ) from None
 
     @classmethod
-    def _read(cls, file: h5py.File, system: Any) -> Self:
+    def _read(cls, file: h5py.File, system: Any, leaf: Leaf = values_of) -> Self:
         """The run in a file. Shapes are compared before any values are read."""
         stored = get_texts(file, "format") if "format" in file.attrs else [None]
         if stored != [cls._format()]:
@@ -149,7 +156,7 @@ class Result(ABC):
         given = {cls.SYSTEM: system}
         declared: Self = read_fields(file, cls, given, Declared(file.id.get_filesize()))
         declared._check_shapes()
-        run: Self = read_fields(file, cls, given)
+        run: Self = read_fields(file, cls, given, leaf)
         run._check_values()
         return run
 
@@ -170,6 +177,8 @@ class Result(ABC):
     def _check_values(self) -> None:
         """Raise OSError unless the arrays of a file are numbers and times ascend."""
         for name, values, _ in self._shapes():
+            if isinstance(values, StoredArray):
+                continue
             if values.dtype.kind == "f" and not np.all(np.isfinite(values)) and not name.startswith(self.LACKING):
                 raise OSError(f"{name} holds what is no number")
             if name.endswith("times") and np.any(np.diff(values) < 0.0):

@@ -91,8 +91,10 @@ class Trajectory(SystemResult):
     KIND: ClassVar[str] = "trajectory"
 
     @classmethod
-    def load(cls, path: str | Path, system: PHDAE | LinearPHDAE) -> Self:
+    def load(cls, path: str | Path, system: PHDAE | LinearPHDAE, *, lazy: bool = False) -> Self:
         """Read a run back. The system is given again, since its equations are not stored; it must fit.
+
+        With ``lazy``, arrays stay in the file (see :meth:`Result.load`).
 
         Raises ValueError for a file that is missing, damaged, of another format, or of a system with other states,
         parts or ports.
@@ -100,4 +102,4 @@ class Trajectory(SystemResult):
         own = from_linear(system) if isinstance(system, LinearPHDAE) else system
         if not isinstance(own, PHDAE):
             raise ValueError(f"system must be a PHDAE or LinearPHDAE, got {type(system).__name__}")
-        return super().load(path, own)
+        return super().load(path, own, lazy=lazy)

@@ -1,0 +1,69 @@
+"""Arrays of a saved run that stay in its file, for runs larger than memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ..numerics.arrays import Array
+
+
+class StoredArray(NDArrayOperatorsMixin):
+    """An array in an open file: an index reads what it asks for, functions of numpy and operators read all of it.
+
+    What is read is compared with its checksums; OSError where it is damaged.
+    """
+
+    __slots__ = ("_dataset", "_file")
+
+    def __init__(self, dataset: h5py.Dataset) -> None:
+        self._dataset, self._file = dataset, dataset.file  # the file is open as long as its arrays are
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, which is known without reading."""
+        shape: tuple[int, ...] = self._dataset.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
+        kind: np.dtype[Any] = self._dataset.dtype
+        return kind
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return int(self._dataset.size)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        try:
+            return self._dataset[index]
+        except TypeError:  # indices that HDF5 does not take, as those that do not ascend
+            return np.asarray(self)[index]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self._dataset[()], dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        read = (np.asarray(given) if isinstance(given, StoredArray) else given for given in inputs)
+        return getattr(ufunc, method)(*read, **options)
+
+    def __repr__(self) -> str:
+        return f"<StoredArray of {' x '.join(map(str, self.shape))} in {self._file.filename!r}>"
+
+
+def in_file(dataset: h5py.Dataset) -> Any:
+    """Matrices stay in their file, vectors over the saved times are read."""
+    return StoredArray(dataset) if dataset.ndim > 1 and dataset.size else dataset[()]
