@@ -129,7 +129,8 @@ def input_matrix(a: Arrays, R: Array, arm: Array) -> Any:
     nodes = sparse.csr_array(node_rows(a, world_spin_levers(a, R, arm), R[a.node_body]))
     if not a.input_node.shape[1]:
         return sparse.csr_array((nodes.shape[1], 0))
-    columns = nodes.T @ sparse.csr_array(a.input_node) + section_rows(a, R).T @ sparse.csr_array(a.input_torque)
+    sections = sparse.csr_array(section_rows(a, R))
+    columns = nodes.T @ sparse.csr_array(a.input_node) + sections.T @ sparse.csr_array(a.input_torque)
     count = a.input_node.shape[1]
     world = np.array([world_loads(a, arm, u) for u in np.eye(count)]).reshape(count, count)
     return sparse.csr_array(columns @ sparse.csr_array(world.T))

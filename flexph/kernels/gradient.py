@@ -32,7 +32,11 @@ def is_sparse(a: Arrays) -> bool:
 
 def scale_rows(m: Any, rows: Array) -> Any:
     """diag(rows) m."""
-    return sparse.diags_array(rows) @ m if sparse.issparse(m) else rows[:, None] * m
+    if not sparse.issparse(m):
+        return rows[:, None] * m
+    scaled = sparse.csr_array(m, copy=True)
+    scaled.data = scaled.data * np.repeat(rows, np.diff(scaled.indptr))
+    return scaled
 
 
 def body_levers(a: Arrays, inverse: Array, lever: Array) -> Array:
@@ -72,17 +76,17 @@ def product_gradient(a: Arrays, vector: Array) -> Any:
     """Gradient of the products V·W with respect to the vectors, (p, v·d)."""
     on_first, on_second = vector.take(a.second, axis=0), vector.take(a.first, axis=0)
     if is_sparse(a):
-        unit = np.eye(a.dim)
-        pieces = [
-            sparse.kron(
-                scale_rows(a.select_first, on_first[:, i]) + scale_rows(a.select_second, on_second[:, i]),
-                unit[[i]],
-            )
-            for i in range(a.dim)
-        ]
-        return sparse.csr_array(sum(pieces[1:], start=pieces[0]))
+        columns = zip(on_first.T, on_second.T, strict=True)
+        pieces = [scale_rows(a.select_first, one) + scale_rows(a.select_second, other) for one, other in columns]
+        return sum(_along(piece, i, a.dim) for i, piece in enumerate(pieces))
     gradient = a.select_first[:, :, None] * on_first[:, None] + a.select_second[:, :, None] * on_second[:, None]
     return gradient.reshape(a.first.size, vector.size)
+
+
+def _along(matrix: Any, axis: int, dim: int) -> Any:
+    """Columns (p, v) as those of one component of vectors, (p, v·d)."""
+    matrix, (rows, count) = sparse.csr_array(matrix), matrix.shape
+    return sparse.csr_array((matrix.data, dim * matrix.indices + axis, matrix.indptr), shape=(rows, dim * count))
 
 
 def row_weights(a: Arrays, coefficient: Array) -> Any:
@@ -155,13 +159,20 @@ def spin_block(a: Arrays, values: Array) -> Any:
 
 
 def section_rows(a: Arrays, R: Array) -> Any:
-    """World spins R(ω + ψu̇) of the sections that take torques, with frames R (b, d, d): sparse (t·s, n_v)."""
+    """World spins R(ω + ψu̇) of the sections that take torques, with frames R (b, d, d): (t·s, n_v)."""
     _, cw, _ = a.columns
     s, t = a.n.shape[0], a.torque_body.size
     frame = spin_map(R)[a.torque_body]
+    if not is_sparse(a):
+        _, u = velocity_slices(a)
+        dense = np.zeros((t, s, u.stop))
+        np.put_along_axis(dense, np.broadcast_to(cw[a.torque_body][:, None], frame.shape), frame, axis=2)
+        dense[:, :, u] = np.matmul(frame, a.torque_shape.reshape(t, s, a.body_u.size))
+        return dense.reshape(t * s, u.stop)
     first = len(a.mass) * a.dim
     rows = np.broadcast_to(np.arange(t * s).reshape(t, s, 1), frame.shape)
     cols = np.broadcast_to((cw[a.torque_body] - first)[:, None, :], frame.shape)
     spin = sparse.csr_array((frame.ravel(), (rows.ravel(), cols.ravel())), shape=(t * s, a.turning.size * s))
-    shape = block_diagonal(frame) @ sparse.csr_array(a.torque_shape)
-    return sparse.csr_array(sparse.hstack([sparse.csr_array((t * s, first)), spin, shape]))
+    return sparse.csr_array(
+        sparse.hstack([sparse.csr_array((t * s, first)), spin, block_diagonal(frame) @ a.torque_shape])
+    )

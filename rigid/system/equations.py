@@ -39,6 +39,8 @@ class Equations:
         self.system, self.layout = system, system.layout
         self.massless = system.massless @ system.massless.T if system.massless.size else None
         self._over: Callable[[bytes, bytes], Blocks] = lru_cache(maxsize=1)(self._means)
+        self._way: Callable[[bytes, bytes], tuple[Array, Array, Array]] = lru_cache(maxsize=1)(self._ways)
+        self._ports: Callable[[bytes, bytes], Array] = lru_cache(maxsize=1)(self._port_columns)
         self._at: Callable[[bytes], Blocks] = lru_cache(maxsize=1)(self._blocks)
         self._gradient: Callable[[bytes], list[Callable[[Array], Array]]] = lru_cache(maxsize=1)(self._gradients)
 
@@ -99,29 +101,35 @@ class Equations:
         return self._over(*(np.ascontiguousarray(x[:end], dtype=float).tobytes() for x in (x0, x1)))
 
     def _means(self, key0: bytes, key1: bytes) -> Blocks:
-        """Z in the middle, where it is exact for rotation matrices and quaternions; discrete Jacobians of positions."""
+        """Z, C and A by the way between the positions; what depends on velocities in the middle."""
         s, x0, x1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         zeta0, zeta1 = x0[: s.positions], x1[: s.positions]
         zeta, omega = 0.5 * (zeta0 + zeta1), self.mean_velocity(x0[s.positions :], x1[s.positions :])
+        Z, C, A = self._way(zeta0.tobytes(), zeta1.tobytes())
+        return Blocks(Z, s.G(zeta, s.mass @ omega), C, A, *resistance(s, zeta, omega))
+
+    def _ways(self, key0: bytes, key1: bytes) -> tuple[Array, Array, Array]:
+        """Z in the middle, where it is exact for rotation matrices and quaternions; discrete Jacobians of positions.
+
+        They are those of the last positions while an iteration moves velocities alone.
+        """
+        s, zeta0, zeta1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         Z = s.Z_mean(zeta0, zeta1)
         C = [c.map.discrete(zeta0, zeta1, kept=True) @ Z for c in s.constraints]
         A = [_rows(a, zeta0, zeta1, Z) for a in s.velocity_constraints]
         none = np.zeros((0, s.velocities))
-        return Blocks(
-            Z,
-            s.G(zeta, s.mass @ omega),
-            np.vstack(C) if C else none,
-            np.vstack(A) if A else none,
-            *resistance(s, zeta, omega),
-        )
+        return Z, np.vstack(C) if C else none, np.vstack(A) if A else none
 
     def mean_inputs(self, x0: Array, x1: Array) -> Array:
         """B̄: work is that along the way where a port has a position, ``B̄ᵀϖ̄ = Δp/h``."""
-        s, f = self.system, self.layout
-        zeta0, zeta1 = x0[f.positions], x1[f.positions]
-        Z = s.Z_mean(zeta0, zeta1)
+        zetas = (np.ascontiguousarray(x[self.layout.positions], dtype=float) for x in (x0, x1))
+        return self.inputs(self._ports(*(zeta.tobytes() for zeta in zetas)))
+
+    def _port_columns(self, key0: bytes, key1: bytes) -> Array:
+        s, zeta0, zeta1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
+        Z = self._way(key0, key1)[0]
         rows = [_rows(port, zeta0, zeta1, Z) for port in s.ports.values()]
-        return self.inputs(np.vstack(rows).T if rows else np.zeros((s.velocities, 0)))
+        return np.vstack(rows).T if rows else np.zeros((s.velocities, 0))
 
     def mean_velocity(self, omega0: Array, omega1: Array) -> Array:
         """ϖ̄; massless velocities, which nothing differentiates, are stage values as multipliers are."""

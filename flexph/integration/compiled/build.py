@@ -27,7 +27,9 @@ def constants(mechanism: Model) -> Constants:
     """Constant arrays of a mechanism, converted by ``pack``; the shift to the centre of mass stays outside."""
     a = mechanism.network.arrays
     resolution = a.resolution
-    if a.mean is None:
+    if not a.body_u.size:  # nothing is shifted
+        a = a._replace(mean=sparse.csr_array((a.weight.size, 0)), viscous=sparse.csr_array(a.viscous))
+    elif a.mean is None:
         a = build_network(mechanism.bodies, mechanism.connections, mechanism.gravity, folded=False).arrays
     strain = _StrainRows(a)
     pattern = _pattern(a, strain)

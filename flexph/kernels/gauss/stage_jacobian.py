@@ -219,7 +219,7 @@ def _add_following(at: StageStep, rates: Array, places: Array) -> None:
     """Loads that follow their sections change with the directions of these."""
     a, t, h, size = at.k.arrays, at.t, at.onset.h, rates.shape[2]
     for i in range(len(rates)):
-        on = rates[i].T @ a.input_node + section_rows(a, t.inverse[i].swapaxes(1, 2)).toarray().T @ a.input_torque
+        on = rates[i].T @ a.input_node + section_rows(a, t.inverse[i].swapaxes(1, 2)).T @ a.input_torque
         for j in range(len(rates)):
             moved = places[i, j].reshape(-1, size)
             at.J[i, :size, j, :size] -= h * on @ load_changes(a, at.given.inputs[i], moved)

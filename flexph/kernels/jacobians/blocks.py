@@ -143,8 +143,7 @@ def load_changes(a: Arrays, inputs: Array, moved: Any) -> Any:
 
 def section_motion(a: Arrays, at: Point) -> Any:
     """World spins R̄⁻ᵀ(ω + ψu̇) of the sections that take torques, (t·s, n_v)."""
-    sections = section_rows(a, np.swapaxes(at.trial.inverse, 1, 2))
-    return sections if is_sparse(a) else sections.toarray()
+    return section_rows(a, np.swapaxes(at.trial.inverse, 1, 2))
 
 
 def swaps(a: Arrays, at: Point) -> Any:

@@ -39,7 +39,7 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
     moved = abs(sparse.csr_array(product_gradient(a, d.vector))) @ pulled  # of the products
     size = _inertia(a, c, spin) + _elastic(a, c) + _springs(a, d, forces, moved)
     size = size + _products(a, d, forces, (pulled, moved)) + _turning_loads(a, c, d, forces)
-    loads = following(_sized(a), motion, abs(section_rows(a, c.R)), abs(forces.inputs))
+    loads = following(_sized(a), motion, abs(sparse.csr_array(section_rows(a, c.R))), abs(forces.inputs))
     return sparse.csr_array(size + loads + loads.T)
 
 

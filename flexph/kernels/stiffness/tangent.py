@@ -194,7 +194,7 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     motion = node_motion(a, c, d)
     pulled = sparse.csr_array(pull(a, motion))
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
-    loads = following(a, motion, section_rows(a, c.R), forces.inputs)
+    loads = following(a, motion, sparse.csr_array(section_rows(a, c.R)), forces.inputs)
     if on_product.size:
         loads = loads + on_vectors(a, on_product, pulled)
     if a.rolling.row.size:

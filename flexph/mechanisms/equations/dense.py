@@ -145,7 +145,8 @@ class Matrices:
     @cached_property
     def sections(self) -> Array:
         """World spins R(ω + ψu̇) of the sections that take torques, (t·s, n_v)."""
-        return section_rows(self.a, self.R).toarray()
+        rows: Array = section_rows(self.a, self.R)
+        return rows
 
     # E, J, R, B, z, H
 
