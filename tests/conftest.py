@@ -4,6 +4,7 @@ On matrices as small as those of the tests more threads only wait for each other
 """
 
 import os
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,6 +22,9 @@ PACKAGES = {"radau": "scipy_dae", "bdf": "scipy_dae", "ida": "sksundae"}
 """What methods of the extras dae and ida need."""
 
 
+SEEDS = 2
+"""How many random states or structures a test takes that is repeated with ``seed`` 0, 1, …; others are slow."""
+
 TESTS = Path(__file__).parent
 ROOMS = ("bodies", "integration", "joints", "kernels", "mechanisms")
 RUNS = ("cases", "test_docs.py", *(f"flexph/{room}" for room in ROOMS))
@@ -30,17 +34,30 @@ SOME_RUNS = ("fem", "rigid/bodies", "rigid/test_joined_with_mechanisms.py", "fle
 
 
 def pytest_collection_modifyitems(items):
-    """Order tests by what they compile, and skip those of methods whose package is missing.
+    """Order tests by what they compile, mark what repeats them, and skip those of methods whose package is missing.
 
     With an empty cache of numba the first process compiles the kernels of mechanisms for two minutes, while others, who
     begin further down the list, test what needs none of them.
     """
-    items.sort(key=lambda item: _turn(item.path.relative_to(TESTS)))
+    turns = {path: _turn(path.relative_to(TESTS)) for path in {item.path for item in items}}
+    items.sort(key=lambda item: turns[item.path])
+    _mark_repetitions(items)
     missing = {method: package for method, package in PACKAGES.items() if find_spec(package) is None}
     for item in items:
-        values = item.callspec.params.values() if isinstance(item, pytest.Function) and _has_parameters(item) else ()
-        for method in (value for value in values if isinstance(value, str) and value in missing):
+        given = item.callspec.params if _has_parameters(item) else {}
+        for method in (value for value in given.values() if isinstance(value, str) and value in missing):
             item.add_marker(pytest.mark.skip(reason=f"method {method!r} needs {missing[method]}"))
+
+
+def _mark_repetitions(items):
+    """Mark as slow what takes further random states or structures, all else being equal."""
+    seen = Counter()
+    for item in items:
+        if _has_parameters(item) and "seed" in item.callspec.params and not item.get_closest_marker("slow"):
+            others = tuple((name, place) for name, place in item.callspec.indices.items() if name != "seed")
+            seen[case := (item.path, item.originalname, others)] += 1
+            if seen[case] > SEEDS:
+                item.add_marker(pytest.mark.slow)
 
 
 def _turn(path):

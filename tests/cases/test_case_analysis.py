@@ -58,7 +58,7 @@ def test_the_casimir_of_a_controlled_circuit_is_its_total_flux():
     ("module", "constraints", "conserved"),
     [
         (four_bar, 9, 30),  # 9 of joints, 3 unit circles, 18 relations of deformations and stresses
-        (crank_slider, 8, None),
+        pytest.param(crank_slider, 8, None, marks=pytest.mark.slow),
         (four_particle, 2, 2),
         pytest.param(andrews_squeezer, 20, 28, marks=pytest.mark.slow),  # joints, 7 unit circles, length of the spring
         pytest.param(hinged_beam, 3, 15, marks=pytest.mark.slow),

@@ -76,10 +76,10 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "van-der-pol": (11, "--end 2.5 --step 0.02", "convergence.csv jumps.csv motion.csv van-der-pol.png"),
 }
 SLOW_CHECKS = """
-    andrews-squeezer boost-converter casimirs differential-drive double-four-bar flexible-pendulum four-particle
-    free-flight gyroscope hinged-beam interconnected-beams nafems plate-modes pogo-stick point-masses
-    rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d solid-cantilever
-    solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
+    andrews-squeezer beam-reduction boost-converter casimirs differential-drive double-four-bar flexible-pendulum
+    four-bar-control four-particle free-flight gyroscope hinged-beam index-one interconnected-beams nafems
+    plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d
+    solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
     andrews-squeezer beam-reduction boost-converter casimirs crank-slider differential-drive double-four-bar

@@ -161,11 +161,11 @@ def test_systems_side_by_side_move_as_alone():
     xs = [start(s, 3.0, seed=k) for k, s in enumerate((alone, other))]
     (z1, v1, *_), (z2, v2, *_) = (s.split(x) for s, x in zip((alone, other), xs, strict=True))
     x = whole.state(np.concatenate([z1, z2]), np.concatenate([v1, v2]))
-    together = whole.split(run(whole, x).states)
+    together = whole.split(run(whole, x, until=0.4, steps=80).states)
     for k, (s, own) in enumerate(zip((alone, other), xs, strict=True)):
-        apart = s.split(run(s, own).states)
+        apart = s.split(run(s, own, until=0.4, steps=80).states)
         span = slice(3 * k, 3 * k + 3)
-        np.testing.assert_allclose(together.positions[:, span], apart.positions, atol=1e-11)  # 200 steps
+        np.testing.assert_allclose(together.positions[:, span], apart.positions, atol=1e-11)  # 80 steps
         np.testing.assert_allclose(together.velocities[:, span], apart.velocities, atol=1e-11)
 
 
@@ -403,10 +403,10 @@ def test_steps_of_a_run_approach_the_dirac_structure():
     """With discrete Jacobians of positions: of second order in D; in L at every state, to round-off."""
     system, force = slider_crank(), {"crank.M": lambda t: 2.0 * np.sin(t)}
     x = start(system, 2.0)
-    found = [run(system, x, until=1.0, steps=steps, inputs=force) for steps in (50, 100, 200)]
+    found = [run(system, x, until=1.0, steps=steps, inputs=force) for steps in (50, 100)]
     defects = np.array([defect_of_run(system, run_, force) for run_ in found])
     assert np.log2(defects[:-1] / defects[1:]) == pytest.approx(2.0, abs=0.15)  # the worst of other steps each time
-    assert defects[-1] < 1e-4
+    assert defects[-1] < 4e-4
     L = rigid.lagrangian_submanifold(system)
     for state in found[0].states:
         zeta, omega, lam, _ = system.split(state)

@@ -45,8 +45,17 @@ ALL = [
     *((name, PLACED) for name in TO_BODY),
     *((name, GROUND) for name in JOINTS if "distance" not in name),
 ]
-each_joint = pytest.mark.parametrize(("joint", "second"), ALL, ids=lambda x: str(x))
-each_kind = pytest.mark.parametrize("kind", ["flexible", "rigid"])
+KINDS = ("flexible", "rigid")
+each = pytest.mark.parametrize(  # fast with one kind of bodies; each joint has both, between other parts
+    ("kind", "joint", "second"),
+    [
+        pytest.param(kind, *pair, marks=() if kind == KINDS[(place + place // len(TO_BODY)) % 2] else pytest.mark.slow)
+        for place, pair in enumerate(ALL)
+        for kind in KINDS
+    ],
+    ids=str,
+)
+each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 @cache
@@ -159,8 +168,7 @@ def constraint_matrix(mechanism, system, x):
     return -J[layout.size :, first : first + layout.velocities]
 
 
-@each_kind
-@each_joint
+@each
 def test_constraint_matrix_and_freedoms(kind, joint, second):
     mechanism = jointed(kind, JOINTS[joint][0](FIRST, second))
     state = mechanism.consistent_state(mechanism.assemble(guess=PLACES))
@@ -175,8 +183,7 @@ def test_constraint_matrix_and_freedoms(kind, joint, second):
     assert np.abs(G - numeric).max() < 1e-8  # differences: 1e-5**2 and 1e-16/1e-5 of lengths near one
 
 
-@each_kind
-@each_joint
+@each
 def test_the_joint_holds_during_a_run(kind, joint, second):
     run = run_with(kind, joint, second)
     kept = Sight(run.mechanism, run.states[0])
@@ -210,8 +217,7 @@ def test_reactions_are_equal_and_opposite(kind, joint):
     assert np.abs(G @ together).max() < 1e-13  # the joint is closed to this
 
 
-@each_kind
-@each_joint
+@each
 def test_ideal_joints_do_no_work_and_drives_are_booked(kind, joint, second):
     run = run_with(kind, joint, second)
     ledger, size = run.ledger, run.ledger.total_energy.max()

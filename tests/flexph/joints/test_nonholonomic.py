@@ -123,14 +123,14 @@ def pushes(t):
 
 
 def reduced():
-    """(x, y, φ, v, ω) of m v̇ = mℓω² + F_L + F_R, I_O ω̇ = −mℓωv + ½b(F_R − F_L) from rest, at t = 2 s."""
+    """(x, y, φ, v, ω) of m v̇ = mℓω² + F_L + F_R, I_O ω̇ = −mℓωv + ½b(F_R − F_L) from rest, at t = 1 s."""
 
     def rate(t, z):
         (left, right), (phi, v, w) = pushes(t), z[2:]
         turn = (-MASS * LEVER * w * v + 0.5 * TRACK * (right - left)) / INERTIA
         return [v * math.cos(phi), v * math.sin(phi), w, LEVER * w**2 + (left + right) / MASS, turn]
 
-    return solve_ivp(rate, (0.0, 2.0), np.zeros(5), method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
+    return solve_ivp(rate, (0.0, 1.0), np.zeros(5), method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
 
 
 @pytest.mark.parametrize("wheels", [("axle",), ("left", "right")])
@@ -141,7 +141,7 @@ def test_a_differential_drive_follows_the_reduced_equations(wheels):
     start, wanted, errors = mechanism.consistent_state(mechanism.assemble()), reduced(), []
     redundant = "refuse" if len(wheels) == 1 else "least_norm"
     for h in (0.02, 0.01):
-        run = integrate(mechanism, start, times(2.0, h), inputs=inputs, method=Exact(redundant=redundant))
+        run = integrate(mechanism, start, times(1.0, h), inputs=inputs, method=Exact(redundant=redundant))
         exact(run)
         end = configuration(mechanism, run.states[-1])
         phi = math.atan2(end.R[0, 1, 0], end.R[0, 0, 0])
@@ -413,7 +413,7 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
             continue
         monkeypatch.setattr("flexph.mechanisms.model.network.DENSE_LIMIT", limit)
         mechanism, start = started(name)
-        runs.append(integrate(mechanism, start, times(0.1, 0.005), method=Exact(compiled=flag)))
+        runs.append(integrate(mechanism, start, times(0.05, 0.005), method=Exact(compiled=flag)))
         exact(runs[-1])
     for other in runs[1:]:
         assert np.abs(other.states - runs[0].states).max() < 1e-10 * np.abs(runs[0].states).max()
@@ -429,7 +429,7 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
         {"method": Exact4()},
         {"method": ExactGauss()},
         {"method": Decaying()},
-        {"method": Exact(tolerance=1e-4)},
+        {"method": Exact(tolerance=1e-3)},
         {"method": Exact(redundant="least_norm")},
         {"save_every": 3},
     ],

@@ -87,19 +87,21 @@ ALL = [
     *((name, PLACED) for name in JOINTS if name != "driven position"),
     *((name, GROUND) for name in JOINTS if "distance" not in name and name != "driven displacement"),
 ]
-each_joint = pytest.mark.parametrize(("joint", "second"), ALL, ids=lambda x: str(x))
-between_bodies = pytest.mark.parametrize("joint", [name for name in JOINTS if name != "driven position"])
 KINDS = ("rigid", "flexible", "mixed")
-each_kind = pytest.mark.parametrize("kind", KINDS)
-each = pytest.mark.parametrize(  # with one kind of bodies; each joint has all three, between other parts
-    ("kind", "joint", "second"),
-    [
-        pytest.param(kind, *pair, marks=() if k % 3 == place % 3 else pytest.mark.slow)
-        for place, pair in enumerate(ALL)
-        for k, kind in enumerate(KINDS)
-    ],
-    ids=str,
-)
+FAST = {(KINDS[place % 3], *pair) for place, pair in enumerate(ALL)} | {("rigid", "stated distance", SECOND)}
+"""Runs at which fast tests look: each joint with all kinds of bodies, between other parts."""
+
+
+def rows(names, *given):
+    """Rows of a kind, a joint and its second part, of which the named ones are parameters."""
+    at = [("kind", "joint", "second").index(name) for name in names]
+    marked = [pytest.param(*(row[k] for k in at), marks=() if row in FAST else pytest.mark.slow) for row in given]
+    return pytest.mark.parametrize(names, marked, ids=str)
+
+
+each = rows(("kind", "joint", "second"), *((kind, *pair) for pair in ALL for kind in KINDS))
+each_joint = rows(("joint", "second"), *(("rigid", *pair) for pair in ALL))
+between_bodies = rows(("kind", "joint"), *((kind, *pair) for kind in KINDS for pair in ALL if pair[1] == SECOND))
 
 
 @cache
@@ -260,7 +262,6 @@ def twisting(mechanism, x, body, port, twist):
     return v
 
 
-@each_kind
 @between_bodies
 def test_free_motions_do_no_work_against_the_constraints(kind, joint):
     """Tᵀ S = 0 and both together span all six: rank T = 6 − rank S."""
@@ -302,7 +303,6 @@ def check_reactions(kind, joint, second, frame):
     assert (one.on, one.frame) == (FIRST, frame)
 
 
-@each_kind
 @between_bodies
 def test_reactions_are_the_transposed_gradient(kind, joint):
     """λᵀG v = F·v₁ + T·ω₁ + F₂·v₂ + T₂·ω₂ for rigid motions of both bodies about their ports."""
