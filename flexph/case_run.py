@@ -21,7 +21,7 @@ import click
 import numpy as np
 
 from flexph.case import Case
-from flexph.files.durable import publish, remove, staging
+from flexph.files.durable import leftovers, publish, remove, staging
 from flexph.files.interrupts import Terminated, termination_interrupts
 from flexph.files.results_folder import CHECKPOINT, SUMMARY, FolderRefused, ResultsFolder
 from flexph.results.unfinished import Unfinished
@@ -61,7 +61,11 @@ def run_case(
     existed, folder = out.exists(), ResultsFolder(out, _told(name, case, values))
     every = DEFAULT_EVERY if keeping.resume and keeping.every is None and not folder.is_kept else keeping.every
     with termination_interrupts(), _refusals(out):
-        if folder.claim(force=force, resume=keeping.resume):
+        left = [path.name for path in leftovers(out)]
+        finished = folder.claim(force=force, resume=keeping.resume)
+        if left:
+            click.echo(f"removed what a killed run left: {', '.join(left)}", err=True)
+        if finished:
             return sorted(path for path in out.rglob("*") if path.is_file())
         try:
             with folder.kept(every) as pieces:

@@ -33,7 +33,12 @@ def staged(path: str | Path) -> Iterator[Path]:
     target = place(path)
     with staging(target.parent, told=path) as folder:
         part = folder / Path(path).name
-        yield part
+        try:
+            yield part
+        except OSError as error:
+            if error.errno is None or error.filename not in (None, str(part)):
+                raise
+            raise OSError(error.errno, error.strerror, str(path)) from error
         _to_disk([part], target.parent)
         _replace(part, target)
 

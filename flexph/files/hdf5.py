@@ -17,12 +17,8 @@ from .interrupts import deferred_signals
 
 def write_hdf5(path: str | Path, write: Callable[[h5py.File], None]) -> None:
     """Write an HDF5 file, whole or not at all; raises OSError where the disk is full, and leaves an older file then."""
-    with staged(path) as part:
-        try:
-            with new_hdf5(part) as file:
-                write(file)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+    with staged(path) as part, new_hdf5(part) as file:
+        write(file)
 
 
 @contextmanager

@@ -119,7 +119,9 @@ def test_a_kept_run_that_is_not_interrupted_is_the_same(tmp_path, expected):
         if name == "fresh":  # what a run without a checkpoint left
             (tmp_path / name / f"{PREFIX}killed").mkdir()
             (tmp_path / name / "unfinished.h5").write_text("")
-        assert run(tmp_path / name, *options).exit_code == 0
+        kept = run(tmp_path / name, *options)
+        assert kept.exit_code == 0
+        assert (f"killed run left: {PREFIX}killed" in kept.stderr) == (name == "fresh")
         assert tables(tmp_path / name) == expected
         assert not {*tmp_path.glob(f"{name}/{PREFIX}*"), *tmp_path.glob(f"{name}/unfinished*")}
 
