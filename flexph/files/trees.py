@@ -16,6 +16,8 @@ import numpy as np
 from .hdf5 import write_hdf5
 
 FORMAT = "flexph tree 1"
+CHUNK = 1 << 17
+"""Entries of an array that are written at once, with one checksum."""
 
 
 def write_tree(path: str | Path, tree: Any) -> None:
@@ -44,7 +46,7 @@ def read_tree(path: str | Path) -> Any:
 
 
 def _put(file: h5py.File, name: str, values: Any) -> None:
-    checked = {"chunks": True, "fletcher32": True} if values.size else {}
+    checked = {"chunks": (min(values.size, CHUNK),), "fletcher32": True} if values.size else {}
     file.create_dataset(name, data=values, **checked)
 
 

@@ -1,0 +1,358 @@
+"""Faults on purpose, and counts of what they do: kills at random moments, and full disks."""
+
+import argparse
+import os
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rigid
+from cases.crank_slider import crank_slider
+from cases.four_particle import START, four_particles
+from flexph import GROUND, Checkpoint, cli, connect, hinge, integrate
+from flexph.files.hdf5 import write_hdf5
+from flexph.files.trees import read_tree
+from flexph.methods import DiscreteGradient, Exact, Gauss
+from flexph.results.result import Result
+
+SEED = 19
+EVERY = 0.05
+"""Seconds between the pieces of checkpoints: many in runs that take one."""
+GROWTH = 1.3
+"""Length of the time in which a kill is drawn, over that of the run: some come while tables are written."""
+
+
+# --- runs --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def rod() -> tuple[Any, Any]:
+    """The crank-slider of the case, and its start."""
+    mechanism = crank_slider(8, "linear")
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
+
+
+@cache
+def pendulum() -> tuple[Any, Any]:
+    """Two bars, one hung on the other."""
+    bars = {name: rigid.bar(0.5, 0.8) for name in ("upper", "lower")}
+    hinges = [hinge("upper.root", GROUND.at(0.0, 0.0)), hinge("lower.root", "upper.tip")]
+    mechanism = connect(bars, hinges, gravity=(0.0, -9.81))
+    return mechanism, mechanism.consistent_state(
+        mechanism.assemble({"upper": (0.0, 0.0, 0.0), "lower": (0.5, 0.0, 0.0)})
+    )
+
+
+particles = cache(partial(four_particles, 1.0))
+
+
+def of_rod(**options: Any) -> Any:
+    """Compiled blocks of steps, where numba is installed."""
+    return integrate(*rod(), np.linspace(0.0, 0.1, 10_001), save_every=7, progress=False, **options)
+
+
+def of_pendulum(**options: Any) -> Any:
+    """Single steps, with an event and observations."""
+    method, events = Exact(compiled=False), {"level": lambda t, x: x["upper.centre"][1]}
+    times = np.linspace(0.0, 1.0, 401)
+    angle = lambda t, x: x["lower.centre"]  # noqa: E731
+    return integrate(*pendulum(), times, method=method, events=events, observe=angle, progress=False, **options)
+
+
+def of_pendulum_under_control(**options: Any) -> Any:
+    """Steps chosen by their error."""
+    return integrate(*pendulum(), np.linspace(0.0, 0.5, 11), method=Exact(tolerance=1e-4), progress=False, **options)
+
+
+def of_particles(**options: Any) -> Any:
+    """Steps of a general system, compiled where numba is installed."""
+    times = np.linspace(0.0, 40.0, 8001)
+    return integrate(particles(), START, times, method=DiscreteGradient(), progress=False, **options)
+
+
+def of_particles_by_collocation(**options: Any) -> Any:
+    """Steps of a general system by NumPy."""
+    return integrate(particles(), START, np.linspace(0.0, 2.0, 201), method=Gauss(4), progress=False, **options)
+
+
+RUNS = (of_rod, of_pendulum, of_pendulum_under_control, of_particles, of_particles_by_collocation)
+
+
+def differences(a: Any, b: Any, path: str = "") -> list[str]:
+    """Names of the numbers in which two results differ in any bit."""
+    if is_dataclass(a):
+        names = [f.name for f in fields(a) if f.name not in ("mechanism", "system")]
+        return [d for name in names for d in differences(getattr(a, name), getattr(b, name), f"{path}/{name}")]
+    if hasattr(a, "items"):
+        own = [] if list(a) == list(b) else [path]
+        return own or [d for name in a for d in differences(a[name], b[name], f"{path}/{name}")]
+    same = np.array_equal(a, b, equal_nan=True) if isinstance(a, np.ndarray) else a == b
+    return [] if same else [path]
+
+
+# --- processes ---------------------------------------------------------------------------------------------------
+
+
+def child(work: Callable[[], int | None]) -> int:
+    """The number of a process that does the work and ends with its status, without output."""
+    sys.stdout.flush()
+    number = os.fork()
+    if not number:
+        status = 99
+        try:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.dup2(null, 2)
+            warnings.simplefilter("ignore")
+            status = int(work() or 0)
+        finally:
+            os._exit(status)
+    return number
+
+
+def status_of(number: int) -> int:
+    """How a process ended, negative for a signal."""
+    return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+
+
+def command(*words: object) -> int:
+    """The status of a command line."""
+    try:
+        cli.main([str(word) for word in words])
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+# --- kills -------------------------------------------------------------------------------------------------------
+
+
+class LibraryRun:
+    """A run by a script: ``integrate`` with a checkpoint, and ``save``."""
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self.run, self.expected = run, run()
+
+    def begin(self, folder: Path) -> None:
+        """What the script does, the first time and again."""
+        self.run(checkpoint=Checkpoint(folder / "run", EVERY, resume=True)).save(folder / "result.h5")
+
+    resume = begin
+
+    def unreadable(self, folder: Path) -> int:
+        """Files that cannot be read after a kill."""
+        return sum(not _reads(path) for path in folder.rglob("[0-9r]*.h5") if "/." not in str(path))
+
+    def differs(self, folder: Path) -> bool:
+        """Whether the result has other bits."""
+        expected: Result = self.expected
+        system = getattr(expected, expected.SYSTEM)
+        return bool(differences(expected, type(expected).load(folder / "result.h5", system)))
+
+
+class CommandRun:
+    """``flexph run crank-slider --checkpoint``; SIGTERM must end it as Ctrl-C does."""
+
+    OPTIONS = ("--steps", 8000)
+
+    def __init__(self, folder: Path) -> None:
+        status_of(child(lambda: command("run", "crank-slider", "--out", folder, *self.OPTIONS)))
+        self.tables = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
+    def begin(self, folder: Path) -> int:
+        """The command."""
+        return command("run", "crank-slider", "--out", folder, *self.OPTIONS, "--checkpoint", EVERY)
+
+    def resume(self, folder: Path) -> int:
+        """The command that goes on."""
+        return command("run", "crank-slider", "--out", folder, *self.OPTIONS, "--resume")
+
+    def unreadable(self, folder: Path) -> int:
+        """Files that cannot be read after a kill."""
+        return sum(not _reads(path) for path in folder.rglob("*.h5") if "/." not in str(path))
+
+    def differs(self, folder: Path) -> bool:
+        """Whether a byte of a table is another, or something else is left."""
+        left = list(folder.glob(".*")) + list(folder.glob("unfinished*")) + list(folder.glob("checkpoint"))
+        return bool(left) or self.tables != {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
+
+def _reads(path: Path) -> bool:
+    """Whether a piece, or a saved run, can be read."""
+    import h5py
+
+    try:
+        if path.stem.isdigit():
+            read_tree(path)
+        else:
+            with h5py.File(path) as file:
+                file.visititems(lambda _, item: item[()].size * 0 if isinstance(item, h5py.Dataset) else None)
+    except (OSError, RuntimeError):
+        return False
+    return True
+
+
+def kill(work: Any, folder: Path, number: int, *, draw: Callable[[], float]) -> Counter[str]:
+    """A run that is ended at a random moment, again where it had ended before, and resumed to its end."""
+    counts: Counter[str] = Counter()
+    while True:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        process = child(lambda: work.begin(folder))
+        time.sleep(draw())
+        os.kill(process, number)
+        ended = status_of(process)
+        if ended != 0:
+            break
+        counts["ended before"] += 1
+    counts[f"ended by status {ended}"] += 1
+    counts["unreadable files"] += work.unreadable(folder)
+    counts["pieces there"] += len(list(folder.rglob("0*.h5")))
+    if status_of(child(lambda: work.resume(folder))):
+        counts["not resumed"] += 1
+    elif work.differs(folder):
+        counts["other bits"] += 1
+    counts["runs"] += 1
+    return counts
+
+
+def kills(count: int, terms: int) -> bool:
+    """SIGKILL and SIGTERM at random moments of checkpointed runs; whether nothing was lost."""
+    random, total = np.random.default_rng(SEED), Counter[str]()
+    with tempfile.TemporaryDirectory(prefix="flexph-faults-") as place:
+        folder = Path(place)
+        works = [CommandRun(folder / "plain"), *map(LibraryRun, RUNS)]
+        lengths = []
+        for work in works:
+            (folder / "timed").mkdir()
+            clock = time.perf_counter()
+            status_of(child(partial(work.begin, folder / "timed")))
+            lengths.append(time.perf_counter() - clock)
+            shutil.rmtree(folder / "timed")
+        plan = [(k % len(works), signal.SIGKILL) for k in range(count)] + [(0, signal.SIGTERM)] * terms
+        for k, number in plan:
+            draw = partial(random.uniform, 0.0, GROWTH * lengths[k])
+            total += kill(works[k], folder / "run", number, draw=draw)
+    print(f"{count} SIGKILL, {terms} SIGTERM at random moments of {len(works)} checkpointed runs (seed {SEED})")
+    return _told(total, zero=("not resumed", "unreadable files", "other bits"))
+
+
+# --- full disks --------------------------------------------------------------------------------------------------
+
+
+def full_save(run: Result, limit: int, folder: Path) -> int:
+    """A save onto a disk that is full after so many bytes: 0 if it raises, nothing is lost, and it works later."""
+    path = folder / "run.h5"
+    write_hdf5(path, lambda file: file.attrs.update(older=1))
+    before = path.read_bytes()
+    _limit(limit)
+    try:
+        run.save(path)
+    except OSError:
+        if path.read_bytes() != before or list(folder.iterdir()) != [path]:
+            return 2
+    else:
+        return 3
+    _limit(resource.RLIM_INFINITY)
+    run.save(path)
+    return 4 * bool(differences(run, type(run).load(path, getattr(run, run.SYSTEM))))
+
+
+def full_checkpoint(run: Callable[..., Any], expected: Any, limit: int, folder: Path) -> int:
+    """A run whose checkpoint meets a full disk: 0 if it ends with the same bits, and goes on from what there is."""
+    _limit(limit)
+    again = run(checkpoint=Checkpoint(folder / "run", EVERY, resume=True))
+    _limit(resource.RLIM_INFINITY)
+    later = run(checkpoint=Checkpoint(folder / "run", EVERY, resume=True))
+    return 2 * bool(differences(expected, again) or differences(expected, later))
+
+
+def full_command(limit: int, folder: Path) -> int:
+    """A command that meets a full disk: 0 if it ends with status 1, and goes on when there is room."""
+    words = ("run", "crank-slider", "--out", folder / "out")
+    _limit(limit)
+    status = command(*words, "--checkpoint", EVERY)
+    _limit(resource.RLIM_INFINITY)
+    if status != 1 or (folder / "out" / "summary.json").exists():
+        return 2
+    return 3 * bool(command(*words, "--resume"))
+
+
+def _size(run: Result) -> int:
+    """Bytes of the file of a run."""
+    with tempfile.TemporaryDirectory(prefix="flexph-faults-") as place:
+        path = Path(place) / "run.h5"
+        run.save(path)
+        return path.stat().st_size
+
+
+def _limit(size: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+def disks(count: int) -> bool:
+    """Limits of the size of files in place of full disks; whether nothing crashed and nothing was lost."""
+    random, total = np.random.default_rng(SEED), Counter[str]()
+    solution, trajectory = of_rod(), of_particles_by_collocation()
+    sizes = [_size(run) for run in (solution, trajectory)]
+    works: list[tuple[str, Callable[[int, Path], int], int]] = [
+        ("saves of a solution", partial(full_save, solution), sizes[0]),
+        ("saves of a trajectory", partial(full_save, trajectory), sizes[1]),
+        ("checkpoints", partial(full_checkpoint, of_particles_by_collocation, trajectory), sizes[1]),
+        ("commands", full_command, sizes[1]),
+    ]
+    for k in range(count):
+        name, work, size = works[(0, 1, 0, 1, 2, 0, 1, 0, 1, 3)[k % 10]]
+        limit = int(size ** random.random()) - 1  # from nothing to all but one byte
+        with tempfile.TemporaryDirectory(prefix="flexph-faults-") as place:
+            status = status_of(child(partial(work, limit, Path(place))))
+        total[name] += 1
+        total["crashes"] += status < 0 or status == 99
+        total["lost or wrong"] += 0 < status < 99
+        if status:
+            print(f"  {name} at {limit} bytes: status {status}")
+    print(f"{count} full disks: saves of two runs, checkpoints, and the command line (seed {SEED})")
+    return _told(total, zero=("crashes", "lost or wrong"))
+
+
+def _told(counts: Counter[str], zero: Sequence[str]) -> bool:
+    """Print counts; whether those that must be zero are."""
+    for name in sorted({*counts, *zero}):
+        print(f"  {name:24} {counts[name]:6d}")
+    return not any(counts[name] for name in zero)
+
+
+def main() -> None:
+    """Print the counts of the parts that are named, by default of all; status 1 where one is not what it must be."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help="kills, disks")
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--terms", type=int, default=20)
+    parser.add_argument("--disks", type=int, default=100)
+    given = parser.parse_args()
+    parts: dict[str, Callable[[], bool]] = {
+        "kills": lambda: kills(given.kills, given.terms),
+        "disks": lambda: disks(given.disks),
+    }
+    for name in given.parts:
+        if name not in parts:
+            parser.error(f"no part {name!r}: there are {', '.join(parts)}")
+    warnings.simplefilter("ignore")
+    results = [parts[name]() for name in given.parts or parts]
+    sys.exit(0 if all(results) else 1)
+
+
+if __name__ == "__main__":
+    main()
