@@ -86,8 +86,10 @@ def expected(tmp_path_factory):
     return tables(out)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("moment", [(0, 0.32), (1, 0.7)])
+@pytest.mark.parametrize(
+    ("number", "moment"),
+    [(signal.SIGKILL, (0, 0.32)), (signal.SIGTERM, (0, 0.32)), (signal.SIGKILL, (1, 0.7)), (signal.SIGINT, (1, 0.7))],
+)
 def test_an_ended_run_is_resumed_to_the_same_tables(number, moment, tmp_path, expected):
     FAULTS[moment] = send(number)
     out = tmp_path / "out"

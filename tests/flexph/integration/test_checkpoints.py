@@ -103,17 +103,21 @@ def test_a_run_that_goes_on_is_the_same_to_the_bit(name, tmp_path):
     run, method = RUNS[name]
 
     def observe(t, x):
-        return None if t < 0.0035 else x.x[:2]
+        return None if t < 0.0025 else x.x[:2]
 
-    options = {"events": True, "save_every": 3, "observe": observe, "steps": 4 if method.tolerance else STEPS}
+    options = {
+        "events": True,
+        "save_every": 3,
+        "observe": observe,
+        "steps": 3 if method.tolerance else 6 if run is of_mechanism else STEPS,
+    }
     whole = run(method, **options)
     assert differences(whole, run(method, checkpoint=Checkpoint(tmp_path, 0.0), **options)) == []
     pieces = len(list(tmp_path.iterdir()))
     assert pieces >= 3
-    for left in (pieces, pieces // 2, 1):  # all of it, and two moments
+    for left in (pieces, pieces // 2):  # all of it, and half
         cut(tmp_path, left)
         assert differences(whole, run(method, checkpoint=Checkpoint(tmp_path, 60.0, resume=True), **options)) == []
-    cut(tmp_path, 0)
 
 
 @numba
@@ -126,14 +130,14 @@ def test_compiled_runs_do_not_depend_on_where_blocks_end(run, method, tmp_path, 
     from flexph.integration.exact import compiled_run as exact
     from flexph.integration.general import compiled_run as general
 
-    whole = run(method, save_every=7, steps=40)
+    whole = run(method, save_every=7, steps=30)
     for numbers, steps in ((1, 1), (3000, 5)):
         monkeypatch.setattr(exact, "LARGEST_PIECE", numbers)
         monkeypatch.setattr(general, "CHUNK", steps)
         folder = tmp_path / str(steps)
-        assert differences(whole, run(method, save_every=7, steps=40, checkpoint=Checkpoint(folder, 0.0))) == []
+        assert differences(whole, run(method, save_every=7, steps=30, checkpoint=Checkpoint(folder, 0.0))) == []
         cut(folder, len(list(folder.iterdir())) // 2)
-        again = run(method, save_every=7, steps=40, checkpoint=Checkpoint(folder, resume=True))
+        again = run(method, save_every=7, steps=30, checkpoint=Checkpoint(folder, resume=True))
         assert differences(whole, again) == []
 
 
@@ -284,5 +288,5 @@ def test_the_runs_of_a_function_are_kept_in_their_order(tmp_path):
 
 @pytest.mark.parametrize("value", [3, "", Checkpoint])
 def test_what_is_no_path_is_refused(value):
-    with pytest.raises(ValueError, match="path of a checkpoint"), warnings.catch_warnings():
+    with pytest.raises(ValueError, match=r"checkpoint must be|path of a checkpoint"), warnings.catch_warnings():
         of_particles(Gauss(2), checkpoint=value)
