@@ -54,7 +54,7 @@ def _mark_repetitions(items):
     seen = Counter()
     for item in items:
         if _has_parameters(item) and "seed" in item.callspec.params and not item.get_closest_marker("slow"):
-            others = tuple((name, place) for name, place in item.callspec.indices.items() if name != "seed")
+            others = tuple(id(value) for name, value in item.callspec.params.items() if name != "seed")
             seen[case := (item.path, item.originalname, others)] += 1
             if seen[case] > SEEDS:
                 item.add_marker(pytest.mark.slow)

@@ -132,7 +132,8 @@ class Angle(Orientation):
     def rotation(self, zeta: Array) -> Array:
         """[[cos φ, −sin φ], [sin φ, cos φ]]."""
         phi = np.asarray(zeta)[..., 0]
-        return from_entries(np.stack([np.cos(phi), np.sin(phi)], axis=-1), 2)
+        c, s = np.cos(phi), np.sin(phi)
+        return np.array([[c, -s], [s, c]]) if phi.ndim == 0 else from_entries(np.stack([c, s], axis=-1), 2)
 
     def slopes(self, zeta: Array) -> Array:
         """∂R/∂φ, (1, 2, 2)."""

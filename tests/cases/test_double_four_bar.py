@@ -6,6 +6,7 @@ import math
 import meshio
 import numpy as np
 import pytest
+from covering import covering
 from scipy import sparse
 from scipy.integrate import quad
 
@@ -70,8 +71,7 @@ def test_energy_at_every_step_size(steps):
     assert found.bar_spin.max() < (1e-6 if steps < 10_000 else 1e-2)
 
 
-@pytest.mark.parametrize("compiled", [None, False])
-@pytest.mark.parametrize("beyond", [1e-2, 1e-3, 1e-4, -1e-4])
+@covering("compiled, beyond", (None, False), (1e-2, 1e-3, 1e-4, -1e-4))
 def test_step_that_ends_near_the_pose(beyond, compiled):
     """The 50th step ends that far beyond the pose [rad]; in 50 steps of 14.28645 ms the scheme meets it."""
     mechanism = case.double_four_bar()
@@ -83,8 +83,7 @@ def test_step_that_ends_near_the_pose(beyond, compiled):
     assert np.abs(solution.spin("bar1")).max() < 1e-6
 
 
-@pytest.mark.parametrize("compiled", [None, False])
-@pytest.mark.parametrize("beyond", [1e-6, -4.74e-7, -4.746e-7, -4.74631e-7, -4.746312e-7])
+@covering("compiled, beyond", (None, False), (1e-6, -4.74e-7, -4.746e-7, -4.74631e-7, -4.746312e-7))
 def test_energy_of_a_step_that_ends_on_the_pose(beyond, compiled):
     """Within 1e-7 rad and less multipliers reach 1e9 N: energy is balanced by Δg = 0, not by g = 0 to round-off."""
     mechanism = case.double_four_bar()

@@ -59,8 +59,15 @@ def test_values_of_the_start():
     np.testing.assert_allclose(held, [0.0, 1.7 * 2.3 / 4.0 * (20.0 / 17.0) ** 2], atol=1e-14)
 
 
-@pytest.mark.parametrize("compiled", [None, False])
-@pytest.mark.parametrize(("gradient", "kept"), [("gonzalez", False), ("invariants", True)])
+@pytest.mark.parametrize(
+    ("gradient", "kept", "compiled"),
+    [
+        ("gonzalez", False, False),
+        ("invariants", True, None),
+        pytest.param("gonzalez", False, None, marks=pytest.mark.slow),
+        pytest.param("invariants", True, False, marks=pytest.mark.slow),
+    ],
+)
 def test_momenta_without_dissipation(gradient, kept, compiled):
     """[dg] remark 13: the gradient through invariants keeps both momenta, Gonzalez' leaks 1.8e-5 within 1000 steps.
 

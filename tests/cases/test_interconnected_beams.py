@@ -38,7 +38,9 @@ def test_the_start_has_the_velocities_of_the_solution():
     np.testing.assert_array_equal(states[~system.kinetic], 0.0)
 
 
-def test_files(tmp_path):
+def test_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(case, "MESHES", (2, 3))
+    monkeypatch.setattr(case, "STEPS", (10, 20))
     summary = json.loads(json.dumps(case.write(case.run(elements=3, steps=20), tmp_path)))
     assert summary["tip_error_max_m"] < 6e-3  # 25 times that of 100 steps
     assert summary["energy_drift_rel"] < 1e-12

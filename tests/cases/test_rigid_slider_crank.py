@@ -9,7 +9,7 @@ from cases import rigid_slider_crank as case
 from flexph import PHDAE
 
 END, LOADS = 1.2, (0.06, 0.5)  # [s]; [N m], [N]: one turn and a half
-STEPS = (150, 300)
+STEPS = (100, 200)
 
 
 @pytest.fixture(scope="module")
@@ -49,26 +49,26 @@ def test_energy_of_one_freedom():
 
 
 def test_against_one_freedom(results):
-    """Measured at 4 ms: 5e-4 rad, 2e-3 rad/s, 2e-4 rad and 6e-5 m."""
+    """Measured at 6 ms: 1.1e-3 rad, 4.5e-3 rad/s, 4.5e-4 rad and 1.3e-4 m."""
     errors = []
     for result in results:
         found = case.motion(result.coupled)
         errors.append(np.abs(found - case.of_one_freedom(result.coupled.times, *LOADS)).max(axis=0))
     np.testing.assert_allclose(order(errors), 2.0, atol=0.1)
-    assert np.all(errors[1] < [8e-4, 3e-3, 3e-4, 1e-4])
+    assert np.all(errors[1] < [1.8e-3, 7e-3, 7e-4, 2.2e-4])
 
 
 def test_against_joints(results):
     """Positions of the slider and forces in the pin of both routes meet at second order."""
     apart = [np.abs(case.motion(r.coupled)[:, 3] - r.hinged.position("rod.B")[:, 0]).max() for r in results]
     assert order(apart) == pytest.approx(2.0, abs=0.1)
-    assert apart[1] < 1e-4
+    assert apart[1] < 2.2e-4
     forces = []
     for result in results:
         joint = result.hinged.reaction("hinge crank.C–rod.C").force
         forces.append(np.abs(case.pin_force(result.coupled) - 0.5 * (joint[1:] + joint[:-1])).max())
     assert order(forces) == pytest.approx(2.0, abs=0.1)
-    assert forces[1] < 0.02  # of 12 N, measured 0.011
+    assert forces[1] < 0.045  # of 12 N, measured 0.025
 
 
 def test_remark_4(results):
@@ -89,7 +89,7 @@ def test_ports(results):
     done = {name: work.sum() for name, work in fine.balance.work.items()}
     errors = [abs(case.done(r) - case.work_along(r)) for r in results]
     assert order(errors) == pytest.approx(2.0, abs=0.1)
-    assert errors[1] < 1e-4
+    assert errors[1] < 2.2e-4
     assert min(abs(work) for work in done.values()) > 1e-3
     gain = fine.balance.total_energy[-1] - fine.balance.total_energy[0]
     assert sum(done.values()) == pytest.approx(gain, abs=1e-14)

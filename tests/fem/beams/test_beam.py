@@ -260,8 +260,7 @@ def at_tip(body, u):
     return np.append(tip.shape @ u, tip.rotation @ u)
 
 
-@all_pairs
-@pytest.mark.parametrize("elements", [1, 2, 7])
+@covering("pair, elements", tuple(fem.PAIRS), (1, 2, 7))
 def test_tip_loads_of_a_cantilever(elements, pair):
     """FL/EA; FL³/3EI and FL²/2EI; ML²/2EI and ML/EI: linear fields of force and moment, which all pairs contain."""
     body = beam(elements, pair=pair)

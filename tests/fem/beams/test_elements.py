@@ -163,8 +163,7 @@ def errors(elements, name, ends, reference="cantilever"):
     )
 
 
-@both_references
-@all_ends
+@covering("reference, ends", REFERENCES, tuple(ENDS))
 def test_displacement_elements_converge_at_their_order(ends, reference):
     """`compatible`: axial 2, bending 4, for the first three modes, with their constants at 32 elements.
 
@@ -178,8 +177,7 @@ def test_displacement_elements_converge_at_their_order(ends, reference):
     np.testing.assert_allclose(fine[1][:3], (bending_frequencies(exact_bending, 3) / 32**2) ** 2 / 1440, rtol=0.05)
 
 
-@both_references
-@all_ends
+@covering("reference, ends", REFERENCES, tuple(ENDS))
 def test_hermite_moments_converge_at_least_as_fast(ends, reference):
     """`hermite`: axial 2 as above; bending 4 or better, with smaller errors than those of displacement elements."""
     coarse, fine = (errors(n, "hermite", ends, reference) for n in (16, 32))

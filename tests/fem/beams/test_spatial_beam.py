@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy import sparse
 
 import fem
@@ -69,8 +70,7 @@ def quadrature(elements):
 # --- inertia
 
 
-@all_references
-@pytest.mark.parametrize("elements", [1, 4])
+@covering("reference, elements", REFERENCES, (1, 4))
 def test_rigid_inertia(elements, reference):
     """ρAL³/12 across, ρI_p L along the axis: sections have no other rotary inertia."""
     inertia, mass = beam(elements, reference=reference).inertia, LINE * LENGTH
@@ -101,9 +101,7 @@ def about_the_moving_centre(inertia, u):
     return np.block([[J, coupling], [coupling.T, c.M.toarray()]]) - inertia.mass * mean @ mean.T
 
 
-@all_references
-@pytest.mark.parametrize("elements", [1, 3])
-@pytest.mark.parametrize("seed", range(2))
+@covering("reference, elements, seed", REFERENCES, (1, 3), range(2))
 def test_kinetic_energy_is_that_of_the_points(seed, elements, reference):
     """½∫ρA|v + ω × (X + φu) + φu̇|² + ½∫ρI_p(ω_x + θ̇_x)² at random states ([flex] eq. (8)), about P and the centre."""
     body = with_nodes(elements, reference=reference)
@@ -122,8 +120,7 @@ def test_kinetic_energy_is_that_of_the_points(seed, elements, reference):
     assert found == pytest.approx(expected, rel=1e-12)
 
 
-@all_references
-@pytest.mark.parametrize("elements", [1, 2, 8])
+@covering("reference, elements", REFERENCES, (1, 2, 8))
 def test_the_mass_matrix_is_positive_definite(elements, reference):
     """M(u) of (ω, u̇) about the moving centre of mass at a random deformation: symmetric and positive."""
     inertia = beam(elements, reference=reference).inertia
@@ -136,8 +133,7 @@ def test_the_mass_matrix_is_positive_definite(elements, reference):
 # --- ports
 
 
-@all_references
-@pytest.mark.parametrize("x", [0.0, 0.1, LENGTH / 3, 0.7, LENGTH])
+@covering("reference, x", REFERENCES, (0.0, 0.1, LENGTH / 3, 0.7, LENGTH))
 def test_ports_move_with_the_field(x, reference):
     """Displacement φ and section rotation ψ = (θ_x, −u_z', u_y'), on nodes as between them."""
     body = with_nodes(3, reference=reference, stations={"here": x})
@@ -186,9 +182,7 @@ def planar_coordinates(elements, reference, inside=0):
     return np.append(np.flatnonzero(np.isin(kept % 6, PLANE["node"])), kept.size + np.arange(inside))
 
 
-@fixed_references
-@pytest.mark.parametrize("name", fem.PAIRS)
-@pytest.mark.parametrize("elements", [1, 4])
+@covering("reference, name, elements", tuple(REFERENCES[:2]), tuple(fem.PAIRS), (1, 4))
 def test_the_planar_beam_is_the_x_y_part(elements, name, reference):
     flat = beam(elements, dim=2, pair=name, reference=reference)
     body = beam(elements, pair=name, reference=reference)
@@ -273,8 +267,7 @@ def deflection(body, generalised_force):
     return np.linalg.solve(stiffness, generalised_force)
 
 
-@all_pairs
-@pytest.mark.parametrize("elements", [1, 4])
+@covering("pair, elements", tuple(fem.PAIRS), (1, 4))
 def test_tip_loads_of_a_cantilever(elements, pair):
     """Flexibility of the tip against (F_x, F_y, F_z, T_x, T_y, T_z) in closed form, with the signs of a right hand."""
     body = beam(elements, pair=pair)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import covering
 from exact_beams import axial_frequencies, bending_frequencies, bending_roots
 from scipy import sparse
 
@@ -119,8 +120,7 @@ def test_hermite_moments_are_more_accurate():
         assert np.all(np.abs(hermite[family][1:4]) < 0.5 * displacement[family][1:4])
 
 
-@clean_pairs
-@pytest.mark.parametrize("elements", [4, 16])
+@covering("name, elements", ("compatible", "hermite"), (4, 16))
 def test_every_computed_mode_has_an_exact_partner(elements, name):
     """n axial, n torsional and 2n bending modes in each plane, all above their exact partners (Rayleigh-Ritz).
 
@@ -146,8 +146,7 @@ def free(body):
     return LinearPHDAE(E=sparse.block_diag([mass, e.compliance]).tocsr(), J=sparse.csr_array(J), kinetic=kinetic)
 
 
-@both_dimensions
-@pytest.mark.parametrize("elements", [1, 2, 7, 40])
+@covering("dim, elements", (2, 3), (1, 2, 7, 40))
 def test_mean_axes_leave_no_inertial_coupling(elements, dim):
     """∫ρφ = 0 and ∫(ρX × φ + ρI_p φ_θ) = 0 (Tisserand), about P and about the centre of mass."""
     body = beam(elements, dim=dim, reference="mean_axis")
@@ -158,8 +157,7 @@ def test_mean_axes_leave_no_inertial_coupling(elements, dim):
         np.testing.assert_allclose(coupling, 0.0, atol=1e-14 * body.mass * LENGTH)
 
 
-@both_dimensions
-@pytest.mark.parametrize("elements", [2, 8, 32])
+@covering("dim, elements", (2, 3), (2, 8, 32))
 def test_mean_axes_are_well_conditioned(elements, dim):
     """M with unit diagonal: positive definite; an elimination of the root's coordinates is at 2e7 with 32 elements."""
     M = contract(beam(elements, dim=dim, reference="mean_axis").inertia, about_centre=True).M.toarray()

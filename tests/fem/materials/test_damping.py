@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from covering import covering
 
 import fem
 from flexph import modes, poles
@@ -34,8 +35,7 @@ def measured(body):
     return -found.real / np.abs(found), np.abs(found)
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("reference", REFERENCES)
+@covering("dim, reference", (2, 3), REFERENCES)
 def test_modes_have_their_damping_ratios(reference, dim):
     """Those asked for exactly, the others none, and the undamped frequencies stay."""
     ratios = (0.02, 0.5, 0.0, 0.01, 0.9)

@@ -193,8 +193,9 @@ def test_faces_of_a_bent_and_stretched_plate():
 # --- spectra
 
 
-@all_theories
-@pytest.mark.parametrize("mesh", [rectangle("triangle", (2, 1)), rectangle("quad", (2, 2), moved=0.1), mixed()])
+@covering(
+    "theory, mesh", tuple(THEORIES), (rectangle("triangle", (2, 1)), rectangle("quad", (2, 2), moved=0.1), mixed())
+)
 def test_whole_spectrum_is_clean(mesh, theory):
     """Six rigid motions; every other frequency is one of all coordinates with dense matrices; none is zero."""
     body = fem.plate(mesh, SOFT, thickness=0.05, theory=theory)

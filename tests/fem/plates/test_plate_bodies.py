@@ -4,6 +4,7 @@ import meshio
 import numpy as np
 import pytest
 import skfem
+from covering import covering
 from plate_meshes import KINDS, SOFT, THEORIES, mixed, model, rectangle, rim
 from scipy import sparse
 from scipy.optimize import fsolve
@@ -24,6 +25,10 @@ from flexph.meshes.files import read
 from flexph.numerics.checks import norm
 
 all_theories = pytest.mark.parametrize("theory", THEORIES)
+with_inertia = pytest.mark.parametrize(  # sheared plates have rotary inertia
+    ("theory", "rotary"),
+    [("kirchhoff", False), ("reissner_mindlin", True), pytest.param("kirchhoff", True, marks=pytest.mark.slow)],
+)
 all_kinds = pytest.mark.parametrize("kind", KINDS)
 LENGTHS = (1.2, 0.7)
 RUBBER = fem.Material(young=2e8, density=1100.0, poisson=0.4)
@@ -32,8 +37,7 @@ RUBBER = fem.Material(young=2e8, density=1100.0, poisson=0.4)
 # --- inertia and references
 
 
-@all_theories
-@all_kinds
+@covering("theory, kind", tuple(THEORIES), tuple(KINDS))
 def test_mass_and_inertia_of_a_box(kind, theory):
     body = fem.plate(rectangle(kind, (2, 2), LENGTHS, 0.2), RUBBER, thickness=0.05, theory=theory)
     want = rigid.box((*LENGTHS, 0.05), density=1100.0)
@@ -44,12 +48,9 @@ def test_mass_and_inertia_of_a_box(kind, theory):
     assert want.moments[0, 0] - bare.moments[0, 0] == pytest.approx(want.mass * 0.05**2 / 12.0, rel=1e-10)
 
 
-@all_theories
-@pytest.mark.parametrize("rotary", [True, False])
+@with_inertia
 def test_references_are_of_one_free_body(theory, rotary):
     """A free plate has the same frequencies whichever way its rigid motion is taken out of the deformation."""
-    if theory == "reissner_mindlin" and not rotary:
-        return
     mesh, options = rectangle("quad", (2, 2), LENGTHS, 0.1), {"thickness": 0.05, "theory": theory}
     ports = {"mean": fem.Tie("left", "mean"), "rigid": "right", "node": [0]}
     made = [
@@ -66,12 +67,9 @@ def test_references_are_of_one_free_body(theory, rotary):
     assert norm(made[3].elasticity.strain - body.elasticity.strain) == 0.0  # mean axes by default
 
 
-@all_theories
-@pytest.mark.parametrize("rotary", [True, False])
+@with_inertia
 def test_mean_axes_of_large_plates_are_those_of_small_ones(theory, rotary, monkeypatch):
     """What they add to the mass integrals is kept outside: the same frequencies, the same motion of a free plate."""
-    if theory == "reissner_mindlin" and not rotary:
-        return
     options = {"thickness": 0.05, "theory": theory, "rotary_inertia": rotary, "ports": {"corner": [0]}}
     found = []
     for limit in (1000, 0):
@@ -136,9 +134,7 @@ REGIONS = {
 }
 
 
-@all_theories
-@pytest.mark.parametrize("how", ["rigid", "mean"])
-@pytest.mark.parametrize("region", list(REGIONS))
+@covering("theory, how, region", tuple(THEORIES), ("rigid", "mean"), tuple(REGIONS))
 def test_ports_follow_rigid_motions(region, how, theory):
     """All coordinates by v + ω × X: they are among those of the body, and every port moves by that and turns by ω."""
     if region == "node" and how == "rigid":
@@ -156,8 +152,7 @@ def test_ports_follow_rigid_motions(region, how, theory):
         assert port.rotation @ q == pytest.approx(np.hstack([np.zeros((3, 3)), np.eye(3)]), abs=1e-11)
 
 
-@all_theories
-@pytest.mark.parametrize("region", ["edge", "area"])
+@covering("theory, region", tuple(THEORIES), ("edge", "area"))
 def test_rigid_regions_move_as_one(region, theory):
     """All points of the region by v + ω × lever of the port; the mean of the same region agrees with it."""
     mesh = rectangle("quad", (4, 2), LENGTHS, 0.1)
@@ -325,8 +320,7 @@ def test_quadratic_strain_is_the_mean_of_each_cell(theory):
 # --- motion
 
 
-@all_theories
-@pytest.mark.parametrize("strain", ["linear", "von_karman"])
+@covering("theory, strain", tuple(THEORIES), ("linear", "von_karman"))
 def test_free_flight_of_two_plates(strain, theory):
     """Two plates on a hinge fly free: energy, both momenta, joints and rotations at round-off."""
     big = fem.plate(

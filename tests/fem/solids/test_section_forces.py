@@ -3,6 +3,7 @@
 import meshio
 import numpy as np
 import pytest
+from covering import covering
 from plate_meshes import KINDS, SOFT, THEORIES, rectangle
 from scipy.sparse.linalg import spsolve
 from solid_meshes import PLANE, SOLID, box, plane_of
@@ -151,8 +152,7 @@ def test_in_motion_the_section_carries_weight_and_inertia_of_the_part_beyond():
 # --- plates
 
 
-@pytest.mark.parametrize("theory", THEORIES)
-@pytest.mark.parametrize("kind", KINDS)
+@covering("theory, kind", tuple(THEORIES), tuple(KINDS))
 def test_a_line_of_a_plate_carries_the_loads_beyond(kind, theory):
     """Membrane and shear forces and moments, tip load and pressure on the part beyond: to round-off."""
     mesh = rectangle(kind, (4, 2), LENGTHS[:2], moved=0.0)

@@ -42,8 +42,9 @@ def test_nodes_have_the_polynomial_through_the_points_of_their_cell(kind):
     assert at_nodes(field, many)[2] == pytest.approx(at_nodes(field, many[2]), abs=1e-12)
 
 
-@pytest.mark.parametrize("theory", THEORIES)
-@pytest.mark.parametrize("mesh", [rectangle("triangle", (2, 2)), rectangle("quad", (2, 2), moved=0.1), mixed(0.05)])
+@covering(
+    "theory, mesh", tuple(THEORIES), (rectangle("triangle", (2, 2)), rectangle("quad", (2, 2), moved=0.1), mixed(0.05))
+)
 def test_faces_of_plates_at_their_nodes(mesh, theory):
     """A linear field of moments is linear on every piece of a cell: the mean of the pieces is exact."""
     body = fem.plate(mesh, SOFT, thickness=0.1, theory=theory)

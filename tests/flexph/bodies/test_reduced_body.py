@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -66,8 +67,7 @@ def stiffness(body):
 # --- the basis
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("reference", REFERENCES)
+@covering("dim, reference", (2, 3), REFERENCES)
 def test_vectors_are_normal_to_mass_and_stiffness(reference, dim):
     body = beam(reference=reference, dim=dim)
     T = body_basis(body, **FEW)
@@ -117,8 +117,7 @@ def static_responses(body, T, force):
     return T @ np.linalg.solve(T.T @ K @ T, T.T @ force) / np.abs(full).max(), full / np.abs(full).max()
 
 
-@pytest.mark.parametrize("kind", [*REFERENCES, "lumped", "cloud"])
-@pytest.mark.parametrize("dim", [2, 3])
+@covering("kind, dim", (*REFERENCES, "lumped", "cloud"), (2, 3))
 def test_inertia_vectors_give_the_static_response_to_any_rigid_motion(kind, dim):
     """Gravity, angular acceleration and spin about any point, by the equations of motion of the floating body."""
     rng = np.random.default_rng(0)
@@ -171,21 +170,19 @@ def rng_at(seed, size):
     return np.random.default_rng(seed).standard_normal(size)
 
 
-def bodies():
-    for dim in (2, 3):
-        for reference in REFERENCES:
-            yield f"{reference} {dim}", beam(dim=dim, reference=reference)
-    yield "lumped", beam(dim=3).with_mass("tip", 0.3, 0.01)
-    yield "constant", beam(momenta="constant", dim=3)
-    yield "cloud", cloud(flexible=5, damping=1.0)
+BODIES = {
+    **{f"{name} {dim}": partial(beam, dim=dim, reference=name) for dim in (2, 3) for name in REFERENCES},
+    "lumped": lambda: beam(dim=3).with_mass("tip", 0.3, 0.01),
+    "constant": partial(beam, momenta="constant", dim=3),
+    "cloud": partial(cloud, flexible=5, damping=1.0),
+}
 
 
-@pytest.mark.parametrize(("name", "body"), list(bodies()), ids=[name for name, _ in bodies()])
-@pytest.mark.parametrize("given", [False, True], ids=["made", "basis"])
+@covering("name, given", tuple(BODIES), (False, True))
 @pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")  # whatever the spin at which such a body diverges
-def test_energies_are_those_of_the_full_body(name, body, given):
+def test_energies_are_those_of_the_full_body(name, given):
     """H at u = Tû, σ = Sσ̂ at any motion, gravity included."""
-    rng = np.random.default_rng(3)
+    body, rng = BODIES[name](), np.random.default_rng(3)
     T = rng.standard_normal((body.size, 4)) if given else body_basis(body, modes=2, derivatives=1)
     reduced = reduce_body(body, basis=T) if given else reduce_body(body, modes=2, derivatives=1)
     k = T.shape[1]
@@ -260,8 +257,7 @@ def test_all_vectors_make_the_full_body(dim):
     np.testing.assert_allclose(few, full, atol=1e-9)  # of a length of 1 m: Newton's tolerance over the axial stiffness
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("dim", [2, 3])
+@covering("compiled, dim", (True, False), (2, 3))
 def test_runs_are_balanced(dim, compiled):
     if compiled:
         pytest.importorskip("numba")

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from covering import covering
 from four_particles import START, constraints, four_particles, momenta
 
 from flexph import PHDAE, InputError, IntegrationError, IntegrationInterrupted
@@ -75,8 +76,7 @@ def pendulum(**changes):
 
 
 @numba
-@pytest.mark.parametrize("derivatives", [True, False])
-@pytest.mark.parametrize("method", ["gonzalez", "mean_value", "invariants", "midpoint"])
+@covering("derivatives, method", (True, False), ("gonzalez", "mean_value", "invariants", "midpoint"))
 def test_four_particles_agree(method, derivatives):
     system = four_particles(1.0) if derivatives else replace(four_particles(1.0), derivatives=None)
     push = {"push": lambda t: (math.sin(9.0 * t), 0.5, -0.2)}

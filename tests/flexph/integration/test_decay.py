@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from covering import covering
 from spatial_bodies import beam as spatial_beam
 from spatial_bodies import cloud, random_rotation
 
@@ -147,9 +148,7 @@ def test_the_coefficients_are_what_the_theorem_asks_for(make):
     assert np.abs(2.0 * found.softening - A).max() < 1e-8 * np.abs(A).max()
 
 
-@pytest.mark.parametrize("strain", ["linear", "von_karman"])
-@pytest.mark.parametrize("h", [0.02, 0.3])
-@pytest.mark.parametrize("dim", [2, 3])
+@covering("strain, h, dim", ("linear", "von_karman"), (0.02, 0.3), (2, 3))
 def test_the_jacobian_is_the_derivative_of_the_residual(dim, strain, h):
     soft = fem.Material(young=20.0, density=2.0)
     if dim == 2:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from covering import covering
 
 from flexph import GROUND, PHDAE, Event, InputError, IntegrationInterrupted, connect, hinge, integrate
 from flexph.methods import BDF, DiscreteGradient, Exact, Exact4, Gauss, Radau
@@ -42,12 +43,7 @@ def assert_observed(run):
     np.testing.assert_array_equal(run.observations, np.column_stack([run.times, run.states]))
 
 
-@pytest.mark.parametrize("save_every", [1, 3])
-@pytest.mark.parametrize(
-    "method",
-    [Exact(), Exact(compiled=False), Exact(tolerance=1e-4), Exact4(), Gauss(2)],
-    ids=["compiled", "plain", "control", "fourth order", "midpoint"],
-)
+@covering("save_every, method", (1, 3), (Exact(), Exact(compiled=False), Exact(tolerance=1e-4), Exact4(), Gauss(2)))
 def test_runs_of_mechanisms_are_observed(method, save_every):
     mechanism, start = pendulum()
     run = integrate(mechanism, start, TIMES, method=method, observe=both, save_every=save_every, progress=False)

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from covering import covering
 
 import fem
 import rigid
@@ -272,8 +273,7 @@ EXCHANGES = {
 }
 
 
-@each_kind
-@pytest.mark.parametrize("name", EXCHANGES)
+@covering("kind, name", KINDS, tuple(EXCHANGES))
 def test_exchanged_ports_make_the_same_motion(kind, name):
     one, other = (run_of(jointed(kind, connection)) for connection in EXCHANGES[name])
     own = sum(one.mechanism.layout.position_sizes) + one.mechanism.layout.velocities  # the spring force changes sign

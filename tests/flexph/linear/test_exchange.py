@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.signal
+from covering import covering
 from linear_samples import chain, frame, random_system, to_sparse
 from scipy import sparse
 from scipy.io import savemat
@@ -292,8 +293,7 @@ SYSTEMS = {
 }
 
 
-@pytest.mark.parametrize("format", FILES)
-@pytest.mark.parametrize("name", SYSTEMS)
+@covering("format, name", tuple(FILES), tuple(SYSTEMS))
 def test_files_give_back_every_bit(format, name, tmp_path):
     write, read = FILES[format]
     system = SYSTEMS[name]()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from covering import covering
 from linear_samples import chain, frame, random_system, to_sparse
 
 from flexph import RedundantConstraintWarning, eigenfrequencies, frequency_response
@@ -15,9 +16,7 @@ def full(a):
     return a.toarray() if hasattr(a, "toarray") else np.asarray(a)
 
 
-@pytest.mark.parametrize("make", [random_system, frame], ids=["without a split", "velocities and stresses"])
-@pytest.mark.parametrize("form", [lambda x: x, to_sparse], ids=["dense", "sparse"])
-@pytest.mark.parametrize("s", [3.0, 40.0j, 2.0 + 5.0j])
+@covering("make, form, s", (random_system, frame), (lambda x: x, to_sparse), (3.0, 40.0j, 2.0 + 5.0j))
 def test_a_resolvent_is_that_of_the_whole_pencil(make, form, s):
     system = form(make())
     load = np.random.default_rng(1).standard_normal((system.size, 2))

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from covering import covering
 from exact_beams import axial_frequencies, bending_frequencies
 from scipy import sparse
 
@@ -95,8 +96,7 @@ def test_a_large_system_goes_by_shift_invert(monkeypatch):
     np.testing.assert_allclose(found, exact_clamped(8), rtol=1e-6)  # h⁴ of the eighth mode at 220 elements: 1e-7
 
 
-@pytest.mark.parametrize("pair", ["compatible", "hermite", "paper"])
-@pytest.mark.parametrize("make", [free_beam, clamped_beam])
+@covering("pair, make", ("compatible", "hermite", "paper"), (free_beam, clamped_beam))
 def test_routes_agree_on_a_beam(make, pair, monkeypatch):
     assert_routes_agree(make(110, pair=pair), 10, monkeypatch)
 

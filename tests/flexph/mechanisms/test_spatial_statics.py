@@ -396,8 +396,7 @@ def conical(R, tilt, length=0.5, bob=None):
     return mechanism, mechanism.equilibrium(pose, spin=tuple(speed * R @ Z))
 
 
-@pytest.mark.parametrize("tilt", [0.3, 0.9])
-@pytest.mark.parametrize("kind", ["sphere", "point"])
+@covering("tilt, kind", (0.3, 0.9), ("sphere", "point"))
 def test_a_conical_pendulum(kind, tilt):
     """ω² = Ω² (1 + 3 cos² θ) in the frame that turns, and the circle it may move along."""
     bob = rigid.point(0.3, dim=3) if kind == "point" else rigid.sphere(0.03, density=2500.0)
@@ -690,8 +689,7 @@ BUCKLING = {  # joints, and critical loads over EI/L² of bending in both planes
 }
 
 
-@pytest.mark.parametrize("name", BUCKLING)
-@pytest.mark.parametrize("plane", ["y", "z"])
+@covering("name, plane", tuple(BUCKLING), ("y", "z"))
 def test_euler_buckling(name, plane):
     """The lowest frequency in each plane vanishes at the critical load: K loses its rank there."""
     joints, (along_y, along_z) = BUCKLING[name]

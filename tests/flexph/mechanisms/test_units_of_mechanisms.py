@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy.spatial.transform import Rotation
 
 import fem
@@ -75,8 +76,7 @@ def driven_run(units, compiled):
     return integrate(mechanism, mechanism.consistent_state(pose), times, method=Exact(compiled=compiled))
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["NumPy", "compiled"])
-@IN_UNITS
+@covering("compiled, units", (False, True), tuple(UNITS.values()))
 def test_a_driven_run(units, compiled):
     here, there = driven_run(SI, compiled), driven_run(units, compiled)
     # Rates of the drive are known to 1e-10 where numbers of time are large, positions to round-off otherwise.

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy.spatial.transform import Rotation
 
 import fem
@@ -56,9 +57,7 @@ def assert_at_rest(run, *, per_step=1.5):
 COMPILED = pytest.mark.parametrize("compiled", [False, True], ids=["NumPy", "compiled"])
 
 
-@COMPILED
-@pytest.mark.parametrize("pull", [False, True], ids=["no gravity", "gravity"])
-@pytest.mark.parametrize("dim", [2, 3])
+@covering("compiled, pull, dim", (False, True), (False, True), (2, 3))
 def test_a_rigid_pendulum_at_rest(dim, pull, compiled):
     """Three bodies without gravity: all energy was round-off, 1e-33 J, and the reported error 100 %."""
     body = rigid.bar(0.5, 1.3) if dim == 2 else rigid.cylinder(0.5, 0.02, density=1000.0)
@@ -69,9 +68,7 @@ def test_a_rigid_pendulum_at_rest(dim, pull, compiled):
     assert np.abs(run.states - run.states[0]).max() < 1e-10  # 50 steps with velocities of up to 1e-14 m over 10 ms
 
 
-@COMPILED
-@pytest.mark.parametrize("pull", [False, True], ids=["no gravity", "gravity"])
-@pytest.mark.parametrize("size", [1.0, 1e-6], ids=["m", "µm"])
+@covering("compiled, pull, size", (False, True), (False, True), (1.0, 1e-6))
 def test_an_elastic_arch_at_rest(size, pull, compiled):
     """Held at both ends: round-off of positions stretches it, and its elastic energy is that."""
     body = beam(2, size, strain="von_karman")
@@ -82,8 +79,7 @@ def test_an_elastic_arch_at_rest(size, pull, compiled):
     assert_at_rest(integrate(mechanism, start, np.linspace(0.0, 0.5, STEPS + 1), method=Exact(compiled=compiled)))
 
 
-@COMPILED
-@pytest.mark.parametrize("size", [1.0, 1e-3], ids=["m", "mm"])
+@covering("compiled, size", (False, True), (1.0, 1e-3))
 def test_an_elastic_cantilever_in_space_at_rest(size, compiled):
     mechanism = connect({"b": beam(3, size)}, [weld("b.root", GROUND)], gravity=gravity(3))
     start = mechanism.equilibrium(mechanism.assemble({"b": np.eye(3)}))
@@ -91,8 +87,7 @@ def test_an_elastic_cantilever_in_space_at_rest(size, compiled):
     assert_at_rest(run, per_step=2.5)
 
 
-@COMPILED
-@pytest.mark.parametrize("size", [1.0, 1e-6], ids=["m", "µm"])
+@covering("compiled, size", (False, True), (1.0, 1e-6))
 def test_a_relaxed_spring_at_rest(size, compiled):
     bodies = {"a": rigid.bar(size, size**3), "b": rigid.bar(1.1 * size, size**3)}
     spring = spring_damper("b.tip", GROUND.at(2.5 * size, 0.3 * size), stiffness=10.0 * size, damping=0.1 * size)
