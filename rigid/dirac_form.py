@@ -12,6 +12,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.differences import CENTRAL, central
+from flexph.numerics.memo import Remade
 from flexph.numerics.ranks import kernel, rank_of
 from flexph.numerics.subspaces import relative
 
@@ -151,7 +152,7 @@ def lagrangian_submanifold(system: MultibodySystem) -> LagrangianSubmanifold:
 
 
 @dataclass(frozen=True)
-class ResistiveRelation:
+class ResistiveRelation(Remade):
     """``R_ζ = {(τ, ϖ) : τ = τ_d(ζ, ϖ)}`` at positions ζ ([rigid] eq. (8)), resistive: τᵀϖ ≥ 0 (definition 6)."""
 
     force: Callable[[Array], Array]

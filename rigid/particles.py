@@ -11,6 +11,7 @@ import numpy as np
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, Numbers
+from flexph.numerics.memo import Remade
 from flexph.numerics.rotations import spins
 from flexph.systems.discrete_gradients import Invariants
 from flexph.systems.resistive_relations import Relation
@@ -40,7 +41,7 @@ class Rod:
 
 @checked
 @dataclass(frozen=True)
-class Spring:
+class Spring(Remade):
     """A spring with the energy V(ℓ) [J] of its length ℓ [m] and the force V'(ℓ) [N] that pulls its ends together.
 
     :meth:`linear` makes the common one.

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.memo import read_only
 from .buckling_load import BucklingLoad
 from .elasticity import Elasticity
 from .fields import SectionMap, View
@@ -73,7 +73,7 @@ class Body:
     sections: Mapping[str, SectionMap] = field(default_factory=dict)
     buckling: tuple[BucklingLoad, ...] = ()
     unshifted: Body | None = None
-    remedy: ClassVar[str] = "those of a mechanism are in mechanism.bodies"
+    remedy: ClassVar[str] = "made by fem or rigid, those of a mechanism are in mechanism.bodies"
 
     def __post_init__(self) -> None:
         check.choice("momenta", self.momenta, ("full", "constant"))
@@ -86,17 +86,9 @@ class Body:
             wrong = [name for name in getattr(self, kind) if not isinstance(name, str) or not name]
             if wrong:
                 raise ValueError(f"names of {kind} must be strings that are not empty, got {wrong[0]!r}")
-        object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
-        object.__setattr__(self, "loads", MappingProxyType(dict(self.loads)))
-        object.__setattr__(self, "sections", MappingProxyType(dict(self.sections)))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What is pickled and copied: read-only mappings as plain ones."""
-        return {name: dict(v) if isinstance(v, MappingProxyType) else v for name, v in self.__dict__.items()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()
+        object.__setattr__(self, "ports", read_only(self.ports))
+        object.__setattr__(self, "loads", read_only(self.loads))
+        object.__setattr__(self, "sections", read_only(self.sections))
 
     def __repr__(self) -> str:
         kind = f"{self.size} flexible coordinates" if self.size else "rigid"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
+
+from ..numerics.memo import read_only
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Constraint:
     weights: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", MappingProxyType(dict(self.weights) or {self.state: 1.0}))
+        object.__setattr__(self, "weights", read_only(dict(self.weights) or {self.state: 1.0}))
 
     def __str__(self) -> str:
         if self.kind == "gyrator":

@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.differences import central
+from ..numerics.memo import Remade
 from ..systems.inputs import Input
 from ..systems.resistive_relations import Relation, viscous
 
@@ -29,7 +30,7 @@ WIDEST = 60
 
 @checked
 @dataclass(frozen=True)
-class Energy:
+class Energy(Remade):
     """``H(s)`` of a charge Q [C] or flux φ [V s], its slope ``H′`` (the voltage [V] or the current [A]) and ``H″``.
 
     ``scale`` > 0 is a typical state, where the system is checked. ``capacity`` is C [F] or L [H] where

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Self
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-from ..numerics.memo import Memo, once
+from ..numerics.memo import Memo, once, read_only
 from ..systems.inputs import Input
 from .elements import Element, Resistor, Source, Storage, Switch, TwoPort
 from .equations import Assembly
@@ -40,8 +39,8 @@ class Model(Memo):
                 raise ValueError(f"{name!r} must be an element such as capacitor('a', 'b', 1e-6), got {element!r}")
         for name in self.positions:
             check.lookup("switch or diode", name, dict.fromkeys(self.switches))
-        object.__setattr__(self, "elements", MappingProxyType(dict(self.elements)))
-        object.__setattr__(self, "positions", MappingProxyType({k: bool(v) for k, v in self.positions.items()}))
+        object.__setattr__(self, "elements", read_only(self.elements))
+        object.__setattr__(self, "positions", read_only({k: bool(v) for k, v in self.positions.items()}))
         _ = self.references
         if len(self.positions) == len(self.switches):
             _ = self.tree

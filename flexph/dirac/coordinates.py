@@ -14,6 +14,7 @@ from ..numerics import spans
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import derivative
+from ..numerics.memo import Remade
 from .modulated import ModulatedDirac
 from .representations import CanonicalForm
 from .structure import DiracStructure
@@ -35,7 +36,7 @@ Function = Callable[[Array], Array]
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class CanonicalCoordinates:
+class CanonicalCoordinates(Remade):
     """Coordinates ``(q, p, r, s) = Φ(x)`` in which D(x) is constant ([survey] eq. (3.7), (7.11))
 
         f_q = −e_p,  f_p = e_q,  f_r = 0,  e_s = 0

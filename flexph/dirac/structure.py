@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..numerics import checks as check
 from ..numerics import spans
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, BoolArray
+from ..numerics.memo import read_only
 from ..numerics.subspaces import MEMBER, left_null, principal_angles, relative, unit_columns, unit_rows
 from .graph import LARGEST, Graph, check_power, graph_of
 from .named_ports import NamedPorts, Values
@@ -60,7 +60,7 @@ class DiracStructure(NamedPorts):
         covered = sorted(spans.indices(ports.values()).tolist())
         if ports and covered != list(range(self.size)):
             raise ValueError(f"ports must cover the {self.size} flows and efforts once each, got {covered}")
-        object.__setattr__(self, "ports", MappingProxyType(dict(ports)))
+        object.__setattr__(self, "ports", read_only(ports))
 
     def __repr__(self) -> str:
         named = ", ".join(f"{name!r} ({width})" for name, width in spans.widths(self.ports).items())

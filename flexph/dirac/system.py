@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, block_diag
+from ..numerics.memo import Remade, read_only
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE, Constant
 from .constant_rank import check_continuous
@@ -33,7 +33,7 @@ def _missing(x: Array) -> Any:
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class PortHamiltonian:
+class PortHamiltonian(Remade):
     """``(−ẋ, ∇H(x), f_R, e_R, u, y) ∈ D(x)`` with (f_R, e_R) in a resistive relation ([survey] eq. (2.22)-(2.23)).
 
     ``structure`` is a :class:`DiracStructure` or, modulated, a function of the state x (n,) that returns one: D(x) must
@@ -80,7 +80,7 @@ class PortHamiltonian:
             if name in self.storage:
                 raise ValueError(f"port {name!r} stores energy, it cannot be resistive too")
             relations[name] = resistance_of(name, given, span.stop - span.start, x)
-        object.__setattr__(self, "resistive", MappingProxyType(relations))
+        object.__setattr__(self, "resistive", read_only(relations))
 
     def _set_energy(self) -> None:
         given = [name for name in ("H", "gradient") if getattr(self, name) is not _missing]

@@ -102,7 +102,7 @@ def integrate(
     start: Any,
     times: Sequence[float] | Array,
     *,
-    method: Method | None = None,
+    method: Any = None,  # the overloads say Method: what is none is named with the value to write
     inputs: Mapping[str, Input] | None = None,
     events: Events | None = None,
     observe: Observe | None = None,

@@ -52,7 +52,7 @@ def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> Li
     Examples
     --------
     >>> import numpy as np
-    >>> from flexph import LinearPHDAE, linear_system
+    >>> from flexph import LinearPHDAE
     >>> from flexph.interconnection import constrain
     >>> masses = LinearPHDAE(E=np.eye(2), J=np.zeros((2, 2)))
     >>> constrain(masses, np.array([[1.0, -1.0]]), ("rod",)).constraints

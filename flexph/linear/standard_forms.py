@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.factors.definiteness import check_semi_definite
 from ..numerics.factors.ldl import semi_definite_product
+from ..numerics.memo import read_only
 from ..systems.linear import LinearPHDAE
 from .elimination import eliminate
 
@@ -53,7 +53,7 @@ class StandardForm:
             check_semi_definite(name, getattr(self, name))
         check.covering(self.ports, m)
         for name in ("ports", "causality", "parts"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def size(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..joints.rows.vectors import Ground
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.memo import read_only
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
@@ -266,7 +266,7 @@ def connect(
         if names.count(name) > 1:
             raise ValueError(f"connection given twice: {name}; a second force element takes a name= of its own")
     acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
-    mechanism = Mechanism(MappingProxyType(dict(bodies)), formed, acceleration)
+    mechanism = Mechanism(read_only(bodies), formed, acceleration)
     mechanism.network  # noqa: B018 - built now, so that a bad connection fails here
     return mechanism
 

@@ -32,6 +32,7 @@ from scipy import sparse
 
 from . import checks as check
 from .arrays import BoolArray, ComplexArray
+from .memo import Remade
 
 Public = TypeVar("Public", bound=Callable[..., Any])
 Check = Callable[[str, Any], Any]
@@ -62,13 +63,16 @@ def _checked(function: Callable[..., Any], owner: Any) -> Callable[..., Any]:
             if name in names:
                 names[name](name, value)
         try:
-            return function(*arguments, **named)
+            result = function(*arguments, **named)
         except (TypeError, AttributeError, LookupError, OverflowError, np.linalg.LinAlgError) as error:
             given = named | {name: value for (name, _), value in zip(places, arguments, strict=False)}
             reason = _reason(error, given)
             if reason is None:
                 raise
             raise reason from error
+        if isinstance(result, Remade):
+            result.made_by(door, arguments, named)
+        return result
 
     return door
 
@@ -113,6 +117,8 @@ class _Arm(NamedTuple):
     words: str
     meant: Callable[[Any], bool]
     check: Check
+    remedy: str = ""
+    """Where such values come from."""
     in_arrays: bool = False
     """Whether such values may stand in an array, as names may not."""
 
@@ -174,13 +180,13 @@ def _of(words: str, meant: Callable[[Any], bool]) -> _Arm:
 
 def _one_of_kind(kind: type) -> _Arm:
     """A value of a class, which may say in ``remedy`` where its values come from."""
-    words, remedy = _article(kind.__name__), getattr(kind, "remedy", "")
+    words, remedy = _article(kind.__name__), f", {kind.remedy}" if hasattr(kind, "remedy") else ""
 
     def ask(name: str, value: Any) -> None:
         if not isinstance(value, kind):
-            raise ValueError(f"{name} must be {words}{remedy and ', '}{remedy}, got {type(value).__name__}")
+            raise ValueError(f"{name} must be {words}{remedy}, got {type(value).__name__}")
 
-    return _Arm(words, lambda v: isinstance(v, kind), ask)
+    return _Arm(words, lambda v: isinstance(v, kind), ask, remedy)
 
 
 def _one_of(hints: tuple[Any, ...]) -> _Arm:
@@ -196,13 +202,13 @@ def _one_of(hints: tuple[Any, ...]) -> _Arm:
         for arm in meant:
             try:
                 return arm.check(name, value)
-            except ValueError:
-                if len(meant) == 1:
+            except ValueError as error:
+                if len(meant) == 1 or "must be finite" in str(error):
                     raise
-        raise ValueError(f"{name} must be {words}, got {check.shown(value)}")
+        raise ValueError(f"{name} must be {words}{remedy}, got {check.shown(value)}")
 
-    words = _or(list(dict.fromkeys(arm.words for arm in given)))
-    return _Arm(words, lambda v: any(arm.meant(v) for arm in arms), ask, any(arm.in_arrays for arm in arms))
+    words, remedy = _or(list(dict.fromkeys(arm.words for arm in given))), "".join(arm.remedy for arm in given)
+    return _Arm(words, lambda v: any(arm.meant(v) for arm in arms), ask, in_arrays=any(arm.in_arrays for arm in arms))
 
 
 def _entries(kind: Any, inner: tuple[Any, ...]) -> _Arm:

@@ -1,12 +1,79 @@
-"""What is computed of an immutable value once."""
+"""Immutable values: what is computed of one once, mappings that cannot be changed, and how they travel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copyreg
+import inspect
+import sys
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property
+from pickle import PicklingError
+from types import FunctionType, MappingProxyType
 from typing import Any, Self, TypeVar
 
 Value = TypeVar("Value")
+Key = TypeVar("Key")
+BY_VALUE = ("cloudpickle", "dill")
+"""Modules that send functions by their code."""
+
+
+def read_only(mapping: Mapping[Key, Value]) -> Mapping[Key, Value]:
+    """A copy of a mapping that nobody can change; it is pickled and copied as any other value."""
+    return MappingProxyType(dict(mapping))
+
+
+def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Any, ...]:
+    return read_only, (dict(mapping),)
+
+
+copyreg.pickle(MappingProxyType, _reduced)  # Python's own pickles do not know it
+
+
+class Remade:
+    """Base of values with functions that the library writes: they travel as the public call that made them.
+
+    Its arguments are values, and functions of the user. Copies in the same process share the functions.
+    """
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        asking = sys._getframe(1).f_globals.get("__name__", "")
+        call = self.__dict__.get("_call")
+        if asking == "copy":
+            return super().__reduce_ex__(protocol)
+        if not any(word in asking for word in BY_VALUE):
+            _refuse_local_functions(self, call)
+        return super().__reduce_ex__(protocol) if call is None else (_again, call)
+
+    def made_by(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Note the call that made the value, the first time; a class as first argument is that of a class method."""
+        if "_call" in self.__dict__ or any(self is given for given in (*arguments, *named.values())):
+            return
+        if arguments and isinstance(arguments[0], type):
+            function, arguments = getattr(arguments[0], function.__name__), arguments[1:]
+        self.__dict__["_call"] = (function, arguments, dict(named))
+
+
+def _refuse_local_functions(value: Any, call: tuple[Any, ...] | None) -> None:
+    """Raise PicklingError for a function of the user that other processes do not know by name."""
+    if call is None:
+        owner, given = type(value).__name__, value.__dict__
+    else:
+        texts = [repr(a) for a in call[1] if isinstance(a, str)]
+        owner, given = f"{call[0].__name__}({', '.join(texts[:1])})", _by_name(*call)
+    for name, entry in given.items():
+        if isinstance(entry, FunctionType) and "<" in entry.__qualname__:
+            raise PicklingError(
+                f"{name} of {owner} cannot travel: {entry.__qualname__} is a lambda or a function in a function; "
+                "define it by def in a module, or send it by cloudpickle"
+            )
+
+
+def _by_name(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(zip(inspect.signature(function).parameters, arguments, strict=False)) | dict(named)
+
+
+def _again(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    return function(*arguments, **named)
 
 
 class Memo:

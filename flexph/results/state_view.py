@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..bodies.ports import find_port
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.memo import read_only
 from ..numerics.rotations import from_entries, skew, spins
 
 
@@ -141,4 +141,4 @@ class MechanismView(MotionByName, StateView):
 def state_parts(mechanism: Model) -> Mapping[str, slice]:
     """Parts of the state of a mechanism by name, without multipliers."""
     layout = mechanism.layout
-    return MappingProxyType({name: part for name, part in layout.parts.items() if part.start < layout.size})
+    return read_only({name: part for name, part in layout.parts.items() if part.start < layout.size})

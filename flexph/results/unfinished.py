@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 
@@ -11,6 +12,14 @@ class Unfinished(BaseException):
     def __init__(self, message: str, solution: Any) -> None:
         super().__init__(message)
         self.solution = solution
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is pickled: the message arrives even where the solution, by a function of its system, cannot travel."""
+        try:
+            pickle.dumps(self.solution)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            return type(self), (f"{self} (its solution stayed behind: {error})", None)
+        return type(self), (str(self), self.solution)
 
 
 class IntegrationError(Unfinished, ArithmeticError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.memo import Remade, read_only
 from ..systems.as_nonlinear import from_linear
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
@@ -52,13 +52,13 @@ class Mode:
         for name, function in self.valid.items():
             if not callable(function):
                 raise ValueError(f"valid[{name!r}] must be a function of (t, x), got {function!r}")
-        object.__setattr__(self, "valid", MappingProxyType(dict(self.valid)))
+        object.__setattr__(self, "valid", read_only(self.valid))
         object.__setattr__(self, "candidates", tuple(self.candidates))
 
 
 @checked
 @dataclass(frozen=True)
-class SwitchingPHDAE:
+class SwitchingPHDAE(Remade):
     """``E_s(x) ẋ = (J_s(x) − R_s(x)) z_s(x) + B_s(x) u, y = B_sᵀz_s`` with a mode s that jumps, and one H(x) of all.
 
     ``modes`` by name, a :class:`PHDAE` or :class:`Mode` each, of the same states and Hamiltonian ([survey] sec. 5); E,
@@ -84,7 +84,7 @@ class SwitchingPHDAE:
         if not isinstance(self.modes, Mapping) or not self.modes:
             raise ValueError(f"modes must map names to systems, got {self.modes!r}")
         modes = {name: given if isinstance(given, Mode) else Mode(given) for name, given in self.modes.items()}
-        object.__setattr__(self, "modes", MappingProxyType(modes))
+        object.__setattr__(self, "modes", read_only(modes))
         object.__setattr__(self, "transitions", tuple(self.transitions))
         check.count("limit", self.limit)
         for transition in self.transitions:
@@ -122,7 +122,6 @@ class SwitchingPHDAE:
     def _first(self) -> PHDAE:
         return next(iter(self.modes.values())).system
 
-    @checked
     def system(self, mode: str) -> PHDAE:
         """The equations of a mode."""
         return check.lookup("mode", mode, self.modes).system

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.memo import read_only
 from .triggers import At, Every, Function, Guard, Impasse, Trigger
 
 
@@ -31,7 +31,7 @@ class Reset:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ValueError(f"a reset must be a function of (t, x), got {self.function!r}")
-        object.__setattr__(self, "keeps", MappingProxyType(dict(self.keeps)))
+        object.__setattr__(self, "keeps", read_only(self.keeps))
 
 
 @checked

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, BoolArray, ComplexArray
 from ..numerics.factors.definiteness import check_semi_definite
+from ..numerics.memo import read_only
 
 
 @checked
@@ -92,10 +92,10 @@ class LinearPHDAE:
         if self.lift is not None:
             shape = (check.two_dimensional("lift", self.lift)[0], self.size)
             object.__setattr__(self, "lift", check.matrix("lift", self.lift, shape))
-        object.__setattr__(self, "ports", MappingProxyType(dict(ports)))
+        object.__setattr__(self, "ports", read_only(ports))
         others = {name: kind for name, kind in self.causality.items() if kind != "force"}
-        object.__setattr__(self, "causality", MappingProxyType(others))
-        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+        object.__setattr__(self, "causality", read_only(others))
+        object.__setattr__(self, "parts", read_only(self.parts))
         object.__setattr__(self, "constraints", tuple(names))
 
     def __repr__(self) -> str:

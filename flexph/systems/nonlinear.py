@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import CENTRAL
 from ..numerics.factors.definiteness import check_semi_definite
+from ..numerics.memo import Remade, read_only
 from .derivatives import Derivatives
 from .discrete_gradients import Invariants
 from .port_matrices import PortMatrices
@@ -44,7 +44,7 @@ class Constant:
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class PHDAE:
+class PHDAE(Remade):
     """``E(x) ẋ = (J(x) − R(x)) z(x) + B(x) u``, ``y = B(x)ᵀ z(x)``, H(x), ``E(x)ᵀ z(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
 
     E, J, R, B, z, H are functions of the state x (n,) that return (n, n), (n, n), (n, n), (n, m), (n,) and a float.
@@ -104,9 +104,9 @@ class PHDAE:
                 self._set_matrix(name, shape)
         for name in self.means:
             check.choice("a mean", name, MEANS)
-        object.__setattr__(self, "means", MappingProxyType(dict(self.means)))
-        object.__setattr__(self, "ports", MappingProxyType(dict(self.ports)))
-        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+        object.__setattr__(self, "means", read_only(self.means))
+        object.__setattr__(self, "ports", read_only(self.ports))
+        object.__setattr__(self, "parts", read_only(self.parts))
         object.__setattr__(self, "cautions", tuple(self.cautions))
         object.__setattr__(self, "start_defects", tuple(self.start_defects))
         self.check(self.sample)

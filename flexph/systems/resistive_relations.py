@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Relation:
     parameters: tuple[float, ...] = ()
     function: Callable[[float], float] | None = None
     derivative: Callable[[float], float] | None = None
+    remedy: ClassVar[str] = "e.g. coulomb(force, speed=...), see resistive(function)"
 
     def force(self, rate: Any) -> Any:
         """ρ(s), of one rate or of many."""

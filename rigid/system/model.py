@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, dense
-from flexph.numerics.memo import Memo, once
+from flexph.numerics.memo import Memo, Remade, once, read_only
 from flexph.systems.discrete_gradients import Invariants
 
 from .dissipation import force_of
@@ -30,7 +29,7 @@ from .terms import (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SystemModel(Memo):
+class SystemModel(Memo, Remade):
     """The members of a multibody system, its sizes and names, and its functions at positions and velocities.
 
     The symbols are those of :class:`rigid.MultibodySystem`, which says what the members are.
@@ -59,7 +58,7 @@ class SystemModel(Memo):
         if self.gyroscopic is not None and not callable(self.gyroscopic):
             object.__setattr__(self, "gyroscopic", check.array("gyroscopic", self.gyroscopic, (n, n)))
         for name in ("ports", "parts", "velocity_parts"):
-            object.__setattr__(self, name, MappingProxyType(named(name, getattr(self, name))))
+            object.__setattr__(self, name, read_only(named(name, getattr(self, name))))
         for name in ("constraints", "velocity_constraints", "dissipation", "cautions", "coordinates"):
             object.__setattr__(self, name, entries(name, getattr(self, name)))
 

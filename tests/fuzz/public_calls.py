@@ -275,6 +275,7 @@ def _mechanism() -> dict[str, Call]:
             "system": oscillator(), "start": (1.0, 0.0), "times": TIMES, "method": methods.Gauss(4),
             "inputs": {"force": lambda t: 1.0}, "events": {"q": lambda t, x: x["q"][0]},
             "observe": lambda t, x: x["q"], "save_every": 1, "progress": False}),
+        "Checkpoint": Call(flexph.Checkpoint, {"path": scratch("kept"), "every": 1.0, "resume": False}),
         "Event": Call(flexph.Event, {"function": lambda t, x: 1.0, "direction": 0, "terminal": False}),
         "methods.Exact": Call(methods.Exact, {"tolerance": 1e-6, "redundant": "refuse", "compiled": None}),
         "methods.Exact4": Call(methods.Exact4, {"redundant": "refuse", "compiled": None}),

@@ -12,6 +12,7 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array, block_diag
 from ...numerics.differences import derivative, state_sizes
+from ...numerics.memo import Remade
 from ...systems.nonlinear import Constant
 from .lagrangian import LagrangianSubspace, check_lagrangian
 
@@ -23,7 +24,7 @@ SLOPE = 1e-6
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class LagrangianStorage:
+class LagrangianStorage(Remade):
     """``L = {(x, e) : x = X(ξ), e = ε(ξ)}`` with ``X'(ξ)ᵀ ε(ξ) = ∇H(ξ)`` and ``rank [X'; ε'] = n``.
 
     ξ (n,) are parameters of the energy variables x (n,) and the efforts e (n,): then ẋ = X'(ξ) ξ̇, and

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ...numerics import checks as check
+from ...numerics.arguments import checked
 
 
+@checked
 @dataclass(frozen=True)
 class Checkpoint:
     """A folder in which a run keeps its finished steps, at least ``every`` so many seconds, and how it stands there.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ...numerics.memo import Remade
 from ...systems.resistive_relations import Relation
 from .directions import Axes, axis, frame_about, spatial_axes, transported_frame
 from .laws import Alignment, Angle, Law, Offset
@@ -71,7 +72,7 @@ NOTHING = Form()
 
 
 @dataclass(frozen=True)
-class Connection:
+class Connection(Remade):
     """A joint or force element between two ports, ready for :func:`flexph.connect`.
 
     ``make`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` keeps it as ``form``.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from tqdm import tqdm
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
+from ...numerics.memo import read_only
 from ...systems.linear import LinearPHDAE, linear_system
 from ..eigenmodes.modes import modes
 from ..elimination import eliminate
@@ -49,7 +49,7 @@ class Sweep:
         shape = self.frequencies.shape
         object.__setattr__(self, "ratios", check.array("ratios", self.ratios, shape))
         object.__setattr__(self, "likeness", check.array("likeness", self.likeness, (max(k - 1, 0), shape[1])))
-        object.__setattr__(self, "failures", MappingProxyType(dict(self.failures)))
+        object.__setattr__(self, "failures", read_only(self.failures))
 
     @property
     def poles(self) -> Array:

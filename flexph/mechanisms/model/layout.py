@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from types import MappingProxyType
 
 from ...bodies.body import Body
 from ...numerics.arrays import Array
-from ...numerics.memo import Memo, once
+from ...numerics.memo import Memo, once, read_only
 from ...numerics.rotations import entry_count, spins
 
 
@@ -99,5 +98,5 @@ def lay_out(bodies: Mapping[str, Body], springs: tuple[str, ...], rows: tuple[st
         stresses=sum(b.stress_size for b in bodies.values()),
         springs=len(springs),
         multipliers=len(rows),
-        parts=MappingProxyType(parts),
+        parts=read_only(parts),
     )

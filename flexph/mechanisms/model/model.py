@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from ...bodies.body import Body
 from ...joints.rows.connection import Connection, measures
 from ...numerics.arrays import Array
-from ...numerics.memo import Memo, once
+from ...numerics.memo import Memo, Remade, once
 from .layout import Layout, lay_out
 from .network import Network, build_network
 
 
 @dataclass(frozen=True, repr=False)
-class Model(Memo):
+class Model(Memo, Remade):
     """Bodies joined at named ports, as data: what the verbs of a mechanism work with.
 
     ``bodies`` by name, ``connections`` formed for the dimension of the bodies, ``gravity`` (d,) [m/s²].
@@ -27,11 +26,8 @@ class Model(Memo):
     gravity: Array
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled and copied: the data alone, bodies as a plain dict."""
-        return {"bodies": dict(self.bodies), "connections": self.connections, "gravity": self.gravity}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state | {"bodies": MappingProxyType(state["bodies"])})
+        """What is pickled and copied: the data alone."""
+        return {"bodies": self.bodies, "connections": self.connections, "gravity": self.gravity}
 
     @once
     def layout(self) -> Layout:

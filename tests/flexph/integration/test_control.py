@@ -291,8 +291,8 @@ def test_a_jump_of_a_drive_ends_the_run_with_an_explanation():
     [
         (0.0, "rtol must be positive, got 0"),
         ((1e-3, -1.0), "atol must not be negative, got -1.0 J"),
-        ((1e-3, 1.0, 1.0), r"tolerance must be rtol or \(rtol, atol\), got \(0.001, 1.0, 1.0\)"),
-        ("fine", "rtol must be a number, got 'fine'"),
+        ((1e-3, 1.0, 1.0), r"tolerance must be a pair of numbers, got \(0\.001, 1\.0, 1\.0\)"),
+        ("fine", "tolerance must be a number or a pair of numbers, got 'fine'"),
     ],
 )
 def test_bad_tolerances_are_answered(tolerance, message):

@@ -205,7 +205,7 @@ def test_an_input_without_a_value_keeps_the_finished_steps(flag):
         (Exact, {"redundant": "least_norm"}, "compiled=True takes no redundant='least_norm'"),
         (Exact4, {"redundant": "least_norm"}, "compiled=True takes no redundant='least_norm'"),
         (Exact, {"tolerance": 1e-3}, "compiled=True takes no tolerance=0.001"),
-        (Exact, {"compiled": 1}, "compiled must be None, True or False, got 1"),
+        (Exact, {"compiled": 1}, "compiled must be True or False, got 1"),
     ],
 )
 def test_methods_that_cannot_be_compiled_say_so(method, options, reason):

@@ -146,7 +146,7 @@ def test_an_observer_that_fails_is_named(observe, message, kind):
 
 @pytest.mark.parametrize("observe", ["far", 3.0, float])
 def test_what_is_no_function_is_refused(observe):
-    with pytest.raises(ValueError, match="observe must be a function of"):
+    with pytest.raises(ValueError, match="observe must be a function"):
         integrate(published(), (1.0, -1.0), TIMES, observe=observe, progress=False)
 
 

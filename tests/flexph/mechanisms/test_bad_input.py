@@ -67,7 +67,10 @@ def run(mechanism, times=(0.0, 0.1), **options):
         (lambda: rigid.bar(1.0, -2.0), "mass must be positive, got -2.0 kg"),
         (lambda: rigid.bar(1.0, 1.0, inertia=0.0), "inertia must be positive, got 0.0 kg m²"),
         (lambda: rigid.body(1.0, inertia=-1.0, ports={}), "inertia must be positive, got -1.0 kg m²"),
-        (lambda: rigid.body(1.0, inertia=1.0, ports={"a": (0.0, NAN)}), "port 'a' must be finite"),
+        (
+            lambda: rigid.body(1.0, inertia=1.0, ports={"a": (0.0, NAN)}),
+            r"ports\['a'\] must be finite, got NaN or infinity",
+        ),
         (
             lambda: rigid.body(1.0, inertia=1.0, ports={"a": (0.0, 0.0, 0.0)}),
             r"port 'a' must have shape \(2\), got \(3",
@@ -96,8 +99,8 @@ def test_bodies(make, message):
             lambda: drive("bar.root", angle=math.sin, position=lambda t: (t, t)),
             "drive takes one of angle=",
         ),
-        (lambda: drive("bar.root", angle=3.0), "angle must be a function of time, got 3.0"),
-        (lambda: drive("bar.root", position=(1.0, 2.0)), r"position must be a function of time, got \(1.0, 2.0\)"),
+        (lambda: drive("bar.root", angle=3.0), r"angle must be a function, got 3\.0"),
+        (lambda: drive("bar.root", position=(1.0, 2.0)), r"position must be a function, got \(1\.0, 2\.0\)"),
         (lambda: drive("bar.root", "b.tip", position=lambda t: (t, t)), "the reference must be GROUND"),
         (lambda: distance("bar.root", GROUND), r"a distance to the ground needs a position: GROUND.at\(x, y\)"),
         (lambda: distance("bar.root", "b.tip", length=0.0), "length must be positive, got 0.0 m"),
@@ -128,6 +131,7 @@ def test_connections(make, message):
 
 
 GROUND_FIRST = {
+    "force": lambda: force(GROUND),
     "hinge": lambda: hinge(GROUND, "bar.root"),
     "weld": lambda: weld(GROUND, "bar.root"),
     "slider": lambda: slider(GROUND, "bar.root"),
@@ -141,7 +145,7 @@ GROUND_FIRST = {
 
 @pytest.mark.parametrize("name", GROUND_FIRST)
 def test_ground_comes_second(name):
-    refused(GROUND_FIRST[name], "the first port of a joint must belong to a body; GROUND comes second")
+    refused(GROUND_FIRST[name], r"(first|port) must be a text, got Ground")
 
 
 # --- mechanisms -------------------------------------------------------------------------------------------------------
@@ -159,7 +163,6 @@ def test_ground_comes_second(name):
         ([distributed_load("rod.tip")], "no load port 'tip': rod has 'load'"),
         ([distributed_load("crank.load")], "no load port 'load': crank has none"),
         ([force("crnk.tip")], "no body 'crnk'"),
-        ([force(GROUND)], "no body 'GROUND'"),
         ([torque("bob.point")], "port 'bob.point' of a point mass takes no torque"),
         (
             [slider("bob.point", GROUND)],
@@ -171,7 +174,7 @@ def test_ground_comes_second(name):
         ([hinge("crank.root", GROUND)] * 2, "connection given twice: hinge crank.root–GROUND"),
         ([force("rod.tip"), force("rod.tip")], "connection given twice: force rod.tip"),
         ([force("rod.tip", name="push"), torque("rod.tip", name="push")], "connection given twice: push"),
-        (["hinge"], "connections must be joints or force elements, got 'hinge'"),
+        (["hinge"], r"connections\[0\] must be a Connection, got str"),
         ([hinge("crank.root", GROUND.at(1.0))], "position"),
         ([hinge("crank.root", GROUND.at(0.0, 0.0, 0.0))], "position"),
     ],
@@ -188,7 +191,7 @@ def test_connections_of_a_mechanism(connections, message):
         ({"": BAR}, None, "must not be empty or contain a dot, got ''"),
         ({"bar": 3.0}, None, "'bar'"),
         ({"bar": BAR}, (0.0, NAN), "gravity must be finite"),
-        ({"bar": BAR}, 9.81, r"gravity must have shape \(2\), got \(\)"),
+        ({"bar": BAR}, 9.81, r"gravity must be a list of numbers, got 9\.81"),
         ({"bar": BAR}, (0.0, 0.0, -9.81), r"gravity must have shape \(2\), got \(3"),
     ],
 )
@@ -360,10 +363,16 @@ def test_saving():
         ({"torque bar.tip": lambda t: (0.0, 1.0)}, r"input 'torque bar.tip' must have 1 entries, got shape \(2,\)"),
         ({"load bar.load": (1.0, 2.0, 3.0)}, r"input 'load bar.load' must have 4 entries, got shape \(3,\)"),
         ({"load bar.load": 1.0}, r"input 'load bar.load' must have 4 entries, got shape \(\)"),
-        ({"force bar.tip": (0.0, NAN)}, "input 'force bar.tip' at t = 0.05 s must be finite"),
+        (
+            {"force bar.tip": (0.0, NAN)},
+            r"inputs\['force bar\.tip'\] must be finite",
+        ),
         ({"torque bar.tip": lambda t: math.inf}, "input 'torque bar.tip' at t = 0.05 s must be finite"),
-        ({"torque bar.tip": lambda t: None}, "input 'torque bar.tip'"),
-        ({"torque bar.tip": "strong"}, "input 'torque bar.tip'"),
+        (
+            {"torque bar.tip": lambda t: None},
+            "input 'torque bar.tip'",
+        ),
+        ({"torque bar.tip": "strong"}, r"inputs\['torque bar.tip'\] must be a function"),
     ],
 )
 def test_inputs(inputs, message):
@@ -448,5 +457,8 @@ def test_the_wrong_noun_is_answered_with_the_verb_that_makes_the_right_one():
         lambda: integrate(whole, np.zeros(6), [0.0, 1.0]),
         r"SwitchingPHDAE, got MultibodySystem; of a rigid\.MultibodySystem take system\.phdae\(\)$",
     )
-    refused(lambda: connect({"a": whole}, []), "must be made by fem or rigid, 'a' is a MultibodySystem$")
+    refused(
+        lambda: connect({"a": whole}, []),
+        r"bodies\['a'\] must be a Body, made by fem or rigid, .* got MultibodySystem",
+    )
     refused(lambda: eigenfrequencies(mechanism), "system must be a LinearPHDAE, see mechanism.linearize")
