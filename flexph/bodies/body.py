@@ -82,10 +82,9 @@ class Body:
             raise ValueError(f"elasticity must be given for a body with {n} flexible coordinates")
         if self.elasticity is not None and self.elasticity.strain.shape[1] != n:
             raise ValueError(f"elasticity must act on {n} coordinates, got {self.elasticity.strain.shape[1]}")
-        for kind in ("ports", "loads", "sections"):
-            wrong = [name for name in getattr(self, kind) if not isinstance(name, str) or not name]
-            if wrong:
-                raise ValueError(f"names of {kind} must be strings that are not empty, got {wrong[0]!r}")
+        for kind in ("port", "load", "section"):
+            for name in getattr(self, f"{kind}s"):
+                check.name(f"a {kind}", name)
         object.__setattr__(self, "ports", read_only(self.ports))
         object.__setattr__(self, "loads", read_only(self.loads))
         object.__setattr__(self, "sections", read_only(self.sections))

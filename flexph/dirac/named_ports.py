@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..numerics import spans
 from ..numerics.arrays import Array
 from .graph import Graph
 
-Values = Array | Mapping[str, Array]
+Values = Array | Mapping[str, Any]
 
 
 class NamedPorts:

@@ -58,8 +58,10 @@ def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> Li
     >>> constrain(masses, np.array([[1.0, -1.0]]), ("rod",)).constraints
     ('rod',)
     """
-    wanted = check.matrix("rows", rows, (check.two_dimensional("rows", rows)[0], system.size))
-    rows = rows if hasattr(rows, "dtype") else wanted
+    shape = check.two_dimensional("rows", rows)
+    if shape[1] != system.size:
+        raise ValueError(f"rows must have shape (any, {system.size}): x has {system.size} states, got {shape}")
+    rows = check.matrix("rows", rows, shape)
     stack = (lambda b: sparse.vstack(b).tocsr()) if system.is_sparse else np.vstack
     fresh = names or tuple(f"constraint {len(system.constraints) + i}" for i in range(rows.shape[0]))
     rows = sparse.csr_array(rows) if system.is_sparse else (rows.toarray() if sparse.issparse(rows) else rows)

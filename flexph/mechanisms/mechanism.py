@@ -254,7 +254,7 @@ def connect(
             raise ValueError(f"bodies must be made by fem or rigid, {name!r} is a {type(body).__name__}")
     dim = next(iter(bodies.values())).dim
     for name, body in bodies.items():
-        if not isinstance(name, str) or "." in name or not name:
+        if "." in check.name("a body", name):
             raise ValueError(f"the name of a body must not be empty or contain a dot, got {name!r}")
         if body.dim != dim:
             raise ValueError(f"all bodies must have dimension {dim}, {name!r} has {body.dim}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -23,6 +24,8 @@ LARGE = 20000
 
 SHOWN = 200
 """Letters that an error shows of a value."""
+
+_NAME = re.compile(r"(?!\.\.?$)[^/\0\ud800-\udfff]+")
 
 _NO_NUMBERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
 """What float() takes, or may take, without being a number."""
@@ -121,6 +124,13 @@ def choice(name: str, value: str, known: Iterable[str]) -> str:
     return value
 
 
+def name(of: str, given: Any) -> str:
+    """A name that may be that of a group in a file: a text, not empty or ".", without "/", NUL and half characters."""
+    if not isinstance(given, str) or not _NAME.fullmatch(given):
+        raise ValueError(f"the name of {of} must be a text without '/', and not empty or '.', got {shown(given)}")
+    return given
+
+
 def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> Any:
     """known[name], or an error that lists the names that exist."""
     if isinstance(name, str) and name in known:
@@ -216,6 +226,8 @@ def spans(name: str, value: Any, of: str) -> None:
 
 def covering(ports: Mapping[str, slice], inputs: int) -> None:
     """Ports take every column of B once."""
+    for port in ports:
+        name("a port", port)
     covered = sorted(i for s in ports.values() for i in range(s.start or 0, s.stop))
     if covered != list(range(inputs)):
         raise ValueError(f"ports must cover the {inputs} columns of B once each, got columns {covered}")

@@ -90,8 +90,10 @@ class LinearPHDAE:
         if self.kinetic is not None:
             object.__setattr__(self, "kinetic", np.array(self.kinetic, dtype=bool))
         if self.lift is not None:
-            shape = (check.two_dimensional("lift", self.lift)[0], self.size)
-            object.__setattr__(self, "lift", check.matrix("lift", self.lift, shape))
+            if check.two_dimensional("lift", self.lift)[1] != self.size:
+                raise ValueError(f"lift must have shape (any, {self.size}), got {np.shape(self.lift)}")
+            given = check.numbers("lift", self.lift.data if sparse.issparse(self.lift) else self.lift)
+            object.__setattr__(self, "lift", self.lift if hasattr(self.lift, "dtype") else given)
         object.__setattr__(self, "ports", read_only(ports))
         others = {name: kind for name, kind in self.causality.items() if kind != "force"}
         object.__setattr__(self, "causality", read_only(others))

@@ -57,8 +57,7 @@ def _read(events: Any) -> dict[str, Event]:
         raise ValueError(f"events must map names to functions of (t, x), got {events!r}")
     read = {}
     for name, given in events.items():
-        if not isinstance(name, str) or not name or "/" in name or name == ".":
-            raise ValueError(f"the name of an event must be a text without '/', got {name!r}")
+        check.name("an event", name)
         try:
             read[name] = given if isinstance(given, Event) else Event(given)
         except ValueError as error:

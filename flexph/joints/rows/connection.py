@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ...numerics import checks as check
 from ...numerics.memo import Remade
 from ...systems.resistive_relations import Relation
 from .directions import Axes, axis, frame_about, spatial_axes, transported_frame
@@ -86,6 +87,8 @@ class Connection(Remade):
     form: Form = NOTHING
 
     def __post_init__(self) -> None:
+        if self.label is not None:
+            check.name(f"a {self.kind}", self.label)
         if len(self.ports) == 2:
             body_port(self.ports[0])
 

@@ -141,7 +141,7 @@ def test_bad_events_are_answered_and_lose_nothing():
     "events, reason",
     [
         (3, "events must be a dict of names with entries that are an Event or a function, got 3"),
-        ({"a/b": lambda t, x: t}, "the name of an event must be a text without '/', got 'a/b'"),
+        ({"a/b": lambda t, x: t}, "the name of an event must be a text without '/', and not empty or '.', got 'a/b'"),
         ({"": lambda t, x: t}, "the name of an event must be a text"),
         ({3: lambda t, x: t}, "a name of events must be a text, got 3"),
         ({"a": 3}, r"events\['a'\] must be an Event or a function, got 3"),

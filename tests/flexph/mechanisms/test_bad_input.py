@@ -188,7 +188,7 @@ def test_connections_of_a_mechanism(connections, message):
     [
         ({}, None, "bodies must not be empty"),
         ({"le.ft": BAR}, None, "must not be empty or contain a dot, got 'le.ft'"),
-        ({"": BAR}, None, "must not be empty or contain a dot, got ''"),
+        ({"": BAR}, None, "the name of a body must be a text .*not empty or '.', got ''"),
         ({"bar": 3.0}, None, "'bar'"),
         ({"bar": BAR}, (0.0, NAN), "gravity must be finite"),
         ({"bar": BAR}, 9.81, r"gravity must be a list of numbers, got 9\.81"),
