@@ -122,7 +122,7 @@ class Equations:
 
     def output(self, t: float, x: Array) -> Array:
         """y = (B + P)ᵀz + (S − N) u."""
-        return self.system.output(x, self.forcing.at(t))
+        return self.system.port_matrices(x).output(self.system.z(x), self.forcing.at(t))
 
 
 def slope(function: Callable[[float], Any], t: float, span: tuple[float, float], accuracy: float = 1e-6) -> float:
