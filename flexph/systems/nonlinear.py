@@ -106,6 +106,7 @@ class PHDAE(Remade):
             check.choice("a mean", name, MEANS)
         object.__setattr__(self, "means", read_only(self.means))
         object.__setattr__(self, "ports", read_only(self.ports))
+        check.spans("parts", self.parts, "states")
         object.__setattr__(self, "parts", read_only(self.parts))
         object.__setattr__(self, "cautions", tuple(self.cautions))
         object.__setattr__(self, "start_defects", tuple(self.start_defects))
