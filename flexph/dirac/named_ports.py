@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Self
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..numerics import spans
 from ..numerics.arrays import Array
 from .graph import Graph
 
-Values = Array | Mapping[str, Any]
+Values = Array | Mapping[str, float | Sequence[float] | Array]
 
 
 class NamedPorts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -159,7 +159,7 @@ class DiracStructure(NamedPorts):
         return J, G
 
     @checked
-    def hybrid(self, flow_inputs: Collection[str] | BoolArray) -> Array:
+    def hybrid(self, flow_inputs: Iterable[str] | BoolArray) -> Array:
         """J (n, n) of ``w = J v`` with the flows of these ports, or where an array (n,) says so, as inputs v.
 
         The efforts of the other ports are inputs, and the conjugated variables outputs ([survey] eq. (3.6)). Raises
@@ -203,7 +203,7 @@ class DiracStructure(NamedPorts):
         return DiracStructure(F, E, self.ports)
 
     @checked
-    def closed(self, *, flows: Collection[str] = (), efforts: Collection[str] = ()) -> DiracStructure:
+    def closed(self, *, flows: Iterable[str] = (), efforts: Iterable[str] = ()) -> DiracStructure:
         """D with the flows, or the efforts, of some ports set to zero, and those ports left out: again Dirac.
 
         The conjugated variables are whatever D says: of an external port with f = u, zero flow is zero input.

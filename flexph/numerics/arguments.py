@@ -226,7 +226,7 @@ def _entries(kind: Any, inner: tuple[Any, ...]) -> _Arm:
         return _is_many(value) and sized and (each[0].in_arrays or not hasattr(value, "dtype"))
 
     def ask(name: str, value: Any) -> None:
-        if not meant(value) or length not in (None, len(value)):
+        if not meant(value) or (length is not None and len(value) != length):
             raise ValueError(f"{name} must be {words}, got {check.shown(value)}")
         if isinstance(value, Collection) and each != [_ANYTHING]:
             for k, entry in enumerate(value):
