@@ -169,11 +169,12 @@ def _one_word(known: tuple[Any, ...]) -> _Arm:
 
 
 def _of(words: str, meant: Callable[[Any], bool]) -> _Arm:
-    """A kind of values that have nothing more to check."""
+    """A kind of values that have nothing more to check; what is given may say in ``misplaced`` where it belongs."""
 
     def ask(name: str, value: Any) -> None:
         if not meant(value):
-            raise ValueError(f"{name} must be {words}, got {check.shown(value)}")
+            misplaced = getattr(type(value), "misplaced", "")
+            raise ValueError(f"{name} must be {words}, got {check.shown(value)}{misplaced and ': '}{misplaced}")
 
     return _Arm(words, meant, ask)
 

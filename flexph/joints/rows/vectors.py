@@ -7,6 +7,7 @@ difference of body vectors (or a vector fixed in the world); a *product* is V·W
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...numerics import checks as check
 
@@ -20,6 +21,8 @@ class Ground:
     ``GROUND`` itself attaches a joint wherever the port of the body is when the mechanism is assembled;
     ``GROUND.at(x, y)`` or, in space, ``GROUND.at(x, y, z)`` is a stated position [m].
     """
+
+    misplaced: ClassVar[str] = "the first port of a joint must belong to a body; GROUND comes second"
 
     position: tuple[float, ...] | None = None
 

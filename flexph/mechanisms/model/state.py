@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class Pose:
     """An undeformed placement: centres of mass (b, d) [m], rotations (b, d, d), and the anchors it gives the joints."""
 
+    remedy: ClassVar[str] = "see mechanism.assemble(...)"
+
     centres: Array
     rotations: Array
     anchors: Anchors
@@ -38,7 +40,7 @@ class State:
     multipliers: Array
     anchors: Anchors
     memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    remedy: ClassVar[str] = "see mechanism.equilibrium(pose)"
+    remedy: ClassVar[str] = "see mechanism.consistent_state(pose) and mechanism.equilibrium(pose)"
 
     def __post_init__(self) -> None:
         for name in ("x", "multipliers", "memory"):

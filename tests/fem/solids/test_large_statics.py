@@ -124,6 +124,7 @@ def test_large_singular_systems_are_named(monkeypatch):
     """Nothing holds the body, and its weight is balanced by nothing: no dense matrix of that size is made."""
     from scipy import sparse
 
+    monkeypatch.setattr(saddle, "SMALL", 0)
     monkeypatch.setattr(saddle, "DENSE", 10)
     with pytest.raises(ArithmeticError, match="a system of 20 unknowns is singular"):
         saddle.solve_saddle(sparse.csr_array((20, 20)) + sparse.diags_array(np.r_[np.ones(19), 0.0]), np.ones(20))

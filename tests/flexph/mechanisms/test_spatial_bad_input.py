@@ -84,7 +84,7 @@ CLOSED = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
         (lambda: rigid.body(1.0, inertia=SKEWED, ports={}), "inertia must be symmetric"),
         (lambda: rigid.body(1.0, inertia=(1, 1, NAN), ports={}), "inertia must be finite"),
         (lambda: rigid.body(NAN, inertia=(1, 1, 1), ports={}), "mass must be finite, got nan"),
-        (lambda: rigid.body(1.0, inertia=(1, 1, 1), ports={"a": (0, 0, NAN)}), "port 'a' must be finite"),
+        (lambda: rigid.body(1.0, inertia=(1, 1, 1), ports={"a": (0, 0, NAN)}), r"ports\['a'\] must be finite"),
         (lambda: rigid.body(1.0, inertia=(1, 1, 1), ports={"a": (0, 0)}), r"port 'a' must have shape \(3\), got \(2"),
         (
             lambda: rigid.solid(tetrahedron(CLOSED[:3]), density=1.0, ports={}),
@@ -138,7 +138,7 @@ AXIS_OF = {
         ({"axis": Z, "second_axis": (0.0, 0.0, 0.0)}, "second_axis must not be zero"),
         ({"axis": Z, "second_axis": (0.0, 1.0)}, "second_axis must have 3 components in space, got 2"),
         ({"axis": "up"}, "axis must be numbers, got 'up'"),
-        ({"axis": 3.0}, r"axis must have shape \(any\), got \(\)"),
+        ({"axis": 3.0}, r"axis must be a list of numbers, got 3.0"),
     ],
 )
 def test_axes(name, given, message):
@@ -174,7 +174,7 @@ def test_an_axis_must_be_given_in_space():
             lambda: weld("rod.root", ORIGIN, rotation=Rotation.from_rotvec(np.eye(3))),
             r"rotation must be a rotation matrix .* got shape \(3, 3, 3\)",
         ),
-        (lambda: drive("rod.root", rotation=np.eye(3)), "rotation must be a function of time"),
+        (lambda: drive("rod.root", rotation=np.eye(3)), "rotation must be a function, got"),
         (lambda: drive("rod.root", rotation=lambda t: 0, angle=math.sin), "drive takes one of"),
         (lambda: drive("rod.root", displacement=math.sin), "direction= and displacement= go together"),
         (lambda: drive("rod.root", position=lambda t: Z, axis=Z), "axis= goes with angle="),
@@ -287,7 +287,7 @@ def test_connections_of_a_mechanism(connections, message):
     [
         ({"rod": ROD}, (0.0, -9.81), r"gravity must have shape \(3\), got \(2"),
         ({"rod": ROD}, (0.0, 0.0, NAN), "gravity must be finite"),
-        ({"rod": ROD}, 9.81, r"gravity must have shape \(3\), got \(\)"),
+        ({"rod": ROD}, 9.81, r"gravity must be a list of numbers, got 9.81"),
         ({"rod": ROD, "bar": FLAT}, None, "all bodies must have dimension 3, 'bar' has 2"),
         ({"bar": FLAT, "rod": ROD}, None, "all bodies must have dimension 2, 'rod' has 3"),
     ],
@@ -425,7 +425,7 @@ def test_a_reflected_free_body_is_refused():
         ({"torque rod.tip": lambda t: (0.0, 0.0, NAN)}, "input 'torque rod.tip' at t = 0.05 s must be finite"),
         ({"load rod.load": (1.0, 2.0)}, r"input 'load rod.load' must have 6 entries, got shape \(2,\)"),
         ({"load rod.load": np.zeros((3, 2))}, r"input 'load rod.load' must have 6 entries, got shape \(3, 2\)"),
-        ({"force rod.tip": "strong"}, "input 'force rod.tip' must be numbers, got 'strong'"),
+        ({"force rod.tip": "strong"}, r"inputs\['force rod.tip'\] must be a function, a list of numbers, a number"),
     ],
 )
 def test_inputs(inputs, message):
@@ -534,4 +534,4 @@ def test_states_and_poses_of_other_mechanisms():
     mechanism, other = pendulum(), connect({"rod": ROD, "bob": POINT}, [])
     refused(lambda: integrate(other, start_of(mechanism), [0.0, 1.0]), "the state must have 24 entries, got 18")
     refused(lambda: mechanism.spectrum(mechanism.assemble()), "state must be a State|must be a State")
-    refused(lambda: mechanism.linearize("rest"), "about must be a Pose or a State, got str")
+    refused(lambda: mechanism.linearize("rest"), "about must be a Pose or a State, see mechanism.assemble")

@@ -85,7 +85,7 @@ def test_poses_and_states_are_not_mixed_up():
     for call in (mechanism.describe, mechanism.consistent_state, mechanism.equilibrium):
         with pytest.raises(ValueError, match=r"pose must be a Pose, see mechanism\.assemble"):
             call(state)
-    with pytest.raises(ValueError, match="guess must map names of bodies to their places"):
+    with pytest.raises(ValueError, match="guess must be a dict of names with"):
         mechanism.assemble(guess=state)
     with pytest.raises(ValueError, match="state must be a State"):
         mechanism.position(pose, "a.tip")
