@@ -1,4 +1,4 @@
-"""Faults on purpose, and counts of what they do: kills at random moments, and full disks."""
+"""Faults on purpose, and counts of what they do: kills at random moments, full disks, hostile files."""
 
 import argparse
 import os
@@ -327,6 +327,20 @@ def disks(count: int) -> bool:
     return _told(total, zero=("crashes", "lost or wrong"))
 
 
+def files(count: int) -> bool:
+    """Damaged files of every format that is read, see ``tests/fuzz/files.py``."""
+    tests = Path(__file__).parents[1] / "tests"
+    sys.path[:0] = [str(tests / "fuzz"), str(tests / "samples")]
+    from files import files as outcomes  # of the tests
+
+    counts = outcomes(count, first=SEED * 1000)
+    print(f"{count} hostile files")
+    known = ("refused", "unchanged", "another")
+    for name in known:
+        counts.setdefault(name, 0)
+    return _told(counts, zero=[name for name in counts if name not in known])
+
+
 def _told(counts: Counter[str], zero: Sequence[str]) -> bool:
     """Print counts; whether those that must be zero are."""
     for name in sorted({*counts, *zero}):
@@ -337,14 +351,16 @@ def _told(counts: Counter[str], zero: Sequence[str]) -> bool:
 def main() -> None:
     """Print the counts of the parts that are named, by default of all; status 1 where one is not what it must be."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help="kills, disks")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="kills, disks, files")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--terms", type=int, default=20)
     parser.add_argument("--disks", type=int, default=100)
+    parser.add_argument("--files", type=int, default=3000)
     given = parser.parse_args()
     parts: dict[str, Callable[[], bool]] = {
         "kills": lambda: kills(given.kills, given.terms),
         "disks": lambda: disks(given.disks),
+        "files": lambda: files(given.files),
     }
     for name in given.parts:
         if name not in parts:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 SPARE = 1_000_000
@@ -48,6 +49,8 @@ def sound(matrix: Any) -> Any:
     if not sparse.issparse(matrix):
         return matrix
     if matrix.format in ("csr", "csc", "bsr"):
+        if np.any(np.diff(matrix.indptr) < 0):  # scipy does not look at these where the last of them is zero
+            raise ValueError("its columns or rows must begin one after the other")
         matrix.check_format(full_check=True)
     csr = sparse.csr_array(matrix)
     if csr.nnz < matrix.nnz or not csr.has_canonical_format:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ TEXTS = {".off": "off", ".dat": "tecplot", ".tec": "tecplot", ".bdf": "nastran",
 BINARIES = {".ply": "ply", ".mdpa": "mdpa"}
 HDF5 = (".cgns", ".h5", ".h5m", ".hmf", ".med")
 XDMF = (".xdmf", ".xmf")
+COUNTS = 12
+"""Words from which data of Gmsh count what follows: of texts, of numbers, of whole numbers."""
 PATIENCE = 1000
 """Reads beyond the end of a file after which it is over for a reader, too."""
 
@@ -62,6 +65,8 @@ def guarded_mesh(path: Path) -> Any:
     if suffix in (".node", ".ele"):
         for file in (path.with_suffix(".node"), path.with_suffix(".ele")):
             _refuse_comments_only(file)
+    if suffix == ".msh":
+        _refuse_counts(path.read_bytes())
     if suffix in XDMF:
         refuse_ways_out(path)
     if suffix in HDF5:
@@ -102,6 +107,16 @@ def _refuse_links(path: Path) -> None:
                     if h5py.h5o.get_info(member.id).rc != 1:
                         raise ValueError(f"{member.name} has a second name")
                     groups.append(member)
+
+
+def _refuse_counts(content: bytes) -> None:
+    """Raise ValueError for data of Gmsh that count more lines than their file has bytes: meshio would read them all."""
+    for match in re.finditer(rb"\$\w*Data\s", content):
+        for word in content[match.end() :].split(maxsplit=COUNTS)[:COUNTS]:
+            if word.isdigit() and int(word[:20]) > len(content):
+                raise ValueError(
+                    f"it counts {int(word[:20])} values of data, more than its {len(content)} bytes can hold"
+                )
 
 
 def _begins(path: Path, start: str) -> bool:

@@ -179,7 +179,8 @@ class Result(ABC):
         for name, values, _ in self._shapes():
             if isinstance(values, StoredArray):
                 continue
-            if values.dtype.kind == "f" and not np.all(np.isfinite(values)) and not name.startswith(self.LACKING):
+            lacking = np.isnan(values) if name.startswith(self.LACKING) else False
+            if values.dtype.kind == "f" and not np.all(np.isfinite(values) | lacking):
                 raise OSError(f"{name} holds what is no number")
             if name.endswith("times") and np.any(np.diff(values) < 0.0):
                 raise OSError(f"{name} does not ascend")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ...files.reading import reading
 from ...numerics.arrays import Array
 from ...numerics.checks import listed
 from ...numerics.memo import Memo, once
@@ -122,7 +123,8 @@ def _mapping_file(path: Path) -> Array:
         raise ValueError(f"mapping cannot be read: there is no file {str(path)!r}")
     text = path.read_text(encoding="latin-1")
     if text.lower().startswith("%%matrixmarket"):
-        return np.atleast_1d(np.asarray(printed_matrix_market(text)).squeeze())
+        with reading("mapping", path):
+            return np.atleast_1d(np.asarray(printed_matrix_market(text)).squeeze())
     rows: list[list[int]] = []
     for k, line in enumerate(text.splitlines(), 1):
         parts = line.replace(",", " ").replace(";", " ").split()
