@@ -1,6 +1,7 @@
-"""Faults on purpose, and counts of what they do: kills at random moments, full disks, hostile files."""
+"""Faults on purpose, and counts of what they do: kills, full disks, hostile files, wrong arguments, damaged caches."""
 
 import argparse
+import importlib
 import os
 import resource
 import shutil
@@ -11,6 +12,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import chdir
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -341,6 +343,65 @@ def files(count: int) -> bool:
     return _told(counts, zero=[name for name in counts if name not in known])
 
 
+# --- calls and caches --------------------------------------------------------------------------------------------
+
+
+def calls(count: int) -> bool:
+    """Random wrong arguments to every public function, see ``tests/fuzz/public_calls.py``."""
+    sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "fuzz")]
+    from hostile import fuzz  # of the tests
+
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):  # what accepts a path writes there
+        outcomes = fuzz(count, SEED)
+    print(f"{count} calls with a wrong argument")
+    counts = Counter({kind: sum(of_kind.values()) for kind, of_kind in outcomes.items()})
+    bad = ("raw", "silent", "hangs")
+    for kind in bad:
+        for said, times in outcomes.get(kind, {}).items():
+            print(f"  {kind}: {said} ({times} times)")
+    return _told(counts, zero=bad)
+
+
+def damaged(data: bytes, rng: np.random.Generator) -> bytes:
+    """A file with some of its bytes changed, cut off, or with other contents."""
+    place = int(rng.integers(len(data)))
+    changed = data[:place] + bytes([data[place] ^ int(rng.integers(1, 256))]) + data[place + 1 :]
+    return (changed, data[:place], rng.bytes(len(data)), b"", data + data[:place])[int(rng.integers(5))]
+
+
+def compiled_value(source: Path, cached: Path) -> int:
+    """Whether a function of a module, compiled or read from its cache, is wrong: 0 or 1."""
+    import numba
+
+    from flexph.numerics.compiled import cache as caching
+    from flexph.numerics.compiled import linking
+
+    numba.config.CACHE_DIR = str(cached)
+    sys.path.insert(0, str(source))
+    function = linking.entry(importlib.import_module("kept_functions").twice, error_model="numpy")
+    caching.keep_on_disk(function)
+    return int(function(1.5) != 3.0)
+
+
+def caches(count: int) -> bool:
+    """Damaged caches of compiled code, each met by a process of its own."""
+    counts, rng = Counter[str](), np.random.default_rng(SEED)
+    with tempfile.TemporaryDirectory() as name:
+        source, cached = Path(name, "source"), Path(name, "cache")
+        source.mkdir()
+        (source / "kept_functions.py").write_text("def twice(x):\n    return 2.0 * x\n")
+        for _ in range(count):
+            shutil.rmtree(cached, ignore_errors=True)
+            whole = status_of(child(lambda: compiled_value(source, cached)))
+            kept = [path for path in sorted(cached.rglob("*")) if path.is_file()]
+            path = kept[int(rng.integers(len(kept)))]
+            path.write_bytes(damaged(path.read_bytes(), rng))
+            after = status_of(child(lambda: compiled_value(source, cached)))
+            counts["right" if whole == after == 0 else "wrong or ended"] += 1
+    print(f"{count} damaged caches")
+    return _told(counts, zero=["wrong or ended"])
+
+
 def _told(counts: Counter[str], zero: Sequence[str]) -> bool:
     """Print counts; whether those that must be zero are."""
     for name in sorted({*counts, *zero}):
@@ -351,16 +412,20 @@ def _told(counts: Counter[str], zero: Sequence[str]) -> bool:
 def main() -> None:
     """Print the counts of the parts that are named, by default of all; status 1 where one is not what it must be."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help="kills, disks, files")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="kills, disks, files, calls, caches")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--terms", type=int, default=20)
     parser.add_argument("--disks", type=int, default=100)
     parser.add_argument("--files", type=int, default=3000)
+    parser.add_argument("--calls", type=int, default=10_000)
+    parser.add_argument("--caches", type=int, default=50)
     given = parser.parse_args()
     parts: dict[str, Callable[[], bool]] = {
         "kills": lambda: kills(given.kills, given.terms),
         "disks": lambda: disks(given.disks),
         "files": lambda: files(given.files),
+        "calls": lambda: calls(given.calls),
+        "caches": lambda: caches(given.caches),
     }
     for name in given.parts:
         if name not in parts:
