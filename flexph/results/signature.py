@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..bodies.body import Body
 from ..joints.rows.connection import Measure, measures
 from ..joints.rows.laws import Law
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
-from ..numerics import checks as check
+from ..numerics.arrays import Array
 from ..systems.resistive_relations import Relation
+
+NOISE = 1e-10
+"""Number over the largest one of its kind up to which it is round-off, or counts as that."""
 
 
 def mechanism_signature(mechanism: Model) -> list[str]:
@@ -33,7 +38,8 @@ def _measured(law: Law) -> Any:
 
 
 def _resists(measure: Measure) -> str:
-    return str(measure.damping) if isinstance(measure.damping, Relation) else f"{measure.damping:.9g}"
+    resists = str(measure.damping) if isinstance(measure.damping, Relation) else f"{measure.damping:.9g}"
+    return resists if measure.free is None else f"{resists} {measure.free:.9g}"
 
 
 def _digest(products: Any) -> str:
@@ -42,8 +48,31 @@ def _digest(products: Any) -> str:
 
 
 def _constants(body: Body) -> str:
-    """Mass, inertia, flexibility and port positions of a body to 9 digits."""
-    inertia = [body.mass, *np.ravel(body.inertia.first), *np.ravel(body.inertia.second), *np.ravel(body.inertia.spin)]
-    flexibility = [check.norm(body.elasticity.compliance)] if body.elasticity else []
-    ports = [x for port in body.ports.values() for x in port.position]
-    return " ".join(f"{x:.9g}" for x in (*inertia, *flexibility, *ports))
+    """Mass, inertia, flexibility, damping and ports of a body, to 9 digits of the largest number of each kind."""
+    inertia, elastic = body.inertia, body.elasticity
+    numbers = [
+        [body.mass],
+        *(np.ravel(x) for x in (inertia.first, inertia.second, inertia.spin)),
+        *(_sizes(x) for x in (inertia.shape_first, *inertia.shape_lever, inertia.spin_shape)),
+        *(_sizes(x) for port in body.ports.values() for x in (port.shape, port.rotation) if x is not None),
+        *(port.position for port in body.ports.values()),
+    ]
+    if elastic is not None:
+        matrices = (elastic.compliance, elastic.strain, elastic.slopes, elastic.weights, elastic.viscous)
+        numbers += [_sizes(x) for x in matrices if x is not None]
+        numbers += [[elastic.mass_damping], [elastic.stiffness_damping]]
+    return " ".join([*digits(numbers), body.momenta])
+
+
+def _sizes(matrix: Any) -> Array:
+    """Lengths of the rows of a matrix, dense or sparse."""
+    squares = matrix.multiply(matrix) if sparse.issparse(matrix) else np.square(matrix)
+    return np.sqrt(np.asarray(squares.sum(axis=-1), dtype=float).ravel())
+
+
+def digits(values: Iterable[Any]) -> Iterator[str]:
+    """Numbers of arrays to nine digits of the largest of each array: those that all processors give."""
+    for value in values:
+        numbers = np.ravel(np.asarray(value, dtype=float))
+        noise = NOISE * np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)
+        yield from (f"{x:.9g}" for x in np.where(np.abs(numbers) <= noise, 0.0, numbers).tolist())

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ...discretisation.descriptor_split import ParametrizedDescriptor
 from ...numerics import checks as check
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
 from ...numerics.compiling import AVAILABLE, timed
 from ...numerics.step_failed import StepFailed
 from ...results.state_view import StateView
@@ -34,6 +36,9 @@ from .one_step import one_step_method
 from .pair_error import PairError
 from .stepper import StepStart, SystemStepper, spacing, start_at
 from .system_run import SystemRun
+
+ASIDE = 1e-2
+"""Distance over a state at which equations are asked too: some are blind where something is at rest."""
 
 
 def integrate_system(
@@ -59,6 +64,22 @@ def integrate_system(
         return integrate_adaptively(system, x0, kept, method=method, forcing=forcing, options=options, view=view)
     refuse_inconsistent(system, x0, forcing.at(float(grid[0])), method.completion)
     return _Steps(system, method, options, forcing).taken(x0, grid, view)
+
+
+def _equations(system: PHDAE, x: Array) -> list[Array]:
+    """Numbers by which the equations of a system at a state are known."""
+    along = _pattern(system.size)
+    return [
+        np.atleast_1d(system.H(x)),
+        system.z(x),
+        *(dense(M(x)) @ along for M in (system.E, system.J, system.R)),
+        dense(system.B(x)).T @ along,
+    ]
+
+
+def _pattern(size: int) -> Array:
+    """A vector in which no two entries are alike."""
+    return np.asarray(np.cos(1.0 + np.arange(size)))
 
 
 @dataclass(frozen=True)
@@ -100,8 +121,9 @@ class _Steps:
     def _signature(self, x0: Array, grid: Array) -> Signature:
         """What tells the run from another, equations at the start and inputs at some times among it."""
         system, options = self.system, self.options
-        z = system.z(x0)
-        known = [x0, system.H(x0), z, system.J(x0) @ z, system.R(x0) @ z]
+        known = [x0, *_equations(system, x0)]
+        with suppress(Exception):  # functions of the user may raise anything beside their states
+            known += _equations(system, x0 + ASIDE * (1.0 + np.abs(x0)) * _pattern(x0.size))
         probe = lambda time: [self.forcing.at(time)]  # noqa: E731
         layout = Trajectory.signature(system)
         return signature_of(layout, known, grid, method=self.method, options=options, probe=probe)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...numerics.arrays import Array
+from ...results.signature import digits
 from .options import RunOptions
 
 PACKAGES = ("flexph", "numpy", "scipy", "numba")
@@ -40,7 +41,7 @@ def signature_of(
     pick = np.unique(np.linspace(0, grid.size - 1, PROBES).round().astype(int))
     return {
         "system": _mark(layout),
-        "start": _mark(_digits(start)),
+        "start": _mark(digits(start)),
         "times": f"{grid.size} from {grid[0]} s to {grid[-1]} s, {_mark(x.hex() for x in grid.tolist())}",
         "method": str(method),
         "save_every": str(options.save_every),
@@ -71,14 +72,9 @@ def _versions() -> str:
 
 def _asked(probe: Callable[[float], Sequence[Any]], time: float) -> str:
     try:
-        return " ".join(_digits(probe(time)))
+        return " ".join(digits(probe(time)))
     except Exception as error:  # functions of the user may raise anything, and the run may end before
         return type(error).__name__
-
-
-def _digits(values: Sequence[Any]) -> Iterable[str]:
-    """Numbers to the digits that all processors give."""
-    return (f"{x:.9g}" for value in values for x in np.ravel(value).tolist())
 
 
 def _mark(texts: Iterable[str]) -> str:

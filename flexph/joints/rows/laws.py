@@ -122,9 +122,9 @@ class Length(_Holonomic):
         """c of the value."""
         return 0.5 / np.where(value == 0.0, np.inf, value)
 
-    def offset(self, value: Array) -> float:
+    def offset(self, value: Array) -> Any:
         """κ of the value."""
-        return 0.5 * float(value[0])
+        return 0.5 * value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
         """Rates of c and κ for a rate of the value."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...numerics.rotations import finite_rotation, unit_sweeps
 from ..model.placement import Placement
 from ..model.state import Pose
 from ..model.time_table import Anchors, TimeTable, anchor, law_values, laws
-from .assembly import CLOSED, assemble, place_of
+from .assembly import CLOSED, OPEN, assemble, place_of
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -41,7 +41,10 @@ class Poses(Sequence[Pose]):
     def __len__(self) -> int:
         return len(self.centres)
 
-    def __getitem__(self, i: int) -> Pose:  # type: ignore[override]  # of numbers alone
+    def __getitem__(self, i: Any) -> Any:
+        """A pose by its number, several by a slice."""
+        if not isinstance(i, int | np.integer):
+            return Poses(self.centres[i], self.rotations[i], self.rows[i], self.springs[i])
         return Pose(self.centres[i], self.rotations[i], Anchors(self.rows[i], self.springs[i]))
 
     def __iter__(self) -> Iterator[Pose]:
@@ -84,6 +87,25 @@ class Joints:
         return np.einsum("kgni,knij->kgnj", world, self.frames)
 
 
+def refuse_open(mechanism: Model, poses: Sequence[Pose]) -> None:
+    """Raise ValueError for poses of another mechanism: of other sizes, or with joints that are open."""
+    given, own = stacked(poses), list(zip(laws(mechanism), law_values(mechanism), strict=True))
+    has, needs = (given.centres.shape[1], given.rows.shape[1]), (len(mechanism.bodies), own[-1][1].stop if own else 0)
+    if has != needs:
+        raise ValueError(f"the pose is that of another mechanism: bodies and held values are {has}, not {needs}")
+    if not own:
+        return
+    told = np.array([bool(law.products) and not callable(law.value) for law, _ in own], dtype=bool)
+    offsets = [np.broadcast_to(law.offset(given.rows.T[at]), len(given)) for law, at in own]
+    products = Joints(mechanism, given.centres, given.rotations).products
+    gaps = np.einsum("kgp,kp->gk", joint_rows(mechanism, given), products) - np.reshape(offsets, (len(own), -1))
+    a = mechanism.network.arrays
+    open_by = np.abs(gaps).max(axis=1) / np.where(a.holds_points > 0.0, a.lengths.max(), 1.0) * told
+    if np.any(open_by > OPEN):
+        name = mechanism.constraint_names[int(np.argmax(open_by))]
+        raise ValueError(f"the pose is that of another mechanism: {name!r} is open in it; assemble it with this one")
+
+
 def joint_rows(mechanism: Model, poses: Poses) -> Array:
     """Constraints as combinations of products (k, g, p), drives where they stand at the time 0."""
     a, values = mechanism.network.arrays, poses.rows.copy()
@@ -102,8 +124,8 @@ def assemble_all(
 ) -> Poses:
     """See :meth:`flexph.Mechanism.assemble_all`."""
     counts = {len(given) for given in (*fixed.values(), *guess.values())}
-    if len(counts) != 1:
-        raise ValueError(f"fixed and guess must give as many places of each body, got {sorted(counts)}")
+    if len(counts) != 1 or 0 in counts:
+        raise ValueError(f"fixed and guess must give as many places of each body, one at least, got {sorted(counts)}")
     places = [
         ({name: given[i] for name, given in fixed.items()}, {name: given[i] for name, given in guess.items()})
         for i in range(counts.pop())

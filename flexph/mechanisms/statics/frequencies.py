@@ -28,7 +28,7 @@ from ...numerics.ranks import rank_of
 from ...numerics.rotations import unit_sweeps
 from ..model.state import Pose
 from ..model.time_table import laws
-from ..poses.pose_stack import Joints, Poses, joint_rows, stacked
+from ..poses.pose_stack import Joints, Poses, joint_rows, refuse_open, stacked
 from .linearization import linearize, refuse_gravity
 
 if TYPE_CHECKING:
@@ -52,8 +52,11 @@ def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> 
     """See :meth:`flexph.Mechanism.eigenfrequencies`."""
     count = check.count("count", count)
     refuse_gravity(mechanism)
+    if not len(poses):
+        return np.zeros((0, count))
     given = stacked(poses)
-    if _has_modes(mechanism) and len(given):
+    refuse_open(mechanism, given)
+    if _has_modes(mechanism):
         squares, certain = _squares(mechanism.once(_basis), _rows(mechanism, given), count)
     else:
         squares, certain = np.zeros((len(given), count)), np.zeros(len(given), dtype=bool)

@@ -22,6 +22,7 @@ from ...numerics.arrays import Array, dense, sparse_block_diag, sparse_blocks
 from ...systems.linear import LinearPHDAE
 from ..model.state import Pose, product_values
 from ..model.time_table import TimeTable, spring_values
+from ..poses.pose_stack import refuse_open
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -39,6 +40,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     Drives are locked. The matrices are sparse above 500 states, dense below. Raises ValueError where gravity or a
     spring loads the pose: the geometric stiffness of the loads would be missing.
     """
+    refuse_open(mechanism, [pose])
     _refuse_loads(mechanism, pose)
     if any(body.unshifted for body in mechanism.bodies.values()):
         bodies = {name: body.unshifted or body for name, body in mechanism.bodies.items()}

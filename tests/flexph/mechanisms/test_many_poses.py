@@ -139,7 +139,7 @@ def test_redundant_constraints_are_told_as_one_by_one():
     [
         (
             {"fixed": {"crank": [(0.0, 0.0, 1.0)]}, "guess": {"coupler": [0.7, 0.8]}},
-            "as many places of each body, got .1, 2.",
+            "as many places of each body, one at least, got .1, 2.",
         ),
         ({}, "as many places of each body"),
         ({"fixed": 1.0}, "fixed must be a dict of names with lists of values, got 1.0"),
@@ -167,3 +167,20 @@ def test_poses_that_have_no_frequencies():
     with pytest.raises(ValueError, match="R = 0"):
         damped.eigenfrequencies([damped.assemble()], 1)
     assert mechanism.eigenfrequencies([], 3).shape == (0, 3)
+
+
+def test_poses_of_another_mechanism_are_refused():
+    crank = {"fixed": {"crank": [(0.0, 0.0, 1.0)] * 2}, "guess": {"coupler": [0.7] * 2, "follower": [-1.4] * 2}}
+    data = four_bar.DATA["si"]
+    ours = four_bar.four_bar(data, 2)
+    other = four_bar.four_bar(data._replace(lengths=(0.25, *data.lengths[1:])), 2)
+    poses = ours.assemble_all(**crank)
+    for wrong in (poses, poses[:1], list(poses)):
+        with pytest.raises(ValueError, match=r"that of another mechanism: 'hinge follower.tip.* is open in it"):
+            other.eigenfrequencies(wrong, 2)
+    with pytest.raises(ValueError, match="is open in it"):
+        other.linearize(poses[1])
+    with pytest.raises(ValueError, match="the pose is that of another mechanism: bodies"):
+        alone()[0].linearize(poses[0])
+    assert len(poses[1:]) == 1
+    assert poses[1:][0].centres.shape == (3, 2)
