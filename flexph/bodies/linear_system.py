@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..numerics.arguments import checked
-from ..numerics.arrays import sparse_block_diag, sparse_blocks
+from ..numerics.arrays import sparse_block_diag, sparse_blocks, widened
 from ..numerics.rotations import cross, spins
 from ..systems.linear import LinearPHDAE
 from .body import Body
@@ -52,8 +51,7 @@ def matrices_at_rest(body: Body) -> tuple[Any, Any, Any]:
     mass = sparse_blocks((d + s + n,) * 2, blocks)
     if body.elasticity is None:
         return mass, sparse.csr_array((0, 0)), sparse.csr_array((0, d + s + n))
-    strain = sparse.csr_array(body.elasticity.strain)
-    D = sparse.csr_array((strain.data, strain.indices + d + s, strain.indptr), shape=(strain.shape[0], d + s + n))
+    D = widened(body.elasticity.strain, d + s, d + s + n)
     return mass, sparse.csr_array(body.elasticity.compliance), D
 
 
@@ -68,10 +66,4 @@ def _damping(body: Body, M: Any, rigid: int) -> Any:
     if e is None:
         return sparse.csr_array((rigid + n,) * 2)
     blocks = [sparse.csr_array((rigid,) * 2), e.damping(M, np.zeros(n)), sparse.csr_array((e.size,) * 2)]
-    return sparse.block_diag(blocks).tocsr()
-
-
-def to_dense(system: LinearPHDAE) -> LinearPHDAE:
-    """The system with dense matrices."""
-    full = lambda a: a.toarray() if sparse.issparse(a) else a  # noqa: E731
-    return replace(system, **{name: full(getattr(system, name)) for name in ("E", "J", "R", "B", "G")})
+    return sparse_block_diag(blocks)

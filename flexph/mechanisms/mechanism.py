@@ -106,8 +106,6 @@ class Mechanism(Model):
         where that is possible. ``elastic="quasi_static"`` starts with the deformation that balances the inertia forces
         of the rigid motion, instead of undeformed, and warns where that leaves the range of a body's model.
         """
-        if not isinstance(pose, Pose):
-            raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
         return consistent_state(self, pose, velocities or {}, elastic=elastic, time=time)
 
     @checked
@@ -134,8 +132,6 @@ class Mechanism(Model):
         none is found, and ValueError for redundant constraints, whose forces are not
         unique, unless ``redundant="least_norm"``.
         """
-        if not isinstance(pose, Pose):
-            raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
         return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
 
     @checked
@@ -149,8 +145,6 @@ class Mechanism(Model):
         """
         if isinstance(about, Pose):
             return linearize(self, about)
-        if not isinstance(about, State):
-            raise ValueError(f"about must be a Pose or a State, got {type(about).__name__}")
         return linearize_state(self, about, inputs or {})
 
     @checked
@@ -172,15 +166,11 @@ class Mechanism(Model):
         steady rotation all is seen in the frame that turns. Displacements that nonholonomic joints forbid lead to other
         equilibria and are not counted. A rotor on a support that stands still is not supported.
         """
-        if not isinstance(state, State):
-            raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
         return spectrum(self, state, inputs or {})
 
     @checked
     def position(self, state: State, port: str) -> Array:
         """World position of a port at a state, (d,) [m]."""
-        if not isinstance(state, State):
-            raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
         return position_of(self, state, port)
 
     @checked
@@ -193,8 +183,6 @@ class Mechanism(Model):
         frame: Literal["world", "first", "second"] = "world",
     ) -> Reaction:
         """Force and torque of a joint on one of its bodies, from the multipliers of a state (see :class:`Reaction`)."""
-        if not isinstance(state, State):
-            raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")
         moving = np.any(self.gravity) or np.any(state.x[self.layout.parts_of_motion])
         if moving and not np.any(state.multipliers):
             raise ValueError(
@@ -228,8 +216,6 @@ class Mechanism(Model):
         Freedoms and redundancies depend on the pose; without one they are counted at the pose that assembles from no
         guess, where there is one.
         """
-        if pose is not None and not isinstance(pose, Pose):
-            raise ValueError(f"pose must be a Pose, see mechanism.assemble(...), got {type(pose).__name__}")
         return describe(self, pose)
 
 

@@ -62,6 +62,12 @@ def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]
     return sparse.coo_array(entries, shape=shape).tocsr()
 
 
+def widened(rows: Any, first: int, size: int) -> Any:
+    """Rows over some columns as rows over ``size`` of them, of which the first is ``first``, in the CSR format."""
+    own = sparse.csr_array(rows)
+    return sparse.csr_array((own.data, own.indices + first, own.indptr), shape=(own.shape[0], int(size)))
+
+
 def rows_at(values: Array, columns: Array, size: int) -> Any:
     """Values (k, …, n) in the columns (k, n) as sparse rows (k·…, size); values (q, n) are the same for all k."""
     k, n = columns.shape

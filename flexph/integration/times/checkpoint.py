@@ -29,11 +29,9 @@ class Checkpoint:
     resume: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.path, str | Path) or not str(self.path):
-            raise ValueError(f"path of a checkpoint must be that of a folder, got {self.path!r}")
+        if not str(self.path):
+            raise ValueError("path of a checkpoint must be that of a folder, got ''")
         check.not_negative("every", self.every, "s")
-        if not isinstance(self.resume, bool):
-            raise ValueError(f"resume of a checkpoint must be True or False, got {self.resume!r}")
 
 
 def as_checkpoint(given: Any) -> Checkpoint | None:

@@ -18,7 +18,7 @@ from ...kernels.arrays import Arrays, Rolling, Springs, prepared
 from ...kernels.constraint_sizes import constraint_measures
 from ...kernels.resolution import resolution_terms
 from ...numerics import checks as check
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, widened
 from ...numerics.rotations import cross, spins
 from ...systems.resistive_relations import Relation
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
@@ -212,7 +212,7 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
         body.append(index)
         moves.append(float(place.direction is None))
         position.append(x)
-        shapes.append(_widened(shape, start[index], start[-1]))
+        shapes.append(widened(shape, start[index], start[-1]))
     load_start = []
     for name in loads:
         index, owner, port_name = split_port(name, bodies)
@@ -221,7 +221,7 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
         body += [index] * len(load.measures)
         moves += [1.0] * len(load.measures)
         position += list(load.positions - owner.inertia.centre)
-        shapes.append(_widened(load.shapes, start[index], start[-1]))
+        shapes.append(widened(load.shapes, start[index], start[-1]))
     return {
         "node_body": np.array(body, dtype=int),
         "node_moves": np.array(moves),
@@ -229,12 +229,6 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
         "node_shape": sparse.vstack([sparse.csr_array((0, int(start[-1]))), *shapes]),
         "load_start": load_start,
     }
-
-
-def _widened(shape: Any, first: int, size: int) -> Any:
-    """Rows over the coordinates of a body as rows over those of all bodies."""
-    own = sparse.csr_array(shape)
-    return sparse.csr_array((own.data, own.indices + first, own.indptr), shape=(own.shape[0], int(size)))
 
 
 def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:

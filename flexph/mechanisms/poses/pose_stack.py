@@ -87,36 +87,36 @@ class Joints:
         return np.einsum("kgni,knij->kgnj", world, self.frames)
 
 
-def refuse_open(mechanism: Model, poses: Sequence[Pose]) -> None:
-    """Raise ValueError for poses of another mechanism: of other sizes, or with joints that are open."""
-    given, own = stacked(poses), list(zip(laws(mechanism), law_values(mechanism), strict=True))
-    has, needs = (given.centres.shape[1], given.rows.shape[1]), (len(mechanism.bodies), own[-1][1].stop if own else 0)
+def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
+    """The joints at poses, and their constraints as combinations of products (k, g, p).
+
+    Drives stand where they are at the time 0. Raises ValueError for poses of another mechanism: of other sizes, or with
+    joints that are open in them.
+    """
+    a, own = mechanism.network.arrays, list(zip(laws(mechanism), law_values(mechanism), strict=True))
+    has, needs = (poses.centres.shape[1], poses.rows.shape[1]), (len(mechanism.bodies), own[-1][1].stop if own else 0)
     if has != needs:
         raise ValueError(f"the pose is that of another mechanism: bodies and held values are {has}, not {needs}")
-    if not own:
-        return
-    told = np.array([bool(law.products) and not callable(law.value) for law, _ in own], dtype=bool)
-    offsets = [np.broadcast_to(law.offset(given.rows.T[at]), len(given)) for law, at in own]
-    products = Joints(mechanism, given.centres, given.rotations).products
-    gaps = np.einsum("kgp,kp->gk", joint_rows(mechanism, given), products) - np.reshape(offsets, (len(own), -1))
-    a = mechanism.network.arrays
-    open_by = np.abs(gaps).max(axis=1) / np.where(a.holds_points > 0.0, a.lengths.max(), 1.0) * told
-    if np.any(open_by > OPEN):
-        name = mechanism.constraint_names[int(np.argmax(open_by))]
-        raise ValueError(f"the pose is that of another mechanism: {name!r} is open in it; assemble it with this one")
-
-
-def joint_rows(mechanism: Model, poses: Poses) -> Array:
-    """Constraints as combinations of products (k, g, p), drives where they stand at the time 0."""
-    a, values = mechanism.network.arrays, poses.rows.copy()
+    joints = Joints(mechanism, poses.centres, poses.rotations)
     driven = TimeTable(mechanism, poses[0].anchors).values(0.0)
-    values = np.where(np.isnan(values), driven, values).T
-    rows = np.zeros((len(laws(mechanism)), a.first.size, len(poses)))
-    coefficients = [
-        law.coefficients(values[own]) for law, own in zip(laws(mechanism), law_values(mechanism), strict=True)
-    ]
-    np.add.at(rows, (a.term_row, a.term_product), np.concatenate(coefficients))
-    return rows.transpose(2, 0, 1)
+    values = np.where(np.isnan(poses.rows), driven, poses.rows).T
+    rows = np.zeros((len(own), a.first.size, len(poses)))
+    coefficients = [law.coefficients(values[at]) for law, at in own]
+    np.add.at(rows, (a.term_row, a.term_product), np.concatenate([np.zeros((0, len(poses))), *coefficients]))
+    _refuse_open(mechanism, poses, rows, joints.products)
+    return joints, rows.transpose(2, 0, 1)
+
+
+def _refuse_open(mechanism: Model, poses: Poses, rows: Array, products: Array) -> None:
+    """Raise ValueError where what a pose holds, drives apart, is not what it measures."""
+    a, own = mechanism.network.arrays, zip(laws(mechanism), law_values(mechanism), strict=True)
+    apart = float(np.abs(poses.centres - poses.centres[:, :1]).max(initial=0.0))
+    sizes = np.where(a.holds_points > 0.0, max(float(a.lengths.max()), apart), 1.0)
+    for i, (law, at) in enumerate(own):
+        gaps = np.einsum("pk,kp->k", rows[i], products) - law.offset(poses.rows.T[at])
+        if law.products and not callable(law.value) and np.abs(gaps).max() > OPEN * sizes[i]:
+            name = mechanism.constraint_names[i]
+            raise ValueError(f"the pose is that of another mechanism: {name!r} is open in it, assemble it anew")
 
 
 def assemble_all(

@@ -28,7 +28,7 @@ from ...numerics.ranks import rank_of
 from ...numerics.rotations import unit_sweeps
 from ..model.state import Pose
 from ..model.time_table import laws
-from ..poses.pose_stack import Joints, Poses, joint_rows, refuse_open, stacked
+from ..poses.pose_stack import closed_joints, stacked
 from .linearization import linearize, refuse_gravity
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> 
     if not len(poses):
         return np.zeros((0, count))
     given = stacked(poses)
-    refuse_open(mechanism, given)
+    squares, certain = np.zeros((len(given), count)), np.zeros(len(given), dtype=bool)
     if _has_modes(mechanism):
-        squares, certain = _squares(mechanism.once(_basis), _rows(mechanism, given), count)
-    else:
-        squares, certain = np.zeros((len(given), count)), np.zeros(len(given), dtype=bool)
+        (joints, own), basis = closed_joints(mechanism, given), mechanism.once(_basis)
+        rows = np.tensordot(joints.forces(own), basis.motions, axes=([2, 3], [0, 1]))  # over the modes, (k, g, N)
+        squares, certain = _squares(basis, rows, count)
     frequencies = np.sqrt(squares)
     for i in tqdm(np.flatnonzero(~certain).tolist(), delay=1.0, disable=None, unit="pose"):
         frequencies[i] = _alone(mechanism, given[i], count)
@@ -121,12 +121,6 @@ def _modes(body: Body) -> tuple[Array, Array]:
     rank = rank_of(D)
     squares[:rank] = values[:rank] ** 2
     return squares, solve_triangular(mass, modes.T, lower=True, trans=1)
-
-
-def _rows(mechanism: Model, poses: Poses) -> Array:
-    """Rows of the joints over the modes of the bodies, (k, g, N)."""
-    joints, basis = Joints(mechanism, poses.centres, poses.rotations), mechanism.once(_basis)
-    return np.tensordot(joints.forces(joint_rows(mechanism, poses)), basis.motions, axes=([2, 3], [0, 1]))
 
 
 def _squares(basis: _Basis, rows: Array, count: int) -> tuple[Array, Array]:

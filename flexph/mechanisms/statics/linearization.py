@@ -18,11 +18,11 @@ from ...kernels.continuous import input_matrix, spring_rates
 from ...kernels.gradient import constraint_matrix, product_matrix, velocity_count
 from ...kernels.springs import damping_slopes
 from ...kernels.state import node_arms, products, vectors
-from ...numerics.arrays import Array, dense, sparse_block_diag, sparse_blocks
+from ...numerics.arrays import Array, dense, sparse_block_diag, sparse_blocks, widened
 from ...systems.linear import LinearPHDAE
 from ..model.state import Pose, product_values
 from ..model.time_table import TimeTable, spring_values
-from ..poses.pose_stack import refuse_open
+from ..poses.pose_stack import closed_joints, stacked
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -40,7 +40,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     Drives are locked. The matrices are sparse above 500 states, dense below. Raises ValueError where gravity or a
     spring loads the pose: the geometric stiffness of the loads would be missing.
     """
-    refuse_open(mechanism, [pose])
+    closed_joints(mechanism, stacked([pose]))
     _refuse_loads(mechanism, pose)
     if any(body.unshifted for body in mechanism.bodies.values()):
         bodies = {name: body.unshifted or body for name, body in mechanism.bodies.items()}
@@ -51,8 +51,8 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     matrix = constraint_matrix(rest.arrays, rest.R, coefficient, arm=rest.arm, vector=rest.vector)
     matrices, springs = _with_springs(mechanism, rest, system)
     n = matrices["E"].shape[0]
-    matrices["B"] = _widened(input_matrix(rest.arrays, rest.R, rest.arm).T @ rest.velocities, n).T.tocsr()
-    matrices["G"] = _widened(_without_round_off(rest, matrix) @ rest.velocities, n)
+    matrices["B"] = widened(input_matrix(rest.arrays, rest.R, rest.arm).T @ rest.velocities, 0, n).T.tocsr()
+    matrices["G"] = widened(_without_round_off(rest, matrix) @ rest.velocities, 0, n)
     whole = {name: sparse.csr_array(own) if n > DENSE_LIMIT else dense(own) for name, own in matrices.items()}
     assert system.kinetic is not None
     return LinearPHDAE(
@@ -76,12 +76,6 @@ def _without_round_off(rest: _Rest, matrix: Any) -> Any:
     rows.data[np.abs(moves) <= ROUND_OFF * sizes] = 0.0
     rows.eliminate_zeros()
     return rows
-
-
-def _widened(rows: Any, size: int) -> Any:
-    """Rows over the states of the bodies as rows over those of all, which begin with these."""
-    own = sparse.csr_array(rows)
-    return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], size))
 
 
 def bodies_at_rest(model: Model) -> LinearPHDAE:

@@ -286,7 +286,14 @@ def test_the_runs_of_a_function_are_kept_in_their_order(tmp_path):
         of_particles(Gauss(6))
 
 
-@pytest.mark.parametrize("value", [3, "", Checkpoint])
-def test_what_is_no_path_is_refused(value):
-    with pytest.raises(ValueError, match=r"checkpoint must be|path of a checkpoint"), warnings.catch_warnings():
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (3, "checkpoint must be a path"),
+        ("", "must be that of a folder, got ''"),
+        (Checkpoint, "checkpoint must be a path"),
+    ],
+)
+def test_what_is_no_path_is_refused(value, message):
+    with pytest.raises(ValueError, match=message), warnings.catch_warnings():
         of_particles(Gauss(2), checkpoint=value)
