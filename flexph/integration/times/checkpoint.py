@@ -29,8 +29,6 @@ class Checkpoint:
     resume: bool = False
 
     def __post_init__(self) -> None:
-        if not str(self.path):
-            raise ValueError("path of a checkpoint must be that of a folder, got ''")
         check.not_negative("every", self.every, "s")
 
 

@@ -290,7 +290,7 @@ def test_the_runs_of_a_function_are_kept_in_their_order(tmp_path):
     ("value", "message"),
     [
         (3, "checkpoint must be a path"),
-        ("", "must be that of a folder, got ''"),
+        ("", "checkpoint must be a path, got ''"),
         (Checkpoint, "checkpoint must be a path"),
     ],
 )
