@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ BoolArray = NDArray[np.bool_]
 """Truth values."""
 Numbers = float | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
 """A number, or numbers in an array or in lists."""
+AT_ONCE = 1_000_000
+"""Numbers of the rows that a function of many rows is asked for at once."""
 ComplexArray = NDArray[np.complexfloating]
 """Numbers that may be complex, such as the shape of a damped mode."""
 
@@ -60,6 +62,12 @@ def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]
         values.append(own.data)
     entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
     return sparse.coo_array(entries, shape=shape).tocsr()
+
+
+def over_rows(function: Callable[[Array], Array], rows: Array) -> Array:
+    """What a function of rows (k, n) returns for each of them, asked for some at a time: they may not fit in memory."""
+    at_once = max(1, AT_ONCE // max(rows.shape[1], 1))
+    return np.concatenate([function(rows[k : k + at_once]) for k in range(0, max(len(rows), 1), at_once)])
 
 
 def widened(rows: Any, first: int, size: int) -> Any:

@@ -68,7 +68,7 @@ def _write_array(group: h5py.Group, name: str, values: Array) -> None:
         put_texts(group[name], NAMES, texts.tolist())
         return
     checked = {"chunks": True, "fletcher32": True} if values.size else {}
-    group.create_dataset(name, data=values.astype(float), **checked)
+    group.create_dataset(name, data=np.asarray(values, dtype=float), **checked)
 
 
 def escaped(name: str) -> str:

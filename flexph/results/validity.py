@@ -82,7 +82,7 @@ def _defects(solution: Solution) -> list[str]:
     balanced, jump = ledger.largest_residual <= UNBALANCED, float(ledger.velocity_residual.max(initial=0.0))
     if balanced and jump <= JUMP * np.abs(motion[-SAMPLES:]).max(initial=0.0):  # of long runs the last states will do
         return []
-    speed = float(np.abs(motion).max(initial=0.0))
+    speed = float(max(motion.max(initial=0.0), -motion.min(initial=0.0)))
     c = configuration(solution.mechanism, solution.states[0])
     if speed * (solution.times[-1] - solution.times[0]) <= RESTING * extent(solution.mechanism, c.r, c.R):
         return []

@@ -17,14 +17,15 @@ from .step import StepStart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from ...mechanisms.mechanism import Mechanism
     from ...mechanisms.model.time_table import Anchors
     from ...numerics.arrays import Array
 
 
-def recorder_of(accounts: Accounts, start: StepStart, expected: int) -> Recorder:
-    """A recorder of a run of a mechanism from its start on, which saves so many rows (see step.StepResult)."""
+def recorder_of(accounts: Accounts, start: StepStart, expected: int, folder: Path | None) -> Recorder:
+    """A recorder of a run of a mechanism from its start on, see :class:`Recorder` and step.StepResult."""
     g = accounts.mechanism.layout.multipliers
     columns = {
         "time": Column(1, "last"),
@@ -37,7 +38,7 @@ def recorder_of(accounts: Accounts, start: StepStart, expected: int) -> Recorder
         "residuals": Column(4, "largest"),
         "counts": COUNTS,
     }
-    return Recorder(columns, {"time": start.time, "state": start.x, "energy": start.energy}, expected)
+    return Recorder(columns, {"time": start.time, "state": start.x, "energy": start.energy}, expected, folder=folder)
 
 
 def solution_of(

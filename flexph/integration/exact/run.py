@@ -121,7 +121,8 @@ class _Task(NamedTuple):
         view = partial(MechanismView, self.mechanism)
         watch = _Watch(self.options.events, start.time, start.x, view)
         observer = Observer(self.options.observe, view, start=(start.time, start.x))
-        return Run(recorder_of(self.stepper.accounts, start, expected), watch, start, observer=observer)
+        recorder = recorder_of(self.stepper.accounts, start, expected, self.options.folder)
+        return Run(recorder, watch, start, observer=observer)
 
     def _followed(self, run: Run, steps: Iterator[Entry], journal: Journal | None) -> Solution:
         """The solution of all steps, with the doubts that it raises."""

@@ -98,7 +98,7 @@ class _Steps:
         kept, start = saved_times(grid, options.save_every), start_at(system, float(grid[0]), x0)
         watch = Watch(options.events, start.time, x0, view)
         observer = Observer(options.observe, view, start=(start.time, x0))
-        run = SystemRun(system, start, kept.size - 1, watch=watch, observer=observer)
+        run = SystemRun(system, start, kept.size - 1, watch=watch, observer=observer, folder=options.folder)
         grid = grid if method.tolerance is None else kept
         steps = self._in_blocks(run, grid) if compiled else self._one_by_one(run, grid)
         messages = Messages(

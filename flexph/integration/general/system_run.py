@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 from ...numerics.arguments import stack_level
@@ -47,9 +48,18 @@ class Cautions:
 
 
 class SystemRun(Run):
-    """A run of a general system from a start on (see stepper.StepStart), which saves so many rows."""
+    """A run of a general system from a start on (see stepper.StepStart and :class:`Recorder`)."""
 
-    def __init__(self, system: PHDAE, start: Any, expected: int, *, watch: Watch, observer: Observer) -> None:
+    def __init__(
+        self,
+        system: PHDAE,
+        start: Any,
+        expected: int,
+        *,
+        watch: Watch,
+        observer: Observer,
+        folder: Path | None = None,
+    ) -> None:
         self.system, self.cautions = system, Cautions(system)
         self.cautions.look(start.time, start.x)
         columns = {
@@ -63,7 +73,7 @@ class SystemRun(Run):
             "counts": COUNTS,
         }
         first = {"time": start.time, "state": start.x, "energy": start.energy}
-        recorder = Recorder(columns, first, expected)
+        recorder = Recorder(columns, first, expected, folder=folder)
         super().__init__(
             recorder, watch, start, observer=observer, after_step=self.cautions.look if system.cautions else None
         )

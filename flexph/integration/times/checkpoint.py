@@ -14,6 +14,10 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 
 
+class CheckpointWarning(RuntimeWarning):
+    """A piece of a checkpoint could not be written; the run goes on."""
+
+
 @checked
 @dataclass(frozen=True)
 class Checkpoint:
@@ -22,6 +26,9 @@ class Checkpoint:
     A run that is killed at any moment loses what came after the last piece. With ``resume`` the same call goes on from
     there, to the bits of a run that was not interrupted, and returns at once what has ended; it begins where there is
     nothing yet. Without, a folder in which a run is kept is refused.
+
+    Such a run may be longer than memory: its finished rows go to temporary files in the folder, and the arrays of the
+    solution are read from there as they are asked for.
     """
 
     path: str | Path

@@ -17,16 +17,12 @@ import numpy as np
 
 from ...files.durable import leftovers, locked, remove
 from ...files.trees import read_tree, write_tree
-from .checkpoint import Checkpoint
+from .checkpoint import Checkpoint, CheckpointWarning
 from .signature import Signature, difference
 
 Tree = Mapping[str, Any]
 DIGITS = 8
 """Digits of the number of a piece in its name."""
-
-
-class CheckpointWarning(RuntimeWarning):
-    """A piece of a checkpoint could not be written; the run goes on."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +51,20 @@ class Journal:
 
     def restore(self, run: Any) -> None:
         """Bring a run that is at its start to where the last piece stands, if there is one."""
-        pieces = list(self._pieces())
-        if not pieces:
-            return
-        last, self._number = pieces[-1], len(pieces)
-        rows = [{name: values[: p["final"]] for name, values in p["rows"].items()} for p in pieces[:-1]]
-        run.recorder.restore([*rows, last["rows"]], is_open=last["open"], steps=last["steps"])
-        run.observer.restore([v for p in pieces for v in _values(p["observed"])], last["latest"])
-        occurred: dict[str, list[Any]] = {name: [] for name in last["occurred"]}
-        for piece in pieces:
+        observed: list[Any] = []
+        occurred: dict[str, list[Any]] = {}
+        last = None
+        for piece in self._pieces():
+            if last is not None:
+                run.recorder.restore({name: values[: last["final"]] for name, values in last["rows"].items()})
+            observed += _values(piece["observed"])
             for name, (times, states) in piece["occurred"].items():
-                occurred[name] += zip(times.tolist(), states, strict=True)
+                occurred.setdefault(name, []).extend(zip(times.tolist(), states, strict=True))
+            self._number, last = self._number + 1, piece
+        if last is None:
+            return
+        run.recorder.restore_last(last["rows"], is_open=last["open"], steps=last["steps"])
+        run.observer.restore(observed, last["latest"])
         run.watch.restore(occurred, last["watch"])
         run.start, run.then, run.longest = self.form.unpack(last["start"]), last["then"], last["longest"]
         run.reached, run.ended = last["reached"], last["ended"]

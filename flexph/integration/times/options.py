@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ...numerics import checks as check
@@ -27,6 +28,11 @@ class RunOptions:
     save_every: int = 1
     progress: bool = True
     checkpoint: Checkpoint | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the checkpoint."""
+        return None if self.checkpoint is None else Path(self.checkpoint.path)
 
     def __post_init__(self) -> None:
         check.count("save_every", self.save_every)

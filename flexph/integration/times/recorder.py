@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ...numerics.arrays import Array
+from .checkpoint import CheckpointWarning
+from .rows_on_disk import Rows, RowsOnDisk
 
 LARGEST_PIECE = 4_000_000
 """Numbers that are reserved at once: most runs fill one piece and need no copy."""
@@ -33,14 +38,18 @@ class Recorder:
     """Rows of a run from its start on, which is the first row; the last step is kept even if it is not to be saved.
 
     ``expected`` is the number of rows that the run will save, as far as it is known; ``steps`` counts finished steps.
-    The last row ``is_open`` while its step is not to be saved.
+    The last row ``is_open`` while its step is not to be saved. Rows that fill the memory reserved at once go to a
+    ``folder``, if there is one, as long as it can be written to.
     """
 
-    def __init__(self, columns: Mapping[str, Column], start: Values, expected: int) -> None:
-        self.columns = dict(columns)
+    def __init__(
+        self, columns: Mapping[str, Column], start: Values, expected: int, *, folder: Path | None = None
+    ) -> None:
+        self.columns, self._folder = dict(columns), folder
+        self._on_disk: RowsOnDisk | None = None
         self._width = sum(column.width for column in columns.values())
         self._left = expected
-        self._full: list[dict[str, Array]] = []
+        self._full: list[Rows] = []
         self._piece, self._filled = self._zeros(1 + min(expected, self._largest())), 1
         self.is_open, self.steps = False, 0
         for name, values in start.items():
@@ -98,36 +107,43 @@ class Recorder:
         return row.copy()
 
     def rows(self, first: int = 0) -> dict[str, Array]:
-        """All rows from one on, by default from the start, (…, …) by column, the row under way included."""
-        pieces, left = (
-            [*self._full, self._last()] if self._end else [*self._full],
-            self.saved + int(self.is_open) - first,
-        )
-        own: list[dict[str, Array]] = []
-        while left > 0:
-            piece = pieces.pop()
-            count = len(next(iter(piece.values())))
-            own.insert(0, {name: values[max(count - left, 0) :] for name, values in piece.items()})
+        """All rows from one on, by default from the start, (…, …) by column, the row under way included.
+
+        Those of a run that went to its folder are read-only, and read from there.
+        """
+        stored, last = self._stored(), self._last()
+        if self._on_disk is not None and first < stored and not self._full:
+            with suppress(OSError):  # the disk is full: all of them in memory
+                return self._on_disk.followed_by(last, first)
+        own, left = [], stored + sum(map(_length, self._full)) + _length(last) - first
+        for piece in self._pieces_backwards(last):
+            count = _length(piece)
+            own.append({name: values[max(count - left, 0) :] for name, values in piece.items()})
             left -= count
+            if left <= 0:
+                break
         if len(own) > 1:
-            return {name: np.concatenate([piece[name] for piece in own]) for name in self.columns}
-        if 2 * self._end >= len(next(iter(self._piece.values()))) or not self._end:
+            return {name: np.concatenate([piece[name] for piece in reversed(own)]) for name in self.columns}
+        if 2 * self._end >= _length(self._piece):
             return own[0]
         return {name: values.copy() for name, values in own[0].items()}  # most of the piece is unused
 
     @property
     def saved(self) -> int:
         """Rows that are closed, the start among them."""
-        return self._filled + sum(len(next(iter(piece.values()))) for piece in self._full)
+        return self._stored() + sum(map(_length, self._full)) + self._filled
 
-    def restore(self, pieces: Sequence[dict[str, Array]], *, is_open: bool, steps: int) -> None:
-        """Set the rows of a run that goes on, the row under way in the last of the pieces; all are written anew."""
-        *self._full, last = pieces
-        self._full = [piece for piece in self._full if len(next(iter(piece.values())))]
-        count = len(next(iter(last.values())))
-        self._left += 1 - sum(len(next(iter(piece.values()))) for piece in pieces) + int(is_open)
+    def restore(self, rows: Rows) -> None:
+        """Add the next final rows of a run that goes on, from its start on; all but those of :meth:`restore_last`."""
+        if _length(rows):
+            self._put_away(rows)
+
+    def restore_last(self, rows: Rows, *, is_open: bool, steps: int) -> None:
+        """Set the last rows of a run that goes on, the row under way among them; all are written anew."""
+        count = _length(rows)
+        self._left += 1 - self._stored() - sum(map(_length, self._full)) - count + int(is_open)
         self._piece, self._filled = self._zeros(count + max(min(self._left, self._largest()), 1)), count - int(is_open)
-        for name, values in last.items():
+        for name, values in rows.items():
             self._piece[name][:count] = values
         self.is_open, self.steps = is_open, steps
 
@@ -135,9 +151,19 @@ class Recorder:
     def _end(self) -> int:
         return self._filled + int(self.is_open)
 
+    def _stored(self) -> int:
+        """Rows on the disk."""
+        return 0 if self._on_disk is None else self._on_disk.count
+
     def _last(self) -> dict[str, Array]:
-        """The rows of the last piece that has any."""
-        return {name: values[: self._end] for name, values in self._piece.items()} if self._end else self._full[-1]
+        """The rows of the last piece: one that is closed, which may still change, at least."""
+        return {name: values[: self._end] for name, values in self._piece.items()}
+
+    def _pieces_backwards(self, last: Rows) -> Iterator[Rows]:
+        yield last
+        yield from reversed(self._full)
+        if self._on_disk is not None:
+            yield self._on_disk.rows()
 
     def _close(self, count: int, *, open_row: bool) -> None:
         self._filled, self._left, self.is_open = self._filled + count, self._left - count, open_row
@@ -149,17 +175,34 @@ class Recorder:
         return {name: np.zeros((rows, column.width)) for name, column in self.columns.items()}
 
     def _reserve(self, count: int) -> None:
-        """Room for further rows, the one under way among them: another piece, to which that one moves."""
-        old, first = self._piece, self._filled
-        if first + count <= len(next(iter(old.values()))):
+        """Room for further rows, the one under way among them: another piece, to which the last rows move."""
+        old, final, end = self._piece, self._filled - 1, self._end
+        if self._filled + count <= _length(old):
             return
         wanted = max(self._left, min(FIRST_PIECE, self._largest()))
-        self._piece, self._filled = self._zeros(max(count, min(wanted, self._largest()))), 0
-        if first:
-            self._full.append({name: values[:first] for name, values in old.items()})
-        if self.is_open:
-            for name, values in old.items():
-                self._piece[name][0] = values[first]
+        self._piece, self._filled = self._zeros(1 + max(count, min(wanted, self._largest()))), 1
+        for name, values in old.items():
+            self._piece[name][: end - final] = values[final:end]
+        if final:
+            self._put_away({name: values[:final] for name, values in old.items()})
+
+    def _put_away(self, rows: Rows) -> None:
+        """Keep final rows on the disk, or in memory without a folder or where it cannot be written to."""
+        if self._folder is not None and not self._full:
+            try:
+                if self._on_disk is None:
+                    widths = {name: column.width for name, column in self.columns.items()}
+                    self._on_disk = RowsOnDisk(self._folder, widths)
+                return self._on_disk.append(rows)
+            except OSError as error:
+                told = f"the rows of the run stay in memory, since {str(self._folder)!r} cannot be written to: {error}"
+                warnings.warn(told, CheckpointWarning, stacklevel=2)
+        self._full.append(dict(rows))
+        return None
+
+
+def _length(rows: Rows) -> int:
+    return len(next(iter(rows.values())))
 
 
 def _add_up(rows: Array, steps: Array, firsts: Array, lasts: Array) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...bodies.body import Body
 from ...numerics.arguments import stack_level
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, over_rows
 from ...systems.validity import ValidityWarning
 from .model import Model
 
@@ -35,7 +35,8 @@ def warn_of_range(mechanism: Model, times: Array, states: Array, level: int) -> 
 def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:
     if body.section_rotation is None:
         return []
-    turned = np.abs(body.section_rotation @ u.T).max(axis=0, initial=0.0)
+    rotation = body.section_rotation
+    turned = over_rows(lambda some: np.abs(rotation @ some.T).max(axis=0, initial=0.0), u)
     if turned.max() <= SMALL_ROTATION:
         return []
     parts = int(np.ceil(turned.max() / SMALL_ROTATION))
@@ -54,7 +55,7 @@ def _since(times: Array, beyond: Array) -> str:
 def _buckling(name: str, body: Body, times: Array, sigma: Array) -> list[str]:
     cautions = []
     for load in body.buckling:
-        share = load.share(sigma)
+        share = over_rows(load.share, sigma)
         if share.max() <= BUCKLING_SHARE:
             continue
         most = share.max() * load.critical

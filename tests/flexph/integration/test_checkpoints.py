@@ -1,10 +1,15 @@
 """Checkpoints: a run that is killed goes on to the bits of one that is not, and runs are never mixed."""
 
+import errno
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 import warnings
 from dataclasses import fields, is_dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +18,8 @@ from sample_mechanisms import CASES
 
 from flexph import Checkpoint, Event, IntegrationError, IntegrationInterrupted, integrate
 from flexph.files import durable
-from flexph.integration.times.checkpoint import runs_kept
-from flexph.integration.times.journal import CheckpointWarning
+from flexph.integration.times import recorder, rows_on_disk
+from flexph.integration.times.checkpoint import CheckpointWarning, runs_kept
 from flexph.methods import (
     IDA,
     Decaying,
@@ -32,6 +37,7 @@ from flexph.numerics import compiling
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 numba = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 STEPS = 10
+ROOT = Path(__file__).parents[3]
 PARTICLES = four_particles(1.0)
 
 
@@ -98,8 +104,11 @@ RUNS = {
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_run_that_goes_on_is_the_same_to_the_bit(name, tmp_path):
-    """With events, a terminal one at the end of general runs, observations that are None at first, and open rows."""
+def test_a_run_that_goes_on_is_the_same_to_the_bit(name, tmp_path, monkeypatch):
+    """With events, a terminal one at the end of general runs, observations that are None at first, and open rows.
+
+    Rows of runs with a checkpoint go to the disk, two at a time.
+    """
     run, method = RUNS[name]
 
     def observe(t, x):
@@ -112,6 +121,7 @@ def test_a_run_that_goes_on_is_the_same_to_the_bit(name, tmp_path):
         "steps": 3 if method.tolerance else 6 if run is of_mechanism else STEPS,
     }
     whole = run(method, **options)
+    monkeypatch.setattr(recorder, "LARGEST_PIECE", 1)
     assert differences(whole, run(method, checkpoint=Checkpoint(tmp_path, 0.0), **options)) == []
     pieces = len(list(tmp_path.iterdir()))
     assert pieces >= 3
@@ -173,6 +183,35 @@ def test_a_killed_process_loses_what_came_after_the_last_piece(moment, tmp_path)
     resumed = of_particles(Gauss(4), checkpoint=Checkpoint(folder, 0.0, resume=True), **plain)
     assert differences(of_particles(Gauss(4), **plain), resumed) == []
     assert not durable.leftovers(folder)
+
+
+@pytest.mark.parametrize("writes", [0, 8, 60])
+def test_rows_stay_in_memory_where_the_disk_is_full(writes, tmp_path, monkeypatch):
+    """From the first row on, from a later one, and where only the last rows find no place."""
+    left = [writes]
+
+    class Full:
+        def __init__(self, **given):
+            self.file = rows_on_disk_file(**given)
+
+        def write(self, data):
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return self.file.write(data)
+
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+    rows_on_disk_file = tempfile.TemporaryFile
+    monkeypatch.setattr(recorder, "LARGEST_PIECE", 1)
+    monkeypatch.setattr(rows_on_disk.tempfile, "TemporaryFile", Full)
+    whole = of_particles(Gauss(4))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        kept = of_particles(Gauss(4), checkpoint=Checkpoint(tmp_path))
+    assert differences(whole, kept) == []
+    assert [str(w.message) for w in told if "stay in memory" in str(w.message)]
 
 
 def test_what_an_interruption_finished_is_kept(tmp_path):
@@ -297,3 +336,35 @@ def test_the_runs_of_a_function_are_kept_in_their_order(tmp_path):
 def test_what_is_no_path_is_refused(value, message):
     with pytest.raises(ValueError, match=message), warnings.catch_warnings():
         of_particles(Gauss(2), checkpoint=value)
+
+
+LONG = """
+import resource
+import sys
+
+import numpy as np
+
+from cases.crank_slider import crank_slider
+from flexph import Checkpoint, Solution, integrate
+
+mechanism, steps = crank_slider(64, "von_karman"), 60_000
+start = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
+integrate(mechanism, start, 1e-5 * np.arange(3))
+own = [int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmData")][0] * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (own + 170 * 2**20,) * 2)
+run = integrate(mechanism, start, 1e-5 * np.arange(steps + 1), checkpoint=Checkpoint(sys.argv[1], 2.0), progress=False)
+run.save(sys.argv[2])
+saved = Solution.load(sys.argv[2], mechanism, lazy=True)
+same = all(np.array_equal(saved.states[k : k + 5000], run.states[k : k + 5000]) for k in range(0, steps, 5000))
+print(same, run.states.nbytes >> 20, run.energy_drift() < 1e-10)
+"""
+
+
+@numba
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
+def test_a_run_longer_than_memory(tmp_path):
+    """States of 272 MB within 170 MB for all that a run, its ledger, its file and comparing both take."""
+    told = [sys.executable, "-W", "ignore", "-c", LONG, str(tmp_path / "run"), str(tmp_path / "run.h5")]
+    done = subprocess.run(told, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.split() == ["True", "271", "True"]

@@ -86,7 +86,7 @@ def three_single_steps(mechanism, start, times):
         np.array([0.0, 1.0, 0.0]),
     )
     at = method.start(start)
-    recorder = recorder_of(method.accounts, at, len(times) - 1)
+    recorder = recorder_of(method.accounts, at, len(times) - 1, None)
     for time in times[1:]:
         step = method.step(at, float(time))
         recorder.add(step.row(), saved=True)
