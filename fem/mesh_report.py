@@ -40,7 +40,7 @@ class RegionReport:
     measure: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeshReport:
     """A mesh as a body of density ρ; the measure is the volume, or the area [m²] of a plane mesh (of unit thickness).
 

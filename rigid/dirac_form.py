@@ -151,7 +151,7 @@ def lagrangian_submanifold(system: MultibodySystem) -> LagrangianSubmanifold:
     return LagrangianSubmanifold(system)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ResistiveRelation(Remade):
     """``R_ζ = {(τ, ϖ) : τ = τ_d(ζ, ϖ)}`` at positions ζ ([rigid] eq. (8)), resistive: τᵀϖ ≥ 0 (definition 6)."""
 

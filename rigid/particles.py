@@ -26,7 +26,7 @@ End = str | Sequence[float] | Array
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rod:
     """A rigid massless rod of a length L [m]: ``0 = ½(|d|²/L − L)``, d from the first end to the second.
 
@@ -40,7 +40,7 @@ class Rod:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Spring(Remade):
     """A spring with the energy V(ℓ) [J] of its length ℓ [m] and the force V'(ℓ) [N] that pulls its ends together.
 
@@ -62,7 +62,7 @@ class Spring(Remade):
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dashpot:
     """A damper along the line between its ends: the force ρ(ℓ̇) pulls them together ([rigid] eq. (3))."""
 

@@ -34,7 +34,7 @@ class Elastic(Protocol):
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Orthotropic:
     """Three planes of symmetry: moduli E_1, E_2, E_3 [Pa], ν_12, ν_13, ν_23, shear moduli G_12, G_13, G_23 [Pa].
 
@@ -69,7 +69,7 @@ class Orthotropic:
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Anisotropic:
     """Any elastic material: stiffness (6, 6) [Pa] of ``σ = C ε``, symmetric and positive definite, in Voigt order.
 

@@ -33,7 +33,7 @@ def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
     return np.searchsorted(mesh.numbers, numbers)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Region:
     """A part of a mesh: all of its nodes, and the cells, or else the facets, that measure it."""
 

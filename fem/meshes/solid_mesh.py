@@ -19,7 +19,7 @@ DEGENERATE = 1e-9
 """Jacobian over the size of a cell to the power of its dimension below which the cell is flat."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Block:
     """Cells of one kind: their nodes (k, nodes)."""
 
@@ -47,7 +47,7 @@ class Points(NamedTuple):
     weights: Array  # (k, q)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SolidMesh(Memo):
     """Points (N, d) [m], d = 2 or 3, blocks of cells of that dimension, and named sets.
 

@@ -22,7 +22,7 @@ HESSIAN = ((0, 0), (1, 1), (0, 1))
 """Order of second derivatives: xx, yy, xy."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Macro:
     """Cells of one shape with c corners: pieces (k, c, 3, 2), their coefficients (k, c, 10, 4c) over the coordinates.
 

@@ -24,7 +24,7 @@ MASS = 8
 """Order of quadrature on the pieces of a cell, of products of displacements."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlateModel(PlateCoordinates):
     """A plate on its coordinates; thickness t (cells,) [m]."""
 

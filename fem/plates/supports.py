@@ -20,7 +20,7 @@ Holds = Literal["clamped", "hinged", "simple"]
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Support:
     """A region of a plate, mostly edges, that is held to the frame of the body.
 

@@ -23,7 +23,7 @@ On = Literal["surface", "volume"]
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Load:
     """A load on a region of a mesh: traction [N/m²] ``on="surface"``, force per volume [N/m³] ``on="volume"``.
 

@@ -38,7 +38,7 @@ def watched(count: int) -> Array:
     return np.unique(np.linspace(0, count - 1, WATCHED).round().astype(int))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SolidModel(Memo):
     """A mesh with materials: everything over the nodal displacements (N·d), node by node.
 

@@ -20,7 +20,7 @@ THIN = 1e-8
 """Smallest over largest moment of the nodes of a region below which they lie on a line, or at one point."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measured:
     """A region by its samples: positions (k, d), weights (k,) that sum to one, and shape functions (k, N)."""
 

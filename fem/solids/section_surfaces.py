@@ -26,7 +26,7 @@ PREFERRED = np.array([1.0, 0.999, 0.998])
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cut:
     """A surface through a body whose forces are asked for: facets inside the mesh, or on its boundary.
 
@@ -43,7 +43,7 @@ class Cut:
     normal: Sequence[float] | Array | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Surface:
     """Facets with both sides: places (k, 3) as facets of the cells behind, and (not on the boundary) of those in front.
 

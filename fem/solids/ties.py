@@ -25,7 +25,7 @@ Where: TypeAlias = str | int | list[int] | Array | Callable[[Array], Array]
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tie:
     """How a region of a mesh becomes a port: ``how="rigid"`` or ``"mean"``; None chooses.
 
@@ -50,7 +50,7 @@ class Tie:
             check.choice("how", self.how, get_args(How))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tied:
     """A port over all coordinates before the reference is chosen: its nodes, its position, whether it is rigid."""
 

@@ -23,7 +23,7 @@ NESTED = 40
 """Differential states up to which differences of differences are taken."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CasimirReport:
     """Quantities C with ∇C in the co-distribution ``{α : (f_S, e_S) = (0, α)}``, nothing in what resists, zero inputs.
 

@@ -19,7 +19,7 @@ STEEP = 1e-8
 """Smallest singular value of ∂g/∂x₂ over the largest along the path, below which a state is an impasse point."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ImpassePoint:
     """A state beyond which algebraic states cannot follow: ∂g/∂x₂ is singular there.
 

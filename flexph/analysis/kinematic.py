@@ -21,7 +21,7 @@ RANK = 1e-10
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class KinematicSystem:
     """``q̇ = ∂H/∂p, ṗ = −∂H/∂q + A(q) λ + B(q) u, 0 = A(q)ᵀ∂H/∂p, y = B(q)ᵀ∂H/∂p`` ([survey] eq. (2.38)).
 

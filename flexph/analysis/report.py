@@ -29,7 +29,7 @@ SINGULAR = 1e-6
 """Singular value of ∂g/∂x₂ over the largest at the probes, below which relations are nearly ill-posed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Analysis:
     """The report on a system at a state, and with constant matrices everywhere.
 

@@ -57,7 +57,7 @@ def general(system: System, state: Any = None) -> PHDAE:
     return system
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SystemView(Memo):
     """A system at a state x (n,), under inputs that hold at a time [s]; x₁ = V₁ᵀx are its differential states."""
 

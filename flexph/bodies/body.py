@@ -22,7 +22,7 @@ from .inertia import Inertia, contract
 Momenta = Literal["full", "constant"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Port:
     """An interface of a body: the section at a material point.
 
@@ -35,7 +35,7 @@ class Port:
     rotation: Any | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LoadPort:
     """A force density, constant on each of k elements: acts at the element means of the displacement.
 
@@ -49,7 +49,7 @@ class LoadPort:
     normals: Array | None = None
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Body:
     """A floating body: inertia, elastic energy or None, named ports.
 

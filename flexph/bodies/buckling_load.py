@@ -10,7 +10,7 @@ import numpy as np
 from ..numerics.arrays import Array
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BucklingLoad:
     """A mean stress resultant at which what a body leaves out would buckle it.
 

@@ -34,7 +34,7 @@ class NodeValues(NamedTuple):
     smooth: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TensorField:
     """A stress tensor as linear maps of the stress coordinates σ: six components (xx, yy, zz, xy, yz, xz).
 
@@ -69,7 +69,7 @@ class TensorField:
         return replace(self, cells=cells, at=at, nodal=nodal)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SectionMap:
     """Force and moment through a surface of a body as maps of its stresses: F (d,) [N], then M (s,) [N m] about x.
 
@@ -108,7 +108,7 @@ class SectionMap:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class View:
     """How a body looks: points (p, d), cells of one meshio type, displacement rows sparse (p·d, n), stress fields."""
 

@@ -15,7 +15,7 @@ from ..numerics.memo import Memo, once
 from ..numerics.rotations import cross, spins
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Inertia(Memo):
     """Mass integrals of a body about its point P, in body axes; every form of the equations contracts these.
 
@@ -117,7 +117,7 @@ def rigid_inertia(mass: float, first: Array, second: Array, spin: Array) -> Iner
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contractions(Memo):
     """What the equations of motion need of an :class:`Inertia`, s spins and n flexible coordinates.
 

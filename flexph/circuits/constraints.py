@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..numerics.memo import read_only
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constraint:
     """A loop of capacitors and voltage sources, a cutset of inductors and current sources, or what a gyrator ties.
 

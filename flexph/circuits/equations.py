@@ -37,7 +37,7 @@ class Effort:
     input: int | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Assembly:
     """``E ẋ = (J − R(x)) z + B u``: names of states, J (n, n), B (n, m), storages and losses by row; under assembly.
 

@@ -18,7 +18,7 @@ from .tree import Edge, Tree, check_node, edges_of, incidence, nodes_of, normal_
 KINDS = (Storage, Resistor, Source, Switch, TwoPort)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model(Memo):
     """Elements by name between named nodes, as data: what the verbs of a circuit work with.
 

@@ -29,7 +29,7 @@ from .systems import to_linear, to_phdae
 
 
 @checked
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Circuit(Model):
     """Elements by name between named nodes, with Kirchhoff's laws ([survey] example 2.1); made by :func:`circuit`.
 

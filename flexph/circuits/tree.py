@@ -36,7 +36,7 @@ class Edge:
     pair: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tree:
     """``v_links = Mᵀ v_tree, i_tree = −M i_links``: edges by index, M (tree, links)."""
 

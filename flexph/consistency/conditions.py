@@ -31,7 +31,7 @@ class Undetermined(ArithmeticError):
     """The algebraic states have no values that solve their equations, or many."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Inconsistency:
     """By how much a state violates the algebraic equations of a system, by equation.
 

@@ -27,7 +27,7 @@ class Blocks(NamedTuple):
     E21: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decomposition(Memo):
     """``U(x)ᵀE(x)V(x) = diag(Σ(x), 0)`` with orthogonal U (m, m), V (n, n) and regular Σ (r, r), near a state x₀.
 

@@ -17,7 +17,7 @@ DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)
 """Distances of random states from the sample, over the size of each state, at which a family is looked at."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Regularity:
     """Dimensions of ``G_D(x) = {f : ∃e, (f, e) ∈ D(x)}`` and ``P_D(x) = {e : ∃f, (f, e) ∈ D(x)}`` at some states.
 

@@ -35,7 +35,7 @@ Function = Callable[[Array], Array]
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CanonicalCoordinates(Remade):
     """Coordinates ``(q, p, r, s) = Φ(x)`` in which D(x) is constant ([survey] eq. (3.7), (7.11))
 

@@ -87,7 +87,7 @@ class ConstrainedForm:
         return DiracStructure(F, E, ports)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Partition:
     """A choice of inputs: ``flow_inputs`` (n + m,) of the storage's first ``inner`` entries and of the others.
 

@@ -22,7 +22,7 @@ MatrixFunction = Callable[[Array], Any]
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class InputStateOutput:
     """``ẋ = (J − R) ∇H + (g − P) u``, ``y = (g + P)ᵀ∇H + (M + S) u`` ([survey] eq. (2.43)).
 

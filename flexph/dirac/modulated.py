@@ -22,7 +22,7 @@ INTEGRABLE = 1e-7
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModulatedDirac:
     """``x ↦ D(x)``: at every state x (n,) a Dirac structure of the same ports ([survey] definition 2.2).
 

@@ -32,7 +32,7 @@ def _missing(x: Array) -> Any:
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PortHamiltonian(Remade):
     """``(−ẋ, ∇H(x), f_R, e_R, u, y) ∈ D(x)`` with (f_R, e_R) in a resistive relation ([survey] eq. (2.22)-(2.23)).
 

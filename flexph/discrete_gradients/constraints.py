@@ -24,7 +24,7 @@ OFF = 1e-8
 """Constraint over its largest terms up to which a start meets it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constraints:
     """``c(x) = 0``: the function c (k,) of the state and its jacobian Dc (k, n)."""
 

@@ -20,7 +20,7 @@ PROBES, NEARBY = 3, 1e-2
 """States beside the sample at which the zeros of a varying E are looked for, and how far away, over their size."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Split(Memo):
     """``U₁ᵀ E V₁`` is invertible, and E = U₁U₁ᵀ E V₁V₁ᵀ.
 

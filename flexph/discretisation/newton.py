@@ -26,7 +26,7 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepEquations:
     """The equations of a step: ``terms`` (x, part) is their residual with its terms, ``part`` its length over its own.
 

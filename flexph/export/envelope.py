@@ -20,7 +20,7 @@ from .frames import Viewed, by_name, chunks, instants, numbered_cells, spatial, 
 from .tables import write_table
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StressEnvelope:
     """Extremes of a stress tensor in each of c cells, over the points of its stresses and all saved times.
 

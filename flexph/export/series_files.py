@@ -29,7 +29,7 @@ Cells = tuple[tuple[str, Array], ...]
 Data = Mapping[str, Array]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Series:
     """A series as it was read: k instants of p points and c cells.
 

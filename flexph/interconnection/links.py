@@ -13,7 +13,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tie:
     """Ports that move as one; see :func:`tie`."""
 
@@ -41,7 +41,7 @@ class Clamp:
         return f"clamp {self.port}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Couple:
     """The output of each of two ports is the input of the other; see :func:`couple`."""
 

@@ -39,7 +39,7 @@ class Pole(ValueError):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shifted(Memo):
     """The matrix polynomial ``P(s) = A₀ + s A₁ + s² A₂`` of a system, and solutions with it by sparse LU.
 

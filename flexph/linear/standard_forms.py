@@ -23,7 +23,7 @@ LARGEST = 5000
 """States up to which the form is made: Q is dense."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class StandardForm:
     """``ẋ = (J − R) Q x + B u, y = BᵀQ x``, H = ½ xᵀQ x ([survey]; [flex] eq. (47) with p = M v).
 

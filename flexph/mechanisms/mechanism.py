@@ -36,7 +36,7 @@ from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mechanism(Model):
     """Bodies joined at named ports: an index-2 pHDAE ([flex] eq. (42)).
 

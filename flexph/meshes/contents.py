@@ -23,7 +23,7 @@ class FileMaterial:
     refused: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeshContents:
     """A mesh, and what its file says beside it.
 

@@ -111,7 +111,7 @@ def pivots(matrix: Array) -> Array:
     return qr(matrix, mode="r", pivoting=True)[1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Subspaces:
     """The four subspaces of a matrix M (m, n) of rank r, by orthonormal columns.
 

@@ -33,7 +33,7 @@ _NONE: Callable[[], Array] = partial(np.zeros, 0)
 _LARGEST = ("exchanged", "unresolved")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Ledger:
     """Energy accounts of a run, all in [J]: ΔH = work of ports and drives − dissipation + residual.
 

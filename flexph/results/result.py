@@ -25,7 +25,7 @@ SAME_TIME = 1e-9
 """Distance of a time from a saved one, over the span of the run, up to which they are the same."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Occurrences:
     """When an event occurred, times (k,) [s], and the states there, (k, n)."""
 
@@ -33,7 +33,7 @@ class Occurrences:
     states: Array
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Result(ABC):
     """What a run returns: k + 1 saved times (k + 1,) [s], states (k + 1, n), the energy ledger, and events.
 

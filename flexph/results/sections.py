@@ -16,7 +16,7 @@ from ..numerics.rotations import cross, spin_map
 from .solution import Solution
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SectionForces:
     """Force (k, d) [N] and moment (k, s) [N m] through a surface at the saved times (k,) [s].
 

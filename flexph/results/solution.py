@@ -22,7 +22,7 @@ from .signature import mechanism_signature
 from .state_view import MechanismView, MotionByName
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Solution(MotionByName, Result):
     """A run: k + 1 saved times, states by part name, multipliers at midpoints, and the energy ledger.
 

@@ -16,7 +16,7 @@ from .result import Result
 from .state_view import StateView
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SystemResult(Result):
     """A run of a system with named ports.
 
@@ -75,7 +75,7 @@ class SystemResult(Result):
             yield f"outputs/{name}", self.outputs[name], (count, width)
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Trajectory(SystemResult):
     """A run of a :class:`PHDAE`: k + 1 saved times, states (k + 1, n), outputs and the energy balance.
 

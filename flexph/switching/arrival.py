@@ -32,7 +32,7 @@ TRIAL = 1e-3
 """Length of the small step after which candidates must be valid, over that of other steps."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DrivenSystem:
     """A switching system under inputs, up to a last time."""
 
@@ -58,7 +58,7 @@ class DrivenSystem:
         return branch
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instant:
     """Where a run is: the time, the mode, the state with its algebraic states, and the size of states so far."""
 

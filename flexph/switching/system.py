@@ -27,7 +27,7 @@ COMMON = 1e-12
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mode:
     """One mode: its equations, and functions ``valid`` of (t, x) by name that are ≥ 0 as long as it lasts.
 
@@ -57,7 +57,7 @@ class Mode:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SwitchingPHDAE(Remade):
     """``E_s(x) ẋ = (J_s(x) − R_s(x)) z_s(x) + B_s(x) u, y = B_sᵀz_s`` with a mode s that jumps, and one H(x) of all.
 

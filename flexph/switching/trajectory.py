@@ -11,7 +11,7 @@ from ..results.trajectory import SystemResult
 from .system import SwitchingPHDAE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModeChange:
     """One switch: when [s], between which modes, by what, and what it did.
 
@@ -42,7 +42,7 @@ class ModeChange:
         return jump
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SwitchingTrajectory(SystemResult):
     """A run of a :class:`SwitchingPHDAE`: k + 1 saved instants, the mode in each, the switches, and the energy balance.
 

@@ -17,7 +17,7 @@ class SwitchFailed(ArithmeticError):
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reset:
     """``x⁺ = function(t, x)`` at a switch, and quantities ``keeps`` of x, by name, that it leaves as they are.
 
@@ -35,7 +35,7 @@ class Reset:
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Transition:
     """From the modes ``source`` (one name or several) to ``target``, when a trigger says so.
 

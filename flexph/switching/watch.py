@@ -23,7 +23,7 @@ LOOKS = 8
 """Points at which a step that leaves from zero is searched for where it was inside."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Bound:
     """A function w of (t, x) that is ≤ 0 as long as a mode lasts, and what it is now.
 

@@ -20,7 +20,7 @@ ROUND_OFF = 1e-9
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Derivatives:
     """``∂z/∂x``, ``∂(E w)/∂x``, ``∂((J − R) w)/∂x``, ``∂((B − P) u)/∂x`` of a :class:`flexph.PHDAE`, each (n, n).
 

@@ -25,7 +25,7 @@ MEAN_POINTS = 4
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Invariants:
     """A Hamiltonian through quadratic invariants: H(x) = energy(π(x)).
 

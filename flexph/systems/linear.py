@@ -17,7 +17,7 @@ from ..numerics.memo import read_only
 
 
 @checked
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearPHDAE:
     """``E ẋ = (J − R) x + B u + Gᵀλ``, ``0 = G x``, ``y = Bᵀx``, with H = ½ xᵀE x ([flex] eq. (45), (47)).
 

@@ -43,7 +43,7 @@ class Constant:
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PHDAE(Remade):
     """``E(x) ẋ = (J(x) − R(x)) z(x) + B(x) u``, ``y = B(x)ᵀ z(x)``, H(x), ``E(x)ᵀ z(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
 

@@ -19,7 +19,7 @@ from ..system.terms import PositionConstraint, PositionMap
 Vector = Sequence[float] | Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BodyAxes(Memo):
     """Origin P and rotation R of one body: free, ``ζ = (r_P, orientation)`` and ``ϖ = (v_P, ω)`` in body axes; or
     turning about a fixed point P, ``ζ = orientation`` and ``ϖ = ω``.

@@ -25,7 +25,7 @@ FLAT = 1e-6
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pinned:
     """``p = to``: the point ``at`` of the body axes stays at a point of the world, both (dim,) [m]."""
 
@@ -38,7 +38,7 @@ class Pinned:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OnLine:
     """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a line along a direction of the world.
 
@@ -56,7 +56,7 @@ class OnLine:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OnPlane:
     """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a plane of space with the normal n."""
 
@@ -73,7 +73,7 @@ class OnPlane:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KnifeEdge:
     """The velocity of the point ``at`` along the direction ``across``, both of the body axes, is zero: not holonomic.
 
@@ -91,7 +91,7 @@ class KnifeEdge:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rolling:
     """A disc of a radius ρ [m] about the point ``at`` of the body axes rolls on the ground without slipping.
 

@@ -23,7 +23,7 @@ GivenPort = BodyPort | ExternalPort | Vector
 GivenDamper = tuple[GivenPort, Relation]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Added:
     """What acts on a body, as it was given."""
 

@@ -18,7 +18,7 @@ from .axes import BodyAxes, Vector, combined, unit, vector
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Force:
     """A force [N] at the point ``at`` of the body axes [m], along a direction or in all.
 
@@ -41,7 +41,7 @@ class Force:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Torque:
     """A torque [N m] about an axis, or about all.
 
@@ -93,7 +93,7 @@ class Gimbal:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Frame:
     """A frame at the point ``at`` of the body axes: two ports, to be coupled both where it is welded.
 

@@ -23,7 +23,7 @@ class Split(NamedTuple):
     mu: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """Where ζ, ϖ, λ and μ stand in x (size,), and the names of these and of finer parts."""
 

@@ -18,7 +18,7 @@ MatrixFunction = Callable[[Array], Array]
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Potential:
     """Potential energy V(ζ) [J] and its gradient ∇V (n_pot,)."""
 
@@ -27,7 +27,7 @@ class Potential:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PositionMap:
     """A function p(ζ) (k,) of the positions and its Jacobian p'(ζ) (k, n_pot).
 
@@ -77,7 +77,7 @@ class PositionConstraint:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class VelocityConstraint:
     """``0 = A(ζ) ϖ``, A (l, n_kin), a function of ζ or constant: its multipliers μ act with ``−Aᵀ μ``.
 
@@ -93,7 +93,7 @@ class VelocityConstraint:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ExternalPort:
     """``ϖ_ext = Bᵀ(ζ) ϖ`` and the force ``B(ζ) F`` on the system, F = −τ_ext: the power into it is ϖ_extᵀ F.
 
@@ -106,7 +106,7 @@ class ExternalPort:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Damper:
     """``τ_d = W ρ(Wᵀ ϖ)``: a resistive relation ρ for each of the rates Wᵀϖ (k,); W (n_kin, k), of ζ or constant."""
 
@@ -116,7 +116,7 @@ class Damper:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dissipation:
     """Any ``τ_d(ζ, ϖ)`` (n_kin,) with ``ϖᵀ τ_d ≥ 0`` ([rigid] eq. (8))."""
 

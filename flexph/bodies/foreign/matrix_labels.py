@@ -19,7 +19,7 @@ FREEDOMS = {name: i for i, name in enumerate(("UX", "UY", "UZ", "ROTX", "ROTY", 
 """Degrees of freedom by the names of Ansys; 1 to 6 as Abaqus counts them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NodalOrder(Memo):
     """Displacements node by node (x, y[, z]) in the order of ``numbers`` (N,), the node numbers of another program.
 

@@ -28,7 +28,7 @@ INDEPENDENT = 1e-9
 """Lowest eigenvalue of the mass matrix of rigid motion and shapes, all at unit length, below which they depend."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ForeignModel:
     """Nodes X (N, d), nodal mass m (N, N), shapes Φ (N·d, k), ΦᵀKΦ (k, k), ports over nodal displacements.
 

@@ -19,7 +19,7 @@ FLAT = 1e-9
 """Spread of z over that of x and y up to which a mesh of surface cells lies in a plane."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ForeignNodes(Memo):
     """Positions (N, d) [m], node numbers (N,) of the other program, cells (kind, nodes) of the body.
 

@@ -63,7 +63,7 @@ class Characteristic(Resistance):
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MultiportCharacteristic(Resistance):
     """``f = −F(e)`` with F: ℝᵐ → ℝᵐ, ``eᵀF(e) ≥ 0`` ([survey] eq. (2.17)-(2.18)); ``e = −F(f)`` if flow-controlled.
 

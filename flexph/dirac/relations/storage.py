@@ -23,7 +23,7 @@ SLOPE = 1e-6
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LagrangianStorage(Remade):
     """``L = {(x, e) : x = X(ξ), e = ε(ξ)}`` with ``X'(ξ)ᵀ ε(ξ) = ∇H(ξ)`` and ``rank [X'; ε'] = n``.
 

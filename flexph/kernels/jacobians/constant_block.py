@@ -53,7 +53,7 @@ PASSES = 10
 """Passes after which the Jacobian is factored as a whole: a frame held at one end of a body that turns takes many."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConstantBlock:
     """A of steps of one length, factored, and what joints and loads see of it.
 

@@ -28,7 +28,7 @@ GAP, SAFE = 1e-6, 0.1
 """Least relative gap between two frequencies for a cut, and share of it that the error of a factor may take."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LowestModes:
     """Frequencies ω > 0, ascending [rad/s], (k,); velocities (n, k), vᵀMv = 1, and stresses (m, k), σᵀCσ = 1.
 

@@ -21,7 +21,7 @@ DENSE_LIMIT = 600
 """Velocities up to which modes are computed densely; above, the lowest ones by shift-invert."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Eigenmodes:
     """Undamped free vibrations x(t) = Re(shape e^{iωt}).
 

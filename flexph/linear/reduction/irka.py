@@ -22,7 +22,7 @@ UNDAMPED = 1e-10
 """Damping ratio of a pole from which an impulse response counts as never ending."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tangents:
     """Interpolation points σ (k,) with Im σ ≥ 0 and directions b (k, m): H(σ_i) b_i is matched."""
 

@@ -33,7 +33,7 @@ class Point:
     multiplicity: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Expansion:
     """A point, real vectors that span the solution there and its derivatives, and the moments of H and one more.
 

@@ -25,7 +25,7 @@ NOISE = 1e-10
 """Flexible part of a vector over all of it, in the square root of energy, that is round-off of it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RetainedStates:
     """The states p_r that stay as they are, and what p_f must span whatever else it spans.
 

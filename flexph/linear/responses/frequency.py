@@ -19,7 +19,7 @@ CHECKED = 7
 """Frequencies at which a response through a reduced model is compared with the full one."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FrequencyResponse:
     """H(iω): ``y = H(iω) u`` for ``u e^{iωt}``.
 

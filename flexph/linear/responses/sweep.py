@@ -26,7 +26,7 @@ SPARE = 4
 """Modes computed beyond those asked for: a followed mode may leave the lowest ones."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sweep:
     """Natural frequencies over a parameter, each column one mode that is followed.
 

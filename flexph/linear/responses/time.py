@@ -23,7 +23,7 @@ TOLERANCE = 1e-3
 """Change of a response, over its largest value, at which substeps are not doubled any more."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TimeResponse:
     """Outputs over time, from rest, to a unit step or impulse of one input after the other.
 

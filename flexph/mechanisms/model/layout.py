@@ -12,7 +12,7 @@ from ...numerics.memo import Memo, once, read_only
 from ...numerics.rotations import entry_count, spins
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout(Memo):
     """Where everything is in the flat state x = (r, R, u | ṙ, ω, u̇ | σ, e | λ) of a mechanism.
 

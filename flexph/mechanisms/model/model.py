@@ -14,7 +14,7 @@ from .layout import Layout, lay_out
 from .network import Network, build_network
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model(Memo, Remade):
     """Bodies joined at named ports, as data: what the verbs of a mechanism work with.
 

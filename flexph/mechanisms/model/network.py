@@ -55,7 +55,7 @@ class Term:
     product: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Network:
     """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
 

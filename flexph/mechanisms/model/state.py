@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pose:
     """An undeformed placement: centres of mass (b, d) [m], rotations (b, d, d), and the anchors it gives the joints."""
 
@@ -27,7 +27,7 @@ class Pose:
     anchors: Anchors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
     """A state of a mechanism at a time [s]: x (layout of the mechanism, without multipliers), multipliers, anchors.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Anchors:
     """What the assembled pose fixed: the value of each law (NaN where it is driven), free spring measures."""
 

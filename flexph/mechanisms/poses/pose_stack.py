@@ -26,7 +26,7 @@ SETTLED = 1e-14
 """Gap over the size of the bodies up to which a pose is closed; others are assembled one by one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Poses(Sequence[Pose]):
     """Poses of a mechanism: centres of mass (k, b, d) [m], rotations (k, b, d, d), and the anchors of their joints.
 

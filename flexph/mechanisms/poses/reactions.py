@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reaction:
     """What a joint or drive does to a body: force (k, d) [N] and torque (k, s) [N m] about the port of that body.
 

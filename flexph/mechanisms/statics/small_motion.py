@@ -29,7 +29,7 @@ ROUND_OFF = 10.0 * float(np.finfo(float).eps)
 """Error of an entry of the stiffness over the sum of the sizes of its terms: some ten operations lie on the way."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Spectrum:
     """Small motions ξ(t) = Re(shape e^{st}) about a rest or a steady motion.
 
