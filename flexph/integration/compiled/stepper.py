@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
 from ...numerics.compiling import announced
-from .loops.steps import Parts, Rows, Table, run, settle
 from .memory.data import Index, Motion
+from .steps.run import Parts, Rows, Table, run, settle
 from .workspace import memory
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from ...bodies.body import Body
 from ...kernels.state import derive
 from ...mechanisms.model.state import configuration
 from ...numerics.arrays import Array
-from ..compiled.loops.steps import Parts, Rows, Table
 from ..compiled.stepper import Stepper
+from ..compiled.steps.run import Parts, Rows, Table
 from ..times.loop import Accepted, Block, Run
 from ..times.protocols import Entry
 from ..times.recorder import LARGEST_PIECE

@@ -8,12 +8,12 @@ from ....kernels import resolution, tolerances
 from ....kernels.resolution import RESOLUTION
 from ....kernels.tolerances import NEWTON, TINY
 from ....numerics.arrays import Array
+from ..loops.arrow import factor, solve
+from ..loops.relations import keep_rates, stick
+from ..loops.residual import residual, trial
+from ..loops.rolling import has_fallen
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from .arrow import factor, solve
-from .relations import keep_rates, stick
-from .residual import residual, trial
-from .rolling import has_fallen
 
 settled_at, settles = kernel(tolerances.settled_at), kernel(tolerances.settles)
 stagnates, is_slow = kernel(tolerances.stagnates), kernel(tolerances.is_slow)

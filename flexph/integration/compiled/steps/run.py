@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....numerics.arrays import Array
+from ..loops.arrow import solve_border
+from ..loops.ledger_rows import energies, flows, velocity_defect
+from ..loops.motion import copy, copy_field, derive, derive_momenta
+from ..loops.relations import generates
+from ..loops.rolling import add_squares
 from ..memory.data import Index
 from ..memory.kernel import entry, kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief, get
-from .arrow import solve_border
 from .history import guess, remember
-from .ledger_rows import energies, flows, velocity_defect
-from .motion import copy, copy_field, derive, derive_momenta
 from .newton import newton
-from .relations import generates
-from .rolling import add_squares
 
 
 class Table(NamedTuple):
