@@ -60,7 +60,8 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
         *(z(energies), z(flows), z(flows), z(rows), z(rows), z(7)),
         *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
     )
-    return Workspace(motion(), motion(), unknowns(), unknowns(), unknowns(), trial, _system(k), run)
+    x, defect, correction, best = (unknowns() for _ in range(4))
+    return Workspace(motion(), motion(), x, defect, correction, best, trial, _system(k), run)
 
 
 def _system(k: Constants) -> System:

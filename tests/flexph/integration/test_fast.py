@@ -7,6 +7,7 @@ import pytest
 from sample_mechanisms import CASES, chain, crank_slider
 
 import rigid
+from cases import double_four_bar
 from flexph import GROUND, InputError, IntegrationError, connect, hinge, integrate
 from flexph.methods import DiscreteGradient, Exact, Exact4, by_name
 from flexph.numerics import compiling
@@ -109,6 +110,26 @@ def test_the_round_off_of_a_long_chain_is_no_reason_to_stop(no_help):
     run = integrate(mechanism, start, STEP * np.arange(41), method=Exact(compiled=True))
     assert run.ledger.largest_residual < 1e-13
     assert run.ledger.position_residual.max() < 1e-13
+
+
+@pytest.mark.parametrize("steps", [137, 1234])
+def test_singular_poses_are_passed_in_the_loops(steps, no_help):
+    """Ten of them, by the balance of each step, where corrections stagnate far above round-off."""
+    mechanism = double_four_bar.double_four_bar()
+    times = np.linspace(0.0, 10.0, steps + 1)
+    run = integrate(mechanism, double_four_bar.start(mechanism), times, method=Exact(compiled=True))
+    assert run.ledger.largest_residual < 1e-13
+    assert run.ledger.position_residual.max() < 1e-14
+
+
+def test_so_is_one_that_a_step_ends_on(no_help):
+    """5e-7 rad from the pose, where multipliers reach 1e9 N: constraints are taken by their increments."""
+    mechanism = double_four_bar.double_four_bar()
+    start, times = double_four_bar.start(mechanism), 0.014286449985976 * np.arange(51)
+    fast, slow = (integrate(mechanism, start, times, method=Exact(compiled=flag)) for flag in (True, False))
+    energy = fast.ledger.total_energy
+    assert np.abs(energy - energy[0]).max() <= 1e-11
+    np.testing.assert_allclose(fast.states, slow.states, atol=1e-6)  # spins of bars are undetermined by round-off there
 
 
 def test_so_does_one_of_fourth_order(no_help):
@@ -281,7 +302,7 @@ def test_a_dominant_diagonal_is_the_pivot():
 @pytest.mark.parametrize("rule", ["settled_at", "settles", "stagnates", "is_slow"])
 def test_compiled_iterations_end_by_the_rules_of_the_others(rule):
     """The compiled Newton iteration has no rule of its own: it compiles those of the NumPy one."""
-    from flexph.integration.compiled.loops import newton
+    from flexph.integration.compiled.steps import newton
     from flexph.kernels import tolerances
 
     assert getattr(newton, rule).py_func is getattr(tolerances, rule)

@@ -238,7 +238,7 @@ class Motion(NamedTuple):
 
 
 class Unknowns(NamedTuple):
-    """Mean velocities and multipliers; also their defects and corrections."""
+    """Mean velocities and multipliers; also their defects, corrections, and the iterate with the smallest of these."""
 
     v: Matrix
     w: Matrix
@@ -342,6 +342,7 @@ class Workspace(NamedTuple):
     x: Unknowns
     defect: Unknowns
     correction: Unknowns
+    best: Unknowns
     trial: Trial
     system: System
     run: RunSpace
@@ -352,6 +353,7 @@ SPANS = {
     "x_velocities": ("x_v", "x_du"),
     "defect": ("defect_v", "defect_lam"),
     "correction": ("correction_v", "correction_lam"),
+    "best": ("best_v", "best_lam"),
     "at_state": ("at_r", "at_spring"),
     "end_state": ("end_r", "end_spring"),
     "at_velocities": ("at_v", "at_du"),

@@ -96,7 +96,8 @@ def _substep(
     first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
     before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
     guess(m, axes, h, known)
-    iterations = newton(m, axes, h, before, after, offset, table.inputs[k if table.inputs.shape[0] > 1 else 0])
+    inputs = table.inputs[k if table.inputs.shape[0] > 1 else 0]
+    iterations = newton(m, axes, h, before, after, offset, table.offset[first], inputs)
     if iterations < 0 or generates(m, h):
         return False
     flows(m, axes, h, before, after)
