@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, overload
 
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
-from ..numerics.arguments import checked
+from ..numerics.arguments import computing
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 from ..results.trajectory import Trajectory
@@ -30,6 +31,12 @@ from .times.grid import ascending
 from .times.options import Events, Observe, RunOptions
 from .times.signature import signature_of
 from .whole_results import flat_start, kept_whole, layout_of, load_result
+
+
+def _unknowns(system: Any) -> int:
+    if isinstance(system, Model):
+        return system.largest_body
+    return system.size if isinstance(system, PHDAE | LinearPHDAE | SwitchingPHDAE) else 0
 
 
 @overload
@@ -96,7 +103,7 @@ def integrate(
 ) -> SwitchingTrajectory: ...
 
 
-@checked
+@computing(_unknowns)
 def integrate(
     system: Any,
     start: Any,

@@ -14,10 +14,10 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import norm
 
 from ..numerics import checks as check
-from ..numerics.arguments import checked, stack_level
+from ..numerics.arguments import computing, stack_level
 from ..numerics.arrays import Array
 from ..numerics.factors.sparse_null_space import sparse_null_space
-from ..systems.linear import LinearPHDAE, linear_system
+from ..systems.linear import LinearPHDAE, linear_system, unknowns
 from .projection import project
 
 LARGEST_DENSE = 16
@@ -30,7 +30,7 @@ class RedundantConstraintWarning(UserWarning):
     """Constraints depend on each other; the motion is unaffected, their multipliers are not unique."""
 
 
-@checked
+@computing(unknowns)
 def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     """The system without its constraints: x = P x̂ with range P = null G ([flex] sec. 5.3).
 

@@ -13,7 +13,7 @@ from ..bodies.ports import find_port
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
 from ..numerics import checks as check
-from ..numerics.arguments import checked
+from ..numerics.arguments import checked, computing
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 from ..systems.inputs import Input
@@ -36,6 +36,10 @@ from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
 
 
+def _unknowns(mechanism: Model) -> int:
+    return mechanism.largest_body
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Mechanism(Model):
     """Bodies joined at named ports: an index-2 pHDAE ([flex] eq. (42)).
@@ -49,7 +53,7 @@ class Mechanism(Model):
         space = "plane" if self.layout.dim == 2 else "space"
         return f"<Mechanism of the {space}: {', '.join(self.bodies)}; {len(self.connections)} connections>"
 
-    @checked
+    @computing(_unknowns)
     def assemble(
         self,
         fixed: Mapping[str, Placement] | None = None,
@@ -68,7 +72,7 @@ class Mechanism(Model):
         """
         return assemble(self, fixed or {}, guess or {}, time)
 
-    @checked
+    @computing(_unknowns)
     def assemble_all(
         self,
         fixed: Mapping[str, Sequence[Placement]] | None = None,
@@ -89,7 +93,7 @@ class Mechanism(Model):
         """
         return assemble_all(self, fixed or {}, guess or {}, time)
 
-    @checked
+    @computing(_unknowns)
     def consistent_state(
         self,
         pose: Pose,
@@ -108,7 +112,7 @@ class Mechanism(Model):
         """
         return consistent_state(self, pose, velocities or {}, elastic=elastic, time=time)
 
-    @checked
+    @computing(_unknowns)
     def equilibrium(
         self,
         pose: Pose,
@@ -134,7 +138,7 @@ class Mechanism(Model):
         """
         return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
 
-    @checked
+    @computing(_unknowns)
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
         """Small motions about rest: of an unloaded pose ([flex] eq. (45)), or of an equilibrium under load.
 
@@ -147,7 +151,7 @@ class Mechanism(Model):
             return linearize(self, about)
         return linearize_state(self, about, inputs or {})
 
-    @checked
+    @computing(_unknowns)
     def eigenfrequencies(self, poses: Sequence[Pose], count: int) -> Array:
         """The lowest ``count`` frequencies ω > 0 at rest at k unloaded poses, (k, count) [rad/s], ascending.
 
@@ -157,7 +161,7 @@ class Mechanism(Model):
         """
         return eigenfrequencies_at(self, poses, count)
 
-    @checked
+    @computing(_unknowns)
     def spectrum(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Spectrum:
         """All small motions about an equilibrium or a steady rotation, as complex numbers; dense.
 
@@ -191,7 +195,7 @@ class Mechanism(Model):
             )
         return reaction_of_state(self, state, joint, on=on, frame=frame)
 
-    @checked
+    @computing(_unknowns)
     def consistent_multipliers(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> State:
         """The state with the joint forces of its motion: the multipliers that keep the rates of all constraints.
 
@@ -201,7 +205,7 @@ class Mechanism(Model):
         """
         return consistent_multipliers(self, state, inputs or {})
 
-    @checked
+    @computing(_unknowns)
     def phdae(self, state: State) -> PHDAE:
         """The nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state.
 

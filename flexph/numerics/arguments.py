@@ -23,6 +23,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial, wraps
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, Union
@@ -33,6 +34,7 @@ from scipy import sparse
 from . import checks as check
 from .arrays import BoolArray, ComplexArray
 from .memo import Remade
+from .threads import one_thread
 
 Public = TypeVar("Public", bound=Callable[..., Any])
 Check = Callable[[str, Any], Any]
@@ -48,10 +50,27 @@ def checked(public: Public) -> Public:
     return typing.cast(Public, _checked(public, public))
 
 
-def _checked(function: Callable[..., Any], owner: Any) -> Callable[..., Any]:
+def computing(unknowns: Callable[[Any], int]) -> Callable[[Public], Public]:
+    """As :func:`checked`, of what computes with dense matrices: ``unknowns(first argument)``, if few, in one thread."""
+
+    def of(public: Public) -> Public:
+        return typing.cast(Public, _checked(public, public, unknowns))
+
+    return of
+
+
+def _checked(
+    function: Callable[..., Any], owner: Any, unknowns: Callable[[Any], int] | None = None
+) -> Callable[..., Any]:
     @cache  # annotations are read at the first call, when all names in them are there
     def checks() -> tuple[tuple[tuple[str, Check | None], ...], dict[str, Check]]:
         return _checks_of(function, owner)
+
+    def threads(arguments: tuple[Any, ...], named: Mapping[str, Any]) -> AbstractContextManager[None]:
+        if unknowns is None:
+            return nullcontext()
+        first = arguments[0] if arguments else named.get(checks()[0][0][0])
+        return nullcontext() if first is None else one_thread(unknowns(first))
 
     @wraps(function)
     def door(*arguments: Any, **named: Any) -> Any:
@@ -63,7 +82,8 @@ def _checked(function: Callable[..., Any], owner: Any) -> Callable[..., Any]:
             if name in names:
                 names[name](name, value)
         try:
-            result = function(*arguments, **named)
+            with threads(arguments, named):
+                result = function(*arguments, **named)
         except (TypeError, AttributeError, LookupError, OverflowError, np.linalg.LinAlgError) as error:
             given = named | {name: value for (name, _), value in zip(places, arguments, strict=False)}
             reason = _reason(error, given)

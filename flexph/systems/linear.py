@@ -138,6 +138,11 @@ class LinearPHDAE:
         return self.expand(x)[check.lookup("part", name, self.parts)]
 
 
+def unknowns(system: LinearPHDAE) -> int:
+    """Unknowns of dense matrices of a system: all its states."""
+    return system.size
+
+
 def linear_system(system: Any, name: str = "system") -> LinearPHDAE:
     """The same, after a check at the door that it is a :class:`LinearPHDAE`."""
     if not isinstance(system, LinearPHDAE):

@@ -10,10 +10,10 @@ from scipy import sparse
 from scipy.linalg import cholesky, eig, solve_triangular, svd, svdvals
 
 from ...numerics import checks as check
-from ...numerics.arguments import checked
+from ...numerics.arguments import computing
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import rank_of
-from ...systems.linear import LinearPHDAE, linear_system
+from ...systems.linear import LinearPHDAE, linear_system, unknowns
 from ..elimination import eliminate
 from .lowest_modes import lowest_modes
 
@@ -37,7 +37,7 @@ class Eigenmodes:
     self_stress: int
 
 
-@checked
+@computing(unknowns)
 def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
     """The lowest eigenfrequencies ω > 0 of ``iω E x = J x``.
 
@@ -72,7 +72,7 @@ def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
     return _solve(system, count, shapes=False).frequencies
 
 
-@checked
+@computing(unknowns)
 def modes(system: LinearPHDAE, count: int | None = None) -> Eigenmodes:
     """The lowest free vibrations of a system without dissipation.
 
@@ -135,7 +135,7 @@ def _solve(system: LinearPHDAE, count: int | None, *, shapes: bool) -> Eigenmode
     return Eigenmodes(spectrum.frequencies, free.expand(spectrum.shapes), spectrum.rigid, spectrum.self_stress)
 
 
-@checked
+@computing(unknowns)
 def poles(system: LinearPHDAE) -> Array:
     """All finite poles s of ``s E x = (J − R) x``.
 

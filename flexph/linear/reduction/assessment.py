@@ -9,9 +9,9 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from ...numerics import checks as check
-from ...numerics.arguments import checked
+from ...numerics.arguments import computing
 from ...numerics.arrays import Array, Numbers, dense
-from ...systems.linear import LinearPHDAE
+from ...systems.linear import LinearPHDAE, unknowns
 from ..elimination import independent
 from ..responses.frequency import frequency_response
 from ..responses.propagation import midpoint_states
@@ -60,7 +60,7 @@ class Assessment:
     certificate: Certificate
 
 
-@checked
+@computing(unknowns)
 def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Numbers | None = None) -> Assessment:
     """Compare a reduced system with the full one at the frequencies ``omega`` [rad/s], ascending.
 
@@ -90,7 +90,7 @@ def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Nu
     )
 
 
-@checked
+@computing(unknowns)
 def certify(reduced: LinearPHDAE, omega: Numbers, *, full: LinearPHDAE | None = None) -> Certificate:
     """Certificate of a reduced system at the frequencies ``omega`` [rad/s]; constraints need the ``full`` system."""
     responses = frequency_response(reduced, _ascending("omega", omega)).values

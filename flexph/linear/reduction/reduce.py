@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from ...numerics import checks as check
-from ...numerics.arguments import checked
-from ...systems.linear import LinearPHDAE
+from ...numerics.arguments import computing
+from ...systems.linear import LinearPHDAE, unknowns
 from ..elimination import independent
 from ..shifted import Shifted
 from .adaptive import adaptive
@@ -19,7 +19,7 @@ from .retained_states import Keep, RetainedStates, retained_states
 METHODS = ("krylov", "modal", "irka")
 
 
-@checked
+@computing(unknowns)
 def reduce(
     system: LinearPHDAE,
     order: int | None = None,

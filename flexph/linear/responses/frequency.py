@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...numerics import checks as check
-from ...numerics.arguments import checked
+from ...numerics.arguments import computing
 from ...numerics.arrays import Array, Numbers
-from ...systems.linear import LinearPHDAE
+from ...systems.linear import LinearPHDAE, unknowns
 from ..elimination import independent
 from .channels import Names, channels, same_channels
 from .grid import Method, evaluate
@@ -88,7 +88,7 @@ def place(kind: str, name: str | None, names: tuple[str, ...]) -> int:
     return int(check.lookup(kind, name, {known: i for i, known in enumerate(names)}))
 
 
-@checked
+@computing(unknowns)
 def frequency_response(
     system: LinearPHDAE,
     omega: Numbers,

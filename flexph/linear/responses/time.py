@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ...numerics import checks as check
-from ...numerics.arguments import checked
+from ...numerics.arguments import computing
 from ...numerics.arrays import Array, Numbers
-from ...systems.linear import LinearPHDAE
+from ...systems.linear import LinearPHDAE, unknowns
 from ..eigenmodes.modes import poles
 from ..elimination import independent
 from .channels import Channels, Names, channels, same_channels
@@ -71,7 +71,7 @@ class TimeResponse:
         return f"last change {self.error:.1e}"
 
 
-@checked
+@computing(unknowns)
 def step_response(
     system: LinearPHDAE,
     times: Numbers,
@@ -143,7 +143,7 @@ def step_response(
     return _respond(system, times, inputs, outputs, through=through, how=how)
 
 
-@checked
+@computing(unknowns)
 def impulse_response(
     system: LinearPHDAE,
     times: Numbers,

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.linalg import eig, eigvals, qr
 
 from ...numerics import checks as check
-from ...numerics.arguments import checked
+from ...numerics.arguments import computing
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import rank_of, singular_vectors
-from ...systems.linear import LinearPHDAE
+from ...systems.linear import LinearPHDAE, unknowns
 from ..eigenmodes.modes import poles
 from ..elimination import eliminate
 from ..state_space import StateSpace, state_space
@@ -22,7 +22,7 @@ RANK = 1e-11
 """Singular value over the largest entry that counts as zero in the staircase: orthogonal steps lose a few digits."""
 
 
-@checked
+@computing(unknowns)
 def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, progress: bool = True) -> Array:
     """The finite transmission zeros s of y = H(s) u, at which H(s) loses rank.
 
@@ -122,7 +122,7 @@ class Damping(NamedTuple):
     ratio: Array
 
 
-@checked
+@computing(unknowns)
 def damping_ratios(system: LinearPHDAE, count: int | None = None) -> Damping:
     """Natural frequencies ``ω = |s|`` and damping ratios ``ζ = −Re s/|s|`` of the lowest poles s with Im s ≥ 0.
 

@@ -40,6 +40,11 @@ class Model(Memo, Remade):
         """The flat arrays the kernels see."""
         return build_network(self.bodies, self.connections, self.gravity)
 
+    @once
+    def largest_body(self) -> int:
+        """Flexible coordinates of the largest body; joints between bodies keep matrices sparse."""
+        return max(body.size for body in self.bodies.values())
+
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """A name for every scalar constraint, e.g. ``hinge crank.tip–rod.root: x``."""

@@ -1,0 +1,153 @@
+"""What a design loop pays beside its steps: building, consistent start, one-step runs, and threads of linear algebra.
+
+The crank-slider of [flex] sec. 6.2 with eight elements. Times are process times, minima of several rounds; threads are
+compared by the clock, each case in new processes with the threads that the machine offers and with one.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+from crank_slider import END, mechanism
+
+import rigid
+from cases import crank_slider as case
+from flexph import GROUND, Mechanism, State, connect, eigenfrequencies, eliminate, hinge, integrate
+from flexph.linear import poles
+from flexph.methods import DiscreteGradient, Exact, ExactGauss
+
+STEPS = 2000
+BARS = 40
+ASKED = {"building": 8.0, "start": 5.0, "stepper": 0.03}
+"""Milliseconds that each may take."""
+
+
+def least(function: Callable[[], Any], rounds: int) -> float:
+    """Shortest process time of a call [ms]."""
+    times = []
+    for _ in range(rounds):
+        clock = time.process_time()
+        function()
+        times.append(time.process_time() - clock)
+    return 1e3 * min(times)
+
+
+def design() -> Mechanism:
+    """The mechanism of one evaluation: another rod each time, so that nothing of an earlier one is known."""
+    design.count += 1
+    section = case.fem.Section(diameter=case.DIAMETER * (1.0 + 1e-6 * design.count))
+    return case.around(case.beam(8, "von_karman", section))
+
+
+design.count = 0
+
+
+# --- threads ----------------------------------------------------------------------------------------------------------
+
+
+def n_four_bar(count: int = BARS) -> tuple[Mechanism, State]:
+    """``count`` squares of bars of 1 m and 1 kg that share their sides, the tops at 1 m/s (the IFToMM benchmark)."""
+    bar = rigid.bar(1.0, 1.0)
+    ground = [hinge(f"side{k}.root", GROUND.at(float(k), 0.0)) for k in range(count + 1)]
+    tops = [hinge(f"side{k}.tip", f"top{k}.root") for k in range(count)]
+    tops += [hinge(f"top{k}.tip", f"side{k + 1}.tip") for k in range(count)]
+    names = [f"side{k}" for k in range(count + 1)] + [f"top{k}" for k in range(count)]
+    squares = connect(dict.fromkeys(names, bar), ground + tops, gravity=(0.0, -9.81))
+    guess = {f"side{k}": (float(k), 0.0, 0.5 * np.pi) for k in range(count + 1)}
+    pose = squares.assemble(guess | {f"top{k}": (float(k), 1.0, 0.0) for k in range(count)})
+    return squares, squares.consistent_state(pose, velocities={f"side{k}": -1.0 for k in range(count + 1)})
+
+
+def squares_by_numpy() -> Callable[[], Any]:
+    squares, start = n_four_bar()
+    return partial(integrate, squares, start, 1e-3 * np.arange(21), method=Exact(compiled=False), progress=False)
+
+
+def squares_compiled() -> Callable[[], Any]:
+    squares, start = n_four_bar()
+    return partial(integrate, squares, start, 1e-3 * np.arange(201), method=Exact(), progress=False)
+
+
+def three_stages() -> Callable[[], Any]:
+    slider, start = mechanism()
+    return partial(
+        integrate, slider, start, np.linspace(0.0, END, 125)[:21], method=ExactGauss(stages=3), progress=False
+    )
+
+
+def general_equations() -> Callable[[], Any]:
+    slider, start = mechanism()
+    start = slider.consistent_multipliers(start)
+    return partial(integrate, slider, start, 1e-5 * np.arange(21), method=DiscreteGradient(), progress=False)
+
+
+def fine_rod() -> Callable[[], Any]:
+    """Start, linearization, poles and modes of a rod of many elements."""
+    slider = case.crank_slider(64, "von_karman")
+    pose = slider.assemble({"crank": (0.0, 0.0, 0.0)})
+
+    def evaluation() -> None:
+        system = slider.linearize(pose)
+        slider.consistent_state(pose, elastic="quasi_static")
+        eigenfrequencies(system, 3)
+        poles(eliminate(system))
+
+    return evaluation
+
+
+CASES = (squares_by_numpy, squares_compiled, three_stages, general_equations, fine_rod)
+
+
+def by_the_clock(name: str, rounds: int) -> float:
+    """Shortest time of a case in this process [s]."""
+    run = globals()[name]()
+    run()
+    times = []
+    for _ in range(rounds):
+        clock = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - clock)
+    return min(times)
+
+
+def with_threads(name: str, count: int | None, rounds: int) -> float:
+    """The same in a new process whose libraries take so many threads, or as many as they find."""
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.pop(variable, None)
+        if count is not None:
+            os.environ[variable] = str(count)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
+        return processes.submit(by_the_clock, name, rounds).result()
+
+
+def threads(rounds: int) -> None:
+    print(f"\n{'case':22s}{'all threads [ms]':>18s}{'one thread [ms]':>18s}")
+    for case_ in CASES:
+        name = case_.__name__
+        least_of = {count: np.inf for count in (None, 1)}
+        for _ in range(2):
+            for count in least_of:
+                least_of[count] = min(least_of[count], with_threads(name, count, rounds))
+        print(f"{name:22s}{1e3 * least_of[None]:18.1f}{1e3 * least_of[1]:18.1f}", flush=True)
+        print(f"ratio threads-{name.replace('_', '-')} {least_of[1] / least_of[None]:.2f}")
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--rounds", type=int, default=10, help="of which the shortest counts")
+    words.add_argument("--parts", nargs="*", default=["building", "threads"])
+    given = words.parse_args()
+    if "building" in given.parts:
+        print(least(design, given.rounds))
+    if "threads" in given.parts:
+        threads(given.rounds)
+
+
+if __name__ == "__main__":
+    main()
