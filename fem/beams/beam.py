@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -13,16 +14,16 @@ from flexph.bodies.elasticity import Elasticity
 from flexph.bodies.inertia import Inertia
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
-from flexph.numerics.gauss_tableau import gauss_points
 from flexph.numerics.rotations import spins
 
 from ..materials.damping import Damping, damped
 from ..materials.materials import Material, Section
 from .buckling import buckling_loads
-from .elements import Field, Pair
+from .elements import Pair
 from .elements import pair as pair_named
-from .line_mesh import REFERENCES, LineMesh, Reference, interleave, line_mesh
+from .line_mesh import REFERENCES, LineMesh, Reference, scaled
 from .line_view import line_view
+from .unit_matrices import unit_elasticity, unit_inertia, unit_load
 
 Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
@@ -128,7 +129,7 @@ def beam(
     spins(dim)  # raises unless 2 or 3
     check.choice("reference", reference, REFERENCES)
     check.choice("strain", strain, ("linear", "von_karman"))
-    mesh = line_mesh(length, elements, dim, reference=reference, pair=_pair(pair, strain))
+    mesh = LineMesh(length, elements, dim, _pair(pair, strain), reference)
     ports = {"root": 0.0, **(stations or {}), "tip": length}
     if len(ports) != 2 + len(stations or {}):
         raise ValueError("stations must not be named 'root' or 'tip': these ports exist")
@@ -166,21 +167,18 @@ def _rigidities(material: Material, section: Section, dim: int) -> dict[str, flo
 
 def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
     """Mass integrals of the axis, and of the spin of its sections about it."""
-    d, line_density = mesh.dim, density * section.area
-    local, weight = mesh.quadrature()
-    w, x = line_density * weight, mesh.points(local)
-    phi = [mesh.rows(name, local) for name in mesh.displacements]
+    d, h, line_density, unit = mesh.dim, mesh.step, density * section.area, mesh.unit.once(unit_inertia)
     first, second, lever = np.zeros(d), np.zeros((d, d)), np.zeros((d, d, mesh.size))
-    first[0], second[0, 0] = w @ x, w @ x**2
-    lever[:, 0] = [p.T @ (w * x) for p in phi]
+    first[0], second[0, 0] = line_density * h**2 * unit.length_first, line_density * h**3 * unit.length_second
+    lever[:, 0] = line_density * h**2 * unit.lever
     spin, spin_shape, spin_pair = _section_spin(mesh, density, section)
     return Inertia(
         mass=line_density * mesh.length,
         first=first,
         second=second,
-        shape_first=np.array([p.T @ w for p in phi]),
+        shape_first=line_density * h * unit.first,
         shape_lever=lever,
-        shape_pair=tuple(tuple((p.T @ sparse.diags_array(w) @ q).tocsr() for q in phi) for p in phi),
+        shape_pair=tuple(tuple(scaled(pair, line_density * h) for pair in row) for row in unit.pairs),
         spin=spin,
         spin_shape=spin_shape,
         spin_pair=spin_pair,
@@ -189,60 +187,49 @@ def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
 
 def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
     """½∫ρI_p(Ω_x + θ̇_x)² dx of a beam in space: spin, spin_shape and spin_pair of :class:`flexph.bodies.Inertia`."""
-    s = spins(mesh.dim)
-    spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), sparse.csr_array((mesh.size, mesh.size))
+    s, unit = spins(mesh.dim), mesh.unit.once(unit_inertia)
+    spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), unit.turn_pair
     if mesh.dim == 3:
-        local, weight = mesh.quadrature()
-        w, turn = density * section.in_space("polar_moment") * weight, mesh.rows("turn", local)
-        spin[0, 0], shape[0], pair = w.sum(), turn.T @ w, (turn.T @ sparse.diags_array(w) @ turn).tocsr()
+        inertia = density * section.in_space("polar_moment")
+        spin[0, 0], shape[0], pair = inertia * mesh.length, inertia * unit.turn_first, scaled(pair, inertia / mesh.step)
     return spin, shape, pair
 
 
 def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain) -> Elasticity:
     """Weak form of stress/rigidity = strain of all fields, tested with the stresses themselves."""
-    local, weight = mesh.quadrature()
-    w = sparse.diags_array(weight)
-    stress = {name: c.stress.rows(local, mesh.step) for name, c in mesh.components.items()}
-    slopes, weights = sparse.csr_array((0, mesh.size)), sparse.csr_array((stress["x"].shape[1], 0))
-    if strain == "von_karman":
-        slopes = sparse.vstack([mesh.rows(name, local, 1) for name in mesh.transverse]).tocsr()
-        weights = sparse.hstack([stress["x"].T @ w for _ in mesh.transverse])
-    others = sum(s.shape[1] for s in stress.values()) - weights.shape[0]
-    compliances = [_compliance(c.stress, mesh) / rigidities[name] for name, c in mesh.components.items()]
+    h, unit, fields = mesh.step, mesh.unit.once(unit_elasticity), mesh.components
+    each = lambda values: np.repeat(list(values), unit.sizes)  # noqa: E731
+    von_karman = strain == "von_karman"
     return Elasticity(
-        compliance=sparse.block_diag(compliances).tocsr(),
-        strain=sparse.vstack([s.T @ w @ mesh.strain(name, local) for name, s in stress.items()]).tocsr(),
-        slopes=slopes,
-        weights=sparse.vstack([weights, sparse.csr_array((others, weights.shape[1]))]).tocsr(),
+        compliance=scaled(unit.compliance, each(h / rigidities[name] for name in fields)),
+        strain=scaled(unit.strain, each(h ** (1 + c.power(c.order)) for c in fields.values())),
+        slopes=scaled(unit.slopes, 1.0 / h) if von_karman else sparse.csr_array((0, mesh.size)),
+        weights=scaled(unit.weights, h) if von_karman else sparse.csr_array((sum(unit.sizes), 0)),
     )
-
-
-def _compliance(stress: Field, mesh: LineMesh) -> sparse.csr_array:
-    """∫ψψᵀ dx of a stress field; as many Gauss points as it has coefficients on an element are exact."""
-    local, weight = gauss_points(stress.local)
-    rows = stress.rows(local, mesh.step)
-    compliance = sparse.csr_array(rows.T @ sparse.diags_array(mesh.step * np.tile(weight, mesh.elements)) @ rows)
-    compliance.eliminate_zeros()
-    return compliance
 
 
 def _port(mesh: LineMesh, name: str, x: float) -> Port:
     if not 0.0 <= check.number(f"station {name!r}", x) <= mesh.length:
         raise ValueError(f"station {name!r} must lie between 0 and the length {mesh.length} m, got {x} m")
+    position = check.array("position", mesh.on_axis(np.array([x]))[0], (mesh.dim,))
     element, local = mesh.find(x)
-    own = [_of_element(rows, element, mesh.elements) for rows in (mesh.displacement(local), mesh.rotation(local))]
-    return Port(check.array("position", mesh.on_axis(np.array([x]))[0], (mesh.dim,)), *own)
+    displacement, rotation = _of_port(mesh.unit, element, local)
+    return Port(position, displacement, scaled(rotation, 1.0 / mesh.step))
 
 
-def _of_element(rows: sparse.csr_array, element: int, elements: int) -> sparse.csr_array:
-    count = rows.shape[0] // elements
-    return rows[element * count : (element + 1) * count]
+@lru_cache(maxsize=256)
+def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Rows of displacement and section rotation at a local point of an element."""
+    point = np.array([local])
+    displacement, rotation = (
+        rows[element * count : (element + 1) * count]
+        for rows in (unit.displacement(point), unit.rotation(point))
+        for count in [rows.shape[0] // unit.elements]
+    )
+    return displacement, rotation
 
 
 def _load(mesh: LineMesh) -> LoadPort:
-    """Mean displacement of each element; 2 Gauss points are exact for the cubic."""
-    local, weight = gauss_points(2)
-    mean = sparse.kron(sparse.eye_array(mesh.elements), weight[None, :]).tocsr()
-    shapes = interleave(*(mean @ mesh.rows(name, local) for name in mesh.displacements))
+    """Mean displacement of each element."""
     middle = mesh.on_axis(mesh.points(np.array([0.5])))
-    return LoadPort(middle, shapes, np.full(mesh.elements, mesh.step))
+    return LoadPort(middle, mesh.unit.once(unit_load), np.full(mesh.elements, mesh.step))

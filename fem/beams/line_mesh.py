@@ -1,8 +1,14 @@
-"""The mesh of a straight beam: its fields, the numbering of coordinates, and their rows at points."""
+"""The mesh of a straight beam: its fields, the numbering of coordinates, and their rows at points.
+
+Coordinates are lengths, so all matrices of a mesh are those of one with elements of unit length times powers of the
+element length. What sparse matrices cost is the time in which they are made: those of unit meshes are kept, and the
+beams of a design loop share them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -20,10 +26,11 @@ REFERENCES: tuple[Reference, ...] = ("cantilever", "simply_supported", "mean_axi
 _NODE = {2: ("x", "y", "y'"), 3: ("x", "y", "y'", "z", "z'", "turn")}
 """Coordinates of a node: displacements, and the angles u_y', u_z', θ_x times the element length."""
 
-_FIXED = {  # at the root, at the tip
+_FIXED: dict[Reference | None, tuple[tuple[str, ...], tuple[str, ...]]] = {  # at the root, at the tip
     "cantilever": (("x", "y", "y'", "z", "z'", "turn"), ()),
     "simply_supported": (("x", "y", "z", "turn"), ("y", "z")),
     "mean_axis": ((), ()),
+    None: ((), ()),
 }
 
 
@@ -31,7 +38,7 @@ _FIXED = {  # at the root, at the tip
 class Component:
     """A scalar field f of a beam and the stress that works on it: strain = sign · f^(order).
 
-    ``place`` of its first coordinate among those of a node; ``scale`` of f over its coordinates.
+    ``place`` of its first coordinate among those of a node; of an ``angle`` coordinates are hf.
     """
 
     velocity: Field
@@ -39,12 +46,18 @@ class Component:
     place: int
     order: int
     sign: float = 1.0
-    scale: float = 1.0
+    angle: bool = False
+
+    def power(self, derivative: int = 0) -> int:
+        """Power of the element length by which a derivative of the field goes with its coordinates."""
+        return -derivative - self.angle
 
 
 @dataclass(frozen=True)
 class LineMesh(Memo):
     """Equal elements along the x axis in ``dim`` dimensions; of kept coordinates u the full ones are ``basis u``.
+
+    ``reference`` takes coordinates away, None keeps all of them.
 
     Fields by name: ``x``, ``y`` (displacements u_x, u_y), in space also ``z`` and ``turn`` (u_z and the torsion θ_x).
     Full coordinates node by node, all of them lengths: (u_x, u_y, hu_y') in the plane, (u_x, u_y, hu_y', u_z, hu_z',
@@ -56,7 +69,17 @@ class LineMesh(Memo):
     elements: int
     dim: int
     pair: Pair
-    basis: Any
+    reference: Reference | None
+
+    @once
+    def unit(self) -> LineMesh:
+        """The mesh with elements of unit length."""
+        return _unit_mesh(self.elements, self.dim, self.pair, self.reference)
+
+    @once
+    def basis(self) -> Any:
+        """The full coordinates of the kept ones, sparse."""
+        return self.unit.once(_basis)
 
     @property
     def step(self) -> float:
@@ -78,7 +101,7 @@ class LineMesh(Memo):
         components = {"x": Component(along, force, 0, 1), "y": Component(across, moment, 1, 2)}
         if self.dim == 3:
             components["z"] = Component(across, moment, 3, 2, sign=-1.0)
-            components["turn"] = Component(*self.pair.torsion(self.elements), 5, 1, scale=1.0 / self.step)
+            components["turn"] = Component(*self.pair.torsion(self.elements), 5, 1, angle=True)
         return components
 
     @property
@@ -106,14 +129,8 @@ class LineMesh(Memo):
 
     def rows(self, name: str, local: np.ndarray, derivative: int = 0) -> sparse.csr_array:
         """Values (or derivatives) of a field at local points of every element, over the kept coordinates."""
-        component, width = self.components[name], len(_NODE[self.dim])
-        own, nodes = component.velocity.nodal, self.elements + 1
-        at_nodes = width * np.arange(nodes)[:, None] + component.place + np.arange(own)
-        place = np.append(at_nodes, width * nodes + np.arange(component.velocity.inside * self.elements))
-        rows = component.velocity.rows(local, self.step, derivative)
-        shape = (rows.shape[0], self.basis.shape[0])
-        full = sparse.csr_array((component.scale * rows.data, place[rows.indices], rows.indptr), shape=shape)
-        return _sorted(full @ self.basis)
+        rows = _rows(self.unit, name, tuple(np.asarray(local, dtype=float).tolist()), derivative)
+        return scaled(rows, self.step ** self.components[name].power(derivative))
 
     def strain(self, name: str, local: np.ndarray) -> sparse.csr_array:
         """Rows of the strain on which the stress of a field works: u_x', u_y'', −u_z'', θ_x'."""
@@ -132,27 +149,28 @@ class LineMesh(Memo):
 
     def stresses(self, local: np.ndarray) -> dict[str, sparse.csr_array]:
         """Rows of the stress of each field at local points of every element, over all stress coordinates."""
-        own = {name: c.stress.rows(local, self.step) for name, c in self.components.items()}
-        blank = {name: sparse.csr_array(rows.shape) for name, rows in own.items()}
-        return {name: sparse.hstack([*({**blank, name: rows}).values()]).tocsr() for name, rows in own.items()}
+        return _stresses(self.unit, tuple(np.asarray(local, dtype=float).tolist()))
 
-    def find(self, x: float) -> tuple[int, np.ndarray]:
+    def find(self, x: float) -> tuple[int, float]:
         """Element of a station and its local point."""
         element = min(int(x / self.step), self.elements - 1)
-        return element, np.array([x / self.step - element])
+        return element, x / self.step - element
 
 
-def line_mesh(length: float, elements: int, dim: int, *, reference: Reference, pair: Pair) -> LineMesh:
-    """The mesh of a beam whose deformation meets a reference condition; see :func:`fem.beam`."""
-    node = _NODE[dim]
-    last = len(node) * elements
-    size = last + len(node) + elements * pair.fields(elements)[0].inside
-    whole = LineMesh(length, elements, dim, pair, sparse.eye_array(size, format="csr"))
-    if reference == "mean_axis":
-        return replace(whole, basis=null_space(_mean_motion(whole)))
-    root, tip = _FIXED[reference]
+@lru_cache(maxsize=64)
+def _unit_mesh(elements: int, dim: int, pair: Pair, reference: Reference | None) -> LineMesh:
+    return LineMesh(float(elements), elements, dim, pair, reference)
+
+
+def _basis(unit: LineMesh) -> Any:
+    node = _NODE[unit.dim]
+    last = len(node) * unit.elements
+    size = last + len(node) + unit.elements * unit.pair.fields(unit.elements)[0].inside
+    if unit.reference == "mean_axis":
+        return null_space(_mean_motion(replace(unit, reference=None)))
+    root, tip = _FIXED[unit.reference]
     fixed = [i for i, k in enumerate(node) if k in root] + [last + i for i, k in enumerate(node) if k in tip]
-    return replace(whole, basis=whole.basis[:, np.setdiff1d(np.arange(size), fixed)])
+    return sparse.eye_array(size, format="csr")[:, np.setdiff1d(np.arange(size), fixed)]
 
 
 def _mean_motion(mesh: LineMesh) -> np.ndarray:
@@ -163,9 +181,32 @@ def _mean_motion(mesh: LineMesh) -> np.ndarray:
     return np.array(rows + [mesh.rows(name, local).T @ (mean * lever) for name in mesh.transverse])
 
 
-def _sorted(matrix: sparse.csr_array) -> sparse.csr_array:
-    matrix.sort_indices()
-    return matrix
+@lru_cache(maxsize=256)
+def _rows(unit: LineMesh, name: str, local: tuple[float, ...], derivative: int) -> sparse.csr_array:
+    """See :meth:`LineMesh.rows`."""
+    component, width = unit.components[name], len(_NODE[unit.dim])
+    own, nodes = component.velocity.nodal, unit.elements + 1
+    at_nodes = width * np.arange(nodes)[:, None] + component.place + np.arange(own)
+    place = np.append(at_nodes, width * nodes + np.arange(component.velocity.inside * unit.elements))
+    rows = component.velocity.rows(np.array(local), 1.0, derivative)
+    shape = (rows.shape[0], unit.basis.shape[0])
+    own_rows = sparse.csr_array((rows.data, place[rows.indices], rows.indptr), shape=shape) @ unit.basis
+    own_rows.sort_indices()
+    return own_rows
+
+
+@lru_cache(maxsize=64)
+def _stresses(unit: LineMesh, local: tuple[float, ...]) -> dict[str, sparse.csr_array]:
+    """See :meth:`LineMesh.stresses`."""
+    own = {name: c.stress.rows(np.array(local), 1.0) for name, c in unit.components.items()}
+    blank = {name: sparse.csr_array(rows.shape) for name, rows in own.items()}
+    return {name: sparse.hstack([*({**blank, name: rows}).values()]).tocsr() for name, rows in own.items()}
+
+
+def scaled(matrix: sparse.csr_array, factors: float | np.ndarray) -> sparse.csr_array:
+    """A matrix times a factor, or each of its rows times its own; the places of its entries are shared."""
+    entries = np.repeat(factors, np.diff(matrix.indptr)) if np.ndim(factors) else factors
+    return sparse.csr_array((matrix.data * entries, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def interleave(*blocks: sparse.csr_array) -> sparse.csr_array:

@@ -11,6 +11,7 @@ from ..materials.materials import Section
 from .line_mesh import LineMesh
 
 CELLS = 4  # straight pieces an element is drawn with
+CORNERS = np.arange(CELLS + 1) / CELLS
 
 _FORCES = {
     2: {"x": "axial_force", "y": "bending_moment"},
@@ -21,17 +22,24 @@ _FORCES = {
 def line_view(mesh: LineMesh, section: Section) -> View:
     """Straight pieces along the axis, with stresses at their middles; see :func:`line_stresses`."""
     count = CELLS * mesh.elements
-    corners = np.arange(CELLS + 1) / CELLS
-    keep = np.flatnonzero(np.tile(np.arange(CELLS + 1) < CELLS, mesh.elements))
-    keep = np.append(keep, mesh.elements * (CELLS + 1) - 1)  # every element without its end, and the tip
-    rows = (mesh.dim * keep[:, None] + np.arange(mesh.dim)).ravel()
     return View(
-        points=mesh.on_axis(mesh.points(corners)[keep]),
+        points=mesh.on_axis(mesh.points(CORNERS)[_kept(mesh)]),
         cells=np.column_stack([np.arange(count), np.arange(1, count + 1)]),
         cell_type="line",
-        shape=mesh.displacement(corners)[rows],
-        stresses=line_stresses(mesh, section, corners[:-1] + 0.5 / CELLS),
+        shape=mesh.unit.once(_shape),
+        stresses=line_stresses(mesh, section, CORNERS[:-1] + 0.5 / CELLS),
     )
+
+
+def _kept(mesh: LineMesh) -> np.ndarray:
+    """Corners of every element without its end, and the tip."""
+    keep = np.flatnonzero(np.tile(np.arange(CELLS + 1) < CELLS, mesh.elements))
+    return np.append(keep, mesh.elements * (CELLS + 1) - 1)
+
+
+def _shape(unit: LineMesh) -> sparse.csr_array:
+    rows = unit.dim * _kept(unit)[:, None] + np.arange(unit.dim)
+    return unit.displacement(CORNERS)[rows.ravel()]
 
 
 def line_stresses(mesh: LineMesh, section: Section, local: np.ndarray) -> dict[str, StressField]:

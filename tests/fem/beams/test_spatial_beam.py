@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 from covering import covering
-from scipy import sparse
 
 import fem
 from fem.beams.elements import pair
@@ -245,7 +244,7 @@ def test_rigid_motions_do_not_strain_at_first_order(pair):
     """Translations and rotations of a beam without reference condition; von Kármán leaves ½|ψ|² of a rotation."""
     elements = 3
     inside = fem.PAIRS[pair].fields(elements)[0].inside * elements
-    mesh = LineMesh(LENGTH, elements, 3, fem.PAIRS[pair], sparse.eye_array(6 * elements + 6 + inside, format="csr"))
+    mesh = LineMesh(LENGTH, elements, 3, fem.PAIRS[pair], None)
     h, x = LENGTH / elements, LENGTH / elements * np.arange(elements + 1)
     translation, turn = np.array([0.3, -0.7, 1.1]), np.array([0.5, -0.2, 0.9])
     u = translation + np.cross(turn, np.column_stack([x, 0 * x, 0 * x]))
