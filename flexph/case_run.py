@@ -46,6 +46,10 @@ class Keeping:
     every: float | None = None
     resume: bool = False
 
+    def __post_init__(self) -> None:
+        if self.every is not None and not math.isfinite(self.every):
+            raise click.UsageError(f"--checkpoint must be a finite number of seconds, got {self.every}")
+
 
 def run_case(
     name: str, case: Case[Any], out: Path, *, force: bool, values: Mapping[str, Any], keeping: Keeping = Keeping()

@@ -72,13 +72,17 @@ def main() -> None:
 def list_cases() -> None:
     """List the installed cases."""
     summaries, written = table("case", "description"), written_summaries()
-    for name in sorted(find_cases()):
+    cases, broken = sorted(find_cases()), []
+    for name in cases:
         try:
             summary = written.get(name) or _load(name).summary
         except click.ClickException as error:
             summary = error.message
+            broken.append(name)
         summaries.add_row(name, summary)
     print_table(summaries)
+    if cases and len(broken) == len(cases):
+        raise click.ClickException("none of the installed cases can be loaded")
 
 
 @main.group(cls=_Cases, options_metavar=None, subcommand_metavar="CASE --out DIR [OPTIONS]")

@@ -13,7 +13,12 @@ import click
 
 
 def replace_unknown_characters() -> None:
-    """Print a question mark for what the encoding of the console lacks: σ in cp1252, ü in ASCII."""
+    """Print a question mark for what the encoding of the console lacks: σ in cp1252, ü in ASCII.
+
+    What is printed where there is no output, as after ``>&-``, is dropped.
+    """
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")

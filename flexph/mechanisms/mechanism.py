@@ -106,9 +106,11 @@ class Mechanism(Model):
 
         ``velocities`` by body: in the plane its spin [rad/s] or (ẋ, ẏ, spin) of its origin P, in space its spin (3,)
         or a pair (velocity of P, spin), both in world axes; of a point mass its velocity alone. They are kept where
-        the joints and drives allow it; the others follow with the least kinetic energy, without deformation rates
-        where that is possible. ``elastic="quasi_static"`` starts with the deformation that balances the inertia forces
-        of the rigid motion, instead of undeformed, and warns where that leaves the range of a body's model.
+        the joints and drives allow all of them; the others follow with the least kinetic energy, without deformation
+        rates where that is possible. Where they contradict the joints, each other or the drives, the state has the
+        admissible velocities nearest to all of them in kinetic energy. ``elastic="quasi_static"`` starts with the
+        deformation that balances the inertia forces of the rigid motion, instead of undeformed, and warns where that
+        leaves the range of a body's model.
         """
         return consistent_state(self, pose, velocities or {}, elastic=elastic, time=time)
 

@@ -131,13 +131,14 @@ class Result(ABC):
 
         Raises ValueError for a file that is missing, damaged, of another format, or of another mechanism or system.
         """
+        own = cls.signature(system)
         if not Path(path).is_file():
             raise ValueError(f"cannot read the saved run {str(path)!r}: there is no such file")
         try:
             if lazy:
-                return cls._read(open_checksummed(path), system, in_file)
+                return cls._read(open_checksummed(path), system, own, leaf=in_file)
             with open_checksummed(path) as file:
-                return cls._read(file, system)
+                return cls._read(file, system, own)
         except _Another:
             raise
         except Exception as error:  # the library raises what it stumbles over
@@ -147,12 +148,12 @@ class Result(ABC):
             ) from None
 
     @classmethod
-    def _read(cls, file: h5py.File, system: Any, leaf: Leaf = values_of) -> Self:
+    def _read(cls, file: h5py.File, system: Any, own: list[str], *, leaf: Leaf = values_of) -> Self:
         """The run in a file. Shapes are compared before any values are read."""
         stored = get_texts(file, "format") if "format" in file.attrs else [None]
         if stored != [cls._format()]:
             raise OSError(f"format is {stored[0]!r}, expected {cls._format()!r}")
-        cls._refuse_another(get_texts(file, "layout"), cls.signature(system))
+        cls._refuse_another(get_texts(file, "layout"), own)
         given = {cls.SYSTEM: system}
         declared: Self = read_fields(file, cls, given, Declared(file.id.get_filesize()))
         declared._check_shapes()

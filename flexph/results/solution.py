@@ -62,6 +62,8 @@ class Solution(MotionByName, Result):
     @classmethod
     def signature(cls, system: Mechanism) -> list[str]:
         """See :func:`mechanism_signature`."""
+        if not isinstance(system, Mechanism):
+            raise ValueError(f"mechanism must be a Mechanism, got {type(system).__name__}")
         return mechanism_signature(system)
 
     @property

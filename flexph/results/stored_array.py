@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import h5py
@@ -49,16 +51,29 @@ class StoredArray(NDArrayOperatorsMixin):
 
     def __getitem__(self, index: Any) -> Any:
         try:
-            return self._dataset[index]
+            with self._named():
+                return self._dataset[index]
         except TypeError:  # indices that HDF5 does not take, as those that do not ascend
             return np.asarray(self)[index]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return np.asarray, (np.asarray(self),)  # where it is copied to, the file may not be
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.asarray(self._dataset[()], dtype=dtype)
+        with self._named():
+            return np.asarray(self._dataset[()], dtype=dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         read = (np.asarray(given) if isinstance(given, StoredArray) else given for given in inputs)
         return getattr(ufunc, method)(*read, **options)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Name the file where it cannot be read."""
+        try:
+            yield
+        except OSError as error:
+            raise OSError(f"{self._dataset.name} of {self._file.filename!r} cannot be read: {error}") from None
 
     def __repr__(self) -> str:
         return f"<StoredArray of {' x '.join(map(str, self.shape))} in {self._file.filename!r}>"

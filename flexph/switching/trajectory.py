@@ -67,6 +67,8 @@ class SwitchingTrajectory(SystemResult):
     @classmethod
     def signature(cls, system: SwitchingPHDAE) -> list[str]:
         """Modes, parts of the states with their places, their number, and the ports."""
+        if not isinstance(system, SwitchingPHDAE):
+            raise ValueError(f"system must be a SwitchingPHDAE, got {type(system).__name__}")
         return [*(f"mode {name}" for name in system.modes), *super().signature(system)]
 
     @classmethod

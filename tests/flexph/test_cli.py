@@ -31,7 +31,7 @@ class Missing(dict):
 def test_a_case_that_cannot_be_imported_says_what_it_needs(tmp_path):
     cases = Missing(swing=GOOD)
     result = flexph("list", cases=cases)
-    assert result.exit_code == 0
+    assert (result.exit_code, result.stderr) == (1, "Error: none of the installed cases can be loaded\n")
     assert rows(result.stdout) == [["swing", "case 'swing' needs the module 'blender', which is not installed"]]
     for args in (("run", "swing", "--out", tmp_path), ("validate",)):
         result = flexph(*args, cases=cases)
@@ -155,6 +155,12 @@ def test_output_that_cannot_be_written_is_one_line():
     with open("/dev/full", "w") as full:
         result = subprocess.run([sys.executable, "-m", "flexph", "list"], stdout=full, stderr=-1, check=False)
     assert (result.returncode, result.stderr) == (1, b"Error: No space left on device\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shells of POSIX close the output so")
+def test_without_an_output_what_is_printed_is_dropped():
+    result = subprocess.run([f"{sys.executable} -m flexph list >&-"], shell=True, stderr=-1, check=False)
+    assert (result.returncode, result.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize(

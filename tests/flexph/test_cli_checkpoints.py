@@ -188,3 +188,10 @@ def test_runs_that_keep_no_checkpoint_are_kept_when_they_have_ended(tmp_path):
     assert asked
     resumed = flexph("run", "case", "--out", tmp_path, "--resume", cases=cases)
     assert (resumed.exit_code, len(count)) == (0, asked), resumed.exception
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf"])
+def test_a_checkpoint_must_be_some_seconds_away(seconds, tmp_path):
+    result = flexph("run", "swing", "--out", tmp_path / "out", "--checkpoint", seconds)
+    assert (result.exit_code, (tmp_path / "out").exists()) == (2, False)
+    assert f"--checkpoint must be a finite number of seconds, got {seconds}" in result.stderr

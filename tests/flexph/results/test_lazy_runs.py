@@ -1,5 +1,6 @@
 """Runs whose arrays stay in their file: the same numbers, read when they are asked for."""
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -10,6 +11,7 @@ from sample_mechanisms import pendulum
 from flexph import PHDAE, Solution, Trajectory, integrate
 from flexph.methods import DiscreteGradient, Exact
 from flexph.results.stored_array import StoredArray
+from flexph.switching import SwitchingTrajectory
 
 
 def test_a_solution_in_its_file_has_the_same_numbers(tmp_path):
@@ -34,6 +36,7 @@ def test_a_solution_in_its_file_has_the_same_numbers(tmp_path):
     assert np.array_equal(
         again.states, integrate(mechanism, run.final, (0.1, 0.105), method=Exact(compiled=False)).states
     )
+    assert np.array_equal(pickle.loads(pickle.dumps(lazy)).states, run.states)
     lazy.save(tmp_path / "copy.h5")
     assert np.array_equal(Solution.load(tmp_path / "copy.h5", mechanism).states, run.states)
 
@@ -84,3 +87,9 @@ def test_damage_is_seen_when_it_is_read(tmp_path):
     lazy = Trajectory.load(path, system, lazy=True)
     with pytest.raises(OSError, match=r"checksum|filter|read"):
         lazy.states[20]
+
+
+@pytest.mark.parametrize("kind", [Solution, Trajectory, SwitchingTrajectory])
+def test_what_is_no_system_is_told_before_the_file_is_read(kind):
+    with pytest.raises(ValueError, match=r"must be a .*, got NoneType"):
+        kind.load("missing.h5", None)
