@@ -135,7 +135,8 @@ class Contractions(Memo):
     @once
     def M(self) -> Any:
         """Mass of the deformation, (n, n)."""
-        return self._weighted(np.eye(self.inertia.dim)) + self.inertia.spin_pair
+        own, spin = self._weighted(np.eye(self.inertia.dim)), self.inertia.spin_pair
+        return own if sparse.issparse(spin) and not spin.nnz else own + spin
 
     @once
     def N(self) -> tuple[Any, ...]:
@@ -150,8 +151,8 @@ class Contractions(Memo):
     def _weighted(self, form: Array) -> Any:
         """Σ_ij form_ij ∫ρ φ_i φ_j."""
         pair, places = self.inertia.shape_pair, np.argwhere(form).tolist()
-        none = sparse.csr_array((self.inertia.size,) * 2)
-        return sum((form[i, j] * pair[i][j] for i, j in places), start=none)
+        terms = [pair[i][j] if form[i, j] == 1.0 else form[i, j] * pair[i][j] for i, j in places]
+        return sum(terms[1:], start=terms[0])
 
 
 def contract(inertia: Inertia, *, about_centre: bool) -> Contractions:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..systems.resistive_relations import Relation
 
 Index = np.ndarray
@@ -133,24 +133,26 @@ class Springs(NamedTuple):
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:
-    """The fields of the arrays that follow from the others, in which matrices are sparse."""
+    """The fields of the arrays that follow from the others, sparse or dense as these are."""
     bodies, dim = parts["weight"].shape
     node_body, moves, pairs = parts["node_body"], parts["node_moves"], np.array([parts["first"], parts["second"]])
     selections = [parts["incidence"].T @ parts[name].T for name in ("select_first", "select_second")]
-    nodes, points = _sums(node_body, np.ones(moves.size), bodies), _sums(node_body, moves, bodies)
+    folded = parts["mean"] is None
+    to = dense if folded else sparse.csr_array
+    nodes, points = (to(_sums(node_body, weights, bodies)) for weights in (np.ones(moves.size), moves))
     return {
         "columns": _columns(bodies, dim, parts["n"].shape, parts["turning"]),
-        "sum_coordinates": _sums(parts["body_u"], np.ones(parts["body_u"].size), bodies),
+        "sum_coordinates": to(_sums(parts["body_u"], np.ones(parts["body_u"].size), bodies)),
         "sum_nodes": nodes,
         "sum_points": points,
-        "rise": sparse.csr_array(parts["stiffness"] @ parts["strain"]),
-        "bend": sparse.csr_array(parts["stiffness"] @ parts["weights"]),
-        "is_viscous": bool(parts["viscous"].nnz),
+        "rise": to(parts["stiffness"] @ parts["strain"]),
+        "bend": to(parts["stiffness"] @ parts["weights"]),
+        "is_viscous": bool(parts["viscous"].any() if folded else parts["viscous"].nnz),
         "pairs": pairs,
         "partners": pairs[::-1].copy(),
-        "pull_pairs": sparse.csr_array(sparse.hstack(selections)),
-        "node_turns": sparse.csr_array(nodes[parts["turning"]].T),
-        "translating": sparse.csr_array(sparse.kron(points.T, sparse.eye_array(dim))),
+        "pull_pairs": np.hstack(selections) if folded else sparse.csr_array(sparse.hstack(selections)),
+        "node_turns": to(nodes[parts["turning"]].T).copy(),
+        "translating": np.kron(points.T, np.eye(dim)) if folded else to(sparse.kron(points.T, sparse.eye_array(dim))),
     }
 
 
@@ -164,7 +166,7 @@ def _columns(bodies: int, dim: int, spins: tuple[int, int], turning: Index) -> C
 
 def _sums(index: Index, weights: Array, size: int) -> Any:
     """Weighted sums by index: sparse (size, entries)."""
-    return sparse.csr_array((weights, (index, np.arange(index.size))), shape=(size, index.size))
+    return sparse.csc_array((weights, index, np.arange(index.size + 1)), shape=(size, index.size))
 
 
 def total(index: Index, values: Array, size: int) -> Array:

@@ -29,7 +29,7 @@ def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
     these are.
     """
     flexible = len(parts["body_u"])
-    mass, elastic = parts["stack"].diagonal()[:flexible], parts["strain"].multiply(parts["rise"]).sum(axis=0)
+    mass, elastic = parts["stack"].diagonal()[:flexible], (parts["strain"] * parts["rise"]).sum(axis=0)
     squares = np.zeros(len(parts["mass"]))
     np.maximum.at(squares, parts["body_u"], elastic / mass)
     moved = len(springs.length_product) + len(springs.component_product)

@@ -38,9 +38,12 @@ def block_diag(*blocks: Array) -> Array:
 def sparse_block_diag(blocks: Iterable[Any]) -> Any:
     """The block-diagonal matrix in the CSR format of sparse or dense blocks: ten times as fast as that of SciPy."""
     own = [b if sparse.issparse(b) and b.format == "csr" else sparse.csr_array(b) for b in blocks]
+    own = [b for b in own if b.shape != (0, 0)]
     rows, columns = np.array([(0, 0), *(b.shape for b in own)]).cumsum(axis=0).T
     if not own or not rows[-1] or not columns[-1]:
         return sparse.csr_array((rows[-1], columns[-1]))
+    if len(own) == 1 and own[0].dtype == float:
+        return own[0]
     ends = np.cumsum([0, *(b.indptr[-1] for b in own)])
     return sparse.csr_array(
         (

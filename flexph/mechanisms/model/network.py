@@ -18,7 +18,7 @@ from ...kernels.arrays import Arrays, Rolling, Springs, prepared
 from ...kernels.constraint_sizes import constraint_measures
 from ...kernels.resolution import resolution_terms
 from ...numerics import checks as check
-from ...numerics.arrays import Array, widened
+from ...numerics.arrays import Array, dense, widened
 from ...numerics.rotations import cross, spins
 from ...systems.resistive_relations import Relation
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
@@ -93,14 +93,14 @@ def build_network(
         **inputs,
     }
     parts.pop("load_start")
+    to = dense if folded else sparse.csr_array
+    parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
     if folded:
-        moves = sparse.diags_array(np.repeat(nodes["node_moves"], dim))
-        parts["node_shape"] = nodes["node_shape"] - moves @ body_rows(mean_shapes(bodies), nodes["node_body"], dim)
+        moves, means = np.repeat(nodes["node_moves"], dim), dense(mean_shapes(bodies))
+        parts["node_shape"] = parts["node_shape"] - moves[:, None] * body_rows(means, nodes["node_body"], dim)
     parts.update(prepared(parts))
     parts["resolution"] = resolution_terms(parts, springs)
     parts.update(constraint_measures(parts, np.array([r.unit != "N m" for c in connections for r in c.rows])))
-    to = _dense if folded else sparse.csr_array
-    parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
     arrays = Arrays(
         dim=dim,
         term_row=np.array([t.row for t in terms], dtype=int),
@@ -110,10 +110,6 @@ def build_network(
         **parts,
     )
     return Network(arrays, nodes["node_shape"], tuple(terms), slices)
-
-
-def _dense(a: Any) -> Array:
-    return a.toarray()
 
 
 def _terms(connections: Sequence[Connection], numbering: _Numbering) -> list[Term]:
