@@ -10,10 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from ..linear.eigenmodes.complement import Complement
-from ..linear.eigenmodes.lowest_modes import complete
+from ..linear.eigenmodes.lowest_modes import lowest_shapes
 from ..linear.eigenmodes.modes import modes as vibrations
-from ..linear.eigenmodes.shift_invert import CondensedPencil
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.factors.low_rank import filled
@@ -128,14 +126,9 @@ class Held(Memo):
         if not count:
             return np.zeros((n, 0))
         if self._local is not None and count <= n // MANY:
-            parts = self.mass, self.elastic.compliance, self.strain
-            lowest = complete(
-                CondensedPencil(*parts, local=self._local, shift=0.0, factor=self._stiff),
-                Complement(self.mass, np.zeros((n, 0))),
-                count,
-            )
-            if lowest is not None:
-                return lowest.velocity
+            shapes = lowest_shapes(AtRest(self), count)
+            if shapes is not None:
+                return shapes
         system = LinearPHDAE(
             E=sparse.block_diag([filled(self.mass), self.elastic.compliance]).tocsr(),
             J=sparse.csr_array(sparse.block_array([[None, -self.strain.T], [self.strain, None]])),
@@ -192,6 +185,28 @@ class Held(Memo):
         basis = np.where(np.abs(basis) > SILENT * largest, basis, 0.0)
         signs = np.sign(basis[np.argmax(np.abs(basis), axis=0), np.arange(basis.shape[1])])
         return signs * np.sqrt(self.body.mass) * basis
+
+
+@dataclass(frozen=True)
+class AtRest:
+    """The pencil of a body at rest on the factor of its stiffness."""
+
+    held: Held
+    shift: float = 0.0
+
+    @property
+    def m(self) -> Any:
+        """M (n, n)."""
+        return self.held.mass
+
+    def velocities(self, load: Array) -> Array:
+        """K⁻¹b of loads (n, k)."""
+        return self.held.response(load)
+
+    def energies(self, vectors: Array) -> Array:
+        """VᵀK V of vectors V (n, k), by their strains D V."""
+        strain = self.held.strain @ vectors
+        return strain.T @ (self.held.elastic.stiffness_of_stress @ strain)
 
 
 def inertia_forces(body: Body) -> tuple[Array, Array]:

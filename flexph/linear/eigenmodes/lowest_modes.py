@@ -13,11 +13,14 @@ from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import Condensed, condensed
 from ...numerics.factors.sparse_null_space import sparse_null_space
 from .complement import Complement
-from .shift_invert import CondensedPencil, MixedPencil, Pencil, lanczos, ritz, stresses
+from .lanczos import lanczos, overlooked
+from .shift_invert import CondensedPencil, CountedPencil, MixedPencil, Pencil, ritz, stresses
 from .strain_free import STRAIN_FREE, strain_free_motions
 
 SPARE = 6
 """Modes carried along beyond those asked for: a cut between two frequencies is sought among them."""
+WIDER = 4
+"""One more for so many modes asked for where they are told from others by random vectors."""
 SHIFTS = 6
 """Factors until a shift lies well; one or two are usual."""
 SEARCHES = 5
@@ -26,6 +29,11 @@ LOW, ROUND_OFF, NEAR = 1e-10, 1e3 * np.finfo(float).eps, 1e-2
 """First shift over the lowest K_ii/M_ii, least shift over the highest one, and highest shift over the lowest ω² > 0."""
 GAP, SAFE = 1e-6, 0.1
 """Least relative gap between two frequencies for a cut, and share of it that the error of a factor may take."""
+
+_UNTOLD = (
+    "the {count} lowest modes could not be told from those above them in {searches} searches; ask for another number "
+    "of them"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +117,7 @@ def _mixed(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
     return LowestModes(root * modes.frequencies, modes.velocity, root * modes.stress, modes.rigid)
 
 
-def complete(pencil: Pencil, rigid: Complement, count: int) -> LowestModes | None:
+def complete(pencil: CountedPencil, rigid: Complement, count: int) -> LowestModes | None:
     """The lowest ``count`` modes beside the rigid ones, sought until the inertia of K − ω²M says that none is missing.
 
     None where that is nearly all there is. Raises ArithmeticError where it cannot be certified.
@@ -137,10 +145,27 @@ def complete(pencil: Pencil, rigid: Complement, count: int) -> LowestModes | Non
             frequencies, velocity = frequencies[:count], velocity[:, :count]
             return LowestModes(frequencies, velocity, stresses(pencil, frequencies, velocity), rigid.count)
         wanted = missing + SPARE
-    raise ArithmeticError(
-        f"the {count} lowest modes could not be told from those above them in {SEARCHES} searches; ask for another "
-        "number of them"
-    )
+    raise ArithmeticError(_UNTOLD.format(count=count, searches=SEARCHES))
+
+
+def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
+    """Velocities (n, count) of the lowest modes of a pencil without motions without strain, on its one factor.
+
+    Sought until random vectors show no other up to the last one, wrongly with a probability of 1e-9
+    (:func:`flexph.linear.eigenmodes.lanczos.overlooked`). None where that is nearly all there is. Raises
+    ArithmeticError where modes cannot be told from those above them.
+    """
+    n = pencil.m.shape[0]
+    wanted = count + max(SPARE, count // WIDER)
+    vectors = np.zeros((n, 0))
+    for _ in range(SEARCHES):
+        if vectors.shape[1] + wanted >= n - 1:
+            return None
+        complement = Complement(pencil.m, vectors)
+        frequencies, vectors = ritz(pencil, np.hstack([vectors, lanczos(pencil, wanted, complement)]))
+        if not overlooked(pencil, Complement(pencil.m, vectors), frequencies[count - 1]):
+            return vectors[:, :count]
+    raise ArithmeticError(_UNTOLD.format(count=count, searches=SEARCHES))
 
 
 def _side_by_side(motions: Any, vectors: Array) -> Any:
@@ -157,7 +182,7 @@ def _cut(frequencies: Array, count: int) -> int | None:
     return count + widest if gaps[widest] > GAP else None
 
 
-def _below(pencil: Pencil, frequencies: Array, velocity: Array, cut: int) -> int:
+def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int) -> int:
     """Number of eigenfrequencies, zeros included, in and below a gap, by inertia at its middle."""
     low, high = frequencies[cut - 1], frequencies[cut]
     middle = float(np.sqrt(low * high))

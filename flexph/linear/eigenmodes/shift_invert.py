@@ -7,31 +7,37 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+from scipy.sparse.linalg import splu
 
 from ...numerics.arrays import Array
 from ...numerics.factors.low_rank import Bordered
 from ...numerics.factors.positive_definite import Condensed, Solve, positive_solver
 from ...numerics.factors.sylvester import Inertia, inertia
-from .complement import Complement
-
-RESTARTS = 300
-"""Restarts of Lanczos' method; some tens are usual."""
 
 
 class Pencil(Protocol):
-    """K + s M, s > 0, factored."""
+    """K + s M, s ≥ 0, factored: what a search for its lowest modes needs."""
 
-    m: Any
-    c: Any
-    d: Any
-    shift: float
+    @property
+    def m(self) -> Any:
+        """M (n, n), sparse or bordered."""
+
+    @property
+    def shift(self) -> float:
+        """s."""
+
+    def velocities(self, load: Array) -> Array:
+        """(K + s M)⁻¹b of loads (n, k)."""
+
+    def energies(self, vectors: Array) -> Array:
+        """VᵀK V of vectors V (n, k), by their strains D V, which keep the digits that K has lost."""
+
+
+class CountedPencil(Pencil, Protocol):
+    """A pencil with stresses, whose modes are counted by Sylvester's law of inertia."""
 
     def solve(self, load: Array) -> tuple[Array, Array]:
         """Velocities v = (K + s M)⁻¹b and stresses C⁻¹D v under loads (n,) or (n, k)."""
-
-    def flexibility(self, strain: Array) -> Array:
-        """C⁻¹ε (m, k)."""
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
         """Number of eigenfrequencies below one, zero modes included, and by how much their squares may be off.
@@ -40,12 +46,35 @@ class Pencil(Protocol):
         """
 
 
-class MixedPencil:
+class _Strained:
+    """Energies and velocities of a pencil whose strains D v are known."""
+
+    d: Any
+
+    def velocities(self, load: Array) -> Array:
+        """(K + s M)⁻¹b of loads (n, k)."""
+        return self.solve(load)[0]
+
+    def energies(self, vectors: Array) -> Array:
+        """VᵀK V of vectors V (n, k), by their strains D V."""
+        strain = self.d @ vectors
+        return strain.T @ self.flexibility(strain)
+
+    def solve(self, load: Array) -> tuple[Array, Array]:
+        """Velocities and stresses under loads (n,) or (n, k)."""
+        raise NotImplementedError
+
+    def flexibility(self, strain: Array) -> Array:
+        """C⁻¹ε (m, k)."""
+        raise NotImplementedError
+
+
+class MixedPencil(_Strained):
     """By [[s M, Dᵀ], [D, −C]]: C⁻¹ is never formed, and frequencies keep the digits that their squares lose."""
 
     def __init__(self, m: Any, c: Any, d: Any, shift: float) -> None:
         self.m, self.c, self.d, self.shift = m, c, d, shift
-        self.flexibility: Solve = splu(c).solve
+        self._flexibility: Solve = splu(c).solve
         self._solve = splu(sparse.csc_array(sparse.block_array([[shift * m, d.T], [d, -c]]))).solve
 
     def solve(self, load: Array) -> tuple[Array, Array]:
@@ -53,6 +82,10 @@ class MixedPencil:
         n = self.m.shape[0]
         answer = self._solve(np.concatenate([load, np.zeros((self.c.shape[0], *load.shape[1:]))]))
         return answer[:n], answer[n:]
+
+    def flexibility(self, strain: Array) -> Array:
+        """C⁻¹ε (m, k)."""
+        return self._flexibility(strain)
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
         """By [[−ωM, Dᵀ], [D, −ωC]]: its negative eigenvalues are those of −C and those of K − ω²M."""
@@ -64,15 +97,15 @@ class MixedPencil:
         return counted.negative - self.c.shape[0], frequency * _size(counted)
 
 
-class CondensedPencil:
+class CondensedPencil(_Strained):
     """By s M + K, K summed: positive definite, a small part of the size of the mixed matrix.
 
-    M sparse or bordered; ``factor`` has solutions with s M + K where they are known already.
+    M sparse or bordered.
     """
 
-    def __init__(self, m: Any, c: Any, d: Any, *, local: Condensed, shift: float, factor: Solve | None = None) -> None:
+    def __init__(self, m: Any, c: Any, d: Any, *, local: Condensed, shift: float) -> None:
         self.m, self.c, self.d, self.shift, self._local = m, c, d, shift, local
-        self._factor = positive_solver(shift * m + local.stiffness) if factor is None else factor
+        self._factor = positive_solver(shift * m + local.stiffness)
 
     @property
     def highest(self) -> float:
@@ -118,34 +151,15 @@ def _size(counted: Inertia) -> float:
     return float(np.linalg.norm(counted.defect, 2))
 
 
-def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
-    """Vectors (n, count) of the lowest modes in the complement of other motions.
-
-    By ARPACK. Raises ArithmeticError where they do not converge.
-    """
-    n = pencil.m.shape[0]
-    operator = lambda load: complement.project(pencil.solve(load)[0])  # noqa: E731 - one formula
-    inverse = LinearOperator((n, n), matvec=operator, dtype=float)
-    mass = LinearOperator((n, n), matvec=lambda v: pencil.m @ v, dtype=float)
-    start = complement.project(np.random.default_rng(complement.count).standard_normal(n))  # fixed, so that runs repeat
-    try:
-        return eigsh(mass, k=count, M=mass, sigma=-pencil.shift, OPinv=inverse, v0=start, maxiter=RESTARTS)[1]
-    except ArpackNoConvergence:
-        raise ArithmeticError(
-            f"the {count} lowest modes did not converge in {RESTARTS} restarts; ask for fewer of them"
-        ) from None
-
-
 def ritz(pencil: Pencil, vectors: Array) -> tuple[Array, Array]:
     """Frequencies and velocity shapes in the span of vectors (Rayleigh-Ritz), from the strains D v."""
     lower = cholesky(vectors.T @ (pencil.m @ vectors), lower=True)
     basis = solve_triangular(lower, vectors.T, lower=True).T
-    strain = pencil.d @ basis
-    values, rotation = np.linalg.eigh(strain.T @ pencil.flexibility(strain))
+    values, rotation = np.linalg.eigh(pencil.energies(basis))
     return np.sqrt(np.maximum(values, 0.0)), basis @ rotation
 
 
-def stresses(pencil: Pencil, frequencies: Array, velocity: Array) -> Array:
+def stresses(pencil: CountedPencil, frequencies: Array, velocity: Array) -> Array:
     """Stress amplitudes C⁻¹D v/ω of modes, in balance with their inertia forces."""
     stress = pencil.solve(pencil.m @ velocity)[1]  # C⁻¹D v/(ω² + s)
     return stress * (frequencies**2 + pencil.shift) / frequencies

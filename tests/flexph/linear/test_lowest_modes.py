@@ -9,10 +9,12 @@ from scipy.linalg import eigh
 import fem
 from flexph import GROUND, connect, eliminate, hinge, modes, spherical, weld
 from flexph.bodies import linear_body
-from flexph.bodies.held import Held
+from flexph.bodies.held import Held, AtRest
 from flexph.linear.eigenmodes import lowest_modes
 from flexph.linear.eigenmodes import modes as spectrum
-from flexph.linear.eigenmodes.shift_invert import CondensedPencil, lanczos, ritz
+from flexph.linear.eigenmodes.complement import Complement
+from flexph.linear.eigenmodes.lanczos import lanczos
+from flexph.linear.eigenmodes.shift_invert import CondensedPencil, ritz
 from flexph.mechanisms.statics import linearization
 from flexph.numerics.factors import positive_definite as positive
 from flexph.numerics.factors.low_rank import filled
@@ -163,6 +165,34 @@ def test_modes_of_a_body_in_its_frame(reference, large):
     stiffness = condensed(solid.elasticity.compliance, held.strain).stiffness.toarray()
     want = np.sqrt(eigh(stiffness, filled(held.mass).toarray(), eigvals_only=True)[:6])
     np.testing.assert_allclose(found, want, rtol=1e-8)
+
+
+def test_a_mode_that_was_missed_is_shown_by_random_vectors(large, monkeypatch):
+    """The same search for the modes of a body on the factor of its stiffness, where no pivots are counted."""
+    held, searches = Held(body("tetra", "steel", 1.0)), []
+    want = held.modes(6)
+
+    def forgetful(pencil, count, complement):
+        searches.append(count)
+        velocity = ritz(pencil, lanczos(pencil, count + 2, complement))[1]
+        return np.delete(velocity, [1, 3] if len(searches) == 1 else [], axis=1)[:, :count]
+
+    monkeypatch.setattr(lowest_modes, "lanczos", forgetful)
+    same = want.T @ (held.mass @ held.modes(6))
+    np.testing.assert_allclose(np.abs(same), np.eye(6), atol=1e-8)  # of vectors; those of one search are good to 1e-11
+    assert len(searches) == 2
+
+
+def test_lanczos_restarts_and_ends_with_the_whole_space(large, monkeypatch):
+    """Bases of few blocks, which lose vectors to those that are found, and all modes that there are."""
+    held = Held(body("tetra", "steel", 1.0, cells=(1, 1, 1)))
+    pencil, n = AtRest(held), held.body.size
+    monkeypatch.setattr("flexph.linear.eigenmodes.lanczos.WIDEST", 3)
+    stiffness = condensed(held.elastic.compliance, held.strain).stiffness.toarray()
+    want = np.sqrt(eigh(stiffness, filled(held.mass).toarray(), eigvals_only=True))
+    for count in (5, n):
+        found = ritz(pencil, lanczos(pencil, count, Complement(held.mass, np.zeros((n, 0)))))[0]
+        np.testing.assert_allclose(found, want[:count], rtol=1e-9)
 
 
 @pytest.mark.slow
