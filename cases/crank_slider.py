@@ -124,24 +124,28 @@ def extremes(uy: Array) -> dict[str, float]:
     return {"uy_max_over_L": uy.max(), "uy_min_over_L": uy.min(), "uy_rms_over_L": math.sqrt(np.mean(uy**2))}
 
 
-def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables, plots, the moving rod for mesh viewers, and the run itself."""
-    solution, ledger = result.solution, result.solution.ledger
-    write_run(solution, folder, "rod.pvd", bodies=["rod"])
-    deflection = dict(zip(("ux_over_L", "uy_over_L"), result.midpoint.T, strict=True))
-    write_table(folder / "midpoint.csv", {"t_s": solution.times, **deflection})
-    draw_midpoint(result, folder / "midpoint.png")
-    figures: dict[str, Any] = {
+def figures(result: Result) -> dict[str, Any]:
+    """Extremes of the deflection, and how well energy and constraints are kept."""
+    ledger = result.solution.ledger
+    numbers: dict[str, Any] = {
         "energy_residual_max_rel": ledger.largest_residual,
         "position_drift_max_m": ledger.position_residual.max(),
         **extremes(result.midpoint[:, 1]),
         "steps": result.steps,
         "newton_iterations_mean": ledger.iterations.mean(),
     }
+    return numbers | ({"refinement": list(result.refinement)} if result.refinement else {})
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """Tables, plots, the moving rod for mesh viewers, and the run itself."""
+    write_run(result.solution, folder, "rod.pvd", bodies=["rod"])
+    deflection = dict(zip(("ux_over_L", "uy_over_L"), result.midpoint.T, strict=True))
+    write_table(folder / "midpoint.csv", {"t_s": result.solution.times, **deflection})
+    draw_midpoint(result, folder / "midpoint.png")
     if result.refinement:
         write_rows(folder / "refinement.csv", result.refinement)
-        figures["refinement"] = list(result.refinement)
-    return figures
+    return figures(result)
 
 
 def draw_midpoint(result: Result, path: Path) -> None:
@@ -181,4 +185,4 @@ def analysed() -> tuple[PHDAE, dict[str, float]]:
     return system, dict.fromkeys(system.ports, SPEED)
 
 
-case = Case(run, write, checks, needs=("matplotlib",), system=analysed)
+case = Case(run, write, checks, needs=("matplotlib",), system=analysed, figures=figures)

@@ -17,6 +17,7 @@ from . import linear as linear
 from . import mechanisms as mechanisms
 from . import methods as methods
 from . import results as results
+from . import studies as studies
 from . import switching as switching
 from . import systems as systems
 from .analysis.report import analyze as analyze
@@ -64,6 +65,7 @@ from .results.trajectory import Trajectory as Trajectory
 from .results.unfinished import InputError as InputError
 from .results.unfinished import IntegrationError as IntegrationError
 from .results.unfinished import IntegrationInterrupted as IntegrationInterrupted
+from .studies.parameter_study import study as study
 from .systems.linear import LinearPHDAE as LinearPHDAE
 from .systems.nonlinear import PHDAE as PHDAE
 from .systems.resistive_relations import coulomb as coulomb

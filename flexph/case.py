@@ -131,6 +131,7 @@ class Case(Generic[_Result]):
     - `system()`, where a case has one, returns what `flexph analyze` looks at: a `PHDAE`, `LinearPHDAE`,
       `flexph.dirac.PortHamiltonian` or `SwitchingPHDAE`, whose sample is the state in question, or a pair of it and
       inputs by port.
+    - `figures(result)`, where a case has it, returns the numbers that `write` returns, without writing anything.
 
     Raises ValueError if `run` has no docstring or a parameter that cannot become an option.
     """
@@ -140,6 +141,7 @@ class Case(Generic[_Result]):
     checks: Callable[[], Iterable[Check]]
     needs: tuple[str, ...] = ()
     system: Callable[[], Any] | None = None
+    figures: Callable[[_Result], Mapping[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         if not self.summary:

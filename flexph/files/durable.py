@@ -12,6 +12,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,6 +42,21 @@ def staged(path: str | Path) -> Iterator[Path]:
             raise OSError(error.errno, error.strerror, str(path)) from error
         _to_disk([part], target.parent)
         _replace(part, target)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path beside another, whose place the file that is written there takes at the end: a reader sees it whole.
+
+    It is on the disk whenever the system likes: for files by the thousand, of which damage is told when they are read,
+    and that can be computed again. Killed processes leave files of such names.
+    """
+    part = path.with_name(f"{PREFIX}{uuid.uuid4().hex}{path.suffix}")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextmanager

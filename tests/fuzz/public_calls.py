@@ -33,6 +33,7 @@ from flexph import (
     linear,
     methods,
     results,
+    studies,
     switching,
     systems,
 )
@@ -82,6 +83,7 @@ def calls() -> dict[str, Call]:
         _dirac,
         _descriptor,
         _switching,
+        _studies,
     ):
         table |= group()
     return table | _rigid() | _rigid_constraints() | _results() | _exchange()
@@ -419,6 +421,25 @@ def _analysis() -> dict[str, Call]:
         "analysis.sparsity_figure": Call(analysis.sparsity_figure, {"structure": structure,
                                                                     "path": scratch("pattern.png")}),
     }  # fmt: skip
+
+
+def _studies() -> dict[str, Call]:
+    """Studies in this process: executors and folders have tests of their own."""
+    bounds = {"x": (1.0, 2.0), "y": (-1.0, 1.0)}
+    return {
+        "study": Call(flexph.study, {"function": product, "samples": {"x": [1.0, 2.0]}, "retries": 1,
+                                     "units": {"z": "m"}, "jobs": 1, "progress": False}),
+        "studies.Samples": Call(studies.Samples, {"columns": {"x": [1.0, 2.0]}, "is_grid": True}),
+        "studies.grid": Call(studies.grid, {"values": {"x": [1.0, 2.0]}}),
+        "studies.table": Call(studies.table, {"rows": [{"x": 1.0}, {"x": 2.0}]}),
+        "studies.latin_hypercube": Call(studies.latin_hypercube, {"count": 2, "bounds": bounds, "seed": 1}),
+        "studies.sobol": Call(studies.sobol, {"count": 2, "bounds": bounds, "seed": 1}),
+    }  # fmt: skip
+
+
+def product(x: float, y: float = 1.0) -> dict[str, float]:
+    """A function that studies take."""
+    return {"z": x * y}
 
 
 def _circuits() -> dict[str, Call]:

@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 import fem
 from flexph import GROUND, connect, eliminate, hinge, modes, spherical, weld
 from flexph.bodies import linear_body
-from flexph.bodies.held import Held, AtRest
+from flexph.bodies.held import AtRest, Held
 from flexph.linear.eigenmodes import lowest_modes
 from flexph.linear.eigenmodes import modes as spectrum
 from flexph.linear.eigenmodes.complement import Complement

@@ -1,0 +1,106 @@
+"""`flexph study`: a case at all combinations of values of its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..case import Case, Parameter, find_cases
+from ..case_run import status_of
+from ..files.results_folder import FolderRefused
+from ..numerics import checks as check
+from .dataset import ERROR, STATUS
+from .parameter_study import DATASET, study
+from .tasks import NotLoaded, NotStored
+
+NAMED = 10
+"""Failed samples that are named one by one."""
+
+
+@click.command("study")
+@click.argument("case", metavar="CASE")
+@click.option("--set", "given", multiple=True, metavar="NAME=A,B,…", help="values of a parameter; may be repeated")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="folder for the results")
+@click.option("--jobs", type=click.IntRange(min=1), help="processes, by default one for each processor")
+@click.option("--executor", metavar="dask://HOST:PORT|mpi", help="workers elsewhere (extras dask and mpi)")
+@click.option("--resume", is_flag=True, help="go on with the study in the folder, or begin it")
+@click.option("--retry-failed", is_flag=True, help="with --resume: compute failed samples again")
+@click.option(
+    "--pictures/--no-pictures", default=True, show_default=True, help="of one and two parameters (extra plot)"
+)
+def command(case: str, given: Sequence[str], out: Path, pictures: bool, **options: Any) -> None:
+    """Run a case at all combinations of values of its parameters, many at once.
+
+    Each run is recorded as it finishes; a study that was killed goes on with --resume. The numbers of all runs come to
+    OUT/study.nc, pictures of one or two parameters to OUT/pictures. Failed runs are named, and do not end the study.
+    """
+    try:
+        own: Case[Any] = check.lookup("case", case, find_cases())
+        values = _grid(case, own, given)
+        results = study(case, values, out=out, **options)
+    except KeyboardInterrupt as error:
+        click.echo(f"interrupted; what is finished is in {out}: go on with --resume", err=True)
+        raise click.exceptions.Exit(status_of(error)) from None
+    except FolderRefused as error:
+        raise click.UsageError(str(error)) from None
+    except (ValueError, NotStored, NotLoaded, BrokenExecutor) as error:
+        raise click.ClickException(" ".join(str(error).split())) from error
+    drawn = _drawn(results, out) if pictures else []
+    for path in (out / DATASET, *drawn):
+        click.echo(path)
+    for line in summary(results):
+        click.echo(line)
+
+
+def summary(results: Any) -> list[str]:
+    """How many samples are done, and which failed by what."""
+    stacked = results[[STATUS, ERROR]].stack(one=list(results[STATUS].dims)).reset_index("one")
+    failed = stacked.isel(one=(stacked[STATUS] == "failed").values)
+    count, total = failed.sizes["one"], stacked.sizes["one"]
+    names = list(dict.fromkeys([*results[STATUS].dims, *results.coords]))
+    lines = [f"{total} sample{'s' * (total != 1)}: {total - count} done, {count} failed"]
+    for k in range(min(count, NAMED)):
+        sample = failed.isel(one=k)
+        told = ", ".join(f"{name}={sample[name].item()}" for name in names if name in results.coords)
+        lines.append(f"  {told}: {sample[ERROR].item()}")
+    return lines + ([f"  … and {count - NAMED} more, see {ERROR} in {DATASET}"] if count > NAMED else [])
+
+
+def _grid(name: str, case: Case[Any], given: Sequence[str]) -> Mapping[str, list[Any]]:
+    """Values by parameter of all that is set."""
+    if not given:
+        names = ", ".join(parameter.name for parameter in case.parameters)
+        raise click.UsageError(f"--set is needed, such as --set NAME=A,B; the parameters of {name} are {names}")
+    known = {parameter.name: parameter for parameter in case.parameters}
+    values: dict[str, list[Any]] = {}
+    for text in given:
+        key, equals, listed = text.partition("=")
+        if not equals or not listed:
+            raise click.UsageError(f"--set must be NAME=A,B,…, got {text!r}")
+        parameter = check.lookup("parameter", key.strip().replace("-", "_"), known, f"case {name}")
+        if parameter.name in values:
+            raise click.UsageError(f"--set {parameter.name} is given twice: list all values in one")
+        values[parameter.name] = [_value(parameter, entry.strip()) for entry in listed.split(",")]
+    return values
+
+
+def _value(parameter: Parameter, text: str) -> Any:
+    kind = click.Choice(parameter.choices) if parameter.choices else click.types.convert_type(parameter.kind)
+    try:
+        return kind.convert(text, None, None)
+    except click.BadParameter as error:
+        raise click.UsageError(f"--set {parameter.name}: {error.message}") from None
+
+
+def _drawn(results: Any, out: Path) -> list[Path]:
+    if find_spec("matplotlib") is None:
+        click.echo("no pictures: they need the module 'matplotlib', which is not installed", err=True)
+        return []
+    from .pictures import draw
+
+    return draw(results, out / "pictures")

@@ -1,0 +1,175 @@
+"""The results of a study in one NetCDF file, written slab by slab: a driver never holds more than one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from ..files.hdf5 import write_hdf5
+from .records import read_head, read_record, record_path
+from .samples import Samples
+from .subjects import Subject
+
+STATUS, ERROR, SECONDS = "sample_status", "sample_error", "sample_seconds"
+"""Variables of every study beside the values of its runs."""
+
+SLAB = 1 << 25
+"""Bytes of a slab."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of the dataset: its kind ("f", "i", "b" or "U"), and the largest shape that a sample has of it."""
+
+    kind: str
+    shape: tuple[int, ...]
+
+    def joined(self, other: Variable) -> Variable:
+        """A variable that holds both."""
+        kind = self.kind if self.kind == other.kind else "U" if "U" in (self.kind, other.kind) else "f"
+        axes = max(len(self.shape), len(other.shape))
+        shapes = [(1,) * (axes - len(v.shape)) + v.shape for v in (self, other)]
+        return Variable(kind, tuple(map(max, *shapes)) if axes else ())
+
+    @property
+    def blank(self) -> Any:
+        """What stands where a sample has no value."""
+        return {"f": math.nan, "i": 0, "b": False, "U": ""}[self.kind]
+
+    @property
+    def dtype(self) -> Any:
+        """The type of its entries in memory."""
+        return {"f": float, "i": np.int64, "b": np.int8, "U": object}[self.kind]
+
+
+def write_dataset(path: Path, folder: Path, samples: Samples, subject: Subject, units: Mapping[str, str]) -> None:
+    """Write what the records say of all samples; parameters are coordinates, and dimensions of a full grid.
+
+    Where a sample has no value there is NaN, or an empty text; shorter arrays are filled up. Whole numbers and truth
+    values are such only where all samples have them.
+    """
+    variables = _variables(folder, samples)
+
+    def write(file: h5py.File) -> None:
+        import h5netcdf
+
+        with h5netcdf.File(file, "w") as dataset:
+            dataset.attrs.update(_attributes(subject, samples))
+            _add_coordinates(dataset, samples, units)
+            for name, variable in variables.items():
+                _add(dataset, name, tuple(samples.sizes), variable, units)
+            _fill(dataset, folder, samples, variables)
+
+    write_hdf5(path, write)
+
+
+def _variables(folder: Path, samples: Samples) -> dict[str, Variable]:
+    """All variables of the records, without their values."""
+    found: dict[str, Variable] = {}
+    counts: dict[str, int] = {}
+    for sample in samples:
+        for name, (kind, shape) in read_head(record_path(folder, sample))["values"].items():
+            own = Variable(kind, tuple(shape))
+            found[name] = found[name].joined(own) if name in found else own
+            counts[name] = counts.get(name, 0) + (found[name].shape == own.shape)
+    for name in found:
+        if counts[name] < len(samples) and found[name].kind in "ib":
+            found[name] = Variable("f", found[name].shape)
+    extra = {STATUS: Variable("U", ()), ERROR: Variable("U", ()), SECONDS: Variable("f", ())}
+    return dict(sorted(found.items())) | extra
+
+
+def _add_coordinates(dataset: Any, samples: Samples, units: Mapping[str, str]) -> None:
+    dataset.dimensions = dict(samples.sizes)
+    for name, values in samples.columns.items():
+        array = _column(values)
+        own = Variable(array.dtype.kind, ())
+        dims = (name,) if samples.is_grid else tuple(samples.sizes)
+        dataset.create_variable(name, dims, dtype=_stored(own), data=array.astype(own.dtype))
+        _describe(dataset[name], own, units.get(name, ""))
+    if not samples.is_grid:
+        dataset.attrs["coordinates"] = " ".join(samples.columns)
+
+
+def _column(values: Any) -> np.ndarray:
+    """Values of a parameter as numbers, or as texts where one is."""
+    kinds = {type(value) for value in values}
+    if str in kinds or (bool in kinds and len(kinds) > 1):
+        return np.array([str(value) for value in values])
+    return np.array(values, dtype=float if float in kinds else None)
+
+
+def _add(dataset: Any, name: str, dims: tuple[str, ...], variable: Variable, units: Mapping[str, str]) -> None:
+    own = [f"{name}_{axis}" for axis in range(len(variable.shape))]
+    for dim, size in zip(own, variable.shape, strict=True):
+        dataset.dimensions[dim] = size
+    fill = math.nan if variable.kind == "f" else None
+    dataset.create_variable(name, (*dims, *own), dtype=_stored(variable), fillvalue=fill)
+    _describe(dataset[name], variable, units.get(name, ""))
+
+
+def _stored(variable: Variable) -> Any:
+    return h5py.string_dtype() if variable.kind == "U" else variable.dtype
+
+
+def _describe(stored: Any, variable: Variable, unit: str) -> None:
+    if unit:
+        stored.attrs["units"] = unit
+    if variable.kind == "b":
+        stored.attrs["dtype"] = "bool"  # as xarray tells truth values from numbers
+
+
+def _fill(dataset: Any, folder: Path, samples: Samples, variables: Mapping[str, Variable]) -> None:
+    """Copy the values of the records, a slab after the other."""
+    size = sum(8 * math.prod(v.shape) for v in variables.values())
+    rows = iter(samples)
+    for place, shape in slabs(tuple(samples.sizes.values()), max(1, SLAB // size)):
+        count = math.prod(shape)
+        blocks = {name: np.full((count, *v.shape), v.blank, dtype=v.dtype) for name, v in variables.items()}
+        for k in range(count):
+            for name, value in _entries(folder, next(rows)).items():
+                blocks[name][k, ...] = _filled(value, variables[name])
+        for name, block in blocks.items():
+            dataset[name][place] = block.reshape(*shape, *block.shape[1:])
+
+
+def _entries(folder: Path, sample: Mapping[str, Any]) -> dict[str, Any]:
+    record = read_record(record_path(folder, sample))
+    own = {STATUS: record.status, ERROR: record.error, SECONDS: record.seconds}
+    return record.values | {name: np.array(value) for name, value in own.items()}
+
+
+def _filled(value: np.ndarray, variable: Variable) -> np.ndarray:
+    """A value in the shape of its variable."""
+    full = np.full(variable.shape, variable.blank, dtype=variable.dtype)
+    own = value.reshape((1,) * (full.ndim - value.ndim) + value.shape)
+    part: Any = (*map(slice, own.shape), ...)
+    full[part] = own.astype(str) if variable.kind == "U" else own
+    return full
+
+
+def slabs(shape: tuple[int, ...], most: int) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
+    """Parts of an array of at most so many entries, in the order of its entries: their places, and their shapes."""
+    axis = next(k for k in range(len(shape)) if math.prod(shape[k + 1 :]) <= most)
+    rows = max(1, most // math.prod(shape[axis + 1 :]))
+    for lead in np.ndindex(shape[:axis]):
+        for first in range(0, shape[axis], rows):
+            last = min(first + rows, shape[axis])
+            yield (*lead, slice(first, last)), (last - first, *shape[axis + 1 :])
+
+
+def _attributes(subject: Subject, samples: Samples) -> dict[str, Any]:
+    packages = ("flexph", "numpy", "scipy")
+    fixed = {f"parameter_{k}": v for k, v in subject.defaults.items() if k not in samples.columns}
+    return {
+        "function": subject.name,
+        **{f"{name}_version": version(name) for name in packages},
+        **{name: str(value) if isinstance(value, bool) else value for name, value in fixed.items()},
+    }

@@ -1,0 +1,109 @@
+"""Records of samples on disk: one file each, written whole by whoever computed it, and never written again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..files.durable import PREFIX, replacing
+from .values import Arrays
+
+SUFFIX = ".npz"
+_HEAD = "record"
+"""Entry of a file that tells of the sample, beside one for each value."""
+
+Status = Literal["done", "failed"]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What became of a sample: its ``values``, or the ``error`` it ended in, and the seconds that it took."""
+
+    parameters: Mapping[str, Any]
+    values: Arrays = field(default_factory=dict)
+    error: str = ""
+    traceback: str = ""
+    seconds: float = 0.0
+
+    @property
+    def status(self) -> Status:
+        """Whether the sample is done, or failed."""
+        return "failed" if self.error else "done"
+
+
+def key(parameters: Mapping[str, Any]) -> str:
+    """A short text for the values of the parameters, the same in all processes."""
+    text = json.dumps(dict(parameters), sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def record_path(folder: Path, parameters: Mapping[str, Any]) -> Path:
+    """Where the record of a sample is, or comes to be."""
+    return folder / f"{key(parameters)}{SUFFIX}"
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Write a record, whole or not at all."""
+    head = {
+        "parameters": dict(record.parameters),
+        "error": record.error,
+        "traceback": record.traceback,
+        "seconds": record.seconds,
+        "values": {name: [array.dtype.kind, list(array.shape)] for name, array in record.values.items()},
+    }
+    arrays: dict[str, Any] = {f"value {k}": array for k, array in enumerate(record.values.values())}
+    arrays[_HEAD] = np.array(json.dumps(head))
+    with replacing(record_path(folder, record.parameters)) as part:
+        np.savez(part, **arrays)
+
+
+def read_head(path: Path) -> dict[str, Any]:
+    """All of a record but its values, of which the kinds and shapes are told; OSError where it is damaged."""
+    with _entries(path) as file:
+        return _head(file)
+
+
+def read_record(path: Path) -> Record:
+    """A record; OSError where it is damaged."""
+    with _entries(path) as file:
+        head = _head(file)
+        values = {name: file[f"value {k}"] for k, name in enumerate(head["values"])}
+        return Record(head["parameters"], values, head["error"], head["traceback"], head["seconds"])
+
+
+@contextmanager
+def _entries(path: Path) -> Iterator[Any]:
+    try:
+        with path.open("rb") as stored, np.load(stored, allow_pickle=False) as file:
+            yield file
+    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise OSError(f"{path} is damaged: {error}") from error
+
+
+def _head(file: Any) -> dict[str, Any]:
+    head: dict[str, Any] = json.loads(file[_HEAD].item())
+    return head
+
+
+def tidy(folder: Path, *, failed: bool) -> None:
+    """Remove what killed processes and crashes of the machine left, and the records of ``failed`` samples if asked."""
+    for path in folder.iterdir():
+        if path.name.startswith(PREFIX):
+            path.unlink(missing_ok=True)
+        elif path.suffix == SUFFIX and not _is_good(path, failed):
+            path.unlink()
+
+
+def _is_good(path: Path, failed: bool) -> bool:
+    try:
+        return not read_record(path).error or not failed
+    except OSError:
+        return False

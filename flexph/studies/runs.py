@@ -1,0 +1,102 @@
+"""Runs of a subject whose records are kept in a folder, and found there again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from ..files.interrupts import termination_interrupts
+from .engines import Engine, started
+from .folders import study_folder
+from .records import Record, key, read_record, record_path, tidy
+from .schedule import Schedule
+from .subjects import Subject
+from .tasks import TOKEN, Outcome, Task, store
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where samples are computed, and where their records are kept: those of every verb that runs many of them."""
+
+    out: Path | None = None
+    executor: Executor | str | None = None
+    jobs: int | None = None
+    resume: bool = False
+    retries: int = 2
+    retry_failed: bool = False
+
+
+@dataclass(frozen=True)
+class Runs:
+    """An engine for a function, and the folder of its records."""
+
+    subject: Subject
+    engine: Engine
+    folder: Path
+    retries: int
+    pickled: bytes
+    token: str
+
+    def perform(self, samples: Iterable[Mapping[str, Any]], bar: Any = None) -> None:
+        """Compute the samples that have no record yet."""
+
+        def ended(task: Task, outcome: Outcome) -> None:
+            if outcome.record is not None:
+                store(self.folder, outcome.record)
+            under_way.discard(key(task.parameters))
+            if bar is not None:
+                bar.failed += bool(outcome.error)
+                bar.set_postfix_str(f"{bar.failed} failed" if bar.failed else "", refresh=False)
+                bar.update()
+
+        under_way: set[str] = set()
+        Schedule(self.engine, self.retries, ended).follow(self._missing(samples, under_way))
+
+    def record(self, parameters: Mapping[str, Any]) -> Record:
+        """The record of a sample that was performed."""
+        return read_record(record_path(self.folder, parameters))
+
+    def records(self, samples: Sequence[Mapping[str, Any]]) -> list[Record]:
+        """The records of samples, which are computed first where they are missing."""
+        self.perform(samples)
+        return [self.record(sample) for sample in samples]
+
+    def is_there(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether a sample has a record."""
+        return record_path(self.folder, parameters).exists()
+
+    def _missing(self, samples: Iterable[Mapping[str, Any]], under_way: set[str]) -> Iterator[Task]:
+        for sample in samples:
+            if (name := key(sample)) in under_way or self.is_there(sample):
+                continue
+            under_way.add(name)
+            yield Task(self.pickled, sample, self.folder, self.token)
+
+
+@contextmanager
+def runs_of(subject: Subject, place: Place) -> Iterator[Runs]:
+    """Runs of a subject at a place; without a folder their records are gone at the end of the block."""
+    pickled = subject.pickled()
+    with _path(place.out) as path, study_folder(Path(path), subject.identity(), resume=place.resume) as folder:
+        if place.resume:
+            tidy(folder, failed=place.retry_failed)
+        with termination_interrupts(), started(place.executor, place.jobs) as engine:
+            yield Runs(subject, engine, folder, place.retries, pickled, (folder / TOKEN).read_text("utf-8"))
+
+
+def progress_bar(total: int, *, shown: bool) -> Any:
+    """A bar that appears after a second, tells what remains, and counts failures."""
+    bar = tqdm(total=total, delay=1.0, disable=None if shown else True, unit="sample", smoothing=0.05)
+    bar.failed = 0
+    return bar
+
+
+def _path(out: Path | None) -> Any:
+    return tempfile.TemporaryDirectory(prefix="flexph-study-") if out is None else nullcontext(Path(out))

@@ -1,0 +1,126 @@
+"""Samples of parameters: full factorial grids, tables, and random points that fill a box evenly."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.memo import read_only
+
+SAMPLE = "sample"
+"""Dimension along which the rows of a table stand."""
+
+Value = float | int | bool | str
+"""What a parameter may be."""
+
+
+@checked
+@dataclass(frozen=True)
+class Samples:
+    """Values by parameter: those of the axes of a grid, or one for each row of a table.
+
+    Every sample has all parameters; the last one of a grid varies fastest. Numbers, texts and truth values may be
+    mixed. Raises ValueError for columns of different lengths, a value twice on an axis, and without any sample.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    is_grid: bool = False
+
+    def __post_init__(self) -> None:
+        columns = {name: _column(name, values) for name, values in self.columns.items()}
+        lengths = {name: len(values) for name, values in columns.items()}
+        if not columns or 0 in lengths.values():
+            raise ValueError(f"columns must have a value at least, got {check.shown(dict(self.columns))}")
+        if not self.is_grid and len(set(lengths.values())) > 1:
+            raise ValueError(f"columns of a table must be of one length, got {lengths}")
+        for name, values in columns.items() if self.is_grid else ():
+            if len(set(values)) < len(values):
+                raise ValueError(f"values of {name!r} must differ from each other, got {check.shown(values)}")
+        object.__setattr__(self, "columns", read_only(columns))
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Dimensions of the samples: the parameters of a grid, or "sample" of a table."""
+        if self.is_grid:
+            return {name: len(values) for name, values in self.columns.items()}
+        return {SAMPLE: len(next(iter(self.columns.values())))}
+
+    def __len__(self) -> int:
+        return math.prod(self.sizes.values())
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """One sample after the other, without all of them in memory."""
+        rows = itertools.product(*self.columns.values()) if self.is_grid else zip(*self.columns.values(), strict=True)
+        return (dict(zip(self.columns, row, strict=True)) for row in rows)
+
+
+@checked
+def grid(values: Mapping[str, Sequence[Any]]) -> Samples:
+    """All combinations of values by parameter: the parameters are dimensions of the results, in this order."""
+    return Samples(values, is_grid=True)
+
+
+@checked
+def table(rows: Sequence[Mapping[str, Any]]) -> Samples:
+    """Samples that are listed, each a dict of values by parameter; all have the same parameters."""
+    if not len(rows):
+        raise ValueError("rows must have a sample at least")
+    for k, row in enumerate(rows):
+        if row.keys() != rows[0].keys():
+            raise ValueError(f"rows[{k}] must have the parameters {list(rows[0])} of the first, got {list(row)}")
+    return Samples({name: [row[name] for row in rows] for name in rows[0]})
+
+
+@checked
+def latin_hypercube(count: int, bounds: Mapping[str, tuple[float, float]], *, seed: int = 0) -> Samples:
+    """Random points of a box, one in each of ``count`` slices of every parameter (scipy.stats.qmc.LatinHypercube)."""
+    from scipy.stats import qmc
+
+    points = qmc.LatinHypercube(len(bounds), rng=check.count("seed", seed, 0))
+    return _scaled(points.random(check.count("count", count)), bounds)
+
+
+@checked
+def sobol(count: int, bounds: Mapping[str, tuple[float, float]], *, seed: int = 0) -> Samples:
+    """Points of a scrambled Sobol sequence in a box (scipy.stats.qmc.Sobol); ``count`` is a power of two."""
+    from scipy.stats import qmc
+
+    if check.count("count", count) & (count - 1):
+        raise ValueError(f"count must be a power of two, got {count}")
+    return _scaled(qmc.Sobol(len(bounds), rng=check.count("seed", seed, 0)).random(count), bounds)
+
+
+@checked
+def box(bounds: Mapping[str, tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper ends of bounds by parameter; ValueError where one is empty."""
+    for name, (lower, upper) in bounds.items():
+        if not lower < upper:
+            raise ValueError(f"bounds of {name!r} must be (lower, upper) with lower < upper, got {(lower, upper)}")
+    if not bounds:
+        raise ValueError("bounds must name a parameter at least")
+    lower, upper = np.array([*bounds.values()], dtype=float).T
+    return lower, upper
+
+
+def _scaled(points: np.ndarray, bounds: Mapping[str, tuple[float, float]]) -> Samples:
+    lower, upper = box(bounds)
+    return Samples(dict(zip(bounds, (lower + (upper - lower) * points).T.tolist(), strict=True)))
+
+
+def _column(name: str, values: Sequence[Any]) -> tuple[Value, ...]:
+    """Values of a parameter as those of Python."""
+    check.name("a parameter", name)
+    if name == SAMPLE:
+        raise ValueError(f"a parameter must not be named {SAMPLE!r}: rows of tables stand along this dimension")
+    plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    for k, value in enumerate(plain):
+        if not isinstance(value, float | int | str) or (isinstance(value, float) and not math.isfinite(value)):
+            raise ValueError(f"{name}[{k}] must be a finite number, a text or a truth value, got {check.shown(value)}")
+    return plain

@@ -1,0 +1,108 @@
+"""The loop over samples: given to an engine, awaited, and given again where a worker died.
+
+A sample that runs while its process dies is retried by itself: whichever kills its process then is told from those that
+were only beside it. After a bounded number of deaths it is recorded as failed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Future
+from dataclasses import replace
+from queue import SimpleQueue
+
+from .engines import Engine
+from .records import Record, key
+from .tasks import NotLoaded, NotStored, Outcome, Task, perform
+
+LONGEST = 300
+"""Letters that are kept of what an engine says of a dead worker."""
+
+Ended = Callable[[Task, Outcome], None]
+
+
+class Schedule:
+    """Samples under way on an engine; ``ended`` is told of each that ended."""
+
+    def __init__(self, engine: Engine, retries: int, ended: Ended) -> None:
+        self._engine, self._retries, self._ended = engine, retries, ended
+        self._answers: SimpleQueue[Future[Outcome]] = SimpleQueue()
+        self._running: dict[Future[Outcome], Task] = {}
+        self._again: deque[Task] = deque()
+        self._suspects: deque[Task] = deque()
+        self._is_isolated = False
+        self._deaths: Counter[str] = Counter()
+
+    def follow(self, tasks: Iterable[Task]) -> None:
+        """Perform all tasks."""
+        rest = iter(tasks)
+        while self._supplied(rest):
+            future = self._answers.get()
+            task, error = self._running.pop(future), _error(future)
+            if isinstance(error, BrokenExecutor):
+                self._recover(task, error)
+            elif not self._answered(task, future, error):
+                self._died(task, error, self._again)
+
+    def _supplied(self, rest: Iterator[Task]) -> bool:
+        """Give the engine what it takes; whether anything is under way."""
+        if not self._running:
+            self._is_isolated = bool(self._suspects)
+            if self._is_isolated:
+                self._give(self._suspects.popleft())
+        while not (self._is_isolated or self._suspects) and len(self._running) < self._engine.window:
+            task = self._again.popleft() if self._again else next(rest, None)
+            if task is None or not self._give(task):
+                break
+        return bool(self._running)
+
+    def _give(self, task: Task) -> bool:
+        try:
+            future = self._engine.submit(perform, task)
+        except BrokenExecutor as error:
+            self._again.appendleft(task)
+            if self._running:  # which tell that it broke
+                return False
+            self._engine.renew(error)
+            return self._give(self._again.popleft())
+        self._running[future] = task
+        future.add_done_callback(self._answers.put)
+        return True
+
+    def _answered(self, task: Task, future: Future[Outcome], error: BaseException | None) -> bool:
+        if isinstance(error, NotStored | NotLoaded):
+            raise error
+        if error is None:
+            self._ended(task, future.result())
+        return error is None
+
+    def _recover(self, task: Task, error: BaseException) -> None:
+        """Start another executor; what was under way is suspected, unless it was alone."""
+        lost = [task]
+        while self._running:
+            future = self._answers.get()
+            other, own = self._running.pop(future), _error(future)
+            if not self._answered(other, future, own):
+                lost.append(other)
+        self._engine.renew(error)
+        if len(lost) == 1:
+            self._died(task, error, self._suspects)
+        else:
+            self._suspects.extend(lost)
+
+    def _died(self, task: Task, error: BaseException | None, waiting: deque[Task]) -> None:
+        """Let a sample wait for another attempt, or record it as failed."""
+        self._deaths[name := key(task.parameters)] += 1
+        if self._deaths[name] <= self._retries:
+            waiting.append(replace(task, attempt=task.attempt + 1))
+            return
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
+        said = f"WorkerDied: its worker died {self._deaths[name]} times, at last by {reason}"
+        self._ended(task, Outcome(said, Record(task.parameters, error=said)))
+
+
+def _error(future: Future[Outcome]) -> BaseException | None:
+    if future.cancelled():
+        return InterruptedError("cancelled by the engine")
+    return future.exception()

@@ -1,0 +1,117 @@
+"""What is studied: a function of parameters by name, or an installed case."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ..case import Case, Parameter, find_cases
+from ..numerics import checks as check
+from .samples import Samples
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function with its name, a digest of its source, and the units of its parameters."""
+
+    function: Callable[..., Any]
+    name: str
+    source: str
+    units: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    kinds: Mapping[str, Parameter] = field(default_factory=dict)
+    """The parameters of a case."""
+
+    def pickled(self) -> bytes:
+        """The function for workers, by value where they cannot import it."""
+        import cloudpickle
+
+        try:
+            return bytes(cloudpickle.dumps(self.function))
+        except Exception as error:  # pickle raises whatever the values of a function lead to
+            said = f"{type(error).__name__}: {error}"
+            raise ValueError(
+                f"function must be one that other processes can be sent, got {self.name}: {said}"
+            ) from error
+
+    def identity(self) -> dict[str, str]:
+        """What must be the same where a study is resumed."""
+        return {"function": self.name, "source": self.source, "flexph": version("flexph")}
+
+    def check_names(self, given: Iterable[str]) -> None:
+        """Raise ValueError for parameters that the function does not have, and for those that it needs."""
+        own = self.kinds or inspect.signature(self.function).parameters
+        kinds = {name: getattr(entry, "kind", None) for name, entry in own.items()}
+        if inspect.Parameter.VAR_KEYWORD not in kinds.values():
+            for name in given:
+                check.lookup("parameter", name, own, self.name)
+        for name, entry in own.items():
+            named = kinds[name] in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            if named and entry.default is inspect.Parameter.empty and name not in given:
+                raise ValueError(f"samples must have the parameter {name!r}, which {self.name} needs")
+
+    def check_samples(self, samples: Samples) -> None:
+        """Raise ValueError for parameters or values that the function does not take."""
+        self.check_names(samples.columns)
+        for name, values in samples.columns.items() if self.kinds else ():
+            for value in values:
+                _check_kind(self.kinds[name], value)
+
+
+def subject(given: Callable[..., Any] | str) -> Subject:
+    """The subject that a function, or the name of a case, stands for."""
+    if isinstance(given, str):
+        case = check.lookup("case", given, find_cases())
+        return Subject(
+            partial(run_of_case, given),
+            f"case {given}",
+            _source(case.run),
+            {p.name: p.option.unit for p in case.parameters if p.option.unit},
+            {p.name: p.default for p in case.parameters},
+            {p.name: p for p in case.parameters},
+        )
+    return Subject(given, _name(given), _source(given))
+
+
+def run_of_case(name: str, **parameters: Any) -> Mapping[str, Any]:
+    """Figures of a run of an installed case; its files are written only where they come from no other function."""
+    case: Case[Any] = find_cases()[name]
+    result = case.run(**{p.name: p.default for p in case.parameters} | parameters)
+    if case.figures is not None:
+        return case.figures(result)
+    with tempfile.TemporaryDirectory(prefix="flexph-") as folder:
+        return case.write(result, Path(folder))
+
+
+def _check_kind(parameter: Parameter, value: Any) -> None:
+    if parameter.choices:
+        check.choice(parameter.name, value, parameter.choices)
+        return
+    kind = (int, float) if parameter.kind is float else parameter.kind
+    if not isinstance(value, kind) or isinstance(value, bool) != (parameter.kind is bool):
+        raise ValueError(f"{parameter.name} must be {parameter.kind.__name__}, got {check.shown(value)}")
+
+
+def _name(function: Callable[..., Any]) -> str:
+    if isinstance(function, partial):
+        fixed = [*map(repr, function.args), *(f"{name}={value!r}" for name, value in function.keywords.items())]
+        return f"{_name(function.func)}({', '.join(fixed)})"
+    return getattr(function, "__qualname__", type(function).__qualname__)
+
+
+def _source(function: Callable[..., Any]) -> str:
+    """Digest of the source of a function; empty where there is none."""
+    while isinstance(function, partial):
+        function = function.func
+    try:
+        text = inspect.getsource(inspect.unwrap(function))
+    except (OSError, TypeError):  # typed at a prompt, or compiled
+        return ""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
