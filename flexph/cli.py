@@ -57,6 +57,10 @@ class _Cases(click.Group):
         return sorted(find_cases())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        if Path(cmd_name).suffix in (".yaml", ".yml"):
+            from flexph.model_command import model_command
+
+            return model_command(cmd_name, _run_options(), _run_and_list)
         return _command(cmd_name, _load(cmd_name))
 
 
@@ -85,11 +89,11 @@ def list_cases() -> None:
         raise click.ClickException("none of the installed cases can be loaded")
 
 
-@main.group(cls=_Cases, options_metavar=None, subcommand_metavar="CASE --out DIR [OPTIONS]")
+@main.group(cls=_Cases, options_metavar=None, subcommand_metavar="CASE|MODEL.yaml --out DIR [OPTIONS]")
 def run() -> None:
-    """Compute a case and write its results.
+    """Compute a case, or the runs of a model file, and write the results.
 
-    `flexph run CASE --help` shows the options of a case.
+    `flexph run CASE --help` shows the options of a case, `flexph new NAME` writes a model file.
     """
 
 
@@ -194,14 +198,34 @@ def _command(name: str, case: Case[Any]) -> click.Command:
     """Return the command that runs a case."""
 
     def callback(out: Path, force: bool, checkpoint: float | None, resume: bool, **values: Any) -> None:
-        if force and resume:
-            raise click.UsageError("--resume goes on with what is there, --force replaces it: leave one of both out")
-        written = run_case(name, case, out, force=force, values=values, keeping=Keeping(checkpoint, resume))
-        for line in listed(written, out):
-            click.echo(line)
+        _run_and_list(name, case, values, out=out, force=force, checkpoint=checkpoint, resume=resume)
 
+    options = [_option(parameter) for parameter in case.parameters]
+    return click.Command(name, callback=callback, params=[*_run_options(), *options], help=case.summary)
+
+
+def _run_and_list(
+    name: str,
+    case: Case[Any],
+    values: dict[str, Any],
+    *,
+    out: Path,
+    force: bool,
+    checkpoint: float | None,
+    resume: bool,
+) -> None:
+    """Run a case into a folder and print the paths of its results."""
+    if force and resume:
+        raise click.UsageError("--resume goes on with what is there, --force replaces it: leave one of both out")
+    written = run_case(name, case, out, force=force, values=values, keeping=Keeping(checkpoint, resume))
+    for line in listed(written, out):
+        click.echo(line)
+
+
+def _run_options() -> list[click.Parameter]:
+    """Options of all runs."""
     folder = click.Path(file_okay=False, path_type=Path)
-    own = [
+    return [
         click.Option(["--out"], type=folder, required=True, help="folder for the results"),
         click.Option(["--force"], is_flag=True, help="replace files in a folder that is not empty"),
         click.Option(
@@ -212,8 +236,6 @@ def _command(name: str, case: Case[Any]) -> click.Command:
         ),
         click.Option(["--resume"], is_flag=True, help="go on with a run that is kept in the folder, or begin it"),
     ]
-    options = [_option(parameter) for parameter in case.parameters]
-    return click.Command(name, callback=callback, params=[*own, *options], help=case.summary)
 
 
 def _option(parameter: Parameter) -> click.Option:

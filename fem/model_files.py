@@ -1,0 +1,232 @@
+"""Materials, cross sections and finite-element bodies in model files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from flexph.models.schema.bodies import BodyEntry
+from flexph.models.schema.document import Kinds
+from flexph.models.schema.entry import Entry
+from flexph.models.schema.fields import (
+    Area,
+    Density,
+    Direction,
+    File,
+    Length,
+    Matrix,
+    Number,
+    Point,
+    Rate,
+    SecondMoment,
+    Stress,
+    Time,
+    by_shape,
+    name_in,
+)
+
+from .beams.beam import beam
+from .materials.damping import Damping
+from .materials.elastic import Anisotropic, Orthotropic
+from .materials.materials import Material, Section
+from .meshes.box_mesh import box_mesh
+from .plates.plate import plate
+from .plates.supports import Support
+from .solids.loads import Load
+from .solids.section_surfaces import Cut
+from .solids.solid import solid
+from .solids.ties import Tie
+
+Word = Annotated[str, Field(min_length=1)]
+Region = Word | int | list[int]
+Three = Annotated[list[Stress], Field(min_length=3, max_length=3)]
+
+
+class IsotropicEntry(Entry):
+    """A linear elastic, isotropic material."""
+
+    makes: ClassVar = Material
+    kind: Literal["isotropic"] = "isotropic"
+    young: Stress
+    density: Density
+    poisson: Number = None
+    shear: Stress = None
+
+
+class OrthotropicEntry(Entry):
+    """A material with three planes of symmetry."""
+
+    makes: ClassVar = Orthotropic
+    kind: Literal["orthotropic"]
+    young: Three
+    poisson: Annotated[list[Number], Field(min_length=3, max_length=3)]
+    shear: Three
+    density: Density
+    axes: Matrix = None
+
+    def arguments(self, builder: Any) -> dict[str, Any]:
+        """Moduli are tuples."""
+        given = super().arguments(builder)
+        return {name: tuple(value) if name in ("young", "poisson", "shear") else value for name, value in given.items()}
+
+
+class AnisotropicEntry(Entry):
+    """Any elastic material, by its stiffness (6, 6)."""
+
+    makes: ClassVar = Anisotropic
+    kind: Literal["anisotropic"]
+    stiffness: list[list[Stress]]
+    density: Density
+    axes: Matrix = None
+
+
+class SectionEntry(Entry):
+    """A cross section: a circle, a tube, a rectangle, or by its constants."""
+
+    makes: ClassVar = Section
+    kind: Literal["section"] = "section"
+    diameter: Length = None
+    inner_diameter: Length = None
+    width: Length = None
+    height: Length = None
+    area: Area = 0.0
+    second_moment: SecondMoment = 0.0
+    second_moment_y: SecondMoment = None
+    torsion_constant: SecondMoment = None
+    polar_moment: SecondMoment = None
+    fibre: Length = None
+    fibre_z: Length = None
+
+
+class DampingEntry(Entry):
+    """Structural damping."""
+
+    makes: ClassVar = Damping
+    mass: Rate = 0.0
+    stiffness: Time = 0.0
+    ratios: list[Number] = Field(default_factory=list)
+
+    def arguments(self, builder: Any) -> dict[str, Any]:
+        """Ratios are a tuple."""
+        given = super().arguments(builder)
+        return given | ({"ratios": tuple(given["ratios"])} if "ratios" in given else {})
+
+
+class BeamEntry(BodyEntry):
+    """An Euler-Bernoulli beam with the ports root and tip, see :func:`fem.beam`."""
+
+    makes: ClassVar = staticmethod(beam)
+    kind: Literal["beam"]
+    length: Length
+    material: name_in("materials")
+    section: name_in("sections")
+    elements: Annotated[int, Field(ge=1, le=1_000_000)]
+    dim: Literal[2, 3] = 2
+    reference: Literal["cantilever", "simply_supported", "mean_axis"] = "cantilever"
+    pair: Literal["compatible", "quadratic", "hermite", "paper"] = "compatible"
+    strain: Literal["linear", "von_karman"] = "linear"
+    momenta: Literal["full", "constant"] = "full"
+    stations: dict[str, Length] = Field(default_factory=dict)
+    damping: DampingEntry = Field(default_factory=DampingEntry)
+
+
+class BoxMesh(Entry):
+    """A box (three lengths) or a rectangle (two) in equal cells, see :func:`fem.box_mesh`."""
+
+    makes: ClassVar = staticmethod(box_mesh)
+    lengths: Point
+    counts: list[Annotated[int, Field(ge=1, le=10_000)]]
+    simplices: bool = False
+
+
+class TieEntry(Entry):
+    """How a region becomes a port."""
+
+    makes: ClassVar = Tie
+    region: Region
+    how: Literal["rigid", "mean"] = None
+
+
+class LoadEntry(Entry):
+    """A load on a region."""
+
+    makes: ClassVar = Load
+    region: Region
+    on: Literal["surface", "volume"] = None
+    uniform: bool = True
+
+
+class CutEntry(Entry):
+    """A surface through a body whose forces are asked for."""
+
+    makes: ClassVar = Cut
+    region: Region
+    normal: Direction = None
+
+
+class SupportEntry(Entry):
+    """A region of a plate that is held to the frame of the body."""
+
+    makes: ClassVar = Support
+    region: Region
+    how: Literal["clamped", "hinged", "simple"] = "hinged"
+
+
+def _region_or(entry: Any) -> Any:
+    """The type of a region, or of an entry that says more."""
+    words = f"the name of a region of the mesh, node numbers, or {entry.names()}"
+    return by_shape(words, scalar=Word | int, sequence=list[int], mapping=entry)
+
+
+MeshValue = by_shape("the name of a mesh file, or {lengths: …, counts: …}", scalar=File, mapping=BoxMesh)
+MaterialName = name_in("materials")
+Materials = by_shape("a material, or one for each region", scalar=MaterialName, mapping=dict[str, MaterialName])
+Thickness = by_shape("a thickness, or one for each region", scalar=Length, mapping=dict[str, Length])
+Ports, Loads, Cuts = (dict[str, _region_or(entry)] for entry in (TieEntry, LoadEntry, CutEntry))
+
+
+class SolidEntry(BodyEntry):
+    """A linear elastic body that fills a mesh, see :func:`fem.solid`."""
+
+    makes: ClassVar = staticmethod(solid)
+    kind: Literal["solid"]
+    mesh: MeshValue
+    material: Materials = None
+    ports: Ports = Field(default_factory=dict)
+    reference: str = "mean_axis"
+    degree: Literal[1, 2] = None
+    plane: Literal["stress", "strain"] = None
+    thickness: Length = None
+    loads: Loads = Field(default_factory=dict)
+    sections: Cuts = Field(default_factory=dict)
+    momenta: Literal["full", "constant"] = "full"
+    damping: DampingEntry = Field(default_factory=DampingEntry)
+
+
+class PlateEntry(BodyEntry):
+    """A flat plate from a plane mesh, see :func:`fem.plate`."""
+
+    makes: ClassVar = staticmethod(plate)
+    kind: Literal["plate"]
+    mesh: MeshValue
+    material: Materials
+    thickness: Thickness
+    theory: Literal["kirchhoff", "reissner_mindlin"] = "kirchhoff"
+    ports: Ports = Field(default_factory=dict)
+    supports: list[SupportEntry] = Field(default_factory=list)
+    reference: str = None
+    strain: Literal["linear", "von_karman"] = "linear"
+    loads: Loads = Field(default_factory=dict)
+    sections: Cuts = Field(default_factory=dict)
+    rotary_inertia: bool = True
+    shear_correction: Number = 5.0 / 6.0
+    momenta: Literal["full", "constant"] = "full"
+    damping: DampingEntry = Field(default_factory=DampingEntry)
+
+
+KINDS = Kinds(
+    bodies=(BeamEntry, SolidEntry, PlateEntry),
+    materials=(IsotropicEntry, OrthotropicEntry, AnisotropicEntry),
+    sections=(SectionEntry,),
+)

@@ -1,0 +1,59 @@
+"""``flexph run model.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+
+from flexph.case import Case, Option
+from flexph.models.commands import SETTINGS, TRUST, loaded, refusals
+
+
+def model_command(file: str, options: Sequence[click.Parameter], run_and_list: Callable[..., None]) -> click.Command:
+    """The command that runs a model file, with the ``options`` of all runs, which ``run_and_list`` takes."""
+
+    @click.command(file, help=f"Run {file} and write its results.")
+    @click.option(
+        "--run", "names", multiple=True, metavar="NAME", help="a run of the file, if not all; may be repeated"
+    )
+    @SETTINGS
+    @TRUST
+    def command(names: Sequence[str], settings: Sequence[str], trust: bool, **given: Any) -> None:
+        model = loaded(Path(file), settings, trust=trust)
+        with refusals():
+            case = case_of(model, names or model.runs)
+        values = {"digest": model.digest, "settings": " ".join(settings)}
+        with refusals():
+            run_and_list(Path(file).stem, case, values, **given)
+
+    command.params[:0] = options
+    return command
+
+
+def case_of(model: Any, names: Sequence[str]) -> Case[dict[str, Any]]:
+    """The runs of a model file as a case. Raises ValueError for unknown names, and for a file without runs."""
+    model.check()
+    if not names:
+        raise ValueError(f"{model.tree.name} has no runs: add a section 'runs'")
+    model.refuse_unknown(names)
+
+    def run(
+        *,
+        digest: Annotated[str, Option("sum of what the file says")] = "",
+        settings: Annotated[str, Option("values in place of those in the file")] = "",
+    ) -> dict[str, Any]:
+        """Runs of a model file."""
+        return {name: model.run(name, progress=True) for name in names}
+
+    return Case(run, write, checks=tuple)
+
+
+def write(results: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A folder for each run; returns their figures."""
+    for name, result in results.items():
+        (folder / name).mkdir()
+        result.write(folder / name)
+    return {"runs": {name: result.figures() for name, result in results.items()}}

@@ -1,0 +1,11 @@
+"""Model files: a mechanism, its runs and its studies as YAML, with errors that say the line and what would be right.
+
+:mod:`.reading` knows lines, :mod:`.values` units and formulas, :mod:`.schema` what may stand where.
+
+Imports: bodies, export, integration, joints.rows, mechanisms, mechanisms.model, models.reading, models.schema,
+numerics, results.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,95 @@
+"""``flexph check``, ``flexph show`` and ``flexph new``: model files without a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .examples_of import EXAMPLES, write_example
+from .reading.problems import ModelError
+from .settings import parse_setting
+
+MODEL = click.argument("file", type=click.Path(path_type=Path))
+TRUST = click.option("--trust", is_flag=True, help="import and call the Python functions that the file names")
+SETTINGS = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="a value in place of that in the file; may be repeated",
+)
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """End the command with the lines of what is wrong with a model file."""
+    try:
+        yield
+    except ModelError as error:
+        raise click.ClickException(str(error)) from error
+    except (ValueError, ArithmeticError, ImportError) as error:
+        raise click.ClickException(" ".join(str(error).split())) from error
+
+
+def loaded(file: Path, settings: Sequence[str] = (), *, trust: bool = False) -> Any:
+    """The model of a file, or the end of the command."""
+    with refusals():
+        from .loading import load_model  # it loads scipy, pydantic and pint
+
+        return load_model(file, trust=trust, settings=dict(map(parse_setting, settings)))
+
+
+@click.command("check")
+@MODEL
+@SETTINGS
+@TRUST
+def check(file: Path, settings: Sequence[str], trust: bool) -> None:
+    """Say what is wrong with a model file: line, column, what was given, what would be right.
+
+    Starts are closed and made consistent, inputs and outputs are looked up; nothing is run. The exit status is 1 where
+    something is wrong.
+    """
+    model = loaded(file, settings, trust=trust)
+    with refusals():
+        model.check()
+    click.echo(f"{file}: right, with runs {', '.join(model.runs) or 'none'}")
+
+
+@click.command("show")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@SETTINGS
+@TRUST
+@click.option("--schema", is_flag=True, help="print the JSON schema of model files instead")
+def show(file: Path | None, settings: Sequence[str], trust: bool, schema: bool) -> None:
+    """Say what a model file describes: bodies, connections, degrees of freedom, redundant constraints, mass, runs."""
+    if schema:
+        from .schema.document import model_schema
+
+        click.echo(json.dumps(model_schema(), indent=2))
+        return
+    if file is None:
+        raise click.UsageError("write the model file to show, or --schema")
+    model = loaded(file, settings, trust=trust)
+    with refusals():
+        from .showing import words
+
+        click.echo(words(model))
+
+
+@click.command("new")
+@click.argument("name")
+@click.option(
+    "--like", type=click.Choice(EXAMPLES), default=EXAMPLES[0], show_default=True, help="the example to begin with"
+)
+def new(name: str, like: str) -> None:
+    """Write a commented model file NAME.yaml to begin with, and the files that it needs."""
+    try:
+        for path in write_example(Path(name), like):
+            click.echo(path)
+    except FileExistsError as error:
+        raise click.ClickException(f"{error.filename} is there already: take another name, or remove it") from error

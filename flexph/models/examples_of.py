@@ -1,0 +1,35 @@
+"""The model files that are shipped, as files to begin with."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "examples"
+EXAMPLES = ("crank-slider", "four-bar", "slider-crank-3d", "solid-bar")
+"""Names of the examples, the first of them that of ``flexph new``."""
+BESIDE = {"solid-bar": ("bar.msh",)}
+"""Files that an example names."""
+
+
+def write_example(path: Path, like: str) -> list[Path]:
+    """Copy an example to ``path``, with the suffix .yaml, and the files that it names beside it; returns the paths.
+
+    Raises FileExistsError rather than replace a file.
+    """
+    target = path if path.suffix in (".yaml", ".yml") else path.with_name(f"{path.name}.yaml")
+    pairs = [
+        (FOLDER / f"{like}.yaml", target),
+        *((FOLDER / name, target.parent / name) for name in BESIDE.get(like, ())),
+    ]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for _, written in pairs:
+        if written.exists():
+            raise FileExistsError(17, "there already", str(written))
+    for source, written in pairs:
+        text = source.read_text(encoding="utf-8").replace(f"{like}.yaml", target.name)
+        if source.suffix == ".yaml":
+            written.write_text(text, encoding="utf-8")
+        else:
+            shutil.copyfile(source, written)
+    return [written for _, written in pairs]

@@ -1,0 +1,177 @@
+"""Model files: read, checked, built."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from flexph.mechanisms.mechanism import Mechanism
+from flexph.mechanisms.model.state import Pose
+from flexph.numerics.arguments import checked
+
+from .mechanism_of import build_mechanism, check_outputs, pose_of, state_of
+from .reading.problems import Misfit, ModelError, nearest
+from .reading.tree import Tree, read_file
+from .running import RunOfFile, frequencies_of, integrated, settled
+from .schema.document import Document
+from .schema.entry import Builder
+from .schema.runs import Equilibrium, Frequencies, Integrate
+from .settings import with_settings
+from .validation import validated
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model file whose mechanism is built: ``mechanism``, and :meth:`run` by name.
+
+    ``document`` are its sections, ``tree`` its data with their lines.
+    """
+
+    tree: Tree
+    document: Document
+    builder: Builder
+    mechanism: Mechanism
+
+    @property
+    def digest(self) -> str:
+        """A short sum of what the file says, with the values that were set."""
+        text = json.dumps(self.tree.data, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Names of its runs."""
+        return tuple(self.document.runs)
+
+    def refuse_unknown(self, runs: Iterable[str]) -> None:
+        """Raise ModelError for names that none of its runs has."""
+        for name in runs:
+            if name not in self.runs:
+                text = f"no run {name!r}: {nearest(name, self.runs)}"
+                raise ModelError(self.tree.name, [self.tree.problem(("runs",), text)])
+
+    def check(self) -> None:
+        """Try all but the runs themselves: starts close and are consistent, methods, inputs and outputs exist.
+
+        Raises ModelError.
+        """
+        self.located(self._check)
+
+    def _check(self) -> None:
+        if not self.document.runs:
+            state_of(self.mechanism, self.document.start, self.builder.at("start"))
+        for name, entry in self.document.runs.items():
+            here = self.builder.at("runs", name)
+            if isinstance(entry, Frequencies):
+                self._poses(entry, here)
+            else:
+                self._check_names(entry, here)
+                state_of(self.mechanism, *self._start(entry, here))
+        for name, study in self.document.studies.items():
+            here = self.builder.at("studies", name)
+            if study.run not in self.runs:
+                raise here.at("run").misfit(f"no run {study.run!r}: {nearest(study.run, self.runs)}")
+            for path, values in study.vary.items():
+                self._check_setting(path, values[0], here.at("vary", path))
+
+    def _check_setting(self, path: str, value: Any, here: Builder) -> None:
+        try:
+            validated(with_settings(self.tree, {path: value}))
+        except ModelError as error:
+            raise here.misfit(error.problems[0].text) from None
+
+    def _check_names(self, entry: Any, here: Builder) -> None:
+        """Inputs, outputs and method of a run."""
+        known = [c.name for c in self.mechanism.connections if c.input is not None]
+        for name in entry.inputs:
+            if name not in known:
+                raise here.at("inputs", name).misfit(f"no force, torque or load {name!r}: {nearest(name, known)}")
+        here.of(entry.inputs, "inputs")
+        check_outputs(entry.outputs, self.mechanism, here.at("outputs"))
+        if isinstance(entry, Integrate):
+            here.of(entry.method, "method")
+
+    def _poses(self, entry: Frequencies, here: Builder) -> list[Pose]:
+        if entry.poses is None:
+            return [pose_of(self.mechanism, self.document.start, self.builder.at("start"))]
+        return [pose_of(self.mechanism, pose, here.at("poses", i)) for i, pose in enumerate(entry.poses)]
+
+    def _start(self, entry: Any, here: Builder) -> tuple[Any, Builder]:
+        """The start of a run, or that of the file, and where it stands."""
+        if entry.start is None:
+            return self.document.start, self.builder.at("start")
+        return entry.start, here.at("start")
+
+    def run(self, name: str, *, progress: bool = False) -> RunOfFile:
+        """The results of a run. Raises ModelError, and what runs raise."""
+        self.refuse_unknown([name])
+        entry, here = self.document.runs[name], self.builder.at("runs", name)
+
+        def compute() -> RunOfFile:
+            if isinstance(entry, Frequencies):
+                return frequencies_of(self.mechanism, entry, self._poses(entry, here), here)
+            self._check_names(entry, here)
+            begin, place = self._start(entry, here)
+            if isinstance(entry, Equilibrium):
+                return settled(self.mechanism, entry, pose_of(self.mechanism, begin, place, begin.time), here)
+            return integrated(self.mechanism, entry, state_of(self.mechanism, begin, place), here, progress=progress)
+
+        return self.located(compute)
+
+    def with_settings(self, settings: Mapping[str, Any]) -> ModelFile:
+        """The model with other values at some paths, such as ``{"bodies.rod.elements": 8}``. Raises ModelError."""
+        return built(with_settings(self.tree, settings), self.builder.folder, trust=self.builder.trust)
+
+    def located(self, compute: Callable[[], _Value]) -> _Value:
+        """What is computed of the model. Raises ModelError, with the line, for a misfit."""
+        return located(self.tree, compute)
+
+
+def located(tree: Tree, compute: Callable[[], _Value]) -> _Value:
+    """What is computed. Raises ModelError, with the line, for a misfit."""
+    try:
+        return compute()
+    except Misfit as error:
+        raise ModelError(tree.name, [tree.problem(error.path, error.text)]) from error
+
+
+@checked
+def load_model(path: str | Path, *, trust: bool = False, settings: Mapping[str, Any] | None = None) -> ModelFile:
+    """A model file (YAML), read and built; see docs/model-files.md.
+
+    Parameters
+    ----------
+    path : path
+        The file; files that it names lie beside it.
+    trust : bool, optional
+        Whether functions that the file names by their import path are imported and called.
+    settings : mapping, optional
+        Values by path that take the place of those in the file: ``{"bodies.rod.elements": 8}``.
+
+    Returns
+    -------
+    ModelFile
+        With the ``mechanism``, and its runs by name.
+
+    Raises
+    ------
+    ModelError
+        A ValueError, for what is wrong with the file: line, column, what was given and what would be right.
+    OSError
+        Where the file cannot be read.
+    """
+    file = Path(path)
+    return built(with_settings(read_file(file), settings or {}), file.parent, trust=trust)
+
+
+def built(tree: Tree, folder: Path, *, trust: bool) -> ModelFile:
+    """The model of a tree. Raises ModelError."""
+    document: Any = validated(tree)
+    builder = Builder(folder, trust, {"materials": document.materials, "sections": document.sections})
+    return ModelFile(tree, document, builder, located(tree, lambda: build_mechanism(document, builder)))

@@ -1,0 +1,109 @@
+"""The mechanism of a model file, its start, and what its runs and outputs name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from flexph.bodies.body import Body
+from flexph.joints.rows.connection import Connection
+from flexph.mechanisms.mechanism import Mechanism, connect
+from flexph.mechanisms.model.state import Pose, State
+
+from .reading.problems import nearest
+from .schema.entry import Builder, Entry
+from .schema.runs import Outputs, PoseEntry, Reading, Start
+
+PORTS = ("first", "second", "port", "rail", "reference")
+"""Fields of connections that may name a port."""
+
+
+def build_mechanism(document: Any, builder: Builder) -> Mechanism:
+    """Bodies and connections, joined. Raises Misfit."""
+    bodies = {name: builder.of(entry, "bodies", name) for name, entry in document.bodies.items()}
+    dim = next(iter(bodies.values())).dim
+    connections = []
+    for i, entry in enumerate(document.connections):
+        here = builder.at("connections", i)
+        _check_ports(entry, bodies, here)
+        with here.refusals(type(entry).model_fields):
+            connections.append(_named(entry, here).formed(dim))
+    with builder.refusals(type(document).model_fields):
+        return connect(bodies, connections, gravity=document.gravity)
+
+
+def _named(entry: Entry, here: Builder) -> Connection:
+    connection: Connection = entry.build(here)
+    return connection
+
+
+def _check_ports(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
+    """Raise Misfit, with the nearest name, for a port that no body has."""
+    for field in PORTS:
+        given = getattr(entry, field, None)
+        if isinstance(given, str):
+            check_port(given, bodies, here.at(field), loads=entry.kind == "distributed_load")
+
+
+def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -> None:
+    """Raise Misfit, with the nearest name, for a port that no body has."""
+    body, _, port = given.partition(".")
+    if body not in bodies:
+        raise here.misfit(f"no body {body!r}: {nearest(body, bodies)}")
+    known = bodies[body].loads if loads else bodies[body].ports
+    if port not in known:
+        raise here.misfit(f"{body!r} has no {'load ' if loads else ''}port {port!r}: {nearest(port, known)}")
+
+
+def pose_of(mechanism: Mechanism, entry: PoseEntry, builder: Builder, time: float = 0.0) -> Pose:
+    """The pose of an entry. Raises Misfit."""
+    for field in ("fixed", "guess"):
+        check_names(getattr(entry, field), mechanism.bodies, builder.at(field), "body")
+    with builder.refusals():
+        fixed, guess = builder.of(entry.fixed, "fixed"), builder.of(entry.guess, "guess")
+        return mechanism.assemble(fixed, guess=guess, time=time)
+
+
+def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
+    """The state in which a run begins. Raises Misfit."""
+    check_names(start.velocities, mechanism.bodies, builder.at("velocities"), "body")
+    pose = pose_of(mechanism, start, builder, start.time)
+    with builder.refusals(Start.model_fields):
+        velocities = builder.of(start.velocities, "velocities")
+        return mechanism.consistent_state(pose, velocities=velocities, elastic=start.elastic, time=start.time)
+
+
+def check_names(given: Iterable[str], known: Iterable[str], here: Builder, kind: str) -> None:
+    """Raise Misfit, with the nearest name, for one that is not known."""
+    names = list(known)
+    for name in given:
+        if name not in names:
+            raise here.at(name).misfit(f"no {kind} {name!r}: {nearest(name, names)}")
+
+
+def check_reading(reading: Reading, mechanism: Mechanism, here: Builder) -> None:
+    """Raise Misfit, with the nearest name, for what a run of the mechanism has not."""
+    if reading.what in ("displacement", "position", "velocity"):
+        check_port(reading.of, mechanism.bodies, here)
+        return
+    known = {
+        "spin": list(mechanism.bodies),
+        "reaction": [connection.name for connection in mechanism.connections if connection.rows],
+        "state": list(mechanism.layout.parts),
+    }[reading.what]
+    if reading.of not in known:
+        raise here.misfit(f"no {reading.what} of {reading.of!r}: {nearest(reading.of, known)}")
+
+
+def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None:
+    """Raise Misfit for readings and bodies that a run of the mechanism has not."""
+    for file, columns in outputs.tables.items():
+        for name, reading in columns.items():
+            check_reading(reading, mechanism, here.at("tables", file, name))
+    for name, measure in outputs.measures.items():
+        check_reading(measure.of, mechanism, here.at("measures", name, "of"))
+    for i, name in enumerate(outputs.bodies):
+        if name not in mechanism.bodies:
+            raise here.at("bodies", i).misfit(f"no body {name!r}: {nearest(name, mechanism.bodies)}")
+    if outputs.series and not outputs.series.endswith((".pvd", ".xdmf")):
+        raise here.at("series").misfit(f"got {outputs.series!r}: write a name that ends in .pvd or .xdmf")

@@ -1,0 +1,82 @@
+"""What is wrong with a model file, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+SHOWN = 60
+"""Letters that an error shows of what was given."""
+LISTED = 12
+"""Names that an error lists of many."""
+MOST = 20
+"""Problems of one file that are told at once."""
+
+Path = tuple[str | int, ...]
+"""Where a value stands in a file: names of mappings and numbers in lists."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mistake: the path of the value, what was given, what would be right; line and column count from 1."""
+
+    path: Path
+    text: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {f'{dotted(self.path)}: ' if self.path else ''}{self.text}"
+
+
+class ModelError(ValueError):
+    """A model file that cannot be read, built or run; ``problems`` says what is wrong, a line of the message each."""
+
+    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
+        self.name, self.problems = name, tuple(problems)
+        more = len(self.problems) - MOST
+        lines = [f"{name}:{problem}" for problem in self.problems[:MOST]]
+        super().__init__("\n".join(lines + [f"… and {more} more"] * (more > 0)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ModelError, (self.name, self.problems)
+
+
+class Misfit(ValueError):
+    """A mistake at a path of the data, before its line is known."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path, self.text = path, text
+        super().__init__(f"{dotted(path)}: {text}")
+
+
+def dotted(path: Path) -> str:
+    """A path as it is written: ``bodies.rod.length``, ``connections[2].first``."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
+def nearest(given: Any, known: Iterable[str]) -> str:
+    """Ending of an error: the nearest of the known names, and what there is."""
+    names = sorted({str(name) for name in known})
+    near = get_close_matches(str(given), names, n=1)
+    listed = ", ".join(map(repr, names[:LISTED])) + ("…" if len(names) > LISTED else "")
+    return (
+        f"{f'did you mean {near[0]!r}? ' if near else ''}there {'is' if len(names) == 1 else 'are'} {listed or 'none'}"
+    )
+
+
+def shown(value: Any) -> str:
+    """What was given, as an error shows it."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return f"a mapping with {', '.join(map(repr, list(value)[:4]))}" if value else "an empty mapping"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -1,0 +1,167 @@
+"""YAML 1.2 as plain data: mappings, lists, texts and numbers, with the line and column of each.
+
+Nodes are composed by ruamel.yaml and nothing is constructed from tags. Refused: duplicate names, tags, merge keys,
+anchors that contain themselves or multiply beyond a bound, deep nesting and large files.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path as File
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
+
+from .problems import ModelError, Path, Problem
+
+LARGEST, MANY, DEEPEST = 500_000, 50_000, 40
+"""Letters of a file, values in it (those of anchors wherever they are used), and levels of its nesting."""
+TAG = "tag:yaml.org,2002:"
+PLAIN = ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")
+"""Tags of values that a model file is made of; a date is a text."""
+REMEDIES = {
+    "'\\t'": "indent with spaces, not with tabs",
+    "mapping values are not allowed": "a text with ': ' in it is written in quotes; a mapping begins on its own line",
+    "undefined alias": "a text that begins with '*' is written in quotes",
+    "another document": "one file holds one model: remove the line '---'",
+    "quoted scalar": "the text in quotes has no end: add the second quote",
+    "flow": "a list or mapping in brackets has no end, or lacks a comma",
+    "block": "entries of a mapping or list begin in the same column",
+    "cannot start any token": "a text with such a letter in front is written in quotes",
+}
+"""What to do about what the parser says, by words of its message."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The data of a file ``name``, and where values and names stand, (line, column) by path."""
+
+    name: str
+    data: Any
+    values: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
+
+    def problem(self, path: Path, text: str, *, of_name: bool = False) -> Problem:
+        """A mistake of a value, or of its name, at the nearest place that stands in the file."""
+        places = [self.keys, self.values] if of_name else [self.values]
+        for end in range(len(path), -1, -1):
+            for known in places:
+                if path[:end] in known:
+                    return Problem(path, text, *known[path[:end]])
+        return Problem(path, text)
+
+
+def read_file(path: File) -> Tree:
+    """The tree of a YAML file. Raises ModelError for what is not one; OSError where it cannot be read."""
+    with open(path, "rb") as file:
+        raw = file.read(4 * LARGEST + 1)
+    try:
+        return read_text(raw.decode("utf-8-sig"), str(path))
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise ModelError(str(path), [Problem((), "not a text in UTF-8: save it as UTF-8", line)]) from None
+
+
+def read_text(text: str, name: str) -> Tree:
+    """The tree of a YAML text; ``name`` stands in errors."""
+    tree = Tree(name, None)
+    if len(text) > LARGEST:
+        wrong = f"more than {LARGEST} letters: numbers in such a quantity belong into tables (CSV) and mesh files"
+        raise ModelError(name, [Problem((), wrong)])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of anchors that are used again, and directives that are not known
+            node = YAML(typ="safe", pure=True).compose(text)
+    except MarkedYAMLError as error:
+        raise ModelError(name, [_of_parser(error)]) from None
+    except RecursionError:
+        raise ModelError(name, [Problem((), f"nested deeper than {DEEPEST} levels")]) from None
+    except (YAMLError, ValueError, AssertionError, LookupError, AttributeError, TypeError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ModelError(name, [Problem((), f"not YAML: {reason}")]) from None
+    if node is None:
+        raise ModelError(name, [Problem((), "the file is empty: 'flexph new NAME' writes one to begin with")])
+    walk = _Walk(tree, iter(range(MANY)))
+    return Tree(name, walk.plain(node, ()), tree.values, tree.keys)
+
+
+def _of_parser(error: MarkedYAMLError) -> Problem:
+    said = " ".join(filter(None, (error.context, error.problem)))
+    remedy = next((words for part, words in REMEDIES.items() if part in said), "see the line above, too")
+    mark = error.problem_mark or error.context_mark
+    line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
+    return Problem((), f"not YAML: {' '.join(said.split())}: {remedy}", line, column)
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """A walk over nodes, which fills the places of a tree and counts what it meets."""
+
+    tree: Tree
+    budget: Iterator[int]
+
+    def plain(self, node: Node, path: Path) -> Any:
+        """The data of a node."""
+        self.tree.values[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
+        kind = str(node.tag).removeprefix(TAG)
+        if kind not in PLAIN:
+            self._refuse(path, f"tags such as {str(node.tag)[:40]!r} are not read: write the value without")
+        if next(self.budget, None) is None:
+            self._refuse(path, f"more than {MANY} values, those of anchors counted wherever they are used")
+        if len(path) > DEEPEST:
+            self._refuse(path[:3], f"nested deeper than {DEEPEST} levels, or an anchor that contains itself")
+        if isinstance(node, MappingNode):
+            return dict(self._entries(node, path))
+        if isinstance(node, ScalarNode):
+            return self._scalar(kind, node.value, path)
+        return [self.plain(entry, (*path, i)) for i, entry in enumerate(node.value)]
+
+    def _entries(self, node: MappingNode, path: Path) -> Iterator[tuple[str, Any]]:
+        seen: dict[str, int] = {}
+        for key, value in node.value:
+            line, column = key.start_mark.line + 1, key.start_mark.column + 1
+            if not isinstance(key, ScalarNode) or str(key.tag) == f"{TAG}merge":
+                raise ModelError(
+                    self.tree.name, [Problem(path, "names must be texts; write entries out", line, column)]
+                )
+            name, below = str(key.value), (*path, str(key.value))
+            if name in seen:
+                text = f"given twice, before in line {seen[name]}: remove one, or rename it"
+                raise ModelError(self.tree.name, [Problem(below, text, line, column)])
+            seen[name] = line
+            self.tree.keys[below] = (line, column)
+            yield name, self.plain(value, below)
+
+    def _scalar(self, kind: str, text: str, path: Path) -> Any:
+        try:
+            match kind:
+                case "null":
+                    return None
+                case "bool":
+                    return text.lower() == "true"
+                case "int":
+                    return _whole(text.replace("_", ""))
+                case "float":
+                    number = float(text.lower().replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
+                    return number if math.isfinite(number) else self._refuse(path, f"{text} is not a finite number")
+                case _:
+                    return text
+        except ValueError as error:
+            if isinstance(error, ModelError):
+                raise
+            return self._refuse(path, f"{text[:40]!r} is no number that can be read")
+
+    def _refuse(self, path: Path, text: str) -> Any:
+        raise ModelError(self.tree.name, [self.tree.problem(path, text)])
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:  # 010 is ten in YAML 1.2
+        return int(text, 10)

@@ -1,0 +1,53 @@
+"""What is read of a finished run: series of a port or joint, and single numbers of these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flexph.numerics.arrays import Array
+
+from .schema.runs import Measure, Reading
+
+TAKE = {
+    "max": lambda x: x.max(),
+    "min": lambda x: x.min(),
+    "max_abs": lambda x: np.abs(x).max(),
+    "rms": lambda x: np.sqrt(np.mean(x**2)),
+    "mean": lambda x: x.mean(),
+    "first": lambda x: x[0],
+    "last": lambda x: x[-1],
+}
+"""Numbers of a series (k,)."""
+
+
+def series_of(run: Any, reading: Reading) -> tuple[Array, Array]:
+    """Times (k,) [s] and values (k, components) of what is read of a run."""
+    if reading.what == "reaction":
+        reaction = run.reaction(reading.of)
+        columns = [reaction.force, np.reshape(reaction.torque, (len(reaction.times), -1))]
+        return reaction.times, np.hstack(columns)
+    views = {"displacement": "displacement", "position": "position", "velocity": "velocity", "spin": "spin"}
+    values = run[reading.of] if reading.what == "state" else getattr(run, views[reading.what])(reading.of)
+    return run.times[-len(values) :], np.reshape(values, (len(values), -1))
+
+
+def number_of(run: Any, measure: Measure) -> float:
+    """One number of a run. Raises ValueError for a component that it has not."""
+    _, values = series_of(run, measure.of)
+    if measure.component >= values.shape[1]:
+        raise ValueError(f"component must be below {values.shape[1]} of {measure.of.what} of {measure.of.of}")
+    return float(TAKE[measure.take](values[:, measure.component]))
+
+
+def table_of(run: Any, columns: dict[str, Reading]) -> dict[str, Array]:
+    """Columns of a table: the times, and each component under its name. Raises ValueError where times differ."""
+    table: dict[str, Array] = {}
+    for name, reading in columns.items():
+        times, values = series_of(run, reading)
+        if len(table.setdefault("t [s]", times)) != len(times):
+            raise ValueError("reactions and multipliers have times of their own: write them to a table of their own")
+        labels = [name] if values.shape[1] == 1 else [f"{name} {i}" for i in range(values.shape[1])]
+        table |= dict(zip(labels, values.T, strict=True))
+    return table

@@ -1,0 +1,119 @@
+"""Runs of model files, and what they write."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flexph.export.series import write_series
+from flexph.export.tables import write_ledger, write_table
+from flexph.integration.integrate import integrate
+from flexph.mechanisms.mechanism import Mechanism
+from flexph.mechanisms.model.state import Pose, State
+from flexph.numerics.arrays import Array
+from flexph.results.solution import Solution
+from flexph.results.statics import static_solution
+
+from .readings import number_of, table_of
+from .schema.entry import Builder
+from .schema.runs import Equilibrium, Frequencies, Integrate, Outputs, inputs_of
+
+
+class RunOfFile(ABC):
+    """The result of a run of a model file."""
+
+    @abstractmethod
+    def figures(self) -> dict[str, Any]:
+        """Numbers of the run, as they stand in its summary and in studies."""
+
+    @abstractmethod
+    def write(self, folder: Path) -> None:
+        """Write the results into an empty folder."""
+
+
+@dataclass(frozen=True)
+class RunInTime(RunOfFile):
+    """A run in time, or an equilibrium as a run of one instant: ``solution`` as :func:`flexph.integrate` returns it."""
+
+    solution: Any
+    outputs: Outputs
+
+    def figures(self) -> dict[str, Any]:
+        """The measures, and how well the energy balances."""
+        ledger = self.solution.ledger
+        measures = {name: number_of(self.solution, measure) for name, measure in self.outputs.measures.items()}
+        if len(self.solution.times) > 1:
+            measures |= {
+                "instants": len(self.solution.times),
+                "energy_residual_max_rel": float(ledger.largest_residual),
+            }
+        return measures
+
+    def write(self, folder: Path) -> None:
+        """The run, its ledger, its tables, and its moving bodies."""
+        self.solution.save(folder / "solution.h5")
+        if len(self.solution.times) > 1:
+            write_ledger(folder / "ledger.csv", self.solution)
+        for name, columns in self.outputs.tables.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            write_table(folder / name, table_of(self.solution, columns))
+        if self.outputs.series and isinstance(self.solution, Solution):
+            write_series(folder / self.outputs.series, self.solution, bodies=self.outputs.bodies)
+
+
+@dataclass(frozen=True)
+class FrequencyRun(RunOfFile):
+    """Frequencies (poses, count) [rad/s]."""
+
+    frequencies: Array
+
+    def figures(self) -> dict[str, Any]:
+        """The frequencies, by number; lists where there are several poses."""
+        columns = self.frequencies.T
+        return {f"omega{i + 1}_rad_s": float(c[0]) if len(c) == 1 else c.tolist() for i, c in enumerate(columns)}
+
+    def write(self, folder: Path) -> None:
+        """A table of the frequencies."""
+        columns = {f"omega{i + 1} [rad/s]": column for i, column in enumerate(self.frequencies.T)}
+        write_table(folder / "frequencies.csv", {"pose": np.arange(len(self.frequencies)), **columns})
+
+
+def times_of(run: Integrate, start: float) -> Array:
+    """The times of a run [s]."""
+    if run.times is not None:
+        return np.array(run.times)
+    return np.linspace(start, run.end, run.steps + 1)
+
+
+def integrated(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, *, progress: bool) -> RunInTime:
+    """A run in time. Raises Misfit, and what ``integrate`` raises of a run that began."""
+    method, inputs = builder.of(run.method, "method"), inputs_of(run, builder)
+    solution = integrate(
+        mechanism,
+        start,
+        times_of(run, start.time),
+        method=method,
+        inputs=inputs,
+        save_every=run.save_every,
+        progress=progress,
+    )
+    return RunInTime(solution, run.outputs)
+
+
+def settled(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder: Builder) -> RunInTime:
+    """An equilibrium near a pose. Raises Misfit."""
+    inputs = inputs_of(run, builder)
+    with builder.refusals(Equilibrium.model_fields):
+        state = mechanism.equilibrium(pose, inputs=inputs, spin=run.spin, about=run.about, redundant=run.redundant)
+    return RunInTime(static_solution(mechanism, state), run.outputs)
+
+
+def frequencies_of(mechanism: Mechanism, run: Frequencies, poses: Sequence[Pose], builder: Builder) -> FrequencyRun:
+    """Frequencies at poses. Raises Misfit."""
+    with builder.refusals(Frequencies.model_fields):
+        return FrequencyRun(mechanism.eigenfrequencies(poses, run.count))

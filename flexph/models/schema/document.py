@@ -1,0 +1,62 @@
+"""The whole of a model file."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, Field, create_model
+
+from .bodies import BODIES, Reduced
+from .elements import Connection
+from .entry import Entry, one_of
+from .fields import Acceleration
+from .runs import Run, Start, Study
+
+GROUP = "flexph.model_files"
+"""Entry-point group under which packages register :class:`Kinds`."""
+
+
+class Kinds(NamedTuple):
+    """What a package adds to model files: kinds of bodies, materials and cross sections."""
+
+    bodies: tuple[type[Entry], ...] = ()
+    materials: tuple[type[Entry], ...] = ()
+    sections: tuple[type[Entry], ...] = ()
+
+
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$")]
+
+
+class Document(Entry):
+    """A mechanism, and what is done with it; all numbers are in SI units or have their unit."""
+
+    flexph: Literal[1] = 1
+    description: str = ""
+    gravity: list[Acceleration] = None
+    connections: list[Connection] = Field(default_factory=list)
+    start: Start = Field(default_factory=Start)
+    runs: dict[FileName, Run] = Field(default_factory=dict)
+    studies: dict[FileName, Study] = Field(default_factory=dict)
+
+
+@cache
+def document_type() -> type[Document]:
+    """The model of a file, with the kinds of all installed packages."""
+    kinds = [Kinds(bodies=BODIES), *(entry.load() for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name))]
+    bodies, materials, sections = (tuple(kind for one in kinds for kind in one[i]) for i in range(3))
+    body = one_of(bodies)
+    Reduced.model_rebuild(_types_namespace={"Any_body": body})
+    named: dict[str, Any] = {
+        "bodies": (Annotated[dict[str, body], Field(min_length=1)], ...),
+        "materials": (dict[str, one_of(materials, materials[0])], Field(default_factory=dict)),
+        "sections": (dict[str, one_of(sections, sections[0])], Field(default_factory=dict)),
+    }
+    return create_model("ModelFile", __base__=Document, __doc__=Document.__doc__, **named)
+
+
+def model_schema() -> dict[str, Any]:
+    """The JSON schema of model files, for editors and other programs."""
+    model: type[BaseModel] = document_type()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}

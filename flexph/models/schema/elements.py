@@ -1,0 +1,148 @@
+"""Drives, springs and external forces of model files."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from flexph import joints as make
+
+from .entry import Builder, Entry, one_of
+from .fields import Angle, Direction, End, Length, Matrix, Name, Point, Port, Stiffness, Torsional, by_shape
+from .functions import EACH, AngleFunction, LengthFunction, PlaceFunction, Turned, as_function, damping
+from .joints import JOINTS
+from .rotations import RotationValue
+
+Damper, Dampers = damping("N*s/m")
+TorsionalDamper, TorsionalDampers = damping("N*m*s/rad")
+Stiffnesses, Torsionals = (by_shape(EACH, scalar=one, sequence=list[one]) for one in (Stiffness, Torsional))
+Axes = by_shape("an angle, or a rotation", scalar=Angle, sequence=Matrix, mapping=RotationValue)
+
+
+class RotationDrive(Entry):
+    """A rotation about an axis by an angle that is a function of time."""
+
+    makes: ClassVar = Turned
+    axis: Direction
+    angle: AngleFunction
+
+
+class Drive(Entry):
+    """One motion as a function of time."""
+
+    makes: ClassVar = staticmethod(make.drive)
+    kind: Literal["drive"]
+    port: Port
+    reference: End = None
+    angle: AngleFunction = None
+    displacement: LengthFunction = None
+    position: PlaceFunction = None
+    rotation: RotationDrive = None
+    axis: Direction = None
+    second_axis: Direction = None
+    direction: Direction = None
+
+    def arguments(self, builder: Builder) -> dict[str, Any]:
+        """Motions are functions of time, constants too."""
+        given = super().arguments(builder)
+        motions = {name: as_function(given[name]) for name in ("angle", "displacement", "position") if name in given}
+        return given | motions
+
+
+class SpringDamper(Entry):
+    """A massless spring and damper between two points."""
+
+    makes: ClassVar = staticmethod(make.spring_damper)
+    kind: Literal["spring_damper"]
+    first: Port
+    second: End
+    stiffness: Stiffness = 0.0
+    damping: Damper = 0.0
+    length: Length = None
+    name: Name = None
+
+
+class TorsionSpring(Entry):
+    """A torsional spring and damper."""
+
+    makes: ClassVar = staticmethod(make.torsion_spring)
+    kind: Literal["torsion_spring"]
+    first: Port
+    second: End
+    stiffness: Torsional = 0.0
+    damping: TorsionalDamper = 0.0
+    angle: Angle = None
+    axis: Direction = None
+    second_axis: Direction = None
+    name: Name = None
+
+
+class CartesianSpringDamper(Entry):
+    """Springs and dampers along directions that are fixed in the world."""
+
+    makes: ClassVar = staticmethod(make.cartesian_spring_damper)
+    kind: Literal["cartesian_spring_damper"]
+    first: Port
+    second: End
+    stiffness: Stiffnesses = 0.0
+    damping: Dampers = 0.0
+    offset: Point = None
+    axes: Axes = None
+    name: Name = None
+
+
+class Bushing(Entry):
+    """Springs and dampers along and about the axes of the second section."""
+
+    makes: ClassVar = staticmethod(make.bushing)
+    kind: Literal["bushing"]
+    first: Port
+    second: End
+    stiffness: Stiffnesses = 0.0
+    damping: Dampers = 0.0
+    torsional_stiffness: Torsionals = 0.0
+    torsional_damping: TorsionalDampers = 0.0
+    name: Name = None
+
+
+class ForceEntry(Entry):
+    """An external force; runs give it by its name."""
+
+    makes: ClassVar = staticmethod(make.force)
+    kind: Literal["force"]
+    port: Port
+    axes: Literal["world", "section"] = "world"
+    name: Name = None
+
+
+class TorqueEntry(Entry):
+    """An external torque; runs give it by its name."""
+
+    makes: ClassVar = staticmethod(make.torque)
+    kind: Literal["torque"]
+    port: Port
+    axes: Literal["world", "section"] = "world"
+    name: Name = None
+
+
+class DistributedLoad(Entry):
+    """A force density on a load port; runs give it by its name."""
+
+    makes: ClassVar = staticmethod(make.distributed_load)
+    kind: Literal["distributed_load"]
+    port: Port
+    axes: Literal["world", "body"] = "world"
+    name: Name = None
+
+
+ELEMENTS = (
+    Drive,
+    SpringDamper,
+    TorsionSpring,
+    CartesianSpringDamper,
+    Bushing,
+    ForceEntry,
+    TorqueEntry,
+    DistributedLoad,
+)
+CONNECTIONS = (*JOINTS, *ELEMENTS)
+Connection = one_of(CONNECTIONS)

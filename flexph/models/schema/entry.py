@@ -1,0 +1,134 @@
+"""Entries: sections of a model file that become a value by a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
+from pathlib import Path as Folder
+from typing import Annotated, Any, ClassVar, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag, model_validator
+from pydantic_core import PydanticCustomError
+
+from ..reading.problems import Misfit, Path, nearest, shown
+from .fields import TAG, Buildable
+
+
+@dataclass(frozen=True)
+class Builder:
+    """What entries are built with: the folder of the file, whether its code is trusted, other entries by section."""
+
+    folder: Folder
+    trust: bool = False
+    sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    path: Path = ()
+
+    def at(self, *path: str | int) -> Builder:
+        """The builder of an entry below."""
+        return replace(self, path=(*self.path, *path))
+
+    def misfit(self, text: str) -> Misfit:
+        """A mistake of the entry that is built."""
+        return Misfit(self.path, text)
+
+    def named(self, section: str, name: str) -> Any:
+        """The value of an entry of a section."""
+        entries = self.sections.get(section, {})
+        if name not in entries:
+            raise self.misfit(f"no entry {name!r} in {section!r}: {nearest(name, entries)}")
+        return replace(self, path=(section,)).of(entries[name], name)
+
+    def of(self, value: Any, *path: str | int) -> Any:
+        """The value of what an entry holds."""
+        here = self.at(*path)
+        if isinstance(value, Buildable):
+            return value.build(here)
+        if isinstance(value, list):
+            return [here.of(item, i) for i, item in enumerate(value)]
+        if isinstance(value, dict):
+            return {name: here.of(item, name) for name, item in value.items()}
+        return value
+
+    @contextmanager
+    def refusals(self, names: Mapping[str, Any] | None = None) -> Iterator[None]:
+        """Say where a value is refused: an error that begins with the name of an argument is told there."""
+        try:
+            yield
+        except Misfit:
+            raise
+        except (ValueError, TypeError, ArithmeticError, OSError, LookupError) as error:
+            text = " ".join(str(error).split()) or type(error).__name__
+            first = text.partition(" ")[0].strip(":,'")
+            raise Misfit((*self.path, first) if first in (names or {}) else self.path, text) from error
+
+
+class Entry(BaseModel, Buildable):
+    """An entry; ``makes`` is the function whose arguments its fields are, but for ``kind`` and those in ``aside``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
+    makes: ClassVar[Callable[..., Any]]
+    aside: ClassVar[frozenset[str]] = frozenset({"kind"})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            raise PydanticCustomError("model_file", "{text}", {"text": f"got {shown(given)}: write {cls.names()}"})
+        for name in given:
+            if name not in cls.model_fields:
+                text = f"no such setting: {nearest(name, cls.model_fields)}"
+                raise PydanticCustomError("unknown_name", "{text}", {"text": text, "name": name})
+        return given
+
+    @classmethod
+    def names(cls) -> str:
+        """The fields in words."""
+        return f"a mapping with some of {', '.join(cls.model_fields)}"
+
+    def arguments(self, builder: Builder) -> dict[str, Any]:
+        """The arguments of the call."""
+        given = [name for name in type(self).model_fields if name in self.model_fields_set - self.aside]
+        return {name: builder.of(getattr(self, name), name) for name in given}
+
+    def build(self, builder: Builder) -> Any:
+        """The value of the entry. Raises Misfit, which says where."""
+        with builder.refusals(type(self).model_fields):
+            return type(self).makes(**self.arguments(builder))
+
+
+def kind_of(entry: type[Entry]) -> str:
+    """The word of an entry's ``kind``."""
+    (kind,) = get_args(entry.model_fields["kind"].annotation)
+    return str(kind)
+
+
+def one_of(kinds: tuple[type[Entry], ...], default: type[Entry] | None = None) -> Any:
+    """The type of an entry of one of several kinds, by the word in ``kind``."""
+    words = [kind_of(kind) for kind in kinds]
+    usual = None if default is None else kind_of(default)
+
+    def word(given: Any) -> str:
+        return kind_of(type(given)) if isinstance(given, Entry) else str(given.get("kind", usual))
+
+    def tag(given: Any) -> str:
+        return f"{TAG}{word(given)}"
+
+    def refuse(given: Any) -> Any:
+        if isinstance(given, Entry):
+            return given
+        if not isinstance(given, dict):
+            text = f"got {shown(given)}: write a mapping with kind: {words[0]}, or another of {', '.join(words)}"
+            raise PydanticCustomError("model_file", "{text}", {"text": text})
+        if word(given) not in words:
+            got = f"got {shown(given['kind'])}" if "kind" in given else "is missing"
+            text = f"{got}: {nearest(word(given), words)}"
+            raise PydanticCustomError("wrong_kind", "{text}", {"text": text, "name": "kind"})
+        return given
+
+    tagged = [Annotated[kind, Tag(f"{TAG}{name}")] for kind, name in zip(kinds, words, strict=True)]
+    if len(tagged) == 1:
+        return Annotated[kinds[0], BeforeValidator(refuse)]
+    return Annotated[reduce(or_, tagged), Discriminator(tag), BeforeValidator(refuse)]

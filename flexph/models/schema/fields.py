@@ -1,0 +1,175 @@
+"""Types of fields: numbers with units, points, ports, names of other entries and of files."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Tag
+from pydantic_core import PydanticCustomError, core_schema
+
+from flexph.joints.rows.vectors import GROUND
+
+from ..reading.problems import nearest, shown
+from ..values.quantities import read_quantity
+
+TAG = "arm "
+"""Begin of the tags of unions, which no path of a file has."""
+
+
+def wrong(text: str) -> PydanticCustomError:
+    """An error of a field with a text of its own."""
+    return PydanticCustomError("model_file", "{text}", {"text": text})
+
+
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """An annotation: the field is what ``read`` makes of the data, which has a JSON ``schema``."""
+
+    read: Callable[[Any], Any]
+    schema: tuple[tuple[str, Any], ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._read)
+
+    def __get_pydantic_json_schema__(self, core: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> Any:
+        return dict(self.schema)
+
+    def _read(self, given: Any) -> Any:
+        try:
+            return self.read(given)
+        except ValueError as error:
+            raise error if isinstance(error, PydanticCustomError) else wrong(str(error)) from None
+
+
+def quantity(*units: str) -> Any:
+    """The type of a number with one of some units, in SI units when it is read."""
+    schema = (("type", ["number", "string"]), ("description", " or ".join(f"[{unit}]" for unit in units if unit)))
+    return Annotated[float, Reads(lambda given: read_quantity(given, *units), schema)]
+
+
+Length, Mass, Angle, Time = quantity("m"), quantity("kg"), quantity("rad"), quantity("s")
+Number, Stress, Density, Inertia = quantity(""), quantity("Pa"), quantity("kg/m^3"), quantity("kg*m^2")
+Area, SecondMoment = quantity("m^2"), quantity("m^4")
+Velocity, Spin, Acceleration = quantity("m/s"), quantity("rad/s"), quantity("m/s^2")
+Force, Stiffness, Torsional = quantity("N"), quantity("N/m"), quantity("N*m/rad")
+Rate, Forces, Rates = quantity("1/s"), quantity("N", "N*m"), quantity("m/s", "rad/s")
+Point = list[Length]
+Direction = list[Number]
+Matrix = list[list[Number]]
+
+
+def by_shape(words: str, *, scalar: Any = None, mapping: Any = None, sequence: Any = None) -> Any:
+    """The type of a field that is a number or text, a mapping or a list; ``words`` say what would be right."""
+    arms = {"scalar": scalar, "mapping": mapping, "sequence": sequence}
+    given = {name: arm for name, arm in arms.items() if arm is not None}
+
+    def shape(value: Any) -> str | None:
+        name = "mapping" if isinstance(value, dict) else "sequence" if isinstance(value, list) else "scalar"
+        return f"{TAG}{name}" if name in given and value is not None else None
+
+    union: Any = None
+    for name, arm in given.items():
+        tagged = Annotated[arm, Tag(f"{TAG}{name}")]
+        union = tagged if union is None else union | tagged
+    return Annotated[union, Discriminator(shape, custom_error_type="model_file", custom_error_message=f"write {words}")]
+
+
+class Buildable(ABC):
+    """What becomes a value when a model is built."""
+
+    @abstractmethod
+    def build(self, builder: Any) -> Any:
+        """The value; ``builder`` is a :class:`flexph.models.schema.entry.Builder`."""
+
+
+@dataclass(frozen=True)
+class Reference(Buildable):
+    """The name of an entry of another section of the file."""
+
+    section: str
+    name: str
+
+    def build(self, builder: Any) -> Any:
+        """The value of that entry."""
+        return builder.named(self.section, self.name)
+
+
+def name_in(section: str) -> Any:
+    """The type of a field that names an entry of a section."""
+
+    def read(given: Any) -> Reference:
+        if not isinstance(given, str):
+            raise ValueError(f"got {shown(given)}: write the name of an entry of {section!r}")
+        return Reference(section, given)
+
+    return Annotated[Any, Reads(read, (("type", "string"), ("description", f"a name in {section!r}")))]
+
+
+@dataclass(frozen=True)
+class InputFile(Buildable):
+    """A file beside the model file."""
+
+    name: str
+
+    def build(self, builder: Any) -> Any:
+        """Its path, which must be there."""
+        path = builder.folder / self.name
+        if not path.is_file():
+            there = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
+            raise builder.misfit(f"no file {self.name!r} in {path.parent}: {nearest(path.name, there)}")
+        return path
+
+
+def relative(given: Any) -> str:
+    """The name of a file from the folder of the model. Raises ValueError for absolute paths."""
+    right = "write the name of a file, relative to the model file"
+    if not isinstance(given, str) or not given.strip() or "\0" in given or len(given) > 1000:
+        raise ValueError(f"got {shown(given)}: {right}")
+    if PurePosixPath(given).is_absolute() or PureWindowsPath(given).drive or given.startswith(("/", "\\", "~")):
+        raise ValueError(f"got {shown(given)}, an absolute path: {right}")
+    return given
+
+
+def _result(given: Any) -> str:
+    name = relative(given)
+    if ".." in PurePosixPath(name).parts or "\\" in name:
+        raise ValueError(f"got {shown(given)}: results stay in their folder, write a name such as 'motion.csv'")
+    return name
+
+
+Name = Annotated[str, Field(min_length=1)]
+File = Annotated[Any, Reads(lambda given: InputFile(relative(given)), (("type", "string"), ("description", "a file")))]
+ResultName = Annotated[str, Reads(_result, (("type", "string"), ("description", "a file of the results")))]
+
+
+def _port(given: Any) -> str:
+    if not isinstance(given, str) or given.count(".") != 1 or "" in given.split("."):
+        raise ValueError(f"got {shown(given)}: write a port as 'body.port'")
+    return given
+
+
+def _ground(given: Any) -> Any:
+    if given == "ground":
+        return GROUND
+    if isinstance(given, dict):
+        if list(given) != ["ground"] or not isinstance(given["ground"], list):
+            raise ValueError(f"got {shown(given)}: write a place of the ground as {{ground: [10 mm, 0]}}")
+        return GROUND.at(*(read_quantity(x, "m") for x in given["ground"]))
+    raise ValueError(f"got {shown(given)}: write ground, or {{ground: [x, y]}}")
+
+
+def _end(given: Any) -> Any:
+    try:
+        return _port(given) if isinstance(given, str) and given != "ground" else _ground(given)
+    except ValueError as error:
+        raise ValueError(f"{str(error).removesuffix(', or {ground: [x, y]}')}, ground, or {{ground: [x, y]}}") from None
+
+
+_PLACE = {"type": "object", "properties": {"ground": {"type": "array"}}, "additionalProperties": False}
+Port = Annotated[str, Reads(_port, (("type", "string"), ("description", "body.port")))]
+Ground = Annotated[Any, Reads(_ground, (("anyOf", [{"const": "ground"}, _PLACE]),))]
+End = Annotated[Any, Reads(_end, (("anyOf", [{"type": "string"}, _PLACE]),))]

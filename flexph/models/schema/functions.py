@@ -1,0 +1,194 @@
+"""Functions in model files: of time (drives, inputs) and of a rate (friction, damping)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Discriminator, Tag
+
+from flexph.systems.resistive_relations import coulomb, quadratic, resistive, viscous
+
+from ..reading.problems import shown
+from ..values.expressions import Expression
+from ..values.quantities import is_quantity, read_quantity, read_unit
+from ..values.tables import Interpolation, function_of_table
+from ..values.trusted import trusted_function
+from .entry import Builder, Entry, one_of
+from .fields import TAG, File, Forces, Rates, Reads, by_shape, quantity
+from .rotations import turned
+
+
+class ExpressionEntry(Entry):
+    """A formula of the time t [s], in SI units or in ``unit``: ``{expression: 360*t, unit: deg}``."""
+
+    expression: str
+    unit: str = ""
+
+    def build(self, builder: Builder) -> Expression:
+        """The function."""
+        with builder.refusals(type(self).model_fields):
+            return Expression(self.expression, factor=_factor(builder, self.unit, "unit"))
+
+
+class TableEntry(Entry):
+    """Columns of a table of comma-separated values, by the names in its first row."""
+
+    table: File
+    time: str = "t"
+    value: str | list[str]
+    unit: str = ""
+    time_unit: str = "s"
+    interpolation: Interpolation = "linear"
+
+    def build(self, builder: Builder) -> Any:
+        """The function."""
+        factors = _factor(builder, self.time_unit, "time_unit"), _factor(builder, self.unit, "unit")
+        path = builder.of(self.table, "table")
+        values = [self.value] if isinstance(self.value, str) else self.value
+        with builder.refusals():
+            return function_of_table(path, self.time, values, factors=factors, interpolation=self.interpolation)
+
+
+class TrustedEntry(Entry):
+    """A Python function by its import path, ``package.module:name``; read with --trust only."""
+
+    function: str
+
+    def build(self, builder: Builder) -> Any:
+        """The function."""
+        with builder.at("function").refusals():
+            return trusted_function(self.function, trust=builder.trust)
+
+
+def _factor(builder: Builder, unit: str, name: str) -> float:
+    with builder.at(name).refusals():
+        return read_unit(unit) if unit else 1.0
+
+
+def _formula(*units: str) -> Any:
+    """The type of a number with its unit, or an expression of t."""
+
+    def read(given: Any) -> Any:
+        return Expression(given) if isinstance(given, str) and not is_quantity(given) else read_quantity(given, *units)
+
+    words = "a number, or a formula of t"
+    return Annotated[Any, Reads(read, (("type", ["number", "string"]), ("description", words)))]
+
+
+def _mapping_tag(given: Any) -> str:
+    names = type(given).model_fields if isinstance(given, Entry) else given
+    return TAG + next((word for word in ("table", "function") if word in names), "expression")
+
+
+FunctionMapping = Annotated[
+    Annotated[ExpressionEntry, Tag(f"{TAG}expression")]
+    | Annotated[TableEntry, Tag(f"{TAG}table")]
+    | Annotated[TrustedEntry, Tag(f"{TAG}function")],
+    Discriminator(_mapping_tag),
+]
+FORMULA = "a formula of t such as '150*t', or a table"
+AngleFunction = by_shape(FORMULA, scalar=_formula("rad"), mapping=FunctionMapping)
+LengthFunction = by_shape(FORMULA, scalar=_formula("m"), mapping=FunctionMapping)
+PlaceFunction = by_shape(f"a list of two or three of {FORMULA}", sequence=list[_formula("m")], mapping=FunctionMapping)
+_Force = _formula("N", "N*m", "N/m", "N/m^2", "N/m^3")
+InputValue = by_shape(
+    f"a force, {FORMULA}; or a list of components", scalar=_Force, sequence=list[_Force], mapping=FunctionMapping
+)
+
+
+def as_function(given: Any) -> Any:
+    """A function of time of what was read: constants too, and lists of them."""
+    if callable(given):
+        return given
+    if isinstance(given, list):
+        return Components(tuple(as_function(item) for item in given))
+    return Expression(repr(float(given)))
+
+
+@dataclass(frozen=True)
+class Components:
+    """A vector (k,) of functions of time."""
+
+    functions: tuple[Any, ...]
+
+    def __call__(self, time: float) -> list[float]:
+        """The values at a time."""
+        return [function(time) for function in self.functions]
+
+
+@dataclass(frozen=True)
+class Turned:
+    """The rotation by an ``angle`` that is a function of time, about an ``axis`` (3,)."""
+
+    axis: Any
+    angle: Any
+
+    def __call__(self, time: float) -> Any:
+        """A scipy Rotation."""
+        return turned(self.axis, float(as_function(self.angle)(time)))
+
+
+def as_input(given: Any) -> Any:
+    """An input of a run: constants stay numbers."""
+    moving = isinstance(given, list) and any(callable(item) for item in given)
+    return as_function(given) if moving else given
+
+
+class Viscous(Entry):
+    """``ρ(s) = c s``."""
+
+    makes: ClassVar = staticmethod(viscous)
+    kind: Literal["viscous"] = "viscous"
+    coefficient: quantity("N*s/m", "N*m*s/rad")
+
+
+class Quadratic(Entry):
+    """``ρ(s) = c |s| s``."""
+
+    makes: ClassVar = staticmethod(quadratic)
+    kind: Literal["quadratic"] = "quadratic"
+    coefficient: quantity("N*s^2/m^2", "N*m*s^2/rad^2")
+
+
+class Coulomb(Entry):
+    """Dry friction made smooth, see :func:`flexph.coulomb`."""
+
+    makes: ClassVar = staticmethod(coulomb)
+    kind: Literal["coulomb"] = "coulomb"
+    force: Forces
+    speed: Rates
+    static: Forces = None
+    stribeck: Rates = None
+    viscous: quantity("N*s/m", "N*m*s/rad") = 0.0
+
+
+def _of_rate(given: Any) -> Expression:
+    if not isinstance(given, str):
+        raise ValueError(f"got {shown(given)}: write a formula of the rate s such as '2*s + s**3'")
+    return Expression(given, variable="s")
+
+
+RateFormula = Annotated[Any, Reads(_of_rate, (("type", "string"), ("description", "a formula of the rate s")))]
+
+
+class Resistive(Entry):
+    """Any relation as a formula of the rate s [m/s or rad/s], ``s ρ(s) ≥ 0``."""
+
+    makes: ClassVar = staticmethod(resistive)
+    kind: Literal["resistive"] = "resistive"
+    function: RateFormula
+    derivative: RateFormula = None
+
+
+Relation = one_of((Viscous, Quadratic, Coulomb, Resistive))
+
+
+EACH = "a number with its unit, or a list with one for each axis"
+
+
+def damping(unit: str) -> tuple[Any, Any]:
+    """The types of a damping, a coefficient or a relation, and of one or several of them."""
+    number = quantity(unit)
+    one = by_shape(f"a coefficient [{unit}] or a relation", scalar=number, mapping=Relation)
+    return one, by_shape(f"{EACH}, or relations", scalar=number, mapping=Relation, sequence=list[one])

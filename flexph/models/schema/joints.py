@@ -1,0 +1,165 @@
+"""Joints of model files, with the arguments of the functions of the same names."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from flexph import joints as make
+
+from .entry import Entry
+from .fields import Angle, Direction, End, Ground, Length, Port
+from .functions import Relation
+from .rotations import RotationValue
+
+
+class Hinge(Entry):
+    """A joint at one point, free to turn about an axis."""
+
+    makes: ClassVar = staticmethod(make.hinge)
+    kind: Literal["hinge"]
+    first: Port
+    second: End
+    axis: Direction = None
+    second_axis: Direction = None
+    friction: Relation = None
+
+
+class Revolute(Entry):
+    """The hinge of space under its kinematic name."""
+
+    makes: ClassVar = staticmethod(make.revolute)
+    kind: Literal["revolute"]
+    first: Port
+    second: End
+    axis: Direction
+    second_axis: Direction = None
+    friction: Relation = None
+
+
+class Spherical(Entry):
+    """A joint at one point, free to turn."""
+
+    makes: ClassVar = staticmethod(make.spherical)
+    kind: Literal["spherical"]
+    first: Port
+    second: End
+
+
+class Universal(Entry):
+    """A joint at one point, the axes of the cross perpendicular."""
+
+    makes: ClassVar = staticmethod(make.universal)
+    kind: Literal["universal"]
+    first: Port
+    second: End
+    axis: Direction
+    second_axis: Direction
+
+
+class Cylindrical(Entry):
+    """A joint along and about one axis."""
+
+    makes: ClassVar = staticmethod(make.cylindrical)
+    kind: Literal["cylindrical"]
+    first: Port
+    second: End
+    axis: Direction
+    second_axis: Direction = None
+    turning_friction: Relation = None
+    sliding_friction: Relation = None
+
+
+class Planar(Entry):
+    """The first section glides on a plane of the second."""
+
+    makes: ClassVar = staticmethod(make.planar)
+    kind: Literal["planar"]
+    first: Port
+    second: End
+    normal: Direction
+    second_normal: Direction = None
+
+
+class Slider(Entry):
+    """A port on a line through the rail port."""
+
+    makes: ClassVar = staticmethod(make.slider)
+    kind: Literal["slider"]
+    port: Port
+    rail: End
+    direction: Direction = None
+    turning: bool = False
+    friction: Relation = None
+
+
+class Prismatic(Entry):
+    """A port on a line, without turning."""
+
+    makes: ClassVar = staticmethod(make.prismatic)
+    kind: Literal["prismatic"]
+    port: Port
+    rail: End
+    direction: Direction
+    friction: Relation = None
+
+
+class Weld(Entry):
+    """A rigid connection."""
+
+    makes: ClassVar = staticmethod(make.weld)
+    kind: Literal["weld"]
+    first: Port
+    second: End
+    angle: Angle = None
+    rotation: RotationValue = None
+
+
+class Distance(Entry):
+    """A massless rod between two ports."""
+
+    makes: ClassVar = staticmethod(make.distance)
+    kind: Literal["distance"]
+    first: Port
+    second: End
+    length: Length = None
+
+
+class KnifeEdge(Entry):
+    """A port that moves along its edge, not across."""
+
+    makes: ClassVar = staticmethod(make.knife_edge)
+    kind: Literal["knife_edge"]
+    port: Port
+    ground: Ground = None
+    axis: Direction = None
+
+
+class Wheel(Entry):
+    """An upright wheel that rolls without slip."""
+
+    makes: ClassVar = staticmethod(make.wheel)
+    kind: Literal["wheel"]
+    port: Port
+    ground: Ground = None
+    radius: Length = None
+    axis: Direction = None
+    normal: Direction = None
+    height: bool = True
+
+
+class RollingDisc(Entry):
+    """A thin disc that rolls without slip and may tilt."""
+
+    makes: ClassVar = staticmethod(make.rolling_disc)
+    kind: Literal["rolling_disc"]
+    port: Port
+    ground: Ground = None
+    radius: Length
+    axis: Direction = None
+    normal: Direction = None
+
+
+JOINTS = (
+    *(Hinge, Revolute, Spherical, Universal, Cylindrical, Planar, Slider, Prismatic, Weld, Distance),
+    *(KnifeEdge, Wheel, RollingDisc),
+)

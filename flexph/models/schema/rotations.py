@@ -1,0 +1,118 @@
+"""Rotations, places and velocities of bodies."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Discriminator, Tag
+from scipy.spatial.transform import Rotation
+
+from ..reading.problems import shown
+from ..values.quantities import read_quantity
+from .entry import Builder, Entry
+from .fields import TAG, Angle, Direction, Matrix, Point, Reads, Spin, Velocity, by_shape
+
+
+def turned(axis: Any, angle: float) -> Rotation:
+    """The rotation by an angle [rad] about an axis (3,). Raises ValueError for a zero vector."""
+    size = float(np.linalg.norm(axis))
+    if len(axis) != 3 or size == 0.0:
+        raise ValueError(f"axis must be three numbers that are not all zero, got {axis}")
+    return Rotation.from_rotvec(angle / size * np.asarray(axis))
+
+
+class AxisAngle(Entry):
+    """A rotation about an axis."""
+
+    axis: Direction
+    angle: Angle
+
+    def build(self, builder: Builder) -> Any:
+        """A scipy Rotation."""
+        with builder.refusals(type(self).model_fields):
+            return turned(self.axis, self.angle)
+
+
+class EulerAngles(Entry):
+    """Angles about a sequence of axes, as scipy names it: xyz fixed axes, XYZ turning ones."""
+
+    euler: str
+    angles: list[Angle]
+
+    def build(self, builder: Builder) -> Any:
+        """A scipy Rotation."""
+        with builder.refusals():
+            return Rotation.from_euler(self.euler, self.angles)
+
+
+def _kind(given: Any) -> str:
+    is_euler = isinstance(given, EulerAngles) or (isinstance(given, dict) and "euler" in given)
+    return f"{TAG}euler" if is_euler else f"{TAG}axis"
+
+
+RotationValue = by_shape(
+    "a rotation such as {axis: [0, 0, 1], angle: 30 deg} or a matrix",
+    mapping=Annotated[
+        Annotated[AxisAngle, Tag(f"{TAG}axis")] | Annotated[EulerAngles, Tag(f"{TAG}euler")],
+        Discriminator(_kind),
+    ],
+    sequence=Matrix,
+)
+
+
+class SpatialPlace(Entry):
+    """Where the origin of a body is, and how the body is turned."""
+
+    position: Point = None
+    rotation: RotationValue = None
+
+    def build(self, builder: Builder) -> Any:
+        """A placement as ``assemble`` takes it."""
+        if not self.model_fields_set:
+            raise builder.misfit("got an empty mapping: write position, rotation, or both")
+        position, rotation = builder.of(self.position, "position"), builder.of(self.rotation, "rotation")
+        return rotation if position is None else position if rotation is None else (position, rotation)
+
+
+class SpatialMotion(Entry):
+    """The velocity of the origin of a body and its spin, in world axes."""
+
+    velocity: list[Velocity] = None
+    spin: list[Spin]
+
+    def build(self, builder: Builder) -> Any:
+        """Velocities as ``consistent_state`` takes them."""
+        return self.spin if self.velocity is None else (self.velocity, self.spin)
+
+
+def _in_plane(length: str, angle: str) -> Any:
+    """The type of (x, y, angle), whose last entry is an angle in the plane and a length in space."""
+
+    def read(given: Any) -> list[float]:
+        if not isinstance(given, list) or len(given) not in (2, 3):
+            raise ValueError(f"got {shown(given)}: write [x, y, angle] in the plane, [x, y, z] in space")
+        return [read_quantity(x, length) for x in given[:2]] + [_either(x, angle, length) for x in given[2:]]
+
+    return Annotated[Any, Reads(read, (("type", "array"), ("minItems", 2), ("maxItems", 3)))]
+
+
+def _either(given: Any, first: str, second: str) -> float:
+    try:
+        return read_quantity(given, first)
+    except ValueError:
+        return read_quantity(given, second)
+
+
+Place = by_shape(
+    "an angle, [x, y, angle], [x, y, z], or {position: …, rotation: …}",
+    scalar=Angle,
+    sequence=_in_plane("m", "rad"),
+    mapping=SpatialPlace,
+)
+Motion = by_shape(
+    "a spin, [vx, vy, spin], or {velocity: …, spin: …}",
+    scalar=Spin,
+    sequence=_in_plane("m/s", "rad/s"),
+    mapping=SpatialMotion,
+)

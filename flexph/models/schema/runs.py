@@ -1,0 +1,153 @@
+"""Runs of a model file: start, method, inputs, what is written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from flexph.integration.methods.names import NAMES, by_name
+
+from ..reading.problems import nearest, shown
+from .entry import Builder, Entry, one_of
+from .fields import Number, Point, Reads, ResultName, Spin, Time, by_shape, wrong
+from .functions import InputValue, as_input
+from .rotations import Motion, Place
+
+
+class PoseEntry(Entry):
+    """Places of bodies: those in ``fixed`` are taken as they are, those in ``guess`` may move."""
+
+    fixed: dict[str, Place] = Field(default_factory=dict)
+    guess: dict[str, Place] = Field(default_factory=dict)
+
+
+class Start(PoseEntry):
+    """The pose and the velocities in which a run begins, and whether bodies are deformed by their motion."""
+
+    velocities: dict[str, Motion] = Field(default_factory=dict)
+    elastic: Literal["undeformed", "quasi_static"] = "undeformed"
+    time: Time = 0.0
+
+
+def _method_name(given: Any) -> str:
+    if given not in NAMES:
+        raise ValueError(f"got {shown(given)}: {nearest(given, NAMES)}")
+    return str(given)
+
+
+class MethodEntry(Entry):
+    """A method of :mod:`flexph.methods` by its name, with its options."""
+
+    name: Annotated[str, Reads(_method_name, (("enum", list(NAMES)),))]
+    tolerance: by_shape("a number, or [rtol, atol]", scalar=Number, sequence=list[Number]) = None
+    redundant: Literal["refuse", "least_norm"] = None
+    compiled: bool = None
+    radius: Number = None
+    completion: Literal["new", "old", "mean"] = None
+
+    def build(self, builder: Builder) -> Any:
+        """The method."""
+        given = {name: getattr(self, name) for name in self.model_fields_set - {"name"}}
+        if isinstance(given.get("tolerance"), list):
+            given["tolerance"] = tuple(given["tolerance"])
+        with builder.refusals(type(self).model_fields):
+            return by_name(self.name, **given)
+
+
+READING = re.compile(r"(displacement|position|velocity|reaction|spin|state) of (\S.*)")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is read of a run: ``displacement of rod.middle``, ``reaction of hinge crank.tip–rod.root``."""
+
+    what: str
+    of: str
+
+
+def _reading(given: Any) -> Reading:
+    match = READING.fullmatch(given.strip()) if isinstance(given, str) else None
+    if match is None:
+        raise ValueError(
+            f"got {shown(given)}: write such as 'displacement of rod.middle', 'position of' or 'velocity of' a port, "
+            "'spin of' a body, 'reaction of' a joint, or 'state of' a part of the state such as rod.stress"
+        )
+    return Reading(*match.groups())
+
+
+ReadingText = Annotated[Reading, Reads(_reading, (("type", "string"), ("pattern", READING.pattern)))]
+
+
+class Measure(Entry):
+    """One number of a run: an extreme or a mean of a component, as it stands in the summary and in studies."""
+
+    of: ReadingText
+    component: Annotated[int, Field(ge=0)] = 0
+    take: Literal["max", "min", "max_abs", "rms", "mean", "first", "last"] = "max"
+
+
+class Outputs(Entry):
+    """What is written beside the run itself, its ledger and its summary."""
+
+    tables: dict[ResultName, dict[str, ReadingText]] = Field(default_factory=dict)
+    measures: dict[str, Measure] = Field(default_factory=dict)
+    series: ResultName = None
+    bodies: list[str] = Field(default_factory=list)
+
+
+class Integrate(Entry):
+    """A run in time, see :func:`flexph.integrate`: ``steps`` equal steps to ``end``, or up to given ``times``."""
+
+    kind: Literal["integrate"] = "integrate"
+    start: Start = None
+    end: Time = None
+    steps: Annotated[int, Field(ge=1, le=100_000_000)] = None
+    times: Annotated[list[Time], Field(min_length=2)] = None
+    method: MethodEntry = None
+    inputs: dict[str, InputValue] = Field(default_factory=dict)
+    save_every: Annotated[int, Field(ge=1)] = 1
+    outputs: Outputs = Field(default_factory=Outputs)
+
+    @model_validator(mode="after")
+    def _check_times(self) -> Integrate:
+        if (self.times is None) == (self.end is None or self.steps is None):
+            raise wrong("the times are not told: write end and steps, or a list of times instead of both")
+        return self
+
+
+class Equilibrium(Entry):
+    """The state at rest, or in a steady rotation, near the pose of the start, see ``Mechanism.equilibrium``."""
+
+    kind: Literal["equilibrium"]
+    start: Start = None
+    inputs: dict[str, InputValue] = Field(default_factory=dict)
+    spin: by_shape("a spin, or a vector in space", scalar=Spin, sequence=list[Spin]) = None
+    about: Point = None
+    redundant: Literal["refuse", "least_norm"] = "refuse"
+    outputs: Outputs = Field(default_factory=Outputs)
+
+
+class Frequencies(Entry):
+    """The lowest frequencies at rest at one or more unloaded poses, see ``Mechanism.eigenfrequencies``."""
+
+    kind: Literal["frequencies"]
+    count: Annotated[int, Field(ge=1)]
+    poses: Annotated[list[PoseEntry], Field(min_length=1)] = None
+
+
+Run = one_of((Integrate, Equilibrium, Frequencies), Integrate)
+
+
+class Study(Entry):
+    """A run at all combinations of values of settings by path, ``bodies.rod.elements``; it gives the measures."""
+
+    run: str
+    vary: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], Field(min_length=1)]
+
+
+def inputs_of(run: Any, builder: Builder) -> dict[str, Any]:
+    """Inputs of a run by external port."""
+    return {name: as_input(value) for name, value in builder.of(run.inputs, "inputs").items()}

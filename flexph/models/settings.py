@@ -1,0 +1,41 @@
+"""Values of a model file that are set from outside: ``bodies.rod.elements=8``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from .reading.problems import ModelError, Path, Problem, nearest
+from .reading.tree import Tree, read_text
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Path and value of ``path=value``; the value is read as in a file. Raises ModelError."""
+    path, equals, value = text.partition("=")
+    if not (path.strip() and equals and value.strip()):
+        raise ModelError("--set", [Problem((), f"got {text[:60]!r}: write a path and a value, bodies.rod.elements=8")])
+    return path.strip(), read_text(value, f"--set {path.strip()}").data
+
+
+def with_settings(tree: Tree, settings: Mapping[str, Any]) -> Tree:
+    """The tree with other values at some paths. Raises ModelError for a path that leads nowhere."""
+    data = tree.data
+    for text, value in settings.items():
+        parts = [part for part in re.split(r"\.|\[(\d+)\]", text) if part]
+        data = _replaced(data, parts, value, (), tree.name)
+    return replace(tree, data=data)
+
+
+def _replaced(data: Any, parts: list[str], value: Any, path: Path, name: str) -> Any:
+    if not parts:
+        return value
+    first, *rest = parts
+    if isinstance(data, list) and first.isdecimal() and int(first) < len(data):
+        i = int(first)
+        return [*data[:i], _replaced(data[i], rest, value, (*path, i), name), *data[i + 1 :]]
+    if isinstance(data, dict) and (first in data or not rest):
+        return {**data, first: _replaced(data.get(first), rest, value, (*path, first), name)}
+    known = data if isinstance(data, dict) else map(str, range(len(data) if isinstance(data, list) else 0))
+    raise ModelError(name, [Problem((*path, first), f"no such setting: {nearest(first, known)}")])

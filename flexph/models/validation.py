@@ -1,0 +1,77 @@
+"""What pydantic finds wrong with a model file, as problems with lines and remedies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from .reading.problems import ModelError, Path, Problem, nearest, shown
+from .reading.tree import Tree
+from .schema.document import Document, document_type
+
+REMEDIES = {
+    "int_type": "write a whole number such as 8",
+    "int_from_float": "write a whole number such as 8",
+    "bool_type": "write true or false",
+    "string_type": "write a text",
+    "list_type": "write a list such as [1, 2]",
+    "dict_type": "write a mapping: a name and a value in each line",
+    "too_short": "write at least one entry",
+    "string_too_short": "write at least one letter",
+    "string_pattern_mismatch": "take letters, digits, - and _ only",
+    "greater_than_equal": "write at least {ge}",
+    "less_than_equal": "write at most {le}",
+}
+"""What to do about a kind of error, with the bounds in it."""
+
+
+def validated(tree: Tree) -> Document:
+    """The sections of a file. Raises ModelError with all that is wrong."""
+    try:
+        return document_type().model_validate(tree.data)
+    except ValidationError as error:
+        problems = [_problem(tree, detail) for detail in error.errors(include_url=False)]
+        raise ModelError(tree.name, sorted(dict.fromkeys(problems), key=lambda p: (p.line, p.column))) from None
+    except RecursionError:
+        raise ModelError(tree.name, [Problem((), "bodies within bodies are nested too deeply")]) from None
+
+
+def _problem(tree: Tree, detail: ErrorDetails) -> Problem:
+    path, kind, context = _path(tree.data, detail["loc"]), detail["type"], detail.get("ctx", {})
+    name = context.get("name")
+    if kind == "missing":
+        return tree.problem((*path, detail["loc"][-1]), "is missing", of_name=True)
+    if isinstance(name, str):
+        return tree.problem((*path, name), str(context["text"]), of_name=kind == "unknown_name")
+    if "[key]" in detail["loc"]:
+        return tree.problem(
+            path, f"got {shown(detail['input'])}: {_remedy(kind, detail['msg'], context)}", of_name=True
+        )
+    if kind == "model_file" and "text" in context:
+        return tree.problem(path, str(context["text"]))
+    if kind == "literal_error":
+        known = re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))
+        words = nearest(detail["input"], ("".join(pair) for pair in known))
+        return tree.problem(path, f"got {shown(detail['input'])}: {words}")
+    return tree.problem(path, f"got {shown(detail['input'])}: {_remedy(kind, detail['msg'], context)}")
+
+
+def _remedy(kind: str, message: str, context: Mapping[str, Any]) -> str:
+    if kind in REMEDIES:
+        return REMEDIES[kind].format(**context)
+    return message[:1].lower() + message[1:]
+
+
+def _path(data: Any, location: tuple[str | int, ...]) -> Path:
+    """The part of a location that leads through the data; names of kinds and shapes are no part of it."""
+    path: list[str | int] = []
+    for part in location:
+        known = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
+        if part in known:
+            data = data[part]
+            path.append(part)
+    return tuple(path)

@@ -1,0 +1,133 @@
+"""Numbers with units, converted to SI: ``30 mm``, ``210 GPa``, ``7850 kg/m^3``."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from typing import Any
+
+from ..reading.problems import nearest, shown
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_FACTOR = r"(?:1|[^\W\d]+(?:(?:\*\*|\^)-?[1-9]|[²³⁴])?)"
+UNIT = re.compile(rf"{_FACTOR}(?:(?:\s*[*/·]\s*|\s+){_FACTOR})*")
+"""Products and quotients of names with exponents: nothing that takes time to compute."""
+LONGEST = 60
+EXAMPLES = {
+    "m": ("a length", "30 mm"),
+    "m^2": ("an area", "12 mm^2"),
+    "m^4": ("a second moment of area", "160 mm^4"),
+    "kg": ("a mass", "33 g"),
+    "kg*m^2": ("an inertia", "1e-4 kg*m^2"),
+    "kg/m^3": ("a density", "7850 kg/m^3"),
+    "Pa": ("a stress", "210 GPa"),
+    "rad": ("an angle", "30 deg"),
+    "s": ("a time", "20 ms"),
+    "m/s": ("a velocity", "2 m/s"),
+    "rad/s": ("an angular velocity", "1400 rpm"),
+    "m/s^2": ("an acceleration", "-9.81 m/s^2"),
+    "N/m": ("a stiffness", "2 kN/m"),
+    "N*s/m": ("a damping", "5 N*s/m"),
+    "N*m/rad": ("a torsional stiffness", "3 N*m/rad"),
+    "N*m*s/rad": ("a torsional damping", "0.1 N*m*s/rad"),
+    "N*s^2/m^2": ("a quadratic damping", "0.1 N*s^2/m^2"),
+    "N": ("a force", "5 N"),
+    "1/s": ("a rate", "2 1/s"),
+    "": ("a number", "0.3"),
+}
+"""What a unit measures, and how it is written."""
+COMMON = (
+    *("m", "mm", "cm", "km", "um", "inch", "ft", "kg", "g", "mg", "tonne", "lb", "s", "ms", "us", "min", "hour"),
+    *("N", "kN", "MN", "mN", "Pa", "kPa", "MPa", "GPa", "psi", "rad", "deg", "rpm", "Hz", "J", "W", "bar", "percent"),
+)
+"""Units that a wrong one is compared with."""
+
+
+@cache
+def _registry() -> Any:
+    """The units of pint, read when the first one is asked for."""
+    import pint
+
+    return pint.UnitRegistry()
+
+
+def is_quantity(text: str) -> bool:
+    """Whether a text is a number, with or without a unit."""
+    number = NUMBER.match(text.strip())
+    rest = "" if number is None else text.strip()[number.end() :].strip()
+    return number is not None and (not rest or rest[0] not in "*+-/().,^")
+
+
+def read_quantity(given: Any, *units: str) -> float:
+    """A finite number of SI units, given as one or as a text with a unit that measures what one of ``units`` does.
+
+    Raises ValueError, which says what was given and what would be right.
+    """
+    for other in units[1:]:
+        try:
+            return read_quantity(given, other)
+        except ValueError:
+            continue  # what is wrong is said for the first of them
+    return _read(given, units[0])
+
+
+def _read(given: Any, unit: str) -> float:
+    what, example = EXAMPLES.get(unit, (f"a value in {unit}", f"1 {unit}"))
+    right = f"write {what} such as {example!r}" + (f", or a number of {unit}" if unit else "")
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        raise ValueError(f"got {shown(given)}: {right}")
+    if not isinstance(given, str):
+        if abs(given) > 1e300 or not math.isfinite(given):
+            raise ValueError(f"got {shown(given)}: {right} that is finite")
+        return float(given)
+    number = NUMBER.match(given.strip()) if len(given) <= LONGEST else None
+    if number is None:
+        raise ValueError(f"got {shown(given)}: {right}")
+    name, value = given.strip()[number.end() :].strip(), float(number.group())
+    result = _converted(value, name, unit, f"got {shown(given)}", right) if name else value
+    if not math.isfinite(result):
+        raise ValueError(f"got {shown(given)}: {right} that is finite")
+    return result
+
+
+def read_unit(name: str, unit: str | None = None) -> float:
+    """The size of a unit in SI units, or in ``unit``. Raises ValueError."""
+    return _converted(1.0, name.strip()[:LONGEST], unit, f"unit {name!r}", "write a unit such as 'deg' or 'mm'")
+
+
+def _converted(value: float, name: str, unit: str | None, given: str, right: str) -> float:
+    import pint
+
+    if not UNIT.fullmatch(name):
+        raise ValueError(f"{given}: {name[:LONGEST]!r} is no unit, write such as 'mm', 'N*m', 'kg/m^3': {right}")
+    try:
+        parsed = _registry().parse_units(name.replace("·", "*"))
+        quantity = _registry().Quantity(value, parsed)
+        if unit is None:
+            return float(quantity.to_base_units().magnitude)
+        if "hertz" in str(parsed) and "rad" in unit:
+            raise ValueError(f"{given}: Hz would leave open whether turns or radians are counted, write rpm or rad/s")
+        return float(quantity.to(unit or "dimensionless").magnitude)
+    except pint.UndefinedUnitError:
+        raise ValueError(f"{given}: {name!r} is no unit that is known: {_near_units(name)}{right}") from None
+    except pint.DimensionalityError:
+        raise ValueError(f"{given}, which measures {_measured(parsed)}: {right}") from None
+    except (pint.PintError, ArithmeticError, ValueError, TypeError, AttributeError, AssertionError) as error:
+        text = str(error) if str(error).startswith("got") else f"{given}: {error}: {right}"
+        raise ValueError(" ".join(text.split())) from None
+
+
+def _near_units(name: str) -> str:
+    """The nearest of the common units to each name that stands there."""
+    near = [nearest(word, COMMON).partition(" there ")[0] for word in re.findall(r"[^\W\d]+", name)]
+    return "".join(f"{words} " for words in near if words.startswith("did"))
+
+
+def _measured(unit: Any) -> str:
+    """What a unit measures, in words where they are known."""
+    registry = _registry()
+    for known, (words, _) in EXAMPLES.items():
+        if known and registry.parse_units(known).dimensionality == unit.dimensionality:
+            return words
+    return f"something else ({unit.dimensionality})"

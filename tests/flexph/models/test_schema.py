@@ -1,0 +1,70 @@
+"""What may stand in model files: all that the Python functions take, and the JSON schema that is shipped."""
+
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from fem import model_files as of_fem
+from flexph import models
+from flexph.bodies import body_from_matrices, body_from_modes, reduce_body
+from flexph.joints import __all__ as JOINTS
+from flexph.models.examples_of import EXAMPLES, FOLDER
+from flexph.models.schema import bodies, elements, functions
+from flexph.models.schema.entry import kind_of
+from rigid import model_files as of_rigid
+
+ENTRIES = [
+    *elements.CONNECTIONS,
+    *bodies.BODIES,
+    *of_fem.KINDS.bodies,
+    *of_fem.KINDS.materials,
+    *of_fem.KINDS.sections,
+    *of_rigid.KINDS.bodies,
+    *(functions.Viscous, functions.Quadratic, functions.Coulomb, functions.Resistive),
+    *(of_fem.DampingEntry, of_fem.BoxMesh, of_fem.TieEntry, of_fem.LoadEntry, of_fem.CutEntry, of_fem.SupportEntry),
+]
+ARRAYS = {
+    reduce_body: {"basis"},
+    body_from_matrices: {"numbers", "cells", "stresses"},
+    body_from_modes: {"cells", "stresses"},
+}
+"""Arguments that are arrays in memory and cannot be written."""
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
+def test_an_entry_has_the_arguments_of_its_function(entry):
+    fields = {"masses" if name == "masses_of_nodes" else name for name in set(entry.model_fields) - entry.aside}
+    assert fields == set(inspect.signature(entry.makes).parameters) - ARRAYS.get(entry.makes, set())
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
+def test_an_entry_requires_what_its_function_does(entry):
+    parameters = inspect.signature(entry.makes).parameters
+    for name, field in entry.model_fields.items():
+        if name in parameters and name not in entry.aside:
+            default = parameters[name].default
+            assert field.is_required() == (default is inspect.Parameter.empty), name
+            if isinstance(default, str | float | bool) and field.default is not None:
+                assert field.default == default, name
+
+
+def test_all_joints_and_elements_are_there():
+    made = {name for name in JOINTS if name[0].islower()}
+    assert {kind_of(entry) for entry in elements.CONNECTIONS} == made
+
+
+def test_the_schema_that_is_shipped_is_that_of_the_models():
+    shipped = json.loads((Path(models.__file__).parent / "schema.json").read_text(encoding="utf-8"))
+    assert shipped == models.model_schema(), "write it again: flexph show --schema > flexph/models/schema.json"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_fit_the_schema(name):
+    jsonschema = pytest.importorskip("jsonschema")
+    data = YAML(typ="safe", pure=True).load(FOLDER / f"{name}.yaml")
+    jsonschema.Draft202012Validator(models.model_schema()).validate(data)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(models.model_schema()).validate({**data, "bodyes": {}})
