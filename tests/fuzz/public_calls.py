@@ -281,7 +281,7 @@ def _mechanism() -> dict[str, Call]:
         "Event": Call(flexph.Event, {"function": lambda t, x: 1.0, "direction": 0, "terminal": False}),
         "methods.Exact": Call(methods.Exact, {"tolerance": 1e-6, "redundant": "refuse", "compiled": None}),
         "methods.Exact4": Call(methods.Exact4, {"redundant": "refuse", "compiled": None}),
-        "methods.ExactGauss": Call(methods.ExactGauss, {"stages": 3}),
+        "methods.ExactGauss": Call(methods.ExactGauss, {"stages": 3, "compiled": False}),
         "methods.Decaying": Call(methods.Decaying, {"radius": 0.5, "tolerance": 1e-6, "redundant": "refuse"}),
         "methods.Gauss": Call(methods.Gauss, {"order": 2, "tolerance": 1e-6, "completion": None, "compiled": None}),
         "methods.DiscreteGradient": Call(methods.DiscreteGradient, {"gradient": "gonzalez", "tolerance": 1e-6,

@@ -4,6 +4,6 @@ All arrays of a mechanism lie in one memory, and kernels look its fields up wher
 views fetched at the head of each function compiling takes a third longer. Kernels are compiled once into the entry that
 reaches them, see :mod:`flexph.numerics.compiled.linking`.
 
-Imports: bodies, integration.compiled.loops, integration.compiled.memory, integration.compiled.steps, joints.rows,
-kernels, mechanisms.model, numerics.
+Imports: bodies, integration.compiled.gauss, integration.compiled.loops, integration.compiled.memory,
+integration.compiled.steps, joints.rows, kernels, mechanisms.model, numerics.
 """

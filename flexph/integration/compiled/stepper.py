@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
 from ...numerics.compiling import announced
+from ...numerics.gauss_tableau import Tableau
+from .gauss.scheme import StageMemories
+from .gauss.steps import GaussTable, run_gauss
 from .memory.data import Index, Motion
 from .steps.run import Parts, Rows, Table, run, settle
 from .workspace import memory
@@ -21,7 +26,8 @@ class Stepper:
 
     def __init__(self, mechanism: Model, accounts: Accounts, parts: Parts) -> None:
         layout = mechanism.layout
-        self.axes, self.parts = (0,) * layout.dim, parts
+        self.axes, self.parts, self.depth = (0,) * layout.dim, parts, parts.depth
+        self.substeps = self.remembered = len(parts.shares)
         rows, flows = layout.multipliers, accounts.flow_count
         self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 7)
         self.memory = mechanism.once(memory).copy()
@@ -43,21 +49,36 @@ class Stepper:
         memory = self.memory.run_history
         return memory[len(memory) - self.known :].copy()
 
-    def take(self, table: Table, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
+    def take(self, table: Table | GaussTable, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
-        substeps, m = len(self.parts.shares), self.memory
+        m = self.memory
         m.run_back_history[:], m.run_back_energy[:] = m.run_history, m.run_energy
         m.run_back_defect[:] = m.run_defect
         try:
             with announced():
-                run(self.memory, self.axes, table, self.parts, save_every, count, self.known, rows, solved)
+                self._run(table, save_every, count, rows=rows, solved=solved)
         finally:
-            if solved[0] < (len(table.times) - 1) // substeps:
+            if solved[0] < (len(table.times) - 1) // self.substeps:
                 self._back()
-            self.known = min(self.known + int(solved[0]) * substeps, self.parts.depth)
+            self.known = min(self.known + int(solved[0]) * self.remembered, self.depth)
+
+    def _run(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
+        run(self.memory, self.axes, table, self.parts, save_every, count, self.known, rows, solved)
 
     def _back(self) -> None:
         """Return to the start of the step that was not solved."""
         m = self.memory
         m.run_history[:], m.run_energy[:] = m.run_back_history, m.run_back_energy
         m.run_defect[:] = m.run_back_defect
+
+
+class GaussSteps(Stepper):
+    """Those of Gauss collocation, with a memory for each stage; a step is remembered by as many rows."""
+
+    def __init__(self, mechanism: Model, accounts: Accounts, tableau: Tableau) -> None:
+        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size))
+        self.remembered, self.stages = tableau.nodes.size, StageMemories(self.memory, tableau)
+
+    def _run(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
+        scheme = self.stages.scheme
+        run_gauss(self.memory, self.axes, scheme, table, save_every, count, self.known, rows, solved)

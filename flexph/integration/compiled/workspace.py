@@ -10,7 +10,7 @@ from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
 from .build import constants
 from .loops.band import stored
-from .memory.data import Constants, Motion, RunSpace, System, Trial, Unknowns, Workspace
+from .memory.data import Constants, Motion, RunSpace, StageSpace, System, Trial, Unknowns, Workspace
 from .memory.memory import Memory, pack
 from .memory.simd import kinds
 
@@ -61,7 +61,17 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
         *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
     )
     x, defect, correction, best = (unknowns() for _ in range(4))
-    return Workspace(motion(), motion(), x, defect, correction, best, trial, _system(k), run)
+    return Workspace(motion(), motion(), x, defect, correction, best, trial, _system(k), run, _stage_space(k))
+
+
+def _stage_space(k: Constants) -> StageSpace:
+    b, d = k.inertia.weight.shape
+    s, n, z = k.inertia.J.shape[1], int(k.inertia.first[-1]), np.zeros
+    nodes, products, springs = k.nodes.body.size, k.joints.first.size, k.joints.stiffness.size
+    return StageSpace(
+        *(z((b, s)), z((b, s)), z((b, s)), z((b, s, s)), z((b, s, s)), z((b, s)), z((nodes, d)), z(products)),
+        *(z(n), z((n, kinds(d))), z(springs), z(s)),
+    )
 
 
 def _system(k: Constants) -> System:

@@ -16,6 +16,7 @@ from ...bodies.body import Body
 from ...kernels.state import derive
 from ...mechanisms.model.state import configuration
 from ...numerics.arrays import Array
+from ..compiled.gauss.steps import GaussTable
 from ..compiled.stepper import Stepper
 from ..compiled.steps.run import Parts, Rows, Table
 from ..times.loop import Accepted, Block, Run
@@ -24,6 +25,7 @@ from ..times.recorder import LARGEST_PIECE
 from .advance import EvaluatedState
 from .composition import ComposedStepper
 from .step import ExactStepper, StepStart
+from .step import Stepper as OneStep
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
@@ -77,21 +79,26 @@ class Save(NamedTuple):
 class BlockStepper:
     """Many steps of a stepper at once, by compiled loops: a workspace that keeps nothing from one block to the next."""
 
+    stepper: OneStep
+
     def __init__(self, mechanism: Mechanism, stepper: ExactStepper | ComposedStepper) -> None:
         self.mechanism, self.stepper = mechanism, stepper
         self.exact = stepper.inner if isinstance(stepper, ComposedStepper) else stepper
         self.parts = Parts(np.array(stepper.shares), np.array(stepper.weights), self.exact.depth)
         self.compiled = Stepper(mechanism, stepper.accounts, self.parts)
-        a = self.exact.arrays
-        of_table = 2 * (a.term_row.size + self.exact.rows_of_g) * len(self.parts.shares)
-        self.limit = max(1, LARGEST_PIECE // (sum(self.compiled.widths) + of_table))
+        self.limit = self.limited(2 * len(self.parts.shares))
+
+    def limited(self, rows: int) -> int:
+        """Most steps of a block whose table has so many rows for each."""
+        of_table = rows * (self.exact.arrays.term_row.size + self.exact.rows_of_g)
+        return max(1, LARGEST_PIECE // (sum(self.compiled.widths) + of_table))
 
     def put(self, start: StepStart) -> StepStart:
         """Set where the next step starts, with energies to the bits of those of the rows."""
         self.compiled.put(start.state.c, start.history, start.state.defect)
         return start._replace(energy=self.compiled.memory.run_energy.copy())
 
-    def table(self, times: Array) -> Table:
+    def table(self, times: Array) -> Table | GaussTable:
         """What time prescribes over the steps between the times."""
         shares = self.parts.shares
         ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(shares)
@@ -99,7 +106,7 @@ class BlockStepper:
         fine = np.append(times[0], ends.ravel())
         return Table(fine, *self.exact.table.over(fine), self.exact.forcing.over(0.5 * (fine[1:] + fine[:-1])))
 
-    def steps(self, run: Run, times: Array, table: Table, save: Save) -> Block:
+    def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
         """Steps of a run between the times, up to one that is not solved, in rows of those that are saved.
 
         Flows go on from those of the row under way: their sums are the same wherever blocks end.
@@ -187,7 +194,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
             yield block
 
 
-def not_compiled(run: Run, stepper: ExactStepper | ComposedStepper, time: float, saved: bool) -> Accepted:
+def not_compiled(run: Run, stepper: OneStep, time: float, saved: bool) -> Accepted:
     """A step without compiled kernels, which say why where they fail."""
     start = run.start
     run.trying(start.time, time)

@@ -36,7 +36,8 @@ class GaussStepper:
     longest = 1.0
 
     def __init__(self, inner: ExactStepper, stages: int = STAGES) -> None:
-        _refuse(inner)
+        if inner.arrays.springs.relations:
+            raise ValueError("ExactGauss() does not take friction laws and other relations: take Exact()")
         self.inner, self.accounts, self.stages = inner, inner.accounts, stages
         self.arrays, self.table, self.forcing = inner.arrays, inner.table, inner.forcing
         self.collocation = Collocation(inner.arrays, gauss(stages), inner.rows_of_g)
@@ -45,8 +46,18 @@ class GaussStepper:
         """Where a run starts."""
         return self.inner.start(start)
 
+    def refuse_large(self) -> None:
+        """Raise ValueError for what only compiled loops take."""
+        if is_sparse(self.arrays):
+            most = f"mechanisms of more than {DENSE_LIMIT} velocities without compiled loops"
+            raise ValueError(f"ExactGauss() does not take {most}: take Exact()")
+
     def step(self, start: StepStart, time: float) -> StepResult:
         """The step from a start to a time [s]; raises StepFailed."""
+        if is_sparse(self.arrays):  # in a compiled run
+            error = StepFailed("the iteration of the compiled loops did not settle", 0, np.nan)
+            error.span = (start.time, time)
+            raise error
         a, h, rk = self.arrays, time - start.time, self.collocation.tableau
         given, (coefficient, offset) = self._given(start.time, h), self.table.at(time)
         c, d = start.state.c, start.state.d
@@ -124,17 +135,6 @@ class GaussStepper:
         by_body += total(a.body_u, share @ (t.x.du * (t.x.du @ a.viscous.T)), len(a.mass))
         dampers = np.zeros(0) if t.springs is None else share @ (a.springs.damping * t.springs.measure_rate**2)
         return self.accounts.losses(by_body, dampers)
-
-
-def _refuse(inner: ExactStepper) -> None:
-    a = inner.arrays
-    what = {
-        "friction laws and other relations": bool(a.springs.relations),
-        f"mechanisms of more than {DENSE_LIMIT} velocities": is_sparse(a),
-    }
-    refused = [name for name, holds in what.items() if holds]
-    if refused:
-        raise ValueError(f"ExactGauss() does not take {refused[0]}: take Exact()")
 
 
 def _rows(t: Stages, defect: Array, h: float) -> Array:

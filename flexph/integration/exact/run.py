@@ -32,10 +32,10 @@ from ..times.protocols import Entry
 from ..times.signature import Signature, signature_of
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
-from .composition import ComposedStepper
+from .gauss import GaussStepper
 from .pairs_of_steps import PairStepper
 from .record import recorder_of, solution_of
-from .step import ExactStepper, InitialValueProblem, Stepper, StepStart
+from .step import InitialValueProblem, Stepper, StepStart
 from .steppers import stepper_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def run_mechanism(
     if _compiles(mechanism, method, events=bool(options.events)):
         solution = task.in_blocks()
     else:
+        if isinstance(stepper, GaussStepper):
+            stepper.refuse_large()
         with timed("runs of mechanisms"):
             solution = task.step_by_step()
     return solution
@@ -87,10 +89,10 @@ class _Task(NamedTuple):
 
     def in_blocks(self) -> Solution:
         """A run in compiled blocks of steps."""
-        from .compiled_run import BlockStepper, in_blocks
+        from .compiled_run import in_blocks
+        from .gauss_blocks import blocks_of
 
-        assert isinstance(self.stepper, ExactStepper | ComposedStepper)
-        blocks = BlockStepper(self.mechanism, self.stepper)
+        blocks = blocks_of(self.mechanism, self.stepper)
         run = self._run(blocks.put(self.stepper.start(self.initial)))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
             return self._followed(run, in_blocks(run, blocks, self.grid, self.options.save_every), journal)
@@ -167,6 +169,7 @@ def _compiles(mechanism: Mechanism, method: MechanismMethod, *, events: bool) ->
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
         "events are not": events,
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.bodies.values()),
+        "rolling in space by Gauss collocation is not": method.name == "exact_gauss" and _rolls_in_space(mechanism),
     }
     refused = [reason for reason, holds in reasons.items() if holds]
     if compiled and refused:
@@ -183,6 +186,10 @@ def _compiles(mechanism: Mechanism, method: MechanismMethod, *, events: bool) ->
             raise
         return False
     return bool(compiled) or not is_wide(mechanism)
+
+
+def _rolls_in_space(mechanism: Mechanism) -> bool:
+    return mechanism.layout.dim == 3 and bool(mechanism.network.arrays.rolling.spin_row.size)
 
 
 def _grid(times: Sequence[float] | Array, start: State) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gradient import constraint_matrix
+from ...kernels.guess import predicted, predicted_alternating
 from ...kernels.jacobians.constant_block import constant_blocks
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.tolerances import HISTORY, NEWTON
@@ -21,7 +22,6 @@ from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ...systems.inputs import Forcing
 from .advance import EvaluatedState, Rates, SolvedStep, solve_and_account, velocity_defect
-from .guess import predicted, predicted_alternating
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
+from ...kernels.tolerances import HISTORY
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ..times.step_size import read_tolerance
@@ -134,18 +135,21 @@ class ExactGauss(MechanismMethod):
     is better than the even one above it: velocities of two stages are of second order only (E. Hairer, C. Lubich,
     M. Roche, The numerical solution of differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5).
 
-    For mechanisms of up to some 300 velocities without friction laws and redundant constraints. A step of three stages
-    costs as much as two to four of :class:`Exact` by NumPy. Inputs are taken at the Gauss points of each step.
+    For mechanisms without friction laws and redundant constraints; without compiled loops, of up to some 300
+    velocities. A step of three stages costs as much as ten of :class:`Exact`, by NumPy as two to four. Inputs are taken
+    at the Gauss points of each step.
 
     Parameters
     ----------
     stages : int
         The number of Gauss points.
+    compiled : bool, optional
+        See :class:`Exact`; there are loops for up to five stages.
 
     Raises
     ------
     ValueError
-        For a number of stages that is not whole or below 1.
+        For a number of stages that is not whole or below 1, and for ``compiled=True`` with more than five.
 
     Examples
     --------
@@ -154,14 +158,22 @@ class ExactGauss(MechanismMethod):
     """
 
     stages: int = 3
+    _: KW_ONLY
+    compiled: bool | None = None
 
     def __post_init__(self) -> None:
         check.count("stages", self.stages)
+        check_compiled(self, stages=self.stages > HISTORY)
 
     @property
     def name(self) -> str:
         """``exact_gauss``."""
         return "exact_gauss"
+
+    @property
+    def may_compile(self) -> bool:
+        """Not with more stages than rows of history."""
+        return self.compiled is not False and self.stages <= HISTORY
 
 
 @checked

@@ -83,7 +83,7 @@ RUNS = {
         for method in (
             Exact(compiled=False),
             Exact4(compiled=False),
-            ExactGauss(),
+            ExactGauss(compiled=False),
             Decaying(radius=0.5),
             Decaying(radius=0.5, tolerance=1e-2),
         )

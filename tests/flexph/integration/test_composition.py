@@ -9,9 +9,9 @@ from order_problems import MEASURES, PLUMB, PROBLEMS, chain, crank_slider, four_
 import rigid
 from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper
 from flexph.integration.exact.composition import OUTER, SUBSTEPS, ComposedStepper
-from flexph.integration.exact.guess import predicted, predicted_alternating
 from flexph.integration.exact.record import recorder_of, solution_of
 from flexph.integration.exact.step import ExactStepper, InitialValueProblem
+from flexph.kernels.guess import predicted, predicted_alternating
 from flexph.kernels.tolerances import HISTORY
 from flexph.mechanisms.model import network
 from flexph.methods import Exact4

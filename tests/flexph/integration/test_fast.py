@@ -9,7 +9,7 @@ from sample_mechanisms import CASES, chain, crank_slider
 import rigid
 from cases import double_four_bar
 from flexph import GROUND, InputError, IntegrationError, connect, hinge, integrate
-from flexph.methods import DiscreteGradient, Exact, Exact4, by_name
+from flexph.methods import DiscreteGradient, Exact, Exact4, ExactGauss, by_name
 from flexph.numerics import compiling
 
 pytestmark = [
@@ -76,6 +76,24 @@ def test_quadratic_axial_displacements_with_damping(no_help):
 def test_so_is_one_of_fourth_order(name, no_help):
     mechanism, start, _ = CASES[name]()
     agree(*both((mechanism, start, {}), 12, method=Exact4))
+
+
+@pytest.mark.slow  # another twenty seconds of compiling
+@pytest.mark.parametrize("name", CASES)
+def test_so_is_one_of_gauss_collocation(name):
+    """Which converges more slowly: its Jacobian is that of one state for all nodes."""
+    rough = {"tolerance": 1e-8} if name == "loaded" else {}
+    agree(*both(CASES[name](), 30, method=ExactGauss), iterations=9.0, **rough)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stages", [1, 2, 4, 5])
+def test_so_are_those_of_other_numbers_of_nodes(stages, no_help):
+    """Real and complex systems for odd numbers of nodes, complex ones alone for even; steps of different lengths."""
+    mechanism, start, inputs = crank_slider(damping=1e-3)
+    times = np.cumsum([0.0, *np.random.default_rng(stages).uniform(0.3, 2.0, 20)]) * STEP
+    methods = (ExactGauss(stages, compiled=flag) for flag in (True, False))
+    agree(*(integrate(mechanism, start, times, inputs=inputs, method=method) for method in methods), iterations=9.0)
 
 
 def test_rows_between_saved_ones_are_merged(no_help):
@@ -252,6 +270,19 @@ def test_the_border_of_a_chain_stays_narrow():
     assert widths[2] <= widths[1] + 3 <= 40
 
 
+def test_the_jacobian_of_collocation_falls_apart():
+    """A⁻¹ = Re Σ v μ wᵀ over a real eigenvalue and one of each pair."""
+    from flexph.integration.compiled.gauss.scheme import spectrum
+    from flexph.numerics.gauss_tableau import gauss
+
+    for stages in range(1, 6):
+        inverse = gauss(stages).inverse
+        eigenvalue, left, right = spectrum(inverse)
+        assert (eigenvalue.imag == 0.0).tolist() == [k == 0 and stages % 2 == 1 for k in range((stages + 1) // 2)]
+        assert ((right * eigenvalue) @ left).real == pytest.approx(inverse, abs=1e-13 * np.abs(inverse).max())
+        assert (right @ left).real == pytest.approx(np.eye(stages), abs=1e-13)
+
+
 def callable_from_python(name):
     """A kernel of the banded solver, which is compiled for calls from other kernels."""
     from flexph.integration.compiled.loops import band
@@ -260,20 +291,22 @@ def callable_from_python(name):
     return entry(getattr(band, name).py_func)
 
 
+@pytest.mark.parametrize("kind", [float, pytest.param(complex, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size, width", [(1, 0), (7, 2), (30, 5), (12, 11)])
-def test_the_banded_solver(size, width):
+def test_the_banded_solver(size, width, kind):
     from flexph.integration.compiled.loops.band import stored
 
     factor, solve, solve_many = (callable_from_python(name) for name in ("factor", "solve", "solve_many"))
 
     rng = np.random.default_rng(size)
-    dense = np.triu(np.tril(rng.standard_normal((size, size)), width), -width)
+    numbers = lambda *shape: rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if kind is complex else 0.0)  # noqa: E731
+    dense = np.triu(np.tril(numbers(size, size), width), -width)
     dense[np.arange(size), np.arange(size)] *= 0.1  # rows have to be exchanged
-    banded = np.zeros((size, stored(width)))
+    banded = np.zeros((size, stored(width)), dtype=kind)
     for i in range(size):
         for j in range(max(0, i - width), min(size, i + width + 1)):
             banded[i, j - i + width] = dense[i, j]
-    pivot, right = np.zeros(size, dtype=np.int64), rng.standard_normal((size, 4))
+    pivot, right = np.zeros(size, dtype=np.int64), numbers(size, 4)
     one, many = right[:, 0].copy(), right.copy()
     assert factor(banded, pivot, width)
     solve(banded, pivot, width, one)

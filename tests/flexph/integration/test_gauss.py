@@ -43,6 +43,12 @@ from flexph.systems.inputs import Forcing
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 
 
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["NumPy", "compiled"])
+def method(request):
+    """The same method by NumPy and in compiled loops, which take some time to compile."""
+    return ExactGauss(compiled=request.param)
+
+
 # --- the tableau ------------------------------------------------------------------------------------------------------
 
 
@@ -161,9 +167,9 @@ def test_one_stage_is_the_exact_scheme(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_energy_and_constraints(name):
+def test_energy_and_constraints(name, method):
     mechanism, start, inputs = CASES[name]()
-    run = integrate(mechanism, start, start.time + 2.5e-3 * np.arange(13), method=ExactGauss(), inputs=inputs)
+    run = integrate(mechanism, start, start.time + 2.5e-3 * np.arange(13), method=method, inputs=inputs)
     assert run.ledger.largest_residual < 1e-14  # of a step: some hundred energies and works
     assert run.energy_drift() < 5e-14
     assert run.ledger.position_residual.max() < 1e-14
@@ -172,23 +178,23 @@ def test_energy_and_constraints(name):
 
 
 @pytest.mark.slow
-def test_a_run_that_is_long_and_coarse_does_not_drift():
+def test_a_run_that_is_long_and_coarse_does_not_drift(method):
     mechanism, start, _ = CASES["chain in space"]()
-    run = integrate(mechanism, start, 2.5e-3 * np.arange(161), method=ExactGauss())
+    run = integrate(mechanism, start, 2.5e-3 * np.arange(161), method=method)
     assert run.ledger.largest_residual < 1e-13
     assert run.ledger.position_residual.max() < 1e-14
     assert run.orthogonality() < 1e-13
 
 
-def test_a_free_chain_keeps_both_momenta():
+def test_a_free_chain_keeps_both_momenta(method):
     mechanism, start, _ = chain(gravity=(0.0, 0.0, 0.0), held=False)
-    run = integrate(mechanism, start, np.linspace(0.0, 0.8, 9), method=ExactGauss())
+    run = integrate(mechanism, start, np.linspace(0.0, 0.8, 9), method=method)
     for momentum in (run.linear_momentum(), run.angular_momentum()):
         assert np.abs(momentum[0]).max() > 1e-2
         assert np.abs(momentum - momentum[0]).max() < 1e-14 * 10
 
 
-def test_a_turned_world_turns_the_motion():
+def test_a_turned_world_turns_the_motion(method):
     turn = Rotation.from_euler("xyz", (0.3, -1.0, 2.0)).as_matrix()
     ends = []
     for R in (np.eye(3), turn):
@@ -197,7 +203,7 @@ def test_a_turned_world_turns_the_motion():
         mechanism = connect({"box": box}, [joint], gravity=R @ (0.0, 0.0, -9.81))
         pose = mechanism.assemble({"box": (np.zeros(3), Rotation.from_matrix(R))})
         start = mechanism.consistent_state(pose, velocities={"box": (R @ (0.5, 0.2, 0.1), R @ (3.0, 1.0, 5.0))})
-        ends.append(integrate(mechanism, start, np.linspace(0.0, 0.3, 11), method=ExactGauss()))
+        ends.append(integrate(mechanism, start, np.linspace(0.0, 0.3, 11), method=method))
     parts = ends[0].mechanism.layout.parts
     plain, turned = (run.states[-1] for run in ends)
     assert turned[parts["box.centre"]] == pytest.approx(turn @ plain[parts["box.centre"]], abs=1e-13)
@@ -217,11 +223,19 @@ def test_back_in_time_along_the_same_way():
 # --- orders -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=PROBLEMS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        *((name, False) for name in PROBLEMS),
+        *(pytest.param((name, True), marks=pytest.mark.slow) for name in PROBLEMS),
+    ],
+)
 def runs(request):
-    make, count = PROBLEMS[request.param]
+    name, compiled = request.param
+    make, count = PROBLEMS[name]
     mechanism, start, end = make()
-    return [integrate(mechanism, start, np.linspace(0.0, end, n * count + 1), method=ExactGauss()) for n in (1, 3, 9)]
+    method = ExactGauss(compiled=compiled)
+    return [integrate(mechanism, start, np.linspace(0.0, end, n * count + 1), method=method) for n in (1, 3, 9)]
 
 
 # the finest run stands for the exact one: that shifts a measured order p by less than 3^-p/ln 3
@@ -240,12 +254,12 @@ def test_order(runs, name):
     assert errors[1] < bound
 
 
-def test_sixth_order_without_constraints():
+def test_sixth_order_without_constraints(method):
     """A top: against Euler's equations by a library."""
     box = rigid.box((0.1, 0.06, 0.4), density=900.0)
     mechanism = connect({"box": box}, [])
     start = mechanism.consistent_state(mechanism.assemble(), velocities={"box": ((0.0, 0.0, 0.0), (3.0, 1.0, 5.0))})
-    runs = [integrate(mechanism, start, np.linspace(0.0, 0.5, n + 1), method=ExactGauss()) for n in (5, 15)]
+    runs = [integrate(mechanism, start, np.linspace(0.0, 0.5, n + 1), method=method) for n in (5, 15)]
     J = mechanism.network.arrays.J[0]
     euler = lambda t, w: np.linalg.solve(J, np.cross(J @ w, w))  # noqa: E731
     true = solve_ivp(euler, (0.0, 0.5), (3.0, 1.0, 5.0), rtol=1e-13, atol=1e-13).y[:, -1]
@@ -255,11 +269,11 @@ def test_sixth_order_without_constraints():
 
 
 @pytest.mark.parametrize("name", ["damped", "rigid"])
-def test_it_agrees_with_the_exact_scheme(name):
+def test_it_agrees_with_the_exact_scheme(name, method):
     """Which converges to it with the square of its step."""
     mechanism, start, inputs = CASES[name]()
     ends = start.time + np.array([0.0, 0.05])
-    fine = integrate(mechanism, start, np.linspace(*ends, 21), method=ExactGauss(), inputs=inputs).states[-1]
+    fine = integrate(mechanism, start, np.linspace(*ends, 21), method=method, inputs=inputs).states[-1]
     runs = [integrate(mechanism, start, np.linspace(*ends, n + 1), inputs=inputs).states[-1] for n in (200, 600)]
     errors = [np.abs(x - fine).max() / np.abs(fine).max() for x in runs]
     assert math.log(errors[0] / errors[1]) / math.log(3.0) == pytest.approx(2.0, abs=0.1)
@@ -285,10 +299,10 @@ def parallelogram():
 
 @pytest.mark.processor
 @pytest.mark.parametrize("count", [20, 40, 100, 25])
-def test_steps_that_end_in_a_singular_pose(count):
+def test_steps_that_end_in_a_singular_pose(count, method):
     """There their Jacobians are singular; with 25 steps the pose is in the middle of one."""
     mechanism, start = parallelogram()
-    run = integrate(mechanism, start, np.linspace(0.0, 2.0, count + 1), method=ExactGauss())
+    run = integrate(mechanism, start, np.linspace(0.0, 2.0, count + 1), method=method)
     # iterates that are balanced to 1e-12 are taken; in the middle, multipliers of 1e4 do work on round-off
     assert run.ledger.largest_residual < 1e-11
     assert run.ledger.position_residual.max() < 2e-12
@@ -297,11 +311,11 @@ def test_steps_that_end_in_a_singular_pose(count):
     assert run["top.spin"] == pytest.approx(0.0, abs=1e-3)
 
 
-def test_short_steps_see_little_of_the_round_off_of_positions():
+def test_short_steps_see_little_of_the_round_off_of_positions(method):
     """Whose gaps would be closed by velocities of gap/h, 1e-7 m/s of 1 m at each step."""
     mechanism, start, _ = four_bar()
     h = 1e-9
-    run = integrate(mechanism, start, h * np.arange(21), method=ExactGauss())
+    run = integrate(mechanism, start, h * np.arange(21), method=method)
     motion = mechanism.layout.parts_of_motion
     assert np.abs(run.states[-1, motion] - start.x[motion]).max() < 4e-7  # 2e-7 by accelerations of 10, in 2e-8 s
     assert run.ledger.largest_residual < 1e-14
@@ -310,9 +324,9 @@ def test_short_steps_see_little_of_the_round_off_of_positions():
 # --- runs -------------------------------------------------------------------------------------------------------------
 
 
-def test_work_and_impulses_of_the_nodes_add_up():
+def test_work_and_impulses_of_the_nodes_add_up(method):
     mechanism, start, end = crank_slider()
-    run = integrate(mechanism, start, np.linspace(0.0, end, 11), method=ExactGauss())
+    run = integrate(mechanism, start, np.linspace(0.0, end, 11), method=method)
     work = run.ledger.work["drive crank.root–GROUND"]
     assert run.ledger.total_energy[1:] - run.ledger.total_energy[0] == pytest.approx(np.cumsum(work), abs=1e-14)
     lift = sum(run.stage_multipliers[:, mechanism.constraint_names.index(n)] for n in vertical(mechanism))
@@ -321,23 +335,23 @@ def test_work_and_impulses_of_the_nodes_add_up():
     assert change == pytest.approx(lift * np.diff(run.times), abs=1e-13)
 
 
-def test_damping_by_mass_takes_what_the_ledger_says():
+def test_damping_by_mass_takes_what_the_ledger_says(method):
     """Of a beam that swings: forces on all deformation rates, beside those of damped stresses."""
     soft, square = fem.Material(young=1e6, density=1000.0), fem.Section(width=0.02, height=0.02)
     rod = fem.beam(0.5, soft, square, elements=2, damping=fem.Damping(mass=0.5, stiffness=1e-3))
     mechanism = connect({"rod": rod}, [hinge("rod.root", GROUND)], gravity=(0.0, -9.81))
     start = mechanism.consistent_state(mechanism.assemble({"rod": 0.3}))
-    ledger = integrate(mechanism, start, 0.01 * np.arange(13), method=ExactGauss()).ledger
+    ledger = integrate(mechanism, start, 0.01 * np.arange(13), method=method).ledger
     assert ledger.largest_residual < 1e-13
     assert ledger.dissipation["rod"].sum() > 1e-6 * ledger.scale
 
 
 @pytest.mark.slow
-def test_rotations_stay_rotations_in_long_runs():
+def test_rotations_stay_rotations_in_long_runs(method):
     """The round-off of the tableau, at 0.6 rad a step 1e-17 to the same side, would add up."""
     bar = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND)])
     start = bar.consistent_state(bar.assemble({"bar": 0.3}), velocities={"bar": 30.0})
-    run = integrate(bar, start, 0.02 * np.arange(501), method=ExactGauss())
+    run = integrate(bar, start, 0.02 * np.arange(501), method=method)
     assert run.orthogonality() < 1e-15
     assert run.energy_drift() < 1e-13  # 500 round-offs
 
@@ -369,20 +383,22 @@ def test_methods_follow_each_other(methods):
     """With one ledger, also where one of them only has an account of what it takes away."""
     mechanism, start, end = four_bar()
     times = np.linspace(0.0, end, 11)
-    first = integrate(mechanism, start, times[:6], method=by_name(methods[0]))
-    both = first.followed_by(integrate(mechanism, first.final, times[5:], method=by_name(methods[1])))
+    options = {"exact_gauss": {"compiled": False}}
+    one, other = (by_name(name, **options.get(name, {})) for name in methods)
+    first = integrate(mechanism, start, times[:6], method=one)
+    both = first.followed_by(integrate(mechanism, first.final, times[5:], method=other))
     assert all(len(part) == 10 for part in both.ledger.dissipation.values())
     assert both.energy_drift() < 1e-14
 
 
-def test_a_run_is_continued_to_the_same_bits():
+def test_a_run_is_continued_to_the_same_bits(method):
     mechanism, start, end = four_bar()
     times = np.linspace(0.0, end, 11)
-    whole = integrate(mechanism, start, times, method=ExactGauss())
-    first = integrate(mechanism, start, times[:6], method=ExactGauss())
-    later = integrate(mechanism, first.final, times[5:], method=ExactGauss())
+    whole = integrate(mechanism, start, times, method=method)
+    first = integrate(mechanism, start, times[:6], method=method)
+    later = integrate(mechanism, first.final, times[5:], method=method)
     np.testing.assert_array_equal(first.followed_by(later).states, whole.states)
-    thin = integrate(mechanism, start, times, method=ExactGauss(), save_every=3)
+    thin = integrate(mechanism, start, times, method=method, save_every=3)
     np.testing.assert_array_equal(thin.states, whole.states[[0, 3, 6, 9, 10]])
 
 
@@ -390,19 +406,21 @@ def test_events():
     bar = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND)], gravity=(0.0, -9.81))
     start = bar.consistent_state(bar.assemble({"bar": 0.0}))
     low = {"low": Event(lambda t, x: x[1] + 0.2, terminal=True)}
-    runs = [integrate(bar, start, np.linspace(0.0, 1.0, n), method=ExactGauss(), events=low) for n in (11, 41)]
+    runs = [
+        integrate(bar, start, np.linspace(0.0, 1.0, n), method=ExactGauss(compiled=False), events=low) for n in (11, 41)
+    ]
     assert runs[0].final.x[1] == pytest.approx(-0.2, abs=1e-12)
     assert runs[0].times[-1] == pytest.approx(runs[1].times[-1], abs=1e-7)  # fourth order in velocities
 
 
-def test_a_rotary_spring_keeps_its_torque_to_the_order_of_the_method():
+def test_a_rotary_spring_keeps_its_torque_to_the_order_of_the_method(method):
     """Its torque is a state that follows the rate of its angle, which is no polynomial; energy stays exact."""
     joints = [hinge("bar.root", GROUND), torsion_spring("bar.root", GROUND, stiffness=3.0)]
     mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, joints, gravity=(0.0, -9.81))
     start = mechanism.consistent_state(mechanism.assemble({"bar": 0.0}))
     errors = []
     for n in (6, 18):
-        run = integrate(mechanism, start, np.linspace(0.0, 0.6, n + 1), method=ExactGauss())
+        run = integrate(mechanism, start, np.linspace(0.0, 0.6, n + 1), method=method)
         c, s = run["bar.rotation"][-1]
         errors.append(abs(run.states[-1, -1] - 3.0 * math.atan2(s, c)))
         assert run.energy_drift() < 1e-14
@@ -414,14 +432,14 @@ def test_what_it_does_not_take(monkeypatch):
     step = [0.0, 0.1]
     mechanism, start, _ = four_bar(spring_damper("rod.tip", GROUND.at(0.0, 2.0), damping=coulomb(1.0, speed=0.1)))
     with pytest.raises(ValueError, match="does not take friction laws and other relations"):
-        integrate(mechanism, start, step, method=ExactGauss())
+        integrate(mechanism, start, step, method=ExactGauss(compiled=False))
     monkeypatch.setattr(network, "DENSE_LIMIT", 0)
     mechanism, start, _ = four_bar()
     with pytest.raises(ValueError, match="does not take mechanisms of more than"):
-        integrate(mechanism, start, step, method=ExactGauss())
+        integrate(mechanism, start, step, method=ExactGauss(compiled=False))
 
 
-def test_a_step_without_a_solution_says_so():
+def test_a_step_without_a_solution_says_so(method):
     """A crank that its rod, which is too short, does not let pass."""
     bodies = {"crank": rigid.bar(1.0, 1.0), "rod": rigid.bar(0.5, 1.0)}
     joints = [
@@ -433,5 +451,5 @@ def test_a_step_without_a_solution_says_so():
     mechanism = connect(bodies, joints)
     start = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.2)}, guess={"rod": -0.4}))
     with pytest.raises(IntegrationError, match="could not be solved") as failed:
-        integrate(mechanism, start, np.linspace(0.0, 1.0, 21), method=ExactGauss())
+        integrate(mechanism, start, np.linspace(0.0, 1.0, 21), method=method)
     assert 2 < len(failed.value.solution.times) - 1 < 8  # at most to asin(0.5) - 0.2

@@ -57,6 +57,7 @@ def test_names_take_the_options_of_their_method():
         (lambda: Exact(tolerance=(1e-3, -1.0)), "atol must not be negative, got -1"),
         (lambda: Exact4(redundant="drop"), "redundant must be one of 'refuse', 'least_norm', got 'drop'"),
         (lambda: ExactGauss(0), "stages must be at least 1, got 0"),
+        (lambda: ExactGauss(6, compiled=True), "compiled=True takes no stages=6"),
         (lambda: Decaying("half"), "radius must be a number, got 'half'"),
         (lambda: DiscreteGradient("euler"), "gradient must be one of 'gonzalez', .* got 'euler'"),
         (lambda: DiscreteGradient("pair", compiled=True), "compiled=True is for 'gonzalez', .* got Discr"),
@@ -65,7 +66,7 @@ def test_names_take_the_options_of_their_method():
         (lambda: Radau(1.0), "the relative tolerance must be at least 1e-12 and below 1, got 1"),
         (lambda: BDF(atol=np.array([1.0, 0.0])), "absolute tolerances must be positive, got 0"),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_a_wrong_value_is_not_made(make, message):
     with pytest.raises(ValueError, match=message):
@@ -100,13 +101,15 @@ def test_a_switching_system_takes_no_adaptive_method():
         integrate(SwitchingPHDAE({"on": GENERAL}), (1.0, 0.0), [0.0, 0.1], method=Radau())
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("stages", "order"), [(1, 2), (2, 4), (3, 6)])
-def test_stages_of_exact_gauss(stages, order):
+def test_stages_of_exact_gauss(stages, order, compiled):
     """Positions of a pendulum under hinges, against a fine run, at twice as many steps; of two stages see the docs."""
     mechanism, start = bar()
+    coarse, fine, finest = (ExactGauss(count, compiled=compiled) for count in (stages, stages, 4))
     angle = [
         integrate(mechanism, start, np.linspace(0.0, 1.0, n + 1), method=method).states[-1][:4]
-        for method, n in ((ExactGauss(stages), 8), (ExactGauss(stages), 16), (ExactGauss(4), 60))
+        for method, n in ((coarse, 8), (fine, 16), (finest, 60))
     ]
     coarse, fine = (np.abs(x - angle[-1]).max() for x in angle[:2])
     assert np.log2(coarse / fine) == pytest.approx(order, abs=0.4)

@@ -25,6 +25,12 @@ def stored(w: Any) -> Any:
 
 
 @kernel
+def magnitude(x: complex) -> float:
+    """Size of a pivot, |Re x| + |Im x|."""
+    return abs(x.real) + abs(x.imag)
+
+
+@kernel
 def factor(A: Array, pivot: Index, w: int) -> bool:
     """Factor in place, with reciprocal pivots; False where one is zero or not finite."""
     brief()
@@ -34,7 +40,7 @@ def factor(A: Array, pivot: Index, w: int) -> bool:
         here, below = i * width + w, min(w, n - 1 - i)
         p = _pivot(A, here, down, below)
         pivot[i] = i + p
-        if not 0.0 < abs(get(A, here + p * down)) < 1e300:
+        if not 0.0 < magnitude(get(A, here + p * down)) < 1e300:
             return False
         reach = max(reach, i + p + w)
         if p > 0:
@@ -59,11 +65,11 @@ def _pivot(A: Array, here: int, down: int, below: int) -> int:
     brief()
     largest = 0.0
     for k in range(here + down, here + below * down + 1, down):
-        largest = max(largest, abs(get(A, k)))
-    if abs(get(A, here)) >= LEAST * largest:
+        largest = max(largest, magnitude(get(A, k)))
+    if magnitude(get(A, here)) >= LEAST * largest:
         return 0
     for k in range(1, below):
-        if abs(get(A, here + k * down)) == largest:
+        if magnitude(get(A, here + k * down)) == largest:
             return k
     return below
 
@@ -87,7 +93,7 @@ def solve(A: Array, pivot: Index, w: int, x: Array) -> None:
         if p != i:
             x[i], x[p] = x[p], x[i]
             value = x[i]
-        for k in range(2, int(A[i, width - 2]) + 1):
+        for k in range(2, int(A[i, width - 2].real) + 1):
             put(x, i + k, get(x, i + k) - get(A, here + k * (width - 1)) * value)
         if i + 1 < n:
             value = get(x, i + 1) - (get(A, here + width - 1) * value if w > 0 else 0.0)
@@ -95,7 +101,7 @@ def solve(A: Array, pivot: Index, w: int, x: Array) -> None:
     value = 0.0
     for i in range(n - 1, -1, -1):
         total, here = get(x, i), i * width + w
-        for j in range(int(A[i, width - 1]), 1, -1):
+        for j in range(int(A[i, width - 1].real), 1, -1):
             total -= get(A, here + j) * get(x, i + j)
         value = total * get(A, here) - get(A, here + 1) * get(A, here) * value  # beyond the last column stands a zero
         put(x, i, value)

@@ -13,16 +13,22 @@ from .springs import measure
 @kernel
 def pull_products(m: Memory, h: float, before: Array, after: Array) -> None:
     """Forces on products, of constraints and springs."""
-    m.trial_force[:] = 0.0
-    for i in range(m.joints_term_row.size):
-        m.trial_force[m.joints_term_product[i]] += 0.5 * (before[i] + after[i]) * m.x_lam[m.joints_term_row[i]]
-    pull(m)
+    constrain(m, before, after)
     measure(m, h, m.at_product, m.end_product, m.at_spring)
     for i in range(m.joints_state.size):
         if m.joints_state[i] >= 0:
             m.end_spring[m.joints_state[i]] = (
                 m.at_spring[m.joints_state[i]] + m.joints_stiffness[i] * m.trial_extension[i]
             )
+
+
+@kernel
+def constrain(m: Memory, before: Array, after: Array) -> None:
+    """Forces on products, of constraints."""
+    m.trial_force[:] = 0.0
+    for i in range(m.joints_term_row.size):
+        m.trial_force[m.joints_term_product[i]] += 0.5 * (before[i] + after[i]) * m.x_lam[m.joints_term_row[i]]
+    pull(m)
 
 
 @kernel

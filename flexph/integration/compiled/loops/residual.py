@@ -118,6 +118,16 @@ def _turn_products(m: Memory, axes: tuple[int, ...], h: float) -> None:
 def _stress(m: Memory, h: float) -> None:
     """CΔσ = h D(ū) u̇̄ and σ̃ = σ̄ + β Δσ/h; the rows D̄ are kept."""
     rate = 1.0 / h
+    stress_rates(m)
+    for i in range(m.trial_stress.size):
+        m.trial_jump[i] = h * m.trial_jump[i]
+        m.end_sigma[i] = m.at_sigma[i] + m.trial_jump[i]
+        m.trial_stress[i] = m.at_sigma[i] + (0.5 + m.elastic_damping[i] * rate) * m.trial_jump[i]
+
+
+@kernel
+def stress_rates(m: Memory) -> None:
+    """C⁻¹D(u) u̇ into ``trial.jump``; the rows D are kept."""
     copy(m.elastic_strain, m.trial_D)
     for g in range(m.elastic_G_val.size):
         m.trial_D[m.elastic_G_entry[g]] += m.elastic_G_val[g] * m.trial_u[m.elastic_G_col[g]]
@@ -130,9 +140,7 @@ def _stress(m: Memory, h: float) -> None:
         total = 0.0
         for e in range(m.elastic_inverse_ptr[i], m.elastic_inverse_ptr[i + 1]):
             total += m.elastic_inverse_val[e] * m.trial_local[m.elastic_inverse_col[e]]
-        m.trial_jump[i] = h * total
-        m.end_sigma[i] = m.at_sigma[i] + m.trial_jump[i]
-        m.trial_stress[i] = m.at_sigma[i] + (0.5 + m.elastic_damping[i] * rate) * m.trial_jump[i]
+        m.trial_jump[i] = total
 
 
 @kernel
@@ -148,6 +156,12 @@ def _balance(m: Memory, axes: tuple[int, ...], h: float) -> None:
             m.defect_w[b, i] = m.end_p_r[b, i] - m.at_p_r[b, i] - h * _turning(m, axes, b, i)
         for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
             m.defect_du[i] = m.end_p_u[i] - m.at_p_u[i] - h * _inertial_force(m, axes, b, i)
+    resist(m, h)
+
+
+@kernel
+def resist(m: Memory, h: float) -> None:
+    """Add what stresses and constant damping do to the flexible coordinates."""
     if m.elastic_is_viscous:
         _drag(m, h)
     for e in range(m.trial_D.size):

@@ -70,7 +70,7 @@ def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array
     damping, tension = m.joints_damping[i], m.trial_tension[i]
     if m.joints_kind[i] != 0:
         stuck = m.trial_stuck[i] != 0.0
-        damping += m.joints_steepness[i] if stuck else slope(m, i, m.trial_extension[i] / h)
+        damping += m.joints_steepness[i] if stuck else slope(m, i, (m.trial_extension[i] / h).real)
     stiff = 0.5 * m.joints_stiffness[i] + damping / h
     if i < lengths:
         by = m.trial_by_first[i]

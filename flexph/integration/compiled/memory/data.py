@@ -334,6 +334,26 @@ class RunSpace(NamedTuple):
     extrapolation: Matrix  # (HISTORY, HISTORY + 1), work space
 
 
+class StageSpace(NamedTuple):
+    """Values of Gauss collocation at a node of a step beside those of a trial (see kernels.gauss.collocation).
+
+    In the memory of the run ``J`` and ``momentum`` are those at the start of the step.
+    """
+
+    spin: Matrix  # (b, s), Ω
+    spin_change: Matrix  # (b, s), hω̇
+    spread: Matrix  # (b, s), Σ e ẇ
+    J: Tensor  # (b, s, s)
+    J_rate: Tensor
+    momentum: Matrix  # (b, s), π
+    pushed: Matrix  # (k, d), R⁻ᵀφu̇
+    product_rate: Vector  # (p,)
+    du_change: Vector  # (n,), hü
+    P_change: Matrix  # (n, K), of it
+    length: Vector  # (springs,)
+    turned: Vector  # (s,), work space
+
+
 class Workspace(NamedTuple):
     """Arrays that are overwritten from step to step."""
 
@@ -346,6 +366,7 @@ class Workspace(NamedTuple):
     trial: Trial
     system: System
     run: RunSpace
+    stage: StageSpace
 
 
 SPANS = {

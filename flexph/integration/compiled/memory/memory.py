@@ -38,6 +38,8 @@ FIELDS: dict[str, Entries] = {
 """All fields by the names of their group and their own, in the order of the table."""
 ROW = {name: row for row, name in enumerate(FIELDS)}
 REAL = np.array([entries.kind == "float64" for entries in FIELDS.values()])
+SYSTEMS = ("system_", "defect_", "correction_")
+"""How fields of linear systems begin, right-hand sides and solutions among them."""
 
 
 class Memory:
@@ -80,13 +82,17 @@ def pack(constants: Constants, workspace: Workspace) -> Memory:
 
 
 class MemoryType(types.Type):
-    """The type of a memory in compiled code: a pointer to its table."""
+    """The type of a memory in compiled code: a pointer to its table.
 
-    def __init__(self) -> None:
-        super().__init__("flexph.Memory")
+    In one of complex systems the fields of :data:`SYSTEMS` are complex, at places of two floats an entry.
+    """
+
+    def __init__(self, *, is_complex: bool = False) -> None:
+        super().__init__("flexph.ComplexMemory" if is_complex else "flexph.Memory")
+        self.is_complex = is_complex
 
 
-MEMORY = MemoryType()
+MEMORY, COMPLEX = MemoryType(), MemoryType(is_complex=True)
 register_model(MemoryType)(models.OpaqueModel)
 
 
@@ -103,9 +109,10 @@ def _unbox(kind: Any, value: Any, c: Any) -> NativeValue:
     return NativeValue(pointer, is_error=c.pyapi.c_api_error())
 
 
-def _field_type(name: str) -> Any:
+def _field_type(memory: Any, name: str) -> Any:
     entries = Entries("float64", 1) if name in SPANS else FIELDS[name]
-    kind = getattr(types, entries.kind)
+    is_complex = memory.is_complex and entries.kind == "float64" and f"{name}_".startswith(SYSTEMS)
+    kind = types.complex128 if is_complex else getattr(types, entries.kind)
     return types.Array(kind, entries.axes, "C") if entries.axes else kind
 
 
@@ -116,7 +123,7 @@ class _Fields(AttributeTemplate):
     key = MemoryType
 
     def generic_resolve(self, memory: Any, name: str) -> Any:
-        return _field_type(name) if name in FIELDS or name in SPANS else None
+        return _field_type(memory, name) if name in FIELDS or name in SPANS else None
 
 
 class _Table:
@@ -133,28 +140,38 @@ class _Table:
         load.set_metadata("invariant.load", self.builder.module.add_metadata([]))
         return load
 
-    def span(self, first: str, last: str) -> Any:
-        """Number of entries from the first field to the end of the last one."""
+    def span(self, first: str, last: str, item: int) -> Any:
+        """Number of entries, of so many bytes, from the first field to the end of the last one."""
         b = self.builder
         size = b.mul(b.mul(self.entry(last, 1), self.entry(last, 2)), self.entry(last, 3))
-        return b.add(size, b.ashr(b.sub(self.entry(last, 0), self.entry(first, 0)), self.intp(3)))
+        away = b.sub(self.entry(last, 0), self.entry(first, 0))
+        return b.add(size, b.ashr(away, self.intp(item.bit_length() - 1)))
 
 
 @lower_getattr_generic(MemoryType)
 def _field(target: Any, builder: Any, kind: Any, memory: Any, name: str) -> Any:
-    field, table = _field_type(name), _Table(target, builder, memory)
+    field, table = _field_type(kind, name), _Table(target, builder, memory)
     first, last = SPANS.get(name, (name, name))
     entry = field.dtype if isinstance(field, types.Array) else field
     source = builder.inttoptr(table.entry(first, 0), target.get_data_type(entry).as_pointer())
     if not isinstance(field, types.Array):
         return builder.load(source)
-    shape = [table.span(first, last)] if name in SPANS else [table.entry(name, 1 + i) for i in range(field.ndim)]
+    shape = (
+        [table.span(first, last, item_size(field))]
+        if name in SPANS
+        else [table.entry(name, 1 + i) for i in range(field.ndim)]
+    )
     return _view(target, builder, field, source, shape)
+
+
+def item_size(kind: Any) -> int:
+    """Bytes of an entry of an array."""
+    return kind.dtype.bitwidth // 8 if kind.dtype != types.complex128 else 16
 
 
 def _view(target: Any, builder: Any, kind: Any, source: Any, shape: list[Any]) -> Any:
     """Code for an array at an address, neither copied nor counted."""
-    item = target.get_constant(types.intp, 8)
+    item = target.get_constant(types.intp, item_size(kind))
     strides = [item]
     for size in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], size))
@@ -175,7 +192,7 @@ def _view(target: Any, builder: Any, kind: Any, source: Any, shape: list[Any]) -
 @intrinsic
 def block(context: Any, field: Any, first: Any, rows: Any, columns: Any) -> Any:
     """A matrix within a vector."""
-    kind = types.Array(types.float64, 2, "C")
+    kind = types.Array(field.dtype, 2, "C")
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
         source = make_array(signature.args[0])(target, builder, args[0])

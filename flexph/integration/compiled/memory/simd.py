@@ -74,7 +74,7 @@ def get(context: Any, A: Any, i: Any) -> Any:
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.load(_entry(target, builder, signature.args[0], args[0], args[1]))
 
-    return types.float64(A, types.intp), build
+    return A.dtype(A, types.intp), build
 
 
 @intrinsic
@@ -85,7 +85,7 @@ def put(context: Any, A: Any, i: Any, value: Any) -> Any:
         builder.store(args[2], _entry(target, builder, signature.args[0], args[0], args[1]))
         return target.get_dummy_value()
 
-    return types.void(A, types.intp, types.float64), build
+    return types.void(A, types.intp, A.dtype), build
 
 
 def _over(builder: Any, count: Any) -> Any:
@@ -94,20 +94,60 @@ def _over(builder: Any, count: Any) -> Any:
     return cgutils.for_range_slice(builder, intp(0), count, intp(LANE))
 
 
+class _Factor:
+    """A number that lanes are multiplied by; where it is complex they are too, real and imaginary parts in turn."""
+
+    def __init__(self, builder: Any, kind: Any, value: Any) -> None:
+        self.builder, self.is_complex = builder, isinstance(kind, types.Complex)
+        self.lane = ir.VectorType(ir.DoubleType(), 2 * LANE if self.is_complex else LANE)
+        if not self.is_complex:
+            self.real = _filled(builder, value, self.lane)
+            return
+        self.real, imaginary = (_filled(builder, builder.extract_value(value, k), self.lane) for k in range(2))
+        signs = ir.Constant(self.lane, [-1.0, 1.0] * LANE)
+        self.imaginary = builder.fmul(signs, imaginary)
+
+    def load(self, at: Any) -> Any:
+        """A lane."""
+        return _load(self.builder, at, self.lane)
+
+    def times(self, lane: Any) -> Any:
+        """Its product with a lane."""
+        product = self.builder.fmul(self.real, lane)
+        return _added(self.builder, product, self.imaginary, self._swapped(lane)) if self.is_complex else product
+
+    def added(self, total: Any, lane: Any) -> Any:
+        """A total and its product with a lane."""
+        total = _added(self.builder, total, self.real, lane)
+        return _added(self.builder, total, self.imaginary, self._swapped(lane)) if self.is_complex else total
+
+    def _swapped(self, lane: Any) -> Any:
+        """Real and imaginary parts exchanged."""
+        order = ir.Constant(ir.VectorType(ir.IntType(32), 2 * LANE), [k ^ 1 for k in range(2 * LANE)])
+        return self.builder.shuffle_vector(lane, ir.Constant(self.lane, ir.Undefined), order)
+
+
+def _negative(builder: Any, kind: Any, value: Any) -> Any:
+    if not isinstance(kind, types.Complex):
+        return builder.fneg(value)
+    for k in range(2):
+        value = builder.insert_value(value, builder.fneg(builder.extract_value(value, k)), k)
+    return value
+
+
 @intrinsic
 def take(context: Any, A: Any, i: Any, B: Any, j: Any, factor: Any, count: Any) -> Any:
     """A[i:] −= factor · B[j:], for as many entries, up to a whole lane."""
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        lane = ir.VectorType(ir.DoubleType(), LANE)
-        factor = _filled(builder, builder.fneg(args[4]), lane)
+        factor = _Factor(builder, A.dtype, _negative(builder, A.dtype, args[4]))
         mine, other = (_entry(target, builder, signature.args[k], args[k], args[k + 1]) for k in (0, 2))
         with _over(builder, args[5]) as (k, _):
             here, there = builder.gep(mine, [k]), builder.gep(other, [k])
-            _store(builder, _added(builder, _load(builder, here, lane), factor, _load(builder, there, lane)), here)
+            _store(builder, factor.added(factor.load(here), factor.load(there)), here)
         return target.get_dummy_value()
 
-    return types.void(A, types.intp, B, types.intp, types.float64, types.intp), build
+    return types.void(A, types.intp, B, types.intp, A.dtype, types.intp), build
 
 
 @intrinsic
@@ -115,16 +155,14 @@ def mix(context: Any, out: Any, i: Any, x: Any, A: Any, y: Any, B: Any, count: A
     """out[i:] = x A[i:] + y B[i:], for as many entries, up to a whole lane."""
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        lane = ir.VectorType(ir.DoubleType(), LANE)
         target_entry, first, second = (_entry(target, builder, signature.args[k], args[k], args[1]) for k in (0, 3, 5))
-        x, y = _filled(builder, args[2], lane), _filled(builder, args[4], lane)
+        x, y = (_Factor(builder, A.dtype, args[k]) for k in (2, 4))
         with _over(builder, args[6]) as (k, _):
-            value = builder.fmul(x, _load(builder, builder.gep(first, [k]), lane))
-            value = _added(builder, value, y, _load(builder, builder.gep(second, [k]), lane))
-            _store(builder, value, builder.gep(target_entry, [k]))
+            value = x.times(x.load(builder.gep(first, [k])))
+            _store(builder, y.added(value, y.load(builder.gep(second, [k]))), builder.gep(target_entry, [k]))
         return target.get_dummy_value()
 
-    given = (out, types.intp, types.float64, A, types.float64, B, types.intp)
+    given = (out, types.intp, A.dtype, A, A.dtype, B, types.intp)
     return types.void(*given), build
 
 

@@ -12,7 +12,7 @@ from ..memory.simd import get, put
 
 @kernel
 def guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
-    """Mean velocities predicted from the last steps (see exact.guess), or the present ones; the last multipliers."""
+    """Mean velocities predicted from the last steps (see kernels.guess), or the present ones; the last multipliers."""
     velocities, now = m.x_velocities, m.at_velocities
     if not (known == HISTORY and _predict_alternating(m.run_history, h, m.run_extrapolation, velocities)):
         near, other, slope = _nearest(m.run_history, h, known)
@@ -28,7 +28,7 @@ def guess(m: Memory, axes: tuple[int, ...], h: float, known: int) -> None:
 
 @kernel
 def _predict_alternating(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
-    """The velocities of exact.guess.predicted_alternating; False where two rows are too alike."""
+    """The velocities of kernels.guess.predicted_alternating; False where two rows are too alike."""
     end, turned, sign, last = -0.5, -0.5, 1.0, memory.shape[1] - 1
     for k in range(HISTORY):
         share = memory[HISTORY - 1 - k, last] / h

@@ -68,13 +68,13 @@ def run(
     row, substeps = 0, parts.shares.size
     steps = (table.times.size - 1) // substeps
     for step in range(steps):
-        _begin(m)
+        begin_row(m)
         for i in range(substeps):
             k = step * substeps + i
             if not _substep(m, axes, table, k, known, parts.shares[i], parts.weights[i]):
                 return
             known = min(known + 1, parts.depth)
-        _close(m, axes, rows, row)
+        close_row(m, axes, rows, row)
         count += 1
         solved[0] += 1
         if count % save_every == 0:
@@ -111,7 +111,7 @@ def _substep(
 
 
 @kernel
-def _begin(m: Memory) -> None:
+def begin_row(m: Memory) -> None:
     """Keep what a step that is not solved is taken again from, and its sums at zero."""
     copy_field(m.run_history, m.run_back_history)
     copy(m.run_energy, m.run_back_energy)
@@ -120,7 +120,7 @@ def _begin(m: Memory) -> None:
 
 
 @kernel
-def _close(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
+def close_row(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
     """The end of a step, after all its parts: its sums are added to its row."""
     for i in range(m.run_defect.size):
         m.run_step_audit[2] = max(m.run_step_audit[2], abs(m.run_defect[i]))
@@ -163,7 +163,7 @@ def _book(
 ) -> None:
     """Energies, flows, residuals and multipliers of a substep."""
     audit = m.run_step_audit
-    audit[0] = max(audit[0], abs(_book_energy(m)))
+    audit[0] = max(audit[0], abs(book_energy(m)))
     audit[4] += iterations
     _book_gaps(m, h, after, offset)
     _close_gaps(m)
@@ -173,7 +173,7 @@ def _book(
 
 
 @kernel
-def _book_energy(m: Memory) -> float:
+def book_energy(m: Memory) -> float:
     """Add the flows of a substep, and go on to the energies at its end; the power balance that is left [J]."""
     balance = 0.0
     for i in range(m.run_energy.size):

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from ...kernels.tolerances import HISTORY, LEAST_SPACING, WEIGHT_LIMIT
-from ...numerics.arrays import Array
+from ..numerics.arrays import Array
+from .tolerances import HISTORY, LEAST_SPACING, WEIGHT_LIMIT
 
 
 def predicted(means: Array, lengths: Array, h: float) -> Array:

@@ -1,0 +1,4 @@
+"""Gauss collocation in loops: a memory for each stage, and the factors of the exact scheme at complex steps.
+
+Imports: integration.compiled.loops, integration.compiled.memory, integration.compiled.steps, kernels, numerics.
+"""

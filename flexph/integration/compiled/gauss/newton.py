@@ -1,0 +1,115 @@
+"""The Newton iteration of all nodes of a step in loops (see exact.gauss_newton)."""
+
+from __future__ import annotations
+
+import math
+
+from ....kernels.tolerances import NEWTON, TINY
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..memory.simd import brief
+from ..steps.newton import settled_at, settles, stagnates
+from .momenta import balance
+from .places import places
+from .prescribed import Prescribed, row_of
+from .scheme import Scheme, stage
+from .systems import factor_all, solve_all
+
+SLOW = 0.3
+"""Reduction by one iteration above which the Jacobian is renewed."""
+ITERATIONS = 60
+"""Most iterations: with a Jacobian of one state for all nodes they converge linearly."""
+GROWN = 10.0
+"""Correction, over the largest of the first two, from which the NumPy kernels, with a Jacobian of all nodes, go on."""
+
+
+@kernel
+def newton(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescribed) -> int:
+    """Solve a step from the guess at its nodes; iterations, or −1 where the NumPy kernels are to judge it."""
+    if not places(m, axes, g, h, given):
+        return -1
+    balance(m, axes, g, h, given)
+    middle = row_of(given.coefficient, given, g.stages.size // 2)
+    factored, used, previous, largest, scale = False, 0, math.inf, 0.0, TINY
+    settled = settled_at(g.stages.size * m.x_du.size)
+    for iteration in range(1, ITERATIONS + 1):
+        if not factored:
+            if not factor_all(axes, g, h, given.coefficient[middle]):
+                return -1
+            factored, used = True, 0
+        solve_all(axes, g, h)
+        work = _work(g)
+        if iteration <= 2:
+            largest, scale = max(largest, work), _energy_scale(g, h)
+        size = math.sqrt(work / max(largest, scale))
+        if not size <= GROWN:
+            return -1
+        used += 1
+        _correct(axes, g)
+        if not places(m, axes, g, h, given):
+            return -1
+        if settles(size, previous, used, settled):
+            return iteration
+        if stagnates(size, previous) and used > 1 and size <= NEWTON.stagnated:
+            return iteration if size <= NEWTON.noise * math.sqrt(m.x.size) else -1
+        balance(m, axes, g, h, given)
+        if size > NEWTON.noise and size > SLOW * previous:
+            factored = False
+        previous = size
+    return -1
+
+
+@kernel
+def _work(g: Scheme) -> float:
+    """Work of the defects along the corrections, every entry counted positive [J]."""
+    brief()
+    total = 0.0
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        for k in range(s.defect.size):
+            total += abs(s.correction[k] * s.defect[k])
+    return total
+
+
+@kernel
+def _correct(axes: tuple[int, ...], g: Scheme) -> None:
+    """Take the corrections from the unknowns, those of spins in the world."""
+    brief()
+    d = len(axes)
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        for b in range(s.inertia_mass.size):
+            for k in range(d):
+                s.x_v[b, k] -= s.correction_v[b, k]
+            if d == 2:
+                s.stage_spin[b, 0] -= s.correction_w[b, 0]
+            else:
+                for k in range(3):
+                    for j in range(3):
+                        s.stage_spin[b, k] -= s.end_R[b, k, j] * s.correction_w[b, j]
+        for k in range(s.x_du.size):
+            s.x_du[k] -= s.correction_du[k]
+        for k in range(s.x_lam.size):
+            s.x_lam[k] -= s.correction_lam[k]
+
+
+@kernel
+def _energy_scale(g: Scheme, h: float) -> float:
+    """Kinetic and elastic energy of the step and the work of its weights [J]."""
+    total = 0.0
+    for n in range(g.stages.size):
+        s = stage(g.stages, n)
+        for b in range(s.inertia_mass.size):
+            for i in range(s.x_v.shape[1]):
+                total += s.inertia_mass[b] * s.x_v[b, i] ** 2 + h * abs(s.x_v[b, i] * s.inertia_weight[b, i])
+            for i in range(s.end_w.shape[1]):
+                for j in range(s.end_w.shape[1]):
+                    total += abs(s.end_w[b, i] * s.stage_J[b, i, j] * s.end_w[b, j])
+        for i in range(s.x_du.size):
+            total += abs(s.x_du[i] * s.end_Pdu[i, 0])
+        for i in range(s.trial_stress.size):
+            strain = 0.0
+            for e in range(s.elastic_compliance_ptr[i], s.elastic_compliance_ptr[i + 1]):
+                strain += s.elastic_compliance_val[e] * s.trial_stress[s.elastic_compliance_col[e]]
+            total += abs(s.trial_stress[i] * strain)
+    return max(total / g.stages.size, TINY)

@@ -1,0 +1,129 @@
+"""The stages of a step in memories of their own, and the systems to which the Jacobian of all falls apart.
+
+At one state for all nodes the Jacobian is A⁻¹ ⊗ M + 1 ⊗ hC + A ⊗ h²K. With A⁻¹ = V diag(μ) V⁻¹ it falls apart into
+
+    μM + hC + h²K/μ = ½μ (2M + h'C + ½h'²K),  h' = 2h/μ,
+
+the Jacobian of a step h' of the exact scheme: at most one μ is real, the others are pairs of conjugates, of which one
+is enough. The same loops factor it, with complex numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
+
+from ....numerics.arrays import Array
+from ....numerics.gauss_tableau import Tableau
+from ..memory.data import Constants, Index
+from ..memory.memory import COMPLEX, FIELDS, MEMORY, REAL, ROW, SYSTEMS, Memory
+
+
+class Scheme(NamedTuple):
+    """A tableau for the loops, and where the memories of its stages and systems are."""
+
+    stages: Index  # (s,) addresses
+    real: Index  # (0 or 1,)
+    pairs: Index
+    nodes: Array  # of the tableau
+    weights: Array
+    a: Array
+    inverse: Array
+    ends: Array
+    curvature: Array
+    eigenvalue: Array  # (k,) complex, of the inverse: a real one first
+    left: Array  # (k, s) complex, rows of V⁻¹
+    right: Array  # (s, k) complex, columns of V, twice those of a pair
+    transport: Array  # (b, s·d, s·d), factors of 1 − hA[Ω]×
+    driven: Array  # (s·d,), work space
+
+
+class StageMemories:
+    """The memories of all stages beside that of a run, with the constants of that."""
+
+    def __init__(self, run: Memory, tableau: Tableau) -> None:
+        stages = tableau.nodes.size
+        self.stages = [_stage(run) for _ in range(stages)]
+        middle = self.stages[stages // 2]
+        eigenvalue, left, right = spectrum(tableau.inverse)
+        self.systems = [_system(middle, is_complex=mu.imag != 0.0) for mu in eigenvalue]
+        addresses = np.array([m.address for m in (*self.stages, *self.systems)])
+        odd = stages % 2
+        bodies, d = run.inertia_weight.shape
+        self.scheme = Scheme(
+            stages=addresses[:stages],
+            real=addresses[stages : stages + odd],
+            pairs=addresses[stages + odd :],
+            nodes=tableau.nodes,
+            weights=tableau.weights,
+            a=tableau.a,
+            inverse=tableau.inverse,
+            ends=tableau.ends,
+            curvature=tableau.curvature,
+            eigenvalue=eigenvalue,
+            left=left,
+            right=right,
+            transport=np.zeros((bodies, stages * d, stages * d)),
+            driven=np.zeros(stages * d),
+        )
+
+
+def spectrum(inverse: Array) -> tuple[Array, Array, Array]:
+    """Eigenvalues with Im μ ≥ 0, the real one first, with their rows of V⁻¹ and columns of V, twice those of pairs."""
+    values, right = np.linalg.eig(inverse)
+    left, size = np.linalg.inv(right), np.abs(values).max()
+    kept = [k for k in np.argsort(values.imag) if values[k].imag > -1e-9 * size]
+    values = np.where(np.abs(values.imag) > 1e-9 * size, values, values.real)[kept]
+    return (
+        values + 0j,
+        left[kept] + 0j,
+        np.ascontiguousarray(right[:, kept] * np.where(values.imag > 0.0, 2.0, 1.0) + 0j),
+    )
+
+
+def _stage(run: Memory) -> Memory:
+    """A memory in which what stands for the start, the end and the mean of a step are one: values at a node."""
+    table = run.table.copy()
+    for name in FIELDS:
+        if name.startswith("at_"):
+            table[ROW[name]] = table[ROW[f"end_{name.removeprefix('at_')}"]]
+    for mean, node in (("Pmean", "Pu"), ("u", "u"), ("lever", "arm"), ("mean", "vector")):
+        table[ROW[f"trial_{mean}"]] = table[ROW[f"end_{node}"]]
+    stage = Memory(run.reals.copy(), run.wholes.copy(), table)
+    constant = np.array([name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS])
+    stage.addresses[constant] = run.addresses[constant]
+    return stage
+
+
+def _system(middle: Memory, *, is_complex: bool) -> Memory:
+    """A memory with a linear system of its own, complex or not, at the values of a stage."""
+    table, own = middle.table.copy(), np.array([name.startswith(SYSTEMS) for name in FIELDS])
+    size = 2 if is_complex else 1
+    system = Memory(np.zeros(size * middle.reals.size), middle.wholes.copy(), table)
+    complex_rows = own & REAL
+    system.addresses[complex_rows, 0] = system.reals.ctypes.data + 8 * size * table[complex_rows, 0]
+    system.addresses[~own] = middle.addresses[~own]
+    return system
+
+
+def _memory_at(kind: Any) -> Any:
+    @intrinsic
+    def at(context: Any, addresses: Any, k: Any) -> Any:
+        """The memory at an address."""
+
+        def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from numba.np.arrayobj import make_array
+
+            data = make_array(signature.args[0])(target, builder, args[0]).data
+            address = builder.load(builder.gep(data, [args[1]]))
+            return builder.inttoptr(address, target.get_value_type(kind))
+
+        return kind(types.Array(types.int64, 1, "C"), types.intp), build
+
+    return at
+
+
+stage, paired = _memory_at(MEMORY), _memory_at(COMPLEX)

@@ -1,0 +1,298 @@
+"""Steps of Gauss collocation in loops (see exact.gauss): guess, solution, what is booked, and the end."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ....kernels.tolerances import HISTORY, NEWTON
+from ....numerics.arrays import Array
+from ..loops.ledger_rows import energies, flows, velocity_defect
+from ..loops.motion import copy, derive
+from ..loops.rolling import add_squares
+from ..memory.data import Index
+from ..memory.kernel import entry, kernel
+from ..memory.memory import Memory
+from ..memory.simd import get
+from ..steps.run import Rows, begin_row, book_energy, close_row
+from .momenta import begin, constraint_rates
+from .newton import newton
+from .places import add_field
+from .prescribed import Prescribed, row_of
+from .scheme import Scheme, stage
+
+
+class GaussTable(NamedTuple):
+    """What time prescribes over n steps of s stages: a row for each, or a single row for all."""
+
+    times: Array  # (n + 1,)
+    coefficient: Array  # (n + 1 or 1, terms), at the ends of the steps
+    offset: Array  # (n + 1 or 1, g)
+    own_coefficient: Array  # (n or 1, terms), rates at the ends of the steps
+    own_offset: Array  # (n or 1, g)
+    stage_coefficient: Array  # (n s or 1, terms)
+    stage_rate: Array  # (n s or 1, terms), h times the rates
+    stage_offset: Array  # (n s or 1, g), h times the rates
+    inputs: Array  # (n s or 1, i)
+
+
+@entry
+def run_gauss(
+    m: Memory,
+    axes: tuple[int, ...],
+    g: Scheme,
+    table: GaussTable,
+    save_every: int,
+    count: int,
+    known: int,
+    rows: Rows,
+    solved: Index,
+) -> None:
+    """Take the steps of the table and book them, until one is not solved (see steps.run)."""
+    row = 0
+    for step in range(table.times.size - 1):
+        begin_row(m)
+        if not _step(m, axes, g, table, step, known):
+            return
+        known = g.stages.size
+        close_row(m, axes, rows, row)
+        count += 1
+        solved[0] += 1
+        if count % save_every == 0:
+            row += 1
+
+
+@kernel
+def _step(m: Memory, axes: tuple[int, ...], g: Scheme, table: GaussTable, k: int, known: int) -> bool:
+    """Take one step and book it; False where it is not solved."""
+    h = table.times[k + 1] - table.times[k]
+    first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
+    given = Prescribed(table.stage_coefficient, table.stage_rate, table.stage_offset, table.inputs, k * g.stages.size)
+    gaps(m, table.coefficient[first], table.offset[first])
+    for i in range(m.run_gap.size):
+        m.run_gap[i] *= NEWTON.forgotten
+    begin(m, axes)
+    guess(m, axes, g, h, known)
+    iterations = newton(m, axes, g, h, given)
+    if iterations < 0:
+        return False
+    _end(m, axes, g, h)
+    gaps(m, table.coefficient[last], table.offset[last])
+    if _is_open(m) or _lies(m):
+        return False
+    velocity_defect(m, axes, table.coefficient[last], table.own_coefficient[first], table.own_offset[first])
+    _book(m, axes, g, h, given)
+    m.run_step_audit[4] += iterations
+    remember(m, g, h)
+    return True
+
+
+@kernel
+def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
+    """Gaps of the constraints at ``at``, into ``run.gap``."""
+    for i in range(offset.size):
+        m.run_gap[i] = -offset[i]
+    for i in range(m.joints_term_row.size):
+        m.run_gap[m.joints_term_row[i]] += coefficient[i] * m.at_product[m.joints_term_product[i]]
+    add_squares(m, m.run_gap)
+
+
+@kernel
+def guess(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, known: int) -> None:
+    """A line through the velocities at the nodes of the last step, followed further, or the present velocities."""
+    stages, width, velocities = g.stages.size, m.run_history.shape[1], m.x_velocities.size
+    first = HISTORY - stages
+    follows = known == stages
+    for j in range(first, HISTORY if follows else first):
+        follows = follows and m.run_history[j, width - 1] == m.run_history[first, width - 1]
+    mean, spread = 0.0, 0.0
+    for j in range(stages):
+        mean += g.nodes[j] / stages
+    for j in range(stages):
+        spread += (g.nodes[j] - mean) ** 2
+    for i in range(stages):
+        s = stage(g.stages, i)
+        if not follows:
+            copy(m.at_velocities, s.x_velocities)
+            s.x_lam[:] = 0.0
+        else:
+            s.x_velocities[:] = 0.0
+            away = 1.0 + g.nodes[i] * h / m.run_history[first, width - 1] - mean
+            for j in range(stages):
+                weight = 1.0 / stages + (away * (g.nodes[j] - mean) / spread if stages > 1 else 0.0)
+                row = m.run_history[first + j]
+                for k in range(velocities):
+                    s.x_velocities[k] += weight * row[k]
+            copy(m.run_history[first + stages // 2][velocities : velocities + s.x_lam.size], s.x_lam)
+        for b in range(m.inertia_mass.size):
+            _turn_spin(m, s, axes, 0.5 * h * g.nodes[i], b)
+
+
+@kernel
+def _turn_spin(m: Memory, s: Memory, axes: tuple[int, ...], share: float, b: int) -> None:
+    """Ω of a guess from ω in the axes of the body, which turns meanwhile: R cay(share ω) ω = R ω."""
+    if len(axes) == 2:
+        s.stage_spin[b, 0] = s.x_w[b, 0]
+    else:
+        for i in range(3):
+            s.stage_spin[b, i] = 0.0
+            for j in range(3):
+                s.stage_spin[b, i] += m.at_R[b, i, j] * s.x_w[b, j]
+
+
+@kernel
+def _end(m: Memory, axes: tuple[int, ...], g: Scheme, h: float) -> None:
+    """The end of the step becomes the start of the next: increments are summed up before they are added."""
+    _add_increments(m, g, h)
+    for b in range(m.inertia_mass.size):
+        _turn(m, axes, g, h, b)
+        _square_up(m, axes, b)
+    derive(m, axes, m.trial_c)
+
+
+@kernel
+def _add_increments(m: Memory, g: Scheme, h: float) -> None:
+    """Positions, stresses and spring forces by their rates, velocities by their values at the nodes."""
+    for b in range(m.inertia_mass.size):
+        for k in range(m.at_r.shape[1]):
+            moved, faster = 0.0, 0.0
+            for i in range(g.stages.size):
+                s = stage(g.stages, i)
+                moved += g.weights[i] * s.x_v[b, k]
+                faster += g.ends[i] * (s.x_v[b, k] - m.at_v[b, k])
+            m.at_r[b, k] += h * moved
+            m.at_v[b, k] += faster
+        for k in range(m.at_w.shape[1]):
+            faster = 0.0
+            for i in range(g.stages.size):
+                faster += g.ends[i] * (stage(g.stages, i).end_w[b, k] - m.at_w[b, k])
+            m.at_w[b, k] += faster
+    for k in range(m.at_u.size):
+        moved, faster = 0.0, 0.0
+        for i in range(g.stages.size):
+            s = stage(g.stages, i)
+            moved += g.weights[i] * s.x_du[k]
+            faster += g.ends[i] * (s.x_du[k] - m.at_du[k])
+        m.at_u[k] += h * moved
+        m.at_du[k] += faster
+    for k in range(m.at_sigma.size):
+        moved = 0.0
+        for i in range(g.stages.size):
+            moved += g.weights[i] * stage(g.stages, i).trial_jump[k]
+        m.at_sigma[k] += h * moved
+    for k in range(m.joints_state.size):
+        if m.joints_state[k] >= 0:
+            moved = 0.0
+            for i in range(g.stages.size):
+                moved += g.weights[i] * stage(g.stages, i).trial_extension[k]
+            m.at_spring[m.joints_state[k]] += h * m.joints_stiffness[k] * moved
+
+
+@kernel
+def _turn(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, b: int) -> None:
+    """R of a body by Ω × R at the nodes."""
+    d, swept = len(axes), m.run_frame
+    swept[:] = 0.0
+    for n in range(g.stages.size):
+        s, share = stage(g.stages, n), h * g.weights[n]
+        R, spin = s.end_R[b], s.stage_spin[b]
+        for column in range(d):
+            if d == 2:
+                swept[0, column] -= share * spin[0] * R[1, column]
+                swept[1, column] += share * spin[0] * R[0, column]
+            else:
+                for i in range(3):
+                    j, k = (i + 1) % 3, (i + 2) % 3
+                    swept[i, column] += share * (spin[j] * R[k, column] - spin[k] * R[j, column])
+    for i in range(d):
+        for column in range(d):
+            m.at_R[b, i, column] += swept[i, column]
+
+
+@kernel
+def _square_up(m: Memory, axes: tuple[int, ...], b: int) -> None:
+    """R(3 − RᵀR)/2: the round-off of the tableau would take RᵀR from 1 to the same side at every step."""
+    R, form, d = m.at_R[b], m.run_frame, len(axes)
+    for i in range(d):
+        for j in range(d):
+            total = 0.0
+            for k in range(d):
+                total += R[k, i] * R[k, j]
+            form[i, j] = (1.5 if i == j else 0.0) - 0.5 * total
+    for i in range(d):
+        for j in range(d):
+            total = 0.0
+            for k in range(d):
+                total += R[i, k] * form[k, j]
+            m.run_space[0, j] = total
+        for j in range(d):
+            R[i, j] = m.run_space[0, j]
+    if d == 2:
+        R[0, 1], R[1, 1] = -R[1, 0], R[0, 0]
+
+
+@kernel
+def _is_open(m: Memory) -> bool:
+    """Whether the end of the step misses the constraints (see kernels.constraint_sizes)."""
+    length = m.joints_lengths[1]
+    for i in range(m.at_vector.shape[0]):
+        for k in range(m.at_vector.shape[1]):
+            length = max(length, abs(m.at_vector[i, k]) * m.joints_joins_points[i])
+    for i in range(m.run_gap.size):
+        size = length if m.joints_holds_points[i] > 0.0 else 1.0
+        if not m.rolling_free[i] and not abs(m.run_gap[i]) <= NEWTON.closed * size:
+            return True
+    return False
+
+
+@kernel
+def _lies(m: Memory) -> bool:
+    """Whether a disc lies flat at the end of the step."""
+    lies = False
+    for i in range(m.rolling_positive.size):
+        lies = lies or m.at_product[m.rolling_positive[i]] <= m.rolling_least[i]
+    return lies
+
+
+@kernel
+def _book(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescribed) -> None:
+    """Energies, flows, residuals and multipliers of a step."""
+    energies(m, axes, m.run_new_energy)
+    m.run_flow[:] = 0.0
+    for i in range(g.stages.size):
+        s, own = stage(g.stages, i), row_of(given.coefficient, given, i)
+        share = h * g.weights[i]
+        for k in range(s.trial_jump.size):
+            s.trial_jump[k] *= share
+        for k in range(s.trial_extension.size):
+            s.trial_extension[k] *= share
+        flows(s, axes, share, given.coefficient[own], given.coefficient[own])
+        add_field(1.0, s.run_flow, m.run_flow)
+        constraint_rates(s, axes, given.coefficient[own])
+        for row in range(m.run_gap.size):
+            m.run_step_stage[row] += g.weights[i] * s.x_lam[row]
+    copy(stage(g.stages, g.stages.size // 2).x_lam, m.run_step_multipliers)
+    audit = m.run_step_audit
+    audit[0] = max(audit[0], abs(book_energy(m)))
+    for row in range(m.run_gap.size):
+        m.run_defect[row] = m.run_new_defect[row]
+        if m.rolling_free[row]:
+            slip = 0.0
+            for i in range(g.stages.size):
+                slip += g.weights[i] * stage(g.stages, i).defect_lam[row]
+            audit[3] = max(audit[3], abs(slip))
+        else:
+            audit[1] = max(audit[1], abs(m.run_gap[row]))
+
+
+@kernel
+def remember(m: Memory, g: Scheme, h: float) -> None:
+    """Rows of history, one for each node, from which the next step predicts its velocities."""
+    width, stages, velocities = m.run_history.shape[1], g.stages.size, m.x_velocities.size
+    for i in range(stages):
+        s, row = stage(g.stages, i), m.run_history[HISTORY - stages + i]
+        copy(s.x, row)
+        first = s.x_v.size
+        for k in range(s.end_w.size):
+            row[first + k] = get(s.end_w, k)
+        copy(m.run_defect, row[velocities + s.x_lam.size :])
+        row[width - 1] = h

@@ -1,0 +1,55 @@
+"""Runs of Gauss collocation in compiled blocks of steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..compiled.gauss.steps import GaussTable
+from ..compiled.stepper import GaussSteps
+from .compiled_run import BlockStepper
+from .composition import ComposedStepper
+from .gauss import GaussStepper
+from .step import ExactStepper, Stepper
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+
+
+def blocks_of(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:
+    """What takes the steps of a stepper in blocks."""
+    if isinstance(stepper, GaussStepper):
+        return GaussBlocks(mechanism, stepper)
+    assert isinstance(stepper, ExactStepper | ComposedStepper)
+    return BlockStepper(mechanism, stepper)
+
+
+class GaussBlocks(BlockStepper):
+    """Many steps of Gauss collocation at once."""
+
+    def __init__(self, mechanism: Mechanism, stepper: GaussStepper) -> None:
+        self.mechanism, self.stepper, self.exact = mechanism, stepper, stepper.inner
+        self.tableau = stepper.collocation.tableau
+        self.compiled = GaussSteps(mechanism, stepper.accounts, self.tableau)
+        self.limit = self.limited(2 * (len(self.tableau.given) + 1))
+
+    def table(self, times: Array) -> GaussTable:
+        """What time prescribes over the steps between the times."""
+        rk, table, length = self.tableau, self.exact.table, np.diff(times)
+        steps, points = length.size, times[:-1, None] + length[:, None] * rk.given[None, :-1]
+        ends = table.over(times)
+        coefficient, offset, _, _ = table.over(np.append(points, times[-1]))
+        given = [self._at_nodes(values, steps) for values in (coefficient, offset)]
+        nodes = times[:-1, None] + length[:, None] * rk.nodes
+        return GaussTable(times, *ends, given[0][0], given[0][1], given[1][1], self.exact.forcing.over(nodes.ravel()))
+
+    def _at_nodes(self, values: Array, steps: int) -> tuple[Array, Array]:
+        """Values and rates at the nodes of all steps, by the interpolant through the Gauss-Lobatto points of each."""
+        rk, stages = self.tableau, self.tableau.nodes.size
+        if len(values) == 1:
+            return values, np.zeros_like(values)
+        rows = stages * np.arange(steps)[:, None] + np.arange(stages + 1)
+        own = values[rows].reshape(steps, stages + 1, -1)
+        return tuple((weights @ own).reshape(steps * stages, -1) for weights in (rk.value, rk.rate))
