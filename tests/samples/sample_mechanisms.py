@@ -14,6 +14,7 @@ from flexph import (
     drive,
     force,
     hinge,
+    revolute,
     slider,
     spherical,
     spring_damper,
@@ -95,6 +96,23 @@ def loaded():
         "load first.load": (0.3, 0.2, -0.4),
     }
     return mechanism, start, inputs
+
+
+def doubled():
+    """Flexible links in space and a box on both a hinge and a ball joint at one place: three constraints too many."""
+    section = fem.Section(width=0.02, height=0.01)
+    link = fem.beam(0.2, RUBBER, section, elements=2, dim=3, strain="von_karman")
+    across = (0.0, 1.0, 0.0)
+    joints = [
+        revolute("arm.root", GROUND.at(0.0, 0.0, 0.0), axis=across),
+        revolute("box.centre", "arm.tip", axis=across),
+        spherical("box.centre", "arm.tip"),
+        spherical("link.root", "box.centre"),
+    ]
+    bodies = {"arm": link, "box": rigid.box((0.05, 0.04, 0.03), density=800.0), "link": link}
+    mechanism = connect(bodies, joints, gravity=(0.0, 0.0, -9.81))
+    pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)}, guess={name: (0.2, 0.0, 0.0) for name in ("box", "link")})
+    return mechanism, mechanism.consistent_state(pose, velocities={"link": (0.0, 2.0, -1.0)}), {}
 
 
 def stub():

@@ -18,6 +18,7 @@ from .border import make_border
 from .loops.relations import resisting
 from .memory.data import Constants, Elastic, Index, Inertia, Joints, LedgerColumns, Loads, Nodes, Rolling, Stiffness
 from .memory.simd import kinds
+from .redundancy import no_redundancy
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -48,6 +49,7 @@ def constants(mechanism: Model) -> Constants:
         loads=_loads(a),
         border=border,
         ledger=_ledger_columns(mechanism),
+        redundancy=no_redundancy(mechanism.layout.multipliers),
     )
 
 

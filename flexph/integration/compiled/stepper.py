@@ -14,7 +14,7 @@ from .gauss.scheme import StageMemories
 from .gauss.steps import GaussTable, run_gauss
 from .memory.data import Index, Motion
 from .steps.run import Parts, Rows, Table, run, settle
-from .workspace import memory
+from .workspace import memory, memory_of_redundant
 
 if TYPE_CHECKING:
     from ...kernels.state import Configuration
@@ -30,7 +30,7 @@ class Stepper:
         self.substeps = self.remembered = len(parts.shares)
         rows, flows = layout.multipliers, accounts.flow_count
         self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 7)
-        self.memory = mechanism.once(memory).copy()
+        self.memory = mechanism.once(memory_of_redundant if parts.redundant else memory).copy()
         self.known = 0
 
     def put(self, c: Configuration, history: Array, defect: Array) -> None:

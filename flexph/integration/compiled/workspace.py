@@ -13,6 +13,7 @@ from .loops.band import stored
 from .memory.data import Constants, Motion, RunSpace, StageSpace, System, Trial, Unknowns, Workspace
 from .memory.memory import Memory, pack
 from .memory.simd import kinds
+from .redundancy import null_space, redundancy
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -20,7 +21,22 @@ if TYPE_CHECKING:
 
 def memory(mechanism: Model) -> Memory:
     """All arrays of a mechanism, before a run."""
-    k, accounts = mechanism.once(constants), mechanism.once(Accounts)
+    return _packed(mechanism, mechanism.once(constants))
+
+
+def memory_of_redundant(mechanism: Model) -> Memory:
+    """All arrays of a mechanism, where multipliers are of least norm."""
+    return _packed(mechanism, mechanism.once(constants_of_redundant))
+
+
+def constants_of_redundant(mechanism: Model) -> Constants:
+    """Constant arrays of a mechanism, where multipliers are of least norm."""
+    k = mechanism.once(constants)
+    return k._replace(redundancy=redundancy(mechanism, k))
+
+
+def _packed(mechanism: Model, k: Constants) -> Memory:
+    accounts = mechanism.once(Accounts)
     return pack(k, _workspace(k, len(accounts.energy), accounts.flow_count))
 
 
@@ -61,7 +77,9 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
         *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
     )
     x, defect, correction, best = (unknowns() for _ in range(4))
-    return Workspace(motion(), motion(), x, defect, correction, best, trial, _system(k), run, _stage_space(k))
+    return Workspace(
+        motion(), motion(), x, defect, correction, best, trial, _system(k), run, _stage_space(k), null_space(k)
+    )
 
 
 def _stage_space(k: Constants) -> StageSpace:

@@ -65,6 +65,14 @@ def _is_solid(body: Body) -> bool:
     return body.size * width**2 > WIDE
 
 
+def has_many_loops(mechanism: Mechanism) -> bool:
+    """Whether closed loops have more constraints than the compiled search for dependent ones takes."""
+    from ..compiled.redundancy import MOST_ROWS
+    from ..compiled.workspace import constants_of_redundant
+
+    return mechanism.once(constants_of_redundant).redundancy.row.size > MOST_ROWS
+
+
 class Save(NamedTuple):
     """That every so many steps are saved, and how many were taken before those of a block."""
 
@@ -84,7 +92,8 @@ class BlockStepper:
     def __init__(self, mechanism: Mechanism, stepper: ExactStepper | ComposedStepper) -> None:
         self.mechanism, self.stepper = mechanism, stepper
         self.exact = stepper.inner if isinstance(stepper, ComposedStepper) else stepper
-        self.parts = Parts(np.array(stepper.shares), np.array(stepper.weights), self.exact.depth)
+        redundant = (1,) if self.exact.least_norm else ()
+        self.parts = Parts(np.array(stepper.shares), np.array(stepper.weights), self.exact.depth, redundant)
         self.compiled = Stepper(mechanism, stepper.accounts, self.parts)
         self.limit = self.limited(2 * len(self.parts.shares))
 

@@ -177,13 +177,15 @@ def _compiles(mechanism: Mechanism, method: MechanismMethod, *, events: bool) ->
     if refused or not method.may_compile:
         return False
     from ..compiled.loops.relations import compile_relations
-    from .compiled_run import is_wide
+    from .compiled_run import has_many_loops, is_wide
 
     try:
         compile_relations(mechanism)
     except ValueError:
         if compiled:
             raise
+        return False
+    if method.redundant == "least_norm" and has_many_loops(mechanism):
         return False
     return bool(compiled) or not is_wide(mechanism)
 

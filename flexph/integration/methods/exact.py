@@ -42,14 +42,14 @@ class Exact(MechanismMethod):
         are returned, torques counting as forces at the lever of the mechanism's size.
     compiled : bool, optional
         By default steps run in compiled loops where numba is installed (extra ``fast``), several dozen times faster and
-        equal to round-off, unless there are events, a tolerance or least-norm multipliers. The first run on a machine
+        equal to round-off, unless there are events or a tolerance. The first run on a machine
         takes some 20 s more, and says so. Drives and inputs must be functions of time alone: they are asked for
         many steps ahead, drives that take arrays for all times at once. False keeps to NumPy, True insists.
 
     Raises
     ------
     ValueError
-        For a tolerance that is not positive, and for ``compiled=True`` with a tolerance or least-norm multipliers.
+        For a tolerance that is not positive, and for ``compiled=True`` with a tolerance.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Exact(MechanismMethod):
         if self.tolerance is not None:
             read_tolerance(self.tolerance)
         check_redundant(self.redundant)
-        check_compiled(self, tolerance=self.tolerance is not None, redundant=self.redundant != "refuse")
+        check_compiled(self, tolerance=self.tolerance is not None)
 
     @property
     def name(self) -> str:
@@ -75,8 +75,8 @@ class Exact(MechanismMethod):
 
     @property
     def may_compile(self) -> bool:
-        """Neither with a tolerance nor with least-norm multipliers."""
-        return self.compiled is not False and self.tolerance is None and self.redundant == "refuse"
+        """Not with a tolerance."""
+        return self.compiled is not False and self.tolerance is None
 
 
 @checked
@@ -98,7 +98,7 @@ class Exact4(MechanismMethod):
     Raises
     ------
     ValueError
-        For ``compiled=True`` with least-norm multipliers; :func:`flexph.integrate` for a mechanism that dissipates.
+        By :func:`flexph.integrate` for a mechanism that dissipates.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class Exact4(MechanismMethod):
 
     def __post_init__(self) -> None:
         check_redundant(self.redundant)
-        check_compiled(self, redundant=self.redundant != "refuse")
+        check_compiled(self)
 
     @property
     def name(self) -> str:
@@ -120,8 +120,8 @@ class Exact4(MechanismMethod):
 
     @property
     def may_compile(self) -> bool:
-        """Not with least-norm multipliers."""
-        return self.compiled is not False and self.redundant == "refuse"
+        """Unless it is forbidden."""
+        return self.compiled is not False
 
 
 @checked

@@ -31,7 +31,7 @@ def independent(mechanism: Model, G: Any) -> Independent | None:
     """
     g = sparse.csr_array(G)
     rows = g.shape[0]
-    weight, a = _weights(mechanism), mechanism.network.arrays
+    weight, a = weights(mechanism), mechanism.network.arrays
     moves = displacement_sizes(a, lever(a)) / lever(a)  # the rank depends on no unit of the velocities
     link = sparse.block_array([[None, g], [g.T, None]])
     _, label = connected_components(sparse.csr_array(link), directed=False)
@@ -61,7 +61,7 @@ def _placed(block: Array, rows: Array, height: int) -> Any:
     return sparse.coo_array((coo.data, (rows[coo.row], coo.col)), shape=(height, block.shape[1]))
 
 
-def _weights(mechanism: Model) -> Array:
+def weights(mechanism: Model) -> Array:
     """1 for forces, and for torques the largest distance of a joint from a centre of mass [m]."""
     size = lever(mechanism.network.arrays)
     units = [row.unit for c in mechanism.connections for row in c.rows]

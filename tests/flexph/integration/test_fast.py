@@ -1,10 +1,12 @@
 """The compiled kernels: runs that are those of the NumPy kernels, their banded solver, the order of the unknowns."""
 
 import math
+from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pytest
-from sample_mechanisms import CASES, chain, crank_slider
+from sample_mechanisms import CASES, chain, crank_slider, doubled
 
 import rigid
 from cases import double_four_bar
@@ -65,6 +67,25 @@ def test_a_compiled_run_is_that_of_the_numpy_kernels(name, no_help):
     # that loads follow is left out of the compiled Jacobian: more iterations, and multipliers corrected to its rate
     allowed = {"multipliers": 1e-5, "iterations": 0.2} if name == "loaded" else {}
     agree(*both(CASES[name](), 60), **allowed)
+
+
+@pytest.mark.parametrize("method", [Exact, Exact4])
+def test_so_is_one_with_multipliers_of_least_norm(method, no_help):
+    agree(*both(doubled(), 12, method=partial(method, redundant="least_norm")))
+
+
+def test_what_is_perpendicular_to_dependent_columns():
+    """Of a matrix of rank 5 up to a part of 1e-9; with a part at the limit itself nothing is decided."""
+    perpendicular, rng = callable_from_python("perpendicular", "orthogonal"), np.random.default_rng(3)
+    left, right = (np.linalg.qr(rng.standard_normal((n, n)))[0] for n in (8, 11))
+    for weak, expected in ((0.0, 3), (1e-9, 3), (1e-3, 2), (1e-6, -1)):
+        values = np.array([3.0, 2.0, 1.0, 0.5, 0.1, 3.0 * weak, 0.0, 0.0])
+        A, out = (left * values) @ right[:8], np.zeros((8, 8))
+        count = perpendicular(A.copy(), 1e-6, np.zeros(8), np.zeros(11), out)
+        assert count == expected
+        if count > 0:
+            np.testing.assert_allclose(out[:count] @ out[:count].T, np.eye(count), atol=1e-14)
+            np.testing.assert_allclose(out[:count] @ A, 0.0, atol=max(3.0 * weak if weak < 1e-6 else 0.0, 1e-14))
 
 
 def test_quadratic_axial_displacements_with_damping(no_help):
@@ -241,8 +262,6 @@ def test_an_input_without_a_value_keeps_the_finished_steps(flag):
 @pytest.mark.parametrize(
     "method, options, reason",
     [
-        (Exact, {"redundant": "least_norm"}, "compiled=True takes no redundant='least_norm'"),
-        (Exact4, {"redundant": "least_norm"}, "compiled=True takes no redundant='least_norm'"),
         (Exact, {"tolerance": 1e-3}, "compiled=True takes no tolerance=0.001"),
         (Exact, {"compiled": 1}, "compiled must be True or False, got 1"),
     ],
@@ -283,12 +302,12 @@ def test_the_jacobian_of_collocation_falls_apart():
         assert (right @ left).real == pytest.approx(np.eye(stages), abs=1e-13)
 
 
-def callable_from_python(name):
-    """A kernel of the banded solver, which is compiled for calls from other kernels."""
-    from flexph.integration.compiled.loops import band
+def callable_from_python(name, file="band"):
+    """A kernel of a file of loops, which is compiled for calls from other kernels."""
     from flexph.integration.compiled.memory.kernel import entry
 
-    return entry(getattr(band, name).py_func)
+    module = import_module(f"flexph.integration.compiled.loops.{file}")
+    return entry(getattr(module, name).py_func)
 
 
 @pytest.mark.parametrize("kind", [float, pytest.param(complex, marks=pytest.mark.slow)])

@@ -25,6 +25,13 @@ from .turned_forces import add_turned_forces
 @kernel
 def factor(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
     """Factor the Jacobian at a trial; False where it is singular."""
+    assemble(m, axes, h, before, after)
+    return eliminate(m, axes)
+
+
+@kernel
+def assemble(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> None:
+    """The entries of the Jacobian at a trial."""
     m.system_jacobian[:] = 0.0
     add_flexible(m, axes, h)
     turn_bodies(m, axes, h)
@@ -35,16 +42,28 @@ def factor(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Arr
     add_products(m, axes, h)
     add_constraints(m, axes, h, before, after)
     add_rolling(m, axes, h)
-    w = m.border_size[1]
+
+
+@kernel
+def eliminate(m: Memory, axes: tuple[int, ...]) -> bool:
+    """Factor the inner blocks and the border; False where one is singular."""
     for b in range(m.inertia_mass.size):
         if not _eliminate(m, axes, b):
             return False
-    return factor_band(m.system_border, m.system_border_pivot, w)
+    return factor_band(m.system_border, m.system_border_pivot, m.border_size[1])
 
 
 @kernel
 def solve(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """Corrections of the mean velocities and multipliers from their defects, by the factored Jacobian."""
+    reduce(m, axes, h)
+    solve_border(m)
+    expand(m, axes, h)
+
+
+@kernel
+def reduce(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """The defects, those of inner coordinates moved to the border."""
     brief()
     d = len(axes)
     s = 1 if d == 2 else 3
@@ -58,7 +77,14 @@ def solve(m: Memory, axes: tuple[int, ...], h: float) -> None:
         _reduce(m, axes, b)
     for i in range(m.border_l.size):
         m.system_x[m.border_l[i]] = m.defect_lam[i] / h
-    solve_border(m)
+
+
+@kernel
+def expand(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """The corrections from those of the border."""
+    brief()
+    d = len(axes)
+    s = 1 if d == 2 else 3
     for b in range(m.inertia_mass.size):
         for i in range(d):
             m.correction_v[b, i] = m.system_x[m.border_v[b, i]]

@@ -203,6 +203,20 @@ class LedgerColumns(NamedTuple):
     lost: Number
 
 
+class Redundancy(NamedTuple):
+    """Constraints (k) that may depend on others, by groups of them; none where multipliers are not of least norm."""
+
+    own: Index  # (g,), place among them, −1 for the others
+    row: Index  # (k,)
+    weight: Vector  # (k,), units of the multipliers
+    group: Index  # (k,)
+    first: Index  # (groups + 1,)
+    columns: Index  # (groups,), velocities that they act on
+    block: Index  # (groups,), where its matrix begins
+    column: Index  # (N,), place among the velocities of the group, −1 for the others
+    scale: Vector  # (N,), units of the velocities
+
+
 class Constants(NamedTuple):
     """Constant arrays of a mechanism."""
 
@@ -215,6 +229,7 @@ class Constants(NamedTuple):
     loads: Loads
     border: Border
     ledger: LedgerColumns
+    redundancy: Redundancy
 
 
 class Motion(NamedTuple):
@@ -354,6 +369,24 @@ class StageSpace(NamedTuple):
     turned: Vector  # (s,), work space
 
 
+class NullSpace(NamedTuple):
+    """N with NᵀWG = 0 of redundant constraints, and the border of the Jacobian (see loops.redundancy)."""
+
+    number: Index  # (1,), columns of N, of at most q
+    chosen: Index  # (q,), rows that depend on others
+    pivot: Index  # (2q,)
+    vectors: Matrix  # (q, k), the columns of N
+    reduced: Matrix  # (q, k), work space
+    space: Vector  # (k²,), work space
+    rows: Vector  # W G by groups
+    gain: Vector  # (k,), work space
+    sums: Vector  # (columns of a group,), work space
+    shift: Vector  # (q,), σ
+    answers: Matrix  # (2q, N), Z
+    small: Matrix  # the border less what the bodies answer, banded
+    x: Vector  # (2q,)
+
+
 class Workspace(NamedTuple):
     """Arrays that are overwritten from step to step."""
 
@@ -367,6 +400,7 @@ class Workspace(NamedTuple):
     system: System
     run: RunSpace
     stage: StageSpace
+    null: NullSpace
 
 
 SPANS = {

@@ -24,6 +24,7 @@ PACKAGE = Path(__file__).parents[3]
 OTHERS = (
     "kernels/tolerances.py",
     "kernels/resolution.py",
+    "mechanisms/model/redundancy.py",
     "numerics/compiled/linking.py",
     "systems/resistive_relations.py",
 )

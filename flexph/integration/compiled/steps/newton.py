@@ -9,6 +9,9 @@ from ....kernels.tolerances import NEWTON
 from ....numerics.arrays import Array
 from ..loops.arrow import factor, solve
 from ..loops.motion import copy
+from ..loops.redundancy import factor as factor_least
+from ..loops.redundancy import keep_independent
+from ..loops.redundancy import solve as solve_least
 from ..loops.relations import keep_rates, stick
 from ..loops.residual import residual, trial
 from ..loops.rolling import has_fallen
@@ -34,6 +37,7 @@ unresolved_energy = kernel(resolution.unresolved_energy)
 def newton(
     m: Memory,
     axes: tuple[int, ...],
+    redundant: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
@@ -43,11 +47,11 @@ def newton(
 ) -> int:
     """Solve a step from the guess in ``x`` (see exact.newton); iterations, or −1 where it is not solved.
 
-    ``last_offset`` are the offsets of the rows at the start of the step.
+    ``last_offset`` are the offsets of the rows at the start of the step, ``redundant`` as of ``run.Parts``.
     """
     resists = m.joints_resisting.size > 0
     m.trial_stuck[:] = 0.0
-    residual(m, axes, h, before, after, offset, inputs)
+    _evaluate(m, axes, redundant, h, before, after, offset, inputs)
     factored, used, scaled, by_increments = False, 0, False, False
     previous, largest, scale, best = math.inf, 0.0, 0.0, math.inf
     noise = NEWTON.noise * m.x.size  # along chains round-off adds up
@@ -55,10 +59,10 @@ def newton(
     unresolved = unresolved_energy(m.inertia_resolution, extent, h)
     for iteration in range(1, NEWTON.iterations + 1):
         if not factored:
-            if not factor(m, axes, h, before, after):
+            if not _factor(m, axes, redundant, h, before, after):
                 return -1
             factored, used = True, 0
-        solve(m, axes, h)
+        _solve(m, axes, redundant, h)
         done = work(m)
         largest = max(largest, done)
         if iteration <= 2 or not scaled:  # after one correction the motion is known well enough to compare with
@@ -75,16 +79,17 @@ def newton(
             keep_rates(m)
             trial(m, axes, h, before, after, offset, inputs)
             if stick(m, h):
-                residual(m, axes, h, before, after, offset, inputs)
+                _evaluate(m, axes, redundant, h, before, after, offset, inputs)
                 factored, previous, largest, best, scaled = False, math.inf, 0.0, math.inf, False
                 continue
         used += 1
         stalls, ends = stagnates(size, previous), at_rest or settles(size, previous, used, settled)
         if not (size <= noise if stalls else ends):
-            residual(m, axes, h, before, after, offset, inputs)
+            _evaluate(m, axes, redundant, h, before, after, offset, inputs)
             is_coarse = stalls and not by_increments and size > NEWTON.coarse and not is_open(m, NEWTON.closed)
             if by_increments or is_coarse:
                 take_increments(m, axes, h, before, after, offset, last_offset)
+                _keep_independent(m, redundant)
             if is_coarse:
                 by_increments, factored, previous = True, False, math.inf
                 continue
@@ -99,6 +104,46 @@ def newton(
             factored = False
         previous = size
     return -1
+
+
+@kernel
+def _evaluate(
+    m: Memory,
+    axes: tuple[int, ...],
+    redundant: tuple[int, ...],
+    h: float,
+    before: Array,
+    after: Array,
+    offset: Array,
+    inputs: Array,
+) -> None:
+    """The defects of the iterate."""
+    residual(m, axes, h, before, after, offset, inputs)
+    _keep_independent(m, redundant)
+
+
+@kernel
+def _keep_independent(m: Memory, redundant: tuple[int, ...]) -> None:
+    if len(redundant) > 0:
+        keep_independent(m, m.defect_lam)
+
+
+@kernel
+def _factor(
+    m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], h: float, before: Array, after: Array
+) -> bool:
+    if len(redundant) > 0:
+        return factor_least(m, axes, h, before, after)
+    else:
+        return factor(m, axes, h, before, after)
+
+
+@kernel
+def _solve(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], h: float) -> None:
+    if len(redundant) > 0:
+        solve_least(m, axes, h)
+    else:
+        solve(m, axes, h)
 
 
 @kernel

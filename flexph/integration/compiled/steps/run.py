@@ -8,6 +8,7 @@ from ....numerics.arrays import Array
 from ..loops.arrow import solve_border
 from ..loops.ledger_rows import energies, flows, velocity_defect
 from ..loops.motion import copy, copy_field, derive, derive_momenta
+from ..loops.redundancy import find_dependent, keep_independent, keep_least, solve_least
 from ..loops.relations import generates
 from ..loops.rolling import add_squares
 from ..memory.data import Index
@@ -41,11 +42,15 @@ class Rows(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered."""
+    """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
+
+    ``redundant`` is (1,) where multipliers are of least norm, else empty: by its type the rest is not compiled.
+    """
 
     shares: Array
     weights: Array
     depth: int
+    redundant: tuple[int, ...] = ()
 
 
 @entry
@@ -71,7 +76,7 @@ def run(
         begin_row(m)
         for i in range(substeps):
             k = step * substeps + i
-            if not _substep(m, axes, table, k, known, parts.shares[i], parts.weights[i]):
+            if not _substep(m, axes, parts.redundant, table, k, known, parts.shares[i], parts.weights[i]):
                 return
             known = min(known + 1, parts.depth)
         close_row(m, axes, rows, row)
@@ -85,6 +90,7 @@ def run(
 def _substep(
     m: Memory,
     axes: tuple[int, ...],
+    redundant: tuple[int, ...],
     table: Table,
     k: int,
     known: int,
@@ -96,8 +102,12 @@ def _substep(
     first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
     before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
     guess(m, axes, h, known)
+    if len(redundant) > 0:
+        if not find_dependent(m, axes, before):
+            return False
+        keep_least(m, m.x_lam)
     inputs = table.inputs[k if table.inputs.shape[0] > 1 else 0]
-    iterations = newton(m, axes, h, before, after, offset, table.offset[first], inputs)
+    iterations = newton(m, axes, redundant, h, before, after, offset, table.offset[first], inputs)
     if iterations < 0 or generates(m, h):
         return False
     flows(m, axes, h, before, after)
@@ -105,7 +115,7 @@ def _substep(
     energies(m, axes, m.run_new_energy)
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
     velocity_defect(m, axes, after, own_coefficient, own_offset)
-    _book(m, h, iterations, after, offset, share, weight)
+    _book(m, redundant, h, iterations, after, offset, share, weight)
     remember(m, h, known)
     return True
 
@@ -154,6 +164,7 @@ def _finish(m: Memory, axes: tuple[int, ...]) -> None:
 @kernel
 def _book(
     m: Memory,
+    redundant: tuple[int, ...],
     h: float,
     iterations: int,
     after: Array,
@@ -166,7 +177,7 @@ def _book(
     audit[0] = max(audit[0], abs(book_energy(m)))
     audit[4] += iterations
     _book_gaps(m, h, after, offset)
-    _close_gaps(m)
+    _close_gaps(m, redundant)
     for i in range(offset.size):
         m.run_step_stage[i] += share * m.x_lam[i]
         m.run_step_multipliers[i] += weight * (m.x_lam[i] - m.system_x[m.border_l[i]] / h)
@@ -205,13 +216,20 @@ def _book_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
 
 
 @kernel
-def _close_gaps(m: Memory) -> None:
+def _close_gaps(m: Memory, redundant: tuple[int, ...]) -> None:
     """What closes a gap of ½h(e₁ − e₀), see flexph.integration.exact.advance: in the border, where alone it acts."""
+    for i in range(m.run_defect.size):
+        m.run_gap[i] = m.run_new_defect[i] - m.run_defect[i]
+        m.run_defect[i] = m.run_new_defect[i]
+    if len(redundant) > 0:
+        keep_independent(m, m.run_gap)
     m.system_x[:] = 0.0
     for i in range(m.border_l.size):
-        m.system_x[m.border_l[i]] = 0.5 * (m.run_new_defect[i] - m.run_defect[i])
-        m.run_defect[i] = m.run_new_defect[i]
-    solve_border(m)
+        m.system_x[m.border_l[i]] = 0.5 * m.run_gap[i]
+    if len(redundant) > 0:
+        solve_least(m)
+    else:
+        solve_border(m)
 
 
 @kernel

@@ -1,0 +1,78 @@
+"""Vectors perpendicular to the columns of a small matrix, by Householder's QR factorisation with column pivoting."""
+
+from __future__ import annotations
+
+import math
+
+from ....numerics.arrays import Array
+from ..memory.kernel import kernel
+from ..memory.simd import brief
+
+DOUBT = 5.0
+"""Factor around a limit within which the rank is not decided here."""
+
+
+@kernel
+def perpendicular(A: Array, limit: float, gain: Array, space: Array, out: Array) -> int:
+    """Orthonormal rows in ``out`` with out A = 0, A (k, c) overwritten; their number, −1 where the rank is in doubt.
+
+    Columns whose rest is below ``limit`` times the largest one depend on those before. ``gain`` (k,), ``space`` (c,).
+    """
+    (rows, columns), first, rank = A.shape, 0.0, 0
+    for j in range(min(rows, columns)):
+        p, size = _longest(A, j)
+        if j == 0:
+            first = size
+        if size <= DOUBT * limit * first:
+            if size > limit / DOUBT * first:
+                return -1
+            break
+        for i in range(rows):
+            A[i, j], A[i, p] = A[i, p], A[i, j]
+        _reflect(A, j, size, gain, space)
+        rank += 1
+    for k in range(rank, rows):
+        y = out[k - rank]
+        y[:] = 0.0
+        y[k] = 1.0
+        for j in range(rank - 1, -1, -1):
+            total = 0.0
+            for i in range(j, rows):
+                total += A[i, j] * y[i]
+            for i in range(j, rows):
+                y[i] -= gain[j] * total * A[i, j]
+    return rows - rank
+
+
+@kernel
+def _longest(A: Array, j: int) -> tuple[int, float]:
+    """The longest column from one on, below the rows above, and its length."""
+    brief()
+    longest, largest = j, 0.0
+    for c in range(j, A.shape[1]):
+        square = 0.0
+        for i in range(j, A.shape[0]):
+            square += A[i, c] * A[i, c]
+        if square > largest:
+            longest, largest = c, square
+    return longest, math.sqrt(largest)
+
+
+@kernel
+def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
+    """Reflect the columns behind one so that its rest, of this size, becomes an entry; its place takes the reflection."""
+    rows, columns = A.shape
+    head = A[j, j] + math.copysign(size, A[j, j])
+    gain[j] = abs(head) / size
+    A[j, j] = 1.0
+    for i in range(j + 1, rows):
+        A[i, j] /= head
+    for c in range(j + 1, columns):
+        space[c] = 0.0
+    for i in range(j, rows):
+        for c in range(j + 1, columns):
+            space[c] += A[i, j] * A[i, c]
+    for i in range(j, rows):
+        factor = gain[j] * A[i, j]
+        for c in range(j + 1, columns):
+            A[i, c] -= factor * space[c]
