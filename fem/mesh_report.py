@@ -22,6 +22,7 @@ from .meshes.cells import corner_slopes, table
 from .meshes.reading import solid_mesh
 from .meshes.regions import region
 from .meshes.solid_mesh import Block, SolidMesh, jacobians
+from .solids.inertia import solid_inertia
 from .solids.model import SolidModel, solid_model
 from .solids.region_samples import facet_samples
 
@@ -81,7 +82,7 @@ def mesh_report(mesh: Source, density: float | None = None, *, unit: float = 1.0
     known = density is not None or own is not None
     materials, of = _materials(read, density, own, unit)
     model = SolidModel(read, materials, of, "stress" if plane else None, 1.0)
-    inertia = model.inertia(np.zeros((model.size, 0)))
+    inertia = solid_inertia(model, np.zeros((model.size, 0)))
     qualities = [_quality(read, b) for b in read.blocks]
     block = int(np.argmin([q.min() for q in qualities]))
     return MeshReport(

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.elasticity import Elasticity
+from flexph.bodies.elasticity import ElasticEnergy
 from flexph.bodies.inertia import Inertia, contract
 from flexph.linear.eigenmodes.modes import modes
 from flexph.numerics import checks as check
@@ -45,11 +45,11 @@ class Damping:
         object.__setattr__(self, "ratios", ratios)
 
 
-def damped(elasticity: Elasticity, inertia: Inertia, damping: Damping) -> Elasticity:
+def damped(elasticity: ElasticEnergy, inertia: Inertia, damping: Damping) -> ElasticEnergy:
     """The elasticity with this damping. Raises ValueError for another type, and for more ratios than modes."""
     if not isinstance(damping, Damping):
         raise ValueError(f"damping must be a Damping, such as Damping(stiffness=1e-5), got {damping!r}")
-    return replace(
+    return replace(  # type: ignore[type-var]  # every kind of elastic energy is a data class
         elasticity,
         mass_damping=damping.mass,
         stiffness_damping=damping.stiffness,
@@ -57,7 +57,7 @@ def damped(elasticity: Elasticity, inertia: Inertia, damping: Damping) -> Elasti
     )
 
 
-def _by_modes(elasticity: Elasticity, inertia: Inertia, ratios: np.ndarray) -> sparse.csr_array:
+def _by_modes(elasticity: ElasticEnergy, inertia: Inertia, ratios: np.ndarray) -> sparse.csr_array:
     """Σ 2ζω (Mφ)(Mφ)ᵀ over the lowest modes of M ü + DᵀC⁻¹D u = 0, D at u = 0."""
     mass, strain = contract(inertia, about_centre=False).M, elasticity.strain
     if isinstance(mass, Bordered):

@@ -15,6 +15,7 @@ from flexph.numerics.memo import Memo, once
 
 from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
 
+ALL = slice(None)
 DEGENERATE = 1e-9
 """Jacobian over the size of a cell to the power of its dimension below which the cell is flat."""
 
@@ -83,9 +84,15 @@ class SolidMesh(Memo):
         """Numbers of cells (block, cell), all cells counted through."""
         return self.starts[cells[:, 0]] + cells[:, 1]
 
-    def at(self, block: int, order: int) -> Points:
-        """The points of a quadrature rule in the cells of a block."""
-        return points_in(self.points, self.blocks[block], order)
+    def at(self, block: int, order: int, cells: slice | Array = ALL) -> Points:
+        """The points of a quadrature rule in the cells of a block, all of them or some."""
+        own = self.blocks[block]
+        return points_in(self.points, Block(own.kind, own.nodes[cells]), order)
+
+    def volumes(self, block: int, order: int) -> tuple[Array, Array]:
+        """Shape functions (q, nodes) and weights times volume (k, q) of a quadrature rule in the cells of a block."""
+        shapes, slopes, weights = table(self.blocks[block].kind.name, order)
+        return shapes.T.copy(), np.linalg.det(jacobians(self.points, self.blocks[block], slopes)) * weights
 
     def elevated(self) -> SolidMesh:
         """The mesh with cells of degree 2: nodes on edges, faces and in cells at the means of their corners."""

@@ -148,6 +148,6 @@ class PlateModel(PlateCoordinates):
         rest = self.compliance.shape[0] - weights.shape[0]
         return slopes, sparse.csr_array(sparse.vstack([weights, sparse.csr_array((rest, 3 * p))]))
 
-    def drilling(self, cells: Array | None = None) -> Any:
-        """Mean turn ½(∂_x u_y − ∂_y u_x) of cells (numbers), (1, size), or of each cell."""
-        return self.widened(self.solid.turns(cells))
+    def drilling(self, cells: Array, *, together: bool = False) -> Any:
+        """Mean turn ½(∂_x u_y − ∂_y u_x) of cells (numbers, ascending), (cells, size), or of all together (1, size)."""
+        return self.widened(self.solid.turns(cells, together=together))

@@ -213,4 +213,4 @@ def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
         turns.append(model.sampled(b, np.arange(len(middles)), middles).turn)
     x, y = (sparse.vstack(of_blocks).tocsr() for of_blocks in zip(*turns, strict=True))
     cells = watched(x.shape[0])
-    return sparse.csr_array(point_by_point([y[cells], -x[cells], model.drilling()[cells]]) @ shapes)
+    return sparse.csr_array(point_by_point([y[cells], -x[cells], model.drilling(cells)]) @ shapes)

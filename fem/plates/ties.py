@@ -154,7 +154,7 @@ def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
     if len(place.nodes) > 1:
         return shape, sparse.vstack([turn, spin / second]).tocsr()
     touching = np.concatenate([np.isin(b.nodes, place.nodes).any(axis=1) for b in model.mesh.blocks])
-    return shape, sparse.vstack([turn, model.drilling(np.flatnonzero(touching))]).tocsr()
+    return shape, sparse.vstack([turn, model.drilling(np.flatnonzero(touching), together=True)]).tocsr()
 
 
 def referred(

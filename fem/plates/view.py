@@ -104,7 +104,7 @@ def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
 def _membrane_values(model: PlateModel) -> Any:
     """Polynomials through the membrane forces of each cell at the points of the moments, (p, points)."""
     blocks = []
-    first = np.cumsum([0, *(p.weights.size for p in model.solid.points)])
+    first = np.cumsum([0, *model.solid.point_counts])
     for b, cells, points, _ in model.moment_points:
         kind = model.mesh.blocks[b].kind
         shapes, _ = lagrange(model.mesh, b, cells, points)

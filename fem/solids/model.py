@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.inertia import Inertia
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.memo import Memo, once
 from flexph.numerics.rotations import spins
 
 from ..materials.elastic import Elastic, checked_compliance
+from ..meshes.cells import table
+from ..meshes.node_pairs import node_pairs
 from ..meshes.regions import region_of_cells
 from ..meshes.solid_mesh import Points, SolidMesh
 
@@ -31,6 +32,27 @@ TURNS = {
 """½ curl: (component, displacement, derivative, factor)."""
 WATCHED = 50
 """Cells whose rotations must stay small (range of validity)."""
+
+
+CHUNK = 4096
+"""Cells that are evaluated at once: 30 MB for tetrahedra with ten nodes."""
+
+
+def strain_terms(dim: int) -> Array:
+    """T_cij of the strain components ε_c = T_cij ∂_j u_i, (c, d, d)."""
+    terms = np.zeros((len({c for c, *_ in TERMS[dim]}), dim, dim))
+    for c, i, j in TERMS[dim]:
+        terms[c, i, j] = 1.0
+    return terms
+
+
+class Part(NamedTuple):
+    """Some cells of a block that follow each other: the number of their first point, their points."""
+
+    block: int
+    cells: slice
+    first: int
+    points: Points
 
 
 def watched(count: int) -> Array:
@@ -83,49 +105,64 @@ class SolidModel(Memo):
         return np.array([checked_compliance(name(k), m, self.plane) for k, m in self.materials.items()])
 
     @once
-    def mass(self) -> Any:
-        """Nodal mass m (N, N), the same in all directions: M = m ⊗ 1."""
-        entries = []
-        for b, block in enumerate(self.mesh.blocks):
-            points = self.mesh.at(b, block.kind.mass)
-            weights = points.weights * self.densities(b)[:, None]
-            pairs = np.einsum("qa,qb->qab", points.shapes, points.shapes).reshape(weights.shape[1], -1)
-            n = block.nodes.shape[1]
-            entries.append(
-                ((weights @ pairs).ravel(), np.repeat(block.nodes, n, axis=1).ravel(), np.tile(block.nodes, n).ravel())
-            )
-        count = len(self.mesh.points)
-        mass = sparse.csr_array((count, count))
-        for data, row, column in entries:
-            mass = mass + sparse.coo_array((data, (row, column)), shape=(count, count)).tocsr()
-        return sparse.csr_array(0.5 * (mass + mass.T))
+    def moduli(self) -> Array:
+        """Inverses of the compliances, (materials, c, c)."""
+        return np.linalg.inv(self.compliances)
 
     @once
-    def points(self) -> tuple[Points, ...]:
-        """The points of the stresses in the cells of each block, weights times thickness."""
-        points = [self.mesh.at(b, block.kind.stress) for b, block in enumerate(self.mesh.blocks)]
-        return tuple(p._replace(weights=p.weights * self.thickness) for p in points)
+    def mass(self) -> Any:
+        """Nodal mass m (N, N), the same in all directions: M = m ⊗ 1."""
+        pairs = node_pairs(self.mesh)
+        values = np.zeros(len(pairs.second))
+        for b, block in enumerate(self.mesh.blocks):
+            shapes, volumes = self.mesh.volumes(b, block.kind.mass)
+            products = np.einsum("qa,qb->qab", shapes, shapes).reshape(len(shapes), -1)
+            cells = (volumes * self.densities(b)[:, None]) @ products
+            values += np.bincount(pairs.places[b].ravel(), cells.ravel(), len(values))
+        mass = pairs.matrix(values[:, None, None])
+        return sparse.csr_array(0.5 * (mass + mass.T))
+
+    def parts(self) -> Iterator[Part]:
+        """The points of the stresses, chunk by chunk, their weights times thickness."""
+        first = 0
+        for b, block in enumerate(self.mesh.blocks):
+            for start in range(0, len(block.nodes), CHUNK):
+                cells = slice(start, min(start + CHUNK, len(block.nodes)))
+                points = self.points_in(b, cells)
+                yield Part(b, cells, first, points)
+                first += points.weights.size
+
+    def points_in(self, block: int, cells: slice | Array) -> Points:
+        """The points of the stresses in some cells of a block, their weights times thickness."""
+        points = self.mesh.at(block, self.mesh.blocks[block].kind.stress, cells)
+        return points._replace(weights=points.weights * self.thickness)
+
+    def material(self, part: Part) -> Array:
+        """Numbers of the materials of the cells of a part."""
+        return self._of_cells(part.block)[part.cells]
+
+    @once
+    def point_counts(self) -> list[int]:
+        """Number of points of the stresses in all cells of each block."""
+        return [len(b.nodes) * len(table(b.kind.name, b.kind.stress)[2]) for b in self.mesh.blocks]
 
     @once
     def weights(self) -> Array:
         """Volumes of the points of the stresses, block by block, cell by cell (p,)."""
-        return np.concatenate([p.weights.ravel() for p in self.points])
+        volumes = [self.mesh.volumes(b, block.kind.stress)[1] for b, block in enumerate(self.mesh.blocks)]
+        return self.thickness * np.concatenate([v.ravel() for v in volumes])
 
     @once
     def cell_of_point(self) -> Array:
         """The cell of each of these points, all cells counted through (p,)."""
-        return np.repeat(
-            np.arange(self.mesh.starts[-1]), np.concatenate([np.full(*p.weights.shape) for p in self.points])
-        )
+        each = [count // len(b.nodes) for count, b in zip(self.point_counts, self.mesh.blocks, strict=True)]
+        return np.repeat(np.arange(self.mesh.starts[-1]), np.repeat(each, np.diff(self.mesh.starts)))
 
     @once
     def positions(self) -> Array:
         """Positions of these points (p, d) [m]."""
-        blocks = zip(self.points, self.mesh.blocks, strict=True)
-        positions = [
-            np.einsum("qn,kni->kqi", p.shapes, self.mesh.points[b.nodes]).reshape(-1, self.dim) for p, b in blocks
-        ]
-        return np.vstack(positions)
+        tables = [(table(b.kind.name, b.kind.stress)[0], self.mesh.points[b.nodes]) for b in self.mesh.blocks]
+        return np.vstack([np.einsum("nq,kni->kqi", *both).reshape(-1, self.dim) for both in tables])
 
     @once
     def strain(self) -> Any:
@@ -138,26 +175,32 @@ class SolidModel(Memo):
         blocks = self.weights[:, None, None] * self.compliances[self.material_of[self.cell_of_point]]
         return block_diagonal(blocks)
 
-    def turns(self, cells: Array | None = None) -> Any:
-        """Mean ½ curl u of each cell (cells·s, N·d), or of all the given ones (numbers) together (s, N·d)."""
+    def strains_of(self, cells: Array) -> tuple[Array, Any]:
+        """Of some cells (numbers, ascending): the numbers of their points, and their rows of D."""
+        points = np.flatnonzero(np.isin(self.cell_of_point, cells))
+        return points, self._rows([(c, i, j, 1.0) for c, i, j in TERMS[self.dim]], self.components, cells)
+
+    def turns(self, cells: Array, *, together: bool = False) -> Any:
+        """Mean ½ curl u of cells (numbers, ascending), (cells·s, N·d), or of all of them together (s, N·d)."""
         s = spins(self.dim)
-        rows = self._rows(list(TURNS[self.dim]), s)
-        volumes = np.bincount(self.cell_of_point, self.weights)
-        if cells is None:
-            data, row, shape = 1.0 / volumes[self.cell_of_point], self.cell_of_point, len(volumes)
-        else:
-            mine = np.isin(self.cell_of_point, cells)
-            data, row, shape = mine / volumes[cells].sum(), np.zeros(len(mine), dtype=int), 1
-        mean = sparse.coo_array((data, (row, np.arange(len(row)))), shape=(shape, len(row)))
+        rows = self._rows(list(TURNS[self.dim]), s, cells)
+        mine = np.isin(self.cell_of_point, cells)
+        volumes, of = self.weights[mine], np.searchsorted(cells, self.cell_of_point[mine])
+        of = np.zeros_like(of) if together else of
+        whole = np.bincount(of, volumes)
+        mean = sparse.coo_array((1.0 / whole[of], (of, np.arange(len(of)))), shape=(len(whole), len(of)))
         return sparse.csr_array(sparse.kron(mean, sparse.eye_array(s)) @ rows)
 
-    def _rows(self, terms: list[tuple[int, int, int, float]], components: int) -> Any:
-        """Volume times sums of derivatives at each point: sparse (p·components, N·d)."""
+    def _rows(self, terms: list[tuple[int, int, int, float]], components: int, cells: Array | None = None) -> Any:
+        """Volume times sums of derivatives at each point of some cells (all if None): sparse (p·components, N·d)."""
         data, rows, columns, start = [], [], [], 0
-        for p, block in zip(self.points, self.mesh.blocks, strict=True):
+        for b, block in enumerate(self.mesh.blocks):
+            first, end = self.mesh.starts[b : b + 2]
+            own = slice(None) if cells is None else cells[(cells >= first) & (cells < end)] - first
+            p = self.points_in(b, own)
             k, q, n, d = p.gradients.shape
             point = start + np.arange(k * q, dtype=np.int32).reshape(k, q, 1)
-            node = np.broadcast_to(block.nodes[:, None, :], (k, q, n)).astype(np.int32)
+            node = np.broadcast_to(block.nodes[own, None, :], (k, q, n)).astype(np.int32)
             for component, i, j, factor in terms:
                 data.append((factor * p.weights[:, :, None] * p.gradients[..., j]).ravel())
                 rows.append(np.broadcast_to(components * point + component, (k, q, n)).ravel())
@@ -169,25 +212,6 @@ class SolidModel(Memo):
         ).tocsr()
         whole.eliminate_zeros()
         return sparse.csr_array(whole)
-
-    def inertia(self, shapes: Any) -> Inertia:
-        """The mass integrals over u with nodal displacements ``shapes`` u, exact: positions are interpolated alike."""
-        X, m, d = self.mesh.points, self.mass, self.dim
-        phi = [sparse.csr_array(shapes[i::d]) for i in range(d)]
-        moved = [sparse.csr_array(m @ p) for p in phi]
-        whole = np.asarray(m.sum(axis=0)).ravel()
-        n, s = phi[0].shape[1], spins(d)
-        return Inertia(
-            mass=float(whole.sum()),
-            first=whole @ X,
-            second=X.T @ (m @ X),
-            shape_first=np.array([p.T @ whole for p in phi]),
-            shape_lever=np.array([(q.T @ X).T for q in moved]),
-            shape_pair=tuple(tuple(sparse.csr_array(p.T @ q) for q in moved) for p in phi),
-            spin=np.zeros((s, s)),
-            spin_shape=np.zeros((s, n)),
-            spin_pair=sparse.csr_array((n, n)),
-        )
 
 
 def block_diagonal(blocks: Array) -> Any:

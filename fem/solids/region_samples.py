@@ -64,7 +64,7 @@ class Measured:
         """Rotation of the nearest rigid motion, (s, N·d), or of the cells around."""
         if not self.spans:
             touching = np.concatenate([np.isin(b.nodes, self.region.nodes).any(axis=1) for b in model.mesh.blocks])
-            return model.turns(np.flatnonzero(touching))
+            return model.turns(np.flatnonzero(touching), together=True)
         weighted = np.linalg.solve(self.gram, (self.levers * self.weights[None, :, None]).reshape(spins(self.dim), -1))
         spread = sparse.kron(self.values, sparse.eye_array(self.dim))
         return sparse.csr_array(weighted @ spread)

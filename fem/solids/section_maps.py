@@ -90,7 +90,6 @@ def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array
     moved = sparse.csr_array(
         (motion.ravel(), (np.repeat(rows, len(columns)), np.tile(columns, len(rows)))), (model.size, len(columns))
     )
-    sign = np.repeat(cell_weights(model.mesh, s, shares)[model.cell_of_point], model.components)
     traction = shares[0] * _traction(model, s.back, at.centre)
     if shares[1]:
         traction = traction - shares[1] * _traction(model, s.face, at.centre)
@@ -99,7 +98,7 @@ def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array
         position=at.centre,
         normal=at.normal / at.area,
         area=at.area * model.thickness,
-        nodal=sparse.csr_array((sparse.diags_array(sign) @ model.strain @ moved).T),
+        nodal=_nodal(model, cell_weights(model.mesh, s, shares), moved),
         lever=np.zeros((0, len(columns))),
         weights=sparse.csr_array((model.components * len(model.weights), 0)),
         slopes=sparse.csr_array((0, n)),
@@ -107,10 +106,20 @@ def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array
     )
 
 
+def _nodal(model: SolidModel, weights: Array, moved: Any) -> Any:
+    """Internal forces of cells with weights (cells,) by virtual power of motions (N·d, r): (r, m)."""
+    cells, c = np.flatnonzero(weights), model.components
+    points, strains = model.strains_of(cells)
+    power = (np.repeat(weights[model.cell_of_point[points]], c)[:, None] * (strains @ moved).toarray()).T
+    columns = (c * points[:, None] + np.arange(c)).ravel()
+    rows, own = np.nonzero(power)
+    return sparse.csr_array((power[rows, own], (rows, columns[own])), (len(power), c * len(model.weights)))
+
+
 def _traction(model: SolidModel, places: Array, centre: Array) -> Any:
     """∫σn and ∫(x − x̄) × σn over facets, of the polynomials of the cells they are of: (d + s, m)."""
     mesh, d = model.mesh, model.dim
-    first = np.cumsum([0, *(p.weights.size for p in model.points)])
+    first = np.cumsum([0, *model.point_counts])
     traction = sparse.csr_array((d + spins(d), 6 * len(model.weights)))
     for nodes, shapes, area, pick, normal in facet_samples(model, places):
         b, _, side = places[pick[0]]

@@ -13,19 +13,19 @@ import skfem
 from scipy import sparse
 
 from flexph.bodies.body import Body, Momenta
-from flexph.bodies.elasticity import Elasticity
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
 from flexph.meshes.contents import MeshContents
 from flexph.meshes.files import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked, stack_level
-from flexph.numerics.rotations import spins
 from flexph.systems.validity import ValidityWarning
 
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
 from ..materials.file_materials import file_materials, warn_of_elements
 from ..meshes.reading import solid_mesh
+from .elasticity import SolidElasticity
+from .inertia import solid_inertia
 from .loads import load_port, load_ports
 from .model import SolidModel, solid_model, watched
 from .references import referred
@@ -133,9 +133,9 @@ def solid(
     basis, tied_ports = tied(model, ports or {})
     kept = referred(model, basis, tied_ports, reference)
     shapes = sparse.csr_array(basis @ kept)
-    elasticity = _elasticity(model, shapes)
+    elasticity = SolidElasticity(model, shapes)
     body = Body(
-        inertia=model.inertia(shapes),
+        inertia=solid_inertia(model, shapes),
         elasticity=elasticity,
         ports={name: port.over(kept) for name, port in tied_ports.items()},
         loads=load_ports(load_port, model, shapes, loads or {}),
@@ -151,15 +151,7 @@ def solid(
 
 def _turns(model: SolidModel, shapes: Any) -> Any:
     """Mean ½ curl u of some cells, evenly spread: they are looked at in every step."""
-    rows = model.turns()
-    s, count = spins(model.dim), int(model.mesh.starts[-1])
-    return sparse.csr_array(rows[(s * watched(count)[:, None] + np.arange(s)).ravel()] @ shapes)
-
-
-def _elasticity(model: SolidModel, shapes: Any) -> Elasticity:
-    strain = sparse.csr_array(model.strain @ shapes)
-    m, n = strain.shape
-    return Elasticity(model.compliance, strain, slopes=sparse.csr_array((0, n)), weights=sparse.csr_array((m, 0)))
+    return sparse.csr_array(model.turns(watched(int(model.mesh.starts[-1]))) @ shapes)
 
 
 def _warn_of_locking(model: SolidModel) -> None:

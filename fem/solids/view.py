@@ -39,8 +39,8 @@ def solid_view(model: SolidModel, shapes: Any) -> View:
 def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
     """The stress tensor over σ: means of the drawn cells, values at its own points, and a smooth field beside it."""
     linear = [
-        np.broadcast_to(values := table(b.kind.shape, b.kind.stress)[0].T, (len(p.weights), *values.shape))
-        for p, b in zip(model.points, model.mesh.blocks, strict=True)
+        np.broadcast_to(values := table(b.kind.shape, b.kind.stress)[0].T, (len(b.nodes), *values.shape))
+        for b in model.mesh.blocks
     ]
     points = TensorPoints(
         tensors=tensor_rows(model),
@@ -49,7 +49,7 @@ def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
         cell=model.cell_of_point,
         linear=linear,
         nodal=[through_points(b.kind, b.kind.positions) for b in model.mesh.blocks],
-        first=np.cumsum([0, *(p.weights.size for p in model.points)]),
+        first=np.cumsum([0, *model.point_counts]),
     )
     return tensor_field(model, shown, points)
 

@@ -15,7 +15,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 from .buckling_load import BucklingLoad
-from .elasticity import Elasticity
+from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
 from .inertia import Inertia, contract
 
@@ -64,7 +64,7 @@ class Body:
 
     inertia: Inertia
     ports: Mapping[str, Port]
-    elasticity: Elasticity | None = None
+    elasticity: ElasticEnergy | None = None
     loads: Mapping[str, LoadPort] = field(default_factory=dict)
     view: View | None = None
     momenta: Momenta = "full"
@@ -80,8 +80,8 @@ class Body:
         n = self.inertia.size
         if n and self.elasticity is None:
             raise ValueError(f"elasticity must be given for a body with {n} flexible coordinates")
-        if self.elasticity is not None and self.elasticity.strain.shape[1] != n:
-            raise ValueError(f"elasticity must act on {n} coordinates, got {self.elasticity.strain.shape[1]}")
+        if self.elasticity is not None and self.elasticity.shape[1] != n:
+            raise ValueError(f"elasticity must act on {n} coordinates, got {self.elasticity.shape[1]}")
         for kind in ("port", "load", "section"):
             for name in getattr(self, f"{kind}s"):
                 check.name(f"a {kind}", name)

@@ -15,12 +15,12 @@ from ..linear.eigenmodes.modes import modes as vibrations
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.factors.low_rank import filled
-from ..numerics.factors.positive_definite import Condensed, condensed, positive_solver
+from ..numerics.factors.positive_definite import Solve, positive_solver
 from ..numerics.memo import Memo, once
 from ..numerics.orthonormal import DEFLATION, orthonormal
 from ..systems.linear import LinearPHDAE
 from .body import Body, Port
-from .elasticity import Elasticity
+from .elasticity import ElasticEnergy
 from .inertia import contract
 
 SILENT = 1e-13
@@ -40,7 +40,7 @@ class Held(Memo):
     body: Body
 
     @property
-    def elastic(self) -> Elasticity:
+    def elastic(self) -> ElasticEnergy:
         """The elasticity, which a flexible body has."""
         assert self.body.elasticity is not None
         return self.body.elasticity
@@ -73,24 +73,23 @@ class Held(Memo):
         return factor, row, length
 
     @once
-    def _local(self) -> Condensed | None:
-        """K, where stresses are many and local."""
-        return condensed(self.elastic.compliance, self.strain)
-
-    @once
-    def _stiff(self) -> Any:
-        """Solutions with K."""
-        assert self._local is not None
+    def _stiff(self) -> Solve | None:
+        """Solutions with K, where stresses are many and local."""
+        stiffness = self.elastic.stiffness()
+        if stiffness is None:
+            return None
         try:
-            return positive_solver(self._local.stiffness)
+            return positive_solver(stiffness)
         except ValueError:
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
 
     def response(self, force: Array, strain: Array | None = None) -> Array:
         """Static deformation (n, k) under D₀ᵀσ = force (n, k), Cσ = D₀u + strain, strain (m, k), none if None."""
-        local = self._local
-        if local is not None:
-            return self._stiff(force if strain is None else force - self.strain.T @ (local.flexibility @ strain))
+        stiff = self._stiff
+        if stiff is not None:
+            if strain is not None:
+                force = force - self.strain.T @ (self.elastic.stiffness_of_stress @ strain)
+            return stiff(force)
         factor, row, length = self._factor
         pulled = np.zeros((row.size, force.shape[1])) if strain is None else -row[:, None] * strain
         right = np.concatenate([force / length[:, None], pulled])
@@ -125,7 +124,7 @@ class Held(Memo):
             raise ValueError(f"modes must be at most the {n} flexible coordinates of the body, got {count}")
         if not count:
             return np.zeros((n, 0))
-        if self._local is not None and count <= n // MANY:
+        if self._stiff is not None and count <= n // MANY:
             shapes = lowest_shapes(AtRest(self), count)
             if shapes is not None:
                 return shapes
@@ -147,8 +146,7 @@ class Held(Memo):
         """
         strains = self.pair_strains(vectors)
         moved = self.response(np.zeros((len(vectors), strains.shape[1])), strains)
-        stretch = self.strain @ moved
-        energy, weights = np.linalg.eigh(stretch.T @ (self.elastic.stiffness_of_stress @ stretch))
+        energy, weights = np.linalg.eigh(self.elastic.energies(moved))
         available = int(np.sum(energy > DEFLATION**2 * energy[-1])) if strains.any() else 0
         if count > available:
             raise ValueError(f"derivatives must be at most {available}, as many as are independent here, got {count}")
@@ -176,8 +174,7 @@ class Held(Memo):
         basis = orthonormal(vectors, self.mass)
         if not basis.shape[1]:
             return basis
-        stretch = self.strain @ basis
-        stiffness = stretch.T @ (self.elastic.stiffness_of_stress @ stretch)
+        stiffness = self.elastic.energies(basis)
         size = np.sqrt(stiffness.diagonal())
         root = np.linalg.cholesky(stiffness / np.outer(size, size)).T * size  # its singular values are frequencies
         basis = basis @ np.linalg.svd(root)[2][::-1].T
@@ -205,8 +202,7 @@ class AtRest:
 
     def energies(self, vectors: Array) -> Array:
         """VᵀK V of vectors V (n, k), by their strains D V."""
-        strain = self.held.strain @ vectors
-        return strain.T @ (self.held.elastic.stiffness_of_stress @ strain)
+        return self.held.elastic.energies(vectors)
 
 
 def inertia_forces(body: Body) -> tuple[Array, Array]:

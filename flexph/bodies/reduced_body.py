@@ -19,7 +19,7 @@ from ..numerics.factors.low_rank import Bordered
 from .basis import body_basis, refuse_others
 from .body import Body, Port
 from .elasticity import Elasticity
-from .fields import StressField, View
+from .fields import StressField, View, rows_over
 from .held import Held
 from .inertia import Inertia
 from .quadratic_strain import diverging_spins, few_slopes, lost_share
@@ -129,41 +129,35 @@ def _inertia(given: Inertia, T: Array) -> Inertia:
     )
 
 
-def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Array]:
-    """The elasticity over û and σ̂, and S (m, k)."""
+def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Any]:
+    """The elasticity over û and σ̂, and S (m, k).
+
+    S = C⁻¹D₀T L⁻ᵀd⁻¹ with TᵀKT = L diag(d) Lᵀ, K = D₀ᵀC⁻¹D₀: then SᵀCS = diag(1/d) and SᵀD₀T = Lᵀ.
+    """
     if not T.shape[1]:
         return None, np.zeros((body.stress_size, 0))
     held = Held(body)
-    elastic, S = held.elastic, _stresses(held, T)
-    compliance = S.T @ (sparse.csr_array(elastic.compliance) @ S)
-    strain = S.T @ (held.strain @ T)
-    soft = np.sqrt(compliance.diagonal())
-    stiff = np.sqrt(np.einsum("ik,i,ik->k", strain, 1.0 / soft**2, strain))
-    slopes, weights = few_slopes(elastic.slopes @ T, S.T @ elastic.weights)
+    elastic = held.elastic
+    L, d = ldl("TᵀKT of the basis, which must not deform without stress,", elastic.energies(T))
+    S = elastic.stress_basis(divided(T, L, d))
+    slopes, weights = few_slopes(elastic.slopes @ T, (elastic.weights.T @ S).T)
     _judge(held, T, S)
-    reduced = replace(
-        elastic,
-        compliance=dropped(0.5 * (compliance + compliance.T), soft, soft),
-        strain=dropped(strain, soft, stiff),
+    viscous = elastic.viscous
+    reduced = Elasticity(
+        compliance=sparse.diags_array(1.0 / d).tocsr(),
+        strain=dropped(L.T, 1.0 / np.sqrt(d), np.sqrt(L**2 @ d)),
         slopes=sparse.csr_array(slopes),
         weights=sparse.csr_array(weights),
-        viscous=None
-        if elastic.viscous is None
-        else sparse.csr_array(semi_definite_product("viscous", elastic.viscous, T)),
+        mass_damping=elastic.mass_damping,
+        stiffness_damping=elastic.stiffness_damping,
+        viscous=None if viscous is None else sparse.csr_array(semi_definite_product("viscous", viscous, T)),
     )
     return reduced, S
 
 
-def _stresses(held: Held, T: Array) -> Array:
-    """S = C⁻¹D₀T L⁻ᵀD⁻¹, (m, k), with TᵀKT = LDLᵀ, K = D₀ᵀC⁻¹D₀: then SᵀCS = D⁻¹ and SᵀD₀T = Lᵀ."""
-    stretch = held.strain @ T
-    stress = held.elastic.stiffness_of_stress @ stretch
-    return divided(stress, *ldl("TᵀKT of the basis, which must not deform without stress,", stretch.T @ stress))
-
-
-def _view(view: View, T: Any, S: Array) -> View:
+def _view(view: View, T: Any, S: Any) -> View:
     """The view over û and σ̂; a rigid body has no stresses."""
-    stresses = {name: StressField(f.unit, sparse.csr_array(f.cells @ S)) for name, f in view.stresses.items()}
+    stresses = {name: StressField(f.unit, rows_over(f.cells, S)) for name, f in view.stresses.items()}
     tensors = {name: f.over(S) for name, f in view.tensors.items()}
     flexible = bool(S.shape[1])
     return replace(

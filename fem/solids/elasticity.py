@@ -1,0 +1,113 @@
+"""Elastic energy of a solid, cell by cell: no operator of its stresses is held until one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flexph.bodies.elasticity import LocalElasticity, StressBasis
+from flexph.numerics.arrays import Array
+from flexph.numerics.factors.positive_definite import MANY, SMALL
+from flexph.numerics.memo import once
+
+from ..meshes.node_pairs import node_pairs
+from .model import Part, SolidModel, strain_terms
+
+KEPT = 50_000
+"""Stress coordinates up to which the stresses of the vectors of a reduced body are kept: 10 MB for 25 vectors."""
+
+
+@dataclass(frozen=True)
+class SolidElasticity(LocalElasticity):
+    """Elastic energy of a model with nodal displacements ``shapes`` u (N·d, n), linear strain."""
+
+    model: SolidModel
+    shapes: Any
+    mass_damping: float = 0.0
+    stiffness_damping: float = 0.0
+    viscous: Any = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of stress coordinates and of flexible ones."""
+        return self.model.components * len(self.model.weights), int(self.shapes.shape[1])
+
+    @once
+    def compliance(self) -> Any:
+        """C, sparse."""
+        return self.model.compliance
+
+    @once
+    def strain(self) -> Any:
+        """D, sparse."""
+        return sparse.csr_array(self.model.strain @ self.shapes)
+
+    @once
+    def slopes(self) -> Any:
+        """None of them."""
+        return sparse.csr_array((0, self.shape[1]))
+
+    @once
+    def weights(self) -> Any:
+        """None of them."""
+        return sparse.csr_array((self.shape[0], 0))
+
+    def stiffness(self) -> Any:
+        """K, summed from the cells, where it pays to condense the stresses."""
+        m, n = self.shape
+        if n <= SMALL or m < MANY * n:
+            return None
+        return sparse.csr_array(self.shapes.T @ (nodal_stiffness(self.model) @ self.shapes))
+
+    def energies(self, vectors: Array) -> Array:
+        """VᵀK V of vectors (n, k), by the strains of the cells."""
+        whole = np.zeros((vectors.shape[1],) * 2)
+        for part, strain in self._strains(vectors):
+            stress = part.points.weights[:, :, None, None] * self._stress(part, strain)
+            whole += strain.reshape(-1, len(whole)).T @ stress.reshape(-1, len(whole))
+        return 0.5 * (whole + whole.T)
+
+    def parts(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
+        """Stresses C⁻¹D₀V of vectors (n, k), some thousand cells at once."""
+        for part, strain in self._strains(vectors):
+            first, count = self.model.components * part.first, strain.shape[0] * strain.shape[1] * strain.shape[2]
+            yield slice(first, first + count), self._stress(part, strain).reshape(count, -1)
+
+    def stress_basis(self, vectors: Array) -> Any:
+        """C⁻¹D₀V of vectors (n, k): a matrix of few stresses, of many one that is known by its vectors."""
+        basis = StressBasis(self, vectors)
+        return basis if self.size > KEPT else basis @ np.eye(vectors.shape[1])
+
+    def _strains(self, vectors: Array) -> Iterator[tuple[Part, Array]]:
+        """Strains at the points of the cells of each part, (cells, q, components, k)."""
+        model, d = self.model, self.model.dim
+        moved = (self.shapes @ vectors).reshape(-1, d * vectors.shape[1])
+        terms = strain_terms(d).swapaxes(1, 2).reshape(-1, d * d)
+        for part in model.parts():
+            k, q, n, _ = part.points.gradients.shape
+            nodes = model.mesh.blocks[part.block].nodes[part.cells]
+            slopes = part.points.gradients.swapaxes(2, 3).reshape(k, q * d, n) @ moved[nodes]
+            yield part, terms @ slopes.reshape(k, q, d * d, -1)
+
+    def _stress(self, part: Part, strain: Array) -> Array:
+        """Stresses of strains (cells, q, components, k)."""
+        return self.model.moduli[self.model.material(part)][:, None] @ strain
+
+
+def nodal_stiffness(model: SolidModel) -> Any:
+    """K (N·d, N·d) of the nodal displacements: ∫∂_jN_a ∂_lN_b of the pairs of nodes, contracted with the moduli."""
+    pairs, d = node_pairs(model.mesh), model.dim
+    terms = strain_terms(d)
+    moduli = np.einsum("cij,mce,ekl->mjlik", terms, model.moduli, terms).reshape(-1, d * d, d * d)
+    values = np.zeros((len(pairs.second), d * d))
+    for part in model.parts():
+        k, q, n, _ = part.points.gradients.shape
+        slopes = part.points.gradients.reshape(k, q, n * d)
+        weighted = np.swapaxes(slopes * part.points.weights[:, :, None], 1, 2)
+        products = np.swapaxes((weighted @ slopes).reshape(k, n, d, n, d), 2, 3).reshape(k, n * n, d * d)
+        values += pairs.summed(part.block, part.cells, products @ moduli[model.material(part)])
+    return pairs.matrix(values.reshape(-1, d, d))
