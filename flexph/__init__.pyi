@@ -24,6 +24,7 @@ from . import systems as systems
 from .analysis.report import analyze as analyze
 from .bodies.body import Body as Body
 from .integration.integrate import integrate as integrate
+from .integration.simulator import Simulator as Simulator
 from .integration.times.checkpoint import Checkpoint as Checkpoint
 from .integration.times.events import Event as Event
 from .joints import GROUND as GROUND

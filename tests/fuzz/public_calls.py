@@ -270,6 +270,9 @@ def _mechanism() -> dict[str, Call]:
         "Mechanism.consistent_multipliers": Call(made.consistent_multipliers, {"state": state, "inputs": inputs}),
         "Mechanism.phdae": Call(made.phdae, {"state": state}),
         "Mechanism.describe": Call(made.describe, {"pose": pose}),
+        "Simulator": Call(flexph.Simulator, {"mechanism": made, "start": state, "method": methods.Exact()}),
+        "Simulator.advance": Call(flexph.Simulator(made, state, method=methods.Exact(compiled=False)).advance, {
+            "h": 1e-3, "inputs": {}}),
         "integrate": Call(flexph.integrate, options | {
             "system": made, "start": state, "method": methods.Exact(), "events": {"low": lambda t, x: t - 0.01},
             "observe": lambda t, x: t, "save_every": 1}),

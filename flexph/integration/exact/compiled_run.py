@@ -145,9 +145,10 @@ class BlockStepper:
             "residuals": rows.audit[:k, :4],
             "counts": rows.audit[:k, 4:],
         }
-        return Block(values, saved, self._end(float(times[steps]), rows.state[k - 1].copy()), steps, ("flows",))
+        return Block(values, saved, self.end(float(times[steps]), rows.state[k - 1].copy()), steps, ("flows",))
 
-    def _end(self, time: float, x: Array) -> StepStart:
+    def end(self, time: float, x: Array) -> StepStart:
+        """Where the steps have come to, a flat state."""
         c, m = configuration(self.mechanism, x), self.compiled.memory
         state = EvaluatedState(x, c, derive(self.exact.arrays, c), m.run_defect.copy())
         return StepStart(time, state, m.run_energy.copy(), self.compiled.history())

@@ -58,16 +58,12 @@ def run_mechanism(
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = _grid(times, start)
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
-    table = start_table(mechanism, start)
-    checked = check_consistent(mechanism, start, table=table)
-    if method.redundant == "refuse":
-        refuse_redundant(mechanism, checked.matrix)
-    stepper = stepper_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
+    stepper, table = stepper_from(mechanism, start, method, forcing)
     signature = partial(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
     task = _Task(mechanism, start, stepper, grid, options, signature)
-    if _compiles(mechanism, method, events=bool(options.events)):
+    if compiles(mechanism, method, events=bool(options.events)):
         solution = task.in_blocks()
     else:
         if isinstance(stepper, GaussStepper):
@@ -75,6 +71,17 @@ def run_mechanism(
         with timed("runs of mechanisms"):
             solution = task.step_by_step()
     return solution
+
+
+def stepper_from(
+    mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing
+) -> tuple[Stepper, TimeTable]:
+    """The stepper of a method from a start that is consistent, and what time prescribes; raises ValueError."""
+    table = start_table(mechanism, start)
+    checked = check_consistent(mechanism, start, table=table)
+    if method.redundant == "refuse":
+        refuse_redundant(mechanism, checked.matrix)
+    return stepper_of(method, InitialValueProblem(mechanism, start, forcing, table, checked)), table
 
 
 class _Task(NamedTuple):
@@ -162,7 +169,7 @@ def _signature(
     return signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)
 
 
-def _compiles(mechanism: Mechanism, method: MechanismMethod, *, events: bool) -> bool:
+def compiles(mechanism: Mechanism, method: MechanismMethod, *, events: bool) -> bool:
     """Whether the steps are taken by compiled kernels; ValueError where that is asked for and cannot be."""
     compiled = method.compiled
     reasons = {
@@ -198,14 +205,18 @@ def _grid(times: Sequence[float] | Array, start: State) -> Array:
     return ascending_from(start.time, times)
 
 
-def _explain(run: Run, error: StepFailed, span: tuple[float, float]) -> str:
+def explain_step(error: StepFailed, span: tuple[float, float]) -> str:
+    """Which step could not be solved, why, and what to do."""
     t0, t1 = span
     return (
         f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved: {error} after "
         f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion; try a smaller step, check "
-        "the drives and loads at this time, and look for a singular pose or redundant joints. "
-        f"{run.count} steps before it are finished and kept in .solution"
+        "the drives and loads at this time, and look for a singular pose or redundant joints"
     )
+
+
+def _explain(run: Run, error: StepFailed, span: tuple[float, float]) -> str:
+    return f"{explain_step(error, span)}. {run.count} steps before it are finished and kept in .solution"
 
 
 def _explain_control(run: Run, error: StepControlFailed) -> str:

@@ -1,0 +1,248 @@
+"""A mechanism that is advanced step by step, for controllers and co-simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..kernels.continuous import input_matrix
+from ..kernels.state import derive
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.constraints import velocities_of
+from ..mechanisms.model.state import State, configuration
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array, Numbers
+from ..numerics.step_failed import StepFailed
+from ..numerics.threads import one_thread
+from ..systems.inputs import Forcing
+from .exact.run import compiles, explain_step, stepper_from
+from .exact.step import Stepper, StepStart
+from .methods import Exact, MechanismMethod
+
+if TYPE_CHECKING:
+    from .compiled.steps.run import Rows, Table
+    from .exact.compiled_run import BlockStepper
+
+MOST = 64
+"""Steps of equal length for which drives are asked at once."""
+
+
+@checked
+class Simulator:
+    """A mechanism that is advanced one step at a time, by the steps that :func:`flexph.integrate` takes.
+
+    It costs some microseconds beside the step, where a run of one step costs a millisecond, and keeps no rows. Drives
+    are functions of time, and are asked for some steps ahead.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    start : State
+        A consistent state. Two simulators from one state are independent of each other.
+    method : MechanismMethod, optional
+        :class:`flexph.methods.Exact` (default) or another method of mechanisms, without a tolerance.
+
+    Raises
+    ------
+    ValueError
+        For an inconsistent start, redundant constraints, and a method that chooses its steps.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> from flexph import GROUND, Simulator, connect, hinge, torque
+    >>> pendulum = connect({"rod": rigid.bar(1.0, 2.0)}, [hinge("rod.root", GROUND), torque("rod.tip", name="motor")])
+    >>> simulator = Simulator(pendulum, pendulum.consistent_state(pendulum.assemble({"rod": (0.0, 0.0, 0.0)})))
+    >>> for _ in range(10):
+    ...     simulator.advance(0.01, {"motor": 1.0 - 0.5 * simulator.outputs["motor"][0]})
+    >>> simulator.time, simulator.outputs["motor"].round(3)
+    (0.1, array([0.145]))
+    """
+
+    def __init__(self, mechanism: Mechanism, start: State, *, method: MechanismMethod | None = None) -> None:
+        method = method or Exact()
+        if method.tolerance is not None:
+            raise ValueError(f"method must take the steps it is given, got {method}: leave its tolerance out")
+        self.mechanism, self._anchors = mechanism, start.anchors
+        self._inputs = _Held(mechanism)
+        stepper, _ = stepper_from(mechanism, start, method, self._inputs)
+        first = stepper.start(start)
+        plain = _PlainSteps(mechanism, stepper, first, start.multipliers)
+        self._steps: _Steps = _CompiledSteps(plain) if compiles(mechanism, method, events=False) else plain
+
+    @property
+    def time(self) -> float:
+        """The time that is reached [s]."""
+        return self._steps.time
+
+    @property
+    def state(self) -> State:
+        """The state that is reached, from which another simulator or a run goes on to the same bits."""
+        steps = self._steps
+        return State(steps.time, steps.x, steps.multipliers, self._anchors, steps.history())
+
+    @property
+    def outputs(self) -> Mapping[str, Array]:
+        """By external port, the velocities on which its input works, in its axes."""
+        a, c = self.mechanism.network.arrays, configuration(self.mechanism, self._steps.x)
+        y = input_matrix(a, c.R, derive(a, c).arm).T @ velocities_of(self.mechanism, c)
+        return {name: y[part] for name, part in self.mechanism.network.input_slices.items()}
+
+    @checked
+    def advance(self, h: float, inputs: Mapping[str, Numbers] | None = None) -> None:
+        """Take a step of h > 0 [s] under inputs by external port, the same over the step; those not named are zero.
+
+        Raises ArithmeticError where the step cannot be solved, and stays where it was.
+        """
+        check.positive("h", h, "s")
+        self._inputs.hold(inputs)
+        try:
+            self._steps.take(h, self._inputs.values)
+        except StepFailed as error:
+            raise ArithmeticError(explain_step(error, error.span or (self.time, self.time + h))) from error
+
+
+class _Held(Forcing):
+    """Inputs that are the same at all times, until others are given."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._of = mechanism.network.input_slices, mechanism.layout.dim
+        super().__init__(self._of[0], {}, self._of[1])
+        self._none = self.values = super().at(0.0)
+
+    def hold(self, inputs: Mapping[str, Any] | None) -> None:
+        """Take other inputs."""
+        slices, dim = self._of
+        self.values = Forcing(slices, inputs, dim).at(0.0) if inputs else self._none
+
+    def at(self, time: float) -> Array:
+        """The inputs that are held."""
+        return self.values
+
+    def over(self, times: Array) -> Array:
+        """The inputs that are held, as one row."""
+        return self.values[None]
+
+
+class _Steps(Protocol):
+    """Steps from one state to the next."""
+
+    @property
+    def time(self) -> float:
+        """The time that is reached [s]."""
+
+    @property
+    def x(self) -> Array:
+        """The flat state."""
+
+    @property
+    def multipliers(self) -> Array:
+        """Multipliers at the middle of the last step."""
+
+    def take(self, h: float, inputs: Array) -> None:
+        """Take a step of a length [s]; raises StepFailed."""
+
+    def history(self) -> Array:
+        """What the next step starts its iteration with."""
+
+
+class _PlainSteps:
+    """Steps by the NumPy kernels."""
+
+    def __init__(self, mechanism: Mechanism, stepper: Stepper, start: StepStart, multipliers: Array) -> None:
+        self.mechanism, self.stepper = mechanism, stepper
+        self.start, self.multipliers = start, multipliers
+
+    @property
+    def time(self) -> float:
+        return self.start.time
+
+    @property
+    def x(self) -> Array:
+        return self.start.x
+
+    def take(self, h: float, inputs: Array) -> None:
+        with one_thread(self.mechanism.largest_body):
+            result = self.stepper.step(self.start, self.start.time + h)
+        self.start, self.multipliers = result.end, result.multipliers
+
+    def history(self) -> Array:
+        return self.start.history
+
+
+class _CompiledSteps:
+    """Steps in compiled loops; one that they do not solve is taken by the NumPy kernels."""
+
+    def __init__(self, plain: _PlainSteps) -> None:
+        from .compiled.steps.run import Rows
+        from .exact.compiled_run import BlockStepper
+
+        self.blocks = BlockStepper(plain.mechanism, plain.stepper)  # type: ignore[arg-type]
+        self.plain, start = plain, self.blocks.put(plain.start)
+        self.time, self.x, self.multipliers = start.time, start.x, plain.multipliers
+        self.ahead = _Ahead(self.blocks)
+        self.rows: Rows = Rows(*(np.zeros((1, width)) for width in self.blocks.compiled.widths))
+        self.solved = np.zeros(1, dtype=np.int64)
+
+    def take(self, h: float, inputs: Array) -> None:
+        table, end = self.ahead.step(self.time, h, inputs)
+        if self.blocks.compiled.step(table, self.rows, self.solved):
+            self.x, self.multipliers = self.rows.state[0].copy(), self.rows.multipliers[0].copy()
+        else:
+            self.plain.start = self.blocks.end(self.time, self.x)
+            try:
+                self.plain.take(h, inputs)
+            finally:
+                self.blocks.put(self.plain.start)
+            self.x, self.multipliers = self.plain.x, self.plain.multipliers
+        self.time = end
+
+    def history(self) -> Array:
+        return self.blocks.compiled.history()
+
+
+class _Ahead:
+    """What drives prescribe over steps of equal length, asked for several at once."""
+
+    def __init__(self, blocks: BlockStepper) -> None:
+        self.blocks, self.substeps = blocks, len(blocks.parts.shares)
+        self.times: Array = np.zeros(1)
+        self.h = 0.0
+        self.next, self.count = 0, 0
+        self.table: Table | None = None
+
+    def step(self, time: float, h: float, inputs: Array) -> tuple[Table, float]:
+        """The table of the step from a time, and its end."""
+        if self.next == self.count or h != self.h or time != self.times[self.next]:
+            self._ask(time, h)
+        assert self.table is not None
+        k, s, table = self.next, self.substeps, self.table
+        self.next += 1
+        first, last = slice(k * s, (k + 1) * s + 1), slice(k * s, (k + 1) * s)
+        if len(table.coefficient) == 1:
+            own = table._replace(times=table.times[first], inputs=inputs[None])
+        else:
+            own = type(table)(
+                table.times[first],
+                table.coefficient[first],
+                table.offset[first],
+                table.own_coefficient[last],
+                table.own_offset[last],
+                inputs[None],
+            )
+        return own, float(self.times[k + 1])
+
+    def _ask(self, time: float, h: float) -> None:
+        goes_on = h == self.h and time == self.times[-1]
+        self.count = min(2 * self.count, MOST) if goes_on else 1
+        self.h, self.next = h, 0
+        try:
+            self.times = time + h * np.arange(self.count + 1)
+            self.table = self.blocks.table(self.times)
+        except ValueError:  # of a drive that ends before: it is asked for one step
+            self.count, self.times = 1, self.times[:2]
+            self.table = self.blocks.table(self.times)

@@ -1,0 +1,117 @@
+"""A mechanism that is advanced step by step: the bits of a run, whatever the lengths of the steps."""
+
+import numpy as np
+import pytest
+
+import rigid
+from cases import crank_slider as case
+from flexph import GROUND, Simulator, connect, drive, force, hinge, integrate, torque
+from flexph.methods import Exact, Exact4, ExactGauss
+from flexph.numerics.compiling import AVAILABLE
+
+H = 2.0**-16  # times are exact sums
+METHODS = [Exact(compiled=False), ExactGauss(2), *([Exact(compiled=True), Exact4()] if AVAILABLE else [])]
+
+
+def crank_slider():
+    mechanism = case.crank_slider(2, "von_karman")
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
+
+
+def motor():
+    """A bar on a hinge with a torque at its end."""
+    rod = connect({"rod": rigid.bar(1.0, 2.0)}, [hinge("rod.root", GROUND), torque("rod.tip", name="motor")])
+    return rod, rod.consistent_state(rod.assemble({"rod": (0.0, 0.0, 0.0)}), velocities={"rod": 0.5})
+
+
+def assert_equal(state, other):
+    for name in ("time", "x", "multipliers", "memory"):
+        np.testing.assert_array_equal(getattr(state, name), getattr(other, name))
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_steps_are_those_of_a_run(method):
+    mechanism, start = crank_slider()
+    simulator = Simulator(mechanism, start, method=method)
+    lengths = H * np.array([1, 1, 1, 1, 1, 1, 1, 2, 2, 1, 2, 2, 2, 2])
+    for h in lengths:
+        simulator.advance(h)
+    times = np.append(0.0, np.cumsum(lengths))
+    run = integrate(mechanism, start, times, method=method, progress=False)
+    assert_equal(simulator.state, run.final)
+
+
+@pytest.mark.parametrize("method", METHODS[:3:2], ids=repr)
+def test_a_run_and_another_simulator_go_on_from_its_state(method):
+    mechanism, start = motor()
+    first = Simulator(mechanism, start, method=method)
+    for k in range(5):
+        first.advance(H, {"motor": float(k)})
+    second = Simulator(mechanism, first.state, method=method)
+    run = integrate(mechanism, first.state, first.time + H * np.arange(4), method=method, progress=False)
+    for _ in range(3):
+        second.advance(H)
+    assert second.time == 8 * H and first.time == 5 * H
+    assert_equal(second.state, run.final)
+
+
+@pytest.mark.parametrize("method", METHODS[:3:2], ids=repr)
+def test_the_work_of_the_input_is_what_the_energy_gains(method):
+    """ΔH = Σ h F·v̄ of a point mass, with the mean of both outputs; forces change from step to step."""
+    mass = connect({"mass": rigid.point(2.0)}, [force("mass.point", name="push")])
+    start = mass.consistent_state(mass.assemble({"mass": (0.0, 0.0, 0.0)}), velocities={"mass": (0.3, -0.4)})
+    simulator, work = Simulator(mass, start, method=method), 0.0
+    np.testing.assert_allclose(simulator.outputs["push"], (0.3, -0.4), atol=1e-15)
+    for k in range(20):
+        before, u = simulator.outputs["push"], np.array([np.sin(k) + 0.3, -1.0])
+        simulator.advance(0.01, {"push": u})
+        work += 0.01 * u @ (0.5 * (before + simulator.outputs["push"]))
+    after = simulator.outputs["push"]
+    assert after @ after - 0.5**2 == pytest.approx(work, abs=1e-14)
+
+
+def test_the_output_of_a_torque_is_the_spin():
+    mechanism, start = motor()
+    assert Simulator(mechanism, start).outputs["motor"] == pytest.approx(0.5, abs=1e-15)
+
+
+@pytest.mark.parametrize("method", METHODS[:3:2], ids=repr)
+def test_a_step_that_fails_leaves_everything_as_it_was(method):
+    mechanism, start = crank_slider()
+    simulator, other = (Simulator(mechanism, start, method=method) for _ in range(2))
+    for _ in range(4):
+        simulator.advance(H)
+        other.advance(H)
+    with pytest.raises(ArithmeticError, match="could not be solved"):
+        simulator.advance(0.5)
+    for _ in range(3):
+        simulator.advance(H)
+        other.advance(H)
+    assert_equal(simulator.state, other.state)
+
+
+def test_a_drive_is_asked_for_times_that_are_reached_where_it_ends():
+    def angle(t):
+        if t > 20 * H:
+            raise RuntimeError("beyond its end")
+        return t
+
+    rod = connect({"rod": rigid.bar(1.0, 2.0)}, [hinge("rod.root", GROUND), drive("rod.root", GROUND, angle=angle)])
+    simulator = Simulator(rod, rod.consistent_state(rod.assemble({"rod": (0.0, 0.0, 0.0)})))
+    for _ in range(20):
+        simulator.advance(H)
+    assert simulator.time == 20 * H
+    with pytest.raises(ValueError, match="beyond its end"):
+        simulator.advance(H)
+    assert simulator.time == 20 * H
+
+
+def test_what_no_single_step_can_have_is_refused():
+    mechanism, start = motor()
+    with pytest.raises(ValueError, match="leave its tolerance out"):
+        Simulator(mechanism, start, method=Exact(tolerance=1e-6))
+    simulator = Simulator(mechanism, start, method=Exact(compiled=False))
+    with pytest.raises(ValueError, match="h must be"):
+        simulator.advance(0.0)
+    with pytest.raises(ValueError, match="motor"):
+        simulator.advance(H, {"brake": 1.0})
