@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..numerics.arrays import Array, sparse_block_diag, sparse_blocks
+from ..numerics.arrays import Array, block_diag, dense_blocks, sparse_block_diag, sparse_blocks
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays, Springs
-from .gradient import block_diagonal, node_rows, product_matrix, section_rows, spin_block, world_spin_levers
+from .gradient import block_diagonal, is_sparse, node_rows, product_matrix, section_rows, spin_block, world_spin_levers
 from .springs import resistances
 from .state import Configuration, Derived, coupled, inertia_products, momenta, rotational_inertia
 from .step import world_loads
 
 
 def shifted(a: Arrays, block: int) -> Any:
-    """M (block 0), N_a (1 …) or K_ab (1 + s …) about the centre of mass, sparse."""
+    """M (block 0), N_a (1 …) or K_ab (1 + s …) about the centre of mass, as the arrays are."""
     n = a.body_u.size
     rows = slice(block * n, (block + 1) * n)
+    if not is_sparse(a):
+        return a.stack[rows]
     blocks = sparse.csr_array(a.stack[rows])
     return blocks if a.mean is None else blocks - a.border_stack[rows] @ a.border
 
@@ -30,40 +32,63 @@ def assembled(rigid: tuple[Any, Any], coupling: tuple[Any, Any], flexible: Any) 
     (first, turning), (above, below) = rigid, coupling
     w, u = first.shape[0], first.shape[0] + turning.shape[0]
     blocks = [(0, 0, first), (w, w, turning), (w, u, above), (u, w, below), (u, u, flexible)]
-    return sparse_blocks((u + flexible.shape[0],) * 2, blocks)
+    shape = (u + flexible.shape[0],) * 2
+    return (sparse_blocks if any(sparse.issparse(block) for *_, block in blocks) else dense_blocks)(shape, blocks)
 
 
 def mass_matrix(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
     """diag(m, M(u)) over (ṙ, ω, u̇), sparse; without M_uu, which the shift fills, unless ``deforming``."""
+    return sparse.csr_array(mass_of(a, u, deforming=deforming))
+
+
+def mass_of(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
+    """The mass matrix, as the arrays are."""
     s = a.n.shape[0]
     Pu = inertia_products(a, u)
-    across = spin_block(a, a.n + Pu[1 : 1 + s])
-    flexible = shifted(a, 0) if deforming else sparse.csr_array((u.size,) * 2)
+    across = _on_spins(a, a.n + Pu[1 : 1 + s])
+    flexible = shifted(a, 0) if deforming else _zeros(a, u.size)
     return assembled(_rigid_masses(a, u, Pu), (across, across.T), flexible)
 
 
 def rigid_mass(a: Arrays, u: Array) -> Any:
-    """diag(m, J(u)) over (ṙ, ω), sparse."""
-    return sparse_block_diag(_rigid_masses(a, u, inertia_products(a, u)))
+    """diag(m, J(u)) over (ṙ, ω), as the arrays are."""
+    masses = _rigid_masses(a, u, inertia_products(a, u))
+    return sparse_block_diag(masses) if is_sparse(a) else block_diag(*masses)
 
 
 def _rigid_masses(a: Arrays, u: Array, Pu: Array) -> tuple[Any, Any]:
-    turning = block_diagonal(rotational_inertia(a, u, Pu)[a.turning])
-    return sparse.diags_array(np.repeat(a.mass, a.dim)), turning
+    masses, turning = np.repeat(a.mass, a.dim), rotational_inertia(a, u, Pu)[a.turning]
+    if is_sparse(a):
+        return sparse.diags_array(masses), block_diagonal(turning)
+    return np.diag(masses), block_diag(*turning)
+
+
+def _on_spins(a: Arrays, values: Array) -> Any:
+    """(s, n) values as a block (spins, n), as the arrays are."""
+    if is_sparse(a):
+        return spin_block(a, values)
+    centres, spins, _ = a.columns
+    block = np.zeros((a.turning.size * len(values), a.body_u.size))
+    block[spins[a.body_u].T - centres.size, np.arange(a.body_u.size)] = values
+    return block
+
+
+def _zeros(a: Arrays, size: int) -> Any:
+    return sparse.csr_array((size, size)) if is_sparse(a) else np.zeros((size, size))
 
 
 def structure(a: Arrays, c: Configuration) -> Any:
     """Γ = Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k) w, over (ṙ, ω, u̇): skew, sparse, with [p_r]× on ω."""
     w, flexible = c.omega[a.body_u], sparse.csr_array((a.body_u.size,) * 2)
     for i in range(a.n.shape[0]):
-        flexible = flexible - 2.0 * sparse.diags_array(w[:, i]) @ shifted(a, 1 + i)
-    return _structure(a, c, flexible)
+        flexible = flexible - 2.0 * sparse.diags_array(w[:, i]) @ sparse.csr_array(shifted(a, 1 + i))
+    return sparse.csr_array(_structure(a, c, flexible))
 
 
 def gyroscopic_force(a: Arrays, c: Configuration, v: Array) -> Array:
     """Γ v of the velocities v of c, over (ṙ, ω, u̇)."""
     n = a.body_u.size
-    force: Array = _structure(a, c, sparse.csr_array((n, n))) @ v
+    force: Array = _structure(a, c, _zeros(a, n)) @ v
     turning = inertia_products(a, c.du)[1 : 1 + a.n.shape[0]]
     force[force.size - n :] -= 2.0 * np.einsum("na,an->n", c.omega[a.body_u], turning)
     return force
@@ -72,10 +97,11 @@ def gyroscopic_force(a: Arrays, c: Configuration, v: Array) -> Array:
 def _structure(a: Arrays, c: Configuration, flexible: Any) -> Any:
     """Γ with its block over u̇."""
     Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
-    across = spin_block(a, coupled(a, Pu, Pdu, c.omega[a.body_u]))
-    first = sparse.csr_array((len(a.mass) * a.dim,) * 2)
+    across = _on_spins(a, coupled(a, Pu, Pdu, c.omega[a.body_u]))
+    first = _zeros(a, len(a.mass) * a.dim)
     p_r, _ = momenta(a, c.omega, c.u, c.du, products=(Pu, Pdu))
-    turning = block_diagonal(spin_skew(p_r[a.turning]))
+    spins = spin_skew(p_r[a.turning])
+    turning = block_diagonal(spins) if is_sparse(a) else block_diag(*spins)
     return assembled((first, turning), (-across, across.T), flexible)
 
 
@@ -89,10 +115,16 @@ def kinetic_gradient(a: Arrays, c: Configuration) -> Array:
 
 def strain_operator(a: Arrays, u: Array) -> Any:
     """D(u), sparse (m, n)."""
-    slopes = sparse.csr_array(a.slopes)
-    if not slopes.shape[0]:
-        return sparse.csr_array(a.strain)
-    return sparse.csr_array(a.strain) + sparse.csr_array(a.weights) @ sparse.diags_array(a.slopes @ u) @ slopes
+    return sparse.csr_array(strain_of(a, u))
+
+
+def strain_of(a: Arrays, u: Array) -> Any:
+    """D(u), as the arrays are."""
+    if not is_sparse(a):
+        return a.strain + (a.weights * (a.slopes @ u)) @ a.slopes
+    if not a.slopes.shape[0]:
+        return a.strain
+    return a.strain + a.weights @ sparse.diags_array(a.slopes @ u) @ a.slopes
 
 
 def elastic_stress(a: Arrays, u: Array) -> Array:
@@ -102,11 +134,18 @@ def elastic_stress(a: Arrays, u: Array) -> Array:
 
 def elastic_stiffness(a: Arrays, u: Array) -> Any:
     """D(u)ᵀC⁻¹D(u) and the geometric stiffness of the stresses C⁻¹ε(u), sparse (n, n)."""
-    D, slopes = strain_operator(a, u), sparse.csr_array(a.slopes)
-    stiffness = D.T @ sparse.csr_array(a.stiffness) @ D
-    if slopes.shape[0]:
-        stiffness = stiffness + slopes.T @ sparse.diags_array(a.weights.T @ elastic_stress(a, u)) @ slopes
-    return sparse.csr_array(stiffness)
+    return sparse.csr_array(stiffness_of(a, u))
+
+
+def stiffness_of(a: Arrays, u: Array) -> Any:
+    """The elastic stiffness, as the arrays are."""
+    D = strain_of(a, u)
+    stiffness, tension = D.T @ a.stiffness @ D, a.weights.T @ elastic_stress(a, u)
+    if not is_sparse(a):
+        return stiffness + (a.slopes.T * tension) @ a.slopes
+    if a.slopes.shape[0]:
+        stiffness = stiffness + a.slopes.T @ sparse.diags_array(tension) @ a.slopes
+    return stiffness
 
 
 def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:

@@ -73,6 +73,14 @@ def over_rows(function: Callable[[Array], Array], rows: Array) -> Array:
     return np.concatenate([function(rows[k : k + at_once]) for k in range(0, max(len(rows), 1), at_once)])
 
 
+def dense_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]) -> Array:
+    """The sum of blocks, sparse or dense, each at its first row and column, as a dense matrix."""
+    matrix = np.zeros(shape)
+    for row, column, block in blocks:
+        matrix[row : row + block.shape[0], column : column + block.shape[1]] += dense(block)
+    return matrix
+
+
 def widened(rows: Any, first: int, size: int) -> Any:
     """Rows over some columns as rows over ``size`` of them, of which the first is ``first``, in the CSR format."""
     own = sparse.csr_array(rows)

@@ -137,9 +137,9 @@ def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
     C_across, K_across = spin_block(a, A + turned), spin_block(a, turned_A)
     C_uu, K_uu = sparse.csr_array((n, n)), sparse.csr_array((n, n))
     for i in range(s if n else 0):
-        C_uu = C_uu + 2.0 * sparse.diags_array(own[:, i]) @ shifted(a, 1 + i)
+        C_uu = C_uu + 2.0 * sparse.diags_array(own[:, i]) @ sparse.csr_array(shifted(a, 1 + i))
         for j in range(s):
-            K_uu = K_uu - sparse.diags_array(own[:, i] * own[:, j]) @ shifted(a, 1 + s + i * s + j)
+            K_uu = K_uu - sparse.diags_array(own[:, i] * own[:, j]) @ sparse.csr_array(shifted(a, 1 + s + i * s + j))
     K_below = spin_block(a, -np.einsum("an,nab->bn", A, w[a.body_u])).T  # −Aᵀ[ω]×
     C = assembled((block_diagonal(2.0 * mass * frame), block_diagonal(C_spin)), (C_across, -C_across.T), C_uu)
     K = assembled((block_diagonal(mass * frame @ frame), block_diagonal(K_spin)), (K_across, K_below), K_uu)

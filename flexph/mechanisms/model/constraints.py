@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
-from ...kernels.continuous import mass_matrix, rigid_mass
+from ...kernels.continuous import mass_of, rigid_mass
 from ...kernels.gradient import constraint_matrix, velocity_count
 from ...kernels.jacobians.blocks import flatten, unflatten
 from ...kernels.rolling import squares
@@ -143,11 +143,9 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     rows = sparse.vstack([G, keep]).tocsr() if sparse.issparse(G) else np.vstack([G, keep.toarray()])
     with_given = rows, np.concatenate([b, wanted[given]])
     velocities = wanted
-    tries = itertools.product(
-        (rigid_mass, mass_matrix), (with_given, (G, b))
-    )  # of large bodies the latter mass is full
+    tries = itertools.product((rigid_mass, mass_of), (with_given, (G, b)))  # of large bodies the latter mass is full
     for mass, (rows, rates) in tries:
-        M = mass(a, c.u).toarray()
+        M = dense(mass(a, c.u))
         velocities = _nearest(M, rows, rates, wanted)
         defect = np.abs(rows @ velocities - rates) / sizes[: rates.size]
         scale = max(rate_scale(a, (rows, rates), v, sizes[: rates.size]) for v in (velocities, wanted))

@@ -10,22 +10,22 @@ from scipy import sparse
 from scipy.linalg import null_space
 
 from ...kernels.continuous import (
-    elastic_stiffness,
     elastic_stress,
     gyroscopic_force,
     kinetic_gradient,
-    mass_matrix,
+    mass_of,
     spring_operator,
-    strain_operator,
+    stiffness_of,
+    strain_of,
 )
+from ...kernels.gradient import scale_rows
 from ...kernels.springs import resistances
 from ...kernels.state import Configuration, derive
-from ...numerics.arrays import Array, sparse_blocks
+from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
 from ...numerics.factors.singular_systems import least_norm, solve_saddle
 from ..model.constraints import (
     constraint_gap,
-    constraint_rates,
     move,
     move_with,
     rates_at,
@@ -87,23 +87,22 @@ def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: floa
     """Newton corrections (n_v,) of the rigid position and of u; least-norm where freedoms or multipliers are open."""
     a = mechanism.network.arrays
     n = a.body_u.size
-    M, elastic = mass_matrix(a, c.u, deforming=False), _elastic_force(mechanism, c)
+    M, elastic = mass_of(a, c.u, deforming=False), strain_of(a, c.u).T @ elastic_stress(a, c.u)
     (K, shift), mean = _stiffness(mechanism, c), _mean(mechanism)
-    G, _ = constraint_rates(mechanism, c, table, time)
+    G, _ = rates_at(mechanism, (c, derive(a, c)), table, time)
     r = M.shape[0] - n
     force = _applied(mechanism, c, table)
-    springs = sparse.csr_array(M.shape)
-    if a.springs.stiffness.size:
-        S = spring_operator(a, c, derive(a, c))
-        springs = sparse.csr_array(S.T @ sparse.diags_array(a.springs.stiffness) @ S)
     g, k = G.shape[0], mean.shape[0]
     _, u, lam, means, size = np.cumsum([r, r, n, g, k]).tolist()  # a, (rigid position, u), λ, means
-    blocks = [(0, 0, M[:, :r]), (0, r, springs), (r, u, K), (0, lam, -G.T), (r, means, shift)]
-    rows = [(r + n, 0, G[:, :r]), (r + n + g, r, G), (r + n + 2 * g, u, mean)]
-    system = sparse_blocks((r + n + 2 * g + k, size), [*blocks, *rows, (r + n + 2 * g, means, -sparse.eye_array(k))])
+    blocks = [(0, 0, M[:, :r]), (r, u, K), (0, lam, -G.T), (r, means, shift)]
+    if a.springs.stiffness.size:
+        S = spring_operator(a, c, derive(a, c))
+        blocks.append((0, r, S.T @ sparse.diags_array(a.springs.stiffness) @ S))
+    rows = [(r + n, 0, G[:, :r]), (r + n + g, r, G), (r + n + 2 * g, u, mean), (r + n + 2 * g, means, -np.eye(k))]
+    system = (dense_blocks if n <= FEW else sparse_blocks)((r + n + 2 * g + k, size), [*blocks, *rows])
     gap, curvature = constraint_gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)
     rhs = np.concatenate([force[:r], force[r:] - elastic, curvature, -gap, np.zeros(mean.shape[0])])
-    solution = least_norm(system.toarray(), rhs) if n <= FEW else _regular(system, rhs, G[:, :r].toarray())
+    solution = least_norm(system, rhs) if n <= FEW else _regular(system, rhs, dense(G[:, :r]))
     return solution[r : 2 * r + n]
 
 
@@ -123,16 +122,11 @@ def _close(mechanism: Model, c: Configuration, table: TimeTable, time: float) ->
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     for columns in (rigid, rigid, mechanism.layout.velocities):
         gap = constraint_gap(mechanism, c, table, time)
-        G, _ = constraint_rates(mechanism, c, table, time)
+        G, _ = rates_at(mechanism, (c, derive(mechanism.network.arrays, c)), table, time)
         step = np.zeros(mechanism.layout.velocities)
-        step[:columns] = np.linalg.lstsq(G.toarray()[:, :columns], -gap, rcond=1e-10)[0]
+        step[:columns] = np.linalg.lstsq(dense(G)[:, :columns], -gap, rcond=1e-10)[0]
         c = _moved(mechanism, c, step)
     return c
-
-
-def _elastic_force(mechanism: Model, c: Configuration) -> Array:
-    a = mechanism.network.arrays
-    return strain_operator(a, c.u).T @ elastic_stress(a, c.u)
 
 
 def _stiffness(mechanism: Model, c: Configuration) -> tuple[Any, Any]:
@@ -141,21 +135,21 @@ def _stiffness(mechanism: Model, c: Configuration) -> tuple[Any, Any]:
     The shifts of the mass integrals to centre of mass and mean axes are kept apart as S where they would fill them.
     """
     a = mechanism.network.arrays
-    stiffness, shift = elastic_stiffness(a, c.u), 0.0 * _mean(mechanism).T
+    stiffness, shift = stiffness_of(a, c.u), 0.0 * _mean(mechanism).T
     s, n, w = a.n.shape[0], a.body_u.size, c.omega[a.body_u]
     for block in range(s * s):
         rows = slice((1 + s + block) * n, (2 + s + block) * n)
-        square = sparse.diags_array(w[:, block // s] * w[:, block % s])
-        stiffness = stiffness - square @ sparse.csr_array(a.stack[rows])
+        square = w[:, block // s] * w[:, block % s]
+        stiffness = stiffness - scale_rows(a.stack[rows], square)
         if a.mean is not None:
-            shift = shift + square @ a.border_stack[rows]
+            shift = shift + scale_rows(a.border_stack[rows], square)
     return stiffness, shift
 
 
 def _mean(mechanism: Model) -> Any:
     """Mean motions of the bodies (k, n) where the shifts to them are kept apart; none where they are folded in."""
     a = mechanism.network.arrays
-    return sparse.csr_array((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.border)
+    return np.zeros((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.border)
 
 
 def _curvature(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
