@@ -32,9 +32,9 @@ def recover_multipliers(system: LinearPHDAE, x: Any, u: Any = None) -> Array:
     n, m, g = system.size, system.B.shape[1], system.G.shape[0]
     x = check.numbers("x", x)
     columns = x.shape[1:]
-    x = check.array("x", x, (n, *columns[:1])).reshape(n, -1)
+    x = check.array("x", x, (n, *columns[:1])).reshape(n, *columns or (1,))
     given = np.zeros((m, *columns)) if u is None else u
-    u = check.array("u", given, (m, *columns)).reshape(m, -1)
+    u = check.array("u", given, (m, *columns)).reshape(m, x.shape[1])
     left = np.linalg.norm(system.G @ x)
     if left > 1e-6 * check.norm(system.G) * np.linalg.norm(x):
         raise ValueError(f"x must meet the constraints: ‖G x‖ = {left:.1e}; give states of the system with constraints")

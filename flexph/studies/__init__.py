@@ -1,10 +1,9 @@
 """Studies: a function or a case at many samples of its parameters, and what is asked of many runs.
 
-A sample is a :class:`Task` for a worker (``tasks``), which stores its record itself where it sees the folder
-(``records``); :class:`Schedule` gives tasks to an :class:`Engine` and again where a worker died. So each sample is
-computed at least once, and counts once. ``dataset`` makes one NetCDF file of all records.
+A study is ``samples`` (values of parameters), their ``execution`` on many processors, and a ``dataset`` of all records.
+Optimisation, fits and sensitivities ask for runs in the same way (``evaluations``): each is recorded, none is repeated.
 
-Imports: files, flexph, numerics.
+Imports: files, flexph, linear, linear.eigenmodes, numerics, studies.execution, systems.
 """
 
 import lazy_loader

@@ -15,8 +15,8 @@ from ..case_run import status_of
 from ..files.results_folder import FolderRefused
 from ..numerics import checks as check
 from .dataset import ERROR, STATUS
+from .execution.tasks import NotLoaded, NotStored
 from .parameter_study import DATASET, study
-from .tasks import NotLoaded, NotStored
 
 NAMED = 10
 """Failed samples that are named one by one."""

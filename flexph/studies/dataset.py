@@ -13,9 +13,9 @@ import h5py
 import numpy as np
 
 from ..files.hdf5 import write_hdf5
-from .records import read_head, read_record, record_path
+from .execution.records import read_head, read_record, record_path
+from .execution.subjects import Subject
 from .samples import Samples
-from .subjects import Subject
 
 STATUS, ERROR, SECONDS = "sample_status", "sample_error", "sample_seconds"
 """Variables of every study beside the values of its runs."""

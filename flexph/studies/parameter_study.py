@@ -10,9 +10,9 @@ from typing import Any
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .dataset import write_dataset
-from .runs import Place, Runs, progress_bar, runs_of
+from .execution.runs import Place, Runs, progress_bar, runs_of
+from .execution.subjects import subject
 from .samples import Samples, grid, table
-from .subjects import subject
 
 DATASET = "study.nc"
 
@@ -85,7 +85,7 @@ def study(
            [2. , 1. ]])
     """
     own, points = subject(function), as_samples(samples)
-    own.check_samples(points)
+    own.check_columns(points.columns)
     place = Place(out, executor, _count(jobs), resume, check.count("retries", retries, 0), retry_failed)
     with runs_of(own, place) as runs:
         _perform(runs, points, progress)

@@ -432,6 +432,17 @@ def _studies() -> dict[str, Call]:
     return {
         "study": Call(flexph.study, {"function": product, "samples": {"x": [1.0, 2.0]}, "retries": 1,
                                      "units": {"z": "m"}, "jobs": 1, "progress": False}),
+        "studies.optimise": Call(studies.optimise, {
+            "function": product, "objective": "z", "bounds": {"x": (1.0, 2.0)}, "constraints": {"z": (1.5, None)},
+            "start": {"x": 1.4}, "most": 30, "tolerance": 0.01}),
+        "studies.fit": Call(studies.fit, {
+            "function": product, "measured": {"z": 1.5, "w": [1.4, 1.6]}, "start": {"x": 1.0},
+            "bounds": {"x": (0.5, 2.5)}, "deviations": {"z": 0.1, "w": 0.2}, "step": 1e-4, "tolerance": 1e-6,
+            "most": 20}),
+        "studies.sensitivities": Call(studies.sensitivities, {
+            "function": product, "at": {"x": 1.0, "y": 2.0}, "steps": {"x": 1e-3, "y": 1e-3}}),
+        "studies.frequency_sensitivities": Call(studies.frequency_sensitivities, {
+            "system": stiffened, "at": {"stiffness": 2.0}, "count": 2, "steps": 1e-3}),
         "studies.Samples": Call(studies.Samples, {"columns": {"x": [1.0, 2.0]}, "is_grid": True}),
         "studies.grid": Call(studies.grid, {"values": {"x": [1.0, 2.0]}}),
         "studies.table": Call(studies.table, {"rows": [{"x": 1.0}, {"x": 2.0}]}),
@@ -442,7 +453,13 @@ def _studies() -> dict[str, Call]:
 
 def product(x: float, y: float = 1.0) -> dict[str, float]:
     """A function that studies take."""
-    return {"z": x * y}
+    return {"z": x * y, "w": [x * y, x + y - 1.0]}
+
+
+def stiffened(stiffness: float) -> LinearPHDAE:
+    """Masses on springs, one of them of this stiffness."""
+    plain = masses()
+    return LinearPHDAE(E=np.diag([1.0, 1.0, 1.0, 1.0 / stiffness]), J=plain.J, kinetic=plain.kinetic)
 
 
 def _circuits() -> dict[str, Call]:

@@ -28,7 +28,8 @@ RESULTS = {
     "ReducedKinematics", "ReducedLinear", "Regularity", "ResistiveRelation", "Resistor", "SectionForces", "SectionMap",
     "Solution", "Source", "Spectrum", "StabilityReport", "StandardForm", "State", "Storage", "StressField", "Sweep",
     "Switch", "TensorField", "TimeResponse", "Trajectory", "TwoPort", "View", "Body", "Accelerations", "Split",
-    "BodyAxes", "Damping", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
+    "BodyAxes", "Damping", "Fit", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle", "FrequencySensitivities",
+    "Optimum", "Sensitivities",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}

@@ -12,8 +12,8 @@ import pytest
 import flexph
 from flexph.files.results_folder import FolderRefused
 from flexph.studies import grid, latin_hypercube, sobol, table
-from flexph.studies.records import read_record, record_path
-from flexph.studies.tasks import NotStored, Task, perform
+from flexph.studies.execution.records import read_record, record_path
+from flexph.studies.execution.tasks import NotStored, Task, perform
 
 xarray = pytest.importorskip("xarray")
 
@@ -212,7 +212,7 @@ def test_a_record_that_cannot_be_written_ends_the_study(tmp_path, monkeypatch):
     def full(folder, record):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("flexph.studies.tasks.write_record", full)
+    monkeypatch.setattr("flexph.studies.execution.tasks.write_record", full)
     with pytest.raises(NotStored, match="No space left"):
         run(reciprocal, {"x": [1, 2]}, out=tmp_path)
 
@@ -258,7 +258,8 @@ def test_other_arguments_are_checked():
         run(reciprocal, {"x": [1]}, executor="slurm")
     lock = multiprocessing.Lock()
     with pytest.raises(ValueError, match="function must be one that other processes can be sent"):
-        run(lambda x: {"y": lock}, {"x": [1]})
+        run(lambda x: {"y": lock}, {"x": [1]}, jobs=2)
+    assert run(lambda x: lock.acquire(False) and {"y": x}, {"x": [1]}).y == 1  # in this process it may
 
 
 def test_random_samples_fill_their_box():

@@ -34,7 +34,7 @@ def write(result, folder):
 @pytest.fixture(autouse=True)
 def cases(monkeypatch):
     known = {"swing": Case(swing, write, list)}
-    monkeypatch.setattr("flexph.studies.subjects.find_cases", lambda: known)
+    monkeypatch.setattr("flexph.studies.execution.subjects.find_cases", lambda: known)
     monkeypatch.setattr("flexph.studies.command.find_cases", lambda: known)
 
 
@@ -93,7 +93,7 @@ def test_mistakes_are_told_in_a_sentence(command, arguments, message, tmp_path):
 
 def test_files_of_a_case_are_written_only_for_its_figures(command, tmp_path, monkeypatch):
     case = Case(swing, lambda result, folder: pytest.fail("written"), list, figures=lambda result: {"p": 1.0})
-    monkeypatch.setattr("flexph.studies.subjects.find_cases", lambda: {"swing": case})
+    monkeypatch.setattr("flexph.studies.execution.subjects.find_cases", lambda: {"swing": case})
     assert "1 sample: 1 done" in command("swing", "--set", "steps=1").output
 
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..files.durable import leftovers, locked, remove, staged
-from ..files.results_folder import FolderRefused
+from ...files.durable import leftovers, locked, remove, staged
+from ...files.results_folder import FolderRefused
 from .tasks import TOKEN
 
 STUDY, RECORDS = "study.json", "samples"

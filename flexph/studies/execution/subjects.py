@@ -12,9 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..case import Case, Parameter, find_cases
-from ..numerics import checks as check
-from .samples import Samples
+from ...case import Case, Parameter, find_cases
+from ...numerics import checks as check
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,10 @@ class Subject:
             if named and entry.default is inspect.Parameter.empty and name not in given:
                 raise ValueError(f"samples must have the parameter {name!r}, which {self.name} needs")
 
-    def check_samples(self, samples: Samples) -> None:
+    def check_columns(self, columns: Mapping[str, Iterable[Any]]) -> None:
         """Raise ValueError for parameters or values that the function does not take."""
-        self.check_names(samples.columns)
-        for name, values in samples.columns.items() if self.kinds else ():
+        self.check_names(columns)
+        for name, values in columns.items() if self.kinds else ():
             for value in values:
                 _check_kind(self.kinds[name], value)
 

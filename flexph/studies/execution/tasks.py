@@ -28,9 +28,9 @@ class NotLoaded(Exception):
 
 @dataclass(frozen=True)
 class Task:
-    """A sample for a worker: the pickled ``function``, its parameters, where its record goes, and the attempt."""
+    """A sample for a worker: the ``function``, pickled for others than this process, and where its record goes."""
 
-    function: bytes
+    function: bytes | Callable[..., Any]
     parameters: Mapping[str, Any]
     folder: Path
     token: str
@@ -49,7 +49,8 @@ def perform(task: Task) -> Outcome:
     stores = _sees(task)
     if stores and record_path(task.folder, task.parameters).exists():
         return Outcome("", None)  # an engine that ran it already lost the answer
-    record = computed(_unpickled(task.function), task.parameters)
+    function = _unpickled(task.function) if isinstance(task.function, bytes) else task.function
+    record = computed(function, task.parameters)
     if stores:
         store(task.folder, record)
     return Outcome(record.error, None if stores else record)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ..files.interrupts import termination_interrupts
+from ...files.interrupts import termination_interrupts
 from .engines import Engine, started
 from .folders import study_folder
 from .records import Record, key, read_record, record_path, tidy
@@ -41,7 +41,7 @@ class Runs:
     engine: Engine
     folder: Path
     retries: int
-    pickled: bytes
+    function: Any
     token: str
 
     def perform(self, samples: Iterable[Mapping[str, Any]], bar: Any = None) -> None:
@@ -77,18 +77,19 @@ class Runs:
             if (name := key(sample)) in under_way or self.is_there(sample):
                 continue
             under_way.add(name)
-            yield Task(self.pickled, sample, self.folder, self.token)
+            yield Task(self.function, sample, self.folder, self.token)
 
 
 @contextmanager
 def runs_of(subject: Subject, place: Place) -> Iterator[Runs]:
     """Runs of a subject at a place; without a folder their records are gone at the end of the block."""
-    pickled = subject.pickled()
+    is_here = place.executor is None and place.jobs == 1
+    function = subject.function if is_here else subject.pickled()
     with _path(place.out) as path, study_folder(Path(path), subject.identity(), resume=place.resume) as folder:
         if place.resume:
             tidy(folder, failed=place.retry_failed)
         with termination_interrupts(), started(place.executor, place.jobs) as engine:
-            yield Runs(subject, engine, folder, place.retries, pickled, (folder / TOKEN).read_text("utf-8"))
+            yield Runs(subject, engine, folder, place.retries, function, (folder / TOKEN).read_text("utf-8"))
 
 
 def progress_bar(total: int, *, shown: bool) -> Any:

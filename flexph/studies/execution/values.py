@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numerics import checks as check
+from ...numerics import checks as check
 
 Arrays = dict[str, np.ndarray]
 

@@ -7,7 +7,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from typing import Any
 
-from ..numerics import checks as check
+from ...numerics import checks as check
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """Variables that hold a worker to one thread: samples keep all cores busy, further threads only wait for each other."""

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..files.durable import PREFIX, replacing
+from ...files.durable import PREFIX, replacing
 from .values import Arrays
 
 SUFFIX = ".npz"

@@ -1,0 +1,206 @@
+"""Parameters of a function from measured values, with their covariance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array, Numbers
+from .evaluations import Evaluations, evaluations, told, value_of
+from .execution.runs import Place
+from .run_sensitivities import derivatives
+
+DETERMINED = 1e-10
+"""Smallest singular value of the scaled Jacobian, over the largest, from which on the measurement tells parameters."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted ``parameters`` with their ``covariance`` (n, n), in the order of the parameters.
+
+    ``noise`` is the standard deviation of the measurement over what was given, or of the residuals; ``values`` are
+    those of the last run, ``runs`` a dataset of all runs.
+    """
+
+    parameters: Mapping[str, float]
+    covariance: Array
+    noise: float
+    values: Mapping[str, Array]
+    runs: Any
+
+    @property
+    def deviations(self) -> dict[str, float]:
+        """Standard deviations by parameter."""
+        return dict(zip(self.parameters, np.sqrt(np.diag(self.covariance)).tolist(), strict=True))
+
+
+@checked
+def fit(
+    function: Callable[..., Any] | str,
+    measured: Mapping[str, Numbers],
+    start: Mapping[str, float],
+    *,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    deviations: Mapping[str, Numbers] | None = None,
+    step: float = 1e-4,
+    tolerance: float = 1e-8,
+    most: int = 50,
+    out: Path | None = None,
+    executor: Executor | str | None = None,
+    jobs: int | None = 1,
+    resume: bool = False,
+) -> Fit:
+    """Parameters with the least ``Σ ((f(p) − y)/σ)²`` for measured y, by scipy.optimize.least_squares.
+
+    The Jacobian J is that of central differences. The covariance is ``s² (JᵀJ)⁻¹``, with s = 1 where the standard
+    deviations σ are given, otherwise s² = Σ r²/(m − n) of m residuals and n parameters. It holds for noise that is
+    independent from one number to the next, and so small that the function is linear over it.
+
+    Parameters
+    ----------
+    function : callable or str
+        A function of parameters by name that returns a dict of values, or the name of a case; see :func:`flexph.study`.
+    measured : dict
+        Numbers or arrays by the name of the value that they measure.
+    start : dict
+        First guess of the parameters, none of them zero: they are scaled by it.
+    bounds : dict, optional
+        (lower, upper) by parameter.
+    deviations : dict, optional
+        Standard deviation of what is measured, by its name: one number, or one for each.
+    step : float
+        Step of the differences over the size of each parameter.
+    tolerance : float
+        Relative change of the parameters at which the search ends.
+    most : int
+        How many steps there may be, each of a run for the values and two for each parameter.
+    out, executor, jobs, resume : optional
+        As of :func:`flexph.study`; runs are made in this process by default.
+
+    Returns
+    -------
+    Fit
+        Parameters, covariance, and all runs.
+
+    Raises
+    ------
+    ArithmeticError
+        Where a run fails, the search does not end, a parameter ends on a bound, or the measurement does not tell the
+        parameters from each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph.studies import fit
+    >>> t = np.linspace(0.0, 1.0, 50)
+    >>> def decay(rate, height):
+    ...     return {"y": height * np.exp(-rate * t)}
+    >>> noise = 0.01 * np.random.default_rng(1).standard_normal(50)
+    >>> found = fit(decay, {"y": 2.0 * np.exp(-3.0 * t) + noise}, {"rate": 1.0, "height": 1.0})
+    >>> abs(found.parameters["rate"] - 3.0) < 3.0 * found.deviations["rate"]
+    True
+    """
+    for name, value in start.items():
+        if value == 0.0:
+            raise ValueError(f"start[{name!r}] must not be zero: parameters are scaled by it")
+    check.positive("step", step), check.positive("tolerance", tolerance), check.count("most", most)
+    with evaluations(function, list(start), Place(out, executor, jobs, resume)) as runs:
+        problem = _Problem(runs, _measured(measured, deviations), dict(start), step)
+        result = problem.solved(bounds or {}, tolerance, most)
+        covariance, noise = problem.covariance(result, given=deviations is not None)
+        parameters = problem.named(result.x)
+        return Fit(parameters, covariance, noise, runs.values([parameters])[0], runs.dataset())
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Residuals over parameters that are scaled by their start."""
+
+    runs: Evaluations
+    measured: Mapping[str, tuple[Array, Array]]
+    """Values and their standard deviations."""
+    start: Mapping[str, float]
+    step: float
+
+    def named(self, x: Array) -> dict[str, float]:
+        return {name: float(first * factor) for (name, first), factor in zip(self.start.items(), x, strict=True)}
+
+    def residuals(self, x: Array) -> Array:
+        (values,) = self.runs.values([self.named(x)])
+        parts = []
+        for name, (wanted, deviation) in self.measured.items():
+            value = value_of(values, name)
+            if value.shape != wanted.shape:
+                raise ValueError(
+                    f"measured[{name!r}] must have the shape {value.shape} of the value, got {wanted.shape}"
+                )
+            parts.append(np.ravel((value - wanted) / deviation))
+        return np.concatenate(parts)
+
+    def jacobian(self, x: Array) -> Array:
+        at = self.named(x)
+        steps = {name: self.step * abs(value or self.start[name]) for name, value in at.items()}
+        slopes = derivatives(self.runs, at, steps, list(self.measured))
+        columns = [
+            np.concatenate([np.ravel(slopes[name][p] / sigma) for name, (_, sigma) in self.measured.items()]) * first
+            for p, first in self.start.items()
+        ]
+        return np.stack(columns, axis=1)
+
+    def solved(self, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int) -> Any:
+        """What scipy tells of the search; raises ArithmeticError where that did not end."""
+        for name in bounds:
+            check.lookup("parameter", name, self.start, "start")
+        ends = [bounds.get(name, (-np.inf, np.inf)) for name in self.start]
+        scaled = [sorted((lower / s, upper / s)) for (lower, upper), s in zip(ends, self.start.values(), strict=True)]
+        for name, (lower, upper) in zip(self.start, scaled, strict=True):
+            if not lower < 1.0 < upper:
+                raise ValueError(f"start[{name!r}] must lie within its bounds {bounds[name]}, got {self.start[name]}")
+        result = least_squares(
+            self.residuals, np.ones(len(ends)), self.jacobian, np.transpose(scaled), xtol=tolerance, max_nfev=most
+        )
+        if result.status <= 0:
+            raise ArithmeticError(f"the fit did not end within {most} steps; it was at {told(self.named(result.x))}")
+        for name, active in zip(self.start, result.active_mask, strict=True):
+            if active:
+                raise ArithmeticError(
+                    f"the parameter {name!r} ends on its bound: widen that, or take the parameter out"
+                )
+        return result
+
+    def covariance(self, result: Any, *, given: bool) -> tuple[Array, float]:
+        """Covariance of the parameters, and the standard deviation of the residuals."""
+        m, n = result.jac.shape
+        if m <= n:
+            raise ArithmeticError(f"{n} parameters need more than {n} measured numbers, got {m}")
+        _, values, right = np.linalg.svd(result.jac, full_matrices=False)
+        if values[-1] <= DETERMINED * values[0]:
+            weights = {name: abs(weight) for name, weight in zip(self.start, right[-1], strict=True)}
+            names = [name for name, weight in weights.items() if weight > 0.1]
+            raise ArithmeticError(f"the measurement does not tell these parameters: {', '.join(names)}")
+        noise = float(np.sqrt(2.0 * result.cost / (m - n)))
+        spread = (right.T / values) * np.array([*self.start.values()])[:, None] * (1.0 if given else noise)
+        return spread @ spread.T, noise
+
+
+def _measured(measured: Mapping[str, Any], deviations: Mapping[str, Any] | None) -> dict[str, tuple[Array, Array]]:
+    """Values with their standard deviations by name."""
+    if not measured:
+        raise ValueError("measured must name a value at least")
+    pairs = {}
+    for name, values in measured.items():
+        array = check.numbers(f"measured[{name!r}]", values)
+        given = 1.0 if deviations is None else check.lookup("standard deviation", name, deviations)
+        sigma = check.broadcast(f"deviations[{name!r}]", given, array.shape)
+        if np.any(sigma <= 0.0):
+            raise ValueError(f"deviations[{name!r}] must be positive, got {check.shown(given)}")
+        pairs[name] = array, sigma
+    return pairs
