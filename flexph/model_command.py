@@ -25,9 +25,9 @@ def model_command(file: str, options: Sequence[click.Parameter], run_and_list: C
         model = loaded(Path(file), settings, trust=trust)
         with refusals():
             case = case_of(model, names or model.runs)
-        values = {"digest": model.digest, "settings": " ".join(settings)}
+        told = {"digest": model.digest, "chosen": " ".join(names), "settings": " ".join(settings)}
         with refusals():
-            run_and_list(Path(file).stem, case, values, **given)
+            run_and_list(Path(file).stem, case, told, **given)
 
     command.params[:0] = options
     return command
@@ -43,6 +43,7 @@ def case_of(model: Any, names: Sequence[str]) -> Case[dict[str, Any]]:
     def run(
         *,
         digest: Annotated[str, Option("sum of what the file says")] = "",
+        chosen: Annotated[str, Option("runs of the file, if not all")] = "",
         settings: Annotated[str, Option("values in place of those in the file")] = "",
     ) -> dict[str, Any]:
         """Runs of a model file."""

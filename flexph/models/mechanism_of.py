@@ -7,6 +7,7 @@ from typing import Any
 
 from flexph.bodies.body import Body
 from flexph.joints.rows.connection import Connection
+from flexph.joints.rows.vectors import Ground
 from flexph.mechanisms.mechanism import Mechanism, connect
 from flexph.mechanisms.model.state import Pose, State
 
@@ -14,8 +15,8 @@ from .reading.problems import nearest
 from .schema.entry import Builder, Entry
 from .schema.runs import Outputs, PoseEntry, Reading, Start
 
-PORTS = ("first", "second", "port", "rail", "reference")
-"""Fields of connections that may name a port."""
+ENDS = ("first", "second", "port", "rail", "reference", "ground")
+"""Fields of connections that name a port or the ground."""
 
 
 def build_mechanism(document: Any, builder: Builder) -> Mechanism:
@@ -25,10 +26,10 @@ def build_mechanism(document: Any, builder: Builder) -> Mechanism:
     connections = []
     for i, entry in enumerate(document.connections):
         here = builder.at("connections", i)
-        _check_ports(entry, bodies, here)
-        with here.refusals(type(entry).model_fields):
+        _check_ends(entry, bodies, here)
+        with here.refusals(entry):
             connections.append(_named(entry, here).formed(dim))
-    with builder.refusals(type(document).model_fields):
+    with builder.refusals(document):
         return connect(bodies, connections, gravity=document.gravity)
 
 
@@ -37,12 +38,15 @@ def _named(entry: Entry, here: Builder) -> Connection:
     return connection
 
 
-def _check_ports(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
-    """Raise Misfit, with the nearest name, for a port that no body has."""
-    for field in PORTS:
+def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
+    """Raise Misfit, with the nearest name, for a port that no body has, and for a place of another dimension."""
+    dim = next(iter(bodies.values())).dim
+    for field in ENDS:
         given = getattr(entry, field, None)
         if isinstance(given, str):
             check_port(given, bodies, here.at(field), loads=entry.kind == "distributed_load")
+        elif isinstance(given, Ground) and given.position is not None and len(given.position) != dim:
+            raise here.at(field).misfit(f"got a place of {len(given.position)} coordinates: write {dim}")
 
 
 def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -> None:
@@ -68,7 +72,7 @@ def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
     """The state in which a run begins. Raises Misfit."""
     check_names(start.velocities, mechanism.bodies, builder.at("velocities"), "body")
     pose = pose_of(mechanism, start, builder, start.time)
-    with builder.refusals(Start.model_fields):
+    with builder.refusals(start):
         velocities = builder.of(start.velocities, "velocities")
         return mechanism.consistent_state(pose, velocities=velocities, elastic=start.elastic, time=start.time)
 

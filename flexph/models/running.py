@@ -108,12 +108,12 @@ def integrated(mechanism: Mechanism, run: Integrate, start: State, builder: Buil
 def settled(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder: Builder) -> RunInTime:
     """An equilibrium near a pose. Raises Misfit."""
     inputs = inputs_of(run, builder)
-    with builder.refusals(Equilibrium.model_fields):
+    with builder.refusals(run):
         state = mechanism.equilibrium(pose, inputs=inputs, spin=run.spin, about=run.about, redundant=run.redundant)
     return RunInTime(static_solution(mechanism, state), run.outputs)
 
 
 def frequencies_of(mechanism: Mechanism, run: Frequencies, poses: Sequence[Pose], builder: Builder) -> FrequencyRun:
     """Frequencies at poses. Raises Misfit."""
-    with builder.refusals(Frequencies.model_fields):
+    with builder.refusals(run):
         return FrequencyRun(mechanism.eigenfrequencies(poses, run.count))

@@ -44,20 +44,18 @@ def _problem(tree: Tree, detail: ErrorDetails) -> Problem:
     path, kind, context = _path(tree.data, detail["loc"]), detail["type"], detail.get("ctx", {})
     name = context.get("name")
     if kind == "missing":
-        return tree.problem((*path, detail["loc"][-1]), "is missing", of_name=True)
+        return tree.problem((*path, detail["loc"][-1]), f"is missing: add '{detail['loc'][-1]}: …'", of_name=True)
     if isinstance(name, str):
         return tree.problem((*path, name), str(context["text"]), of_name=kind == "unknown_name")
-    if "[key]" in detail["loc"]:
-        return tree.problem(
-            path, f"got {shown(detail['input'])}: {_remedy(kind, detail['msg'], context)}", of_name=True
-        )
+    of_name = "[key]" in detail["loc"]
     if kind == "model_file" and "text" in context:
-        return tree.problem(path, str(context["text"]))
+        return tree.problem(path, str(context["text"]), of_name=of_name)
     if kind == "literal_error":
         known = re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))
         words = nearest(detail["input"], ("".join(pair) for pair in known))
         return tree.problem(path, f"got {shown(detail['input'])}: {words}")
-    return tree.problem(path, f"got {shown(detail['input'])}: {_remedy(kind, detail['msg'], context)}")
+    remedy = _remedy(kind, detail["msg"], context)
+    return tree.problem(path, f"got {shown(detail['input'])}: {remedy}", of_name=of_name)
 
 
 def _remedy(kind: str, message: str, context: Mapping[str, Any]) -> str:

@@ -11,6 +11,8 @@ SHOWN = 60
 """Letters that an error shows of what was given."""
 LISTED = 12
 """Names that an error lists of many."""
+NEAR = 0.5
+"""Likeness of two names, from 0 to 1, from which on one is taken for a misspelling of the other."""
 MOST = 20
 """Problems of one file that are told at once."""
 
@@ -61,11 +63,11 @@ def dotted(path: Path) -> str:
 def nearest(given: Any, known: Iterable[str]) -> str:
     """Ending of an error: the nearest of the known names, and what there is."""
     names = sorted({str(name) for name in known})
-    near = get_close_matches(str(given), names, n=1)
+    lower = {name.lower(): name for name in names}
+    near = get_close_matches(str(given).lower(), lower, n=1, cutoff=NEAR)
+    hint = f"did you mean {lower[near[0]]!r}? " if near and near[0] != str(given) else ""
     listed = ", ".join(map(repr, names[:LISTED])) + ("…" if len(names) > LISTED else "")
-    return (
-        f"{f'did you mean {near[0]!r}? ' if near else ''}there {'is' if len(names) == 1 else 'are'} {listed or 'none'}"
-    )
+    return f"{hint}there {'is' if len(names) == 1 else 'are'} {listed or 'none'}"
 
 
 def shown(value: Any) -> str:

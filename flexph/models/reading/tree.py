@@ -93,7 +93,9 @@ def read_text(text: str, name: str) -> Tree:
 def _of_parser(error: MarkedYAMLError) -> Problem:
     said = " ".join(filter(None, (error.context, error.problem)))
     remedy = next((words for part, words in REMEDIES.items() if part in said), "see the line above, too")
-    mark = error.problem_mark or error.context_mark
+    begin, mark = error.context_mark, error.problem_mark or error.context_mark
+    if begin is not None and ("quoted scalar" in said or "flow" in said):
+        mark, remedy = begin, f"{remedy} (noticed in line {mark.line + 1})"  # the end is missing somewhere before
     line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
     return Problem((), f"not YAML: {' '.join(said.split())}: {remedy}", line, column)
 
@@ -136,6 +138,8 @@ class _Walk:
             seen[name] = line
             self.tree.keys[below] = (line, column)
             yield name, self.plain(value, below)
+            if value.start_mark.line > key.start_mark.line:  # the error is about what the name stands for, or nothing
+                self.tree.values[below] = (line, column)
 
     def _scalar(self, kind: str, text: str, path: Path) -> Any:
         try:

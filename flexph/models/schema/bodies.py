@@ -32,7 +32,7 @@ class BodyEntry(Entry):
         """The body with its masses."""
         body: Body = super().build(builder)
         for i, lumped in enumerate(self.masses):
-            with builder.at("masses", i).refusals(LumpedMass.model_fields):
+            with builder.at("masses", i).refusals(lumped):
                 body = body.with_mass(lumped.port, lumped.mass, lumped.inertia)
         return body
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -53,16 +54,27 @@ class Builder:
         return value
 
     @contextmanager
-    def refusals(self, names: Mapping[str, Any] | None = None) -> Iterator[None]:
-        """Say where a value is refused: an error that begins with the name of an argument is told there."""
+    def refusals(self, entry: Any = None) -> Iterator[None]:
+        """Say where a value is refused: an error that names a setting of the entry is told there."""
         try:
             yield
         except Misfit:
             raise
         except (ValueError, TypeError, ArithmeticError, OSError, LookupError) as error:
             text = " ".join(str(error).split()) or type(error).__name__
-            first = text.partition(" ")[0].strip(":,'")
-            raise Misfit((*self.path, first) if first in (names or {}) else self.path, text) from error
+            raise Misfit((*self.path, *_place(text, entry)), text) from error
+
+
+def _place(text: str, entry: Any) -> Path:
+    """The setting that an error begins with ("length must be …"), or the name in one ("station 'middle' must …")."""
+    names = () if entry is None else type(entry).model_fields
+    first = text.partition(" ")[0].strip(":,")
+    if first in names:
+        return (first,)
+    for word, name in re.findall(r"(\w+) '([^']*)'", text):
+        if f"{word}s" in names and name in (getattr(entry, f"{word}s") or {}):
+            return (f"{word}s", name)
+    return ()
 
 
 class Entry(BaseModel, Buildable):
@@ -95,7 +107,7 @@ class Entry(BaseModel, Buildable):
 
     def build(self, builder: Builder) -> Any:
         """The value of the entry. Raises Misfit, which says where."""
-        with builder.refusals(type(self).model_fields):
+        with builder.refusals(self):
             return type(self).makes(**self.arguments(builder))
 
 

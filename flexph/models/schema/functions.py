@@ -27,7 +27,7 @@ class ExpressionEntry(Entry):
 
     def build(self, builder: Builder) -> Expression:
         """The function."""
-        with builder.refusals(type(self).model_fields):
+        with builder.refusals(self):
             return Expression(self.expression, factor=_factor(builder, self.unit, "unit"))
 
 

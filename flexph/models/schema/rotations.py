@@ -30,7 +30,7 @@ class AxisAngle(Entry):
 
     def build(self, builder: Builder) -> Any:
         """A scipy Rotation."""
-        with builder.refusals(type(self).model_fields):
+        with builder.refusals(self):
             return turned(self.axis, self.angle)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from inspect import signature
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -53,7 +54,11 @@ class MethodEntry(Entry):
         given = {name: getattr(self, name) for name in self.model_fields_set - {"name"}}
         if isinstance(given.get("tolerance"), list):
             given["tolerance"] = tuple(given["tolerance"])
-        with builder.refusals(type(self).model_fields):
+        known = {*signature(NAMES[self.name]).parameters, "tolerance"}
+        for option in given:
+            if option not in known:
+                raise builder.at(option).misfit(f"method {self.name!r} has no such option: {nearest(option, known)}")
+        with builder.refusals(self):
             return by_name(self.name, **given)
 
 

@@ -106,7 +106,7 @@ def _converted(value: float, name: str, unit: str | None, given: str, right: str
         quantity = _registry().Quantity(value, parsed)
         if unit is None:
             return float(quantity.to_base_units().magnitude)
-        if "hertz" in str(parsed) and "rad" in unit:
+        if "hertz" in str(parsed) and unit == "rad/s":
             raise ValueError(f"{given}: Hz would leave open whether turns or radians are counted, write rpm or rad/s")
         return float(quantity.to(unit or "dimensionless").magnitude)
     except pint.UndefinedUnitError:

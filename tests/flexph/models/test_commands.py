@@ -1,0 +1,102 @@
+"""`flexph run model.yaml`, `check`, `show` and `new`."""
+
+import json
+
+import h5py
+import pytest
+from click.testing import CliRunner
+
+from flexph.cli import main
+from flexph.models.examples_of import BESIDE, EXAMPLES
+
+
+def flexph(*arguments):
+    """The command line, driven."""
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("like", EXAMPLES)
+def test_new_writes_an_example_that_is_right(like, tmp_path):
+    result = flexph("new", tmp_path / "mine", "--like", like)
+    assert result.stdout.split() == [str(tmp_path / name) for name in ("mine.yaml", *BESIDE.get(like, ()))]
+    checked = flexph("check", tmp_path / "mine.yaml")
+    assert (checked.exit_code, checked.output.partition(": ")[2][:11]) == (0, "right, with")
+    again = flexph("new", tmp_path / "mine", "--like", like)
+    assert again.exit_code == 1
+    assert "is there already" in again.output
+
+
+@pytest.fixture
+def model(tmp_path):
+    """The first example, with fewer steps and a second run."""
+    flexph("new", tmp_path / "model.yaml")
+    path = tmp_path / "model.yaml"
+    text = path.read_text(encoding="utf-8").replace("83.7758 ms", "2 ms").replace("steps: 800", "steps: 10")
+    frequencies = "runs:\n  modes: {kind: frequencies, count: 2}\n"
+    path.write_text(text.replace("runs:\n", frequencies), encoding="utf-8")
+    return path
+
+
+def test_run_writes_a_folder_for_each_run_and_a_summary(model, tmp_path):
+    result = flexph("run", model, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    written = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*"))
+    runs = ("ledger.csv", "middle.csv", "solution.h5")
+    assert written == ["modes/frequencies.csv", "summary.json", *(f"two_turns/{name}" for name in runs)]
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert set(summary["runs"]["two_turns"]) == {"deflection_max_m", "instants", "energy_residual_max_rel"}
+    assert summary["runs"]["modes"]["omega1_rad_s"] > 0.0
+    table = (tmp_path / "out" / "two_turns" / "middle.csv").read_text().splitlines()
+    assert table[0] == "t [s],deflection [m] 0,deflection [m] 1,slider [m] 0,slider [m] 1"
+    assert len(table) == 12
+
+
+def test_settings_and_runs_are_chosen(model, tmp_path):
+    options = ("--run", "two_turns", "--set", "bodies.rod.elements=2", "--set", "runs.two_turns.save_every=5")
+    result = flexph("run", model, "--out", tmp_path / "out", *options)
+    assert result.exit_code == 0, result.output
+    with h5py.File(tmp_path / "out" / "two_turns" / "solution.h5") as file:
+        assert len(file["times"]) == 3
+    assert not (tmp_path / "out" / "modes").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--run", "turns"), "no run 'turns'"),
+        (("--set", "bodies.rod.elements"), "write a path and a value"),
+        (("--set", "bodies.rd.elements=8"), "did you mean 'rod'"),
+        (("--set", "bodies.rod.elements=eight"), "whole number"),
+        (("--force", "--resume"), "leave one of both out"),
+    ],
+)
+def test_wrong_options_end_in_a_line(model, tmp_path, options, words):
+    result = flexph("run", model, "--out", tmp_path / "out", *options)
+    assert result.exit_code != 0
+    assert words in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_of_another_model_are_not_resumed(model, tmp_path):
+    assert flexph("run", model, "--out", tmp_path / "out", "--run", "modes").exit_code == 0
+    again = flexph("run", model, "--out", tmp_path / "out", "--run", "modes", "--resume")
+    assert again.exit_code == 0
+    other = flexph(
+        "run", model, "--out", tmp_path / "out", "--run", "modes", "--resume", "--set", "bodies.rod.elements=3"
+    )
+    assert other.exit_code != 0
+    assert "is that of another run" in other.output
+
+
+def test_show_says_what_it_is(model):
+    words = flexph("show", model).output
+    for part in ("3 bodies", "rod: ", "freedoms", "redundant 0", "mass 0.1997", "run two_turns", "study mesh"):
+        assert part in words
+    assert json.loads(flexph("show", "--schema").output)["title"] == "ModelFile"
+    assert flexph("show").exit_code == 2
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
+    result = flexph("check", tmp_path / "model.yaml")
+    assert result.exit_code == 1
+    assert result.output == f"Error: {tmp_path / 'model.yaml'}: No such file or directory\n"
