@@ -78,13 +78,16 @@ class ModelFile:
             if study.run not in self.runs:
                 raise here.at("run").misfit(f"no run {study.run!r}: {nearest(study.run, self.runs)}")
             for path, values in study.vary.items():
-                self._check_setting(path, values[0], here.at("vary", path))
+                try:
+                    self.check_grid({path: values})
+                except ModelError as error:
+                    raise here.at("vary", path).misfit(error.problems[0].text) from None
 
-    def _check_setting(self, path: str, value: Any, here: Builder) -> None:
-        try:
-            validated(with_settings(self.tree, {path: value}))
-        except ModelError as error:
-            raise here.misfit(error.problems[0].text) from None
+    def check_grid(self, grid: Mapping[str, Iterable[Any]]) -> None:
+        """Raise ModelError for values by path that settings of the file do not take."""
+        for path, values in grid.items():
+            for value in values:
+                validated(with_settings(self.tree, {path: value}))
 
     def _check_names(self, entry: Any, here: Builder) -> None:
         """Inputs, outputs and method of a run."""

@@ -16,6 +16,7 @@ from ..files.results_folder import FolderRefused
 from ..numerics import checks as check
 from .dataset import ERROR, STATUS
 from .execution.tasks import NotLoaded, NotStored
+from .model_files import SUFFIXES, study_of_file
 from .parameter_study import DATASET, study
 
 NAMED = 10
@@ -23,26 +24,26 @@ NAMED = 10
 
 
 @click.command("study")
-@click.argument("case", metavar="CASE")
+@click.argument("case", metavar="CASE|MODEL.yaml")
 @click.option("--set", "given", multiple=True, metavar="NAME=A,B,…", help="values of a parameter; may be repeated")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="folder for the results")
 @click.option("--jobs", type=click.IntRange(min=1), help="processes, by default one for each processor")
 @click.option("--executor", metavar="dask://HOST:PORT|mpi", help="workers elsewhere (extras dask and mpi)")
 @click.option("--resume", is_flag=True, help="go on with the study in the folder, or begin it")
 @click.option("--retry-failed", is_flag=True, help="with --resume: compute failed samples again")
+@click.option("--trust", is_flag=True, help="of a model file: call the Python functions that it names")
 @click.option(
     "--pictures/--no-pictures", default=True, show_default=True, help="of one and two parameters (extra plot)"
 )
-def command(case: str, given: Sequence[str], out: Path, pictures: bool, **options: Any) -> None:
-    """Run a case at all combinations of values of its parameters, many at once.
+def command(case: str, given: Sequence[str], out: Path, pictures: bool, trust: bool, **options: Any) -> None:
+    """Run a case at all combinations of values of its parameters, many at once; or the study of a model file.
 
     Each run is recorded as it finishes; a study that was killed goes on with --resume. The numbers of all runs come to
     OUT/study.nc, pictures of one or two parameters to OUT/pictures. Failed runs are named, and do not end the study.
     """
     try:
-        own: Case[Any] = check.lookup("case", case, find_cases())
-        values = _grid(case, own, given)
-        results = study(case, values, out=out, **options)
+        function, values = _subject(case, given, trust=trust)
+        results = study(function, values, out=out, **options)
     except KeyboardInterrupt as error:
         click.echo(f"interrupted; what is finished is in {out}: go on with --resume", err=True)
         raise click.exceptions.Exit(status_of(error)) from None
@@ -69,6 +70,14 @@ def summary(results: Any) -> list[str]:
         told = ", ".join(f"{name}={sample[name].item()}" for name in names if name in results.coords)
         lines.append(f"  {told}: {sample[ERROR].item()}")
     return lines + ([f"  … and {count - NAMED} more, see {ERROR} in {DATASET}"] if count > NAMED else [])
+
+
+def _subject(name: str, given: Sequence[str], *, trust: bool) -> tuple[Any, Mapping[str, list[Any]]]:
+    """What is studied, and values by parameter."""
+    if Path(name).suffix in SUFFIXES:
+        return study_of_file(name, given, trust=trust)
+    own: Case[Any] = check.lookup("case", name, find_cases())
+    return name, _grid(name, own, given)
 
 
 def _grid(name: str, case: Case[Any], given: Sequence[str]) -> Mapping[str, list[Any]]:

@@ -4,9 +4,11 @@ import json
 
 import h5py
 import pytest
+import xarray
 from click.testing import CliRunner
 
 from flexph.cli import main
+from flexph.models import load_model
 from flexph.models.examples_of import BESIDE, EXAMPLES
 
 
@@ -100,3 +102,25 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
     result = flexph("check", tmp_path / "model.yaml")
     assert result.exit_code == 1
     assert result.output == f"Error: {tmp_path / 'model.yaml'}: No such file or directory\n"
+
+
+def test_the_study_of_a_model_file(model, tmp_path):
+    options = ("--out", tmp_path / "out", "--jobs", 1, "--no-pictures", "--set", "bodies.rod.elements=2,4")
+    result = flexph("study", model, *options)
+    assert result.exit_code == 0, result.output
+    assert "2 samples: 2 done, 0 failed" in result.output
+    with xarray.open_dataset(tmp_path / "out" / "study.nc", engine="h5netcdf") as study:
+        assert study["bodies.rod.elements"].values.tolist() == [2, 4]
+        file = load_model(model, settings={"bodies.rod.elements": 4})
+        expected = file.run("two_turns").figures()["deflection_max_m"]
+        assert float(study["deflection_max_m"][1]) == expected
+    again = flexph("study", model, *options, "--resume")
+    assert again.exit_code == 0, again.output
+    model.write_text(model.read_text().replace("steps: 10", "steps: 11"))
+    assert "another study" in flexph("study", model, *options, "--resume").output
+
+
+def test_settings_that_a_study_cannot_vary_end_in_a_line(model, tmp_path):
+    result = flexph("study", model, "--out", tmp_path / "out", "--set", "bodies.rod.elements=2,many")
+    assert result.exit_code == 1
+    assert "write a whole number" in result.output

@@ -60,7 +60,7 @@ def _longest(A: Array, j: int) -> tuple[int, float]:
 
 @kernel
 def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
-    """Reflect the columns behind one so that its rest, of this size, becomes an entry; its place takes the reflection."""
+    """Reflect the columns behind one so that its rest, of this size, is one entry; the reflection takes its place."""
     rows, columns = A.shape
     head = A[j, j] + math.copysign(size, A[j, j])
     gain[j] = abs(head) / size
