@@ -1,9 +1,9 @@
 """Two mechanisms of the IFToMM library: four-bars in a row, through singular poses, and Bricard's, of six revolutes.
 
-The rods of 40 four-bars (1 m, 1 kg) stand upright, their tops move at 1 m/s; they turn over and over, and pass ten poses
-in which all links lie on one line. Process time of 10 s in 10 000 steps, by one and by two threads of the libraries,
-and the largest error of the energy. Exudyn's trapezoidal rule on the same planar bodies (extra ``bench``) ends at the
-first of these poses: beside it stand the 700 steps before.
+The rods of 40 four-bars (1 m, 1 kg) stand upright, their tops move at 1 m/s; they turn over and over, and pass ten
+poses in which all links lie on one line. Process time of 10 s in 10 000 steps, by one and by two threads of the
+libraries, and the largest error of the energy. Exudyn's trapezoidal rule on the same planar bodies (extra ``bench``)
+ends at the first of these poses: beside it stand the 700 steps before.
 
 Bricard's mechanism of five rods moves though counting says that it does not: one of its 30 constraints follows from the
 others. It runs with all of them (``least_norm``) beside itself with one freed.
