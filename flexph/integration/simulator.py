@@ -18,12 +18,13 @@ from ..numerics.arrays import Array, Numbers
 from ..numerics.step_failed import StepFailed
 from ..numerics.threads import one_thread
 from ..systems.inputs import Forcing
+from .exact.gauss import GaussStepper
 from .exact.run import compiles, explain_step, stepper_from
 from .exact.step import Stepper, StepStart
 from .methods import Exact, MechanismMethod
 
 if TYPE_CHECKING:
-    from .compiled.steps.run import Rows, Table
+    from .compiled.steps.run import Rows
     from .exact.compiled_run import BlockStepper
 
 MOST = 64
@@ -72,7 +73,12 @@ class Simulator:
         stepper, _ = stepper_from(mechanism, start, method, self._inputs)
         first = stepper.start(start)
         plain = _PlainSteps(mechanism, stepper, first, start.multipliers)
-        self._steps: _Steps = _CompiledSteps(plain) if compiles(mechanism, method, events=False) else plain
+        if compiles(mechanism, method, events=False):
+            self._steps: _Steps = _CompiledSteps(plain)
+        else:
+            if isinstance(stepper, GaussStepper):
+                stepper.refuse_large()
+            self._steps = plain
 
     @property
     def time(self) -> float:
@@ -179,9 +185,9 @@ class _CompiledSteps:
 
     def __init__(self, plain: _PlainSteps) -> None:
         from .compiled.steps.run import Rows
-        from .exact.compiled_run import BlockStepper
+        from .exact.gauss_blocks import blocks_of
 
-        self.blocks = BlockStepper(plain.mechanism, plain.stepper)  # type: ignore[arg-type]
+        self.blocks = blocks_of(plain.mechanism, plain.stepper)
         self.plain, start = plain, self.blocks.put(plain.start)
         self.time, self.x, self.multipliers = start.time, start.x, plain.multipliers
         self.ahead = _Ahead(self.blocks)
@@ -209,32 +215,18 @@ class _Ahead:
     """What drives prescribe over steps of equal length, asked for several at once."""
 
     def __init__(self, blocks: BlockStepper) -> None:
-        self.blocks, self.substeps = blocks, len(blocks.parts.shares)
+        self.blocks = blocks
         self.times: Array = np.zeros(1)
         self.h = 0.0
         self.next, self.count = 0, 0
-        self.table: Table | None = None
+        self.table: Any = None
 
-    def step(self, time: float, h: float, inputs: Array) -> tuple[Table, float]:
+    def step(self, time: float, h: float, inputs: Array) -> tuple[Any, float]:
         """The table of the step from a time, and its end."""
         if self.next == self.count or h != self.h or time != self.times[self.next]:
             self._ask(time, h)
-        assert self.table is not None
-        k, s, table = self.next, self.substeps, self.table
-        self.next += 1
-        first, last = slice(k * s, (k + 1) * s + 1), slice(k * s, (k + 1) * s)
-        if len(table.coefficient) == 1:
-            own = table._replace(times=table.times[first], inputs=inputs[None])
-        else:
-            own = type(table)(
-                table.times[first],
-                table.coefficient[first],
-                table.offset[first],
-                table.own_coefficient[last],
-                table.own_offset[last],
-                inputs[None],
-            )
-        return own, float(self.times[k + 1])
+        k, self.next = self.next, self.next + 1
+        return self.blocks.part(self.table, k, inputs), float(self.times[k + 1])
 
     def _ask(self, time: float, h: float) -> None:
         goes_on = h == self.h and time == self.times[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,19 +66,16 @@ class Stepper:
     def _run(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
         run(self.memory, self.axes, table, self.parts, save_every, count, self.known, rows, solved)
 
-    def step(self, table: Table, rows: Rows, solved: Index) -> bool:
+    def step(self, table: Table | GaussTable, rows: Rows, solved: Index) -> bool:
         """Take the one step of a table, and whether it is solved; its rows are written over."""
         solved[0] = 0
         rows.flow[...] = rows.audit[...] = 0.0
-        if self.known < self.parts.depth:  # the first ones may compile
-            with announced():
-                run(self.memory, self.axes, table, self.parts, 1, 0, self.known, rows, solved)
-        else:
-            run(self.memory, self.axes, table, self.parts, 1, 0, self.known, rows, solved)
+        with announced() if self.known < self.depth else nullcontext():  # the first ones may compile
+            self._run(table, 1, 0, rows=rows, solved=solved)
         if not solved[0]:
             self._back()
             return False
-        self.known = min(self.known + len(self.parts.shares), self.parts.depth)
+        self.known = min(self.known + self.remembered, self.depth)
         return True
 
     def _back(self) -> None:

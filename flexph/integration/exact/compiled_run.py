@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -114,6 +114,20 @@ class BlockStepper:
         ends[:, -1] = times[1:]
         fine = np.append(times[0], ends.ravel())
         return Table(fine, *self.exact.table.over(fine), self.exact.forcing.over(0.5 * (fine[1:] + fine[:-1])))
+
+    def part(self, table: Any, k: int, inputs: Array) -> Any:
+        """What a table holds of its k-th step, under inputs that are the same at all its times."""
+        substeps = self.compiled.substeps
+        first, last = slice(k * substeps, (k + 1) * substeps + 1), slice(k * substeps, (k + 1) * substeps)
+        own = table._replace(times=table.times[first], inputs=inputs[None])
+        if len(table.coefficient) == 1:
+            return own
+        return own._replace(
+            coefficient=table.coefficient[first],
+            offset=table.offset[first],
+            own_coefficient=table.own_coefficient[last],
+            own_offset=table.own_offset[last],
+        )
 
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
         """Steps of a run between the times, up to one that is not solved, in rows of those that are saved.
