@@ -11,7 +11,7 @@ from ...bodies.inertia import square_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.model.network import build_network
+from ...mechanisms.model.gather import elastic_arrays, inertia_arrays
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross
 from .border import make_border
@@ -31,7 +31,9 @@ def constants(mechanism: Model) -> Constants:
     if not a.body_u.size:  # nothing is shifted
         a = a._replace(mean=sparse.csr_array((a.weight.size, 0)), viscous=sparse.csr_array(a.viscous))
     elif a.mean is None:
-        a = build_network(mechanism.bodies, mechanism.connections, mechanism.gravity, folded=False).arrays
+        apart = inertia_arrays(mechanism.bodies, mechanism.gravity, False)
+        own = {"stack": apart["stack"], "mean": apart["mean"], "node_shape": mechanism.network.raw_shape}
+        a = a._replace(**own, **elastic_arrays(mechanism.bodies))
     strain = _StrainRows(a)
     pattern = _pattern(a, strain)
     inertia = _inertia(a, pattern, _forms(mechanism), resolution)
@@ -79,8 +81,18 @@ class _StrainRows:
     @staticmethod
     def _second(slopes: Any, weights: Any, i: int) -> Any:
         own = slice(weights.indptr[i], weights.indptr[i + 1])
-        rows = slopes[weights.indices[own]]
-        return sparse.csr_array(rows.T @ sparse.diags_array(weights.data[own]) @ rows)
+        taken = [slice(*slopes.indptr[k : k + 2]) for k in weights.indices[own]]
+        columns = np.unique(np.concatenate([slopes.indices[k] for k in taken]))
+        rows, seen = np.zeros((2, len(taken), columns.size))
+        for row, touched, k in zip(rows, seen, taken, strict=True):
+            at = np.searchsorted(columns, slopes.indices[k])
+            row[at], touched[at] = slopes.data[k], 1.0
+        i, j = np.nonzero(seen.T @ seen)
+        n = slopes.shape[1]
+        ends = np.zeros(n + 1, dtype=columns.dtype)
+        ends[1 + columns] = np.bincount(i, minlength=columns.size)
+        entries = ((rows.T * weights.data[own]) @ rows)[i, j]
+        return sparse.csr_array((entries, columns[j], np.cumsum(ends, dtype=columns.dtype)), shape=(n, n))
 
 
 class _Pattern:
@@ -91,6 +103,7 @@ class _Pattern:
         rows.sort_indices()
         self.ptr, self.col = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
         self.shape = rows.shape
+        self.keys = np.repeat(np.arange(self.shape[0]), np.diff(self.ptr)) * self.shape[1] + self.col
 
     def values(self, matrix: Any) -> Array:
         """The entries of a matrix that has no others."""
@@ -101,31 +114,31 @@ class _Pattern:
 
     def find(self, row: Index, col: Index) -> Index:
         """Numbers of the entries."""
-        keys = np.repeat(np.arange(self.shape[0]), np.diff(self.ptr)) * self.shape[1] + self.col
-        return np.searchsorted(keys, row.astype(np.int64) * self.shape[1] + col)
+        return np.searchsorted(self.keys, row.astype(np.int64) * self.shape[1] + col)
 
 
 def _pattern(a: Arrays, strain: _StrainRows) -> _Pattern:
-    n, count = a.body_u.size, a.stack.shape[0] // max(a.body_u.size, 1)
+    n = a.body_u.size
     ones = lambda m: sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)  # noqa: E731
     rows = sparse.csr_array(
         (np.ones(strain.ptr[-1]), np.concatenate([np.zeros(0, int), *strain.columns]), strain.ptr),
         shape=(len(strain.columns), n),
     )
-    matrix = rows.T @ ones(sparse.csr_array(a.stiffness)) @ rows + ones(sparse.csr_array(a.viscous))
-    for k in range(count):
-        matrix = matrix + ones(sparse.csr_array(a.stack[k * n : (k + 1) * n]))
-    return _Pattern(matrix + sparse.eye_array(n))
+    stack, product = sparse.coo_array(a.stack), (rows.T @ ones(sparse.csr_array(a.stiffness)) @ rows).tocoo()
+    viscous, diagonal = sparse.coo_array(a.viscous), np.arange(n)
+    row = np.concatenate([product.row, viscous.row, stack.row % max(n, 1), diagonal])
+    column = np.concatenate([product.col, viscous.col, stack.col, diagonal])
+    return _Pattern(sparse.coo_array((np.ones(row.size), (row, column)), shape=(n, n)))
 
 
 def _inertia(a: Arrays, pattern: _Pattern, forms: Array, resolution: Array) -> Inertia:
     n, s = a.body_u.size, a.n.shape[0]
-    count, bodies = 1 + s + s * s, len(a.mass)
+    bodies = len(a.mass)
     shape, mean = sparse.coo_array(a.mean), np.zeros((n, a.dim))
     mean[shape.col, shape.row % a.dim] = shape.data
     val = np.zeros((pattern.col.size, kinds(a.dim)))
-    for k in range(count):
-        val[:, k] = pattern.values(a.stack[k * n : (k + 1) * n])
+    stack = sparse.coo_array(a.stack)
+    np.add.at(val, (pattern.find(stack.row % max(n, 1), stack.col), stack.row // max(n, 1)), stack.data)
     turns = np.zeros(bodies, dtype=np.int64)
     turns[a.turning] = 1
     return Inertia(
