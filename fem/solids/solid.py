@@ -18,6 +18,7 @@ from flexph.meshes.contents import MeshContents
 from flexph.meshes.files import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked, stack_level
+from flexph.numerics.arrays import compact
 from flexph.systems.validity import ValidityWarning
 
 from ..materials.damping import Damping, damped
@@ -132,7 +133,7 @@ def solid(
     _warn_of_locking(model)
     basis, tied_ports = tied(model, ports or {})
     kept = referred(model, basis, tied_ports, reference)
-    shapes = sparse.csr_array(basis @ kept)
+    shapes = compact(basis @ kept)
     elasticity = SolidElasticity(model, shapes)
     body = Body(
         inertia=solid_inertia(model, shapes),

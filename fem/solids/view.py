@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.fields import TensorField, View
-from flexph.numerics.arrays import Array
+from flexph.numerics.arrays import Array, compact
 
 from ..materials.elastic import normal_stress
 from ..meshes.cells import table
@@ -79,14 +79,14 @@ def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height
     six, compliances = sparse.eye_array(6), np.array([m.compliance for m in model.materials.values()])
     return TensorField(
         unit="Pa",
-        cells=sparse.csr_array(sparse.kron(mean[shown.drawn], six) @ points.tensors),
+        cells=compact(sparse.kron(mean[shown.drawn], six) @ points.tensors),
         drawn=shown.drawn,
         at=points.tensors,
         positions=points.positions if height is None else np.column_stack([points.positions, height]),
         weights=points.weights,
         cell=points.cell,
-        nodal=sparse.csr_array(sparse.kron(gather, six) @ points.tensors),
-        spread=spread,
+        nodal=compact(sparse.kron(gather, six) @ points.tensors),
+        spread=compact(spread),
         compliances=compliances[:, VOIGT_OF_DRAWN][:, :, VOIGT_OF_DRAWN],
         material=model.material_of[points.cell],
         nodes=node_values(model.mesh, shown, points.nodal, firsts=points.first, corners=corners),
@@ -105,4 +105,4 @@ def tensor_rows(model: SolidModel) -> Any:
     blocks = sparse.bsr_array((maps[of], np.arange(count), np.arange(count + 1)), shape=(6 * count, c * count))
     rows = sparse.csr_array(blocks)
     rows.eliminate_zeros()
-    return rows
+    return compact(rows)

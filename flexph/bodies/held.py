@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..linear.eigenmodes.modes import modes as vibrations
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.factors.low_rank import filled
-from ..numerics.factors.positive_definite import Solve, positive_solver
+from ..numerics.factors.positive_definite import Solve, prepared_solver
 from ..numerics.memo import Memo, once
 from ..numerics.orthonormal import DEFLATION, orthonormal
 from ..systems.linear import LinearPHDAE
@@ -72,14 +72,17 @@ class Held(Memo):
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
         return factor, row, length
 
+    def _prepared(self) -> Callable[[], Solve] | None:
+        """Solutions with K, which is let go before it is factored."""
+        stiffness = self.elastic.stiffness()
+        return None if stiffness is None else prepared_solver(stiffness)
+
     @once
     def _stiff(self) -> Solve | None:
         """Solutions with K, where stresses are many and local."""
-        stiffness = self.elastic.stiffness()
-        if stiffness is None:
-            return None
+        prepared = self._prepared()
         try:
-            return positive_solver(stiffness)
+            return None if prepared is None else prepared()
         except ValueError:
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
 

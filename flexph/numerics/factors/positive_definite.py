@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array
+from ..arrays import Array, compact
 from .low_rank import inverse_by_blocks
 from .memory_cost import Cost, announced
 from .symmetric_factor import SymmetricFactor
@@ -58,7 +58,15 @@ def positive_solver(matrix: Any) -> Solve:
     Memory and time of a large factorisation are announced before it starts. Raises ValueError where the matrix is not
     positive definite, as far as its pivots show, and MemoryError where the factors need more memory than there is.
     """
-    return _pardiso(matrix) if PARDISO and matrix.shape[0] > FEW else _superlu(matrix)
+    return prepared_solver(matrix)()
+
+
+def prepared_solver(matrix: Any) -> Callable[[], Solve]:
+    """The same in two steps, between which the matrix may go: PARDISO works on a half of it."""
+    if PARDISO and matrix.shape[0] > FEW:
+        upper = _upper(matrix)
+        return lambda: _pardiso(upper)
+    return lambda: _superlu(matrix)
 
 
 def _superlu(matrix: Any) -> Solve:
@@ -87,8 +95,15 @@ def _binding(kind: int) -> Any:
     return pypardiso.PyPardisoSolver(mtype=kind)
 
 
-def _pardiso(matrix: Any) -> Solve:
-    solver, upper = _pardiso_factor(matrix, 2)
+def _upper(matrix: Any) -> Any:
+    """The upper triangle of a symmetric matrix as PARDISO takes it."""
+    upper = sparse.csr_matrix(compact(sparse.triu(matrix, format="csr")))
+    upper.sort_indices()
+    return upper
+
+
+def _pardiso(upper: Any) -> Solve:
+    solver = _pardiso_factor(upper, 2)
     solve = lambda y: _phase(solver, upper, 33, np.asfortranarray(y, dtype=float)).reshape(y.shape)  # noqa: E731 - owns
     weakref.finalize(solve, solver.free_memory, everything=True)  # the factors
     return solve
@@ -100,7 +115,7 @@ def pardiso_negative_pivots(matrix: Any) -> int:
     Raises ArithmeticError where PARDISO had to change a pivot.
     """
     try:
-        solver, _ = _pardiso_factor(matrix, -2)
+        solver = _pardiso_factor(_upper(matrix), -2)
     except ValueError as error:
         raise ArithmeticError(f"eigenvalues cannot be counted by the signs of pivots: {error}") from None
     changed, negative = int(solver.iparm[13]), int(solver.iparm[22])
@@ -110,15 +125,13 @@ def pardiso_negative_pivots(matrix: Any) -> int:
     return negative
 
 
-def _pardiso_factor(matrix: Any, kind: int) -> tuple[Any, Any]:
-    """A solver that has factored a symmetric matrix, and its upper triangle, by the phases of PARDISO.
+def _pardiso_factor(upper: Any, kind: int) -> Any:
+    """A solver that has factored a symmetric matrix, given by its upper triangle, by the phases of PARDISO.
 
     11 analyses, and says what 22 will take; 33 solves. ``solve`` of the binding compares the whole matrix each time.
     """
     from pypardiso.pardiso_wrapper import PyPardisoError
 
-    upper = sparse.csr_matrix(sparse.triu(matrix, format="csr"))
-    upper.sort_indices()
     solver = pardiso(kind)
     # own parameters, nested dissection, pivots and their signs, report entries of factors and 1e6 operations
     indefinite = {10: 8, 11: 1, 13: 1, 21: 1} if kind < 0 else {}
@@ -133,7 +146,7 @@ def _pardiso_factor(matrix: Any, kind: int) -> tuple[Any, Any]:
             _phase(solver, upper, 22, none)
     except PyPardisoError as error:
         raise ValueError(f"matrix must be positive definite: {error}") from None
-    return solver, upper
+    return solver
 
 
 def _phase(solver: Any, upper: Any, number: int, right: Array) -> Array:
