@@ -1,4 +1,4 @@
 """Functions that numba compiles (extra ``fast``): linked once, kept on disk, those of a user among them; needs numba.
 
-Imports: no other room.
+Imports: files.
 """

@@ -1,7 +1,8 @@
 """Compiled functions on disk, where they are found again by later processes; needs numba.
 
 What is damaged or comes from elsewhere is thrown away and compiled anew; what cannot be written is done without. Either
-is said in one sentence a process, and no run ends by it.
+is said in one sentence a process, and no run ends by it. Of processes that want the same code at the same time one
+compiles it, and the others wait for that.
 """
 
 from __future__ import annotations
@@ -9,14 +10,21 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle
-from contextlib import suppress
+import time
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 
+from ...files.durable import locked
+
 DIGEST = hashlib.sha256
+PATIENCE = 120.0
+"""Seconds for which a process waits for another one that compiles; it may have failed, and go on with other work."""
+PAUSE = 0.05
+"""Seconds between two looks."""
 log = logging.getLogger("flexph")
 
 
@@ -56,9 +64,18 @@ class _Cache(FunctionCache):
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
+        self._turn = _Turn(Path(self._cache_path) / f"{self._impl.filename_base}.lock")
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """The code for a signature; None where there is none that can be read."""
+        """The code for a signature; None where there is none that can be read, and this process is to compile it."""
+        code = self._loaded(signature, target)
+        if code is None and self._turn.awaited():
+            code = self._loaded(signature, target)
+            if code is not None:
+                self._turn.over()
+        return code
+
+    def _loaded(self, signature: Any, target: Any) -> Any:
         try:
             return super().load_overload(signature, target)
         except OSError:  # is said where the code cannot be written either
@@ -74,6 +91,36 @@ class _Cache(FunctionCache):
             super().save_overload(signature, code)
         except OSError as error:
             _say_lost(str(error))
+        finally:
+            self._turn.over()
+
+
+class _Turn:
+    """The right to compile a function, which one process has at a time; a lock on a file, gone with the process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._held = path, ExitStack()
+        self._is_held = False
+
+    def awaited(self) -> bool:
+        """Wait for the right; whether it was given just now."""
+        end = time.monotonic() + PATIENCE
+        while not self._is_held and time.monotonic() < end:
+            try:
+                self._path.touch()
+                self._held.enter_context(locked(self._path))
+                self._is_held = True
+                return True
+            except BlockingIOError:
+                time.sleep(PAUSE)
+            except OSError:  # no place for the lock, nor for the code
+                return False
+        return False
+
+    def over(self) -> None:
+        """Let others go on."""
+        self._held.close()
+        self._is_held = False
 
 
 class _NoPlace(NullCache):

@@ -3,6 +3,8 @@
 import errno
 import importlib
 import logging
+import multiprocessing
+import os
 import pickle
 import shutil
 import sys
@@ -12,6 +14,7 @@ import pytest
 
 numba = pytest.importorskip("numba")
 
+from flexph.files.durable import locked  # noqa: E402
 from flexph.numerics.compiled import cache, linking  # noqa: E402
 
 
@@ -144,3 +147,29 @@ def test_without_any_place_functions_are_compiled_all_the_same(place, said, monk
     assert function(1.5) == 3.0
     (record,) = said
     assert "no locator available" in record.getMessage()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks none")
+def test_of_two_processes_one_compiles_and_the_other_waits(place, tmp_path):
+    runs(place)  # so that numba itself is warm
+    shutil.rmtree(place)
+    processes = [multiprocessing.get_context("fork").Process(target=_note, args=(place, tmp_path)) for _ in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert sorted(path.read_text() for path in tmp_path.glob("note-*")) == ["False", "True", "True"]
+
+
+def _note(place, folder):
+    (folder / f"note-{os.getpid()}").write_text(str(runs(place)))
+
+
+def test_a_process_does_not_wait_for_ever(place, said, monkeypatch):
+    monkeypatch.setattr(cache, "PATIENCE", 0.1)
+    runs(place)
+    (lock,) = place.rglob("*.lock")
+    for path in place.rglob("*.nb*"):
+        path.unlink()
+    with locked(lock):
+        assert [runs(place) for _ in range(2)] == [False, True]

@@ -1,0 +1,81 @@
+"""A study on a Dask cluster of two processes, of which one is killed in the middle."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import flexph
+
+pytest.importorskip("xarray")
+pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The address of a scheduler with two workers, each a process with a nanny."""
+    commands = (
+        ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
+        ["worker", "{address}", "--nworkers", "2", "--nthreads", "1", "--no-dashboard"],
+    )
+    started, address = [], ""
+    environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "3"}
+    for words in commands:
+        log = (tmp_path / f"{words[0]}.log").open("w+")
+        given = [word.format(address=address) for word in words]
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "distributed.cli.dask_" + given[0], *given[1:]],
+                stdout=log, stderr=log, cwd=tmp_path, env=environment, start_new_session=True,
+            )
+        )  # fmt: skip
+        while not address:
+            match = re.search(r"Scheduler at: +tcp://(\S+)", (tmp_path / "scheduler.log").read_text())
+            address = f"tcp://{match[1]}" if match else ""
+            assert started[0].poll() is None
+            time.sleep(0.05)
+    yield address.removeprefix("tcp://")
+    for process in reversed(started):
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def slow_square(x, folder, deadly):
+    """Notes who calls; the tenth call ends its process, as does one sample each time."""
+    with open(f"{folder}/calls", "a") as file:
+        file.write(f"{x} {os.getpid()}\n")
+    with open(f"{folder}/calls") as file:
+        count = sum(1 for _ in file)
+    if x == deadly or (count == 10 and not os.path.exists(f"{folder}/killed")):
+        open(f"{folder}/killed", "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.02)
+    return {"y": float(x * x)}
+
+
+@pytest.mark.slow
+def test_a_worker_of_dask_is_killed_in_the_middle(cluster, tmp_path):
+    samples = {"x": list(range(40)), "folder": [str(tmp_path)], "deadly": [-1]}
+    result = flexph.study(
+        slow_square, samples, executor=f"dask://{cluster}", out=tmp_path / "s", progress=False
+    ).squeeze()
+    assert set(result.sample_status.values) == {"done"}
+    assert result.y.values.tolist() == [float(x * x) for x in range(40)]
+    calls = [line.split() for line in (tmp_path / "calls").read_text().splitlines()]
+    assert len(calls) == 41  # that of the killed process twice, and no finished one again
+    assert 2 <= len({pid for _, pid in calls}) <= 3
+
+
+@pytest.mark.slow
+def test_a_sample_that_kills_its_workers_fails_alone(cluster, tmp_path):
+    samples = {"x": list(range(8)), "folder": [str(tmp_path)], "deadly": [3]}
+    (tmp_path / "killed").touch()
+    result = flexph.study(
+        slow_square, samples, executor=f"dask://{cluster}", retries=0, out=tmp_path / "s", progress=False
+    ).squeeze()
+    assert [x for x in range(8) if result.sample_status.values[x] == "failed"] == [3]
+    assert "KilledWorker" in result.sample_error.values[3]
