@@ -84,15 +84,15 @@ class _StrainRows:
         taken = [slice(*slopes.indptr[k : k + 2]) for k in weights.indices[own]]
         columns = np.unique(np.concatenate([slopes.indices[k] for k in taken]))
         rows, seen = np.zeros((2, len(taken), columns.size))
-        for row, touched, k in zip(rows, seen, taken, strict=True):
-            at = np.searchsorted(columns, slopes.indices[k])
-            row[at], touched[at] = slopes.data[k], 1.0
-        i, j = np.nonzero(seen.T @ seen)
+        for values, touched, own_entries in zip(rows, seen, taken, strict=True):
+            at = np.searchsorted(columns, slopes.indices[own_entries])
+            values[at], touched[at] = slopes.data[own_entries], 1.0
+        row, col = np.nonzero(seen.T @ seen)
         n = slopes.shape[1]
-        ends = np.zeros(n + 1, dtype=columns.dtype)
-        ends[1 + columns] = np.bincount(i, minlength=columns.size)
-        entries = ((rows.T * weights.data[own]) @ rows)[i, j]
-        return sparse.csr_array((entries, columns[j], np.cumsum(ends, dtype=columns.dtype)), shape=(n, n))
+        ends: Index = np.zeros(n + 1, dtype=columns.dtype)
+        ends[1 + columns] = np.bincount(row, minlength=columns.size)
+        entries = ((rows.T * weights.data[own]) @ rows)[row, col]
+        return sparse.csr_array((entries, columns[col], np.cumsum(ends, dtype=columns.dtype)), shape=(n, n))
 
 
 class _Pattern:
@@ -132,8 +132,7 @@ def _pattern(a: Arrays, strain: _StrainRows) -> _Pattern:
 
 
 def _inertia(a: Arrays, pattern: _Pattern, forms: Array, resolution: Array) -> Inertia:
-    n, s = a.body_u.size, a.n.shape[0]
-    bodies = len(a.mass)
+    n, bodies = a.body_u.size, len(a.mass)
     shape, mean = sparse.coo_array(a.mean), np.zeros((n, a.dim))
     mean[shape.col, shape.row % a.dim] = shape.data
     val = np.zeros((pattern.col.size, kinds(a.dim)))
