@@ -8,15 +8,18 @@ from ....kernels.tolerances import NEWTON, TINY
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief
-from ..steps.newton import settled_at, settles, stagnates
+from ..steps.newton import is_slow, settled_at, settles, stagnates
 from .momenta import balance
 from .places import places
 from .prescribed import Prescribed, row_of
 from .scheme import Scheme, stage
 from .systems import factor_all, solve_all
 
-SLOW = 0.3
-"""Reduction by one iteration above which the Jacobian is renewed."""
+LIMITS = NEWTON._replace(slow=0.3, many=8.0)
+"""The tolerances of a step of the exact scheme, with a Jacobian that costs as much as two iterations."""
+REMAINS = 0.1
+"""Expected next correction at which the iteration ends, over that of the exact scheme: the Jacobian of one state for
+all nodes converges linearly to the end, from the same side at every step, and what remains would add up in long runs."""
 ITERATIONS = 60
 """Most iterations: with a Jacobian of one state for all nodes they converge linearly."""
 GROWN = 10.0
@@ -31,7 +34,7 @@ def newton(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescri
     balance(m, axes, g, h, given)
     middle = row_of(given.coefficient, given, g.stages.size // 2)
     factored, used, previous, largest, scale = False, 0, math.inf, 0.0, TINY
-    settled = settled_at(g.stages.size * m.x_du.size)
+    settled = REMAINS * settled_at(g.stages.size * m.x_du.size)
     for iteration in range(1, ITERATIONS + 1):
         if not factored:
             if not factor_all(axes, g, h, given.coefficient[middle]):
@@ -53,7 +56,7 @@ def newton(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescri
         if stagnates(size, previous) and used > 1 and size <= NEWTON.stagnated:
             return iteration if size <= NEWTON.noise * math.sqrt(m.x.size) else -1
         balance(m, axes, g, h, given)
-        if size > NEWTON.noise and size > SLOW * previous:
+        if is_slow(size, previous, used, LIMITS):
             factored = False
         previous = size
     return -1
