@@ -73,7 +73,7 @@ class Simulator:
         stepper, _ = stepper_from(mechanism, start, method, self._inputs)
         first = stepper.start(start)
         plain = _PlainSteps(mechanism, stepper, first, start.multipliers)
-        if compiles(mechanism, method, events=False):
+        if compiles(mechanism, method):
             self._steps: _Steps = _CompiledSteps(plain)
         else:
             if isinstance(stepper, GaussStepper):

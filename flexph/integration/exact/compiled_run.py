@@ -9,22 +9,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from ...bodies.body import Body
 from ...kernels.state import derive
 from ...mechanisms.model.state import configuration
 from ...numerics.arrays import Array
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.stepper import Stepper
 from ..compiled.steps.run import Parts, Rows, Table
+from ..times.events import Watch
 from ..times.loop import Accepted, Block, Run
 from ..times.protocols import Entry
 from ..times.recorder import LARGEST_PIECE
 from .advance import EvaluatedState
 from .composition import ComposedStepper
-from .step import ExactStepper, StepStart
+from .step import ExactStepper, StepResult, StepStart
 from .step import Stepper as OneStep
 
 if TYPE_CHECKING:
@@ -34,43 +32,6 @@ FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
 """Steps of the first block, and durations of a block [s] between which its size is kept: one can be interrupted."""
 GROWTH = 32
 """By which it grows at most from one to the next: the first steps may be easy."""
-WIDE = 1e8
-"""Operations of a banded factorisation beyond which the sparse one of the NumPy kernels is faster."""
-
-
-LARGE = 500
-"""Coordinates of a body below which no band is too wide."""
-
-
-def is_wide(mechanism: Mechanism) -> bool:
-    """Whether the bands are too wide: many bodies that meet in one, a full matrix of a large body, or a large solid."""
-    if any(_is_solid(body) for body in mechanism.bodies.values()):
-        return True
-    from ..compiled.build import constants
-
-    border = mechanism.once(constants).border
-    unknowns, width = (float(i) for i in border.size)
-    return unknowns * width**2 + float(border.inners @ border.width.astype(float) ** 2) > WIDE
-
-
-def _is_solid(body: Body) -> bool:
-    """Whether a large body has a wide band in any order, as solids have: asked before arrays are made for the loops."""
-    if body.size < LARGE or body.elasticity is None:
-        return False
-    strain = sparse.csr_array(body.elasticity.strain)
-    linked = sparse.csr_array((np.ones(strain.nnz), strain.indices, strain.indptr), shape=strain.shape)
-    pattern = sparse.coo_array(linked.T @ linked)
-    place = np.argsort(reverse_cuthill_mckee(sparse.csr_array(pattern), symmetric_mode=True))
-    width = float(np.abs(place[pattern.row] - place[pattern.col]).max())
-    return body.size * width**2 > WIDE
-
-
-def has_many_loops(mechanism: Mechanism) -> bool:
-    """Whether closed loops have more constraints than the compiled search for dependent ones takes."""
-    from ..compiled.redundancy import MOST_ROWS
-    from ..compiled.workspace import constants_of_redundant
-
-    return mechanism.once(constants_of_redundant).redundancy.row.size > MOST_ROWS
 
 
 class Save(NamedTuple):
@@ -82,6 +43,10 @@ class Save(NamedTuple):
     def closes(self, step: int) -> bool:
         """Whether a step of the block, counted from one, is saved."""
         return (self.before + step) % self.every == 0
+
+
+EACH = Save(1, 0)
+"""That every step has a row of its own."""
 
 
 class BlockStepper:
@@ -129,18 +94,40 @@ class BlockStepper:
             own_offset=table.own_offset[last],
         )
 
+    def step(self, start: StepStart, time: float) -> StepResult:
+        """The step from a start to a time [s], by NumPy where the loops do not solve it; raises StepFailed."""
+        times = np.array([start.time, time])
+        rows, solved = self._taken(start, times, self.table(times), EACH)
+        if not solved:
+            return self.stepper.step(start, time)
+        return StepResult(
+            end=self._end(time, rows.state[0]),
+            middle=0.5 * (start.time + time),
+            stage=rows.stage[0],
+            multipliers=rows.multipliers[0],
+            flows=rows.flow[0],
+            residuals=rows.audit[0, :4],
+            counts=rows.audit[0, 4:],
+        )
+
+    def _taken(
+        self, start: StepStart, times: Array, table: Table | GaussTable, save: Save, flows: Any = 0.0
+    ) -> tuple[Rows, int]:
+        """Rows of the steps of a table, the first one going on from ``flows``, and how many steps are solved."""
+        self.put(start)
+        solved, count = np.zeros(1, dtype=np.int64), (save.before % save.every + len(times) - 1) // save.every + 1
+        rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
+        rows.flow[0] = flows
+        self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
+        return rows, int(solved[0])
+
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
         """Steps of a run between the times, up to one that is not solved, in rows of those that are saved.
 
         Flows go on from those of the row under way: their sums are the same wherever blocks end.
         """
-        start = run.start
-        self.put(start)
-        solved, count = np.zeros(1, dtype=np.int64), (save.before % save.every + len(times) - 1) // save.every + 1
-        rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
-        rows.flow[0] = run.recorder.under_way("flows")
-        self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
-        steps = int(solved[0])
+        start, flows = run.start, run.recorder.under_way("flows")
+        rows, steps = self._taken(start, times, table, save, flows if save.every > 1 else 0.0)
         last = np.arange(save.every - save.before % save.every, steps + 1, save.every)  # step of each row
         saved = np.ones(last.size, dtype=bool)
         if steps and (not last.size or last[-1] < steps):
@@ -191,10 +178,14 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
     try:
         table = blocks.table(times)
     except KeyboardInterrupt:
-        yield from _in_time(run, blocks, times, save)
+        if not run.watch.active:
+            yield from _in_time(run, blocks, times, save)
         raise
     except ValueError:  # some time of the block has no value: the step by itself says what is wrong, if it is that one
         yield not_compiled(run, blocks.stepper, float(times[1]), save.closes(1))
+        return
+    if run.watch.active:
+        yield from _watched(run, blocks, (times, table), save)
         return
     block = blocks.steps(run, times, table, save)
     k = block.reached
@@ -202,6 +193,27 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
         yield block
     if k < len(times) - 1:
         yield not_compiled(run, blocks.stepper, float(times[k + 1]), save.closes(k + 1))
+
+
+def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Save) -> Iterator[Entry]:
+    """Steps between the times of a table up to one in which an event may occur, which is looked at by itself."""
+    times, table = given
+    block = blocks.steps(run, times, table, EACH)
+    reached = block.reached
+    assert isinstance(run.watch, Watch)
+    quiet = run.watch.quiet(times[1 : reached + 1], block.rows["state"]) if reached else 0
+    if quiet < reached:  # taken again, to where the step begins that an event occurs in
+        block = blocks.steps(run, times[: quiet + 1], blocks.table(times[: quiet + 1]), EACH)
+    if quiet:
+        saved = np.array([save.closes(k) for k in range(1, quiet + 1)])
+        yield block._replace(saved=saved, carried=())
+    if quiet < reached:
+        start, end = run.start, float(times[quiet + 1])
+        run.trying(start.time, end)
+        step = partial(blocks.step, start)
+        yield Accepted(start, step(end), step, saved=save.closes(quiet + 1))
+    elif reached < len(times) - 1:
+        yield not_compiled(run, blocks.stepper, float(times[reached + 1]), save.closes(reached + 1))
 
 
 def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:

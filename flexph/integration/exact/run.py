@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,7 +63,7 @@ def run_mechanism(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
     task = _Task(mechanism, start, stepper, grid, options, signature)
-    if compiles(mechanism, method, events=bool(options.events)):
+    if compiles(mechanism, method):
         solution = task.in_blocks()
     else:
         if isinstance(stepper, GaussStepper):
@@ -169,12 +169,11 @@ def _signature(
     return signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)
 
 
-def compiles(mechanism: Mechanism, method: MechanismMethod, *, events: bool) -> bool:
+def compiles(mechanism: Mechanism, method: MechanismMethod) -> bool:
     """Whether the steps are taken by compiled kernels; ValueError where that is asked for and cannot be."""
     compiled = method.compiled
     reasons = {
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
-        "events are not": events,
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.bodies.values()),
         "rolling in space by Gauss collocation is not": method.name == "exact_gauss" and _rolls_in_space(mechanism),
     }
@@ -183,8 +182,8 @@ def compiles(mechanism: Mechanism, method: MechanismMethod, *, events: bool) -> 
         raise ValueError(f"compiled=True cannot be had: {refused[0]}")
     if refused or not method.may_compile:
         return False
+    from ..compiled.limits import has_many_loops, is_wide
     from ..compiled.loops.relations import compile_relations
-    from .compiled_run import has_many_loops, is_wide
 
     try:
         compile_relations(mechanism)
@@ -243,9 +242,19 @@ class _Watch(Watch):
 
     def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
         """See :meth:`Watch.look`."""
+        self._begin(t1, end)
+        return super().look(t0, t1, end, at)
+
+    def quiet(self, times: Array, states: Array) -> int:
+        """See :meth:`Watch.quiet`."""
+        with suppress(ValueError):  # said where the step is looked at
+            self._begin(float(times[0]), states[0])
+        return super().quiet(times, states)
+
+    def _begin(self, time: float, state: Array) -> None:
+        """Set values at the start that are zero up to round-off to zero, from those after the first step."""
         if self.fresh and self.events:
-            for name, value in self._values(t1, end).items():
+            for name, value in self._values(time, state).items():
                 if abs(self._last[name]) <= ON_ZERO * abs(value):
                     self._last[name] = 0.0
         self.fresh = False
-        return super().look(t0, t1, end, at)

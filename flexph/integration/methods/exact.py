@@ -42,7 +42,7 @@ class Exact(MechanismMethod):
         are returned, torques counting as forces at the lever of the mechanism's size.
     compiled : bool, optional
         By default steps run in compiled loops where numba is installed (extra ``fast``), several dozen times faster and
-        equal to round-off, unless there are events or a tolerance. The first run on a machine
+        equal to round-off, unless there is a tolerance. The first run on a machine
         takes some 20 s more, and says so. Drives and inputs must be functions of time alone: they are asked for
         many steps ahead, drives that take arrays for all times at once. False keeps to NumPy, True insists.
 

@@ -94,10 +94,8 @@ class Watch:
             return None
         new = self._values(t1, end)
         zeros = []
-        for name, event in self.events.items():
+        for name in self._passed(new):
             before, after = self._last[name], new[name]
-            if before * after > 0.0 or before == 0.0 or event.direction * (after - before) < 0.0:
-                continue
             value = lambda time, name=name: self._value(name, time, at(time))  # noqa: E731
             zeros.append((zero_between((t0, before), (t1, after), value), name))
         self._last = new
@@ -106,6 +104,30 @@ class Watch:
             if self.events[name].terminal:
                 return time
         return None
+
+    def quiet(self, times: Array, states: Array) -> int:
+        """How many of the steps that end at these times (k,) and states (k, n), from the first on, pass no zero.
+
+        The last of them is remembered. A function that raises ends them too: :meth:`look` says where.
+        """
+        for k, (time, state) in enumerate(zip(times.tolist(), states, strict=True)):
+            try:
+                new = self._values(time, state)
+            except ValueError:
+                return k
+            if self._passed(new):
+                return k
+            self._last = new
+        return len(times)
+
+    def _passed(self, new: Mapping[str, float]) -> list[str]:
+        """The events whose zeros lie between the last values and these."""
+        passed = []
+        for name, event in self.events.items():
+            before, after = self._last[name], new[name]
+            if before * after <= 0.0 and before != 0.0 and event.direction * (after - before) >= 0.0:
+                passed.append(name)
+        return passed
 
     def _values(self, time: float, state: Array) -> dict[str, float]:
         return {name: self._value(name, time, state) for name in self.events}

@@ -6,11 +6,11 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from sample_mechanisms import CASES, chain, crank_slider, doubled
+from sample_mechanisms import CASES, chain, crank_slider, doubled, pendulum
 
 import rigid
 from cases import double_four_bar
-from flexph import GROUND, InputError, IntegrationError, connect, hinge, integrate
+from flexph import GROUND, Event, InputError, IntegrationError, connect, hinge, integrate
 from flexph.methods import DiscreteGradient, Exact, Exact4, ExactGauss, by_name
 from flexph.numerics import compiling
 
@@ -67,6 +67,38 @@ def test_a_compiled_run_is_that_of_the_numpy_kernels(name, no_help):
     # that loads follow is left out of the compiled Jacobian: more iterations, and multipliers corrected to its rate
     allowed = {"multipliers": 1e-5, "iterations": 0.2} if name == "loaded" else {}
     agree(*both(CASES[name](), 60), **allowed)
+
+
+@pytest.mark.parametrize("save_every", [1, 7])
+def test_events_are_found_in_blocks_of_steps(save_every, no_help, monkeypatch):
+    """Passed ones, one on a time of the run, and one that ends it: times, states and rows are those of single steps."""
+    case = pendulum()
+    events = {
+        "slow": lambda t, x: x.spin("lower") - 1.0,
+        "clock": lambda t, x: t - 0.037,
+        "end": Event(lambda t, x: t - 0.1234, terminal=True),
+    }
+    fast, slow = both(case, 200, events=events, save_every=save_every)
+    agree(fast, slow)
+    assert fast.times[-1] == pytest.approx(0.1234, abs=1e-15)
+    for name in events:
+        assert fast.events[name].times == pytest.approx(slow.events[name].times, abs=1e-12)
+        np.testing.assert_allclose(fast.events[name].states, slow.events[name].states, atol=1e-11)
+    from flexph.integration.exact import compiled_run
+
+    monkeypatch.setattr(compiled_run, "FIRST", 1)
+    monkeypatch.setattr(compiled_run, "GROWTH", 1)
+    singly, _ = both(case, 200, events=events, save_every=save_every)
+    assert np.array_equal(singly.states, fast.states)
+
+
+def test_an_event_that_raises_keeps_the_steps_before():
+    def raises(t, x):
+        return 1.0 if t < 0.0495 else math.inf
+
+    with pytest.raises(InputError, match="event 'raises' must be finite") as caught:
+        both(pendulum(), 100, events={"raises": raises})
+    assert len(caught.value.solution.times) == 50
 
 
 @pytest.mark.parametrize("method", [Exact, Exact4])
@@ -273,8 +305,6 @@ def test_methods_that_cannot_be_compiled_say_so(method, options, reason):
 
 def test_runs_that_cannot_be_compiled_say_so():
     mechanism, start, _ = crank_slider()
-    with pytest.raises(ValueError, match="compiled=True cannot be had: events are not"):
-        integrate(mechanism, start, [0.0, STEP], method=Exact(compiled=True), events={"never": lambda t, x: 1.0})
     with pytest.raises(
         ValueError, match=r"compiled=True of a mechanism is for Exact and Exact4, got DiscreteGradient\("
     ):

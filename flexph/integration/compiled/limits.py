@@ -1,0 +1,48 @@
+"""Mechanisms that the compiled loops are not for: their bands are too wide, or their closed loops too many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from ...bodies.body import Body
+from .build import constants
+from .redundancy import MOST_ROWS
+from .workspace import constants_of_redundant
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+WIDE = 1e8
+"""Operations of a banded factorisation beyond which the sparse one of the NumPy kernels is faster."""
+LARGE = 500
+"""Coordinates of a body below which no band is too wide."""
+
+
+def is_wide(mechanism: Model) -> bool:
+    """Whether the bands are too wide: many bodies that meet in one, a full matrix of a large body, or a large solid."""
+    if any(_is_solid(body) for body in mechanism.bodies.values()):
+        return True
+    border = mechanism.once(constants).border
+    unknowns, width = (float(i) for i in border.size)
+    return unknowns * width**2 + float(border.inners @ border.width.astype(float) ** 2) > WIDE
+
+
+def _is_solid(body: Body) -> bool:
+    """Whether a large body has a wide band in any order, as solids have: asked before arrays are made for the loops."""
+    if body.size < LARGE or body.elasticity is None:
+        return False
+    strain = sparse.csr_array(body.elasticity.strain)
+    linked = sparse.csr_array((np.ones(strain.nnz), strain.indices, strain.indptr), shape=strain.shape)
+    pattern = sparse.coo_array(linked.T @ linked)
+    place = np.argsort(reverse_cuthill_mckee(sparse.csr_array(pattern), symmetric_mode=True))
+    width = float(np.abs(place[pattern.row] - place[pattern.col]).max())
+    return body.size * width**2 > WIDE
+
+
+def has_many_loops(mechanism: Model) -> bool:
+    """Whether closed loops have more constraints than the compiled search for dependent ones takes."""
+    return mechanism.once(constants_of_redundant).redundancy.row.size > MOST_ROWS
