@@ -130,7 +130,7 @@ class SectionMap:
         return replace(
             self,
             nodal=self.nodal @ stresses,
-            weights=(stresses.T @ self.weights),
+            weights=(self.weights.T @ stresses).T,
             slopes=self.slopes @ shapes,
             traction=None if self.traction is None else self.traction @ stresses,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,7 +37,7 @@ class Inertia(Memo):
     second: Array
     shape_first: Array
     shape_lever: Array
-    shape_pair: tuple[tuple[Any, ...], ...]
+    shape_pair: Sequence[Sequence[Any]]
     spin: Array
     spin_shape: Array
     spin_pair: Any

@@ -13,8 +13,10 @@ from solid_meshes import PLANE, SOLID, box, plane_of
 import fem
 import rigid
 from fem.mesh_report import mesh_report
+from fem.solids import elasticity
 from flexph import GROUND, connect, integrate, weld
 from flexph.bodies import at_nodes, peak_von_mises, principal_stresses, reduce_body, stress_error, tensors, von_mises
+from flexph.bodies.fields import StressRows
 from flexph.export import frames, read_series, stress_envelope, write_envelope, write_series
 
 RUBBER = fem.Material(young=2e5, density=200.0, poisson=0.3)
@@ -296,3 +298,28 @@ def test_damaged_series(run, tmp_path, suffix):
     path.write_text("<VTKFile><Collection/></VTKFile>" if suffix == "pvd" else "<Xdmf Version='3.0'/>")
     with pytest.raises(ValueError, match="a." + suffix):
         read_series(path)
+
+
+def test_stresses_of_a_reduced_body_are_computed_when_they_are_asked_for(monkeypatch):
+    """By cells, for bodies with many stresses: those of the matrix that small ones keep, also reduced once more."""
+    mesh = fem.box_mesh((1.0, 0.2, 0.1), (3, 1, 1), simplices=True)
+    steel = fem.Material(young=2.1e11, density=7850.0, poisson=0.3)
+    ports = {"root": "left", "tip": "right"}
+    cut = {"middle": fem.Cut(lambda x: np.isclose(x[0], 1.0 / 3.0))}
+    body = fem.solid(mesh, steel, degree=2, ports=ports, reference="root", sections=cut)
+    kept = reduce_body(body, modes=4)
+    monkeypatch.setattr(elasticity, "KEPT", 0)
+    monkeypatch.setattr(elasticity, "SMALL", 0)
+    computed = reduce_body(body, modes=4)
+    sigma = np.random.default_rng(0).standard_normal((3, 4))
+    for name in ("cells", "at", "nodal"):
+        field, want = (getattr(b.view.tensors["stress"], name) for b in (computed, kept))
+        assert isinstance(field, StressRows) and field.shape == want.shape
+        scale = np.abs(want).max()
+        np.testing.assert_allclose(tensors(field, sigma), tensors(want, sigma), atol=1e-11 * scale)  # round-off
+        np.testing.assert_allclose(field.toarray(), want.toarray(), atol=1e-11 * scale)
+        twice = getattr(reduce_body(computed, basis=np.eye(4)[:, :2]).view.tensors["stress"], name)
+        again = getattr(reduce_body(kept, basis=np.eye(4)[:, :2]).view.tensors["stress"], name)
+        np.testing.assert_allclose(twice.toarray(), again.toarray(), atol=1e-11 * scale)
+    nodal, want = computed.sections["middle"].nodal, kept.sections["middle"].nodal
+    np.testing.assert_allclose(nodal, want, atol=1e-11 * np.abs(want).max())
