@@ -51,13 +51,15 @@ def peak() -> float:
 def reduction(across: int) -> tuple[int, list[tuple[float, float]]]:
     """Coordinates, and seconds and peak memory of: the body, the factor with static responses, modes, the whole."""
     body, seconds = timed(lambda: bar("tetra", 2, across))
-    stages = [(seconds, peak())]
-    held = Held(body)
-    for work in (lambda: held.static(("tip",)), lambda: held.modes(MODES)):
-        stages.append((timed(work)[1], peak()))
-    del held, work
+    stages = [(seconds, peak()), *vectors(Held(body))]
     stages.append((timed(lambda: reduce_body(body, modes=MODES, static=("tip",)))[1], peak()))
     return body.size, stages
+
+
+def vectors(held: Held) -> list[tuple[float, float]]:
+    """Seconds and peak memory of the static responses, with the factor, and of the modes."""
+    work = (lambda: held.static(("tip",)), lambda: held.modes(MODES))
+    return [(timed(each)[1], peak()) for each in work]
 
 
 def searches(across: int) -> tuple[int, float, float]:

@@ -9,6 +9,9 @@ from flexph.numerics.arrays import Array
 
 from .solid_mesh import SolidMesh
 
+SETTLED = 1e-14
+"""Step of Newton's method, in reference coordinates, which is round-off."""
+
 
 def lagrange(mesh: SolidMesh, block: int, cells: Array, points: Array) -> tuple[Array, Array]:
     """Shape functions (k, q, n) and gradients (k, q, n, 2) of cells (k,) at points (k, q, 2) in them."""
@@ -39,5 +42,8 @@ def _reference(corners: Array, points: Array) -> Array:
         if corners.shape[1] == 4:
             weights = [(1.0 - x) * (1.0 - y), x * (1.0 - y), x * y, (1.0 - x) * y]
         here = sum(w * corners[:, None, i] for i, w in enumerate(weights))
-        at = at + np.linalg.solve(_jacobian(corners, at), (points - here)[..., None])[..., 0]
+        step = np.linalg.solve(_jacobian(corners, at), (points - here)[..., None])[..., 0]
+        at = at + step
+        if np.abs(step).max(initial=0.0) < SETTLED:
+            break
     return at

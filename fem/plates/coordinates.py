@@ -28,6 +28,23 @@ CHUNK = 256
 """Cells that are sampled at once."""
 
 
+class LocalRows(NamedTuple):
+    """A field at points of cells: values (k, q, a) of the coordinates (k, a) that it has in each cell."""
+
+    values: Array
+    columns: Array
+
+    def add_to(self, moments: Array, weights: Array) -> None:
+        """Add the integrals with weights (k, q, r) at the points to those over all coordinates (r, n)."""
+        local = np.einsum("kqr,kqa->rka", weights, self.values, optimize=True)
+        for row, own in zip(moments, local, strict=True):
+            np.add.at(row, self.columns, own)
+
+
+Fields = list[list[LocalRows]]
+"""Fields (x, y, …), each a sum."""
+
+
 class Sampled(NamedTuple):
     """Fields at points as sparse rows over all coordinates: displacement (x, y, w), its slopes and the shear angles."""
 
@@ -133,25 +150,27 @@ class PlateCoordinates(Memo):
             macros.append((scaled, of))
         return tuple(macros)
 
-    def sampled(self, block: int, cells: Array, points: Array) -> Sampled:
-        """The fields at points (k, q, 2) of cells (k,) of a block; rows cell by cell."""
+    def local_fields(self, block: int, cells: Array, points: Array) -> tuple[Fields, Fields]:
+        """Displacement (x, y, w) and slopes less shear angles β at points (k, q, 2) of cells (k,) of a block."""
         deflection, of = self.macros[block]
         own = Macro(deflection.pieces[cells], deflection.coefficients[cells])
-        value, slope = own.values(points, 0), own.values(points, 1)
+        value, slope, bent = own.values(points, 0), own.values(points, 1), of[cells]
         nodes = self.mesh.blocks[block].nodes[cells]
         shapes = lagrange(self.mesh, block, cells, points)[0]
-        rows = lambda data, at: rows_at(data, at, self.size)  # noqa: E731
-        shear = None
+        displacement = [[LocalRows(shapes, 2 * nodes)], [LocalRows(shapes, 2 * nodes + 1)], [LocalRows(value, bent)]]
+        turn = [[LocalRows(slope[:, :, i], bent)] for i in range(2)]
         if self.theory == "reissner_mindlin":
-            angles = shapes / self.length
-            shear = rows(angles, self.shearing + 2 * nodes), rows(angles, self.shearing + 2 * nodes + 1)
-        return Sampled(
-            rows(shapes, 2 * nodes),
-            rows(shapes, 2 * nodes + 1),
-            rows(value, of[cells]),
-            (rows(slope[:, :, 0], of[cells]), rows(slope[:, :, 1], of[cells])),
-            shear,
-        )
+            for i in range(2):
+                turn[i].append(LocalRows(-shapes / self.length, self.shearing + 2 * nodes + i))
+        return displacement, turn
+
+    def sampled(self, block: int, cells: Array, points: Array) -> Sampled:
+        """The fields at points (k, q, 2) of cells (k,) of a block; rows cell by cell."""
+        displacement, turn = self.local_fields(block, cells, points)
+        rows = lambda own: rows_at(own.values, own.columns, self.size)  # noqa: E731
+        x, y, w = (rows(own[0]) for own in displacement)
+        shear = (-rows(turn[0][1]), -rows(turn[1][1])) if len(turn[0]) > 1 else None
+        return Sampled(x, y, w, (rows(turn[0][0]), rows(turn[1][0])), shear)
 
     def pieces(self, order: int) -> Iterator[tuple[int, Array, Array, Array]]:
         """Chunks of cells with a rule on their pieces: block, cells (k,), points (k, q, 2), areas (k, q)."""

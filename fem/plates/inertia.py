@@ -1,4 +1,4 @@
-"""Mass integrals of a plate over all its coordinates."""
+"""Mass integrals of a plate over all its coordinates, summed from those of its cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from flexph.bodies.inertia import Inertia
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import spins
 
+from .coordinates import LocalRows
 from .model import MASS, PlateModel
+
+MANY = 4_000_000
+"""Entries of cells that are collected before they are summed."""
 
 
 def plate_inertia(model: PlateModel) -> Inertia:
@@ -19,48 +23,78 @@ def plate_inertia(model: PlateModel) -> Inertia:
 
     Without rotary inertia they are those of the middle surface.
     """
-    n, whole = model.size, np.zeros(())
-    pair = [[sparse.csr_array((n, n)) for _ in range(3)] for _ in range(3)]
+    n, s, whole = model.size, spins(3), 0.0
     first, second = np.zeros(3), np.zeros((3, 3))
-    shape_first, lever = np.zeros((3, n)), np.zeros((3, 3, n))
+    moments = np.zeros((3, 4, n))  # ∫ρφ_i (1, X)
+    pairs = {(i, j): _Sum(n) for i in range(3) for j in range(i, 3)}
     for b, cells, points, area in model.pieces(MASS):
         number = model.numbered(b, cells)
         t = model.thickness[number][:, None]
-        mass = (area * model.densities[number][:, None] * t).ravel()
-        spin = (mass.reshape(area.shape) * t**2 / 12.0).ravel() if model.rotary else np.zeros_like(mass)
-        X = np.pad(points.reshape(-1, 2), [(0, 0), (0, 1)])
-        fields = model.sampled(b, cells, points)
-        phi = fields.x, fields.y, fields.w
-        whole = whole + mass.sum()
-        first += mass @ X
-        second += X.T @ (mass[:, None] * X)
+        mass = area * model.densities[number][:, None] * t
+        spin = mass * t**2 / 12.0 if model.rotary else np.zeros_like(mass)
+        X = np.pad(points, [(0, 0), (0, 0), (1, 1)])
+        X[..., 0] = 1.0
+        weighted = mass[..., None] * X
+        displacement, turn = model.local_fields(b, cells, points)
+        whole += float(mass.sum())
+        first += weighted.sum(axis=(0, 1))[1:]
+        second += np.einsum("kqi,kqj->ij", weighted[..., 1:], X[..., 1:])
         second[2, 2] += spin.sum()
-        shape_first += np.array([p.T @ mass for p in phi])
-        lever += np.array([(p.T @ (mass[:, None] * X)).T for p in phi])
-        for i, beta in enumerate(fields.turn):
-            lever[i, 2] -= beta.T @ spin
-        _add_pairs(pair, phi, mass)
-        if model.rotary:
-            _add_pairs(pair, fields.turn, spin)
-    for i in range(3):
-        pair[i][i] = sparse.csr_array(0.5 * (pair[i][i] + pair[i][i].T))
-    s = spins(3)
+        for i, rows in enumerate(displacement):
+            for own in rows:
+                own.add_to(moments[i], weighted)
+        for i, rows in enumerate(turn):
+            for own in rows:
+                own.add_to(moments[i, 3:], -spin[..., None])
+        for (i, j), total in pairs.items():
+            total.add(displacement[i], displacement[j], mass)
+            if model.rotary and j < 2:
+                total.add(turn[i], turn[j], spin)
     return Inertia(
-        mass=float(whole),
+        mass=whole,
         first=first,
         second=second,
-        shape_first=shape_first,
-        shape_lever=lever,
-        shape_pair=tuple(tuple(row) for row in pair),
+        shape_first=moments[:, 0],
+        shape_lever=moments[:, 1:],
+        shape_pair=_symmetric({place: total.matrix() for place, total in pairs.items()}),
         spin=np.zeros((s, s)),
         spin_shape=np.zeros((s, n)),
         spin_pair=sparse.csr_array((n, n)),
     )
 
 
-def _add_pairs(pair: list[list[Any]], fields: tuple[Any, ...], mass: Array) -> None:
-    """Add ∫ρ φ_i φ_j of fields at points with masses."""
-    weighted = [sparse.csr_array(sparse.diags_array(mass) @ p) for p in fields]
-    for i, p in enumerate(fields):
-        for j, q in enumerate(weighted):
-            pair[i][j] = pair[i][j] + p.T @ q
+def _symmetric(upper: dict[tuple[int, int], Any]) -> tuple[tuple[Any, ...], ...]:
+    """All pairs of directions from those i ≤ j."""
+    for i in range(3):
+        upper[i, i] = sparse.csr_array(0.5 * (upper[i, i] + upper[i, i].T))
+    form = lambda i, j: upper[i, j] if i <= j else sparse.csr_array(upper[j, i].T)  # noqa: E731 - one formula
+    return tuple(tuple(form(i, j) for j in range(3)) for i in range(3))
+
+
+class _Sum:
+    """A sparse matrix (n, n) as the sum of those of cells."""
+
+    def __init__(self, n: int) -> None:
+        self._whole, self._parts, self._count = sparse.csr_array((n, n)), [], 0  # type: ignore[var-annotated]
+
+    def add(self, left: list[LocalRows], right: list[LocalRows], weights: Array) -> None:
+        """Add ∫w φψᵀ of fields φ and ψ with weights w (k, q) at the points of some cells."""
+        for p in left:
+            heavy = np.swapaxes(p.values * weights[..., None], 1, 2)
+            for q in right:
+                data = heavy @ q.values
+                rows, columns = np.broadcast_arrays(p.columns[:, :, None], q.columns[:, None, :])
+                self._parts.append((data.ravel(), rows.ravel(), columns.ravel()))
+                self._count += data.size
+        if self._count > MANY:
+            self._whole = self.matrix()
+            self._parts, self._count = [], 0
+
+    def matrix(self) -> Any:
+        """The sum."""
+        if not self._parts:
+            return self._whole
+        data, rows, columns = (np.concatenate(own) for own in zip(*self._parts, strict=True))
+        new = sparse.coo_array((data, (rows, columns)), shape=self._whole.shape).tocsr()
+        new.eliminate_zeros()
+        return sparse.csr_array(self._whole + new)
