@@ -12,6 +12,7 @@ from ..bodies.body import Body
 from ..bodies.ports import find_port
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
+from ..linear.responses.sweep import Sweep
 from ..numerics import checks as check
 from ..numerics.arguments import checked, computing
 from ..numerics.arrays import Array
@@ -30,7 +31,7 @@ from .poses.multipliers import consistent_multipliers
 from .poses.pose_stack import Poses, assemble_all
 from .poses.reactions import Reaction, position_of, reaction_of_state
 from .statics.equilibrium import equilibrium
-from .statics.frequencies import eigenfrequencies_at
+from .statics.frequencies import eigenfrequencies_at, sweep_over
 from .statics.linearization import linearize
 from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
@@ -162,6 +163,23 @@ class Mechanism(Model):
         and for a mechanism that dissipates or has fewer frequencies.
         """
         return eigenfrequencies_at(self, poses, count)
+
+    @computing(_unknowns)
+    def sweep(
+        self,
+        poses: Sequence[Pose],
+        values: Sequence[float] | Array,
+        *,
+        count: int = 6,
+        name: str = "value",
+        follow: bool = True,
+    ) -> Sweep:
+        """The lowest ``count`` frequencies at rest at k unloaded poses over their ``values`` (k,), each mode followed.
+
+        As :func:`flexph.linear.sweep` of the linearized mechanism, by one stack of small matrices where
+        :meth:`eigenfrequencies` has one.
+        """
+        return sweep_over(self, poses, np.asarray(values), count=count, name=name, follow=follow)
 
     @computing(_unknowns)
     def spectrum(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Spectrum:

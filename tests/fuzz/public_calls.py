@@ -126,6 +126,13 @@ def mechanism() -> tuple[flexph.Mechanism, flexph.Pose, flexph.State]:
 
 
 @cache
+def unloaded() -> tuple[flexph.Mechanism, flexph.Pose]:
+    """An arm on a hinge without weight."""
+    made = flexph.connect({"arm": beam()}, [flexph.hinge("arm.root", GROUND)])
+    return made, made.assemble({"arm": (0.0, 0.0, 0.0)})
+
+
+@cache
 def run() -> flexph.Solution:
     """A short run of the mechanism."""
     made, _, start = mechanism()
@@ -263,6 +270,8 @@ def _mechanism() -> dict[str, Call]:
         "Mechanism.equilibrium": Call(made.equilibrium, {"pose": pose, "inputs": inputs, "time": 0.0,
                                                          "redundant": "refuse"}),
         "Mechanism.linearize": Call(made.linearize, {"about": rest, "inputs": None}),
+        "Mechanism.sweep": Call(unloaded()[0].sweep, {"poses": [unloaded()[1]] * 2, "values": [0.0, 1.0], "count": 1, "name": "angle",
+                                             "follow": True}),
         "Mechanism.spectrum": Call(made.spectrum, {"state": rest, "inputs": None}),
         "Mechanism.position": Call(made.position, {"state": state, "port": "bob.tip"}),
         "Mechanism.reaction": Call(made.reaction, {"state": rest, "joint": "hinge arm.root–GROUND", "on": "first",

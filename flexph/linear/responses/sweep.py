@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +60,7 @@ class Sweep:
 
 
 class _Spectrum(NamedTuple):
-    """Poles (k,) and shapes (n, k) over the states of a system."""
+    """Poles (m,) and shapes (n, m) over the states of a system."""
 
     poles: Array
     shapes: Array
@@ -75,6 +77,7 @@ def sweep(
     follow: bool = True,
     failures: str = "raise",
     progress: bool = True,
+    executor: Executor | None = None,
 ) -> Sweep:
     """The ``count`` lowest frequencies and damping ratios of ``make(value)`` for every value.
 
@@ -83,6 +86,9 @@ def sweep(
     ``|aᴴE b|²/(aᴴE a · bᴴE b)`` (MAC in the energy of the later system, each state of the earlier one scaled by √E_ii),
     and poles near; by poles alone where the number of states differs. Reduced systems are compared through the states
     that they stand for. ``follow=False`` sorts by frequency at every value instead.
+
+    With an ``executor`` of :mod:`concurrent.futures`, or of its kind, its workers compute the values; where they are
+    processes, ``make`` must be a function of a module.
 
     A value that fails raises ValueError with the value in its message; ``failures="keep"`` goes on and keeps the
     messages. Raises ValueError where fewer than ``count`` modes exist.
@@ -94,21 +100,44 @@ def sweep(
     grid = check.array("values", list(values), (None,))
     if not grid.size:
         raise ValueError("values must hold at least one number, got none")
+    compute = partial(_attempt, make, wanted=count + SPARE if follow else count, least=count)
+    attempts = map(compute, grid.tolist()) if executor is None else executor.map(compute, grid.tolist())
     spectra: list[_Spectrum] = []
     kept, told = [], {}
-    for value in tqdm(grid.tolist(), delay=1.0, disable=None if progress else True, unit="value"):
-        try:
-            spectra.append(_lowest(make(value), count + SPARE if follow else count, count))
+    shown = tqdm(attempts, total=grid.size, delay=1.0, disable=None if progress else True, unit="value")
+    for value, found in zip(grid.tolist(), shown, strict=True):
+        if isinstance(found, _Spectrum):
+            spectra.append(found)
             kept.append(value)
-        except (ValueError, ArithmeticError, RuntimeError) as error:
-            if failures == "raise":
-                raise ValueError(f"{name} = {value:g}: {error}") from error
-            told[value] = str(error)
+        elif failures == "raise":
+            raise ValueError(f"{name} = {value:g}: {found}") from found
+        else:
+            told[value] = str(found)
     if not spectra:
         raise ValueError(f"no value of {name} gave a spectrum: {next(iter(told.values()))}")
-    poles, likeness = _followed(spectra, count) if follow else _sorted(spectra, count)
+    poles = [f.poles for f in spectra]
+    alike = lambda k, own: _mac(spectra[k - 1]._replace(shapes=spectra[k - 1].shapes[:, own]), spectra[k])  # noqa: E731
+    return swept(name, np.array(kept), followed(poles, count, alike) if follow else _sorted(poles, count), told)
+
+
+def swept(
+    name: str, values: Array, branches: tuple[Array, Array], failures: Mapping[float, str] | None = None
+) -> Sweep:
+    """The sweep of branches: their poles (k, count) and the likeness (k − 1, count) of each with the one before."""
+    poles, likeness = branches
     size = np.abs(poles)
-    return Sweep(name, np.array(kept), size, np.clip(-poles.real / size, -1.0, 1.0) + 0.0, likeness, told)
+    ratios = np.clip(-poles.real / size, -1.0, 1.0) + 0.0
+    return Sweep(name, values, size, ratios, likeness, failures or {})
+
+
+def _attempt(
+    make: Callable[[float], LinearPHDAE], value: float, *, wanted: int, least: int
+) -> _Spectrum | ValueError | ArithmeticError | RuntimeError:
+    """The spectrum at a value, or the error that it ends in: one value that fails must not end a map."""
+    try:
+        return _lowest(make(value), wanted, least)
+    except (ValueError, ArithmeticError, RuntimeError) as error:
+        return error
 
 
 def _lowest(system: LinearPHDAE, wanted: int, least: int) -> _Spectrum:
@@ -126,21 +155,23 @@ def _lowest(system: LinearPHDAE, wanted: int, least: int) -> _Spectrum:
     return _Spectrum(poles, shapes.astype(complex), system)
 
 
-def _sorted(spectra: list[_Spectrum], count: int) -> tuple[Array, Array]:
-    return np.array([f.poles[:count] for f in spectra]), np.ones((len(spectra) - 1, count))
+def _sorted(poles: list[Array], count: int) -> tuple[Array, Array]:
+    return np.array([own[:count] for own in poles]), np.ones((len(poles) - 1, count))
 
 
-def _followed(spectra: list[_Spectrum], count: int) -> tuple[Array, Array]:
-    tracked, likeness = [spectra[0].poles[:count]], []
-    last = spectra[0]._replace(shapes=spectra[0].shapes[:, :count])
-    for now in spectra[1:]:
-        distance = _distance(tracked, now.poles)
-        alike = _mac(last, now)
-        pick = linear_sum_assignment(distance if alike is None else distance + 1.0 - alike)[1]
-        tracked.append(now.poles[pick])
-        likeness.append(np.ones(count) if alike is None else alike[np.arange(count), pick])
-        last = now._replace(shapes=now.shapes[:, pick])
-    return np.array(tracked), np.reshape(likeness, (len(spectra) - 1, count))
+def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], Array | None]) -> tuple[Array, Array]:
+    """Poles (k, count) of modes that are followed, and the likeness (k − 1, count) of each with the one before.
+
+    ``poles`` (m,) of every value; ``alike(k, own)``: likeness (count, m) of the modes ``own`` of value k − 1 with those
+    of value k, or None where they cannot be compared.
+    """
+    tracked, likeness, own = [poles[0][:count]], [], np.arange(count)
+    for k in range(1, len(poles)):
+        distance, similar = _distance(tracked, poles[k]), alike(k, own)
+        own = linear_sum_assignment(distance if similar is None else distance + 1.0 - similar)[1]
+        tracked.append(poles[k][own])
+        likeness.append(np.ones(count) if similar is None else similar[np.arange(count), own])
+    return np.array(tracked), np.reshape(likeness, (len(poles) - 1, count))
 
 
 def _distance(tracked: list[Array], poles: Array) -> Array:

@@ -12,6 +12,7 @@ in coordinates scaled by (Λ + s)½, with a shift s below all frequencies of the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from ...bodies.body import Body
 from ...bodies.linear_system import matrices_at_rest
 from ...joints.rows.connection import measures
 from ...linear.eigenmodes.modes import eigenfrequencies
+from ...linear.responses.sweep import SPARE as SPARE_MODES
+from ...linear.responses.sweep import Sweep, followed, sweep, swept
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.ranks import rank_of
@@ -66,6 +69,37 @@ def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> 
     return frequencies
 
 
+def sweep_over(mechanism: Model, poses: Sequence[Pose], values: Array, *, count: int, name: str, follow: bool) -> Sweep:
+    """See :meth:`flexph.Mechanism.sweep`."""
+    count = check.count("count", count)
+    grid = check.array("values", values, (None,))
+    if not grid.size or len(poses) != grid.size:
+        raise ValueError(f"poses and values must be as many, one at least, got {len(poses)} and {grid.size}")
+    refuse_gravity(mechanism)
+    given = stacked(poses)
+    if _has_modes(mechanism):
+        (joints, own), basis = closed_joints(mechanism, given), mechanism.once(_basis)
+        rows = np.tensordot(joints.forces(own), basis.motions, axes=([2, 3], [0, 1]))
+        for wanted in (count + SPARE_MODES, count) if follow else (count,):
+            lowest = _projected(basis, rows, wanted, len(basis.squares))
+            if lowest.certain.all():
+                return swept(name, grid, _branches(basis, lowest, count, follow=follow))
+    by_value = dict(zip(range(grid.size), given, strict=True))
+    one_by_one = sweep(lambda k: linearize(mechanism, by_value[int(k)]), range(grid.size), count=count, follow=follow)
+    return replace(one_by_one, name=name, values=grid)
+
+
+def _branches(basis: _Basis, lowest: _Lowest, count: int, *, follow: bool) -> tuple[Array, Array]:
+    """Poles and likeness of modes that are followed, |aᴴE b|²/4 of their kinetic and elastic energy; or just sorted."""
+    omega, x = np.sqrt(lowest.squares), lowest.shapes
+    if not follow:
+        return 1j * omega[:, :count], np.ones((len(omega) - 1, count))
+    kinetic = np.matmul(x[:-1].transpose(0, 2, 1), x[1:])
+    elastic = np.matmul((basis.squares[:, None] * x[:-1]).transpose(0, 2, 1), x[1:])
+    alike = 0.25 * (kinetic + elastic / (omega[:-1, :, None] * omega[1:, None])) ** 2
+    return followed(list(1j * omega), count, lambda k, own: np.minimum(alike[k - 1][own], 1.0))
+
+
 def _alone(mechanism: Model, pose: Pose, count: int) -> Array:
     """The lowest frequencies at one pose, (count,)."""
     lowest = eigenfrequencies(linearize(mechanism, pose), count)
@@ -97,7 +131,7 @@ def _has_modes(mechanism: Model) -> bool:
 
 def _basis(mechanism: Model) -> _Basis:
     a, bodies = mechanism.network.arrays, list(mechanism.bodies.values())
-    own = [_modes(body) for body in bodies]
+    own = [body.once(_modes) for body in bodies]
     squares = np.concatenate([values for values, _ in own])
     columns = np.cumsum([0, *(values.size for values, _ in own)])
     shape = mechanism.network.raw_shape.toarray().reshape(len(a.node_body), a.dim, -1)
@@ -131,12 +165,21 @@ def _squares(basis: _Basis, rows: Array, count: int) -> tuple[Array, Array]:
     for own in (width, n) if 2 * STEPS * width < n else (n,):
         left = np.flatnonzero(~certain)
         if left.size:
-            squares[left], certain[left] = _projected(basis, rows[left], count, own)
+            lowest = _projected(basis, rows[left], count, own, shapes=False)
+            squares[left], certain[left] = lowest.squares, lowest.certain
     return squares, certain
 
 
-def _projected(basis: _Basis, rows: Array, count: int, width: int) -> tuple[Array, Array]:
-    """The lowest squares in a Krylov space of blocks of a width, or in the whole space, and which of them are certain.
+class _Lowest(NamedTuple):
+    """The lowest ω² > 0 of k poses (k, count), which poses are certain (k,), and M-orthonormal shapes (k, N, count)."""
+
+    squares: Array
+    certain: Array
+    shapes: Array
+
+
+def _projected(basis: _Basis, rows: Array, count: int, width: int, *, shapes: bool = True) -> _Lowest:
+    """The lowest squares in a Krylov space of blocks of a width, or in the whole space.
 
     Certain are those of independent rows, none between round-off and the shift, with as many below a little less and a
     little more than the last one as Sylvester's law of inertia says: projected ones are never too low.
@@ -146,18 +189,25 @@ def _projected(basis: _Basis, rows: Array, count: int, width: int) -> tuple[Arra
     length = np.linalg.norm(scaled, axis=2, keepdims=True)
     Q, R = np.linalg.qr((scaled / np.where(length > 0.0, length, 1.0)).transpose(0, 2, 1))
     independent = np.abs(np.diagonal(R, axis1=1, axis2=2)).min(axis=1, initial=1.0) > DEPENDENT
-    values = np.linalg.eigvalsh(_compressed(Q, root**2, width))[:, ::-1][:, : rows.shape[2] - rows.shape[1]]
-    squares = 1.0 / np.maximum(values, np.finfo(float).tiny) - basis.shift
+    space, matrix = _compressed(Q, root**2, width)
+    values, vectors = np.linalg.eigh(matrix) if shapes else (np.linalg.eigvalsh(matrix), np.zeros((len(rows), 0, 0)))
+    squares = 1.0 / np.maximum(values[:, ::-1][:, : rows.shape[2] - rows.shape[1]], np.finfo(float).tiny) - basis.shift
     zeros, last = (squares <= ZERO * basis.shift).sum(axis=1), squares.shape[1] - 1
-    lowest = np.take_along_axis(squares, np.minimum(zeros[:, None] + np.arange(count), last), axis=1)
+    wanted = np.minimum(zeros[:, None] + np.arange(count), last)
+    lowest = np.take_along_axis(squares, wanted, axis=1)
     certain = independent & (zeros + count <= last + 1) & (lowest[:, 0] > CERTAIN * basis.shift)
     lowest = np.where(certain[:, None], lowest, 1.0)
     below = _below(basis, rows, lowest[:, -1:] * (1.0 + MARGIN * np.array([-1.0, 1.0])))
-    return lowest, certain & (below[:, 0] < zeros + count) & (below[:, 1] == zeros + count)
+    certain &= (below[:, 0] < zeros + count) & (below[:, 1] == zeros + count)
+    if shapes:
+        own = np.take_along_axis(vectors[:, :, ::-1], wanted[:, None], axis=2)
+        vectors = root[:, None] * np.matmul(space, own)
+        vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return _Lowest(lowest, certain, vectors)
 
 
-def _compressed(Q: Array, held: Array, width: int) -> Array:
-    """(1 − QQᵀ) diag(held) (1 − QQᵀ) in orthonormal columns: of a Krylov space, or of the whole space (k, N, N)."""
+def _compressed(Q: Array, held: Array, width: int) -> tuple[Array, Array]:
+    """Orthonormal columns, and (1 − QQᵀ) diag(held) (1 − QQᵀ) in them: of a Krylov space, or of the whole (k, N, N)."""
     n = held.size
     off = lambda x: x - np.matmul(Q, np.matmul(Q.transpose(0, 2, 1), x))  # noqa: E731
     space = np.broadcast_to(np.eye(n), (len(Q), n, n))
@@ -167,7 +217,7 @@ def _compressed(Q: Array, held: Array, width: int) -> Array:
             blocks.append(np.linalg.qr(off(held[:, None] * blocks[-1]))[0])
         space = np.linalg.qr(np.concatenate(blocks, axis=2))[0]
     inner = off(space)
-    return np.matmul(inner.transpose(0, 2, 1), held[:, None] * inner)
+    return inner, np.matmul(inner.transpose(0, 2, 1), held[:, None] * inner)
 
 
 def _below(basis: _Basis, rows: Array, squares: Array) -> Array:

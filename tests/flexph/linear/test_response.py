@@ -1,5 +1,7 @@
 """Responses of linear systems: independent routes agree, known zeros, interlacing, steps, sweeps, bad input."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
 
@@ -524,6 +526,25 @@ def test_a_value_that_fails_is_named():
         sweep(make, [4.0], name="angle", failures="keep")
     with pytest.raises(ValueError, match="count = 9 modes were asked for, the system has 3"):
         sweep(make, [1.0], count=9)
+
+
+def by_damping(c):
+    if c > 0.25:
+        raise ArithmeticError("too much")
+    return chain(3, c)
+
+
+def test_workers_compute_the_same_sweep():
+    """Functions of modules travel to other processes, and an error of a value does not end the others."""
+    grid, options = [0.1, 0.3, 0.2], {"count": 3, "failures": "keep"}
+    with ThreadPoolExecutor(2) as executor:
+        found = sweep(by_damping, grid, executor=executor, **options)
+    alone = sweep(by_damping, grid, **options)
+    for name in ("values", "frequencies", "ratios", "likeness"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
+    assert found.failures == alone.failures == {0.3: "too much"}
+    task, result = pickle.loads(pickle.dumps((by_damping, alone)))
+    assert task is by_damping and result.failures == alone.failures
 
 
 # pictures

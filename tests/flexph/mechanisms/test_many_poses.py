@@ -7,6 +7,7 @@ import fem
 import rigid
 from cases import four_bar
 from flexph import GROUND, connect, drive, eigenfrequencies, hinge, revolute, slider, spherical, spring_damper, weld
+from flexph.linear import sweep
 from flexph.linear.elimination import RedundantConstraintWarning
 
 STEEL = fem.Material(young=2e11, density=7800.0, poisson=0.3)
@@ -184,3 +185,35 @@ def test_poses_of_another_mechanism_are_refused():
         alone()[0].linearize(poses[0])
     assert len(poses[1:]) == 1
     assert poses[1:][0].centres.shape == (3, 2)
+
+
+@pytest.mark.parametrize("make", [four_bars, driven, sprung])
+@pytest.mark.parametrize("follow", [True, False])
+def test_a_sweep_over_poses_is_that_of_the_linearized_mechanism(make, follow):
+    """By one stack of matrices, and where springs take part one by one: frequencies, and the likeness of shapes."""
+    mechanism, places = make()
+    poses = mechanism.assemble_all(**places)
+    swept = mechanism.sweep(poses, ANGLES, count=3, name="angle", follow=follow)
+    by_angle = dict(zip(ANGLES, poses, strict=True))
+    alone = sweep(lambda angle: mechanism.linearize(by_angle[angle]), ANGLES, count=3, name="angle", follow=follow)
+    assert swept.name == "angle"
+    np.testing.assert_array_equal(swept.values, ANGLES)
+    np.testing.assert_allclose(swept.frequencies, alone.frequencies, rtol=1e-9)
+    np.testing.assert_allclose(swept.likeness, alone.likeness, atol=1e-7)
+    np.testing.assert_array_equal(swept.ratios, 0.0)
+
+
+def test_shapes_change_little_over_small_angles():
+    mechanism, _ = four_bars()
+    angles = np.linspace(0.2, 1.2, 21)
+    guess = {"coupler": [0.7] * 21, "follower": [-1.4] * 21}
+    poses = mechanism.assemble_all({"crank": [(0.0, 0.0, a) for a in angles]}, guess=guess)
+    followed = mechanism.sweep(poses, angles, count=3)
+    assert followed.likeness.min() > 0.9
+    np.testing.assert_allclose(followed.frequencies, mechanism.eigenfrequencies(poses, 3), rtol=1e-9)
+
+
+def test_a_sweep_needs_a_value_for_each_pose():
+    mechanism, places = four_bars()
+    with pytest.raises(ValueError, match="as many"):
+        mechanism.sweep(mechanism.assemble_all(**places), ANGLES[:2], count=2)
