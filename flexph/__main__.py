@@ -9,4 +9,5 @@ if not sys.flags.safe_path and Path(sys.path[0]).resolve() == Path.cwd() != Path
 
 from flexph.cli import main
 
-main(prog_name="flexph")
+if __name__ == "__main__":  # workers under MPI import this module
+    main(prog_name="flexph")

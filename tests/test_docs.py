@@ -146,3 +146,16 @@ def test_solids_page(run_page):
     np.testing.assert_allclose(space["reaction"].force[0], [0.0, 8.0, 0.0], atol=1e-12)
     assert space["peaks"].shape == (251, 48) and space["peaks"].max() > 1e4
     assert (folder / "door.pvd").exists() and len(list((folder / "door").iterdir())) == 26
+
+
+def test_studies_page(run_page):
+    space, printed, folder = run_page("studies.md")
+    assert {path.name for path in (folder / "blades").iterdir()} == {"study.nc", "study.json", "samples"}
+    assert printed[:2] == ["[ 9.14 18.28 27.42]", "failed ValueError: height must be positive, got 0.0 m"]
+    # the first frequency of a clamped beam: 1.8751² √(E h²/12ρ)/l²
+    assert space["results"]["first"].values[1, 1] == pytest.approx(18.28, abs=0.02)
+    assert space["best"].parameters["thickness"] == pytest.approx(2e-3 * 20.0 / 18.28, rel=1e-3)
+    for name, value in space["truth"].items():
+        fitted = space["fitted"]
+        assert abs(fitted.parameters[name] - value) < 3.0 * fitted.deviations[name] < 0.05 * value
+    assert printed[-2:] == ["[1. 1.]"] * 2
