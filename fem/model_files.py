@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -97,6 +98,12 @@ class SectionEntry(Entry):
     polar_moment: SecondMoment = None
     fibre: Length = None
     fibre_z: Length = None
+
+    @classmethod
+    def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The shape, or the constants where there is none: a section has both."""
+        shape = [name for name in ("diameter", "inner_diameter", "width", "height") if given.get(name)]
+        return {name: given[name] for name in shape or given}
 
 
 class DampingEntry(Entry):
@@ -229,4 +236,5 @@ KINDS = Kinds(
     bodies=(BeamEntry, SolidEntry, PlateEntry),
     materials=(IsotropicEntry, OrthotropicEntry, AnisotropicEntry),
     sections=(SectionEntry,),
+    parts=(DampingEntry, TieEntry, LoadEntry, CutEntry, SupportEntry),
 )

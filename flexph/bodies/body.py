@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.memo import Memo, read_only
+from ..numerics.memo import Described, Memo, read_only
 from .buckling_load import BucklingLoad
 from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
@@ -50,7 +50,7 @@ class LoadPort:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Body(Memo):
+class Body(Described, Memo):
     """A floating body: inertia, elastic energy or None, named ports.
 
     ``momenta="full"`` lets the momenta depend on the deformation ([flex] eq. (9)); ``"constant"`` keeps them at

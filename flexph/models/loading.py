@@ -111,6 +111,7 @@ class ModelFile:
             return self.document.start, self.builder.at("start")
         return entry.start, here.at("start")
 
+    @checked
     def run(self, name: str, *, progress: bool = False) -> RunOfFile:
         """The results of a run. Raises ModelError, and what runs raise."""
         self.refuse_unknown([name])
@@ -127,6 +128,7 @@ class ModelFile:
 
         return self.located(compute)
 
+    @checked
     def with_settings(self, settings: Mapping[str, Any]) -> ModelFile:
         """The model with other values at some paths, such as ``{"bodies.rod.elements": 8}``. Raises ModelError."""
         return built(with_settings(self.tree, settings), self.builder.folder, trust=self.builder.trust)

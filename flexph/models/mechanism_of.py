@@ -12,7 +12,7 @@ from flexph.mechanisms.mechanism import Mechanism, connect
 from flexph.mechanisms.model.state import Pose, State
 
 from .reading.problems import nearest
-from .schema.entry import Builder, Entry
+from .schema.entry import Builder
 from .schema.runs import Outputs, PoseEntry, Reading, Start
 
 ENDS = ("first", "second", "port", "rail", "reference", "ground")
@@ -23,19 +23,15 @@ def build_mechanism(document: Any, builder: Builder) -> Mechanism:
     """Bodies and connections, joined. Raises Misfit."""
     bodies = {name: builder.of(entry, "bodies", name) for name, entry in document.bodies.items()}
     dim = next(iter(bodies.values())).dim
-    connections = []
+    connections: list[Connection] = []
     for i, entry in enumerate(document.connections):
         here = builder.at("connections", i)
         _check_ends(entry, bodies, here)
         with here.refusals(entry):
-            connections.append(_named(entry, here).formed(dim))
+            connections.append(entry.build(here))
+            connections[-1].formed(dim)  # what is wrong with it is said here
     with builder.refusals(document):
         return connect(bodies, connections, gravity=document.gravity)
-
-
-def _named(entry: Entry, here: Builder) -> Connection:
-    connection: Connection = entry.build(here)
-    return connection
 
 
 def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:

@@ -36,6 +36,8 @@ def validated(tree: Tree) -> Document:
     except ValidationError as error:
         problems = [_problem(tree, detail) for detail in error.errors(include_url=False)]
         raise ModelError(tree.name, sorted(dict.fromkeys(problems), key=lambda p: (p.line, p.column))) from None
+    except UnicodeEncodeError as error:
+        raise ModelError(tree.name, [Problem((), f"a text that is none: {error}")]) from None
     except RecursionError:
         raise ModelError(tree.name, [Problem((), "bodies within bodies are nested too deeply")]) from None
 

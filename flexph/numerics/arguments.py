@@ -33,7 +33,7 @@ from scipy import sparse
 
 from . import checks as check
 from .arrays import BoolArray, ComplexArray
-from .memo import Remade
+from .memo import Described, Remade
 from .threads import one_thread
 
 Public = TypeVar("Public", bound=Callable[..., Any])
@@ -90,7 +90,7 @@ def _checked(
             if reason is None:
                 raise
             raise reason from error
-        if isinstance(result, Remade):
+        if isinstance(result, Remade | Described):
             result.made_by(door, arguments, named)
         return result
 

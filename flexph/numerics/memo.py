@@ -6,13 +6,19 @@ import copyreg
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass
 from functools import cache, cached_property
+from pathlib import PurePath
 from pickle import PicklingError
 from types import FunctionType, MappingProxyType
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
+
+from numpy import ndarray, number
 
 Value = TypeVar("Value")
 Key = TypeVar("Key")
+LIGHT = 1000
+"""Entries of arrays and lists that recipes keep."""
 BY_VALUE = ("cloudpickle", "dill")
 """Modules that send functions by their code."""
 
@@ -69,11 +75,71 @@ def _refuse_local_functions(value: Any, call: tuple[Any, ...] | None) -> None:
 
 
 def _by_name(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(zip(inspect.signature(function).parameters, arguments, strict=False)) | dict(named)
+    return dict(zip(_parameters(function), arguments, strict=False)) | dict(named)
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
 
 
 def _again(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
     return function(*arguments, **named)
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """The public call that made a value: the function by module and name, and its arguments as light values.
+
+    Of a large array or anything that holds some, such as a mesh, only the name of its type is kept, as :class:`Lost`;
+    of a described value its own recipe.
+    """
+
+    function: str
+    arguments: Mapping[str, Any]
+
+
+class Lost(NamedTuple):
+    """The place of an argument that is not kept."""
+
+    kind: str
+
+
+class Described:
+    """Base of values that know by which public call they were made; a value that is computed from one does not.
+
+    The recipe is no part of the value: it is not compared, and ``dataclasses.replace`` leaves it out.
+    """
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """The outermost public call that made the value."""
+        return self.__dict__.get("_recipe")
+
+    def made_by(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Note the call; one that returns what it was given makes nothing."""
+        given = _by_name(function, arguments, named)
+        if not any(self is value for value in given.values()):
+            light = {name: _light(value) for name, value in given.items()}
+            self.__dict__["_recipe"] = Recipe(f"{function.__module__}.{function.__qualname__}", light)
+
+
+def _light(value: Any) -> Any:
+    """An argument as a recipe keeps it."""
+    match value:
+        case Described():
+            return value.recipe or Lost(type(value).__name__)
+        case Mapping():
+            return {name: _light(item) for name, item in value.items()}
+        case list() | tuple() if len(value) <= LIGHT:
+            return tuple(map(_light, value))
+        case ndarray() if value.size <= LIGHT:
+            return value
+        case bool() | int() | float() | str() | PurePath() | number() | None:
+            return value
+    if is_dataclass(value) and not isinstance(value, type) and value.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        return Lost(type(value).__name__) if any(isinstance(_light(v), Lost) for v in vars(value).values()) else value
+    return Lost(type(value).__name__)
 
 
 class Memo:

@@ -32,12 +32,14 @@ from flexph import (
     interconnection,
     linear,
     methods,
+    models,
     results,
     studies,
     switching,
     systems,
 )
 from flexph.discretisation import with_pair
+from flexph.models.examples_of import FOLDER
 
 
 class Call(NamedTuple):
@@ -84,6 +86,7 @@ def calls() -> dict[str, Call]:
         _descriptor,
         _switching,
         _studies,
+        _models,
     ):
         table |= group()
     return table | _rigid() | _rigid_constraints() | _results() | _exchange()
@@ -457,6 +460,20 @@ def _studies() -> dict[str, Call]:
         "studies.table": Call(studies.table, {"rows": [{"x": 1.0}, {"x": 2.0}]}),
         "studies.latin_hypercube": Call(studies.latin_hypercube, {"count": 2, "bounds": bounds, "seed": 1}),
         "studies.sobol": Call(studies.sobol, {"count": 2, "bounds": bounds, "seed": 1}),
+    }  # fmt: skip
+
+
+def _models() -> dict[str, Call]:
+    """Model files; what may stand in them has fuzzing of its own."""
+    file = models.load_model(FOLDER / "four-bar.yaml")
+    setting = {"bodies.crank.elements": 2}
+    return {
+        "models.load_model": Call(models.load_model, {"trust": False, "settings": setting},
+                                  (FOLDER / "four-bar.yaml",)),
+        "models.to_model": Call(models.to_model, {"mechanism": file.mechanism, "folder": None}),
+        "models.write_model": Call(models.write_model, {"mechanism": file.mechanism}, (scratch("model.yaml"),)),
+        "ModelFile.with_settings": Call(file.with_settings, {"settings": setting}),
+        "ModelFile.run": Call(file.run, {"name": "frequencies", "progress": False}),
     }  # fmt: skip
 
 

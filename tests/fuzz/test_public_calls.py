@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 STUBS = sorted(path for package in ("flexph", "fem", "rigid") for path in (ROOT / package).rglob("__init__.pyi"))
 GIVEN = {
     "PAIRS", "GROUND", "NAMES", "Method", "GeneralMethod", "MechanismMethod", "Library", "Completion",
-    "Orientation", "Angles", "Resistance", "Relation", "Connection", "Ground",
+    "Orientation", "Angles", "Resistance", "Relation", "Connection", "Ground", "Kinds",
 }  # fmt: skip
 """Constants and base classes, and values that other functions make."""
 RESULTS = {
@@ -28,8 +28,8 @@ RESULTS = {
     "ReducedKinematics", "ReducedLinear", "Regularity", "ResistiveRelation", "Resistor", "SectionForces", "SectionMap",
     "Solution", "Source", "Spectrum", "StabilityReport", "StandardForm", "State", "Storage", "StressField", "Sweep",
     "Switch", "TensorField", "TimeResponse", "Trajectory", "TwoPort", "View", "Body", "Accelerations", "Split",
-    "BodyAxes", "Damping", "Fit", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle", "FrequencySensitivities",
-    "Optimum", "Sensitivities",
+    "BodyAxes", "Damping", "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
+    "FrequencySensitivities", "Optimum", "Sensitivities",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}

@@ -32,6 +32,8 @@ MISTAKES = {
         "  slider: {kind: point, mass: 33 g}", "  slider: &s {kind: point, mass: *s}", ("contains itself",)
     ),
     "documents": Mistake("start:\n", "---\nstart:\n", ("one file holds one model",)),
+    "half a letter": Mistake("description: rotating", 'description: "\\ud800" #', ("half a letter",)),
+    "half a letter in a name": Mistake("  round: {", '  "\\ud800": {', ("half a letter",)),
     "infinite": Mistake("mass: 33 g", "mass: .inf", ("finite",)),
     # names
     "section": Mistake("materials:", "material:", ("did you mean 'materials'",)),

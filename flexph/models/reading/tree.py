@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from errno import EINVAL
 from pathlib import Path as File
 from typing import Any
 
@@ -58,6 +59,8 @@ class Tree:
 
 def read_file(path: File) -> Tree:
     """The tree of a YAML file. Raises ModelError for what is not one; OSError where it cannot be read."""
+    if path.exists() and not path.is_file():
+        raise OSError(EINVAL, "no regular file", str(path))
     with open(path, "rb") as file:
         raw = file.read(4 * LARGEST + 1)
     try:
@@ -136,12 +139,15 @@ class _Walk:
                 text = f"given twice, before in line {seen[name]}: remove one, or rename it"
                 raise ModelError(self.tree.name, [Problem(below, text, line, column)])
             seen[name] = line
-            self.tree.keys[below] = (line, column)
+            self.tree.keys[below] = self.tree.values[below] = (line, column)
+            self._scalar("str", name, below)
             yield name, self.plain(value, below)
             if value.start_mark.line > key.start_mark.line:  # the error is about what the name stands for, or nothing
                 self.tree.values[below] = (line, column)
 
     def _scalar(self, kind: str, text: str, path: Path) -> Any:
+        if not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text):
+            self._refuse(path, "a text with half a letter, such as \\ud800: write the letter itself")
         try:
             match kind:
                 case "null":

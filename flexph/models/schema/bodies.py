@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -82,6 +83,11 @@ class ForeignModes(BodyEntry):
     masses_of_nodes: Annotated[list[Mass], Field(min_length=1)]
     ports: dict[str, Nodes]
     ratios: by_shape("a damping ratio, or a list of them", scalar=Number, sequence=list[Number]) = 0.0
+
+    @classmethod
+    def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Settings of the arguments of a call."""
+        return {("masses_of_nodes" if name == "masses" else name): value for name, value in given.items()}
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
         """``masses`` of the function are those of the nodes; the name is that of lumped ones here."""

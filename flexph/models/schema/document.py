@@ -24,6 +24,8 @@ class Kinds(NamedTuple):
     bodies: tuple[type[Entry], ...] = ()
     materials: tuple[type[Entry], ...] = ()
     sections: tuple[type[Entry], ...] = ()
+    parts: tuple[type[Entry], ...] = ()
+    """Values within bodies, such as their damping."""
 
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$")]
@@ -42,10 +44,16 @@ class Document(Entry):
 
 
 @cache
+def all_kinds() -> Kinds:
+    """The kinds of all installed packages."""
+    kinds = [Kinds(bodies=BODIES), *(entry.load() for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name))]
+    return Kinds(*(tuple(kind for one in kinds for kind in one[i]) for i in range(len(Kinds._fields))))
+
+
+@cache
 def document_type() -> type[Document]:
     """The model of a file, with the kinds of all installed packages."""
-    kinds = [Kinds(bodies=BODIES), *(entry.load() for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name))]
-    bodies, materials, sections = (tuple(kind for one in kinds for kind in one[i]) for i in range(3))
+    bodies, materials, sections, _ = all_kinds()
     body = one_of(bodies)
     Reduced.model_rebuild(_types_namespace={"Any_body": body})
     named: dict[str, Any] = {

@@ -100,6 +100,11 @@ class Entry(BaseModel, Buildable):
         """The fields in words."""
         return f"a mapping with some of {', '.join(cls.model_fields)}"
 
+    @classmethod
+    def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Settings of the arguments of a call."""
+        return given
+
     def arguments(self, builder: Builder) -> dict[str, Any]:
         """The arguments of the call."""
         given = [name for name in type(self).model_fields if name in self.model_fields_set - self.aside]

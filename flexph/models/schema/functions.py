@@ -169,7 +169,8 @@ def _of_rate(given: Any) -> Expression:
     return Expression(given, variable="s")
 
 
-RateFormula = Annotated[Any, Reads(_of_rate, (("type", "string"), ("description", "a formula of the rate s")))]
+_RateText = Annotated[Any, Reads(_of_rate, (("type", "string"), ("description", "a formula of the rate s")))]
+RateFormula = by_shape("a formula of the rate s such as '2*s + s**3'", scalar=_RateText, mapping=TrustedEntry)
 
 
 class Resistive(Entry):

@@ -1,0 +1,198 @@
+"""Mechanisms as model files: what can be written of the calls that made their bodies and connections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from io import StringIO
+from os.path import relpath
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+from ruamel.yaml import YAML
+from scipy.spatial.transform import Rotation
+
+from flexph.files.durable import staged
+from flexph.joints.rows.connection import Connection
+from flexph.joints.rows.vectors import Ground
+from flexph.mechanisms.mechanism import Mechanism
+from flexph.numerics.arguments import checked
+from flexph.numerics.memo import Lost, Recipe
+from flexph.systems.resistive_relations import Relation
+
+from .schema.document import all_kinds
+from .schema.elements import CONNECTIONS
+from .schema.entry import Entry, kind_of
+from .schema.functions import Components, Turned
+from .values.expressions import Expression
+
+FILES = ("mesh", "mass", "stiffness", "nodes", "mapping", "shapes", "damping")
+"""Settings whose texts are names of files; the mass of other bodies is a number."""
+
+
+@checked
+def to_model(mechanism: Mechanism, *, folder: Path | None = None) -> dict[str, Any]:
+    """A mechanism as the data of a model file: bodies, materials, sections, connections and gravity, in SI units.
+
+    Written are the public calls that made it, with values, files and formulas. Raises ValueError, with the path and
+    the reason, for what a file cannot hold: functions that have no import path, meshes and matrices in memory, bodies
+    and mechanisms that were changed after they were made. Paths are those from ``folder``, or as they were given.
+    """
+    call = mechanism.__dict__.get("_call")
+    if call is None:
+        raise ValueError("mechanism was not made by flexph.connect, but from another one: connect its bodies again")
+    writer = _Writer(folder)
+    bodies = {name: writer.body(body.recipe, f"bodies.{name}") for name, body in mechanism.bodies.items()}
+    given = dict(zip(("bodies", "connections"), call[1], strict=False)) | dict(call[2])
+    connections = [writer.connection(c, f"connections[{i}]") for i, c in enumerate(given["connections"])]
+    gravity = {"gravity": mechanism.gravity.tolist()} if np.any(mechanism.gravity) else {}
+    return {**gravity, **{k: v for k, v in writer.named.items() if v}, "bodies": bodies, "connections": connections}
+
+
+@checked
+def write_model(path: Path, mechanism: Mechanism) -> None:
+    """Write a mechanism as a model file, see :func:`to_model`."""
+    text, yaml = StringIO(), YAML(typ="safe", pure=True)
+    yaml.default_flow_style, yaml.sort_base_mapping_type_on_output = None, False  # type: ignore[assignment]
+    yaml.width = 120
+    yaml.dump(to_model(mechanism, folder=Path(path).parent), text)
+    with staged(path) as part:
+        part.write_text(text.getvalue(), encoding="utf-8")
+
+
+@dataclass
+class _Writer:
+    """Entries of calls; materials and sections get names, the same one for the same value."""
+
+    folder: PurePath | None = None
+    named: dict[str, dict[str, Any]] = field(default_factory=lambda: {"materials": {}, "sections": {}})
+    known: list[tuple[Any, str]] = field(default_factory=list)
+
+    def body(self, recipe: Recipe | Lost | None, path: str) -> dict[str, Any]:
+        """The entry of a body."""
+        if not isinstance(recipe, Recipe):
+            raise ValueError(f"{path} cannot be written: it is not known which public call made this body")
+        given = dict(recipe.arguments)
+        if recipe.function.endswith("Body.with_mass"):
+            entry = self.body(given.pop("self"), path)
+            return entry | {"masses": [*entry.get("masses", []), self.values(given, path)]}
+        kinds = {_name(kind.makes): kind for kind in all_kinds().bodies}
+        if recipe.function not in kinds:
+            raise ValueError(f"{path} cannot be written: model files have no {recipe.function}")
+        return self.entry(kinds[recipe.function], given, path)
+
+    def connection(self, connection: Connection, path: str) -> dict[str, Any]:
+        """The entry of a joint or force element."""
+        call = connection.__dict__.get("_call")
+        kinds = {_name(kind.makes): kind for kind in CONNECTIONS}
+        kind = None if call is None else kinds.get(_name(call[0]))
+        if call is None or kind is None:
+            raise ValueError(f"{path} ({connection.name}) cannot be written: no joint of flexph made it")
+        names = list(kind.model_fields)[1:]
+        return self.entry(kind, dict(zip(names, call[1], strict=False)) | dict(call[2]), path)
+
+    def entry(self, kind: type[Entry], given: Mapping[str, Any], path: str) -> dict[str, Any]:
+        """The entry of a kind with the arguments of its call."""
+        settings = {name: value for name, value in kind.written(given).items() if value is not None}
+        for name in settings.keys() - kind.model_fields.keys():
+            raise ValueError(f"{path}.{name} cannot be written: a file has no {name} of kind {kind_of(kind)}")
+        named = {name: Path(v) if name in FILES and isinstance(v, str) else v for name, v in settings.items()}
+        return {"kind": kind_of(kind), **self.values(named, path)}
+
+    def file(self, path: PurePath) -> str:
+        """A path from the folder of the model file, or as it was given."""
+        return PurePath(path if self.folder is None else relpath(path, self.folder)).as_posix()
+
+    def values(self, given: Mapping[str, Any], path: str) -> dict[str, Any]:
+        """Arguments, without those that are None."""
+        return {name: self.value(v, f"{path}.{name}") for name, v in given.items() if v is not None}
+
+    def value(self, value: Any, path: str) -> Any:
+        """A value as a file holds it. Raises ValueError for what it cannot."""
+        match value:
+            case Lost(kind=kind):
+                raise ValueError(f"{path} cannot be written: {kind} in memory; save it to a file and give its path")
+            case np.generic() | np.ndarray():
+                return value.tolist()
+            case bool() | int() | float() | str():
+                return value
+            case PurePath():
+                return self.file(value)
+            case Mapping():
+                return self.values(value, path)
+            case list() | tuple():
+                return [self.value(item, f"{path}[{i}]") for i, item in enumerate(value)]
+            case Recipe():
+                return self.body(value, path)
+            case Ground(position=place):
+                return "ground" if place is None else {"ground": list(place)}
+            case Rotation():
+                return value.as_matrix().tolist()
+            case Relation():
+                return _relation(value, lambda f: self.value(f, f"{path}.function"))
+            case Expression(text=text, factor=factor):
+                return text if factor == 1.0 else f"{factor!r}*({text})"
+            case Components(functions=functions):
+                return [self.value(f, f"{path}[{i}]") for i, f in enumerate(functions)]
+            case Turned(axis=axis, angle=angle):
+                return {"axis": list(axis), "angle": self.value(angle, path)}
+        return self.other(value, path)
+
+    def other(self, value: Any, path: str) -> Any:
+        """Materials and sections by name, other described values in place, functions by their import path."""
+        for section in ("materials", "sections"):
+            for kind in getattr(all_kinds(), section):
+                if type(value) is kind.makes:
+                    return self.name_of(section, kind, value, path)
+        if any(type(value) is kind.makes for kind in all_kinds().parts):
+            return self.values(dict(_changed(value)), path)
+        if callable(value):
+            return {"function": _import_path(value, path)}
+        raise ValueError(f"{path} cannot be written: a file cannot hold {type(value).__name__}")
+
+    def name_of(self, section: str, kind: type[Entry], value: Any, path: str) -> str:
+        """The name of a material or a section, which is written the first time."""
+        for other, name in self.known:
+            if other is value or (type(other) is type(value) and kind_of(kind) != "anisotropic" and other == value):
+                return name
+        entries = self.named[section]
+        name = f"{section.removesuffix('s')}{len(entries) + 1}"
+        entries[name] = self.entry(kind, dict(_changed(value)), path)
+        self.known.append((value, name))
+        return name
+
+
+def _name(makes: Any) -> str:
+    return f"{makes.__module__}.{makes.__qualname__}"
+
+
+def _changed(value: Any) -> Iterator[tuple[str, Any]]:
+    """Fields of a dataclass that differ from their defaults."""
+    for entry in fields(value):
+        given = getattr(value, entry.name)
+        if isinstance(given, np.ndarray) or given != entry.default:
+            yield entry.name, given
+
+
+PARAMETERS = {
+    "viscous": ("coefficient",),
+    "quadratic": ("coefficient",),
+    "coulomb": ("force", "speed", "static", "stribeck", "viscous"),
+}
+"""Names of the parameters of resistive relations."""
+
+
+def _relation(relation: Relation, written: Callable[[Any], Any]) -> dict[str, Any]:
+    if relation.kind == "general":
+        functions = {"function": relation.function, "derivative": relation.derivative}
+        return {"kind": "resistive", **{name: written(f) for name, f in functions.items() if f is not None}}
+    return {"kind": relation.kind, **dict(zip(PARAMETERS[relation.kind], relation.parameters, strict=True))}
+
+
+def _import_path(function: Any, path: str) -> str:
+    name, module = getattr(function, "__qualname__", ""), getattr(function, "__module__", "")
+    if not name or not module or "." in name or "<" in name or module == "__main__":
+        what = name or type(function).__name__
+        raise ValueError(f"{path} cannot be written: {what} has no import path; take a formula, or def it in a module")
+    return f"{module}:{name}"

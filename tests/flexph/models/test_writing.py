@@ -1,0 +1,132 @@
+"""Mechanisms written as model files and read again are the same ones; what cannot be written is said."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fem
+import rigid
+from cases import crank_slider, four_bar, slider_crank_3d
+from flexph import GROUND, connect, coulomb, drive, hinge, spring_damper
+from flexph.bodies import reduce_body
+from flexph.models import load_model, to_model, write_model
+from flexph.models.examples_of import FOLDER
+from flexph.systems.resistive_relations import resistive
+
+STEEL = fem.Material(young=210e9, density=7850.0, poisson=0.3)
+ROUND = fem.Section(diameter=0.01)
+
+
+def doubled(time):
+    """A drive that has an import path only where this module has one."""
+    return 2.0 * time
+
+
+def again(mechanism, folder):
+    """The mechanism of the file that is written of one."""
+    write_model(folder / "model.yaml", mechanism)
+    return load_model(folder / "model.yaml").mechanism
+
+
+def assert_same(mechanism, other):
+    """The same bodies and connections, number by number."""
+    assert list(other.bodies) == list(mechanism.bodies)
+    for name, body in mechanism.bodies.items():
+        twin = other.bodies[name]
+        assert (twin.mass, twin.size, twin.stress_size, list(twin.ports)) == (
+            body.mass,
+            body.size,
+            body.stress_size,
+            list(body.ports),
+        )
+        if body.elasticity is not None:
+            np.testing.assert_array_equal(twin.elasticity.strain.toarray(), body.elasticity.strain.toarray())
+    for connection, twin in zip(mechanism.connections, other.connections, strict=True):
+        assert (twin.kind, twin.ports, twin.form.measures) == (
+            connection.kind,
+            connection.ports,
+            connection.form.measures,
+        )
+        assert [row.name for row in twin.rows] == [row.name for row in connection.rows]
+    np.testing.assert_array_equal(other.gravity, mechanism.gravity)
+
+
+MECHANISMS = {
+    "four-bar": lambda: four_bar.four_bar(four_bar.DATA["si"], 3),
+    "slider-crank-3d": lambda: slider_crank_3d.slider_crank("slender"),
+    "solid-bar file": lambda: load_model(FOLDER / "solid-bar.yaml").mechanism,
+    "crank-slider file": lambda: load_model(FOLDER / "crank-slider.yaml").mechanism,
+    "springs": lambda: connect(
+        {"a": rigid.bar(1.0, 2.0), "b": rigid.body(1.0, inertia=np.float64(0.1), ports={"p": np.array([0.0, 1.0])})},
+        [
+            hinge("a.root", GROUND, friction=coulomb(1.0, speed=0.1)),
+            spring_damper("a.tip", GROUND.at(0.0, 1.0), stiffness=3.0, damping=resistive(math.tanh), name="one"),
+        ],
+        gravity=(0.0, -9.81),
+    ),
+    "reduced": lambda: connect(
+        {"rod": reduce_body(fem.beam(1.0, STEEL, ROUND, elements=3, dim=3), modes=2).with_mass("tip", 1.0)},
+        [hinge("rod.root", GROUND, axis=(0.0, 0.0, 1.0))],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if name != "springs"])
+def test_what_is_written_is_read_as_the_same(name, tmp_path):
+    mechanism = MECHANISMS[name]()
+    assert_same(mechanism, again(mechanism, tmp_path))
+
+
+def test_functions_of_modules_are_written_by_their_path(tmp_path):
+    mechanism = MECHANISMS["springs"]()
+    data = to_model(mechanism)
+    assert data["connections"][0]["friction"]["kind"] == "coulomb"
+    assert data["connections"][1]["damping"] == {"kind": "resistive", "function": {"function": "math:tanh"}}
+    write_model(tmp_path / "model.yaml", mechanism)
+    other = load_model(tmp_path / "model.yaml", trust=True).mechanism
+    assert_same(mechanism, other)
+
+
+def test_materials_and_sections_are_written_once():
+    data = to_model(four_bar.four_bar(four_bar.DATA["si"], 3))
+    assert (len(data["materials"]), len(data["sections"])) == (1, 2)
+    assert data["bodies"]["follower"]["masses"] == [{"port": "root", "mass": 0.042}]
+    circle = to_model(connect({"rod": fem.beam(1.0, STEEL, ROUND, elements=1)}, []))
+    assert circle["sections"] == {"section1": {"kind": "section", "diameter": 0.01}}
+
+
+BOX = fem.box_mesh((0.2, 0.1, 0.1), (2, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "words"),
+    [
+        (lambda: crank_slider.crank_slider(2, "linear"), r"connections\[1\].angle .*lambda.* has no import path"),
+        (lambda: connect({"a": fem.solid(BOX, STEEL)}, []), r"bodies.a.mesh cannot be written: MeshHex1"),
+        (lambda: connect({"a": replace(rigid.bar(1.0, 1.0), ports={})}, []), "not known which public call"),
+        (lambda: replace(connect({"a": rigid.bar(1.0, 1.0)}, []), gravity=np.ones(2)), "not made by flexph.connect"),
+        (
+            lambda: connect({"a": rigid.bar(1.0, 1.0)}, [replace(hinge("a.root", GROUND), label="x")]),
+            r"connections\[0\] \(x\) cannot be written",
+        ),
+        (
+            lambda: connect({"a": reduce_body(fem.beam(1.0, STEEL, ROUND, elements=1), basis=np.eye(3)[:, :1])}, []),
+            "basis",
+        ),
+    ],
+    ids=["lambda", "mesh", "body", "mechanism", "connection", "basis"],
+)
+def test_what_cannot_be_written_is_said(mechanism, words, tmp_path):
+    with pytest.raises(ValueError, match=words):
+        write_model(tmp_path / "model.yaml", mechanism())
+    assert not (tmp_path / "model.yaml").exists()
+
+
+def test_a_drive_that_is_a_formula_is_written_as_it_was(tmp_path):
+    file = FOLDER / "crank-slider.yaml"
+    assert to_model(load_model(file).mechanism)["connections"][1]["angle"] == "150*t"
+    turned = drive("a.root", angle=doubled)
+    mechanism = connect({"a": rigid.bar(1.0, 1.0)}, [hinge("a.root", GROUND), turned])
+    assert to_model(mechanism)["connections"][1]["angle"] == {"function": f"{doubled.__module__}:doubled"}
