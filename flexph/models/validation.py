@@ -32,14 +32,19 @@ REMEDIES = {
 def validated(tree: Tree) -> Document:
     """The sections of a file. Raises ModelError with all that is wrong."""
     try:
-        return document_type().model_validate(tree.data)
-    except ValidationError as error:
-        problems = [_problem(tree, detail) for detail in error.errors(include_url=False)]
-        raise ModelError(tree.name, sorted(dict.fromkeys(problems), key=lambda p: (p.line, p.column))) from None
+        return _validated(tree)
     except UnicodeEncodeError as error:
         raise ModelError(tree.name, [Problem((), f"a text that is none: {error}")]) from None
     except RecursionError:
         raise ModelError(tree.name, [Problem((), "bodies within bodies are nested too deeply")]) from None
+
+
+def _validated(tree: Tree) -> Document:
+    try:
+        return document_type().model_validate(tree.data)
+    except ValidationError as error:
+        problems = [_problem(tree, detail) for detail in error.errors(include_url=False)]
+        raise ModelError(tree.name, sorted(dict.fromkeys(problems), key=lambda p: (p.line, p.column))) from None
 
 
 def _problem(tree: Tree, detail: ErrorDetails) -> Problem:
