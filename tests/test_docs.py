@@ -159,3 +159,12 @@ def test_studies_page(run_page):
         fitted = space["fitted"]
         assert abs(fitted.parameters[name] - value) < 3.0 * fitted.deviations[name] < 0.05 * value
     assert printed[-2:] == ["[1. 1.]"] * 2
+
+
+def test_model_files_page(run_page):
+    space, printed, folder = run_page("model-files.md")
+    assert space["run"].solution.ledger.largest_residual < 1e-13
+    assert [line.partition(" got")[0] for line in printed if line.startswith("broken.yaml:6:")] == [
+        "broken.yaml:6:39: materials.aluminium.density:"
+    ]
+    assert space["load_model"](folder / "rod.yaml").mechanism.bodies["rod"].size == space["rod"].size

@@ -90,6 +90,7 @@ MISTAKES = {
     "trust": Mistake("angle: 150*t", "angle: {function: os:system}", ("--trust",)),
     "table": Mistake("angle: 150*t", "angle: {table: motion.csv, value: a}", ("no file 'motion.csv'",)),
     "absolute": Mistake("mesh: bar.msh", "mesh: /etc/passwd", ("relative to the model file",), 0, "solid-bar"),
+    "elsewhere": Mistake("mesh: bar.msh", "mesh: ../bar.msh", ("leads out of the folder",), 0, "solid-bar"),
     "outside": Mistake("middle.csv:", "../middle.csv:", ("stay in their folder",)),
     "series": Mistake("series: bar.pvd", "series: bar.vtk", (".pvd or .xdmf",), 0, "solid-bar"),
     "component": Mistake("component: 1", "component: -1", ("at least 0",)),

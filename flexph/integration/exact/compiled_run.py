@@ -101,7 +101,7 @@ class BlockStepper:
         if not solved:
             return self.stepper.step(start, time)
         return StepResult(
-            end=self._end(time, rows.state[0]),
+            end=self.end(time, rows.state[0]),
             middle=0.5 * (start.time + time),
             stage=rows.stage[0],
             multipliers=rows.multipliers[0],

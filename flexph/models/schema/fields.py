@@ -118,6 +118,8 @@ class InputFile(Buildable):
     def build(self, builder: Any) -> Any:
         """Its path, which must be there."""
         path = builder.folder / self.name
+        if not (builder.trust or path.resolve().is_relative_to(builder.folder.resolve())):
+            raise builder.misfit(f"{self.name!r} leads out of the folder of the model: move it there, or give --trust")
         if not path.is_file():
             there = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
             raise builder.misfit(f"no file {self.name!r} in {path.parent}: {nearest(path.name, there)}")
