@@ -14,7 +14,7 @@ from .shift_invert import Pencil
 
 WIDTH = 8
 """Vectors of a block. A solution with eight loads takes two to three times that with one, and eight modes of one
-frequency show at once; 4 to 12 take the same time within a tenth (18 modes, 36 000 to 350 000 coordinates)."""
+frequency show at once; 4 to 12 take the same time within a tenth (18 modes, 20 000 to 45 000 coordinates)."""
 WIDEST = 20
 """Blocks in a basis before it is restarted with its best vectors; 12 to 20 are usual."""
 BLOCKS = 400
