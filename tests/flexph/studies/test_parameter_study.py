@@ -12,7 +12,9 @@ import pytest
 import flexph
 from flexph.files.results_folder import FolderRefused
 from flexph.studies import grid, latin_hypercube, sobol, table
+from flexph.studies.execution.engines import Engine
 from flexph.studies.execution.records import read_record, record_path
+from flexph.studies.execution.schedule import Schedule
 from flexph.studies.execution.tasks import NotStored, Task, perform
 
 xarray = pytest.importorskip("xarray")
@@ -138,6 +140,7 @@ def test_a_killed_driver_goes_on_where_it_was(tmp_path):
     assert (tmp_path / "calls").read_text().split() == ["1", "2", "5", "5", "7"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced(tmp_path):
     result = run(deadly, {"x": [1, 2, 3, 4, 5, 6], "folder": [str(tmp_path)]}, jobs=2, retries=1).isel(folder=0)
     assert result.sample_status.values.tolist() == ["done"] * 2 + ["failed"] + ["done"] * 3
@@ -145,6 +148,40 @@ def test_a_worker_that_dies_is_replaced(tmp_path):
     calls = (tmp_path / "calls").read_text().split()
     assert 2 <= calls.count("3") <= 3  # once perhaps in company, and then alone
     assert result.sel(x=5).y == 5.0
+
+
+class Pool(Executor):
+    """Two workers, of which both are lost as soon as a deadly sample is at one, as those of a pool of processes."""
+
+    def __init__(self, calls):
+        self.calls, self.waiting = calls, []
+
+    def submit(self, function, task):
+        future = Future()
+        self.waiting.append((future, function, task))
+        if len(self.waiting) == 2 or len(self.calls) >= 4:  # then each is alone
+            self.turn()
+        return future
+
+    def turn(self):
+        waiting, self.waiting = self.waiting, []
+        broken = any(task.parameters["x"] == 3 for _, _, task in waiting)
+        for future, function, task in waiting:
+            self.calls.append(task.parameters["x"])
+            if broken:
+                future.set_exception(BrokenExecutor("a process died"))
+            else:
+                future.set_result(function(task))
+
+
+def test_the_sample_that_kills_its_workers_is_found_and_no_other_fails(tmp_path):
+    calls, pools, ends = [], [], {}
+    engine = Engine(Pool(calls), 2, lambda: pools.append(Pool(calls)) or pools[-1])
+    tasks = [Task(reciprocal, {"x": x}, tmp_path, "none") for x in (1, 2, 4, 3, 5, 6)]
+    Schedule(engine, 2, lambda task, outcome: ends.update({task.parameters["x"]: outcome.error})).follow(tasks)
+    assert ends.pop(3).startswith("WorkerDied: its worker died 3 times, at last by BrokenExecutor: a process died")
+    assert ends == dict.fromkeys((1, 2, 4, 5, 6), "")
+    assert calls == [1, 2, 4, 3, 4, 3, 3, 3, 5, 6] and len(pools) == 4  # once in company, and then each by itself
 
 
 class Breaking(Executor):

@@ -126,6 +126,7 @@ def test_pictures_fit_the_parameters():
     assert axes.collections[0].get_offsets().tolist() == [[1, 2], [5, 3]]
 
 
+@pytest.mark.slow
 def test_crank_sliders_by_the_command_line(tmp_path, monkeypatch):
     monkeypatch.undo()
     out = tmp_path / "s"
