@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from ..reading.problems import nearest, shown
@@ -97,25 +97,33 @@ def read_unit(name: str, unit: str | None = None) -> float:
 
 
 def _converted(value: float, name: str, unit: str | None, given: str, right: str) -> float:
-    import pint
-
     if not UNIT.fullmatch(name):
         raise ValueError(f"{given}: {name[:LONGEST]!r} is no unit, write such as 'mm', 'N*m', 'kg/m^3': {right}")
     try:
+        return value * _factor(name, unit)
+    except ValueError as error:
+        raise ValueError(" ".join(f"{given}{error}: {right}".split()).replace("? :", "?")) from None
+
+
+@lru_cache(maxsize=1000)
+def _factor(name: str, unit: str | None) -> float:
+    """The size of a unit in another, or in SI units. Raises ValueError with the end of a sentence."""
+    import pint
+
+    try:
         parsed = _registry().parse_units(name.replace("·", "*"))
-        quantity = _registry().Quantity(value, parsed)
+        quantity = _registry().Quantity(1.0, parsed)
         if unit is None:
             return float(quantity.to_base_units().magnitude)
         if "hertz" in str(parsed) and unit == "rad/s":
-            raise ValueError(f"{given}: Hz would leave open whether turns or radians are counted, write rpm or rad/s")
+            raise ValueError(": Hz would leave open whether turns or radians are counted, write rpm or rad/s")
         return float(quantity.to(unit or "dimensionless").magnitude)
     except pint.UndefinedUnitError:
-        raise ValueError(f"{given}: {name!r} is no unit that is known: {_near_units(name)}{right}") from None
+        raise ValueError(f": {name!r} is no unit that is known: {_near_units(name)}") from None
     except pint.DimensionalityError:
-        raise ValueError(f"{given}, which measures {_measured(parsed)}: {right}") from None
-    except (pint.PintError, ArithmeticError, ValueError, TypeError, AttributeError, AssertionError) as error:
-        text = str(error) if str(error).startswith("got") else f"{given}: {error}: {right}"
-        raise ValueError(" ".join(text.split())) from None
+        raise ValueError(f", which measures {_measured(parsed)}") from None
+    except (pint.PintError, ArithmeticError, TypeError, AttributeError, AssertionError) as error:
+        raise ValueError(f": {error}") from None
 
 
 def _near_units(name: str) -> str:
