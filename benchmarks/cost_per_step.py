@@ -9,7 +9,7 @@ from crank_slider import END, PATHS, mechanism
 
 from flexph import Mechanism, State, integrate
 from flexph.mechanisms.model import network
-from flexph.methods import Exact
+from flexph.methods import Exact, ExactGauss
 
 ELEMENTS = (4, 8, 16, 32, 64, 128, 256, 512)
 STEPS = 4000  # of two turns
@@ -20,7 +20,9 @@ CLEAR, LONGEST = 0.3, 200
 """Difference of two runs [s] that is enough, and steps of the shorter one that are: chains become whips later."""
 
 
-def per_step(system: Mechanism, warm: State, h: float, count: int, *, method: Exact) -> tuple[float, float]:
+def per_step(
+    system: Mechanism, warm: State, h: float, count: int, *, method: Exact | ExactGauss
+) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step, from runs of two lengths: what a run does once does not count."""
 
     def run(steps: int) -> tuple[float, float]:
@@ -38,7 +40,7 @@ def per_step(system: Mechanism, warm: State, h: float, count: int, *, method: Ex
         count *= 4
 
 
-def time_per_step(elements: int, limit: int | None, method: Exact) -> tuple[float, float]:
+def time_per_step(elements: int, limit: int | None, method: Exact | ExactGauss) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step at the start of the run."""
     default = network.DENSE_LIMIT
     network.DENSE_LIMIT = default if limit is None else limit
@@ -61,11 +63,12 @@ def exponent(sizes: list[int], costs: list[float]) -> float:
 def table(largest: int) -> None:
     """Milliseconds per step by path, µs per element, fitted exponents."""
     numpy_path = PATHS["NumPy"]
-    columns: dict[str, tuple[int | None, Exact]] = {
+    columns: dict[str, tuple[int | None, Exact | ExactGauss]] = {
         "dense": (DENSE, numpy_path),
         "sparse": (SPARSE, numpy_path),
     }
-    columns.update({name: (None, method) for name, method in PATHS.items() if name != "NumPy"})
+    if "compiled" in PATHS:
+        columns |= {"compiled": (None, PATHS["compiled"]), "gauss": (None, ExactGauss(compiled=True))}
     print(f"crank-slider, von Kármán strain; by default dense up to {network.DENSE_LIMIT} velocities")
     print(
         "elements  velocities  iterations" + "".join(f"{name + ' [ms]':>16s} {'µs/element':>11s}" for name in columns)

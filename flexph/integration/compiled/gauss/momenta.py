@@ -71,21 +71,21 @@ def _rate_inertia(s: Memory, axes: tuple[int, ...]) -> None:
 @kernel
 def _change(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, i: int) -> None:
     """J at a node, and the changes hω̇, hü and of the inertia products of u̇."""
-    s, sum_ = stage(g.stages, i), 0.0
+    s, share = stage(g.stages, i), 0.0
     copy_field(m.stage_J, s.stage_J)
     s.stage_spin_change[:] = 0.0
     s.stage_du_change[:] = 0.0
     s.stage_P_change[:] = 0.0
     for j in range(g.stages.size):
         t, weight = stage(g.stages, j), g.inverse[i, j]
-        sum_ -= weight
+        share -= weight
         add_field(h * g.a[i, j], t.stage_J_rate, s.stage_J)
         add_field(weight, t.end_w, s.stage_spin_change)
         add_field(weight, t.x_du, s.stage_du_change)
         add_field(weight, t.end_Pdu, s.stage_P_change)
-    add_field(sum_, m.at_w, s.stage_spin_change)
-    add_field(sum_, m.at_du, s.stage_du_change)
-    add_field(sum_, m.at_Pdu, s.stage_P_change)
+    add_field(share, m.at_w, s.stage_spin_change)
+    add_field(share, m.at_du, s.stage_du_change)
+    add_field(share, m.at_Pdu, s.stage_P_change)
 
 
 @kernel

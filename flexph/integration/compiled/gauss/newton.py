@@ -18,8 +18,11 @@ from .systems import factor_all, solve_all
 LIMITS = NEWTON._replace(slow=0.3, many=8.0)
 """The tolerances of a step of the exact scheme, with a Jacobian that costs as much as two iterations."""
 REMAINS = 0.1
-"""Expected next correction at which the iteration ends, over that of the exact scheme: the Jacobian of one state for
-all nodes converges linearly to the end, from the same side at every step: what remains would add up in long runs."""
+"""Expected next correction at which the iteration ends, over that of the exact scheme.
+
+With the Jacobian of one state for all nodes it converges linearly to the end, from the same side at every step: what
+remains would add up in long runs.
+"""
 ITERATIONS = 60
 """Most iterations: with a Jacobian of one state for all nodes they converge linearly."""
 GROWN = 10.0

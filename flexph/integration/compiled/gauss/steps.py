@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ....kernels.tolerances import HISTORY, NEWTON
+from ....kernels.tolerances import NEWTON
 from ....numerics.arrays import Array
 from ..loops.ledger_rows import energies, flows, velocity_defect
 from ..loops.motion import copy, derive
@@ -12,8 +12,8 @@ from ..loops.rolling import add_squares
 from ..memory.data import Index
 from ..memory.kernel import entry, kernel
 from ..memory.memory import Memory
-from ..memory.simd import get
 from ..steps.run import Rows, begin_row, book_energy, close_row
+from .history import guess, remember
 from .momenta import begin, constraint_rates
 from .newton import newton
 from .places import add_field
@@ -94,49 +94,6 @@ def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
     for i in range(m.joints_term_row.size):
         m.run_gap[m.joints_term_row[i]] += coefficient[i] * m.at_product[m.joints_term_product[i]]
     add_squares(m, m.run_gap)
-
-
-@kernel
-def guess(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, known: int) -> None:
-    """A line through the velocities at the nodes of the last step, followed further, or the present velocities."""
-    stages, width, velocities = g.stages.size, m.run_history.shape[1], m.x_velocities.size
-    first = HISTORY - stages
-    follows = known == stages
-    for j in range(first, HISTORY if follows else first):
-        follows = follows and m.run_history[j, width - 1] == m.run_history[first, width - 1]
-    mean, spread = 0.0, 0.0
-    for j in range(stages):
-        mean += g.nodes[j] / stages
-    for j in range(stages):
-        spread += (g.nodes[j] - mean) ** 2
-    for i in range(stages):
-        s = stage(g.stages, i)
-        if not follows:
-            copy(m.at_velocities, s.x_velocities)
-            s.x_lam[:] = 0.0
-        else:
-            s.x_velocities[:] = 0.0
-            away = 1.0 + g.nodes[i] * h / m.run_history[first, width - 1] - mean
-            for j in range(stages):
-                weight = 1.0 / stages + (away * (g.nodes[j] - mean) / spread if stages > 1 else 0.0)
-                row = m.run_history[first + j]
-                for k in range(velocities):
-                    s.x_velocities[k] += weight * row[k]
-            copy(m.run_history[first + stages // 2][velocities : velocities + s.x_lam.size], s.x_lam)
-        for b in range(m.inertia_mass.size):
-            _turn_spin(m, s, axes, 0.5 * h * g.nodes[i], b)
-
-
-@kernel
-def _turn_spin(m: Memory, s: Memory, axes: tuple[int, ...], share: float, b: int) -> None:
-    """Ω of a guess from ω in the axes of the body, which turns meanwhile: R cay(share ω) ω = R ω."""
-    if len(axes) == 2:
-        s.stage_spin[b, 0] = s.x_w[b, 0]
-    else:
-        for i in range(3):
-            s.stage_spin[b, i] = 0.0
-            for j in range(3):
-                s.stage_spin[b, i] += m.at_R[b, i, j] * s.x_w[b, j]
 
 
 @kernel
@@ -282,17 +239,3 @@ def _book(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescrib
             audit[3] = max(audit[3], abs(slip))
         else:
             audit[1] = max(audit[1], abs(m.run_gap[row]))
-
-
-@kernel
-def remember(m: Memory, g: Scheme, h: float) -> None:
-    """Rows of history, one for each node, from which the next step predicts its velocities."""
-    width, stages, velocities = m.run_history.shape[1], g.stages.size, m.x_velocities.size
-    for i in range(stages):
-        s, row = stage(g.stages, i), m.run_history[HISTORY - stages + i]
-        copy(s.x, row)
-        first = s.x_v.size
-        for k in range(s.end_w.size):
-            row[first + k] = get(s.end_w, k)
-        copy(m.run_defect, row[velocities + s.x_lam.size :])
-        row[width - 1] = h
