@@ -202,7 +202,7 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
     reached = block.reached
     assert isinstance(run.watch, Watch)
     quiet = run.watch.quiet(times[1 : reached + 1], block.rows["state"]) if reached else 0
-    if quiet < reached:  # taken again, to where the step begins that an event occurs in
+    if 0 < quiet < reached:  # taken again, to where the step begins that an event occurs in
         block = blocks.steps(run, times[: quiet + 1], blocks.table(times[: quiet + 1]), EACH)
     if quiet:
         saved = np.array([save.closes(k) for k in range(1, quiet + 1)])
