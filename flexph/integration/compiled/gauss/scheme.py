@@ -87,25 +87,32 @@ def spectrum(inverse: Array) -> tuple[Array, Array, Array]:
 def _stage(run: Memory) -> Memory:
     """A memory in which what stands for the start, the end and the mean of a step are one: values at a node."""
     table = run.table.copy()
-    for name in FIELDS:
-        if name.startswith("at_"):
-            table[ROW[name]] = table[ROW[f"end_{name.removeprefix('at_')}"]]
-    for mean, node in (("Pmean", "Pu"), ("u", "u"), ("lever", "arm"), ("mean", "vector")):
-        table[ROW[f"trial_{mean}"]] = table[ROW[f"end_{node}"]]
+    table[_NAMED] = table[_NODES]
     stage = Memory(run.reals.copy(), run.wholes.copy(), table)
-    constant = np.array([name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS])
-    stage.addresses[constant] = run.addresses[constant]
+    stage.addresses[_CONSTANT] = run.addresses[_CONSTANT]
     return stage
+
+
+def _rows_at_a_node() -> dict[int, int]:
+    """Rows of fields at the start of a step or in its mean, and of those at its end that stand for them."""
+    rows = {ROW[name]: ROW[f"end_{name.removeprefix('at_')}"] for name in FIELDS if name.startswith("at_")}
+    for mean, node in (("Pmean", "Pu"), ("u", "u"), ("lever", "arm"), ("mean", "vector")):
+        rows[ROW[f"trial_{mean}"]] = ROW[f"end_{node}"]
+    return rows
+
+
+_NAMED, _NODES = (list(part) for part in zip(*_rows_at_a_node().items(), strict=True))
+_CONSTANT = np.array([name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS])
+_OWN = np.array([name.startswith(SYSTEMS) for name in FIELDS])
 
 
 def _system(middle: Memory, *, is_complex: bool) -> Memory:
     """A memory with a linear system of its own, complex or not, at the values of a stage."""
-    table, own = middle.table.copy(), np.array([name.startswith(SYSTEMS) for name in FIELDS])
-    size = 2 if is_complex else 1
+    table, size = middle.table, 2 if is_complex else 1
     system = Memory(np.zeros(size * middle.reals.size), middle.wholes.copy(), table)
-    complex_rows = own & REAL
-    system.addresses[complex_rows, 0] = system.reals.ctypes.data + 8 * size * table[complex_rows, 0]
-    system.addresses[~own] = middle.addresses[~own]
+    rows = _OWN & REAL
+    system.addresses[rows, 0] = system.reals.ctypes.data + 8 * size * table[rows, 0]
+    system.addresses[~_OWN] = middle.addresses[~_OWN]
     return system
 
 
