@@ -214,14 +214,15 @@ def two_dimensional(name: str, value: Any) -> tuple[int, int]:
     return shape
 
 
-def spans(name: str, value: Any, of: str) -> None:
+def spans(what: str, value: Any, of: str) -> None:
     """Names with a slice start:stop each, of things such as "columns of B"."""
     if not isinstance(value, Mapping):
-        raise ValueError(f"{name} must be a dict of names with slices, got {value!r}")
+        raise ValueError(f"{what} must be a dict of names with slices, got {value!r}")
     for key, span in value.items():
+        name(f"one of the {what}", key)
         ends = isinstance(span, slice) and all(isinstance(i, int | np.integer) for i in (span.start or 0, span.stop))
         if not ends or span.step not in (None, 1) or not 0 <= (span.start or 0) <= span.stop:
-            raise ValueError(f"{name}[{key!r}] must be a slice(start, stop) of the {of}, got {span!r}")
+            raise ValueError(f"{what}[{key!r}] must be a slice(start, stop) of the {of}, got {span!r}")
 
 
 def covering(ports: Mapping[str, slice], inputs: int) -> None:

@@ -93,6 +93,7 @@ class SwitchingPHDAE(Remade):
             for name in (*transition.source, *transition.target):
                 check.lookup("mode", name, self.modes, f"transition {transition.name!r}: the system")
         for name, mode in modes.items():
+            check.name("a mode", name)
             for other in mode.candidates:
                 check.lookup("mode", other, self.modes, f"candidates of {name!r}: the system")
         self._check_states()

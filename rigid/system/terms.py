@@ -144,4 +144,6 @@ def named(name: str, given: Any) -> dict[Any, Any]:
     """Things by name; slices from a number on."""
     if not isinstance(given, Mapping):
         raise ValueError(f"{name} must be a dict with names as keys, got {type(given).__name__}")
+    for key in given:
+        check.name(f"one of the {name}", key)
     return {key: slice(of.start or 0, of.stop, of.step) if isinstance(of, slice) else of for key, of in given.items()}
