@@ -326,7 +326,7 @@ def test_the_jacobian_of_collocation_falls_apart():
 
     for stages in range(1, 6):
         inverse = gauss(stages).inverse
-        eigenvalue, left, right = spectrum(inverse)
+        eigenvalue, left, right = spectrum(stages)
         assert (eigenvalue.imag == 0.0).tolist() == [k == 0 and stages % 2 == 1 for k in range((stages + 1) // 2)]
         assert ((right * eigenvalue) @ left).real == pytest.approx(inverse, abs=1e-13 * np.abs(inverse).max())
         assert (right @ left).real == pytest.approx(np.eye(stages), abs=1e-13)

@@ -10,6 +10,7 @@ is enough. The same loops factor it, with complex numbers.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from ....numerics.arrays import Array
-from ....numerics.gauss_tableau import Tableau
+from ....numerics.gauss_tableau import Tableau, gauss
 from ..memory.data import Constants, Index
 from ..memory.memory import COMPLEX, FIELDS, MEMORY, REAL, ROW, SYSTEMS, Memory
 
@@ -48,7 +49,7 @@ class StageMemories:
         stages = tableau.nodes.size
         self.stages = [_stage(run) for _ in range(stages)]
         middle = self.stages[stages // 2]
-        eigenvalue, left, right = spectrum(tableau.inverse)
+        eigenvalue, left, right = spectrum(stages)
         self.systems = [_system(middle, is_complex=mu.imag != 0.0) for mu in eigenvalue]
         addresses = np.array([m.address for m in (*self.stages, *self.systems)])
         odd = stages % 2
@@ -71,9 +72,10 @@ class StageMemories:
         )
 
 
-def spectrum(inverse: Array) -> tuple[Array, Array, Array]:
-    """Eigenvalues with Im μ ≥ 0, the real one first, with their rows of V⁻¹ and columns of V, twice those of pairs."""
-    values, right = np.linalg.eig(inverse)
+@cache
+def spectrum(stages: int) -> tuple[Array, Array, Array]:
+    """Eigenvalues of A⁻¹ with Im μ ≥ 0, the real one first, with their rows of V⁻¹ and columns of V, twice those of pairs."""
+    values, right = np.linalg.eig(gauss(stages).inverse)
     left, size = np.linalg.inv(right), np.abs(values).max()
     kept = [k for k in np.argsort(values.imag) if values[k].imag > -1e-9 * size]
     values = np.where(np.abs(values.imag) > 1e-9 * size, values, values.real)[kept]
