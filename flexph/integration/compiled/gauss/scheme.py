@@ -74,7 +74,7 @@ class StageMemories:
 
 @cache
 def spectrum(stages: int) -> tuple[Array, Array, Array]:
-    """Eigenvalues of A⁻¹ with Im μ ≥ 0, the real one first, with their rows of V⁻¹ and columns of V, twice those of pairs."""
+    """Eigenvalues of A⁻¹ with Im μ ≥ 0, a real one first, rows of V⁻¹, and columns of V, twice those of pairs."""
     values, right = np.linalg.eig(gauss(stages).inverse)
     left, size = np.linalg.inv(right), np.abs(values).max()
     kept = [k for k in np.argsort(values.imag) if values[k].imag > -1e-9 * size]
