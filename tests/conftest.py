@@ -4,6 +4,7 @@ On matrices as small as those of the tests more threads only wait for each other
 """
 
 import os
+import signal
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,9 @@ from hypothesis import settings
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: tests interrupt themselves
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None, max_examples=20)
 settings.register_profile("long", deadline=None, max_examples=20_000)  # --hypothesis-profile=long
@@ -26,7 +30,7 @@ SEEDS = 2
 """How many random states or structures a test takes that is repeated with ``seed`` 0, 1, …; others are slow."""
 
 TESTS = Path(__file__).parent
-ROOMS = ("bodies", "integration", "joints", "kernels", "mechanisms")
+ROOMS = ("bodies", "integration", "joints", "kernels", "mechanisms", "models", "studies")
 RUNS = ("cases", "test_docs.py", *(f"flexph/{room}" for room in ROOMS))
 """Tests that run mechanisms throughout, by compiled kernels."""
 SOME_RUNS = ("fem", "rigid/bodies", "rigid/test_joined_with_mechanisms.py", "flexph/results", "flexph/export")

@@ -358,7 +358,7 @@ def test_rotations_stay_rotations_in_long_runs(method):
 
 @pytest.mark.parametrize(
     ("method", "order", "share"),
-    [(Exact(compiled=False), 2, 12), (Exact4(compiled=False), 4, 127), (ExactGauss(), 6, 100800)],
+    [(Exact(compiled=False), 2, 12), (Exact4(compiled=False), 4, 127), (ExactGauss(compiled=False), 6, 100800)],
 )
 def test_the_phase_of_long_steps_is_off_by_what_their_warning_says(method, order, share):
     """At 1.05 rad a substep the next terms take up to a quarter of the first one away."""

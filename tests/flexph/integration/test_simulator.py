@@ -10,7 +10,11 @@ from flexph.methods import Exact, Exact4, ExactGauss
 from flexph.numerics.compiling import AVAILABLE
 
 H = 2.0**-16  # times are exact sums
-METHODS = [Exact(compiled=False), ExactGauss(2), *([Exact(compiled=True), Exact4()] if AVAILABLE else [])]
+METHODS = [
+    Exact(compiled=False),
+    pytest.param(ExactGauss(2), marks=pytest.mark.slow),  # it compiles for half a minute
+    *([Exact(compiled=True), Exact4()] if AVAILABLE else []),
+]
 
 
 def crank_slider():
