@@ -17,6 +17,8 @@ from .inertia import Inertia as Inertia
 from .inertia import rigid_inertia as rigid_inertia
 from .linear_system import linear_body as linear_body
 from .reduced_body import reduce_body as reduce_body
+from .saved.reduced_file import load_reduced as load_reduced
+from .saved.reduced_file import save_reduced as save_reduced
 from .stress_fields import at_nodes as at_nodes
 from .stress_fields import energy_norm as energy_norm
 from .stress_fields import peak_von_mises as peak_von_mises

@@ -108,7 +108,7 @@ class Elasticity(ElasticEnergy):
     weights: Any
     mass_damping: float = 0.0
     stiffness_damping: float = 0.0
-    viscous: Any = None
+    viscous: Any | None = None
 
     def __post_init__(self) -> None:
         m, n = self.strain.shape

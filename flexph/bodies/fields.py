@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -48,7 +48,8 @@ class StressField:
     cells: Any
 
 
-class NodeValues(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class NodeValues:
     """Stresses at the n nodes of drawn cells that follow each other, (c,) in number.
 
     first: the first of the points of these cells, which come cell by cell, q each; own (n, q) or (c, n, q): the

@@ -13,12 +13,12 @@ import h5py
 import numpy as np
 
 from ..files.hdf5 import write_hdf5
+from ..files.storage import put_text, put_texts, write_fields
+from ..files.stored_fields import Declared, Leaf, get_texts, open_checksummed, read_fields, values_of
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from .ledger import Ledger
-from .reading import Declared, Leaf, get_texts, open_checksummed, read_fields, values_of
 from .state_view import StateView
-from .storage import put_text, put_texts, write_fields
 from .stored_array import StoredArray, in_file
 
 SAME_TIME = 1e-9
@@ -115,7 +115,7 @@ class Result(ABC):
     def _write(self, file: h5py.File) -> None:
         put_text(file, "format", self._format())
         put_texts(file, "layout", self.signature(getattr(self, self.SYSTEM)))
-        write_fields(file, self, without=self.SYSTEM)
+        write_fields(file, self, without=(self.SYSTEM,))
 
     @classmethod
     def _format(cls) -> str:

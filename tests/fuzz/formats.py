@@ -13,8 +13,10 @@ import numpy as np
 from scipy import sparse
 from scipy.io import mmwrite, savemat
 
+import fem
 import rigid
 from flexph import PHDAE, LinearPHDAE, Solution, Trajectory, connect, integrate
+from flexph.bodies import load_reduced, reduce_body, save_reduced
 from flexph.bodies.foreign.matrix_files import given_matrix
 from flexph.bodies.foreign.matrix_labels import nodal_order
 from flexph.exchange import read_mat, read_matrix_market, write_mat, write_matrix_market
@@ -118,6 +120,13 @@ def _loaded(kind, path):
     return plain(kind.load(path, systems[kind]()))
 
 
+def _reduced(folder):
+    steel, strip = fem.Material(young=2e11, density=7800.0), fem.Section(width=0.02, height=0.01)
+    rod = fem.beam(0.3, steel, strip, elements=4, reference="simply_supported", strain="von_karman")
+    save_reduced(reduce_body(rod, modes=2, derivatives=1), folder / "rod.h5", fields="stresses")
+    return folder / "rod.h5"
+
+
 def _system(read, path):
     system = read(path)
     names = ("E", "J", "R", "B", "G", "lift", "ports", "parts", "constraints", "causality", "kinetic")
@@ -174,6 +183,7 @@ FORMATS = {
     "solution": Format(partial(_saved, Solution), partial(_loaded, Solution), True, False),
     "trajectory": Format(partial(_saved, Trajectory), partial(_loaded, Trajectory), True, False),
     "switching": Format(partial(_saved, SwitchingTrajectory), partial(_loaded, SwitchingTrajectory), True, False),
+    "reduced body": Format(_reduced, lambda path: plain(load_reduced(path)), True, False),
     "folder": Format(lambda f: write_matrix_market(f / "s", _linear(True)), partial(_system, read_matrix_market), True),
     "dense folder": Format(
         lambda f: write_matrix_market(f / "s", _linear(False)), partial(_system, read_matrix_market), True

@@ -189,6 +189,7 @@ def _bodies() -> dict[str, Call]:
         "bodies.reduce_body": Call(bodies.reduce_body, {"body": body, "modes": 1, "derivatives": 0,
                                                         "static": ("tip",), "inertia": False}),
         "bodies.reduce_body.basis": Call(bodies.reduce_body, {"body": body, "basis": np.eye(body.size)[:, :2]}),
+        "bodies.save_reduced": Call(bodies.save_reduced, {"body": body, "path": scratch("body.h5"), "fields": "none"}),
         "bodies.linear_body": Call(bodies.linear_body, {"body": body, "name": "arm"}),
         "bodies.floating_body": Call(bodies.floating_body, {"body": body, "gravity": (0.0, -9.81), "form": "paper",
                                                             "loads": (), "name": "arm"}),

@@ -34,7 +34,8 @@ RESULTS = {
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}
 """Functions of fields of large bodies; their arguments are checked by the same annotations."""
-FILES = {"read_mat", "read_matrix_market", "read_series", "from_pymor", "to_pymor", "stress_envelope", "write_envelope"}
+FILES = {"read_mat", "read_matrix_market", "read_series", "load_reduced", "from_pymor", "to_pymor", "stress_envelope",
+         "write_envelope"}  # fmt: skip
 """Readers have fuzzing of their own; pyMOR takes seconds to import."""
 
 

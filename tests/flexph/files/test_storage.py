@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from flexph.files.hdf5 import write_hdf5
+from flexph.files.storage import write_fields
+from flexph.files.stored_fields import read_fields
 from flexph.numerics.arrays import Array
-from flexph.results.reading import read_fields
-from flexph.results.storage import write_fields
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_a_value_is_read_back(value, tmp_path):
-    write_hdf5(tmp_path / "value.h5", lambda file: write_fields(file, value, without="system"))
+    write_hdf5(tmp_path / "value.h5", lambda file: write_fields(file, value, without=("system",)))
     assert not (tmp_path / "value.h5.part").exists()
     with h5py.File(tmp_path / "value.h5") as file:
         assert "system" not in file
@@ -71,7 +71,7 @@ def test_a_value_is_read_back(value, tmp_path):
 
 
 def test_a_field_that_is_missing_is_named(tmp_path):
-    write_hdf5(tmp_path / "value.h5", lambda file: write_fields(file, VALUES["full"], without="system"))
+    write_hdf5(tmp_path / "value.h5", lambda file: write_fields(file, VALUES["full"], without=("system",)))
     with h5py.File(tmp_path / "value.h5", "a") as file:
         del file["row/1/place"]
         with pytest.raises(OSError, match="/row/1/place is missing"):

@@ -5,20 +5,21 @@ Links, storage and filters that lead out of the file, or expand what is in it, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import h5py
 import numpy as np
+from scipy import sparse
 
-from ..numerics.arrays import Array
-from .storage import NAMES, escaped, kinds_of
+from .storage import NAMES, Array, StoredMatrix, entries_of, escaped, kinds_of, may_be_none
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CHECKSUMMED = 3
 """Version of the superblock from which on all structures of a file have checksums."""
+DOUBLE, DOUBLE_OR_SINGLE = ("<f8",), ("<f8", "<f4")
 EXPANSION = 64
 """Memory of the values over the size of their file that is believed: texts of modes are stored as numbers."""
 
@@ -41,6 +42,18 @@ def values_of(dataset: h5py.Dataset) -> Array:
     """All values of a dataset."""
     values: Array = dataset[()]
     return values
+
+
+def refuse_expansion(file: h5py.File) -> None:
+    """Raise OSError for a file that declares more values than it has bytes."""
+    sizes = [0]
+
+    def add(_: str, member: h5py.HLObject) -> None:
+        sizes[0] += member.size * member.dtype.itemsize if isinstance(member, h5py.Dataset) and member.shape else 0
+
+    file.visititems(add)
+    if sizes[0] > file.id.get_filesize():
+        raise OSError(f"it declares {sizes[0]} bytes of values, more than it can hold")
 
 
 class Declared:
@@ -76,51 +89,83 @@ def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = 
     """
     known = dict(given or {})
     own = {name: kind for name, kind in kinds_of(kind).items() if name not in known}
-    return kind(**known, **{name: _read(group, name, of, leaf) for name, of in own.items()})
+    return kind(**known, **{name: read_value(group, name, of, leaf) for name, of in own.items()})
 
 
-def _read(group: h5py.Group, name: str, kind: Any, leaf: Leaf) -> Any:
-    """The value of a type annotation under a name."""
+def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) -> Any:
+    """The value of a type annotation under a name. Raises OSError as :func:`read_fields`."""
     origin = get_origin(kind)
-    if kind is str:
+    if kind is str or origin is Literal:
         return _one(group, name, get_texts(group, name))
     if isinstance(kind, type) and is_dataclass(kind):
         return read_fields(_member(group, name, h5py.Group), kind, leaf=leaf)
-    if origin in (Mapping, Sequence):
+    if origin is Mapping or entries_of(kind) is not None:
         return _read_entries(_member(group, name, h5py.Group), kind, leaf)
-    stored = _dataset(group, name)
-    if kind is float or origin is tuple:
+    if kind is Any and isinstance(_member(group, name, h5py.HLObject), h5py.Group):
+        return _matrix(read_fields(_member(group, name, h5py.Group), StoredMatrix, leaf=leaf), name)
+    stored = _dataset(group, name, DOUBLE_OR_SINGLE if kind is Any else DOUBLE)
+    if kind in (float, int, bool) or origin is tuple:
         return _numbers(stored, kind)
     values = leaf(stored)
     return _texts(stored, values) if NAMES in stored.attrs and not isinstance(leaf, Declared) else values
 
 
 def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:
-    """A mapping or a sequence."""
-    names, of = get_texts(group, NAMES), get_args(kind)[-1]
+    """A mapping, a sequence, or what may be None."""
+    names, of = get_texts(group, NAMES), entries_of(kind)
     if len(set(names)) != len(names):
         raise OSError(f"{_place(group, NAMES)} names an entry twice")
-    entries = {key: _read(group, escaped(key), of, leaf) for key in names}
-    return entries if get_origin(kind) is Mapping else tuple(entries.values())
+    if may_be_none(kind) and len(names) > 1:
+        raise OSError(f"{group.name} must have one entry, or none")
+    entries = {key: read_value(group, escaped(key), get_args(kind)[-1] if of is None else of, leaf) for key in names}
+    if may_be_none(kind):
+        return next(iter(entries.values()), None)
+    return entries if of is None else tuple(entries.values())
+
+
+def _matrix(stored: StoredMatrix, name: str) -> Any:
+    """The sparse matrix."""
+    rows, columns = (whole_number(count, 0) for count in stored.shape)
+    entries, starts, at = stored.entries, stored.starts, stored.columns
+    if entries.shape == (rows, columns) and not (starts.size or at.size):
+        return sparse.csr_array(entries)
+    fits = entries.ndim == 1 and at.shape == entries.shape and starts.shape == (rows + 1,)
+    if not (fits and starts[0] == 0 and starts[-1] == entries.size and np.all(np.diff(starts) >= 0)):
+        raise OSError(f"{name} has entries of shape {entries.shape}, which make no matrix of {rows} x {columns}")
+    return sparse.csr_array((entries, indices(name, at, columns), starts.astype(int)), shape=(rows, columns))
+
+
+def indices(name: str, values: Array, count: int) -> Array:
+    """Numbers below ``count`` as integers; OSError where some are not."""
+    if not np.all((values >= 0) & (values < count) & (values == np.floor(values))):
+        raise OSError(f"{name} must hold integers below {count}")
+    return values.astype(int)
+
+
+def whole_number(value: float, least: int) -> int:
+    """A number as an integer; OSError where it is none, or less than ``least``."""
+    if not (value == np.floor(value) and least <= value <= np.iinfo(np.int32).max):
+        raise OSError(f"{value} must be an integer of at least {least}")
+    return int(value)
 
 
 def _numbers(stored: h5py.Dataset, kind: Any) -> Any:
     """One number, or a tuple of them."""
-    count = 1 if kind is float else len(get_args(kind))
+    count = 1 if isinstance(kind, type) else len(get_args(kind))
     if stored.shape != (count,):
         raise OSError(f"{stored.name} has shape {stored.shape}, expected ({count},)")
     values = values_of(stored)
     if not np.all(np.isfinite(values)):
         raise OSError(f"{stored.name} holds what is no number")
+    if kind is int or kind is bool:
+        return kind(indices(stored.name, values, 2 if kind is bool else np.iinfo(np.int32).max)[0])
     return float(values[0]) if kind is float else tuple(values.tolist())
 
 
 def _texts(stored: h5py.Dataset, values: Array) -> Array:
     """The texts that an array of indices stands for."""
     texts = np.array(get_texts(stored, NAMES), dtype=str)
-    if not np.all((values >= 0) & (values < texts.size) & (values == np.floor(values))):
-        raise OSError(f"{stored.name} must hold indices of its {texts.size} names")
-    return texts[values.astype(int)]
+    return texts[indices(stored.name, values, texts.size)]
 
 
 def _member(group: h5py.Group, name: str, kind: type[h5py.HLObject]) -> Any:
@@ -138,10 +183,10 @@ def _member(group: h5py.Group, name: str, kind: type[h5py.HLObject]) -> Any:
     return member
 
 
-def _dataset(group: h5py.Group, name: str) -> h5py.Dataset:
-    """A dataset of doubles all of whose bytes are in the file, as they are."""
+def _dataset(group: h5py.Group, name: str, kinds: tuple[str, ...]) -> h5py.Dataset:
+    """A dataset of doubles (or singles) all of whose bytes are in the file, as they are."""
     dataset = _member(group, name, h5py.Dataset)
-    if dataset.shape is None or dataset.dtype != np.dtype("<f8"):
+    if dataset.shape is None or dataset.dtype.str not in kinds:
         raise OSError(f"{dataset.name} must hold doubles")
     properties = dataset.id.get_create_plist()
     if dataset.is_virtual or dataset.external:
@@ -150,7 +195,7 @@ def _dataset(group: h5py.Group, name: str) -> h5py.Dataset:
     if filters - {h5py.h5z.FILTER_FLETCHER32}:
         raise OSError(f"{dataset.name} is stored through filters, which are not read")
     stored = dataset.id.get_storage_size()
-    if not 8 * dataset.size <= stored <= group.file.id.get_filesize():
+    if not dataset.dtype.itemsize * dataset.size <= stored <= group.file.id.get_filesize():
         raise OSError(f"{dataset.name} declares {dataset.size} numbers, and the file has {stored} bytes of them")
     return dataset
 

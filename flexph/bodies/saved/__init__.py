@@ -1,0 +1,4 @@
+"""Reduced bodies in files of their own, for machines without their mesh and its packages.
+
+Imports: bodies, files, numerics.
+"""

@@ -1,0 +1,115 @@
+"""Files of reduced bodies: one HDF5 file that needs no mesh, no finite elements and no code to be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import h5py
+import numpy as np
+from scipy import sparse
+
+from ...files.hdf5 import write_hdf5
+from ...files.reading import reading
+from ...files.storage import put_text, write_fields, write_value
+from ...files.stored_fields import get_texts, open_checksummed, read_fields, read_value, refuse_expansion
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ..body import Body
+from ..elasticity import Elasticity
+from ..fields import StressField, TensorField, View
+from ..inertia import Inertia
+from .judged import judged, refuse_sizes
+
+FORMAT = "flexph reduced body 1"
+LARGEST = 5000
+"""Coordinates, or stresses, of a body beyond which it counts as not reduced."""
+APART = ("inertia", "elasticity", "unshifted")
+"""Fields that are written and read on their own."""
+
+Fields = Literal["none", "shape", "stresses"]
+
+
+@checked
+def save_reduced(body: Body, path: str | Path, *, fields: Fields = "shape") -> None:
+    """Write a reduced body (:func:`reduce_body`) as HDF5: mass integrals, elasticity, damping, ports, loads, sections.
+
+    ``fields`` says what is kept for export, in single precision: ``none``, the ``shape`` with its displacements, or all
+    ``stresses`` too, which take most of the file: six numbers for each vector, at each point of each cell. What is not
+    kept is asked of the body that is read in vain, in words. Runs are those of the body, to round-off.
+
+    The file appears whole or not at all. Raises ValueError for a body that is not reduced: more than 5000 coordinates,
+    or the local stresses of a mesh; OSError where it cannot be written.
+    """
+    check.choice("fields", fields, ("none", "shape", "stresses"))
+    elastic = body.elasticity
+    if body.unshifted is not None or not isinstance(elastic, Elasticity | None) or _largest(body) > LARGEST:
+        raise ValueError(
+            f"body must be reduced, by flexph.bodies.reduce_body, to at most {LARGEST} coordinates: "
+            f"it has {body.size} of the deformation and {body.stress_size} of the stresses"
+        )
+    stored = replace(body, view=_single(body.view, fields))
+
+    def write(file: h5py.File) -> None:
+        put_text(file, "format", FORMAT)
+        write_value(file, "inertia", body.inertia, Inertia)
+        write_value(file, "elasticity", elastic, Elasticity | None)
+        write_fields(file, stored, without=APART)
+
+    write_hdf5(path, write)
+
+
+@checked
+def load_reduced(path: str | Path) -> Body:
+    """Read a body that :func:`save_reduced` wrote; it needs neither its mesh nor the package that made it.
+
+    What the file says is judged before it is believed: format, checksums, sizes, shapes, and that numbers are numbers.
+    Raises ValueError for a file that is missing, damaged, or of another format.
+    """
+    if not Path(path).is_file():
+        raise ValueError(f"a reduced body cannot be read from {str(path)!r}: there is no such file")
+    with reading("a reduced body", path), open_checksummed(path) as file:
+        return judged(_read(file))
+
+
+def _read(file: h5py.File) -> Body:
+    """The body in a file. How many coordinates it has is judged before its matrices are read."""
+    stored = get_texts(file, "format") if "format" in file.attrs else [None]
+    if stored != [FORMAT]:
+        raise OSError(f"format is {stored[0]!r}, expected {FORMAT!r}")
+    refuse_expansion(file)
+    inertia = read_value(file, "inertia", Inertia)
+    refuse_sizes("shape_first", inertia.shape_first, LARGEST)
+    if get_texts(file["elasticity"], "names"):
+        refuse_sizes("strain", read_value(file["elasticity/0"], "strain", Any), LARGEST)
+    elastic = read_value(file, "elasticity", Elasticity | None)
+    return read_fields(file, Body, {"inertia": inertia, "elasticity": elastic, "unshifted": None})
+
+
+def _largest(body: Body) -> int:
+    return max(body.size, body.stress_size)
+
+
+def _single(view: View | None, fields: Fields) -> View | None:
+    """What is kept of a view, its rows in single precision."""
+    if view is None or fields == "none":
+        return None
+    stresses, tensors = (view.stresses, view.tensors) if fields == "stresses" else ({}, {})
+    return replace(
+        view,
+        shape=_rows(view.shape),
+        stresses={name: StressField(f.unit, _rows(f.cells)) for name, f in stresses.items()},
+        tensors={name: _tensor(f) for name, f in tensors.items()},
+    )
+
+
+def _tensor(field: TensorField) -> TensorField:
+    cells, at, nodal, spread = map(_rows, (field.cells, field.at, field.nodal, field.spread))
+    return replace(field, cells=cells, at=at, nodal=nodal, spread=spread)
+
+
+def _rows(rows: Any) -> Any:
+    """Rows in single precision; those that are computed part by part as a matrix."""
+    known = rows if sparse.issparse(rows) or isinstance(rows, np.ndarray) else rows.toarray()
+    return sparse.csr_array(known, dtype=np.float32)

@@ -1,0 +1,122 @@
+"""HDF5 files of values: a dataclass becomes a group of its fields, with checksums.
+
+Numbers and arrays are datasets, texts attributes; mappings and sequences are groups, with the names of their entries in
+the attribute ``names``; what may be None is a sequence of one or no entry. An array of texts holds the indices of its
+entries in that attribute. What is annotated as Any is an array, or a sparse matrix: the group of a
+:class:`StoredMatrix`. No code is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array = NDArray[Any]
+NAMES = "names"
+
+
+@dataclass(frozen=True, eq=False)
+class StoredMatrix:
+    """A sparse matrix: its shape, the number of the first entry of each row, and of each entry column and value.
+
+    A full one has neither starts nor columns, and its entries (rows, columns).
+    """
+
+    shape: tuple[float, float]
+    starts: Array
+    columns: Array
+    entries: Any
+
+
+def write_fields(group: h5py.Group, value: Any, without: Iterable[str] = ()) -> None:
+    """Write the fields of a dataclass, but for some."""
+    own: Any = type(value)
+    for name, kind in kinds_of(own).items():
+        if name not in without:
+            write_value(group, name, getattr(value, name), kind)
+
+
+@cache
+def kinds_of(kind: Any) -> dict[str, Any]:
+    """Types of the fields of a dataclass."""
+    types = get_type_hints(kind)
+    return {field.name: types[field.name] for field in fields(kind)}
+
+
+def entries_of(kind: Any) -> Any:
+    """The type of the entries of a sequence, or of a value that may be None; None for other types."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType) and NoneType in arguments:
+        return next(one for one in arguments if one is not NoneType)
+    if origin is Sequence or (origin is tuple and arguments[-1] is Ellipsis):
+        return arguments[0]
+    return None
+
+
+def may_be_none(kind: Any) -> bool:
+    """Whether a type is that of a value or None."""
+    return NoneType in get_args(kind)
+
+
+def put_text(group: h5py.Group, name: str, value: str) -> None:
+    """An attribute of one text of fixed length: those of variable length lie on a heap without checksums."""
+    group.attrs[name] = np.array(value.encode(), dtype=bytes)
+
+
+def put_texts(group: h5py.Group | h5py.Dataset, name: str, values: Iterable[str]) -> None:
+    """An attribute of texts of fixed length: their place in the file is covered by its checksums."""
+    group.attrs[name] = np.array([text.encode() for text in values], dtype=bytes)
+
+
+def write_value(group: h5py.Group, name: str, value: Any, kind: Any) -> None:
+    """Write the value of a type annotation under a name."""
+    origin, of = get_origin(kind), entries_of(kind)
+    if kind is str or origin is Literal:
+        put_text(group, name, value)
+    elif is_dataclass(kind):
+        write_fields(group.create_group(name), value)
+    elif of is not None or origin is Mapping:
+        whole = [] if value is None else [value] if may_be_none(kind) else value
+        entries = value if origin is Mapping else {str(i): entry for i, entry in enumerate(whole)}
+        part = group.create_group(name)
+        put_texts(part, NAMES, entries)
+        for key, entry in entries.items():
+            write_value(part, escaped(key), entry, get_args(kind)[-1] if of is None else of)
+    elif sparse.issparse(value):
+        write_fields(group.create_group(name), _stored(value))
+    else:
+        _write_array(group, name, np.atleast_1d(value))
+
+
+def _stored(matrix: Any) -> StoredMatrix:
+    rows = sparse.csr_array(matrix, copy=True)
+    rows.sum_duplicates()
+    shape, none = (float(rows.shape[0]), float(rows.shape[1])), np.zeros(0)
+    if rows.nnz == rows.shape[0] * rows.shape[1]:
+        return StoredMatrix(shape, none, none, rows.toarray())
+    return StoredMatrix(shape, rows.indptr, rows.indices, rows.data)
+
+
+def _write_array(group: h5py.Group, name: str, values: Array) -> None:
+    if values.dtype.kind == "U":
+        texts, indices = np.unique(values, return_inverse=True)
+        _write_array(group, name, indices)
+        put_texts(group[name], NAMES, texts.tolist())
+        return
+    checked = {"chunks": True, "fletcher32": True} if values.size else {}
+    kind = values.dtype if values.dtype == np.float32 else float
+    group.create_dataset(name, data=np.asarray(values, dtype=kind), **checked)
+
+
+def escaped(name: str) -> str:
+    """A name as that of one group or dataset: a slash would begin another group."""
+    escaped = name.replace("%", "%25").replace("/", "%2F")
+    return "%2E" if escaped == "." else escaped
