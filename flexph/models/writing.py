@@ -27,7 +27,7 @@ from .schema.entry import Entry, kind_of
 from .schema.functions import Components, Turned
 from .values.expressions import Expression
 
-FILES = ("mesh", "mass", "stiffness", "nodes", "mapping", "shapes", "damping")
+FILES = ("mesh", "mass", "stiffness", "nodes", "mapping", "shapes", "damping", "file")
 """Settings whose texts are names of files; the mass of other bodies is a number."""
 
 
@@ -77,7 +77,7 @@ class _Writer:
         if recipe.function.endswith("Body.with_mass"):
             entry = self.body(given.pop("self"), path)
             return entry | {"masses": [*entry.get("masses", []), self.values(given, path)]}
-        kinds = {_name(kind.makes): kind for kind in all_kinds().bodies}
+        kinds = {_name(makes): kind for kind in all_kinds().bodies for makes in (kind.makes, *kind.others)}
         if recipe.function not in kinds:
             raise ValueError(f"{path} cannot be written: model files have no {recipe.function}")
         return self.entry(kinds[recipe.function], given, path)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from flexph.bodies.body import Body
 from flexph.bodies.foreign.from_matrices import body_from_matrices, body_from_modes
 from flexph.bodies.reduced_body import reduce_body
+from flexph.bodies.saved.reduced_file import load_reduced
 
 from .entry import Builder, Entry
-from .fields import File, Inertia, Mass, Number, Rate, Spin, Time, by_shape
+from .fields import File, Inertia, Mass, Number, Rate, Spin, Time, by_shape, wrong
 
 
 class LumpedMass(Entry):
@@ -39,15 +40,40 @@ class BodyEntry(Entry):
 
 
 class Reduced(BodyEntry):
-    """A body in the span of a few deformations, see :func:`flexph.bodies.reduce_body`."""
+    """A body in the span of a few deformations, see :func:`flexph.bodies.reduce_body`, or the ``file`` of one."""
 
     makes: ClassVar = staticmethod(reduce_body)
+    others: ClassVar = (load_reduced,)
     kind: Literal["reduced"]
-    body: Any_body  # type: ignore[name-defined]  # noqa: F821 - the union of all kinds, which is known when all packages are
+    body: Any_body = None  # type: ignore[name-defined]  # noqa: F821 - all kinds, known when all packages are
+    file: File = None
     modes: int = None
     derivatives: int = 0
     static: list[str] = Field(default_factory=list)
     inertia: bool = False
+
+    @model_validator(mode="after")
+    def _refuse_both(self) -> Reduced:
+        given = [name for name in type(self).model_fields if name in self.model_fields_set - self.aside]
+        if ("body" in given) == ("file" in given):
+            raise wrong("write either body: the body to reduce, or file: one that flexph reduce has written")
+        if "file" in given and len(given) > 1:
+            others = ", ".join(name for name in given if name != "file")
+            raise wrong(f"write no {others} beside file: its body is reduced already")
+        return self
+
+    @classmethod
+    def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Settings of the arguments of a call."""
+        return {("file" if name == "path" else name): value for name, value in given.items()}
+
+    def call(self) -> Callable[..., Any]:
+        """The function that makes the body."""
+        return load_reduced if "file" in self.model_fields_set else reduce_body
+
+    def arguments(self, builder: Builder) -> dict[str, Any]:
+        """Arguments of either function."""
+        return {("path" if name == "file" else name): value for name, value in super().arguments(builder).items()}
 
 
 Nodes = int | str | list[int]

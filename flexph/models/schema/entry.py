@@ -82,6 +82,8 @@ class Entry(BaseModel, Buildable):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
     makes: ClassVar[Callable[..., Any]]
+    others: ClassVar[tuple[Callable[..., Any], ...]] = ()
+    """Further functions that some of its fields are arguments of."""
     aside: ClassVar[frozenset[str]] = frozenset({"kind"})
 
     @model_validator(mode="before")
@@ -105,6 +107,10 @@ class Entry(BaseModel, Buildable):
         """Settings of the arguments of a call."""
         return given
 
+    def call(self) -> Callable[..., Any]:
+        """The function that makes the value."""
+        return type(self).makes
+
     def arguments(self, builder: Builder) -> dict[str, Any]:
         """The arguments of the call."""
         given = [name for name in type(self).model_fields if name in self.model_fields_set - self.aside]
@@ -113,7 +119,7 @@ class Entry(BaseModel, Buildable):
     def build(self, builder: Builder) -> Any:
         """The value of the entry. Raises Misfit, which says where."""
         with builder.refusals(self):
-            return type(self).makes(**self.arguments(builder))
+            return self.call()(**self.arguments(builder))
 
 
 def kind_of(entry: type[Entry]) -> str:

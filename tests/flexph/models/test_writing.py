@@ -10,7 +10,7 @@ import fem
 import rigid
 from cases import crank_slider, four_bar, slider_crank_3d
 from flexph import GROUND, connect, coulomb, drive, hinge, spring_damper
-from flexph.bodies import reduce_body
+from flexph.bodies import load_reduced, reduce_body, save_reduced
 from flexph.models import load_model, to_model, write_model
 from flexph.models.examples_of import FOLDER
 from flexph.systems.resistive_relations import resistive
@@ -95,6 +95,31 @@ def test_materials_and_sections_are_written_once():
     assert data["bodies"]["follower"]["masses"] == [{"port": "root", "mass": 0.042}]
     circle = to_model(connect({"rod": fem.beam(1.0, STEEL, ROUND, elements=1)}, []))
     assert circle["sections"] == {"section1": {"kind": "section", "diameter": 0.01}}
+
+
+def test_a_body_of_a_file_is_written_by_its_name(tmp_path):
+    save_reduced(reduce_body(fem.beam(1.0, STEEL, ROUND, elements=3), modes=2), tmp_path / "rod.h5")
+    mechanism = connect({"rod": load_reduced(tmp_path / "rod.h5").with_mass("tip", 1.0)}, [hinge("rod.root", GROUND)])
+    read = again(mechanism, tmp_path)
+    entry = to_model(read, folder=tmp_path)["bodies"]["rod"]
+    assert (entry["kind"], entry["file"], entry["masses"][0]["mass"]) == ("reduced", "rod.h5", 1.0)
+    assert_same(mechanism, read)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("", "write either body: the body to reduce, or file: one that flexph reduce has written"),
+        ("file: rod.h5, modes: 2", "write no modes beside file: its body is reduced already"),
+        ("file: rood.h5", "no file 'rood.h5' .* did you mean 'rod.h5'"),
+        ("file: rod.h5", "a reduced body cannot be read from .*rod.h5': it is no HDF5 file"),
+    ],
+)
+def test_what_is_wrong_with_the_file_of_a_body_is_said(settings, words, tmp_path):
+    (tmp_path / "rod.h5").write_text("no body")
+    (tmp_path / "model.yaml").write_text(f"bodies:\n  rod: {{kind: reduced, {settings}}}\n")
+    with pytest.raises(ValueError, match=words):
+        load_model(tmp_path / "model.yaml")
 
 
 BOX = fem.box_mesh((0.2, 0.1, 0.1), (2, 1, 1))
