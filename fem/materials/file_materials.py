@@ -20,10 +20,11 @@ def file_materials(contents: MeshContents) -> dict[str, Material]:
     if not contents.sections:
         held = f"its materials {', '.join(map(repr, contents.materials))} are assigned to no region"
         raise ValueError(f"material must be given: {held if contents.materials else 'the mesh has none of its own'}")
-    return {region: _material(name, contents) for region, name in contents.sections}
+    return {region: file_material(name, contents) for region, name in contents.sections}
 
 
-def _material(name: str, contents: MeshContents) -> Material:
+def file_material(name: str, contents: MeshContents) -> Material:
+    """A material of a file by its name. Raises ValueError for one that is not there, or is not isotropic."""
     given = _found(name, contents)
     if given.refused:
         raise ValueError(

@@ -1,0 +1,149 @@
+"""``flexph reduce MESH``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from scipy.linalg import eigh
+
+from flexph.bodies.body import Body
+from flexph.bodies.held import Held
+from flexph.bodies.reduced_body import reduce_body
+from flexph.bodies.saved.reduced_file import save_reduced
+from flexph.meshes.files import read_contents
+
+from .materials.file_materials import file_material
+from .materials.materials import Material
+from .solids.solid import solid
+
+SHOWN = 12
+"""Frequencies that are printed."""
+
+
+@click.command("reduce")
+@click.argument("mesh", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--material",
+    metavar="YOUNG,DENSITY,POISSON|NAME",
+    help="[Pa], [kg/m³] and ν, or a material of the mesh file; without it those that the file assigns",
+)
+@click.option("--ports", required=True, metavar="NAME[=REGION],…", help="ports, and their regions of the mesh")
+@click.option("--modes", default=12, show_default=True, help="lowest modes that are kept")
+@click.option("--static", default="", metavar="PORT,…", help="ports whose static responses are kept, too")
+@click.option("--inertia", is_flag=True, help="keep the static responses to accelerations and spins")
+@click.option("--reference", default="mean_axis", show_default=True, help="a port that is held, or mean_axis")
+@click.option("--degree", type=click.IntRange(1, 2), help="2 gives cells of degree 1 nodes on their edges")
+@click.option("--plane", type=click.Choice(["stress", "strain"]), help="makes a body of the plane of a plane mesh")
+@click.option("--thickness", type=float, help="of a body of the plane [m]")
+@click.option(
+    "--fields",
+    type=click.Choice(["none", "shape", "stresses"]),
+    default="shape",
+    show_default=True,
+    help="what is kept for export",
+)
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="file for the body (HDF5)")
+def command(mesh: Path, material: str | None, ports: str, static: str, out: Path, **options: Any) -> None:
+    """Reduce the elastic body of a mesh to a few coordinates, and write it for flexph.bodies.load_reduced.
+
+    Lengths of the mesh are metres; ports are named regions of it, rigid ones, as fem.solid takes them. Prints what the
+    body is, its frequencies held at the reference, the time of each stage and the most memory that was taken.
+    """
+    if not out.parent.is_dir():
+        raise click.UsageError(f"--out must lie in a folder that is there, got {str(out)!r}")
+    named = _ports(ports)
+    stages: dict[str, float] = {}
+    shape = {name: options.pop(name) for name in ("reference", "degree", "plane", "thickness")}
+    fields = options.pop("fields")
+    try:
+        with _timed("mesh and matrices", stages):
+            body = solid(mesh, _material(material, mesh), ports=named, **shape)
+        with _timed("reduction", stages):
+            reduced = reduce_body(body, static=_names(static), **options)
+        with _timed("file", stages):
+            save_reduced(reduced, out, fields=fields)
+    except (ValueError, ArithmeticError, MemoryError) as error:
+        raise click.ClickException(" ".join(str(error).split()) or "the memory is full") from error
+    click.echo("\n".join(_words(body, reduced, out, stages)))
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")] if text.strip() else []
+
+
+def _ports(text: str) -> dict[str, str]:
+    """Regions by the names of ports."""
+    ports: dict[str, str] = {}
+    for entry in text.split(","):
+        name, equals, region = (part.strip() for part in entry.partition("="))
+        if not name or (equals and not region):
+            raise click.UsageError(f"--ports must be NAME or NAME=REGION, separated by commas, got {text!r}")
+        if name in ports:
+            raise click.UsageError(f"--ports names {name!r} twice")
+        ports[name] = region or name
+    return ports
+
+
+def _material(text: str | None, mesh: Path) -> Material | None:
+    """A material by its numbers, or by its name in the mesh file; None for those that the file assigns."""
+    if text is None:
+        return None
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        if "," in text:
+            raise ValueError(f"--material must be YOUNG,DENSITY,POISSON in SI units, or a name, got {text!r}") from None
+        try:
+            return file_material(text, read_contents(mesh))
+        except ValueError as error:
+            raise ValueError(f"--material may be YOUNG,DENSITY,POISSON, and for a name: {error}") from None
+    if len(numbers) != 3:
+        raise ValueError(f"--material must be three numbers YOUNG,DENSITY,POISSON, got {text!r}")
+    return Material(young=numbers[0], density=numbers[1], poisson=numbers[2])
+
+
+@contextmanager
+def _timed(stage: str, stages: dict[str, float]) -> Iterator[None]:
+    """Note the time that a block takes [s]."""
+    begin = time.perf_counter()
+    yield
+    stages[stage] = time.perf_counter() - begin
+
+
+def _words(body: Body, reduced: Body, out: Path, stages: dict[str, float]) -> list[str]:
+    """What was done, line by line."""
+    held = np.sqrt(np.maximum(_squares(reduced), 0.0)) / (2.0 * np.pi)
+    more = f" … {held[-1]:.6g}" if len(held) > SHOWN else ""
+    peak = _peak_memory()
+    return [
+        f"{out}: {out.stat().st_size / 1e3:.0f} kB, a body of {reduced.size} coordinates, reduced from {body.size}",
+        f"mass {reduced.mass:.9g} kg; ports {', '.join(reduced.ports)}",
+        f"frequencies [Hz] {' '.join(f'{f:.6g}' for f in held[:SHOWN])}{more}",
+        f"time {', '.join(f'{stage} {seconds:.2f} s' for stage, seconds in stages.items())}",
+        f"memory at most {'unknown' if peak is None else f'{peak / 1e6:.0f} MB'}",
+    ]
+
+
+def _squares(body: Body) -> Any:
+    """Squares of the angular frequencies of a reduced body whose frame is at rest, ascending."""
+    if not body.size:
+        return np.zeros(0)
+    held = Held(body)
+    return eigh(held.elastic.energies(np.eye(body.size)), held.mass.toarray(), eigvals_only=True)
+
+
+def _peak_memory() -> int | None:
+    """The most memory of this process so far, in bytes; None where the system does not tell."""
+    try:
+        import resource
+        import sys
+    except ImportError:  # on Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak) * (1 if sys.platform == "darwin" else 1024)
