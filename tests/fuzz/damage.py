@@ -108,13 +108,16 @@ def _piece(content, random):
 # --- HDF5
 
 
-def damage_hdf5(path, random, *, elsewhere):
-    """Change a file by the library itself, so that all its checksums are right; ``elsewhere`` is another HDF5 file."""
+def damage_hdf5(path, random, *, elsewhere, kinds):
+    """Change a file by the library itself, so that all its checksums are right; ``elsewhere`` is another HDF5 file.
+
+    kinds: OF_DATASETS of any file, OF_RUNS of saved runs.
+    """
     with h5py.File(path, "r+") as file:
         names = []
         file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
         name = random.choice(names)
-        random.choice(OF_DATASETS)(file, name, elsewhere)
+        random.choice(kinds)(file, name, elsewhere)
 
 
 def _again(file, name, **options):
@@ -222,5 +225,6 @@ def _other_format(file, name, elsewhere):
 
 OF_DATASETS = (
     _other_shape, _longer, _huge, _huge_at_once, _other_kind, _complex, _text, _compressed, _outside, _virtual, _link,
-    _soft_link, _second_name, _missing, _group, _nan, _backwards, _named_twice, _text_on_the_heap, _other_format,
+    _soft_link, _second_name, _missing, _group,
 )  # fmt: skip
+OF_RUNS = (*OF_DATASETS, _nan, _backwards, _named_twice, _text_on_the_heap, _other_format)

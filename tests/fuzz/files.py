@@ -17,12 +17,12 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from damage import damage_hdf5, damaged
+from damage import OF_DATASETS, OF_RUNS, damage_hdf5, damaged
 from formats import FORMATS
 
 PATIENCE = 20
 """Seconds after which a reader hangs."""
-SAVED = ("solution", "trajectory", "switching")
+SAVED = {"solution": OF_RUNS, "trajectory": OF_RUNS, "switching": OF_RUNS, "reduced body": OF_DATASETS}
 """Formats that are damaged by the HDF5 library, too."""
 
 
@@ -30,7 +30,7 @@ class Sample:
     """A sound file of a format in a folder of its own, and what its reader gives."""
 
     def __init__(self, name, folder):
-        self.format, self.folder = FORMATS[name], folder
+        self.name, self.format, self.folder = name, FORMATS[name], folder
         self.path = self.format.write(folder)
         self.expected = self.format.read(self.path)
         self.contents = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
@@ -46,7 +46,7 @@ class Sample:
 
     def misled(self, random):
         """What comes of it where the HDF5 library itself has changed it."""
-        damage_hdf5(self.path, random, elsewhere=self.elsewhere)
+        damage_hdf5(self.path, random, elsewhere=self.elsewhere, kinds=SAVED[self.name])
         return self._outcome(self.path)
 
     def _outcome(self, file):
