@@ -37,6 +37,7 @@ from .single_body.ports import Gimbal as Gimbal
 from .single_body.ports import Torque as Torque
 from .system.system import MultibodySystem as MultibodySystem
 from .system.terms import Damper as Damper
+from .system.terms import Differentiable as Differentiable
 from .system.terms import Dissipation as Dissipation
 from .system.terms import ExternalPort as ExternalPort
 from .system.terms import PositionConstraint as PositionConstraint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -14,6 +14,8 @@ from flexph.systems.discrete_gradients import Invariants
 
 from .system.system import MultibodySystem
 from .system.terms import (
+    BlockGyroscopic,
+    BlockMatrix,
     Damper,
     Dissipation,
     ExternalPort,
@@ -38,20 +40,17 @@ class Block:
 
     def columns(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
         """A matrix (n_kin, k) of the system with the velocities of all as rows."""
-        return self._placed(matrix, lambda wide, own: wide.__setitem__(self.velocities, own), axis=0)
+        return self._placed(matrix, self.velocities, slice(None))
 
     def rows(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
         """A matrix (k, n_kin) of the system with the velocities of all as columns."""
-        return self._placed(matrix, lambda wide, own: wide.__setitem__((slice(None), self.velocities), own), axis=1)
+        return self._placed(matrix, slice(None), self.velocities)
 
-    def _placed(self, matrix: Any, put: Callable[[Array, Array], None], *, axis: int) -> Any:
-        def wide(zeta: Array) -> Array:
-            own = at(matrix, zeta)
-            matrix_of_all = np.zeros((self.whole[1], own.shape[1]) if axis == 0 else (own.shape[0], self.whole[1]))
-            put(matrix_of_all, own)
-            return matrix_of_all
-
-        return (lambda zeta: wide(zeta[self.positions])) if callable(matrix) else wide(self.system.sample)
+    def _placed(self, matrix: Any, rows: slice, columns: slice) -> Any:
+        own = at(matrix, self.system.sample).shape
+        shape = (own[0] if rows == slice(None) else self.whole[1], own[1] if columns == slice(None) else self.whole[1])
+        wide = BlockMatrix(shape, ((rows, columns, self.positions, matrix),))
+        return wide if callable(matrix) else wide(np.zeros(self.whole[0]))
 
     def map(self, given: PositionMap) -> PositionMap:
         """A function of its positions as one of all."""
@@ -99,7 +98,8 @@ def _kinematics(placed: Sequence[Block]) -> Any:
         return None
     if not any(callable(b.system.kinematics) for b in placed):
         return block_diag(*(b.system.Z(b.system.sample) for b in placed))
-    return lambda zeta: _by_blocks(placed, lambda b: b.system.Z(zeta[b.positions]), rows="positions")
+    own = ((b, np.eye(b.system.velocities) if b.system.kinematics is None else b.system.kinematics) for b in placed)
+    return BlockMatrix(placed[0].whole, tuple((b.positions, b.velocities, b.positions, Z) for b, Z in own))
 
 
 def _kinematics_mean(placed: Sequence[Block]) -> Any:
@@ -107,26 +107,21 @@ def _kinematics_mean(placed: Sequence[Block]) -> Any:
     if all(b.system.kinematics_mean is None for b in placed):
         return None
     mean = lambda b, zeta0, zeta1: b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])  # noqa: E731
-    return lambda zeta0, zeta1: _by_blocks(placed, lambda b: mean(b, zeta0, zeta1), rows="positions")
+
+    def whole(zeta0: Array, zeta1: Array) -> Array:
+        matrix = np.zeros(placed[0].whole)
+        for b in placed:
+            matrix[b.positions, b.velocities] = mean(b, zeta0, zeta1)
+        return matrix
+
+    return whole
 
 
 def _gyroscopic(placed: Sequence[Block]) -> Any:
     turning = [b for b in placed if b.system.gyroscopic is not None]
     if not turning:
         return None
-    own = lambda b, zeta, momenta: b.system.G(zeta[b.positions], momenta[b.velocities])  # noqa: E731
-    return lambda zeta, momenta: _by_blocks(turning, lambda b: own(b, zeta, momenta), rows="velocities")
-
-
-def _by_blocks(
-    placed: Sequence[Block], matrix: Callable[[Block], Array], *, rows: Literal["positions", "velocities"]
-) -> Array:
-    """The matrices of the blocks in one over the velocities of all."""
-    positions, velocities = placed[0].whole
-    whole = np.zeros((positions if rows == "positions" else velocities, velocities))
-    for b in placed:
-        whole[getattr(b, rows), b.velocities] = matrix(b)
-    return whole
+    return BlockGyroscopic(placed[0].whole[1], tuple((b.velocities, b.positions, b.system.gyroscopic) for b in turning))
 
 
 def _potential(b: Block, given: Potential | Invariants) -> Invariants:
@@ -136,13 +131,8 @@ def _potential(b: Block, given: Potential | Invariants) -> Invariants:
     of Gonzalez in them does not touch the positions of others.
     """
     own, inner = b.positions, given if isinstance(given, Invariants) else _of_positions(given, b.system.positions)
-
-    def jacobian(zeta: Array) -> Array:
-        block = np.asarray(inner.jacobian(zeta[own]))
-        slopes = np.zeros((len(block), b.whole[0]))
-        slopes[:, own] = block
-        return slopes
-
+    count = len(inner.values(b.system.sample))
+    jacobian = BlockMatrix((count, b.whole[0]), ((slice(None), own, own, inner.jacobian),))
     return Invariants(lambda zeta: inner.values(zeta[own]), jacobian, inner.energy, inner.gradient)
 
 

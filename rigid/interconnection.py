@@ -15,7 +15,7 @@ from flexph.numerics.arrays import Array
 from .blocks import Block, blocks, terms
 from .system.probes import independence, listed
 from .system.system import MultibodySystem
-from .system.terms import PositionMap, VelocityConstraint, at
+from .system.terms import PositionMap, VelocityConstraint, at, mapped
 
 End = str | Ground | None
 
@@ -140,7 +140,7 @@ def _constraint(first: _Port, second: _Port | Ground) -> VelocityConstraint:
 
 def _negative(of: PositionMap) -> PositionMap:
     terms = tuple((span, _negative(term)) for span, term in of.terms)
-    return PositionMap(lambda zeta: -of.value(zeta), lambda zeta: -of.jacobian(zeta), terms)
+    return PositionMap(lambda zeta: -of.value(zeta), mapped(np.negative, of.jacobian), terms)
 
 
 def _difference(one: object, other: object) -> Any:

@@ -17,7 +17,7 @@ from flexph.systems.discrete_gradients import Invariants
 from flexph.systems.resistive_relations import Relation
 
 from .system.system import MultibodySystem
-from .system.terms import Damper, ExternalPort, PositionConstraint, PositionMap, Potential, entries
+from .system.terms import Damper, Differentiable, ExternalPort, PositionConstraint, PositionMap, Potential, entries
 
 SHORT = 1e-6
 """Length over that of the sample at which a spring without force at no length shows its limit V'(ℓ)/ℓ."""
@@ -192,7 +192,10 @@ class _Lines:
             d = D @ r + d0
             return np.array([0.5 * (d @ d / length - length)])
 
-        return PositionConstraint(name, PositionMap(value, lambda r: ((D @ r + d0) @ D)[None] / length))
+        slope = _constant(D.T @ D / length)
+        return PositionConstraint(
+            name, PositionMap(value, Differentiable(lambda r: ((D @ r + d0) @ D)[None] / length, slope))
+        )
 
     def spring(self, spring: Spring) -> Invariants:
         """V of π = |d|²: ∂V/∂π = V'(ℓ)/(2ℓ)."""
@@ -213,7 +216,7 @@ class _Lines:
 
         return Invariants(
             values,
-            lambda r: (2.0 * (D @ r + d0) @ D)[None],
+            Differentiable(lambda r: (2.0 * (D @ r + d0) @ D)[None], _constant(2.0 * D.T @ D)),
             lambda pi: float(spring.energy(float(np.sqrt(pi[0])))),
             pull,
         )
@@ -236,6 +239,11 @@ class _Lines:
         chosen = np.zeros((self.dim, self.place.size))
         chosen[:, part] = np.eye(self.dim)
         return ExternalPort(chosen.T, PositionMap(lambda r: r[part], lambda r: chosen))
+
+
+def _constant(second: Array) -> Callable[[Array], Array]:
+    """The constant second derivative (n, n) of one quadratic function, as that of its gradient (n, 1, n)."""
+    return lambda r: second[:, None]
 
 
 def _named(kind: str, line: Rod | Spring | Dashpot) -> str:

@@ -62,7 +62,7 @@ def canonical_form(
     def costate(x: Array) -> Array:
         return np.concatenate([transformed.z(x)[: p + n - r], np.zeros(r - p)])
 
-    return CanonicalForm(replace(transformed, E=E, z=costate, means={}), form.phi, form.psi)
+    return CanonicalForm(replace(transformed, E=E, z=costate, means={}, mean_slope=None), form.phi, form.psi)
 
 
 class _Local(NamedTuple):

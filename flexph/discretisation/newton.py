@@ -156,6 +156,6 @@ class Newton:
             share = low + (high - low) * left / (left - right)
         return share, y, defect, terms
 
-    def polished(self, equations: StepEquations, x: Array, size: Array) -> Array:
-        """One correction past the root just found: what an iteration leaves would add up over many steps."""
-        return x - size * (self._inverse @ equations.residual(x)[0])
+    def polished(self, x: Array, defect: Array, size: Array) -> Array:
+        """One correction past the root just found, by its residual: what is left would add up over many steps."""
+        return x - size * (self._inverse @ defect)

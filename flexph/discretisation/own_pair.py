@@ -13,7 +13,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..systems.discrete_gradients import check_discrete_gradient
-from ..systems.nonlinear import FEEDTHROUGH, PHDAE
+from ..systems.nonlinear import FEEDTHROUGH, PHDAE, Constant
 from .dirac_form import Dirac
 from .discrete_gradient_pairs import GradientPair
 from .discretised import Advance, Discretised, discretised, ports_over
@@ -51,7 +51,7 @@ def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "go
 
     names = ("E", "J", "R", "z", "B", *(FEEDTHROUGH if system.has_feedthrough else ()))
     means = {name: partial(_entry, over, name) for name in names}
-    return replace(system, means=means, compiled=False)
+    return replace(system, means=means, mean_slope=None, compiled=False)
 
 
 def _entry(over: Callable[[bytes, bytes], Discretised], name: str, x0: Array, x1: Array) -> Any:
@@ -82,17 +82,24 @@ class OwnPair:
         self.system, self.newton = system, Newton()
         self._means = [discretised(system, name, system.means) for name in "EJR"]
         self._ports = ports_over(system, system.means)
+        # what moves with a varying Ē is not in the slope of the flow
+        self._slope = system.mean_slope if isinstance(system.E, Constant) and "E" not in system.means else None
         self._moving = dense(system.E(system.sample)).any(axis=0)
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Array | None = None) -> Advance:
         """Advance by h under constant inputs; ``history`` is the last rate. Raises StepFailed."""
         driven = bool(u.any())  # the matrices of ports may be dear
-        equations = StepEquations(lambda x1, part: self._over(x0, x1, ports=driven).equation(u, part * h))
+        derivative = None if self._slope is None else partial(self._derivative, x0, h, u)
+        equations = StepEquations(lambda x1, part: self._over(x0, x1, ports=driven).equation(u, part * h), derivative)
         guess = x0 if history is None else x0 + h * history  # begin as the last step went
         solved = self.newton.step(equations, x0, guess, size)
-        solved = solved._replace(x=self.newton.polished(equations, solved.x, size))
+        solved = solved._replace(x=self.newton.polished(solved.x, solved.terms.equation(u, h)[0], size))
         rate = np.where(self._moving, (solved.x - x0) / h, 0.0)
         return self._over(x0, solved.x).advance(self.system, solved, u, h, history=rate)
+
+    def _derivative(self, x0: Array, h: float, u: Array, x1: Array, part: float) -> Array:
+        assert self._slope is not None
+        return dense(self.system.E(x0)) - part * h * self._slope(x0, x1, u)
 
     def _over(self, x0: Array, x1: Array, *, ports: bool = True) -> Discretised:
         middle = 0.5 * (x0 + x1)

@@ -64,6 +64,8 @@ class PHDAE(Remade):
     other methods make z̄ themselves. :func:`flexph.discretisation.with_pair` turns theirs into means.
     ``invariants`` give H through quadratic ones (:class:`flexph.systems.Invariants`). ``derivatives`` of the functions
     (:class:`flexph.systems.Derivatives`), checked at the sample against differences, spare the iterations theirs.
+    ``mean_slope``, a function of (x₀, x₁, u), does so for steps of ``means``: ``∂((J̄ − R̄) z̄ + (B̄ − P̄) u)/∂x₁`` (n, n)
+    of these very means; nothing checks it, and what replaces them replaces it.
     ``compiled=True`` promises that all these functions are written in what numba compiles: they take and return float
     arrays, and refer to numbers, arrays, and functions of that kind, which are compiled with them. Where numba is
     installed (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.
@@ -89,6 +91,7 @@ class PHDAE(Remade):
     means: Mapping[str, Callable[[Array, Array], Any]] = field(default_factory=dict)
     invariants: Invariants | None = None
     derivatives: Derivatives | None = None
+    mean_slope: Callable[[Array, Array, Array], Array] | None = None
     compiled: bool = False
     cautions: tuple[Callable[[Array], str | None], ...] = ()
     start_defects: tuple[Callable[[Array, float], str | None], ...] = ()

@@ -139,6 +139,14 @@ class Angle(Orientation):
         """∂R/∂φ, (1, 2, 2)."""
         return from_entries(np.array([[-np.sin(zeta[0]), np.cos(zeta[0])]]), 2)
 
+    def second_slopes(self, zeta: Array) -> Array:
+        """∂²R/∂φ² = −R, (1, 1, 2, 2)."""
+        return -self.rotation(zeta)[None, None]
+
+    def Z_slopes(self, zeta: Array) -> Array:
+        """Zero, (1, 1, 1)."""
+        return np.zeros((1, 1, 1))
+
     def Z(self, zeta: Array) -> Array:
         """[[1]]."""
         return np.ones((1, 1))

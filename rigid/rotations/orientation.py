@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, Numbers
 from flexph.numerics.rotations import ORTHOGONAL, spins
 
+from ..system.slopes import differences
 from ..system.terms import PositionConstraint
 
 DRIFT = 1e-3
@@ -40,6 +41,11 @@ class Orientation(ABC):
     """Number of coordinates."""
     polynomial: bool
     """R is a polynomial of ζ of degree 2 at most, Z is linear, and the middle of a step keeps the manifold."""
+
+    @property
+    def linear(self) -> bool:
+        """R is linear in ζ."""
+        return self.polynomial and not self.second_slopes(np.zeros(self.size)).any()
 
     @abstractmethod
     def rotation(self, zeta: Array) -> Array:
@@ -88,6 +94,18 @@ class Orientation(ABC):
     def jacobian(self, zeta: Array, vector: Array) -> Array:
         """∂(R(ζ)X)/∂ζ (dim, size) of a vector X (dim,) of the body axes."""
         return (self.slopes(zeta) @ vector).T
+
+    def second_slopes(self, zeta: Array) -> Array:
+        """∂²R/∂ζ_k∂ζ_l, stacked: (size, size, dim, dim); exact where R is a polynomial, else by differences."""
+        return self._changes(self.slopes) if self.polynomial else differences(self.slopes, zeta)
+
+    def Z_slopes(self, zeta: Array) -> Array:
+        """∂Z/∂ζ_k, stacked: (size, size, spins); exact where Z is linear, else by differences."""
+        return self._changes(self.Z) if self.polynomial else differences(self.Z, zeta)
+
+    def _changes(self, linear: Callable[[Array], Array]) -> Array:
+        zero = np.zeros(self.size)
+        return np.stack([linear(unit) - linear(zero) for unit in np.eye(self.size)])
 
     def check(self, name: str, zeta: Any) -> Array:
         """ζ (size,) as an array, or ValueError that says how far it is from a rotation."""

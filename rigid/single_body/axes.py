@@ -14,7 +14,7 @@ from flexph.numerics.memo import Memo, once
 from flexph.numerics.rotations import unit_sweeps
 
 from ..rotations.orientation import Orientation
-from ..system.terms import PositionConstraint, PositionMap
+from ..system.terms import Differentiable, PositionConstraint, PositionMap, mapped
 
 Vector = Sequence[float] | Array
 
@@ -99,6 +99,28 @@ class BodyAxes(Memo):
         matrix[self.dim :, self.dim :] = rates
         return matrix
 
+    @once
+    def kinematics(self) -> Differentiable:
+        """Z with its derivatives."""
+        turn, of = self.parts["orientation"], self.orientation
+        start = self.velocity_parts["spin"].start
+
+        def slopes(zeta: Array) -> Array:
+            stack = np.zeros((turn.stop, turn.stop, self.velocities))
+            stack[turn, turn, start:] = of.Z_slopes(zeta[turn])
+            if self.free:
+                stack[turn, : self.dim, : self.dim] = of.slopes(zeta[turn])
+            return stack
+
+        return Differentiable(self.Z, self._constant(slopes, of.polynomial and of.linear))
+
+    def _constant(self, slopes: Callable[[Array], Array], constant: bool) -> Callable[[Array], Array]:
+        """Derivatives of a function, computed once where they are constant."""
+        if not constant:
+            return slopes
+        stack = slopes(np.zeros(self.parts["orientation"].stop))
+        return lambda zeta: stack
+
     def lever(self, point: Array) -> Array:
         """K (dim, n_kin): ``Kϖ = v + ω × X``, the velocity of a point X in body axes, without v of a pivoted body."""
         turning = unit_sweeps(point[None])[0].T
@@ -120,12 +142,19 @@ class BodyAxes(Memo):
         def jacobian(zeta: Array) -> Array:
             return np.hstack([origin, self.orientation.jacobian(self.turned(zeta), point)])
 
-        return PositionMap(value, jacobian)
+        def slopes(zeta: Array) -> Array:
+            turn = self.parts["orientation"]
+            stack = np.zeros((turn.stop, self.dim, turn.stop))
+            stack[turn, :, turn] = (self.orientation.second_slopes(self.turned(zeta)) @ point).transpose(0, 2, 1)
+            return stack
+
+        return PositionMap(value, Differentiable(jacobian, self._constant(slopes, self.orientation.polynomial)))
 
 
 def combined(rows: Array, place: PositionMap, offset: Array) -> PositionMap:
     """``N (p(ζ) − o)``."""
-    return PositionMap(lambda zeta: rows @ (place.value(zeta) - offset), lambda zeta: rows @ place.jacobian(zeta))
+    jacobian = mapped(lambda slope: rows @ slope, place.jacobian)
+    return PositionMap(lambda zeta: rows @ (place.value(zeta) - offset), jacobian)
 
 
 def vector(name: str, given: Any, dim: int) -> Array:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from flexph.numerics.arrays import Array
-from flexph.numerics.rotations import cross, skew
+from flexph.numerics.rotations import cross
 from flexph.systems.discrete_gradients import Invariants
 from flexph.systems.resistive_relations import Relation
 
 from ..system.system import MultibodySystem
-from ..system.terms import Damper, ExternalPort, PositionConstraint, Potential, VelocityConstraint, named
+from ..system.terms import Damper, ExternalPort, Gyroscopic, PositionConstraint, Potential, VelocityConstraint, named
 from .axes import BodyAxes, Vector
 from .constraints import BodyConstraint, Rolling
 from .ports import BodyPort, Force
@@ -43,7 +43,7 @@ def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None,
     return MultibodySystem(
         mass=M,
         sample=start if added.sample is None else added.sample,  # type: ignore[arg-type]
-        kinematics=body.Z,
+        kinematics=body.kinematics,
         gyroscopic=_gyroscopic(body),
         potential=weight,
         constraints=tuple(c for c in constraints if isinstance(c, PositionConstraint)),
@@ -59,25 +59,20 @@ def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None,
     )
 
 
-def _gyroscopic(body: BodyAxes) -> Callable[[Array, Array], Array] | None:
-    """G(ζ, Γ), the negative of what Newton's and Euler's equations have on the right."""
-    if body.dim == 2:
-        return _planar_gyroscopic if body.free else None
-    return _spatial_gyroscopic if body.free else lambda zeta, momenta: -skew(momenta, 3)
-
-
-def _planar_gyroscopic(zeta: Array, momenta: Array) -> Array:
-    matrix = np.zeros((3, 3))
-    matrix[:2, 2] = cross(2)[0] @ momenta[:2]
-    matrix[2, :2] = -matrix[:2, 2]
-    return matrix
-
-
-def _spatial_gyroscopic(zeta: Array, momenta: Array) -> Array:
-    matrix = np.zeros((6, 6))
-    matrix[:3, 3:] = matrix[3:, :3] = -skew(momenta[:3], 3)
-    matrix[3:, 3:] = -skew(momenta[3:], 3)
-    return matrix
+def _gyroscopic(body: BodyAxes) -> Gyroscopic | None:
+    """G(Γ), the negative of what Newton's and Euler's equations have on the right."""
+    n, d = body.velocities, body.dim
+    if d == 3 and not body.free:
+        return Gyroscopic(-cross(3))
+    if not body.free:
+        return None
+    stack = np.zeros((n, n, n))
+    if d == 2:
+        stack[:2, :2, 2] = cross(2)[0].T
+        stack[:2, 2, :2] = -cross(2)[0].T
+    else:
+        stack[:3, :3, 3:] = stack[:3, 3:, :3] = stack[3:, 3:, 3:] = -cross(3)
+    return Gyroscopic(stack)
 
 
 def _ports(given: Mapping[str, GivenPort], body: BodyAxes) -> dict[str, ExternalPort]:

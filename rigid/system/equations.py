@@ -14,8 +14,10 @@ from flexph.systems.nonlinear import PHDAE
 
 from .probes import cautions_of
 from .resistance import resistance
+from .slopes import Way
 from .start import gross_defect
-from .terms import ExternalPort, Potential, VelocityConstraint, at
+from .step_slope import StepMeans, mean_slope
+from .terms import ExternalPort, Potential, at
 
 if TYPE_CHECKING:
     from .model import SystemModel
@@ -39,7 +41,7 @@ class Equations:
         self.system, self.layout = system, system.layout
         self.massless = system.massless @ system.massless.T if system.massless.size else None
         self._over: Callable[[bytes, bytes], Blocks] = lru_cache(maxsize=1)(self._means)
-        self._way: Callable[[bytes, bytes], tuple[Array, Array, Array]] = lru_cache(maxsize=1)(self._ways)
+        self._way: Callable[[bytes, bytes], tuple[Array, list[Array], Array, Array]] = lru_cache(maxsize=1)(self._ways)
         self._ports: Callable[[bytes, bytes], Array] = lru_cache(maxsize=1)(self._port_columns)
         self._at: Callable[[bytes], Blocks] = lru_cache(maxsize=1)(self._blocks)
         self._gradient: Callable[[bytes], list[Callable[[Array], Array]]] = lru_cache(maxsize=1)(self._gradients)
@@ -66,6 +68,7 @@ class Equations:
                 "B": self.mean_inputs,
                 "z": self.mean_costate,
             },
+            mean_slope=self.mean_slope,
             cautions=tuple(partial(self._caution, caution) for caution in cautions_of(s)),
             start_defects=(self._start_defect,),
         )
@@ -105,20 +108,23 @@ class Equations:
         s, x0, x1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         zeta0, zeta1 = x0[: s.positions], x1[: s.positions]
         zeta, omega = 0.5 * (zeta0 + zeta1), self.mean_velocity(x0[s.positions :], x1[s.positions :])
-        Z, C, A = self._way(zeta0.tobytes(), zeta1.tobytes())
+        Z, _, C, A = self._way(zeta0.tobytes(), zeta1.tobytes())
         return Blocks(Z, s.G(zeta, s.mass @ omega), C, A, *resistance(s, zeta, omega))
 
-    def _ways(self, key0: bytes, key1: bytes) -> tuple[Array, Array, Array]:
-        """Z in the middle, where it is exact for rotation matrices and quaternions; discrete Jacobians of positions.
+    def _ways(self, key0: bytes, key1: bytes) -> tuple[Array, list[Array], Array, Array]:
+        """Z in the middle, where it is exact for rotation matrices and quaternions; discrete Jacobians D̄, D̄Z̄ and A.
 
         They are those of the last positions while an iteration moves velocities alone.
         """
         s, zeta0, zeta1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         Z = s.Z_mean(zeta0, zeta1)
-        C = [c.map.discrete(zeta0, zeta1, kept=True) @ Z for c in s.constraints]
-        A = [_rows(a, zeta0, zeta1, Z) for a in s.velocity_constraints]
-        none = np.zeros((0, s.velocities))
-        return Z, np.vstack(C) if C else none, np.vstack(A) if A else none
+        D = [c.map.discrete(zeta0, zeta1, kept=True) for c in s.constraints]
+        C, A, none = [slope @ Z for slope in D], [], np.zeros((0, s.velocities))
+        for a in s.velocity_constraints:
+            if a.position is not None:
+                D.append(a.position.discrete(zeta0, zeta1, kept=a.closed))
+            A.append(at(a.matrix, 0.5 * (zeta0 + zeta1)) if a.position is None else D[-1] @ Z)
+        return Z, D, np.vstack(C) if C else none, np.vstack(A) if A else none
 
     def mean_inputs(self, x0: Array, x1: Array) -> Array:
         """B̄: work is that along the way where a port has a position, ``B̄ᵀϖ̄ = Δp/h``."""
@@ -128,7 +134,7 @@ class Equations:
     def _port_columns(self, key0: bytes, key1: bytes) -> Array:
         s, zeta0, zeta1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         Z = self._way(key0, key1)[0]
-        rows = [_rows(port, zeta0, zeta1, Z) for port in s.ports.values()]
+        rows = [_work(port, zeta0, zeta1, Z) for port in s.ports.values()]
         return np.vstack(rows).T if rows else np.zeros((s.velocities, 0))
 
     def mean_velocity(self, omega0: Array, omega1: Array) -> Array:
@@ -141,15 +147,31 @@ class Equations:
         """z̄ = (∇̄V, ϖ̄, λ₁, μ₁): ``z̄ᵀE (x₁ − x₀) = ΔH``, since ``ϖ̄ᵀM Δϖ`` is the change of kinetic energy."""
         f, costate = self.layout, np.array(x1, dtype=float)
         costate[f.positions] = 0.0
-        for gradient in self._gradient(np.ascontiguousarray(x0[f.positions], dtype=float).tobytes()):
-            costate[f.positions] += gradient(x1[f.positions])
+        for gradient in self.mean_gradients(x0[f.positions], x1[f.positions]):
+            costate[f.positions] += gradient
         costate[f.velocities] = self.mean_velocity(x0[f.velocities], x1[f.velocities])
         return costate
+
+    def mean_gradients(self, zeta0: Array, zeta1: Array) -> list[Array]:
+        """∇̄V(ζ₀, ζ₁) of each potential."""
+        over = self._gradient(np.ascontiguousarray(zeta0, dtype=float).tobytes())
+        return [gradient(zeta1) for gradient in over]
 
     def _gradients(self, key: bytes) -> list[Callable[[Array], Array]]:
         """ζ₁ to ∇̄V(ζ₀, ζ₁) of each potential."""
         zeta0 = np.frombuffer(key)
         return [_discrete_gradient(potential, zeta0) for potential in self.system.potentials]
+
+    def mean_slope(self, x0: Array, x1: Array, u: Array) -> Array:
+        """``∂((J̄ − R̄)z̄ + B̄u)/∂x₁``."""
+        f, b, share = self.layout, self.over(x0, x1), 0.5 * np.eye(self.system.velocities)
+        share = share if self.massless is None else share + 0.5 * self.massless
+        zetas = [np.ascontiguousarray(x[f.positions], dtype=float) for x in (x0, x1)]
+        discrete = self._way(*(zeta.tobytes() for zeta in zetas))[1]
+        omega = self.mean_velocity(x0[f.velocities], x1[f.velocities])
+        matrices = (b.Z, b.G, b.C, b.A)
+        means = StepMeans(Way(*zetas), omega, share, *matrices, self.mean_gradients(*zetas), discrete)
+        return mean_slope(self.system, means, x1[f.velocities.stop :], u)
 
     # --- matrices -----------------------------------------------------------------------------------------------------
 
@@ -175,13 +197,11 @@ class Equations:
         return columns
 
 
-def _rows(of: VelocityConstraint | ExternalPort, zeta0: Array, zeta1: Array, Z: Array) -> Array:
-    """A or Bᵀ over a step: p̄'Z̄ with Δp = p̄'Δζ where there is a position, else that in the middle."""
-    if of.position is not None:
-        kept = isinstance(of, VelocityConstraint) and of.closed
-        return of.position.discrete(zeta0, zeta1, kept=kept) @ Z
-    matrix = at(of.matrix, 0.5 * (zeta0 + zeta1))
-    return matrix.T if isinstance(of, ExternalPort) else matrix
+def _work(port: ExternalPort, zeta0: Array, zeta1: Array, Z: Array) -> Array:
+    """Bᵀ over a step: p̄'Z̄ with Δp = p̄'Δζ where there is a position, else that in the middle."""
+    if port.position is not None:
+        return port.position.discrete(zeta0, zeta1) @ Z
+    return at(port.matrix, 0.5 * (zeta0 + zeta1)).T
 
 
 def _discrete_gradient(potential: Potential | Invariants, zeta0: Array) -> Callable[[Array], Array]:

@@ -1,0 +1,150 @@
+"""Derivatives of the functions of a multibody system by its positions: given where known, else by differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flexph.numerics.arrays import Array
+from flexph.numerics.differences import FORWARD, state_sizes
+from flexph.systems.discrete_gradients import Invariants
+
+from .terms import BlockGyroscopic, BlockMatrix, Differentiable, Gyroscopic, PositionMap, Potential, at
+
+
+class Slopes(NamedTuple):
+    """``∂(M w)/∂ζ`` (rows, n_pot) and ``∂(Mᵀ g)/∂ζ`` (columns, n_pot) of a matrix function M."""
+
+    of_image: Array
+    of_transposed: Array
+
+
+def slopes(matrix: Any, zeta: Array, w: Array, g: Array) -> Slopes:
+    """Those of a matrix function, or of a constant matrix, at fixed w and g."""
+    if not callable(matrix):
+        return Slopes(np.zeros((g.size, zeta.size)), np.zeros((w.size, zeta.size)))
+    if isinstance(matrix, BlockMatrix):
+        return _of_blocks(matrix, zeta, w, g)
+    stack = matrix.slopes(zeta) if isinstance(matrix, Differentiable) else differences(lambda x: at(matrix, x), zeta)
+    return Slopes((stack @ w).T, (g @ stack).T)
+
+
+def _of_blocks(matrix: BlockMatrix, zeta: Array, w: Array, g: Array) -> Slopes:
+    image, transposed = np.zeros((g.size, zeta.size)), np.zeros((w.size, zeta.size))
+    for rows, columns, span, block in matrix.blocks:
+        own = slopes(block, zeta[span], w[columns], g[rows])
+        image[rows, span] += own.of_image
+        transposed[columns, span] += own.of_transposed
+    return Slopes(image, transposed)
+
+
+def gyroscopic_slopes(G: Any, zeta: Array, momenta: Array, omega: Array) -> tuple[Array, Array]:
+    """``∂(G ω)/∂ζ`` (n_kin, n_pot) and ``∂(G ω)/∂Γ`` (n_kin, n_kin) at a fixed ω."""
+    none = np.zeros((omega.size, zeta.size)), np.zeros((omega.size, omega.size))
+    if isinstance(G, Gyroscopic):
+        return none[0], (G.stack @ omega).T
+    if isinstance(G, BlockGyroscopic):
+        for own, span, block in G.blocks:
+            none[0][own, span], none[1][own, own] = gyroscopic_slopes(block, zeta[span], momenta[own], omega[own])
+        return none
+    if not callable(G):
+        return none
+    by_zeta = differences(lambda x: G(x, momenta) @ omega, zeta)
+    return by_zeta.T, differences(lambda p: G(zeta, p) @ omega, momenta).T
+
+
+def differences(function: Callable[[Array], Array], x: Array) -> Array:
+    """∂f/∂x_k by forward differences, stacked: (n, …)."""
+    here, steps = np.asarray(function(x), dtype=float), (x + FORWARD * state_sizes(x)) - x
+    stack, moved = np.empty((x.size, *here.shape)), x.copy()
+    for k in range(x.size):
+        moved[k] += steps[k]
+        stack[k] = (function(moved) - here) / steps[k]
+        moved[k] = x[k]
+    return stack
+
+
+# --- over a step, by its end ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A step from positions to others."""
+
+    start: Array
+    end: Array
+
+    @property
+    def middle(self) -> Array:
+        """½(ζ₀ + ζ₁)."""
+        return 0.5 * (self.start + self.end)
+
+    @property
+    def step(self) -> Array:
+        """ζ₁ − ζ₀."""
+        return self.end - self.start
+
+    def part(self, span: slice) -> Way:
+        """That of some of the positions."""
+        return Way(self.start[span], self.end[span])
+
+
+def of_map(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) -> Slopes:
+    """``∂(D̄ w)/∂ζ₁`` and ``∂(D̄ᵀ g)/∂ζ₁`` of a discrete Jacobian D̄ (k, n_pot)."""
+    if not given.terms:
+        return _of_jacobian(given, way, discrete, w, g)
+    n = way.end.size
+    image, transposed = np.zeros((g.size, n)), np.zeros((n, n))
+    for span, term in given.terms:
+        part = way.part(span)
+        # spans of terms may overlap: each has a discrete Jacobian of its own
+        own = of_map(term, part, term.discrete(part.start, part.end), w[span], g)
+        image[:, span] += own.of_image
+        transposed[span, span] += own.of_transposed
+    return Slopes(image, transposed)
+
+
+def _of_jacobian(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) -> Slopes:
+    """Half of those in the middle, and of ``m Δᵀ/Δᵀ Δ``, m what the middle misses, ``∂m/∂ζ₁ = p'₁ − p' − ½ p''Δ``."""
+    middle, step = given.jacobian(way.middle), way.step
+    image, transposed = (0.5 * part for part in slopes(given.jacobian, way.middle, w, g))
+    size = float(step @ step)
+    missing = (discrete - middle) @ step
+    if size == 0.0 or not missing.any():
+        return Slopes(image, transposed)
+    bent = slopes(given.jacobian, way.middle, step, g).of_image
+    of_missing, along, across = given.jacobian(way.end) - middle - 0.5 * bent, float(step @ w), float(missing @ g)
+    unit = step / size
+    image = image + of_missing * (along / size) + np.outer(missing, w / size - 2.0 * along / size * unit)
+    turned = np.outer(unit, g @ of_missing - 2.0 * across * unit) + across / size * np.eye(step.size)
+    return Slopes(image, transposed + turned)
+
+
+def of_potential(given: Potential | Invariants, way: Way, discrete: Array) -> Array:
+    """``∂(∇̄V)/∂ζ₁`` (n_pot, n_pot) of a discrete gradient."""
+    if isinstance(given, Potential):
+        return _of_gradient(given.gradient, way, discrete)
+    first, last = given.values(way.start), given.values(way.end)
+    jacobian = given.jacobian(way.middle)
+    inner = Way(first, last)
+    mean = given.gradient(inner.middle)
+    correction = float(given.energy(last)) - float(given.energy(first)) - float(mean @ inner.step)
+    size = float(inner.step @ inner.step)
+    gradient = mean + (correction / size if size > 0.0 else 0.0) * inner.step
+    bent = 0.5 * slopes(given.jacobian, way.middle, way.step, gradient).of_transposed
+    return bent + jacobian.T @ _of_gradient(given.gradient, inner, gradient) @ given.jacobian(way.end)
+
+
+def _of_gradient(gradient: Any, way: Way, discrete: Array) -> Array:
+    """That of ``∇V(m) + c Δ`` with ``c Δᵀ Δ = ΔV − ∇V(m)ᵀΔ``."""
+    middle, step = gradient(way.middle), way.step
+    hessian = gradient.slopes(way.middle) if isinstance(gradient, Differentiable) else differences(gradient, way.middle)
+    size = float(step @ step)
+    share = float((discrete - middle) @ step) / size if size > 0.0 else 0.0
+    if share == 0.0:
+        return 0.5 * hessian.T
+    of_share = (gradient(way.end) - middle - 0.5 * (hessian @ step) - 2.0 * share * step) / size
+    return 0.5 * hessian.T + share * np.eye(step.size) + np.outer(step, of_share)

@@ -1,0 +1,141 @@
+"""The derivative of the step of a multibody system by its end, of what its terms know of theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from flexph.numerics.arrays import Array
+
+from .slopes import Slopes, Way, differences, gyroscopic_slopes, of_map, of_potential, slopes
+from .terms import Damper, Dissipation, PositionMap, at
+
+if TYPE_CHECKING:
+    from .model import SystemModel
+
+
+class StepMeans(NamedTuple):
+    """A step between positions with ϖ̄ and ∂ϖ̄/∂ϖ₁, Z̄, Ḡ, C̄ and Ā, ∇̄V of each potential and the discrete Jacobians.
+
+    These are of constraints on positions, then of the positions of those on velocities that have one.
+    """
+
+    way: Way
+    omega: Array
+    share: Array
+    Z: Array
+    G: Array
+    C: Array
+    A: Array
+    gradients: list[Array]
+    discrete: list[Array]
+
+
+def mean_slope(system: SystemModel, means: StepMeans, multipliers: Array, u: Array) -> Array:
+    """``∂((J̄ − R̄)z̄ + B̄u)/∂x₁`` (n, n): results do not depend on it, the speed of iterations does."""
+    f, Z, share, step = system.layout, means.Z, means.share, StepSlope(system, means)
+    matrix = np.zeros((f.size, f.size))
+    matrix[f.positions, f.velocities] = Z @ share
+    matrix[f.velocities, f.velocities] = -step.of_velocities() @ share
+    for rows, part in ((means.C, f.lam), (means.A, f.mu)):
+        matrix[part, f.velocities], matrix[f.velocities, part] = rows @ share, -rows.T
+    step.potentials()
+    step.constraints(multipliers)
+    step.ports(u)
+    turned = step.kinematics()
+    matrix[f.positions, f.positions] = turned.of_image
+    matrix[f.velocities, f.positions] = step.of_forces - turned.of_transposed - Z.T @ step.of_efforts
+    matrix[f.velocities.stop :, f.positions] = step.of_rows + step.held @ turned.of_image
+    return matrix
+
+
+class StepSlope:
+    """The terms of a step and of its derivative by ζ₁, summed up one after the other.
+
+    ``efforts`` are ∇̄V + D̄ᵀλ − …, what Z̄ᵀ takes to forces, and ``of_efforts`` their derivative; ``of_forces`` is that of
+    forces which stand among velocities, ``of_rows`` of the constraints at fixed rates, ``held`` D̄ in their rows.
+    """
+
+    def __init__(self, system: SystemModel, means: StepMeans) -> None:
+        self.system, self.means, self.way, self.omega = system, means, means.way, means.omega
+        self.rates, n = means.Z @ means.omega, means.way.end.size
+        self.efforts, self.of_efforts = np.zeros(n), np.zeros((n, n))
+        self.of_forces = np.zeros((self.omega.size, n))
+        self.of_rows, self.held = (np.zeros((len(means.C) + len(means.A), n)) for _ in range(2))
+
+    # --- at velocities ------------------------------------------------------------------------------------------------
+
+    def of_velocities(self) -> Array:
+        """``∂(G ϖ̄ + τ_d)/∂ϖ̄``."""
+        s, middle, momenta = self.system, self.way.middle, self.system.mass @ self.omega
+        by_zeta, by_momenta = gyroscopic_slopes(s.gyroscopic, middle, momenta, self.omega)
+        by_omega: Array = self.means.G + by_momenta @ s.mass
+        self.of_forces -= 0.5 * by_zeta
+        for term in s.dissipation:
+            by_omega += self._of_damper(term) if isinstance(term, Damper) else self._of_dissipation(term)
+        return by_omega
+
+    def _of_damper(self, term: Damper) -> Array:
+        W = at(term.directions, self.way.middle)
+        rates = W.T @ self.omega
+        by_rates = W * term.relation.slope(rates)
+        own = slopes(term.directions, self.way.middle, term.relation.force(rates), self.omega)
+        self.of_forces -= 0.5 * (own.of_image + by_rates @ own.of_transposed)
+        return by_rates @ W.T
+
+    def _of_dissipation(self, term: Dissipation) -> Array:
+        middle = self.way.middle
+        self.of_forces -= 0.5 * differences(lambda zeta: term.force(zeta, self.omega), middle).T
+        return differences(lambda omega: term.force(middle, omega), self.omega).T
+
+    # --- at positions -------------------------------------------------------------------------------------------------
+
+    def potentials(self) -> None:
+        """∇̄V."""
+        for potential, discrete in zip(self.system.potentials, self.means.gradients, strict=True):
+            self.efforts += discrete
+            self.of_efforts += of_potential(potential, self.way, discrete)
+
+    def constraints(self, multipliers: Array) -> None:
+        """``D̄ᵀλ``, ``Āᵀμ`` and their rows."""
+        discrete, s, row = iter(self.means.discrete), self.system, 0
+        maps: list[tuple[PositionMap | None, Any]] = [(c.map, None) for c in s.constraints]
+        maps += [(of.position, of.matrix) for of in s.velocity_constraints]
+        for given, matrix in maps:
+            D = at(matrix, self.way.middle) if given is None else next(discrete)
+            rows = slice(row, row + len(D))
+            if given is None:
+                own = slopes(matrix, self.way.middle, self.omega, multipliers[rows])
+                self.of_rows[rows] = 0.5 * own.of_image
+                self.of_forces -= 0.5 * own.of_transposed
+            else:
+                self.held[rows], self.of_rows[rows] = D, self._effort(given, D, multipliers[rows])
+            row = rows.stop
+
+    def ports(self, u: Array) -> None:
+        """``B̄u``."""
+        if not u.any():
+            return
+        for name, columns in self.system.port_slices.items():
+            port = self.system.ports[name]
+            if port.position is None:
+                own = slopes(port.matrix, self.way.middle, u[columns], self.omega)
+                self.of_forces += 0.5 * own.of_image
+            else:
+                self._effort(port.position, port.position.discrete(self.way.start, self.way.end), -u[columns])
+
+    def _effort(self, given: PositionMap, discrete: Array, g: Array) -> Array:
+        """Add ``D̄ᵀg``; the derivative of D̄ at fixed rates."""
+        own = of_map(given, self.way, discrete, self.rates, g)
+        self.efforts += discrete.T @ g
+        self.of_efforts += own.of_transposed
+        return own.of_image
+
+    def kinematics(self) -> Slopes:
+        """Z̄ ϖ̄ and Z̄ᵀ of the efforts."""
+        s, way = self.system, self.way
+        if s.kinematics_mean is None:
+            return Slopes(*(0.5 * part for part in slopes(s.kinematics, way.middle, self.omega, self.efforts)))
+        stack = differences(lambda zeta: s.Z_mean(way.start, zeta), way.end)
+        return Slopes((stack @ self.omega).T, (self.efforts @ stack).T)
