@@ -1,4 +1,4 @@
-"""Steps of multibody systems by their own pairs: Newton's method with the derivatives of their terms and by differences.
+"""Steps of multibody systems by their own pairs: derivatives that their terms know against differences.
 
 A rolling coin, a heavy body that tumbles, the gyroscope of [rigid] sec. 7.2, a slider-crank of two systems and the
 pendulum of point masses. Process time, minima of several rounds of both kinds in turn.

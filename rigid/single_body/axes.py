@@ -104,15 +104,16 @@ class BodyAxes(Memo):
         """Z with its derivatives."""
         turn, of = self.parts["orientation"], self.orientation
         start = self.velocity_parts["spin"].start
+        bent = of.Z_slopes(np.zeros(of.size)) if of.polynomial else None
 
         def slopes(zeta: Array) -> Array:
             stack = np.zeros((turn.stop, turn.stop, self.velocities))
-            stack[turn, turn, start:] = of.Z_slopes(zeta[turn])
+            stack[turn, turn, start:] = of.Z_slopes(zeta[turn]) if bent is None else bent
             if self.free:
                 stack[turn, : self.dim, : self.dim] = of.slopes(zeta[turn])
             return stack
 
-        return Differentiable(self.Z, self._constant(slopes, of.polynomial and of.linear))
+        return Differentiable(self.Z, self._constant(slopes, of.linear or (of.polynomial and not self.free)))
 
     def _constant(self, slopes: Callable[[Array], Array], constant: bool) -> Callable[[Array], Array]:
         """Derivatives of a function, computed once where they are constant."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.differences import FORWARD, state_sizes
 from flexph.systems.discrete_gradients import Invariants
 
-from .terms import BlockGyroscopic, BlockMatrix, Differentiable, Gyroscopic, PositionMap, Potential, at
+from .terms import BlockGyroscopic, BlockMatrix, Differentiable, Gyroscopic, PositionMap, Potential
 
 
 class Slopes(NamedTuple):
@@ -28,8 +29,13 @@ def slopes(matrix: Any, zeta: Array, w: Array, g: Array) -> Slopes:
         return Slopes(np.zeros((g.size, zeta.size)), np.zeros((w.size, zeta.size)))
     if isinstance(matrix, BlockMatrix):
         return _of_blocks(matrix, zeta, w, g)
-    stack = matrix.slopes(zeta) if isinstance(matrix, Differentiable) else differences(lambda x: at(matrix, x), zeta)
+    stack = stacked(matrix, zeta)
     return Slopes((stack @ w).T, (g @ stack).T)
+
+
+def stacked(function: Any, x: Array) -> Array:
+    """∂f/∂x_k, stacked: (n, …)."""
+    return function.slopes(x) if isinstance(function, Differentiable) else differences(function, x)
 
 
 def _of_blocks(matrix: BlockMatrix, zeta: Array, w: Array, g: Array) -> Slopes:
@@ -98,10 +104,11 @@ def of_map(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) ->
         return _of_jacobian(given, way, discrete, w, g)
     n = way.end.size
     image, transposed = np.zeros((g.size, n)), np.zeros((n, n))
+    spans = sorted((span.start or 0, span.stop) for span, _ in given.terms)
+    apart = all(end <= start for (_, end), (start, _) in pairwise(spans))
     for span, term in given.terms:
         part = way.part(span)
-        # spans of terms may overlap: each has a discrete Jacobian of its own
-        own = of_map(term, part, term.discrete(part.start, part.end), w[span], g)
+        own = of_map(term, part, discrete[:, span] if apart else term.discrete(part.start, part.end), w[span], g)
         image[:, span] += own.of_image
         transposed[span, span] += own.of_transposed
     return Slopes(image, transposed)
@@ -109,14 +116,14 @@ def of_map(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) ->
 
 def _of_jacobian(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) -> Slopes:
     """Half of those in the middle, and of ``m Δᵀ/Δᵀ Δ``, m what the middle misses, ``∂m/∂ζ₁ = p'₁ − p' − ½ p''Δ``."""
-    middle, step = given.jacobian(way.middle), way.step
-    image, transposed = (0.5 * part for part in slopes(given.jacobian, way.middle, w, g))
+    middle, step, stack = given.jacobian(way.middle), way.step, stacked(given.jacobian, way.middle)
+    image, transposed = 0.5 * (stack @ w).T, 0.5 * (g @ stack).T
     size = float(step @ step)
     missing = (discrete - middle) @ step
     if size == 0.0 or not missing.any():
         return Slopes(image, transposed)
-    bent = slopes(given.jacobian, way.middle, step, g).of_image
-    of_missing, along, across = given.jacobian(way.end) - middle - 0.5 * bent, float(step @ w), float(missing @ g)
+    of_missing = given.jacobian(way.end) - middle - 0.5 * (stack @ step).T
+    along, across = float(step @ w), float(missing @ g)
     unit = step / size
     image = image + of_missing * (along / size) + np.outer(missing, w / size - 2.0 * along / size * unit)
     turned = np.outer(unit, g @ of_missing - 2.0 * across * unit) + across / size * np.eye(step.size)
@@ -140,8 +147,7 @@ def of_potential(given: Potential | Invariants, way: Way, discrete: Array) -> Ar
 
 def _of_gradient(gradient: Any, way: Way, discrete: Array) -> Array:
     """That of ``∇V(m) + c Δ`` with ``c Δᵀ Δ = ΔV − ∇V(m)ᵀΔ``."""
-    middle, step = gradient(way.middle), way.step
-    hessian = gradient.slopes(way.middle) if isinstance(gradient, Differentiable) else differences(gradient, way.middle)
+    middle, step, hessian = gradient(way.middle), way.step, stacked(gradient, way.middle)
     size = float(step @ step)
     share = float((discrete - middle) @ step) / size if size > 0.0 else 0.0
     if share == 0.0:

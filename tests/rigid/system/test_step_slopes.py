@@ -108,13 +108,8 @@ def with_and_without(system, positions, velocities, step):
 @pytest.mark.parametrize(
     ("system", "positions", "velocities", "step"),
     [
-        (
-            free(rigid.rotation_matrix()),
-            (np.zeros(3), Rotation.from_rotvec((0.5, 0.3, 0.1))),
-            (1, 0, 0, 1, 0.5, 9),
-            0.01,
-        ),
-        (lines(), None, np.zeros(9), 0.005),
+        (free(rigid.rotation_matrix()), TURNED, (1.0, 0.0, 0.0, 1.0, 0.5, 9.0), 0.01),
+        (lines(), lines().sample, np.zeros(9), 0.005),
         (rigid_slider_crank.slider_crank(), (1.57, 0.37, 0.0, 2.757), (6.28, 0.0, 0.0, 0.0), 0.01),
     ],
     ids=["body", "lines", "slider-crank"],
