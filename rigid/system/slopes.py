@@ -11,7 +11,7 @@ import numpy as np
 
 from flexph.numerics.arrays import Array
 from flexph.numerics.differences import FORWARD, state_sizes
-from flexph.systems.discrete_gradients import Invariants
+from flexph.systems.discrete_gradients import Invariants, gonzalez
 
 from .terms import BlockGyroscopic, BlockMatrix, Differentiable, Gyroscopic, PositionMap, Potential
 
@@ -137,10 +137,8 @@ def of_potential(given: Potential | Invariants, way: Way, discrete: Array) -> Ar
     first, last = given.values(way.start), given.values(way.end)
     jacobian = given.jacobian(way.middle)
     inner = Way(first, last)
-    mean = given.gradient(inner.middle)
-    correction = float(given.energy(last)) - float(given.energy(first)) - float(mean @ inner.step)
-    size = float(inner.step @ inner.step)
-    gradient = mean + (correction / size if size > 0.0 else 0.0) * inner.step
+    energies = float(given.energy(first)), float(given.energy(last))
+    gradient = gonzalez(given.gradient(inner.middle), inner.step, *energies)
     bent = 0.5 * slopes(given.jacobian, way.middle, way.step, gradient).of_transposed
     return bent + jacobian.T @ _of_gradient(given.gradient, inner, gradient) @ given.jacobian(way.end)
 

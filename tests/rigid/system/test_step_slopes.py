@@ -65,6 +65,18 @@ def drawn():
     )
 
 
+def overlapping():
+    """A constraint whose terms share a position."""
+
+    def slope(q):
+        return np.array([[np.cos(q[0]) * q[1], np.sin(q[0])]])
+
+    one = rigid.PositionMap(lambda q: np.array([np.sin(q[0]) * q[1]]), slope)
+    both = rigid.PositionMap.of_terms(3, ((slice(0, 2), one), (slice(1, 3), one)))
+    held = rigid.PositionConstraint("both", both)
+    return rigid.MultibodySystem(mass=np.eye(3), sample=np.array([0.3, 0.5, -0.3]), constraints=(held,), spread=0.0)
+
+
 SYSTEMS = {
     **{of.name: lambda of=of: free(of) for of in (rigid.rotation_matrix(), rigid.quaternion(), rigid.angles("ZXZ"))},
     **{of.name: lambda of=of: free(of) for of in (rigid.angle(), rigid.planar_matrix())},
@@ -72,6 +84,7 @@ SYSTEMS = {
     "lines": lines,
     "disc": disc,
     "drawn": drawn,
+    "overlapping": overlapping,
     "coin": rolling_coin.constrained,
     "slider-crank": rigid_slider_crank.slider_crank,
     "everything": lambda: everything(3),
