@@ -1,7 +1,7 @@
 """Steps of multibody systems by their own pairs: derivatives that their terms know against differences.
 
-A rolling coin, a heavy body that tumbles, the gyroscope of [rigid] sec. 7.2, a slider-crank of two systems and the
-pendulum of point masses. Process time, minima of several rounds of both kinds in turn.
+A rolling coin, a heavy body that tumbles, the gyroscope of [rigid] sec. 7.2, a slider-crank of two systems, the
+pendulum of point masses and a chain. Process time, minima of several rounds of both kinds in turn.
 """
 
 import argparse
@@ -15,10 +15,10 @@ from scipy.spatial.transform import Rotation
 
 import rigid
 from cases import gyroscope, point_masses, rigid_slider_crank, rolling_coin
-from flexph import PHDAE, Trajectory, integrate
+from flexph import GROUND, PHDAE, Trajectory, integrate
 from flexph.numerics.arrays import Array
 
-STEPS, ROUNDS = 300, 5
+STEPS, ROUNDS, LINKS = 100, 4, 6
 Start = tuple[PHDAE, Array, float]
 
 
@@ -57,12 +57,25 @@ def masses() -> Start:
     return system.phdae(start), start, 0.01
 
 
+def chain() -> Start:
+    """Bodies of the plane, coupled at their ends, that fall from a straight line."""
+    ends = {"left": (-0.5, 0.0), "right": (0.5, 0.0)}
+    link = rigid.free_body(1.0, inertia=0.1, centre=(0.0, 0.0), gravity=(0.0, -9.81), ports=ends)
+    pins = [(f"{k}.right", f"{k + 1}.left") for k in range(LINKS - 1)]
+    places = np.concatenate([(k + 0.5, 0.0, 0.0) for k in range(LINKS)])
+    links = {f"{k}": link for k in range(LINKS)}
+    system = rigid.interconnect(links, [*pins, ("0.left", GROUND.at(0.0, 0.0))], sample=places)
+    start = system.state(places, np.zeros(3 * LINKS))
+    return system.phdae(start), start, 0.005
+
+
 SYSTEMS: dict[str, Callable[[], Start]] = {
     "coin": coin,
     "body": tumbling,
     "gyroscope": gyro,
     "slider-crank": crank,
     "point-masses": masses,
+    "chain": chain,
 }
 
 
