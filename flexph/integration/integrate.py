@@ -223,6 +223,8 @@ def _cannot_go_on(system: Any, method: Method | None) -> str:
 def _not_a_value(method: Any) -> str:
     if isinstance(method, str) and method in NAMES:
         return f"method must be a value, not its name: write method={call_of(method)} in place of {method!r}"
+    if isinstance(method, type) and issubclass(method, Method):
+        return f"method must be a value, not its class: write method={method.__name__}()"
     return f"method must be a value such as Exact(), DiscreteGradient() or Radau(), see flexph.methods, got {method!r}"
 
 

@@ -88,6 +88,8 @@ def show(file: Path | None, settings: Sequence[str], trust: bool, schema: bool) 
 )
 def new(name: str, like: str) -> None:
     """Write a commented model file NAME.yaml to begin with, and the files that it needs."""
+    if not Path(name).name:
+        raise click.UsageError(f"NAME must be that of a file, got {name!r}")
     try:
         for path in write_example(Path(name), like):
             click.echo(path)

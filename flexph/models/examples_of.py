@@ -22,7 +22,6 @@ def write_example(path: Path, like: str) -> list[Path]:
         (FOLDER / f"{like}.yaml", target),
         *((FOLDER / name, target.parent / name) for name in BESIDE.get(like, ())),
     ]
-    target.parent.mkdir(parents=True, exist_ok=True)
     for _, written in pairs:
         if written.exists():
             raise FileExistsError(17, "there already", str(written))

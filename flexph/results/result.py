@@ -139,8 +139,8 @@ class Result(ABC):
                 return cls._read(open_checksummed(path), system, own, leaf=in_file)
             with open_checksummed(path) as file:
                 return cls._read(file, system, own)
-        except _Another:
-            raise
+        except _Another as error:
+            raise ValueError(str(error)) from None
         except Exception as error:  # the library raises what it stumbles over
             said = " ".join(str(error).split()) or type(error).__name__
             raise ValueError(

@@ -17,6 +17,7 @@ from flexph.systems.resistive_relations import Relation
 MatrixFunction = Callable[[Array], Array]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Differentiable:
     """A function of positions with its derivatives ``∂f/∂ζ_k`` by each of them, stacked: (n_pot, …)."""

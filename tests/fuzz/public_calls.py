@@ -668,6 +668,7 @@ def _rigid() -> dict[str, Call]:
         "Spring.linear": Call(rigid.Spring.linear, ends | {"stiffness": 1.0, "length": 1.0, "name": "s"}),
         "rigid.Dashpot": Call(rigid.Dashpot, ends | {"relation": flexph.viscous(0.1), "name": "d"}),
         "rigid.Damper": Call(rigid.Damper, {"name": "d", "directions": matrix, "relation": flexph.viscous(0.1)}),
+        "rigid.Differentiable": Call(rigid.Differentiable, {"value": lambda z: z, "slopes": lambda z: np.eye(2)}),
         "rigid.Dissipation": Call(rigid.Dissipation, {"name": "d", "force": lambda z, w: w}),
         "rigid.ExternalPort": Call(rigid.ExternalPort, {"matrix": matrix, "position": map_}),
         "rigid.Potential": Call(rigid.Potential, {"energy": lambda z: 0.0, "gradient": lambda z: 0 * z}),

@@ -35,7 +35,11 @@ MISTAKES = {
     "half a letter": Mistake("description: rotating", 'description: "\\ud800" #', ("half a letter",)),
     "half a letter in a name": Mistake("  round: {", '  "\\ud800": {', ("half a letter",)),
     "infinite": Mistake("mass: 33 g", "mass: .inf", ("finite",)),
+    "times that go back": Mistake(
+        "  two_turns:\n    end: 83.7758 ms", "  two_turns:\n    end: -1 s", ("end must come after the start", "-1 s")
+    ),
     # names
+    "a file of the run": Mistake("middle.csv:", "Solution.h5:", ("every run writes itself", "another name")),
     "section": Mistake("materials:", "material:", ("did you mean 'materials'",)),
     "setting": Mistake("length: 300 mm", "lenght: 300 mm", ("did you mean 'length'",)),
     "kind": Mistake("kind: beam", "kind: beem", ("did you mean 'beam'",)),

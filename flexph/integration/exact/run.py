@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,7 +81,8 @@ def stepper_from(
     table = start_table(mechanism, start)
     checked = check_consistent(mechanism, start, table=table)
     if method.redundant == "refuse":
-        refuse_redundant(mechanism, checked.matrix)
+        takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
+        refuse_redundant(mechanism, checked.matrix, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
     return stepper_of(method, InitialValueProblem(mechanism, start, forcing, table, checked)), table
 
 

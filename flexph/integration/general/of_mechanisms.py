@@ -45,7 +45,7 @@ def integrate_mechanism(
     grid = ascending_from(start.time, times)
     for name in options.inputs:
         check.lookup("external port", name, mechanism.network.input_slices)
-    refuse_redundant(mechanism, check_consistent(mechanism, start).matrix)
+    refuse_redundant(mechanism, check_consistent(mechanism, start).matrix, "take Exact(redundant='least_norm')")
     span = (float(grid[0]), float(grid[-1]))
     system = as_phdae(mechanism, start)
     options = replace(options, inputs={**options.inputs, **drive_rates(mechanism, span)})

@@ -102,13 +102,13 @@ def _check_rotations(mechanism: Model, R: Array) -> None:
         raise ValueError(f"the rotation of {name!r} must be a rotation: its determinant is −1, a reflection")
 
 
-def refuse_redundant(mechanism: Model, G: Any) -> None:
+def refuse_redundant(mechanism: Model, G: Any, remedy: str = "allow redundant='least_norm'") -> None:
     """Raise ValueError, naming the constraints, unless G has full rank: the multipliers would not be unique."""
     listed = explain_redundancy(mechanism, G)
     if listed:
         raise ValueError(
             f"{listed}. The joint forces would not be unique at this pose: remove a constraint, free one direction, or "
-            "allow redundant='least_norm'"
+            f"{remedy}"
         )
 
 

@@ -16,6 +16,8 @@ from flexph.joints.rows.vectors import GROUND
 from ..reading.problems import nearest, shown
 from ..values.quantities import read_quantity
 
+RESERVED = ("solution.h5", "ledger.csv", "summary.json", "unfinished.h5", "unfinished", "checkpoint")
+"""What a folder of results holds beside the outputs of a model file."""
 TAG = "arm "
 """Begin of the tags of unions, which no path of a file has."""
 
@@ -140,6 +142,8 @@ def _result(given: Any) -> str:
     name = relative(given)
     if ".." in PurePosixPath(name).parts or "\\" in name:
         raise ValueError(f"got {shown(given)}: results stay in their folder, write a name such as 'motion.csv'")
+    if PurePosixPath(name).parts[0].lower() in RESERVED:
+        raise ValueError(f"got {shown(given)}, which every run writes itself: take another name")
     return name
 
 

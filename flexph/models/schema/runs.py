@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from inspect import signature
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -120,6 +121,11 @@ class Integrate(Entry):
     def _check_times(self) -> Integrate:
         if (self.times is None) == (self.end is None or self.steps is None):
             raise wrong("the times are not told: write end and steps, or a list of times instead of both")
+        first = self.start.time if self.start is not None else 0.0
+        if self.end is not None and not self.end > first:
+            raise wrong(f"end must come after the start at {first:.6g} s, got {self.end:.6g} s")
+        if self.times is not None and not all(a < b for a, b in pairwise(self.times)):
+            raise wrong("times must ascend")
         return self
 
 

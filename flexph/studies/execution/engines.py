@@ -15,6 +15,9 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 AHEAD = 2
 """Samples per process that are given to it at once: while one is computed the next one is there."""
 
+IDLE = 30.0
+"""Seconds after which a worker without samples ends: also that of a process that was killed."""
+
 MANY = 1000
 """Samples that are given at once to an executor of unknown size; more would only fill the memory."""
 
@@ -78,7 +81,7 @@ def _processes(jobs: int | None) -> Iterator[Engine]:
     count = jobs or cpu_count()
 
     def start() -> Executor:
-        pool: Executor = ProcessPoolExecutor(count, env=dict.fromkeys(THREADS, "1"))
+        pool: Executor = ProcessPoolExecutor(count, timeout=IDLE, env=dict.fromkeys(THREADS, "1"))
         return pool
 
     engine = Engine(start(), AHEAD * count, start)

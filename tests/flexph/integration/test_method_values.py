@@ -88,6 +88,11 @@ def test_values_are_frozen_and_keep_a_copy_of_arrays():
         method.rtol = 1.0
 
 
+def test_a_class_is_no_method():
+    with pytest.raises(ValueError, match=r"not its class: write method=Gauss\(\)"):
+        integrate(GENERAL, (1.0, 0.0), [0.0, 0.1], method=Gauss)
+
+
 @pytest.mark.parametrize("method", [Exact(), Exact4(), ExactGauss(), Decaying()], ids=repr)
 def test_methods_of_mechanisms_are_for_them(method):
     systems = (GENERAL, OSCILLATOR, SwitchingPHDAE({"on": GENERAL}))

@@ -81,6 +81,14 @@ def test_wrong_options_end_in_a_line(model, tmp_path, options, words):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(("name", "words"), [("", "must be that of a file"), ("none/rod", "No such file or directory")])
+def test_an_example_has_a_name_in_a_folder(name, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = flexph("new", name)
+    assert result.exit_code != 0 and words in result.output
+    assert not list(tmp_path.iterdir())
+
+
 def test_results_of_another_model_are_not_resumed(model, tmp_path):
     assert flexph("run", model, "--out", tmp_path / "out", "--run", "modes").exit_code == 0
     again = flexph("run", model, "--out", tmp_path / "out", "--run", "modes", "--resume")
