@@ -70,18 +70,13 @@ def newton(
         size = math.sqrt(done / max(largest, scale))
         if not math.isfinite(size):
             return -1
-        if size < best:
-            best = size
-            copy(m.x, m.best)
+        best = _best(m, size, best)
         at_rest = done <= unresolved and kinetic_energy(m) <= unresolved
         _correct(m)
-        if resists:
-            keep_rates(m)
-            trial(m, axes, h, before, after, offset, inputs)
-            if stick(m, h):
-                _evaluate(m, axes, redundant, h, before, after, offset, inputs)
-                factored, previous, largest, best, scaled = False, math.inf, 0.0, math.inf, False
-                continue
+        if resists and _sticks(m, axes, h, before, after, offset, inputs):
+            _evaluate(m, axes, redundant, h, before, after, offset, inputs)
+            factored, previous, largest, best, scaled = False, math.inf, 0.0, math.inf, False
+            continue
         used += 1
         stalls, ends = stagnates(size, previous), at_rest or settles(size, previous, used, settled)
         if not (size <= noise if stalls else ends):
@@ -98,12 +93,39 @@ def newton(
         if ends or (stalls and size <= noise):
             if stalls and best < NEWTON.better * size:
                 copy(m.best, m.x)
-            trial(m, axes, h, before, after, offset, inputs)
-            return -1 if is_open(m, NEWTON.closed) or has_fallen(m) else iteration
+            return iteration if _holds(m, axes, h, before, after, offset, inputs) else -1
         if is_slow(size, previous, used, NEWTON):
             factored = False
         previous = size
     return -1
+
+
+@kernel
+def _best(m: Memory, size: float, best: float) -> float:
+    """The smallest correction so far; the iterate that has it is kept."""
+    if size < best:
+        copy(m.x, m.best)
+        return size
+    return best
+
+
+@kernel
+def _sticks(
+    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
+) -> bool:
+    """Whether a relation is to be taken by its tangent at rest, or was."""
+    keep_rates(m)
+    trial(m, axes, h, before, after, offset, inputs)
+    return stick(m, h)
+
+
+@kernel
+def _holds(
+    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
+) -> bool:
+    """Whether constraints and rolling discs hold at the end of the step to the iterate."""
+    trial(m, axes, h, before, after, offset, inputs)
+    return not (is_open(m, NEWTON.closed) or has_fallen(m))
 
 
 @kernel
