@@ -11,6 +11,8 @@ from .materials.materials import Section as Section
 from .meshes.box_mesh import box_mesh as box_mesh
 from .plates.plate import plate as plate
 from .plates.supports import Support as Support
+from .rods.rod import rod as rod
+from .rods.section import RodSection as RodSection
 from .solids.loads import Load as Load
 from .solids.section_surfaces import Cut as Cut
 from .solids.solid import solid as solid

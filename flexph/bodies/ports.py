@@ -1,36 +1,52 @@
-"""Finding ports by name."""
+"""Finding ports by name, and the frames of bodies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 
 from scipy import sparse
 
 from ..numerics import checks as check
 from ..numerics.rotations import spins
 from .body import Body, Port
+from .nodal_body import AnyBody, NodalBody, nodes_of
 
 
-def split_port(name: str, bodies: Mapping[str, Body]) -> tuple[int, Body, str]:
-    """Index and body of a port name ``body.port``, and the name of the port on it."""
+def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
+    """The frames of all bodies by name, one after the other; nodes are numbered, ``rod[3]``."""
+    frames: dict[str, Body] = {}
+    for name, body in bodies.items():
+        own = nodes_of(body)
+        frames |= {f"{name}[{i}]": node for i, node in enumerate(own)} if isinstance(body, NodalBody) else {name: body}
+    return frames
+
+
+def first_frame(name: str, bodies: Mapping[str, AnyBody]) -> int:
+    """Number of the first frame of a body."""
+    return sum(len(nodes_of(bodies[other])) for other in takewhile(lambda other: other != name, bodies))
+
+
+def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, str]:
+    """Number of the first frame and body of a port name ``body.port``, and the name of the port on it."""
     owner, _, port = str(name).partition(".")
-    body: Body = check.lookup("body", owner, bodies)
-    return list(bodies).index(owner), body, port
+    body: AnyBody = check.lookup("body", owner, bodies)
+    return first_frame(owner, bodies), body, port
 
 
-def find_port(name: str, bodies: Mapping[str, Body]) -> tuple[int, Port]:
-    """Index of the body and the port of a name ``body.port``."""
+def find_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
+    """Number of the frame and the port of a name ``body.port``."""
     index, body, port = split_port(name, bodies)
     if port not in body.ports:
-        owner = list(bodies)[index]
+        owner = str(name).partition(".")[0]
         raise ValueError(f"no port {name!r}: {owner} has {', '.join(map(repr, body.ports))}")
-    return index, body.ports[port]
+    return index + (body.node_of(port) if isinstance(body, NodalBody) else 0), body.ports[port]
 
 
-def find_place(name: str, bodies: Mapping[str, Body]) -> tuple[int, Port]:
-    """Index of the body and the port, or for a load port the frame of the body, which does not turn with u."""
+def find_place(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
+    """Number of the frame and the port, or for a load port the frame of the body, which does not turn with u."""
     index, body, port = split_port(name, bodies)
-    if port in body.loads and port not in body.ports:
+    if isinstance(body, Body) and port in body.loads and port not in body.ports:
         no_turn = sparse.csr_array((spins(body.dim), body.size))
         return index, Port(body.centre, sparse.csr_array(body.inertia.mean_shape), no_turn)
     return find_port(name, bodies)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from ..numerics.arrays import Array, dense
 from ..systems.resistive_relations import Relation
+from .strains import Strains
 
 Index = np.ndarray
 
@@ -60,6 +61,7 @@ class Arrays(NamedTuple):
     term_row: Index  # (t,)
     term_product: Index
     springs: Springs
+    strains: Strains
     rolling: Rolling
     input_node: Any  # (k·d, i): node forces of the inputs
     input_torque: Any  # (t·s, i): section torques of the inputs

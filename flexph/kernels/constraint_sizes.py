@@ -14,16 +14,16 @@ from ..numerics.arrays import Array
 from .arrays import Arrays
 
 
-def constraint_measures(parts: Mapping[str, Any], holds_points: Array) -> dict[str, Any]:
+def constraint_measures(parts: Mapping[str, Any], holds_points: Array, reach: float = 0.0) -> dict[str, Any]:
     """The fields of the arrays that say what constraints measure; ``holds_points`` (g,) as of the arrays.
 
     Lengths are that of the bodies alone, which no turn or shift of the world changes, and with the stated points of the
     ground. Of bodies that are held at their centres of mass it is their radius of gyration, of point masses one: it
-    then has only to be above round-off.
+    then has only to be above round-off. ``reach`` is the largest distance of a node from the centre of its body.
     """
     joins_points = np.asarray(abs(parts["incidence"]) @ parts["node_moves"] > 0.0, dtype=float)
     fixed = float(np.abs(parts["vector_fixed"] * joins_points[:, None]).max(initial=0.0))
-    own = _lever(parts["node_position"][parts["node_moves"] > 0.0], parts["J"], parts["mass"])
+    own = max(reach, _lever(parts["node_position"][parts["node_moves"] > 0.0], parts["J"], parts["mass"]))
     return {
         "joins_points": joins_points,
         "holds_points": np.asarray(holds_points, dtype=float),

@@ -15,6 +15,8 @@ from .gradient import block_diagonal, is_sparse, node_rows, product_matrix, sect
 from .springs import resistances
 from .state import Configuration, Derived, coupled, inertia_products, momenta, rotational_inertia
 from .step import world_loads
+from .strains import gradient, strain_stresses
+from .strains import rows as gradient_rows
 
 
 def shifted(a: Arrays, block: int) -> Any:
@@ -163,6 +165,21 @@ def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
     return spring_rates(a.springs, d.product, sparse.csr_array(product_matrix(a, c.R, d.arm, d.vector)))
 
 
+def strain_rates(a: Arrays, c: Configuration, d: Derived) -> Any:
+    """Rates of the strain rows with the velocities, sparse (e, n_v)."""
+    return _strain_rows(a, d) @ sparse.csr_array(product_matrix(a, c.R, d.arm, d.vector))
+
+
+def _strain_rows(a: Arrays, d: Derived) -> Any:
+    return gradient_rows(a.strains, gradient(a.strains, d.product), a.first.size)
+
+
+def strain_product_force(a: Arrays, d: Derived, stress: Array | None = None) -> Array:
+    """Forces on the products (p,) of stresses of the strain rows (e,), by default C⁻¹ε at the state."""
+    stress = strain_stresses(a.strains, d.product) if stress is None else stress
+    return -(_strain_rows(a, d).T @ stress)
+
+
 def input_matrix(a: Arrays, R: Array, arm: Array) -> Any:
     """Forces on (ṙ, ω, u̇) of the external inputs, sparse (n_v, i); those that follow a section in its axes."""
     nodes = sparse.csr_array(node_rows(a, world_spin_levers(a, R, arm), R[a.node_body]))
@@ -190,4 +207,8 @@ def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Spring
         S = spring_operator(a, c, d)
         rate = S @ np.concatenate([c.v.ravel(), c.omega[a.turning].ravel(), c.du])
         damping = damping + S.T @ sparse.diags_array(of(a.springs, rate)) @ S
+    beta = a.stress_damping[a.strains.stress]
+    if beta.any():
+        D = strain_rates(a, c, d)
+        damping = damping + D.T @ sparse.diags_array(beta) @ sparse.csr_array(a.strains.stiffness) @ D
     return damping

@@ -38,6 +38,8 @@ from .state import (
     products,
     vectors,
 )
+from .strains import add_forces as add_stresses
+from .strains import mean_gradient, strain_stresses
 from .values import Means, Schedule, Step, Trial
 
 
@@ -92,8 +94,14 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)
+    own = a.strains.stress
+    if own.size:
+        jump[own] = strain_stresses(a.strains, product) - start.sigma[own]
+    stress = _mean_stress(a, step, jump)
+    if own.size:
+        add_stresses(a.strains, mean_gradient(a.strains, known.product, product), stress[own], on_product)
     loads = world_loads(a, lever, s.inputs)
-    node_force = _node_forces(a, on_product, vector_mean, loads)
+    node_force = node_forces(a, on_product, vector_mean, loads)
     torque = a.sum_nodes @ moment(lever, node_force)
     if a.torque_body.size:
         np.add.at(torque, a.torque_body, section_torques(a, loads))
@@ -109,7 +117,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         Pmean=0.5 * (known.Pu + Pu1),
         Pdu=Pdu1,
         slope=slope,
-        stress=_mean_stress(a, step, jump),
+        stress=stress,
         arm=arm,
         lever=lever,
         vector=vector,
@@ -197,7 +205,7 @@ def _product_forces(a: Arrays, lam: Array, s: Schedule, measured: Measured) -> A
     return on_product
 
 
-def _node_forces(a: Arrays, on_product: Array, vector: Array, loads: Array) -> Array:
+def node_forces(a: Arrays, on_product: Array, vector: Array, loads: Array) -> Array:
     """Forces on nodes: a force φ on V·W acts with φW on V and with φV on W; and the loads."""
     on_pairs = on_product[:, None] * vector.take(a.partners, axis=0)
     forces: Array = a.pull_pairs @ on_pairs.reshape(-1, a.dim)

@@ -57,6 +57,9 @@ class Tolerances(NamedTuple):
     slow, many
         Reduction by one iteration above which the Jacobian is renewed, and number of iterations to come, at the rate of
         the last one, above which it is.
+    mixed
+        Correction above which the mixed iteration takes a new Jacobian each time: of an old one a correction leaves
+        strains that are not small, and with the stiffness they are large stresses.
     noise
         Correction below which the Jacobian is kept: there corrections are round-off.
     iterations, searches
@@ -74,6 +77,7 @@ class Tolerances(NamedTuple):
     first_reduction: float = 1e-3
     slow: float = 0.05
     many: float = 3.0
+    mixed: float = 1e-6
     noise: float = 1e-13
     iterations: int = 40
     searches: int = 60

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..bodies.body import Body
+from ..bodies.nodal_body import AnyBody
 from ..bodies.ports import find_port
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
@@ -245,7 +246,7 @@ class Mechanism(Model):
 
 @checked
 def connect(
-    bodies: Mapping[str, Body], connections: Sequence[Connection], *, gravity: Sequence[float] | None = None
+    bodies: Mapping[str, Any], connections: Sequence[Connection], *, gravity: Sequence[float] | None = None
 ) -> Mechanism:
     """Join bodies at their ports: a :class:`Mechanism`.
 
@@ -260,8 +261,8 @@ def connect(
     if isinstance(connections, Connection):
         raise ValueError("connections must be a list of joints and force elements, got a single one")
     for name, body in bodies.items():
-        if not isinstance(body, Body):
-            raise ValueError(f"bodies must be made by fem or rigid, {name!r} is a {type(body).__name__}")
+        if not isinstance(body, AnyBody):
+            raise ValueError(f"bodies[{name!r}] must be a Body, {Body.remedy}, got {type(body).__name__}")
     dim = next(iter(bodies.values())).dim
     for name, body in bodies.items():
         if "." in check.name("a body", name):
@@ -281,7 +282,7 @@ def connect(
     return mechanism
 
 
-def _check_ports(connection: Any, bodies: Mapping[str, Body]) -> None:
+def _check_ports(connection: Any, bodies: Mapping[str, AnyBody]) -> None:
     if not isinstance(connection, Connection):
         raise ValueError(f"connections must be joints or force elements, got {connection!r}")
     if connection.input is not None and connection.input.kind == "load":

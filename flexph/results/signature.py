@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..bodies.body import Body
+from ..bodies.nodal_body import NodalBody
 from ..joints.rows.connection import Measure, measures
 from ..joints.rows.laws import Law
 from ..mechanisms.model.accounts import Accounts
@@ -28,7 +29,8 @@ def mechanism_signature(mechanism: Model) -> list[str]:
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
     joints = [f"{c.name}: {row.name} {_digest(_measured(row.law))}" for c in mechanism.connections for row in c.rows]
     springs = [f"{name}: {m.stiffness:.9g} {_resists(m)}" for name, m in measures(mechanism.connections)]
-    bodies = [f"{name}: {_constants(body)}" for name, body in mechanism.bodies.items()]
+    bodies = [f"{name}: {_constants(frame)}" for name, frame in mechanism.frames.items()]
+    bodies += [f"{k}: {_strains(b)}" for k, b in mechanism.bodies.items() if isinstance(b, NodalBody)]
     return parts + names + joints + bodies + springs + ["gravity " + " ".join(f"{g:.9g}" for g in mechanism.gravity)]
 
 
@@ -62,6 +64,12 @@ def _constants(body: Body) -> str:
         numbers += [_sizes(x) for x in matrices if x is not None]
         numbers += [[elastic.mass_damping], [elastic.stiffness_damping]]
     return " ".join([*digits(numbers), body.momenta])
+
+
+def _strains(body: NodalBody) -> str:
+    """Places of the nodes, strains, stiffness and damping of a body of nodes."""
+    e = body.elasticity
+    return " ".join(digits([body.places, e.reference, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]))
 
 
 def _sizes(matrix: Any) -> Array:

@@ -74,7 +74,9 @@ class Solution(MotionByName, Result):
 
     def linear_momentum(self) -> Array:
         """Σ m ṙ of all bodies at the saved times, (k + 1, d) [N s]."""
-        return sum(b.mass * self[f"{name}.velocity"] for name, b in self.mechanism.bodies.items())  # type: ignore
+        masses, dim = self.mechanism.network.arrays.mass, self.mechanism.layout.dim
+        motion = self.states[:, self.mechanism.layout.parts_of_motion]
+        return np.einsum("b,kbd->kd", masses, motion[:, : dim * masses.size].reshape(-1, masses.size, dim))
 
     def angular_momentum(self) -> Array:
         """Σ r × m ṙ + R p_r of all bodies about the origin of the world at the saved times, (k + 1, s) [N m s]."""
@@ -85,7 +87,7 @@ class Solution(MotionByName, Result):
         defects = [0.0]
         for name in self.mechanism.bodies:
             R = self.rotations(name)
-            defects.append(float(np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(R.shape[-1])).max()))
+            defects.append(float(np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(R.shape[-1])).max()))
         return max(defects)
 
     @checked
@@ -109,7 +111,7 @@ class Solution(MotionByName, Result):
         back = self.times[1:] - self.multiplier_times
         state = [configuration(m, x) for x in self.states[1:]]
         stack = lambda name: np.array([getattr(c, name) for c in state])  # noqa: E731
-        count = (len(back), len(m.bodies))
+        count = (len(back), m.layout.frames)
         turn = (-0.5 * back[:, None, None] * stack("omega").reshape(*count, -1)).reshape(count[0] * count[1], -1)
         turned = cayley(turn, dim).reshape(*count, dim, dim)
         return Motion(
@@ -147,7 +149,7 @@ class Solution(MotionByName, Result):
         yield "multiplier_times", self.multiplier_times, (k,)
         yield "multipliers", self.multipliers, (k, g)
         yield "stage_multipliers", self.stage_multipliers, (k, g)
-        arrays, bodies = self.mechanism.network.arrays, self.mechanism.layout.bodies
+        arrays, bodies = self.mechanism.network.arrays, self.mechanism.layout.frames
         width = bodies * (arrays.dim + arrays.n.shape[0]) + arrays.body_u.size + 2 * g + 1
         yield "memory", self.memory, (len(self.memory), width if self.memory.size else self.memory.shape[-1])
         values = sum(part.stop - part.start for part in law_values(self.mechanism))

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..bodies.body import Body, Port
-from ..bodies.ports import find_port
+from ..bodies.nodal_body import AnyBody, NodalBody
+from ..bodies.ports import find_port, first_frame
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arrays import Array
@@ -58,24 +59,27 @@ class MotionByName:
     def __getitem__(self, part: str) -> Array:
         raise NotImplementedError
 
-    def _body(self, name: str) -> tuple[Body, int, tuple[int, ...]]:
+    def _body(self, name: str) -> tuple[AnyBody, int, tuple[int, ...]]:
         """A body, the dimension, and the leading shape of all arrays."""
-        body: Body = check.lookup("body", name, self.mechanism.bodies)
+        body: AnyBody = check.lookup("body", name, self.mechanism.bodies)
         return body, self.mechanism.layout.dim, self[f"{name}.centre"].shape[:-1]
 
     def rotations(self, body: str) -> Array:
-        """Rotation matrix of a body, (k, d, d)."""
+        """Rotation matrix of a body, (k, d, d); of a body of N nodes those of all, (k, N, 3, 3)."""
         own, dim, lead = self._body(body)
+        if isinstance(own, NodalBody):
+            return from_entries(self[f"{body}.rotation"].reshape(*lead, -1, 9), dim)
         if not own.turns:
             return np.broadcast_to(np.eye(dim), (*lead, dim, dim))
         return from_entries(self[f"{body}.rotation"], dim)
 
     def spin(self, body: str) -> Array:
-        """Spin of the frame of a body in world axes, (k, s) [rad/s]."""
+        """Spin of the frame of a body in world axes, (k, s) [rad/s]; of a body of N nodes those of all, (k, N, 3)."""
         own, dim, lead = self._body(body)
         if not own.turns:
             return np.zeros((*lead, spins(dim)))
         spin = self[f"{body}.spin"]
+        spin = spin.reshape(*lead, -1, 3) if isinstance(own, NodalBody) else spin
         return spin if dim == 2 else np.einsum("...ij,...j->...i", self.rotations(body), spin)
 
     def deformation(self, body: str) -> Array:
@@ -86,6 +90,7 @@ class MotionByName:
     def points(self, body: str, positions: Array, shape: Any) -> Array:
         """World positions of material points with shape rows (p·d, n), (k, p, d) [m]."""
         own, dim, lead = self._body(body)
+        own = _framed(body, own)
         u = self.deformation(body)
         mean = u @ own.inertia.mean_shape.T
         local = positions - own.inertia.centre + (shape @ u.T).T.reshape(*lead, -1, dim) - mean[..., None, :]
@@ -94,6 +99,7 @@ class MotionByName:
     def velocities(self, body: str, positions: Array, shape: Any) -> Array:
         """World velocities of material points with shape rows (p·d, n), (k, p, d) [m/s]."""
         own, dim, _ = self._body(body)
+        own = _framed(body, own)
         arm = self.points(body, positions, shape) - self[f"{body}.centre"][..., None, :]
         turning = np.einsum("...ij,...pj->...pi", skew(self.spin(body), dim), arm)
         velocities: Array = self[f"{body}.velocity"][..., None, :] + turning
@@ -105,22 +111,47 @@ class MotionByName:
 
     def position(self, port: str) -> Array:
         """World position of a port, (k, d) [m]."""
-        body, at = self._port(port)
-        return self.points(body, at.position[None, :], at.shape)[..., 0, :]
+        body, at, node = self._port(port)
+        if node is None:
+            return self.points(body, at.position[None, :], at.shape)[..., 0, :]
+        return self._at_node(body, "centre", node) + self._arm(body, at, node)
 
     def velocity(self, port: str) -> Array:
         """World velocity of a port, (k, d) [m/s]."""
-        body, at = self._port(port)
-        return self.velocities(body, at.position[None, :], at.shape)[..., 0, :]
+        body, at, node = self._port(port)
+        if node is None:
+            return self.velocities(body, at.position[None, :], at.shape)[..., 0, :]
+        turning = np.cross(self.spin(body)[..., node, :], self._arm(body, at, node))
+        return self._at_node(body, "velocity", node) + turning
 
     def displacement(self, port: str) -> Array:
         """Deformation displacement φu at a port, in body axes, (k, d) [m]."""
-        body, at = self._port(port)
+        body, at, _ = self._port(port)
+        _framed(body, self._body(body)[0])
         return (at.shape @ self.deformation(body).T).T
 
-    def _port(self, port: str) -> tuple[str, Port]:
-        index, at = find_port(port, self.mechanism.bodies)
-        return list(self.mechanism.bodies)[index], at
+    def _port(self, port: str) -> tuple[str, Port, int | None]:
+        """The body of a port, the port, and which of several nodes has it."""
+        (index, at), name = find_port(port, self.mechanism.bodies), str(port).partition(".")[0]
+        several = isinstance(self.mechanism.bodies[name], NodalBody)
+        return name, at, index - first_frame(name, self.mechanism.bodies) if several else None
+
+    def _at_node(self, body: str, part: str, node: int) -> Array:
+        """What a node has of a part of the state, (k, 3)."""
+        return self[f"{body}.{part}"][..., 3 * node : 3 * node + 3]
+
+    def _arm(self, body: str, at: Port, node: int) -> Array:
+        """From the centre of mass of a node to a port of it in world axes, (k, 3)."""
+        own = self.mechanism.bodies[body]
+        assert isinstance(own, NodalBody)
+        return np.asarray(self.rotations(body)[..., node, :, :] @ (at.position - own.frames[node].centre))
+
+
+def _framed(name: str, body: AnyBody) -> Body:
+    """The body; raises ValueError for one without a frame of its own."""
+    if isinstance(body, NodalBody):
+        raise ValueError(f"{name!r} is a body of nodes without a frame of its own: ask for its ports")
+    return body
 
 
 class MechanismView(MotionByName, StateView):

@@ -31,7 +31,7 @@ def constants(mechanism: Model) -> Constants:
     if not a.body_u.size:  # nothing is shifted
         a = a._replace(mean=sparse.csr_array((a.weight.size, 0)), viscous=sparse.csr_array(a.viscous))
     elif a.mean is None:
-        apart = inertia_arrays(mechanism.bodies, mechanism.gravity, False)
+        apart = inertia_arrays(mechanism.frames, mechanism.gravity, False)
         own = {"stack": apart["stack"], "mean": apart["mean"], "node_shape": mechanism.network.raw_shape}
         a = a._replace(**own, **elastic_arrays(mechanism.bodies))
     strain = _StrainRows(a)

@@ -24,7 +24,7 @@ LARGE = 500
 
 def is_wide(mechanism: Model) -> bool:
     """Whether the bands are too wide: many bodies that meet in one, a full matrix of a large body, or a large solid."""
-    if any(_is_solid(body) for body in mechanism.bodies.values()):
+    if any(_is_solid(body) for body in mechanism.frames.values()):
         return True
     border = mechanism.once(constants).border
     unknowns, width = (float(i) for i in border.size)

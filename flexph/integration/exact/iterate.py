@@ -10,6 +10,7 @@ from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.jacobians.blocks import flatten
 from ...kernels.jacobians.factor import factor
+from ...kernels.jacobians.mixed import corrected_stresses, with_stresses
 from ...kernels.resolution import RESOLUTION
 from ...kernels.rolling import rates, squares
 from ...kernels.state import constraint_sums, node_velocities, product_changes
@@ -22,12 +23,16 @@ from ...numerics.step_failed import StepFailed
 
 
 class Iterate(NamedTuple):
-    """An iterate of a step: mean velocities and multipliers, their defects, and the trial end."""
+    """An iterate of a step: mean velocities and multipliers, their defects, and the trial end.
+
+    ``stresses`` (e,) are those of the strain rows that its Jacobian is taken with (:mod:`kernels.jacobians.mixed`).
+    """
 
     step: Step
     x: Means
     defect: Means
     trial: Trial
+    stresses: Array
 
     @property
     def point(self) -> Point:
@@ -35,18 +40,29 @@ class Iterate(NamedTuple):
         return Point(*self.step, self.trial)
 
 
-def evaluated(a: Arrays, step: Step, x: Means, *, by_increments: bool = False) -> Iterate:
-    """An iterate with its defects, those of the constraints by their increments where these are known more exactly."""
+def evaluated(
+    a: Arrays, step: Step, x: Means, *, stresses: Array | None = None, by_increments: bool = False
+) -> Iterate:
+    """An iterate with its defects, those of the constraints by their increments where these are known more exactly.
+
+    ``stresses`` of the strain rows by default are those at the start of the step.
+    """
     defect, trial = residual(a, step, x)
     if by_increments:
         defect = defect._replace(lam=increment_of_gap(a, Point(*step, trial), x))
-    return Iterate(step, x, defect, trial)
+    return Iterate(step, x, defect, trial, step.start.sigma[a.strains.stress] if stresses is None else stresses)
+
+
+def stresses_after(a: Arrays, iterate: Iterate, correction: Means) -> Array:
+    """Stresses of the strain rows after a correction of an iterate, to first order (e,)."""
+    return corrected_stresses(a, iterate.point, correction) if iterate.stresses.size else iterate.stresses
 
 
 def factored(a: Arrays, iterate: Iterate, iteration: int, size: float) -> Solve:
     """The Jacobian at an iterate, factored; raises StepFailed where it is singular."""
+    at = with_stresses(a, iterate.point, iterate.stresses) if iterate.stresses.size else iterate.point
     try:
-        return factor(a, iterate.point)
+        return factor(a, at)
     except SingularStep as error:
         raise StepFailed(str(error), iteration, size) from None
 
@@ -125,10 +141,12 @@ def _absolute(x: Array, y: Array) -> float:
 
 def motion_energy(a: Arrays, iterate: Iterate) -> float:
     """Kinetic and elastic energy of the step and the work of its loads [J]."""
-    (step, x, _, t), mass = iterate, a.mass[:, None]
+    step, x, t, mass = iterate.step, iterate.x, iterate.trial, a.mass[:, None]
     h, known, c = step.h, step.known, t.end
     total = _absolute(x.v, mass * np.abs(x.v) + h * (np.abs(a.weight) + np.abs(t.force))) + _absolute(mass * c.v, c.v)
     total += _absolute(x.omega, np.abs(known.p_r) + h * np.abs(t.torque))
     if x.du.size:
-        total += _absolute(x.du, known.p_u) + _absolute(c.sigma, a.compliance @ c.sigma)
+        total += _absolute(x.du, known.p_u)
+    if c.sigma.size:
+        total += _absolute(c.sigma, a.compliance @ c.sigma)
     return max(total, TINY)

@@ -27,6 +27,7 @@ from .iterate import (
     kinetic_energy,
     minus,
     motion_energy,
+    stresses_after,
 )
 
 LEFT_OVER = 0.3
@@ -104,11 +105,12 @@ class _Best(NamedTuple):
 
 def _iterate(a: Arrays, step: Step, guess: Means) -> Converged:
     limits, iterate, by_increments = _limits(a, step), evaluated(a, step, guess), False
-    progress, scale, best = Progress(), _Scale(), _Best(iterate)
+    progress, scale, best, mixed = Progress(), _Scale(), _Best(iterate), iterate.stresses.size > 0
     solve: Solve | None = None
     for iteration in range(1, NEWTON.iterations + 1):
         if solve is None:
-            solve, progress = factored(a, iterate, iteration, progress.size), progress._replace(used=0)
+            solve = factored(a, iterate, iteration, progress.size)
+            progress = progress if mixed else progress._replace(used=0)  # of new ones each time the rate is known too
         correction = solve(iterate.defect)
         work = correction_work(a, iterate.defect, correction)
         first = iteration <= 2  # after one correction the motion is known well enough to compare with
@@ -116,20 +118,21 @@ def _iterate(a: Arrays, step: Step, guess: Means) -> Converged:
         progress = progress.corrected(_relative_size(work, scale, iteration))
         best = _Best(iterate, progress.size) if progress.size < best.size else best
         at_rest = work <= limits.unresolved and kinetic_energy(a, iterate.trial) <= limits.unresolved
-        before, x = iterate, minus(iterate.x, correction)
-        iterate = evaluated(a, before.step, x, by_increments=by_increments)
+        before, x, stresses = iterate, minus(iterate.x, correction), stresses_after(a, iterate, correction)
+        iterate = evaluated(a, before.step, x, stresses=stresses, by_increments=by_increments)
         stuck = _stuck(a, before, iterate)
         if stuck is not None or before.step.schedule.stuck is not None:
-            iterate = evaluated(a, step._replace(schedule=step.schedule._replace(stuck=stuck)), x)
+            stuck_step = step._replace(schedule=step.schedule._replace(stuck=stuck))
+            iterate = evaluated(a, stuck_step, x, stresses=stresses)
             progress, scale, best, solve = Progress(), _Scale(), _Best(iterate), None  # what led astray is no measure
         elif progress.stagnates and not by_increments and _is_coarse(progress, iterate, limits):
-            iterate, by_increments = evaluated(a, iterate.step, x, by_increments=True), True
+            iterate, by_increments = evaluated(a, iterate.step, x, stresses=stresses, by_increments=True), True
             progress, solve = Progress(), None
         elif at_rest or progress.settles(limits.settled) or _is_round_off(a, progress, limits, (iterate, correction)):
             if progress.stagnates and best.size < NEWTON.better * progress.size:
                 iterate = best.iterate
             return _converged(iterate, limits.gaps, (iteration, progress.size), solve)
-        elif progress.is_slow():
+        elif progress.is_slow() or (mixed and progress.size > NEWTON.mixed):
             solve = None
     raise StepFailed("the iteration did not settle", NEWTON.iterations, progress.size)
 
@@ -215,10 +218,10 @@ def _along(a: Arrays, start: Iterate, correction: Means) -> _Followed:
 
     By false position between ends of different sign, the value of an end that stays twice being halved.
     """
-    direction = flatten(a, correction)
+    direction, stresses = flatten(a, correction), stresses_after(a, start, correction)
 
     def to(share: float) -> _Followed:
-        y = evaluated(a, start.step, minus(start.x, correction, share))
+        y = evaluated(a, start.step, minus(start.x, correction, share), stresses=stresses)
         return _Followed(share, y, float(direction @ flatten(a, y.defect)))
 
     before, followed = float(direction @ flatten(a, start.defect)), to(1.0)

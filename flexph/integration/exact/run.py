@@ -176,7 +176,8 @@ def compiles(mechanism: Mechanism, method: MechanismMethod) -> bool:
     compiled = method.compiled
     reasons = {
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
-        "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.bodies.values()),
+        "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
+        "a body of nodes (fem.rod) is not yet": mechanism.rigid_motion is not None,
         "rolling in space by Gauss collocation is not": method.name == "exact_gauss" and _rolls_in_space(mechanism),
     }
     refused = [reason for reason, holds in reasons.items() if holds]

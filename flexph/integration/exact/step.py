@@ -115,7 +115,7 @@ class ExactStepper:
         self.table = table or TimeTable(mechanism, start.anchors)
         self._start, self._known = start, checked and (checked.c, checked.d)
         self.rows_of_g, self._block = mechanism.layout.multipliers, constant_blocks(self.arrays)
-        a, bodies = self.arrays, mechanism.layout.bodies
+        a, bodies = self.arrays, mechanism.layout.frames
         sizes = [bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g]
         self._edges: list[int] = np.cumsum(sizes).tolist()
 

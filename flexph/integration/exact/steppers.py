@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from ...bodies.nodal_body import NodalBody
 from ...kernels.tolerances import HISTORY
 from .. import methods
 from ..times.step_size import read_tolerance
@@ -35,14 +36,25 @@ def _exact4(method: methods.Exact4, problem: InitialValueProblem) -> Stepper:
 
 @stepper_of.register(methods.ExactGauss)
 def _exact_gauss(method: methods.ExactGauss, problem: InitialValueProblem) -> Stepper:
+    _refuse_nodes(method, problem)
     return GaussStepper(ExactStepper(problem, depth=method.stages), method.stages)
 
 
 @stepper_of.register(methods.Decaying)
 def _decaying(method: methods.Decaying, problem: InitialValueProblem) -> Stepper:
+    _refuse_nodes(method, problem)
     least_norm = _least_norm(method)
     stepper = DecayingStepper(problem, radius=method.radius, least_norm=least_norm, depth=_depth(method))
     return _controlled(stepper, method)
+
+
+def _refuse_nodes(method: methods.MechanismMethod, problem: InitialValueProblem) -> None:
+    """Raise ValueError for bodies of nodes, of whose strains a method knows nothing."""
+    for name, body in problem.mechanism.bodies.items():
+        if isinstance(body, NodalBody):
+            raise ValueError(
+                f"{type(method).__name__} is not known of {name!r}, a body of nodes (fem.rod): take Exact() or Exact4()"
+            )
 
 
 def _least_norm(method: methods.MechanismMethod) -> bool:

@@ -24,6 +24,7 @@ from ..rolling import stiffness, weights
 from ..springs import tangent
 from ..state import body_spins, contracted, rotational_inertia
 from ..step import end_momenta, section_torques
+from ..strains import tangent as strain_tangent
 from ..values import Means, Point
 
 
@@ -153,15 +154,18 @@ def swaps(a: Arrays, at: Point) -> Any:
 
 
 def product_tangent(a: Arrays, at: Point) -> Any:
-    """Stiffness on the products, (p, p), of the spring-dampers and of weighed forces; None where there are none."""
-    if not (a.springs.stiffness.size or a.rolling.row.size):
-        return None
-    stiffened = tangent(
-        a.springs, at.trial.measured, at.h, (at.known.product, at.trial.product), stuck=at.schedule.stuck
-    )
-    if a.rolling.row.size:
-        stiffened += 0.5 * stiffness(a, at.trial.lam)
-    return sparse.csr_array(stiffened) if is_sparse(a) else stiffened
+    """Stiffness on the products, (p, p), of spring-dampers, weighed forces and strains; None where there are none."""
+    products, own, stiffened = (at.known.product, at.trial.product), a.strains.stress, None
+    if a.springs.stiffness.size or a.rolling.row.size:
+        stiffened = tangent(a.springs, at.trial.measured, at.h, products, stuck=at.schedule.stuck)
+        if a.rolling.row.size:
+            stiffened += 0.5 * stiffness(a, at.trial.lam)
+        stiffened = sparse.csr_array(stiffened) if is_sparse(a) else stiffened
+    if not own.size:
+        return stiffened
+    strained = strain_tangent(a.strains, products, at.trial.stress[own], 0.5 + a.stress_damping[own] / at.h)
+    strained = strained if is_sparse(a) else strained.toarray()
+    return strained if stiffened is None else stiffened + strained
 
 
 def product_stiffness(a: Arrays, at: Point) -> Any:

@@ -14,11 +14,13 @@ from scipy import sparse
 from ...numerics.arrays import Array, sparse_block_diag
 from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
+from ..continuous import strain_product_force
 from ..gradient import placed, product_gradient, section_rows
 from ..rolling import stiffness as rolling_stiffness
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, rotational_inertia
 from ..step import section_torques, world_loads
+from ..strains import curvature, gradient, rows, strain_stresses
 from .tangent import (
     Forces,
     below,
@@ -39,6 +41,8 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
     moved = abs(sparse.csr_array(product_gradient(a, d.vector))) @ pulled  # of the products
     size = _inertia(a, c, spin) + _elastic(a, c) + _springs(a, d, forces, moved)
     size = size + _products(a, d, forces, (pulled, moved)) + _turning_loads(a, c, d, forces)
+    if a.strains.stress.size:
+        size = size + _strained(a, d, moved)
     loads = following(_sized(a), motion, abs(sparse.csr_array(section_rows(a, c.R))), abs(forces.inputs))
     return sparse.csr_array(size + loads + loads.T)
 
@@ -83,6 +87,14 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     return rates.T @ sparse.diags_array(springs.stiffness) @ rates + moved.T @ second @ moved
 
 
+def _strained(a: Arrays, d: Derived, moved: Any) -> Any:
+    """Stiffness of the strain rows, and their stresses on the second derivatives of their strains."""
+    strains, stress = a.strains, strain_stresses(a.strains, d.product)
+    rates = abs(rows(strains, gradient(strains, d.product), a.first.size)) @ moved
+    second = abs(curvature(strains, d.product, stress))
+    return rates.T @ abs(sparse.csr_array(strains.stiffness)) @ rates + moved.T @ second @ moved
+
+
 def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) -> Any:
     """Forces on products as the vectors of these move, from the rows of the vectors and of the products."""
     pulled, moved = motion
@@ -103,7 +115,7 @@ def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
     np.add.at(size, springs.component_product, component)
     np.add.at(size, springs.sine_product, torque / radius)
     np.add.at(size, springs.cosine_product, torque / radius)
-    return size
+    return size + abs(strain_product_force(a, d)) if a.strains.stress.size else size
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:

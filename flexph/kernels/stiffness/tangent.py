@@ -32,6 +32,8 @@ from ..continuous import (
     spring_operator,
     spring_rates,
     strain_operator,
+    strain_product_force,
+    strain_rates,
 )
 from ..gradient import (
     block_diagonal,
@@ -47,6 +49,7 @@ from ..rolling import add_torques, stiffness
 from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, inertia_products, momenta, rotational_inertia
 from ..step import section_torques, world_loads
+from ..strains import curvature
 
 
 class Forces(NamedTuple):
@@ -99,16 +102,23 @@ def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
 
 
 def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Tangent:
-    """The matrices at a steady motion with world spin (s,), u̇ = 0."""
+    """The matrices at a steady motion with world spin (s,), u̇ = 0.
+
+    The stresses σ of strain rows are those of the configuration, which in an iteration run ahead of the strains.
+    """
     gyroscopic, stiffness = inertial(a, c, spin)
     stiffness = stiffness + _elastic(a, c) + _springs(a, c, d, forces) - _loads(a, c, d, forces)
+    if a.strains.stress.size:
+        stiffness = stiffness + _strained(a, c, d)
     return Tangent(
         mass_matrix(a, c.u), gyroscopic, damping_matrix(a, c, d, damping_slopes), sparse.csr_array(stiffness)
     )
 
 
-def _node_force(a: Arrays, d: Derived, forces: Forces, loads: Array) -> Array:
+def _node_force(a: Arrays, d: Derived, forces: Forces, loads: Array, *, stress: Array | None = None) -> Array:
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
+    if a.strains.stress.size:
+        on_product = on_product + strain_product_force(a, d, stress)
     on_vector = sparse.csr_array(product_gradient(a, d.vector)).T @ on_product
     on_vector = np.asarray(on_vector).reshape(-1, a.dim)
     return (a.incidence.T @ on_vector).ravel() + a.input_node @ loads
@@ -171,6 +181,14 @@ def _springs(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     return S.T @ sparse.diags_array(springs.stiffness) @ S + rates.T @ second @ rates
 
 
+def _strained(a: Arrays, c: Configuration, d: Derived) -> Any:
+    """Stiffness of the strain rows at constant products' gradients."""
+    D = strain_rates(a, c, d)
+    rates = sparse.csr_array(product_gradient(a, d.vector)) @ sparse.csr_array(pull(a, node_motion(a, c, d)))
+    second = curvature(a.strains, d.product, c.sigma[a.strains.stress])
+    return D.T @ sparse.csr_array(a.strains.stiffness) @ D + rates.T @ second @ rates
+
+
 def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> Any:
     """A quadratic form over the products of lengths and angles of springs, symmetric, sparse (p, p).
 
@@ -194,6 +212,8 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     motion = node_motion(a, c, d)
     pulled = sparse.csr_array(pull(a, motion))
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
+    if a.strains.stress.size:
+        on_product = on_product + strain_product_force(a, d, c.sigma[a.strains.stress])
     loads = following(a, motion, sparse.csr_array(section_rows(a, c.R)), forces.inputs)
     if on_product.size:
         loads = loads + on_vectors(a, on_product, pulled)
@@ -206,7 +226,7 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     """∂/∂ξ of node forces and section torques that stay in the world while the body turns under them."""
     basis, loads = cross(a.dim), world_loads(a, d.arm, forces.inputs)
-    f = _node_force(a, d, forces, loads).reshape(-1, a.dim)
+    f = _node_force(a, d, forces, loads, stress=c.sigma[a.strains.stress]).reshape(-1, a.dim)
     body_f = np.einsum("kji,kj->ki", c.R[a.node_body], f)
     local = np.einsum("kji,kj->ki", c.R[a.node_body], d.arm)
     turned = -np.einsum("sij,kj->ksi", basis, body_f)  # f × θ by unit θ

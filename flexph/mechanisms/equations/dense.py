@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...kernels.arrays import Arrays
 from ...kernels.gradient import section_rows, with_spins
 from ...kernels.springs import resistances
 from ...kernels.state import (
@@ -17,7 +18,9 @@ from ...kernels.state import (
     turns,
     vectors,
 )
-from ...numerics.arrays import Array
+from ...kernels.strains import gradient
+from ...kernels.strains import rows as gradient_rows
+from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spin_skew
 from .blocks import ConstantBlocks
 from .coordinates import Coordinates, node_slopes, product_rows
@@ -138,6 +141,18 @@ class Matrices:
         return a.strain + a.weights @ ((a.slopes @ self.u)[:, None] * a.slopes)
 
     @cached_property
+    def strain_weights(self) -> Array:
+        """∂ε/∂π of the strain rows, (e, p)."""
+        strains = self.a.strains
+        return gradient_rows(strains, gradient(strains, self.product), self.product.size).toarray()
+
+    @cached_property
+    def strain_rates(self) -> Array:
+        """Rates of the strain rows with the velocities, (e, n_v)."""
+        rates: Array = (self.strain_weights @ self.product_slope) @ self.Z
+        return rates
+
+    @cached_property
     def arms(self) -> Array:
         """R (X + φu) of the nodes, (k, d)."""
         return (self.R[self.a.node_body] @ self.local[:, :, None])[:, :, 0]
@@ -172,6 +187,9 @@ class Matrices:
             inner[k.spin[:, :, None], k.spin[:, None, :]] = spin_skew(self.momenta[0][a.turning])
         if len(a.slopes):
             J[f.sigma, f.du], J[f.du, f.sigma] = self.strain, -self.strain.T
+        if a.strains.stress.size:
+            own = f.sigma.start + a.strains.stress
+            J[own, f.v], J[f.v, own] = self.strain_rates, -self.strain_rates.T
         springs, joints = self.rows[f.constraints + f.stored], self.rows[: f.constraints]
         J[f.spring, f.v], J[f.v, f.spring] = springs, -springs.T
         J[f.lam, f.v], J[f.v, f.lam] = -joints, joints.T
@@ -186,6 +204,9 @@ class Matrices:
         R = f.R.copy()
         loss = self.strain.T @ (a.stress_damping[:, None] * (a.stiffness @ self.strain))
         R[f.du, f.du] += 0.5 * (loss + loss.T)
+        if a.strains.stress.size:
+            loss = self.strain_rates.T @ strain_viscosity(a) @ self.strain_rates
+            R[f.v, f.v] += 0.5 * (loss + loss.T)
         if f.resists:
             S = np.sqrt(self.resistance)[:, None] * self.rows[f.constraints :]
             R[f.v, f.v] += S.T @ S
@@ -224,6 +245,12 @@ class Matrices:
         twice += p_r[a.turning].ravel() @ self.velocity[self.k.spin.ravel()]
         twice += x[f.spring] @ (x[f.spring] / a.springs.stiffness[f.stored])
         return float(0.5 * twice - a.weight.ravel() @ self.r.ravel())
+
+
+def strain_viscosity(a: Arrays) -> Array:
+    """β C⁻¹ of the strain rows, (e, e)."""
+    viscosity: Array = a.stress_damping[a.strains.stress, None] * dense(a.strains.stiffness)
+    return viscosity
 
 
 def _write_coupling(inner: Array, k: Coordinates, values: Array, below: float) -> None:

@@ -8,11 +8,12 @@ import numpy as np
 
 from ...kernels.state import body_sum, coupled, inertia_products, squares, turns
 from ...kernels.step import section_torques, world_loads
+from ...kernels.strains import second_derivatives
 from ...numerics.arrays import Array
 from ...numerics.rotations import spin_skew
 from ...systems.derivatives import Derivatives
 from .coordinates import node_slopes, product_rows, turned_forces
-from .dense import Matrices
+from .dense import Matrices, strain_viscosity
 
 
 class KnownDerivatives(Derivatives):
@@ -60,6 +61,8 @@ class Slopes:
         if len(self.a.slopes):
             self._add_stresses(slope, w)
         self._add_rows(slope, w)
+        if self.a.strains.stress.size:
+            self._add_strains(slope, w)
         return slope
 
     def inputs(self, u: Array) -> Array:
@@ -152,6 +155,22 @@ class Slopes:
             self._add_spins(out, w)
         if self.a.springs.relations:
             self._add_relations(out, w, A @ rate)
+
+    def _add_strains(self, out: Array, w: Array) -> None:
+        """∂/∂q of the rates S w_v of the strain rows, S = A ∂π/∂q Z, and of −Sᵀ(σ + βC⁻¹ S w_v)."""
+        f, k, p, strains = self.f, self.k, self.p, self.a.strains
+        A, slope, speed, own = p.strain_weights, p.product_slope, p.Z @ w[f.v], f.sigma.start + strains.stress
+        rate, viscosity = slope @ speed, strain_viscosity(self.a)
+        e, j, m, value = second_derivatives(strains, p.product)
+        by_row, by_product = np.zeros_like(A), np.zeros((A.shape[1],) * 2)
+        np.add.at(by_row, (e, m), rate[j] * value)
+        of_rows = A @ (self._of_product_rates(speed) + slope @ out[f.q, f.q]) + by_row @ slope
+        force = -(w[own] + viscosity @ (A @ rate))
+        np.add.at(by_product, (j, m), force[e] * value)
+        of_product = by_product @ slope - A.T @ (viscosity @ of_rows)
+        out[f.v, f.q] += p.Z.T @ (self._curvature(force @ A) + slope.T @ of_product)
+        out[f.v, f.q] += k.rates_across((force @ A) @ slope)
+        out[own, f.q] = of_rows
 
     def _add_spins(self, out: Array, w: Array) -> None:
         """Add ∂/∂ρ of Rᵀa λ and of −a·(R ω) of the spins in nonholonomic rows in space (in place)."""

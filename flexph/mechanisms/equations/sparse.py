@@ -70,6 +70,10 @@ class _Sparse:
         c, d = self.at(x)
         rigid = self.layout.velocities - self.layout.flexible
         D = sparse.hstack([sparse.csr_array((self.layout.stresses, rigid)), continuous.strain_operator(self.a, c.u)])
+        if self.a.strains.stress.size:
+            own = self.a.strains.stress
+            spread = sparse.csr_array((np.ones(own.size), (own, np.arange(own.size))), (self.layout.stresses, own.size))
+            D = D + spread @ continuous.strain_rates(self.a, c, d)
         upper = sparse.vstack(
             [
                 -D,
@@ -89,7 +93,7 @@ class _Sparse:
         spin = [entries(c.R[b] @ cross(dim)).T for b in turning]
         return sparse.block_diag(
             [
-                sparse.eye_array(dim * self.layout.bodies),
+                sparse.eye_array(dim * self.layout.frames),
                 sparse.block_diag([sparse.csr_array((0, 0)), *spin]),
                 sparse.eye_array(self.layout.flexible),
             ]

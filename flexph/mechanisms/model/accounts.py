@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import total
 from ...kernels.decay import lost
@@ -43,8 +44,9 @@ class Accounts:
         self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
         driven_first = np.argsort(np.argsort([not driven for _, driven, _ in self._joints], kind="stable"))
         self.row_joint = np.repeat(driven_first, [n for _, _, n in self._joints])
+        self._owner = np.repeat(np.arange(len(bodies)), [len(nodes_of(b)) for b in mechanism.bodies.values()])
         self.elastic = _places(b.elasticity is not None for b in mechanism.bodies.values())
-        self.heavy = np.flatnonzero(a.weight.any(axis=1))
+        self.heavy = np.unique(self._owner[a.weight.any(axis=1)])
         self.damped = _places(b.elasticity and b.elasticity.is_damped for b in mechanism.bodies.values())
         resists = np.isin(np.arange(len(springs)), a.springs.resisting)
         self.dampers = np.flatnonzero((a.springs.damping != 0.0) | resists)
@@ -71,8 +73,13 @@ class Accounts:
     def energies(self, c: Configuration, d: Derived) -> Array:
         """Energy by part."""
         e = energies(self.arrays, c, d)
-        parts = (e["kinetic"], e["elastic"].take(self.elastic), e["potential"].take(self.heavy), e["spring"])
-        return np.concatenate(parts)
+        kinetic, elastic, potential = (self._by_body(e[name]) for name in ("kinetic", "elastic", "potential"))
+        return np.concatenate([kinetic, elastic.take(self.elastic), potential.take(self.heavy), e["spring"]])
+
+    def _by_body(self, by_frame: Array) -> Array:
+        """Sums over the nodes of each body."""
+        bodies = len(self.mechanism.bodies)
+        return by_frame if bodies == by_frame.size else total(self._owner, by_frame, bodies)
 
     def step(self, step: Step, x: Means, t: Trial) -> Array:
         """Work by port and drive, work by ideal joint, dissipation of one step, over each other."""
@@ -135,7 +142,7 @@ class Accounts:
         rate = t.measured.extension / h
         for i, name, relation in self._general:
             check_dissipates(relation, float(rate[i]), name)
-        return self.losses(by_body, h * lost_by(a.springs, rate))
+        return self.losses(self._by_body(by_body), h * lost_by(a.springs, rate))
 
 
 def _places(flags: Iterable[Any]) -> Array:

@@ -94,11 +94,11 @@ def _check_rotations(mechanism: Model, R: Array) -> None:
     defect = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(mechanism.layout.dim)).max(axis=(1, 2))
     worst = int(np.argmax(defect))
     if defect[worst] > CONSISTENT:
-        name = list(mechanism.bodies)[worst]
+        name = list(mechanism.frames)[worst]
         raise ValueError(f"the rotation of {name!r} must be a rotation: |RᵀR − 1| = {defect[worst]:.0e}")
     mirrored = np.flatnonzero(np.linalg.det(R) < 0.0)
     if mirrored.size:
-        name = list(mechanism.bodies)[mirrored[0]]
+        name = list(mechanism.frames)[mirrored[0]]
         raise ValueError(f"the rotation of {name!r} must be a rotation: its determinant is −1, a reflection")
 
 

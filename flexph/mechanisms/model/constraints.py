@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
+from ...bodies.nodal_body import AnyBody, NodalBody
+from ...bodies.ports import first_frame
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import mass_of, rigid_mass
@@ -71,15 +73,24 @@ def _wanted(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]
     wanted, given = np.zeros(velocity_count(mechanism.network.arrays)), []
     for name, motion in velocities.items():
         body = check.lookup("body", name, mechanism.bodies)
-        i = list(mechanism.bodies).index(name)
+        first = first_frame(name, mechanism.bodies)
         velocity, spin = read_motion(name, motion, body.dim, body.turns)
-        arm = c.R[i] @ (body.inertia.centre + body.inertia.mean_shape @ c.u[mechanism.network.arrays.body_u == i])
-        wanted[cv[i]] = (0.0 if velocity is None else velocity) + skew(spin, body.dim) @ arm
-        given += [] if velocity is None else list(cv[i])
-        if body.turns:
-            wanted[cw[i]] = spin_map(c.R[[i]])[0].T @ spin
-            given += list(cw[i])
+        for i, arm in enumerate(_arms(mechanism, c, body, first), first):
+            wanted[cv[i]] = (0.0 if velocity is None else velocity) + skew(spin, body.dim) @ arm
+            given += [] if velocity is None else list(cv[i])
+            if body.turns:
+                wanted[cw[i]] = spin_map(c.R[[i]])[0].T @ spin
+                given += list(cw[i])
     return wanted, np.array(given, dtype=int)
+
+
+def _arms(mechanism: Model, c: Configuration, body: AnyBody, first: int) -> Array:
+    """From the origin P of a body to the centres of mass of its frames in the world, (frames, d) [m]."""
+    if isinstance(body, NodalBody):
+        root = c.r[first] - c.R[first] @ body.centres[0]
+        return c.r[first : first + len(body.frames)] - root
+    u = c.u[mechanism.network.arrays.body_u == first]
+    return np.array([c.R[first] @ (body.inertia.centre + body.inertia.mean_shape @ u)])
 
 
 def velocities_of(mechanism: Model, c: Configuration) -> Array:
@@ -143,10 +154,14 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     rows = sparse.vstack([G, keep]).tocsr() if sparse.issparse(G) else np.vstack([G, keep.toarray()])
     with_given = rows, np.concatenate([b, wanted[given]])
     velocities = wanted
-    tries = itertools.product((rigid_mass, mass_of), (with_given, (G, b)))  # of large bodies the latter mass is full
-    for mass, (rows, rates) in tries:
+    masses: list[tuple[Callable[[Arrays, Array], Any], Array | None]] = [(rigid_mass, None), (mass_of, None)]
+    rigid = mechanism.rigid_motion
+    if rigid is not None:
+        masses.insert(0, (rigid_mass, rigid.ways(c.r, c.R)))
+    tries = itertools.product(masses, (with_given, (G, b)))  # of large bodies the last mass is full
+    for (mass, ways), (rows, rates) in tries:
         M = dense(mass(a, c.u))
-        velocities = _nearest(M, rows, rates, wanted)
+        velocities = _nearest(M, rows, rates, wanted=wanted, ways=ways)
         defect = np.abs(rows @ velocities - rates) / sizes[: rates.size]
         scale = max(rate_scale(a, (rows, rates), v, sizes[: rates.size]) for v in (velocities, wanted))
         if defect.max() <= CONSISTENT * scale:
@@ -159,16 +174,23 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     )
 
 
-def _nearest(M: Array, rows: Any, rates: Array, wanted: Array) -> Array:
-    """Change the leading velocities, those of M, least in kinetic energy to meet rows v = rates as nearly as can be."""
+def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, ways: Array | None) -> Array:
+    """Change the leading velocities, those of M, least in kinetic energy to meet rows v = rates as nearly as can be.
+
+    By all of them, or in the span of the ``ways``.
+    """
     active = slice(0, len(M))
+    moved = dense(rows[:, active])
+    if ways is not None:
+        M, moved = ways.T @ M @ ways, moved @ ways
     root = np.linalg.cholesky(M)  # scaled, nearest is least-norm
-    scaled = np.linalg.solve(root, dense(rows[:, active]).T).T
+    scaled = np.linalg.solve(root, moved.T).T
     length = np.linalg.norm(scaled, axis=1)
     length = np.where(length > 0.0, length, 1.0)  # rows have different units
     velocities = wanted.copy()
     change = np.linalg.lstsq(scaled / length[:, None], (rates - rows @ wanted) / length, rcond=1e-11)[0]
-    velocities[active] += np.linalg.solve(root.T, change)
+    step = np.linalg.solve(root.T, change)
+    velocities[active] += step if ways is None else ways @ step
     return velocities
 
 

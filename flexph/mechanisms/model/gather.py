@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ...bodies.body import Body
 from ...bodies.inertia import Contractions, about_centre, square_of
+from ...bodies.nodal_body import AnyBody, nodes_of
 from ...numerics.arrays import Array, sparse_block_diag
 from ...numerics.factors.low_rank import Bordered, placed
 from ...numerics.rotations import cross
@@ -118,10 +119,11 @@ def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]
     return means if len(rows) == 1 else (sparse.vstack(rows).tocsr(), sparse.hstack(left).tocsr())
 
 
-def elastic_arrays(bodies: Mapping[str, Body]) -> dict[str, Any]:
+def elastic_arrays(bodies: Mapping[str, AnyBody]) -> dict[str, Any]:
     """Strain operators, compliances and damping of all bodies."""
     owned = list(bodies.values())
-    elastic = [(b.inertia.once(about_centre), b.elasticity) for b in owned if b.elasticity]
+    elastic = [(nodes_of(b)[0].inertia.once(about_centre), b.elasticity) for b in owned if b.elasticity]
+    first = np.cumsum([0, *(len(nodes_of(b)) for b in owned)])[:-1]
     pick = lambda name: sparse_block_diag(getattr(e, name) for _, e in elastic)  # noqa: E731 - one block per body
     return {
         "viscous": sparse_block_diag(e.constant_damping(c.M) for c, e in elastic),
@@ -133,5 +135,5 @@ def elastic_arrays(bodies: Mapping[str, Body]) -> dict[str, Any]:
         "stress_damping": np.concatenate(
             [np.full(b.stress_size, b.elasticity.stiffness_damping if b.elasticity else 0.0) for b in owned]
         ),
-        "body_stress": np.repeat(np.arange(len(owned)), [b.stress_size for b in owned]),
+        "body_stress": np.repeat(first, [b.stress_size for b in owned]),
     }

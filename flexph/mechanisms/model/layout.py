@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from ...bodies.body import Body
+from ...bodies.nodal_body import AnyBody, nodes_of
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, once, read_only
 from ...numerics.rotations import entry_count, spins
@@ -17,13 +17,14 @@ class Layout(Memo):
     """Where everything is in the flat state x = (r, R, u | ṙ, ω, u̇ | σ, e | λ) of a mechanism.
 
     r centre of mass, R kept rotation entries, u deformation, ṙ world velocity, ω body spin, σ stresses, e spring
-    forces, λ multipliers. Of every kind the bodies follow each other; point masses have no R and no ω. ``parts`` maps
+    forces, λ multipliers. Of every kind the bodies follow each other, and the
+    nodes of a body; point masses have no R and no ω. ``parts`` maps
     ``body.kind`` to a slice: ``centre``, ``rotation``, ``deformation``, ``velocity``, ``spin``,
     ``deformation_rate``, ``stress``; springs and constraints have their own names.
     """
 
     dim: int
-    bodies: int
+    frames: int
     turning: tuple[int, ...]
     flexible: int
     stresses: int
@@ -34,12 +35,12 @@ class Layout(Memo):
     @property
     def position_sizes(self) -> tuple[int, int, int]:
         """Sizes of r, R, u."""
-        return self.dim * self.bodies, entry_count(self.dim) * len(self.turning), self.flexible
+        return self.dim * self.frames, entry_count(self.dim) * len(self.turning), self.flexible
 
     @property
     def velocity_sizes(self) -> tuple[int, int, int]:
         """Sizes of ṙ, ω, u̇."""
-        return self.dim * self.bodies, spins(self.dim) * len(self.turning), self.flexible
+        return self.dim * self.frames, spins(self.dim) * len(self.turning), self.flexible
 
     @property
     def parts_of_motion(self) -> slice:
@@ -67,16 +68,16 @@ class Layout(Memo):
         return tuple(slice(a, b) for a, b in pairwise(accumulate(sizes, initial=0)))
 
 
-def lay_out(bodies: Mapping[str, Body], springs: tuple[str, ...], rows: tuple[str, ...]) -> Layout:
+def lay_out(bodies: Mapping[str, AnyBody], springs: tuple[str, ...], rows: tuple[str, ...]) -> Layout:
     """Number the state of the given bodies, springs and constraint rows."""
-    dim = next(iter(bodies.values())).dim
+    dim, frames = next(iter(bodies.values())).dim, [node for body in bodies.values() for node in nodes_of(body)]
     k, s = entry_count(dim), spins(dim)
     kinds = (
-        ("centre", lambda b: dim),
-        ("rotation", lambda b: k if b.turns else 0),
+        ("centre", lambda b: dim * len(nodes_of(b))),
+        ("rotation", lambda b: k * len(nodes_of(b)) if b.turns else 0),
         ("deformation", lambda b: b.size),
-        ("velocity", lambda b: dim),
-        ("spin", lambda b: s if b.turns else 0),
+        ("velocity", lambda b: dim * len(nodes_of(b))),
+        ("spin", lambda b: s * len(nodes_of(b)) if b.turns else 0),
         ("deformation_rate", lambda b: b.size),
         ("stress", lambda b: b.stress_size),
     )
@@ -92,8 +93,8 @@ def lay_out(bodies: Mapping[str, Body], springs: tuple[str, ...], rows: tuple[st
         at += 1
     return Layout(
         dim=dim,
-        bodies=len(bodies),
-        turning=tuple(i for i, b in enumerate(bodies.values()) if b.turns),
+        frames=len(frames),
+        turning=tuple(i for i, b in enumerate(frames) if b.turns),
         flexible=sum(b.size for b in bodies.values()),
         stresses=sum(b.stress_size for b in bodies.values()),
         springs=len(springs),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...bodies.body import Body
-from ...bodies.ports import find_port, split_port
+from ...bodies.nodal_body import AnyBody
+from ...bodies.ports import find_port, frames_of, split_port
 from ...joints.rows.connection import Connection
 from ...joints.rows.directions import axis
 from ...joints.rows.vectors import BodyVector
@@ -32,14 +32,14 @@ def number_loads(connections: Sequence[Connection], places: dict[BodyVector, int
 
 
 def load_arrays(
-    bodies: Mapping[str, Body],
+    bodies: Mapping[str, AnyBody],
     connections: Sequence[Connection],
     places: Mapping[BodyVector, int],
     nodes: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, slice]]:
     """Maps of all inputs to node forces and section torques, the sections, and the inputs' slices by name."""
     dim = next(iter(bodies.values())).dim
-    start = np.cumsum([0, *(b.size for b in bodies.values())])
+    start = np.cumsum([0, *(b.size for b in frames_of(bodies).values())])
     starts = iter(nodes["load_start"])
     slices: dict[str, slice] = {}
     forces, torques, follow = [], [], []
@@ -70,7 +70,7 @@ def load_arrays(
     }, slices
 
 
-def _section(name: str, bodies: Mapping[str, Body], start: np.ndarray) -> tuple[int, int, Any]:
+def _section(name: str, bodies: Mapping[str, AnyBody], start: np.ndarray) -> tuple[int, int, Any]:
     index, port = find_port(name, bodies)
     if port.rotation is None:
         raise ValueError(f"port {name!r} of a point mass takes no torque")
@@ -78,7 +78,7 @@ def _section(name: str, bodies: Mapping[str, Body], start: np.ndarray) -> tuple[
 
 
 def _points(
-    c: Connection, bodies: Mapping[str, Body], places: Mapping[BodyVector, int], starts: Any
+    c: Connection, bodies: Mapping[str, AnyBody], places: Mapping[BodyVector, int], starts: Any
 ) -> tuple[int, np.ndarray]:
     """First node of a force or load, and the measure of each of its nodes."""
     assert c.input is not None

@@ -7,27 +7,35 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...bodies.body import Body
+from ...bodies.ports import frames_of
 from ...joints.rows.connection import Connection, measures
 from ...numerics.arrays import Array
-from ...numerics.memo import Memo, Remade, once
+from ...numerics.memo import Memo, Remade, once, read_only
 from .layout import Layout, lay_out
 from .network import Network, build_network
+from .nodal import RigidMotion
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model(Memo, Remade):
     """Bodies joined at named ports, as data: what the verbs of a mechanism work with.
 
-    ``bodies`` by name, ``connections`` formed for the dimension of the bodies, ``gravity`` (d,) [m/s²].
+    ``bodies`` by name (:class:`flexph.Body` or :class:`flexph.bodies.NodalBody`), ``connections`` formed for the
+    dimension of the bodies, ``gravity`` (d,) [m/s²].
     """
 
-    bodies: Mapping[str, Body]
+    bodies: Mapping[str, Any]
     connections: tuple[Connection, ...]
     gravity: Array
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled and copied: the data alone."""
         return {"bodies": self.bodies, "connections": self.connections, "gravity": self.gravity}
+
+    @once
+    def frames(self) -> Mapping[str, Body]:
+        """The frames of all bodies by name: what the arrays call bodies, of a body of nodes its nodes."""
+        return read_only(frames_of(self.bodies))
 
     @once
     def layout(self) -> Layout:
@@ -41,9 +49,15 @@ class Model(Memo, Remade):
         return build_network(self.bodies, self.connections, self.gravity)
 
     @once
+    def rigid_motion(self) -> RigidMotion | None:
+        """Motions without deformation, where bodies of nodes have others; None where all bodies have one frame."""
+        motion = RigidMotion(self.bodies, self.network.arrays.columns)
+        return None if motion.is_plain else motion
+
+    @once
     def largest_body(self) -> int:
         """Flexible coordinates of the largest body; joints between bodies keep matrices sparse."""
-        return max(body.size for body in self.bodies.values())
+        return max(body.size for body in self.frames.values())
 
     @property
     def constraint_names(self) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from ...bodies.body import Body, Port
-from ...bodies.ports import find_place, find_port, split_port
+from ...bodies.nodal_body import AnyBody
+from ...bodies.ports import find_place, find_port, frames_of, split_port
 from ...joints.rows.connection import Connection, Measure, measures
 from ...joints.rows.laws import Contact
 from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
@@ -23,6 +24,7 @@ from ...numerics.rotations import cross, spins
 from ...systems.resistive_relations import Relation
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
 from .loads import load_arrays, number_loads
+from .nodal import nodal_parts, selection, with_nodes
 
 FLAT = 1e-6
 """Sine of the angle between a disc and the ground from which on it has a point of contact."""
@@ -69,7 +71,7 @@ class Network:
 
 
 def build_network(
-    bodies: Mapping[str, Body], connections: Sequence[Connection], gravity: Array, folded: bool | None = None
+    bodies: Mapping[str, AnyBody], connections: Sequence[Connection], gravity: Array, folded: bool | None = None
 ) -> Network:
     """Number the connections' vectors and gather the bodies' integrals; dense with the shift ``folded`` in, or sparse.
 
@@ -78,34 +80,37 @@ def build_network(
     numbering = _Numbering()
     terms = _terms(connections, numbering)
     springs = _springs(connections, numbering)
-    dim = len(gravity)
+    dim, frames = len(gravity), frames_of(bodies)
     rolling = _rolling(connections, numbering, bodies)
     loads = number_loads(connections, numbering.places, dim)
-    velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in bodies.values())
+    velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in frames.values())
     folded = velocities <= DENSE_LIMIT if folded is None else folded
     nodes = _nodes(bodies, numbering, loads)
     inputs, slices = load_arrays(bodies, connections, numbering.places, nodes)
-    parts = {
-        **inertia_arrays(bodies, gravity, folded),
-        **elastic_arrays(bodies),
-        **nodes,
-        **_products(numbering, nodes["node_position"].shape[0], dim),
-        **inputs,
-    }
+    elastic = elastic_arrays(bodies)
+    nodal = nodal_parts(bodies, elastic["stiffness"])
+    joined = {**nodes, **_products(numbering, nodes["node_position"].shape[0], dim), **inputs}
+    nodes, strains = with_nodes(joined, nodal)
+    parts = {**inertia_arrays(frames, gravity, folded), **elastic, **nodes}
     parts.pop("load_start")
     to = dense if folded else sparse.csr_array
     parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
     if folded:
-        moves, means = np.repeat(nodes["node_moves"], dim), dense(mean_shapes(bodies))
+        moves, means = np.repeat(nodes["node_moves"], dim), dense(mean_shapes(frames))
         parts["node_shape"] = parts["node_shape"] - moves[:, None] * body_rows(means, nodes["node_body"], dim)
     parts.update(prepared(parts))
     parts["resolution"] = resolution_terms(parts, springs)
-    parts.update(constraint_measures(parts, np.array([r.unit != "N m" for c in connections for r in c.rows])))
+    points, reach = np.array([r.unit != "N m" for c in connections for r in c.rows]), 0.0
+    if nodal is not None:
+        parts["resolution"][2:] += nodal.stiffness
+        reach = nodal.reach
+    parts.update(constraint_measures(parts, points, reach))
     arrays = Arrays(
         dim=dim,
         term_row=np.array([t.row for t in terms], dtype=int),
         term_product=np.array([t.product for t in terms], dtype=int),
         springs=springs,
+        strains=strains._replace(stiffness=to(strains.stiffness)) if strains.stress.size else strains,
         rolling=rolling,
         **parts,
     )
@@ -133,7 +138,7 @@ def _springs(connections: Sequence[Connection], numbering: _Numbering) -> Spring
     )
 
 
-def _rolling(connections: Sequence[Connection], numbering: _Numbering, bodies: Mapping[str, Body]) -> Rolling:
+def _rolling(connections: Sequence[Connection], numbering: _Numbering, bodies: Mapping[str, AnyBody]) -> Rolling:
     rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]
     terms = [(i, term, law.holonomic) for i, _, law in rows for term in law.weighed]
     turns = [(i, _spinning(c, turn, bodies), turn.axis) for i, c, law in rows for turn in law.turns]
@@ -154,7 +159,7 @@ def _rolling(connections: Sequence[Connection], numbering: _Numbering, bodies: M
     )
 
 
-def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, Body]) -> int:
+def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody]) -> int:
     """The body that turns with a port; raises ValueError where the section at the port does not."""
     index, port = find_port(turn.port, bodies)
     if port.rotation is None:
@@ -192,9 +197,9 @@ def direction_shape(port: Port, direction: Array) -> Any:
     return sparse.csr_array(turned) @ port.rotation
 
 
-def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) -> dict[str, Any]:
+def _nodes(bodies: Mapping[str, AnyBody], numbering: _Numbering, loads: list[str]) -> dict[str, Any]:
     """Node data; the element means of load ports come last."""
-    owned = list(bodies.values())
+    owned = list(frames_of(bodies).values())
     dim = owned[0].dim
     start = np.cumsum([0, *(b.size for b in owned)])
     body, moves, position, shapes = [], [], [], []
@@ -213,6 +218,7 @@ def _nodes(bodies: Mapping[str, Body], numbering: _Numbering, loads: list[str]) 
     for name in loads:
         index, owner, port_name = split_port(name, bodies)
         load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
+        assert isinstance(owner, Body)
         load_start.append(len(body))
         body += [index] * len(load.measures)
         moves += [1.0] * len(load.measures)
@@ -251,10 +257,6 @@ def _products(numbering: _Numbering, nodes: int, dim: int) -> dict[str, Any]:
         "vector_fixed": fixed,
         "first": first,
         "second": second,
-        "select_first": _selection(first, len(vectors)),
-        "select_second": _selection(second, len(vectors)),
+        "select_first": selection(first, len(vectors)),
+        "select_second": selection(second, len(vectors)),
     }
-
-
-def _selection(index: np.ndarray, width: int) -> Any:
-    return sparse.csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), width))

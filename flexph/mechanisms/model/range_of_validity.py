@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from ...bodies.body import Body
+from ...bodies.nodal_body import NodalBody
 from ...numerics.arguments import stack_level
 from ...numerics.arrays import Array, over_rows
 from ...systems.validity import ValidityWarning
@@ -14,6 +15,9 @@ from .model import Model
 
 SMALL_ROTATION = 0.3
 """Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
+
+LARGE_TURN = 1.0
+"""Turn of an element between its ends [rad] up to which interpolated directors follow it."""
 
 BUCKLING_SHARE = 0.5
 """Load over the buckling load that a model leaves out above which it is said: the stiffness then lacks half."""
@@ -25,6 +29,10 @@ def warn_of_range(mechanism: Model, times: Array, states: Array, level: int) -> 
     ``level`` counts the callers up to the user's, from this one on.
     """
     for name, body in mechanism.bodies.items():
+        if isinstance(body, NodalBody):
+            turned = _element_turns(body, states[:, mechanism.layout.parts[f"{name}.rotation"]])
+            for doubt in _elements(name, times, turned):
+                warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
         if not body.size:
             continue
         u, sigma = (states[:, mechanism.layout.parts[f"{name}.{part}"]] for part in ("deformation", "stress"))
@@ -44,6 +52,27 @@ def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:
         f"a section of {name!r} turns by {turned.max():.2f} rad, more than {SMALL_ROTATION} rad"
         f"{_since(times, turned > SMALL_ROTATION)}: a floating frame is for moderate deflections; split the body into "
         f"{parts} or more" + (", or take strain='von_karman' if it spins" if len(times) > 1 else "")
+    ]
+
+
+def _element_turns(body: NodalBody, rotations: Array) -> Array:
+    """The largest turn of an element between its ends [rad], (k,), at rotations (k, 9N) of the nodes."""
+
+    def largest(some: Array) -> Array:
+        sections = some.reshape(len(some), -1, 3, 3) @ body.directors
+        first, last = sections[:, body.elements[:, 0]], sections[:, body.elements[:, 1]]
+        cosine = 0.5 * (np.einsum("keij,keij->ke", first, last).min(axis=1) - 1.0)
+        return np.arccos(np.clip(cosine, -1.0, 1.0))
+
+    return over_rows(largest, rotations)
+
+
+def _elements(name: str, times: Array, turned: Array) -> list[str]:
+    if turned.max() <= LARGE_TURN:
+        return []
+    return [
+        f"an element of {name!r} turns by {turned.max():.2g} rad between its ends, more than {LARGE_TURN:g} rad"
+        f"{_since(times, turned > LARGE_TURN)}: its directors are interpolated; take more elements"
     ]
 
 

@@ -56,9 +56,9 @@ def configuration(mechanism: Model, x: Array) -> Configuration:
     layout = mechanism.layout
     r, rho, u, v, omega, du, sigma, spring = layout.split(x)
     dim, turning = layout.dim, mechanism.network.arrays.turning
-    R = np.repeat(np.eye(dim)[None], layout.bodies, axis=0)
+    R = np.repeat(np.eye(dim)[None], layout.frames, axis=0)
     R[turning] = from_entries(rho.reshape(len(turning), entry_count(dim)), dim)
-    spin = np.zeros((layout.bodies, spins(dim)))
+    spin = np.zeros((layout.frames, spins(dim)))
     spin[turning] = omega.reshape(len(turning), spins(dim))
     return Configuration(r.reshape(-1, dim), R, u, v.reshape(-1, dim), spin, du, sigma, spring)
 
@@ -79,7 +79,7 @@ def at_rest(mechanism: Model, centres: Array, rotations: Array) -> Configuration
         R=rotations,
         u=zeros(layout.flexible),
         v=np.zeros_like(centres),
-        omega=zeros((layout.bodies, spins(layout.dim))),
+        omega=zeros((layout.frames, spins(layout.dim))),
         du=zeros(layout.flexible),
         sigma=zeros(layout.stresses),
         spring=zeros(layout.springs),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ...bodies.nodal_body import NodalBody
 from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import constraint_matrix
@@ -44,8 +45,7 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
     """See :meth:`flexph.Mechanism.assemble`."""
     check.number("time", time)
     centres, rotations, free = place_of(mechanism, fixed, guess)
-    _, omega, _ = mechanism.network.arrays.columns
-    centres_only = free & ~np.isin(np.arange(free.size), omega)
+    centres_only = free & ~np.isin(np.arange(free.size), _columns(mechanism)[1])
     closure, at = _Closure(mechanism, time), (centres, rotations)
     at = closure.closed(at, centres_only)  # positions first: they are linear
     at = closure.closed(closure.closed(at, free, guided=True), free)
@@ -70,21 +70,28 @@ def place_of(
         raise ValueError(f"bodies are either fixed or guessed, got both for {sorted(twice)}")
     for name in (*fixed, *guess):
         check.lookup("body", name, mechanism.bodies)
-    cv, cw, _ = mechanism.network.arrays.columns
+    cv, cw = _columns(mechanism)
     free = np.ones(cv.size + int((cw >= 0).sum()), dtype=bool)
     dim = mechanism.layout.dim
-    centres = np.zeros((len(mechanism.bodies), dim))
-    rotations = np.tile(np.eye(dim), (len(mechanism.bodies), 1, 1))
+    centres, rotations = [], []
     for i, (name, body) in enumerate(mechanism.bodies.items()):
         given = fixed.get(name, guess.get(name, np.eye(3) if dim == 3 else 0.0))
         position, turned = read_placement(name, given, dim)
-        rotations[i] = turned if body.turns else np.eye(dim)
-        centres[i] = (np.zeros(dim) if position is None else position) + rotations[i] @ body.inertia.centre
+        own = body.centres if isinstance(body, NodalBody) else body.inertia.centre[None]
+        R = turned if body.turns else np.eye(dim)
+        rotations += [R] * len(own)
+        centres.append((np.zeros(dim) if position is None else position) + own @ R.T)
         if name in fixed:
             free[cw[i][cw[i] >= 0]] = False
             if position is not None:
                 free[cv[i]] = False
-    return centres, rotations, free
+    return np.concatenate(centres), np.array(rotations), free
+
+
+def _columns(mechanism: Model) -> tuple[Array, Array]:
+    """Columns of the centres and of the turns of all bodies among the rigid motions, (b, d) and (b, s)."""
+    rigid = mechanism.rigid_motion
+    return mechanism.network.arrays.columns[:2] if rigid is None else (rigid.centres, rigid.spins)
 
 
 Placed = tuple[Array, Array]
@@ -112,7 +119,7 @@ class _Closure:
         self.mechanism, self.time = mechanism, time
         self.stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
         self.length = lever(mechanism.network.arrays)
-        self.guides = guides(mechanism, time)
+        self.guides, self.rigid = guides(mechanism, time), mechanism.rigid_motion
 
     def units(self, size: float) -> Array:
         """What each constraint is measured by: a length [m], or one."""
@@ -142,7 +149,8 @@ class _Closure:
             step[active] = np.linalg.lstsq(here.matrix[:, active], here.wanted, rcond=1e-10)[0]
             if np.abs(step).max(initial=0.0) <= settled:
                 return here, 0.0
-            after = self._equations(move(self.mechanism, *here.at, step), active.size, guided)
+            moved = move(self.mechanism, *here.at, step) if self.rigid is None else self.rigid.moved(*here.at, step)
+            after = self._equations(moved, active.size, guided)
             return after, after.defect
 
         start = self._equations(at, active.size, guided)
@@ -150,12 +158,15 @@ class _Closure:
 
     def _equations(self, at: Placed, size: int, guided: bool) -> _Equations:
         gap, matrix = _gap(self.mechanism, *at, self.time)
-        rows = self.units(self.length)
+        rows, ways = self.units(self.length), None if self.rigid is None else self.rigid.ways(*at)
+        size = size if ways is None else len(ways)
         gap, matrix = gap[self.stated] / rows, matrix[self.stated][:, :size] / rows[:, None]
+        matrix = matrix if ways is None else matrix @ ways
         if not guided:
             return _Equations(at, gap, -gap, matrix)
         own = unguided(self.mechanism)[self.stated]
         apart, way, turning = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides, size)
+        turning = turning if ways is None else turning @ ways
         wanted, matrix = np.concatenate([-gap[own], way]), np.vstack([matrix[own], turning])
         return _Equations(at, np.concatenate([gap[own], apart]), wanted, matrix)
 

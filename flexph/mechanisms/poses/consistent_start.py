@@ -30,6 +30,8 @@ def consistent_state(
     table = TimeTable(mechanism, pose.anchors)
     c = at_rest(mechanism, pose.centres, pose.rotations)
     if elastic == "quasi_static":
+        if mechanism.rigid_motion is not None:
+            raise ValueError("elastic='quasi_static' is not known of bodies of nodes (fem.rod): take 'undeformed'")
         c = deform(mechanism, c, velocities, table=table, time=time)
     c = move_with(mechanism, c, velocities, table=table, time=time)
     c = c._replace(spring=spring_forces(mechanism, c, pose.anchors)[mechanism.network.arrays.springs.state >= 0])

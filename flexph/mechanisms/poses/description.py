@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...bodies.nodal_body import NodalBody
 from ...joints.rows.connection import Measure
 from ...linear.elimination import explain_redundant, null_space
 from ...systems.resistive_relations import Relation
@@ -22,6 +23,8 @@ def describe(mechanism: Model, pose: Pose | None = None) -> str:
     lines = [f"{'plane' if layout.dim == 2 else 'space'}, {len(mechanism.bodies)} bodies"]
     for name, body in mechanism.bodies.items():
         kind = f"flexible, {body.size} coordinates, {body.stress_size} stresses" if body.size else "rigid"
+        if isinstance(body, NodalBody):
+            kind = f"{len(body.frames)} nodes, {body.stress_size} stresses"
         ports = ", ".join((*body.ports, *(f"{k} (load)" for k in body.loads)))
         lines.append(f"  {name}: {body.mass:.6g} kg, {kind}; ports {ports}")
     lines.append("connections")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ...bodies.ports import find_place
 from ...joints.rows.vectors import Ground
 from ...numerics.arrays import Array
 
@@ -24,10 +25,9 @@ Guide = tuple[int, Array, int | None, Array]
 
 def guides(mechanism: Model, time: float) -> list[Guide]:
     """Directions that are to be parallel, frames that are to coincide."""
-    numbers = {name: i for i, name in enumerate(mechanism.bodies)}
     listed: list[Guide] = []
     for c in mechanism.connections:
-        first, *others = (None if isinstance(p, Ground) else numbers[p.partition(".")[0]] for p in c.ports)
+        first, *others = (None if isinstance(p, Ground) else find_place(p, mechanism.bodies)[0] for p in c.ports)
         pairs = [given(time) if callable(given) else given for given in c.form.parallel]
         assert first is not None
         if len(pairs) == 3:

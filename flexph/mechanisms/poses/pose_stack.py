@@ -94,7 +94,7 @@ def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
     joints that are open in them.
     """
     a, own = mechanism.network.arrays, list(zip(laws(mechanism), law_values(mechanism), strict=True))
-    has, needs = (poses.centres.shape[1], poses.rows.shape[1]), (len(mechanism.bodies), own[-1][1].stop if own else 0)
+    has, needs = (poses.centres.shape[1], poses.rows.shape[1]), (mechanism.layout.frames, own[-1][1].stop if own else 0)
     if has != needs:
         raise ValueError(f"the pose is that of another mechanism: bodies and held values are {has}, not {needs}")
     joints = Joints(mechanism, poses.centres, poses.rotations)
@@ -144,6 +144,8 @@ def assemble_all(
 
 def _are_plain(mechanism: Model) -> bool:
     """Whether all constraints are products alone, and none needs guiding directions."""
+    if mechanism.rigid_motion is not None:
+        return False
     return all(law.products for law in laws(mechanism)) and not any(c.form.parallel for c in mechanism.connections)
 
 

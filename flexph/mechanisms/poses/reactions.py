@@ -140,7 +140,8 @@ class _BodyVectors:
 
     def __init__(self, mechanism: Model, motion: Motion) -> None:
         self._m, self._motion, self._dim = mechanism, motion, mechanism.layout.dim
-        sizes = [b.size for b in mechanism.bodies.values()]
+        self._frames = list(mechanism.frames.values())
+        sizes = [frame.size for frame in self._frames]
         self._start = np.cumsum([0, *sizes])
 
     @property
@@ -166,7 +167,7 @@ class _BodyVectors:
     def arm(self, place: BodyVector) -> Array:
         """R (x − centre) of a point, or a direction, (k, d)."""
         i, port = find_port(place.port, self._m.bodies)
-        body, u = list(self._m.bodies.values())[i], self._motion.u[:, self._start[i] : self._start[i + 1]]
+        body, u = self._frames[i], self._motion.u[:, self._start[i] : self._start[i + 1]]
         if place.direction is None:
             local = port.position - body.inertia.centre + u @ (port.shape - body.inertia.mean_shape).T
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,14 +12,15 @@ from scipy import sparse
 
 from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import displacement_sizes, lever
-from ...kernels.continuous import elastic_stress, mass_matrix, strain_operator
+from ...kernels.continuous import elastic_stress, mass_matrix, strain_operator, strain_rates
 from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent
+from ...kernels.strains import strain_stresses
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...numerics.corrections import Corrections
+from ...numerics.corrections import Corrected, Corrections
 from ...numerics.factors.positive_definite import MANY
 from ...numerics.factors.singular_systems import solve_saddle
 from ...numerics.rotations import spin_map
@@ -29,6 +31,7 @@ from ..model.range_of_validity import warn_of_range
 from ..model.redundancy import independent
 from ..model.state import Pose, State, at_rest, flat
 from ..model.time_table import Anchors, TimeTable, laws
+from .load_steps import follow_loads
 from .steady_rotation import Steady, refuse_supports, steady_rotation
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 SEARCH = Corrections(most=100, settled=1e-13, stagnated=1e-9)
 """Corrections over the size of the mechanism: round-off of the positions, or, ill-conditioned but at rest, no smaller
 than the one before."""
+STEP = Corrections(most=15, settled=1e-13, stagnated=1e-9, diverged=1e3)
+"""The same of a step of the loads."""
 NEAR = 1e-6
 """Correction over the size from which on its direction is judged: below, it is round-off."""
 AGAINST = 1e-3
@@ -48,13 +53,20 @@ BALANCED = 1e-6
 
 
 class Problem(NamedTuple):
-    """What is to balance: a mechanism under inputs at a time, in a steady motion."""
+    """What is to balance: a mechanism under inputs at a time, in a steady motion, and a ``share`` of its weight."""
 
     mechanism: Model
     table: TimeTable
     time: float
     applied: Array
     steady: Steady
+    share: float = 1.0
+
+    def under(self, share: float) -> Problem:
+        """The problem with a share of all loads: weight, inputs and centrifugal forces."""
+        root = np.sqrt(share)
+        steady = Steady(root * self.steady.spin, root * self.steady.velocity)
+        return self._replace(applied=share * self.applied, steady=steady, share=share)
 
     def forces(self, c: Configuration, lam: Array) -> Forces:
         """What multipliers, springs and inputs do at a configuration."""
@@ -69,6 +81,7 @@ class Problem(NamedTuple):
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
         """Inertia forces of the steady motion less all forces, on (ṙ, ω, u̇)."""
         a = self.mechanism.network.arrays
+        a = a if self.share == 1.0 else a._replace(weight=self.share * a.weight)
         inertia = inertia_force(a, c, self.steady.centripetal(c.r))
         return inertia - generalised_force(a, c, derive(a, c), self.forces(c, lam))
 
@@ -105,12 +118,21 @@ def equilibrium(
     size = extent(mechanism, start.r, start.R)
     sizes = displacement_sizes(mechanism.network.arrays, size)
 
-    def corrected(c: Configuration, judged: bool) -> tuple[Configuration, float]:
-        correction = _correction(given, c, size, judged)
-        return _moved(mechanism, c, correction, steady), float(np.abs(correction / sizes).max(initial=0.0))
+    def corrected(c: Configuration, judged: bool, of: Problem = given) -> tuple[Configuration, float]:
+        held = of.mechanism.rigid_motion is not None and not judged
+        correction = _newton(of, c) if held else _correction(of, c, size, judged)
+        return _moved(mechanism, c, correction, of.steady), float(np.abs(correction / sizes).max(initial=0.0))
 
-    for judged in (True, False):  # loads without a potential may lead a judged search in circles
-        end = SEARCH.run(start, partial(corrected, judged=judged))
+    def under(share: float, c: Configuration) -> Corrected[Configuration]:
+        limits = STEP if share == 1.0 else replace(STEP, settled=NEAR)
+        return limits.run(c, partial(corrected, judged=False, of=given.under(share)))
+
+    searches = [partial(SEARCH.run, start, partial(corrected, judged=judged)) for judged in (True, False)]
+    if mechanism.rigid_motion is not None:
+        searches[1:] = []  # without a potential or with one, loads are followed from nothing
+        searches.insert(0, partial(follow_loads, start, under))
+    for search in searches:  # loads without a potential may lead a judged search in circles
+        end = search()
         if end.settled:
             state = _finished(given, end.value, redundant)
             warn_of_range(mechanism, np.array([time]), state.x[None], level=3)
@@ -131,7 +153,7 @@ def refuse_nonholonomic(mechanism: Model, what: str) -> None:
 def _turning(mechanism: Model, c: Configuration, steady: Steady) -> Configuration:
     """The configuration with the velocities of the steady motion."""
     own = np.einsum("bji,j->bi", spin_map(c.R), steady.spin)
-    turns = np.array([b.turns for b in mechanism.bodies.values()])
+    turns = np.array([b.turns for b in mechanism.frames.values()])
     return c._replace(v=steady.field(c.r), omega=np.where(turns[:, None], own, 0.0))
 
 
@@ -162,6 +184,22 @@ def _correction(given: Problem, c: Configuration, size: float, judged: bool) -> 
             break
         weight *= 4.0
     return T @ step
+
+
+def _newton(given: Problem, c: Configuration) -> Array:
+    """A Newton step towards balance: K ξ − Gᵀλ = −ρ, G ξ = −g.
+
+    Strain rows take it in the mixed form: forces by their strains, the stiffness with their stresses σ, which are
+    known to first order after each correction.
+    """
+    a, T = _coordinates(given, c)
+    G, spread = _independent(given, c, T)
+    force = T.T @ given.unbalanced(c, np.zeros(spread.shape[0]))
+    M, n = mass_matrix(a, c.u), force.size
+    own = _saddle(a, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))[n:]
+    K = _stiffness(given, c, a, spread @ own)
+    gap = constraint_gap(given.mechanism, c, given.table, given.time)
+    return T @ _saddle(a, K, G, np.concatenate([G.T @ own - force, -(spread.T @ gap)]))[:n]
 
 
 def _coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
@@ -216,15 +254,22 @@ def _moved(mechanism: Model, c: Configuration, correction: Array, steady: Steady
     correction = correction * min(1.0, 0.5 / largest) if largest > 0.0 else correction
     centres, rotations = move(mechanism, c.r, c.R, correction[:rigid])
     u = c.u + correction[rigid:]
-    stressed = c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
-    return _turning(mechanism, stressed, steady)
+    sigma = elastic_stress(mechanism.network.arrays, u)
+    a, own = mechanism.network.arrays, mechanism.network.arrays.strains.stress
+    if own.size:
+        d = derive(a, c)
+        strained = a.strains.stiffness @ (strain_rates(a, c, d) @ correction)
+        sigma[own] = strain_stresses(a.strains, d.product) + strained
+    return _turning(mechanism, c._replace(r=centres, R=rotations, u=u, sigma=sigma), steady)
 
 
 def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     """The state with the joint forces that balance it; raises unless they do."""
     mechanism, steady, anchors = given.mechanism, given.steady, given.table.anchors
     a = mechanism.network.arrays
-    c = c._replace(spring=spring_forces(mechanism, c, anchors)[a.springs.state >= 0])
+    sigma = c.sigma.copy()
+    sigma[a.strains.stress] = strain_stresses(a.strains, derive(a, c).product)
+    c = c._replace(spring=spring_forces(mechanism, c, anchors)[a.springs.state >= 0], sigma=sigma)
     G = given.constraints(c)
     names = explain_redundancy(mechanism, G)
     if names and redundant == "refuse":
@@ -270,4 +315,7 @@ def _noise(a: Arrays, c: Configuration, size: float, spin: Array) -> float:
     moved = a.springs.length_product.size + a.springs.component_product.size
     turning, own = float(a.springs.stiffness[moved:].sum()), float(a.springs.stiffness[:moved].sum())
     elastic = float(abs(D.T @ sparse.csr_array(a.stiffness) @ D).max()) if D.nnz else 0.0
+    if a.strains.stress.size:
+        S = strain_rates(a, c, derive(a, c)) @ sparse.diags_array(displacement_sizes(a, size))
+        elastic += float(abs(S.T @ sparse.csr_array(a.strains.stiffness) @ S).max())
     return ROUND_OFF * (elastic + turning + size**2 * (own + float(a.mass.sum() * (spin @ spin))))

@@ -121,8 +121,10 @@ class _Basis(NamedTuple):
 
 def _has_modes(mechanism: Model) -> bool:
     """Whether the mechanism is that of a few undamped bodies and joints that are products alone."""
-    bodies = mechanism.bodies.values()
+    bodies = mechanism.frames.values()
     if sum(b.size for b in bodies) > FEW or not any(b.size for b in bodies) or list(measures(mechanism.connections)):
+        return False
+    if mechanism.rigid_motion is not None:
         return False
     undamped = not any(b.elasticity is not None and b.elasticity.is_damped for b in bodies)
     joints = [law.products for law in laws(mechanism)]
@@ -130,7 +132,7 @@ def _has_modes(mechanism: Model) -> bool:
 
 
 def _basis(mechanism: Model) -> _Basis:
-    a, bodies = mechanism.network.arrays, list(mechanism.bodies.values())
+    a, bodies = mechanism.network.arrays, list(mechanism.frames.values())
     own = [body.once(_modes) for body in bodies]
     squares = np.concatenate([values for values, _ in own])
     columns = np.cumsum([0, *(values.size for values, _ in own)])

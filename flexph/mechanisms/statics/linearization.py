@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from ...bodies.linear_system import DENSE_LIMIT, linear_body
 from ...bodies.mean_axes import unshifted
+from ...bodies.nodal_body import NodalBody
 from ...interconnection.direct_sum import join
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
@@ -18,6 +20,7 @@ from ...kernels.continuous import input_matrix, spring_rates
 from ...kernels.gradient import constraint_matrix, product_matrix, velocity_count
 from ...kernels.springs import damping_slopes
 from ...kernels.state import node_arms, products, vectors
+from ...kernels.strains import gradient, rows
 from ...numerics.arrays import Array, dense, sparse_block_diag, sparse_blocks, widened
 from ...systems.linear import LinearPHDAE
 from ..model.state import Pose, product_values
@@ -42,14 +45,14 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     """
     closed_joints(mechanism, stacked([pose]))
     _refuse_loads(mechanism, pose)
-    if any(body.unshifted for body in mechanism.bodies.values()):
+    if any(body.unshifted for body in mechanism.frames.values()):
         bodies = {name: body.unshifted or body for name, body in mechanism.bodies.items()}
         return unshifted(linearize(replace(mechanism, bodies=bodies), pose), mechanism.bodies)
     system = mechanism.once(bodies_at_rest)
     rest = _at_rest(mechanism, pose, system)
     coefficient, _ = TimeTable(mechanism, pose.anchors).at(0.0)
     matrix = constraint_matrix(rest.arrays, rest.R, coefficient, arm=rest.arm, vector=rest.vector)
-    matrices, springs = _with_springs(mechanism, rest, system)
+    matrices, further = _with_springs(mechanism, rest, system)
     n = matrices["E"].shape[0]
     matrices["B"] = widened(input_matrix(rest.arrays, rest.R, rest.arm).T @ rest.velocities, 0, n).T.tocsr()
     matrices["G"] = widened(_without_round_off(rest, matrix) @ rest.velocities, 0, n)
@@ -62,9 +65,9 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
         whole["B"],
         whole["G"],
         ports=dict(mechanism.network.input_slices),
-        parts={**system.parts, **{name: slice(system.size + i, system.size + i + 1) for i, name in enumerate(springs)}},
+        parts={**system.parts, **further},
         constraints=mechanism.constraint_names,
-        kinetic=np.append(system.kinetic, np.zeros(len(springs), dtype=bool)),
+        kinetic=np.append(system.kinetic, np.zeros(n - system.size, dtype=bool)),
     )
 
 
@@ -80,7 +83,7 @@ def _without_round_off(rest: _Rest, matrix: Any) -> Any:
 
 def bodies_at_rest(model: Model) -> LinearPHDAE:
     """All bodies at rest side by side, not connected: the same at every pose."""
-    return join(*(linear_body(body, name) for name, body in model.bodies.items()))
+    return join(*(linear_body(body, name) for name, body in model.frames.items()))
 
 
 def refuse_gravity(mechanism: Model) -> None:
@@ -123,7 +126,7 @@ class _Rest(NamedTuple):
 def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
     a, R = mechanism.network.arrays, pose.rotations
     vector = vectors(a, pose.centres, node_arms(a, R, np.zeros(a.body_u.size)))
-    centre = np.array([body.inertia.centre for body in mechanism.bodies.values()])
+    centre = np.array([frame.inertia.centre for frame in mechanism.frames.values()])
     position = a.node_position + a.node_moves[:, None] * centre[a.node_body]
     shape = mechanism.network.raw_shape if sparse.issparse(a.node_shape) else mechanism.network.raw_shape.toarray()
     seen = a._replace(node_position=position, node_shape=shape, mean=None)
@@ -135,7 +138,7 @@ def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
     """(ṙ_P, ω, u̇) of all bodies from their states, sparse (n_v, n)."""
     a, rows, columns, values = mechanism.network.arrays, [], [], []
     v, omega, u = a.columns
-    for i, name in enumerate(mechanism.bodies):
+    for i, name in enumerate(mechanism.frames):
         own = u[a.body_u == i]
         blocks = {
             "velocity": (v[i], R[i]),
@@ -152,20 +155,30 @@ def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
     return sparse.csr_array((np.concatenate(values), places), shape=(velocity_count(a), system.size))
 
 
-def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[dict[str, Any], list[str]]:
-    """E, J, R with spring forces as further states, of compliance 1/k, and dampers; the names of those states."""
-    springs, elements = mechanism.network.arrays.springs, list(measures(mechanism.connections))
-    if not elements:
-        return {"E": system.E, "J": system.J, "R": system.R}, []
+def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[dict[str, Any], dict[str, slice]]:
+    """E, J, R with spring forces of compliance 1/k and stresses of strain rows as further states, and their dampers.
+
+    With the places of those states by name.
+    """
+    a, elements = mechanism.network.arrays, list(measures(mechanism.connections))
+    springs, own = a.springs, a.strains.stress
+    if not elements and not own.size:
+        return {"E": system.E, "J": system.J, "R": system.R}, {}
     moved = sparse.csr_array(product_matrix(rest.arrays, rest.R, rest.arm, rest.vector))
     rates = spring_rates(springs, rest.product, moved) @ rest.velocities
+    strained = rows(a.strains, gradient(a.strains, rest.product), rest.product.size) @ moved @ rest.velocities
     stored = springs.state >= 0
-    S, n = rates[np.flatnonzero(stored)], system.size
-    size = n + S.shape[0]
+    S, n = sparse.vstack([rates[np.flatnonzero(stored)], strained]).tocsr(), system.size
+    size, compliance = n + S.shape[0], sparse.csr_array(a.compliance)[own][:, own]
     damping = rates.T @ sparse.diags_array(damping_slopes(springs, np.zeros(len(elements)))) @ rates
+    viscous = sparse.diags_array(a.stress_damping[own]) @ sparse.csr_array(a.strains.stiffness)
+    damping = damping + strained.T @ viscous @ strained
     matrices = {
-        "E": sparse_block_diag([system.E, sparse.diags_array(1.0 / springs.stiffness[stored])]),
+        "E": sparse_block_diag([system.E, sparse.diags_array(1.0 / springs.stiffness[stored]), compliance]),
         "J": sparse_blocks((size, size), [(0, 0, system.J), (0, n, -S.T), (n, 0, S)]),
         "R": sparse_blocks((size, size), [(0, 0, system.R), (0, 0, 0.5 * (damping + damping.T))]),
     }
-    return matrices, [name for (name, _), keep in zip(elements, stored, strict=True) if keep]
+    names = {name: 1 for (name, _), keep in zip(elements, stored, strict=True) if keep}
+    names |= {f"{k}.stress": b.stress_size for k, b in mechanism.bodies.items() if isinstance(b, NodalBody)}
+    edges = n + np.cumsum([0, *names.values()])
+    return matrices, {name: slice(*ends) for name, ends in zip(names, pairwise(edges.tolist()), strict=True)}

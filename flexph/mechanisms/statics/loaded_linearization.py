@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cholesky, eigh
 
-from ...kernels.continuous import input_matrix, spring_operator, strain_operator
+from ...kernels.continuous import input_matrix, spring_operator, strain_operator, strain_rates
 from ...kernels.springs import damping_slopes
 from ...linear.eigenmodes.quadratic_spectrum import modal
 from ...numerics.arrays import Array
@@ -72,7 +72,7 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
         roots.append(np.sqrt(slopes)[:, None] * S)
     if a.stress_damping.any():  # β is the same for all stresses that C⁻¹ couples
         stiffness = sparse.csr_array(a.stiffness).toarray()
-        strain = strain_operator(a, small.c.u).toarray() @ bent
+        strain = _strains(mechanism, small)
         roots.append(np.sqrt(a.stress_damping)[:, None] * (cholesky(stiffness, lower=True).T @ strain))
     viscous = sparse.csr_array(a.viscous).toarray()
     if viscous.any():
@@ -82,17 +82,25 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
     return root.T @ root
 
 
+def _strains(mechanism: Model, small: AtRest) -> Array:
+    """Strains of the free displacements, (m, n)."""
+    a = mechanism.network.arrays
+    strain: Array = strain_operator(a, small.c.u).toarray() @ small.basis[a.columns.u]
+    if a.strains.stress.size:
+        strain[a.strains.stress] = strain_rates(a, small.c, small.d) @ small.basis
+    return strain
+
+
 def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str, slice]]:
     """From the free states to the parts that linearizing a pose has: v_P, ω, u̇, σ of each body, and springs."""
     a = mechanism.network.arrays
     cv, cw, cu = a.columns
-    D = strain_operator(a, small.c.u).toarray()
     P, bent, rank = small.basis, small.basis[cu], back.shape[1]
-    stress = sparse.csr_array(a.stiffness) @ (D @ bent @ back)
+    stress = sparse.csr_array(a.stiffness) @ (_strains(mechanism, small) @ back)
     free = P.shape[1]
     pieces: list[tuple[str, Array]] = []
-    stress_parts = np.split(stress, np.cumsum([b.stress_size for b in mechanism.bodies.values()])[:-1])
-    for i, (name, body) in enumerate(mechanism.bodies.items()):
+    stresses = {f"{name}.stress": b.stress_size for name, b in mechanism.bodies.items()}
+    for i, (name, body) in enumerate(mechanism.frames.items()):
         own = a.body_u == i
         R, arm = small.c.R[i], body.inertia.centre + body.inertia.mean_shape @ small.c.u[own]
         rate = bent[own]
@@ -102,7 +110,8 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
             moving = moving - np.einsum("sij,j->is", cross(a.dim), arm) @ turning
         velocities = {"velocity": moving, "spin": turning, "deformation_rate": rate}
         pieces += [(f"{name}.{kind}", np.pad(piece, ((0, 0), (0, rank)))) for kind, piece in velocities.items()]
-        pieces.append((f"{name}.stress", np.pad(stress_parts[i], ((0, 0), (free, 0)))))
+    by_body = np.split(stress, np.cumsum([*stresses.values()])[:-1])
+    pieces += [(name, np.pad(own, ((0, 0), (free, 0)))) for name, own in zip(stresses, by_body, strict=True)]
     if a.springs.stiffness.size:
         S = spring_operator(a, small.c, small.d).toarray() @ P @ back
         names = list(mechanism.layout.parts)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ...bodies.nodal_body import nodes_of
+from ...bodies.ports import first_frame
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
@@ -149,10 +151,12 @@ def _shape_parts(mechanism: Model) -> dict[str, slice]:
     cv, cw, cu = mechanism.network.arrays.columns
     parts: dict[str, slice] = {}
     at = int(cu[0]) if cu.size else 0
-    for i, (name, body) in enumerate(mechanism.bodies.items()):
-        parts[f"{name}.centre"] = slice(int(cv[i, 0]), int(cv[i, -1]) + 1)
+    for name, body in mechanism.bodies.items():
+        first = first_frame(name, mechanism.bodies)
+        last = first + len(nodes_of(body)) - 1
+        parts[f"{name}.centre"] = slice(int(cv[first, 0]), int(cv[last, -1]) + 1)
         if body.turns:
-            parts[f"{name}.turn"] = slice(int(cw[i, 0]), int(cw[i, -1]) + 1)
+            parts[f"{name}.turn"] = slice(int(cw[first, 0]), int(cw[last, -1]) + 1)
         if body.size:
             parts[f"{name}.deformation"] = slice(at, at + body.size)
             at += body.size

@@ -81,7 +81,7 @@ def steady_motion(mechanism: Model, state: State) -> Steady:
     dim = mechanism.layout.dim
     s = spins(dim)
     rows, values = [], []
-    for i, body in enumerate(mechanism.bodies.values()):
+    for i, body in enumerate(mechanism.frames.values()):
         rows.append(np.hstack([np.eye(dim), np.einsum("sij,j->is", cross(dim), c.r[i])]))
         values.append(c.v[i])
         if body.turns:

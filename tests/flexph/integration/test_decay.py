@@ -174,7 +174,7 @@ class RandomStep:
         self.a, self.h = mechanism.network.arrays, h
         c = configuration(mechanism, rng.standard_normal(layout.size))
         rotation = random_rotation(rng) if layout.dim == 3 else np.array([[0.6, -0.8], [0.8, 0.6]])
-        self.c = c._replace(R=np.tile(rotation, (layout.bodies, 1, 1)), u=0.3 * c.u)
+        self.c = c._replace(R=np.tile(rotation, (layout.frames, 1, 1)), u=0.3 * c.u)
         self.d = derive(self.a, self.c)
         anchors = mechanism.assemble().anchors
         inputs = rng.standard_normal(self.a.input_node.shape[1])

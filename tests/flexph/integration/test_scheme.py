@@ -347,7 +347,7 @@ def test_a_run_can_be_turned_back():
         if name.rpartition(".")[2] in ("velocity", "spin", "deformation_rate"):
             x[part] *= -1.0
     memory = there.final.memory.copy()
-    memory[:, : mechanism.layout.bodies * 3 + mechanism.layout.flexible] *= -1.0  # mean velocities, not multipliers
+    memory[:, : mechanism.layout.frames * 3 + mechanism.layout.flexible] *= -1.0  # mean velocities, not multipliers
     turn = replace(there.final, time=0.0, x=x, memory=memory)
     back = integrate(mechanism, turn, times[-1] - times[::-1])
     assert np.abs(there.states[-1] - start.x).max() > 0.1

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..numerics.arrays import Array
-from ..numerics.rotations import cross, entries, entry_count, from_entries, skew, spins
-from .body import Body, LoadPort
-from .inertia import Contractions, contract
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross, entries, entry_count, from_entries, skew, spins
+from ..body import Body, LoadPort
+from ..inertia import Contractions, contract
 
 
 class State(NamedTuple):

@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from ..numerics import checks as check
-from ..numerics.arguments import checked
-from ..numerics.rotations import entries
-from ..systems.nonlinear import PHDAE
-from .body import Body, LoadPort
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...numerics.rotations import entries
+from ...systems.nonlinear import PHDAE
+from ..body import Body, LoadPort
 from .floating_blocks import FloatingBlocks
 
 PARTS = ("position", "rotation", "deformation", "velocity", "spin", "deformation_rate", "stress")

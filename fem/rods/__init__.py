@@ -1,0 +1,4 @@
+"""Geometrically exact rods: sections, elements and bodies.
+
+Imports: fem.materials, flexph.bodies, flexph.numerics.
+"""

@@ -1,0 +1,94 @@
+"""Elements of rods: nodes at the points of Lobatto, strains at those of Gauss."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from numpy.polynomial.legendre import leggauss
+
+from flexph.numerics.arrays import Array
+
+NODES = {1: (-1.0, 1.0), 2: (-1.0, 0.0, 1.0), 3: (-1.0, -(5.0**-0.5), 5.0**-0.5, 1.0)}
+WEIGHTS = {1: (1.0, 1.0), 2: (1 / 3, 4 / 3, 1 / 3), 3: (1 / 6, 5 / 6, 5 / 6, 1 / 6)}
+
+
+class RodElement(NamedTuple):
+    """An element of order p on −1 ≤ ξ ≤ 1: its nodes with the weights of their masses, its p points with theirs.
+
+    ``shape`` and ``slope`` (p, p + 1) are the values and the derivatives by ξ of the nodal polynomials at the points.
+    """
+
+    nodes: Array
+    masses: Array
+    points: Array
+    weights: Array
+    shape: Array
+    slope: Array
+
+
+@lru_cache
+def rod_element(order: int) -> RodElement:
+    """The element of an order, 1, 2 or 3."""
+    nodes, (points, weights) = np.array(NODES[order]), leggauss(order)
+    shapes = [Polynomial.fromroots(np.delete(nodes, a)) for a in range(nodes.size)]
+    shapes = [shape / shape(x) for shape, x in zip(shapes, nodes, strict=True)]
+    values = np.array([shape(points) for shape in shapes]).T
+    slopes = np.array([shape.deriv()(points) for shape in shapes]).T
+    return RodElement(nodes, np.array(WEIGHTS[order]), points, weights, values, slopes)
+
+
+class RodMesh(NamedTuple):
+    """Elements of a rod: their borders (E + 1,) and nodes (N,) on its length [m], and the nodes of each, (E, p + 1)."""
+
+    element: RodElement
+    borders: Array
+    nodes: Array
+    numbers: Array
+
+    @property
+    def lengths(self) -> Array:
+        """Lengths of the elements, (E,) [m]."""
+        return np.diff(self.borders)
+
+    @property
+    def points(self) -> Array:
+        """Where the strains are, (E, p) [m]."""
+        return self.borders[:-1, None] + 0.5 * self.lengths[:, None] * (1.0 + self.element.points)
+
+    @property
+    def masses(self) -> Array:
+        """The length that counts to each node, (N,) [m]."""
+        own = 0.5 * self.lengths[:, None] * self.element.masses
+        return np.bincount(self.numbers.ravel(), weights=own.ravel())
+
+
+def rod_mesh(length: float, elements: int, order: int, places: Array) -> RodMesh:
+    """Equal elements, but for the borders nearest to the ``places`` (k,) [m] that need a node there.
+
+    Raises ValueError where there are too few of them for that.
+    """
+    element, equal = rod_element(order), np.linspace(0.0, length, elements + 1)
+    borders, fixed = equal.copy(), {0, elements}
+    for place in np.unique(places):
+        if np.isclose(_nodes(element, borders)[0], place, rtol=0.0, atol=1e-9 * length).any():
+            continue
+        free = [i for i in range(elements + 1) if i not in fixed]
+        if not free:
+            raise ValueError(
+                f"elements must be more than {elements}: each port between the ends needs a node of its own"
+            )
+        nearest = min(free, key=lambda i: abs(equal[i] - place))
+        fixed.add(nearest)
+        borders[nearest] = place
+    if np.any(np.diff(borders) <= 1e-6 * length):
+        raise ValueError(f"elements must be more than {elements}, or ports further apart: {sorted(places.tolist())}")
+    return RodMesh(element, borders, *_nodes(element, borders))
+
+
+def _nodes(element: RodElement, borders: Array) -> tuple[Array, Array]:
+    order, count = element.nodes.size - 1, borders.size - 1
+    inner = borders[:-1, None] + 0.5 * np.diff(borders)[:, None] * (1.0 + element.nodes[:-1])
+    return np.append(inner.ravel(), borders[-1]), order * np.arange(count)[:, None] + np.arange(order + 1)

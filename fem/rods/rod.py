@@ -1,0 +1,183 @@
+"""Geometrically exact rods: shear, extension, torsion and bending at any displacement and rotation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flexph.bodies.body import Body, Port
+from flexph.bodies.inertia import rigid_inertia
+from flexph.bodies.nodal_body import NodalBody
+from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import rotation_matrix
+
+from ..materials.damping import Damping
+from ..materials.materials import Material
+from .elements import RodMesh, rod_mesh
+from .section import RodSection, Shape, section_at
+from .strains import rod_strain
+
+Curve = Callable[[float], tuple[Sequence[float], Any]]
+UNDAMPED = Damping()
+STRETCHED = 0.01
+"""Length of a curve between two nodes, over that of the rod, beyond which the curve has another parameter."""
+TURNED = 1.0
+"""Turn of the sections of a curve between the nodes of an element [rad] beyond which frames jump."""
+
+
+@checked
+def rod(
+    length: float,
+    material: Material | None,
+    section: Shape,
+    *,
+    elements: int,
+    order: int = 2,
+    curve: Curve | None = None,
+    ports: Mapping[str, float | tuple[float, Sequence[float]]] | None = None,
+    shear_factors: tuple[float, float] | None = None,
+    damping: Damping = UNDAMPED,
+) -> NodalBody:
+    """A geometrically exact rod (Simo and Reissner) in space, along the body x axis from ``root`` to ``tip``.
+
+    Nodes are rigid sections, placed by r and turned by R; with the directors d_i of a section and primes for
+    derivatives by the length s of the undeformed rod, its strains
+
+        Γ_i = d_i·r' − (d_i·r')₀,   K_i = d_j'·d_k − (d_j'·d_k)₀   (i, j, k cyclic)
+
+    are extension and shears, torsion and bendings, of any size; forces (N, Q₂, Q₃) and moments (T, M₂, M₃) are linear
+    in them, and are states. Positions and directors are polynomials on each element, directors normalised; strains are
+    taken at as many points of Gauss as the order says, so that thin rods do not lock. Masses are at the nodes.
+
+    A run keeps energy, momenta, rotations and joints to round-off at any step, with steps in NumPy.
+
+    Parameters
+    ----------
+    length : float
+        Length [m].
+    material : Material or None
+        E, ν or G, and ρ; None where the section is a :class:`RodSection`.
+    section : Section, RodSection or function
+        Of all s, or a function of s, 0 ≤ s ≤ length [m].
+    elements : int
+        Number of elements, equal but where a port needs a node.
+    order : int, optional
+        1, 2 or 3: of the polynomials; frequencies are of twice that order. An element of order p has p + 1 nodes.
+        Order 1 is poor in dynamics.
+    curve : function, optional
+        The undeformed rod where it is not straight: s ↦ (place (3,), frame), frame a rotation matrix with the
+        directors (d₁, d₂, d₃) as columns, in body axes, d₁ along the curve; s its length.
+    ports : mapping of str to float or pair, optional
+        Further ports by name: s, or s and an offset (3,) in body axes [m]. Each is rigidly joined to the node there.
+    shear_factors : (float, float), optional
+        Of the shears along y and z; by default those of Cowper of rectangles and circles.
+    damping : Damping, optional
+        By stiffness: forces and moments β times their rates. Other damping is refused.
+
+    Returns
+    -------
+    NodalBody
+        With the ports ``root`` and ``tip`` and those given; directions of joints at them are in body axes of the
+        undeformed rod.
+
+    Raises
+    ------
+    ValueError
+        For an order that is not 1, 2 or 3, ports off the rod, damping by mass or ratios, a curve whose parameter is not
+        its length or whose frames jump, and what is not positive.
+
+    Examples
+    --------
+    >>> import fem
+    >>> steel = fem.Material(young=210e9, density=7850.0, poisson=0.3)
+    >>> blade = fem.rod(3.0, steel, fem.Section(width=0.02, height=0.01), elements=6, ports={"mid": 1.5})
+    >>> len(blade.frames), list(blade.ports)
+    (13, ['root', 'mid', 'tip'])
+    """
+    length, elements = check.positive("length", length, "m"), check.count("elements", elements)
+    if check.count("order", order) not in (1, 2, 3):
+        raise ValueError(f"order must be 1, 2 or 3, got {order}")
+    beta = _damping(damping)
+    held = _ports(length, ports or {})
+    mesh = rod_mesh(length, elements, order, np.array([s for s, _ in held.values()]))
+    places, directors = _placed(mesh, curve)
+    at = section_at(material, section, shear_factors)
+    stiffness = np.array([at(float(s)).stiffness for s in mesh.points.ravel()])
+    return NodalBody(
+        frames=_frames(mesh, directors, [at(float(s)) for s in mesh.nodes], held),
+        places=places,
+        elasticity=rod_strain(mesh, (places, directors), stiffness, beta),
+        elements=mesh.numbers[:, [0, -1]],
+        directors=directors,
+    )
+
+
+def _damping(damping: Damping) -> float:
+    if damping.mass or any(damping.ratios):
+        raise ValueError("damping of a rod must be by stiffness=: of mass and ratios none is known at large rotations")
+    return damping.stiffness
+
+
+def _ports(length: float, ports: Mapping[str, Any]) -> dict[str, tuple[float, Array]]:
+    """All ports: s [m] and offsets (3,) [m]."""
+    held: dict[str, tuple[float, Array]] = {"root": (0.0, np.zeros(3))}
+    for name, given in ports.items():
+        if name in ("root", "tip"):
+            raise ValueError("ports must not be named 'root' or 'tip': these exist")
+        s, offset = given if isinstance(given, tuple) else (given, (0.0, 0.0, 0.0))
+        s = check.number(f"port {name!r}", s)
+        if not 0.0 <= s <= length:
+            raise ValueError(f"port {name!r} must be on the rod, 0 to {length} m, got {s} m")
+        held[name] = (s, check.array(f"offset of port {name!r}", offset, (3,)))
+    return {**held, "tip": (length, np.zeros(3))}
+
+
+def _placed(mesh: RodMesh, curve: Curve | None) -> tuple[Array, Array]:
+    """Places (N, 3) and directors (N, 3, 3) of the undeformed nodes."""
+    if curve is None:
+        return mesh.nodes[:, None] * np.eye(3)[0], np.tile(np.eye(3), (mesh.nodes.size, 1, 1))
+    pairs = [check.asked("the curve of a rod", curve, float(s)) for s in mesh.nodes]
+    places = np.array([check.array("place on the curve", place, (3,)) for place, _ in pairs])
+    directors = np.array([rotation_matrix("frame of the curve", frame) for _, frame in pairs])
+    _check_curve(mesh, curve, directors)
+    return places, directors
+
+
+def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:
+    step = 1e-5 * mesh.borders[-1]
+    for s, frame in zip(mesh.nodes, directors, strict=True):
+        low, high = max(s - step, 0.0), min(s + step, float(mesh.borders[-1]))
+        tangent = (np.asarray(curve(high)[0]) - np.asarray(curve(low)[0])) / (high - low)
+        speed = float(np.linalg.norm(tangent))
+        if abs(speed - 1.0) > STRETCHED:
+            raise ValueError(f"curve must have its length as parameter: at s = {s:.6g} m it has |dr/ds| = {speed:.4g}")
+        if tangent @ frame[:, 0] < 0.5 * speed:
+            raise ValueError(f"curve must have frames with d₁ along it, at s = {s:.6g} m it has d₁ = {frame[:, 0]}")
+    for nodes in mesh.numbers:
+        relative = directors[nodes[0]].T @ directors[nodes[-1]]
+        turn = float(np.arccos(np.clip(0.5 * (np.trace(relative) - 1.0), -1.0, 1.0)))
+        if turn > TURNED:
+            at = mesh.nodes[nodes[[0, -1]]]
+            raise ValueError(
+                f"frames of the curve turn by {turn:.2g} rad from s = {at[0]:.6g} to {at[1]:.6g} m: they must not "
+                f"jump, and an element must not turn by more than {TURNED} rad: take more elements"
+            )
+
+
+def _frames(
+    mesh: RodMesh, directors: Array, sections: list[RodSection], held: Mapping[str, tuple[float, Array]]
+) -> tuple[Body, ...]:
+    """The nodes, with lumped masses and their ports."""
+    where = {name: int(np.argmin(np.abs(mesh.nodes - s))) for name, (s, _) in held.items()}
+    shape, frames = sparse.csr_array((3, 0)), []
+    for node, (own, measure, F) in enumerate(zip(sections, mesh.masses, directors, strict=True)):
+        spin = measure * F @ np.diag(own.inertia) @ F.T
+        integrals = rigid_inertia(own.mass * measure, np.zeros(3), np.zeros((3, 3)), spin)
+        ports = {name: Port(held[name][1], shape, shape) for name, at in where.items() if at == node}
+        frames.append(Body(integrals, ports))
+    return tuple(frames)

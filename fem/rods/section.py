@@ -1,0 +1,94 @@
+"""Stiffnesses and inertias of rods per length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
+from flexph.numerics.arrays import Array
+
+from ..materials.materials import Material, Section
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class RodSection:
+    """What a rod is per length, its axis d₁ through the centroids, d₂ and d₃ along the principal axes y and z.
+
+    ``axial`` EA [N]; ``shear`` (GA₂, GA₃) [N], with their factors; ``torsion`` GJ [N m²]; ``bending`` (EI₂, EI₃) [N m²]
+    about d₂ and d₃; ``mass`` ρA [kg/m]; ``inertia`` ρ(I_p, I₂, I₃) [kg m]. Raises ValueError unless all are positive.
+    """
+
+    axial: float
+    shear: tuple[float, float]
+    torsion: float
+    bending: tuple[float, float]
+    mass: float
+    inertia: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        for name, unit in (("axial", "N"), ("torsion", "N m²"), ("mass", "kg/m")):
+            check.positive(name, getattr(self, name), unit)
+        for name, unit in (("shear", "N"), ("bending", "N m²"), ("inertia", "kg m")):
+            for i, value in enumerate(getattr(self, name)):
+                check.positive(f"{name}[{i}]", value, unit)
+
+    @property
+    def stiffness(self) -> Array:
+        """(EA, GA₂, GA₃, GJ, EI₂, EI₃), (6,)."""
+        return np.array([self.axial, *self.shear, self.torsion, *self.bending])
+
+
+Shape = Section | RodSection | Callable[[float], Section | RodSection]
+
+
+def section_at(
+    material: Material | None, section: Shape, factors: tuple[float, float] | None
+) -> Callable[[float], RodSection]:
+    """The section of a rod as a function of its length coordinate s [m]."""
+    of = section if callable(section) else lambda s: section
+
+    def at(s: float) -> RodSection:
+        own = check.asked("the section of a rod", of, s)
+        if isinstance(own, RodSection):
+            return own
+        if not isinstance(own, Section):
+            raise ValueError(
+                f"the section of a rod must be a fem.Section or a fem.RodSection, at s = {s:.6g} m: {own!r}"
+            )
+        if material is None:
+            raise ValueError("material must be given for a fem.Section; a fem.RodSection has its own stiffnesses")
+        return _of_material(material, own, factors)
+
+    return at
+
+
+def _of_material(material: Material, section: Section, factors: tuple[float, float] | None) -> RodSection:
+    E, G, density, A = material.young, material.shear_modulus, material.density, section.area
+    second_y, second_z = section.in_space("second_moment_y"), section.second_moment
+    along_y, along_z = factors or _shear_factors(section, 0.5 * E / G - 1.0)
+    return RodSection(
+        axial=E * A,
+        shear=(along_y * G * A, along_z * G * A),
+        torsion=G * section.in_space("torsion_constant"),
+        bending=(E * second_y, E * second_z),
+        mass=density * A,
+        inertia=(density * section.in_space("polar_moment"), density * second_y, density * second_z),
+    )
+
+
+def _shear_factors(section: Section, nu: float) -> tuple[float, float]:
+    """Shear factors of rectangles and circles (G. R. Cowper, J. Appl. Mech. 33 (1966) 335)."""
+    if section.width is not None:
+        factor = 10.0 * (1.0 + nu) / (12.0 + 11.0 * nu)
+    elif section.diameter is not None:
+        hole = ((section.inner_diameter or 0.0) / section.diameter) ** 2
+        both = (1.0 + hole) ** 2
+        factor = 6.0 * (1.0 + nu) * both / ((7.0 + 6.0 * nu) * both + (20.0 + 12.0 * nu) * hole)
+    else:
+        raise ValueError("shear_factors=(k_y, k_z) must be given for a section of which only the constants are known")
+    return factor, factor

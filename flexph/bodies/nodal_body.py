@@ -1,0 +1,154 @@
+"""Bodies of nodes: rigid frames with mass and inertia, and strains between them; for large deformations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..numerics.memo import Described, Memo, once, read_only
+from .body import Body, LoadPort, Port
+from .elasticity import ElasticEnergy
+from .fields import SectionMap, View
+
+
+@dataclass(frozen=True, eq=False)
+class DirectorStrain(ElasticEnergy):
+    """Elastic energy ½ σᵀCσ of strains that are products of world vectors, ``Cσ = Π m_i m_j − ε₀``.
+
+    ``vectors`` (v, 4N), sparse: each vector is a weighted sum of the places of N nodes, of each its point and its three
+    directions. Products are pairs of vectors, ``first`` and ``second`` (p,). Strain row e is the product
+    ``product[e]`` over the lengths of one or two directors, whose squares are the products ``directors[e]`` (e, 2), −1
+    for none; see :mod:`flexph.kernels.strains`. Damping is by stiffness alone: σ + β σ̇ in place of σ.
+    """
+
+    vectors: Any
+    first: Array
+    second: Array
+    product: Array
+    directors: Array
+    reference: Array
+    compliance: Any
+    stiffness_damping: float = 0.0
+
+    mass_damping: float = 0.0
+    viscous: None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of stresses, and no flexible coordinates."""
+        return int(self.product.size), 0
+
+    def stress_free(self, points: Array) -> DirectorStrain:
+        """The same energy without stress where the points of the nodes are (N, 3), their directions the unit ones."""
+        places = np.tile(np.vstack([np.zeros((1, 3)), np.eye(3)]), (len(points), 1))
+        places[::4] = points
+        vector = self.vectors @ places
+        product = np.append(np.vecdot(vector[self.first], vector[self.second]), 1.0)
+        lengths = np.sqrt(product[self.directors])
+        return replace(self, reference=product[self.product] / lengths.prod(axis=1))
+
+    @once
+    def strain(self) -> Any:
+        """D₀: there are no flexible coordinates."""
+        return sparse.csr_array((self.size, 0))
+
+    @once
+    def slopes(self) -> Any:
+        """None either."""
+        return sparse.csr_array((0, 0))
+
+    @once
+    def weights(self) -> Any:
+        """And none."""
+        return sparse.csr_array((self.size, 0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NodalBody(Described, Memo):
+    """A body of nodes, each a rigid frame with mass, inertia and ports of its own, held together by strains.
+
+    ``frames`` are the nodes, ``places`` (N, 3) [m] their origins in the axes of the undeformed body, with which their
+    own are parallel: as long as it is undeformed, it moves as a rigid body does. ``elements`` (E, 2) are the nodes at
+    the ends of what its strains interpolate, ``directors`` (N, 3, 3) the sections of the undeformed nodes. Directions
+    of joints at its ports are stated in these axes, and turn with the node. States are those of all nodes one after the
+    other: ``rod.centre`` (3N,), ``rod.rotation`` (9N,), ``rod.velocity``, ``rod.spin``, and ``rod.stress``.
+    """
+
+    frames: tuple[Body, ...]
+    places: Array
+    elasticity: DirectorStrain
+    elements: Array
+    directors: Array
+    view: View | None = None
+    fields: Mapping[str, tuple[str, Array]] = field(default_factory=dict)
+    remedy: ClassVar[str] = "made by fem.rod"
+
+    dim: ClassVar[int] = 3
+    size: ClassVar[int] = 0
+    turns: ClassVar[bool] = True
+    unshifted: ClassVar[None] = None
+    momenta: ClassVar[str] = "full"
+    loads: ClassVar[Mapping[str, LoadPort]] = {}
+    sections: ClassVar[Mapping[str, SectionMap]] = {}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", read_only(self.fields))
+        names = [name for frame in self.frames for name in frame.ports]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"ports must each be at one node, got {name!r} twice")
+
+    def __repr__(self) -> str:
+        return f"<Body of {len(self.frames)} nodes: {self.mass:.6g} kg; ports {', '.join(self.ports) or 'none'}>"
+
+    @property
+    def ports(self) -> Mapping[str, Port]:
+        """The ports of all nodes."""
+        return {name: port for frame in self.frames for name, port in frame.ports.items()}
+
+    @property
+    def stress_size(self) -> int:
+        """Number of stresses."""
+        return self.elasticity.size
+
+    @property
+    def mass(self) -> float:
+        """Total mass [kg], lumped masses included."""
+        return sum(frame.mass for frame in self.frames)
+
+    @once
+    def centres(self) -> Array:
+        """Centres of mass of the nodes in the axes of the undeformed body, (N, 3) [m]."""
+        return self.places + np.array([frame.centre for frame in self.frames])
+
+    @once
+    def centre(self) -> Array:
+        """Centre of mass of the undeformed body in its axes, (3,) [m]."""
+        return np.array([frame.mass for frame in self.frames]) @ self.centres / self.mass
+
+    def node_of(self, port: str) -> int:
+        """Number of the node that has a port."""
+        return next(i for i, frame in enumerate(self.frames) if port in frame.ports)
+
+    @checked
+    def with_mass(self, port: str, mass: float = 0.0, inertia: float = 0.0) -> NodalBody:
+        """The same body with a lumped mass [kg] and rotary inertia [kg m²] at a port."""
+        check.lookup("port", port, self.ports)
+        node = self.node_of(port)
+        heavier = self.frames[node].with_mass(port, mass, inertia)
+        return replace(self, frames=(*self.frames[:node], heavier, *self.frames[node + 1 :]))
+
+
+AnyBody = Body | NodalBody
+
+
+def nodes_of(body: AnyBody) -> tuple[Body, ...]:
+    """The frames of a body: its own, or those of its nodes."""
+    return body.frames if isinstance(body, NodalBody) else (body,)

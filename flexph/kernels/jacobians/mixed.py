@@ -1,0 +1,47 @@
+"""The mixed iteration: stresses of strain rows as iterates of their own, known to first order where the step is.
+
+After a correction δ from an iterate with stresses σ = C⁻¹ε they are σ + C⁻¹B₁δ. The forces of a stiff body are those of
+its strains, but the stiffness that comes of them turning with the body has these stresses: quadratic strains of an
+iterate that is still far off, times the stiffness, would make it useless. Solved so, σ₁ is an unknown of Newton's
+method that is eliminated from each of its corrections.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...numerics.rotations import moment
+from ..arrays import Arrays
+from ..state import product_changes
+from ..step import node_forces
+from ..strains import add_forces, changes, gradient, mean_gradient
+from ..values import Means, Point, Trial
+from .blocks import node_blocks
+
+
+def corrected_stresses(a: Arrays, at: Point, correction: Means) -> Array:
+    """Stresses of the strain rows (e,) to first order after a correction that is subtracted from the means."""
+    t, s, h = at.trial, a.strains, at.h
+    turned = np.einsum("ksd,ks->kd", node_blocks(a, at)[0], correction.omega.take(a.node_body, axis=0))
+    moved = h * a.node_moves[:, None] * correction.v.take(a.node_body, axis=0) + turned
+    change = product_changes(a, a.incidence @ moved, t.vector)
+    stresses: Array = t.end.sigma[s.stress] - s.stiffness @ changes(s, gradient(s, t.product), change)
+    return stresses
+
+
+def with_stresses(a: Arrays, at: Point, stresses: Array) -> Point:
+    """The point with the forces that these stresses at the end (e,) have, for its Jacobian."""
+    t, own, known = at.trial, a.strains.stress, at.known
+    jump = np.zeros(t.stress.size)
+    jump[own] = (0.5 + a.stress_damping[own] / at.h) * (stresses - t.end.sigma[own])
+    on_product = np.zeros(t.product.size)
+    add_forces(a.strains, mean_gradient(a.strains, known.product, t.product), jump[own], on_product)
+    force = node_forces(a, on_product, t.vector_mean, np.zeros(0))
+    trial: Trial = t._replace(
+        stress=t.stress + jump,
+        product_force=t.product_force + on_product,
+        node_force=t.node_force + force,
+        world_torque=t.world_torque + a.sum_nodes @ moment(t.lever, force),
+    )
+    return at._replace(trial=trial)

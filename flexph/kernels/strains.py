@@ -1,0 +1,162 @@
+"""Strain rows of bodies of nodes: products over the lengths of directors, with a compliance and a state σ each.
+
+    ε = Π m_i m_j − ε₀,   m = (n)^(−½),   Cσ = ε
+
+Π are products such as d_i·r' and d_j'·d_k, n_i = d_i·d_i; m_j = 1 where a row has one director only. Over a step
+m̄Δ… is exact: with s = √n, Δm = −Δn/(s₀s₁(s₀ + s₁)), P = m_i m_j, ΔP = m̄_iΔm_j + m̄_jΔm_i and Δε = P̄ΔΠ + Π̄ΔP.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics.arrays import Array
+
+Index = np.ndarray
+
+
+class Strains(NamedTuple):
+    """Constant data of e strain rows: their products, the squares of directors (−1: none), and their stresses."""
+
+    product: Index  # (e,)
+    first: Index  # (e,)
+    second: Index  # (e,)
+    reference: Array  # (e,), ε₀
+    stress: Index  # (e,), their places among all stresses
+    stiffness: Any  # (e, e), C⁻¹
+
+
+class Gradient(NamedTuple):
+    """Derivatives of the strains, exact over a step or at its end, by Π and by the squares of both directors, (e,)."""
+
+    product: Array
+    first: Array
+    second: Array
+
+
+_EMPTY = np.zeros(0, dtype=int)
+NONE = Strains(_EMPTY, _EMPTY, _EMPTY, np.zeros(0), _EMPTY, np.zeros((0, 0)))
+"""No strain rows."""
+
+
+def _lengths(s: Strains, product: Array) -> tuple[Array, Array, Array]:
+    """Π and the lengths of the directors, (e,); one where there is none."""
+    own = np.append(product, 1.0)
+    return product.take(s.product), np.sqrt(own.take(s.first)), np.sqrt(own.take(s.second))
+
+
+def strains(s: Strains, product: Array) -> Array:
+    """ε of the products (p,), (e,)."""
+    value, first, second = _lengths(s, product)
+    return value / (first * second) - s.reference
+
+
+def strain_stresses(s: Strains, product: Array) -> Array:
+    """σ = C⁻¹ε of the products, (e,)."""
+    stresses: Array = s.stiffness @ strains(s, product)
+    return stresses
+
+
+def gradient(s: Strains, product: Array) -> Gradient:
+    """∂ε/∂(products) at a state."""
+    value, first, second = _lengths(s, product)
+    own = 1.0 / (first * second)
+    return Gradient(own, -0.5 * value * own / first**2, -0.5 * value * own / second**2)
+
+
+def mean_gradient(s: Strains, before: Array, after: Array) -> Gradient:
+    """The exact gradient over a step: Δε is its product with the increments of the products."""
+    (v0, a0, b0), (v1, a1, b1) = _lengths(s, before), _lengths(s, after)
+    value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)
+    own = 0.5 * (1.0 / (a0 * b0) + 1.0 / (a1 * b1))
+    return Gradient(own, value * second * _slope(a0, a1), value * first * _slope(b0, b1))
+
+
+def _slope(before: Array, after: Array) -> Array:
+    """Δm/Δn."""
+    return -1.0 / (before * after * (before + after))
+
+
+def add_forces(s: Strains, g: Gradient, stress: Array, on_product: Array) -> None:
+    """Add the forces of stresses (e,) on the products (in place)."""
+    for index, own in ((s.product, g.product), (s.first, g.first), (s.second, g.second)):
+        real = index >= 0
+        on_product -= np.bincount(index[real], weights=(own * stress)[real], minlength=on_product.size)
+
+
+def changes(s: Strains, g: Gradient, change: Array) -> Array:
+    """Changes of the strains from those of the products (p,), (e,)."""
+    own = np.append(change, 0.0)
+    return g.product * own.take(s.product) + g.first * own.take(s.first) + g.second * own.take(s.second)
+
+
+def rows(s: Strains, g: Gradient, count: int) -> Any:
+    """The gradient as a sparse matrix (e, p)."""
+    own = np.arange(s.product.size)
+    index, places = np.concatenate([s.product, s.first, s.second]), np.tile(own, 3)
+    values, real = np.concatenate(g), index >= 0
+    return sparse.csr_array((values[real], (places[real], index[real])), shape=(own.size, count))
+
+
+def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: Array) -> Any:
+    """∂(forces on products)/∂(products after the step), sparse (p, p).
+
+    ``stress`` is σ̃ (e,), ``softened`` (e,) are ½ + β/h, by which it changes with σ at the end.
+    """
+    before, after = products
+    g, end = mean_gradient(s, before, after), gradient(s, after)
+    mean, last = rows(s, g, after.size), rows(s, end, after.size)
+    material = mean.T @ sparse.diags_array(softened) @ sparse.csr_array(s.stiffness) @ last
+    return -(material + _bent(s, products, stress)).tocsr()
+
+
+def second_derivatives(s: Strains, product: Array) -> tuple[Index, Index, Index, Array]:
+    """∂²ε_e/∂Π_j∂Π_k as entries (e, j, k, value)."""
+    value, a, b = _lengths(s, product)
+    own = 1.0 / (a * b)
+    mixed = (
+        (s.product, s.first, -0.5 * own / a**2),
+        (s.product, s.second, -0.5 * own / b**2),
+        (s.first, s.second, 0.25 * value * own**3),
+    )
+    squares = ((s.first, s.first, 0.75 * value * own / a**4), (s.second, s.second, 0.75 * value * own / b**4))
+    entries = (*mixed, *((k, j, entry) for j, k, entry in mixed), *squares)
+    j, k, values = (np.concatenate(column) for column in zip(*entries, strict=True))
+    row, real = np.tile(np.arange(own.size), len(entries)), (j >= 0) & (k >= 0)
+    return row[real], j[real], k[real], values[real]
+
+
+def curvature(s: Strains, product: Array, stress: Array) -> Any:
+    """Σ σ ∂²ε/∂(products)², symmetric, sparse (p, p)."""
+    e, j, k, value = second_derivatives(s, product)
+    return sparse.coo_array((stress[e] * value, (j, k)), shape=(product.size,) * 2).tocsr()
+
+
+def _bent(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
+    """Σ σ̃ ∂(mean gradient)/∂(products after the step), sparse (p, p)."""
+    (v0, a0, b0), (v1, a1, b1) = (_lengths(s, product) for product in products)
+    value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)
+    by_first, by_second = _slope(a0, a1), _slope(b0, b1)
+    turn_first, turn_second = -0.5 / a1**3, -0.5 / b1**3  # ∂m/∂n
+    entries = (
+        (s.product, s.first, 0.5 * turn_first / b1),
+        (s.product, s.second, 0.5 * turn_second / a1),
+        (s.first, s.product, 0.5 * second * by_first),
+        (s.second, s.product, 0.5 * first * by_second),
+        (s.first, s.second, 0.5 * value * by_first * turn_second),
+        (s.second, s.first, 0.5 * value * by_second * turn_first),
+        (s.first, s.first, value * second * _bend(a0, a1)),
+        (s.second, s.second, value * first * _bend(b0, b1)),
+    )
+    i, j, values = (np.concatenate(column) for column in zip(*entries, strict=True))
+    real, size = (i >= 0) & (j >= 0), products[1].size
+    values = (values * np.tile(stress, len(entries)))[real]
+    return sparse.coo_array((values, (i[real], j[real])), shape=(size, size)).tocsr()
+
+
+def _bend(before: Array, after: Array) -> Array:
+    """∂(Δm/Δn)/∂n after the step."""
+    return _slope(before, after) ** 2 * before * (before + 2.0 * after) / (2.0 * after)

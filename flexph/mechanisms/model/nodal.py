@@ -1,0 +1,174 @@
+"""Strain rows of the bodies of nodes of a mechanism, beside the vectors and products of its joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
+from ...kernels.strains import NONE, Strains
+from ...numerics.arrays import Array, sparse_block_diag
+from ...numerics.rotations import finite_rotation, skew
+
+DIRECTIONS = np.vstack([np.zeros((1, 3)), np.eye(3)])
+"""Places of a node that strains are made of: its point, and its three directions."""
+
+
+class NodalParts(NamedTuple):
+    """What bodies of nodes add to the arrays: places of their frames, vectors of these, products and strain rows.
+
+    ``stiffness`` (2,) are their stiffnesses against displacements [N/m] and rotations [N m], ``reach`` [m] the largest
+    distance of a node from the centre of mass of its body.
+    """
+
+    nodes: dict[str, Any]
+    vectors: Any  # (v, places)
+    pairs: Array  # (2, p)
+    strains: Strains
+    stiffness: Array
+    reach: float
+
+
+def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | None:
+    """What the bodies of nodes add; ``stiffness`` of all stresses, sparse (m, m). None where there are none."""
+    frame = stress = vectors = products = 0
+    parts: list[tuple[NodalBody, tuple[int, int, int, int]]] = []
+    for body in bodies.values():
+        if isinstance(body, NodalBody):
+            parts.append((body, (frame, stress, vectors, products)))
+            vectors, products = vectors + body.elasticity.vectors.shape[0], products + body.elasticity.first.size
+        frame, stress = frame + len(nodes_of(body)), stress + body.stress_size
+    if not parts:
+        return None
+    pairs = [np.array([b.elasticity.first, b.elasticity.second]) + at[2] for b, at in parts]
+    return NodalParts(
+        nodes=_places(parts),
+        vectors=sparse_block_diag(b.elasticity.vectors for b, _ in parts),
+        pairs=np.hstack(pairs),
+        strains=_strains(parts, stiffness),
+        stiffness=sum((_stiffness(b) for b, _ in parts), start=np.zeros(2)),
+        reach=max(float(np.linalg.norm(b.centres - b.centre, axis=1).max()) for b, _ in parts),
+    )
+
+
+def _places(parts: list[tuple[NodalBody, tuple[int, int, int, int]]]) -> dict[str, Any]:
+    frames = np.concatenate([at[0] + np.arange(len(b.frames)) for b, at in parts])
+    centres = np.array([node.centre for b, _ in parts for node in b.frames])
+    position = np.tile(DIRECTIONS, (len(frames), 1))
+    position[::4] -= centres
+    return {
+        "node_body": np.repeat(frames, 4),
+        "node_moves": np.tile([1.0, 0.0, 0.0, 0.0], len(frames)),
+        "node_position": position,
+    }
+
+
+def _strains(parts: list[tuple[NodalBody, tuple[int, int, int, int]]], stiffness: Any) -> Strains:
+    stress = np.concatenate([at[1] + np.arange(b.stress_size) for b, at in parts])
+    numbered = [np.column_stack([b.elasticity.product, b.elasticity.directors]) for b, _ in parts]
+    own = np.vstack([np.where(n >= 0, n + at[3], -1) for n, (_, at) in zip(numbered, parts, strict=True)])
+    reference = np.concatenate([b.elasticity.reference for b, _ in parts])
+    return Strains(own[:, 0], own[:, 1], own[:, 2], reference, stress, sparse.csr_array(stiffness)[stress][:, stress])
+
+
+def _stiffness(body: NodalBody) -> Array:
+    """Stiffnesses of a body of nodes against displacements and rotations of one of them, summed over all."""
+    e = body.elasticity
+    points = abs(e.vectors)[:, ::4].max(axis=1).toarray().ravel()
+    turns = abs(e.vectors).max(axis=1).toarray().ravel()
+    moving = np.maximum(points[e.first], points[e.second])[e.product]
+    turning = np.maximum(turns[e.first], turns[e.second])[e.product]
+    diagonal = e.stiffness_of_stress.diagonal()
+    return np.array([diagonal @ moving**2, diagonal @ np.where(moving > 0.0, 0.0, turning) ** 2])
+
+
+def shifted(strains: Strains, products: int) -> Strains:
+    """Strain rows whose products come after others."""
+    product, first, second = (np.where(index >= 0, index + products, -1) for index in strains[:3])
+    return strains._replace(product=product, first=first, second=second)
+
+
+def with_nodes(parts: dict[str, Any], own: NodalParts | None) -> tuple[dict[str, Any], Strains]:
+    """Parts of the arrays with the places, vectors and products of bodies of nodes after those of joints and loads."""
+    if own is None:
+        return parts, NONE
+    vectors, width = parts["incidence"].shape[0], parts["node_shape"].shape[1]
+    more, added = len(own.nodes["node_body"]), own.vectors.shape[0]
+    both = {name: np.concatenate([parts[name], own.nodes[name]]) for name in own.nodes}
+    pairs = np.hstack([np.array([parts["first"], parts["second"]]).reshape(2, -1), own.pairs + vectors])
+    both |= {
+        "node_shape": sparse.vstack([parts["node_shape"], sparse.csr_array((3 * more, width))]).tocsr(),
+        "incidence": sparse_block_diag([parts["incidence"], own.vectors]),
+        "vector_fixed": np.vstack([parts["vector_fixed"], np.zeros((added, 3))]),
+        "first": pairs[0],
+        "second": pairs[1],
+        "select_first": selection(pairs[0], vectors + added),
+        "select_second": selection(pairs[1], vectors + added),
+        "input_node": sparse.vstack([parts["input_node"], sparse.csr_array((3 * more, parts["input_node"].shape[1]))]),
+    }
+    return parts | both, shifted(own.strains, len(parts["first"]))
+
+
+def selection(index: np.ndarray, width: int) -> Any:
+    """Rows that pick entries, sparse (len(index), width)."""
+    return sparse.csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), width))
+
+
+# --- bodies of nodes as rigid bodies ----------------------------------------------------------------------------------
+
+
+class RigidMotion:
+    """Motions of a mechanism without deformation: of a body of nodes all frames move as one.
+
+    ``centres`` (B, d) and ``spins`` (B, s) are the columns of the B bodies in their ``size`` velocities, −1 where a
+    body does not turn; nodes turn by a vector in the axes of their body, which are those of the first of them.
+    """
+
+    def __init__(self, bodies: Mapping[str, AnyBody], columns: Any) -> None:
+        owned = list(bodies.values())
+        dim, s = columns.v.shape[1], columns.omega.shape[1]
+        self.frames = np.split(np.arange(len(columns.v)), np.cumsum([len(nodes_of(b)) for b in owned])[:-1])
+        self.masses = [np.array([node.mass for node in nodes_of(b)]) for b in owned]
+        self.centres = np.arange(dim * len(owned)).reshape(-1, dim)
+        self.spins, turning = np.full((len(owned), s), -1), [i for i, b in enumerate(owned) if b.turns]
+        self.spins[turning] = self.centres.size + np.arange(s * len(turning)).reshape(-1, s)
+        self.size, self._columns = self.centres.size + s * len(turning), columns
+        self.is_plain = len(owned) == len(columns.v)
+
+    def ways(self, centres: Array, rotations: Array) -> Array:
+        """Velocities of all frames by those of the bodies, (n_v, size)."""
+        (v, omega, _), width = self._columns, self.centres.shape[1]
+        ways = np.zeros((v.size + int((omega >= 0).sum()), self.size))
+        for body, frames in enumerate(self.frames):
+            ways[v[frames].ravel(), np.tile(self.centres[body], len(frames))] = 1.0
+            if self.spins[body, 0] < 0:
+                continue
+            R, middle = rotations[frames[0]], self._middle(body, centres)
+            for i in frames:
+                arms = R.T @ (centres[i] - middle)
+                ways[np.ix_(omega[i], self.spins[body])] = np.eye(len(omega[i]))
+                if len(frames) > 1:
+                    ways[np.ix_(v[i], self.spins[body])] = -R @ skew(arms, width)
+        return ways
+
+    def moved(self, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
+        """Frames moved by rigid increments of their bodies, at most half a radian at a time."""
+        largest = np.abs(step[self.spins[self.spins >= 0]]).max(initial=0.0)
+        step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step
+        placed, turned = centres.copy(), rotations.copy()
+        for body, frames in enumerate(self.frames):
+            R, middle = rotations[frames[0]], self._middle(body, centres)
+            turn = finite_rotation(step[self.spins[body]], R.shape[0]) if self.spins[body, 0] >= 0 else np.eye(len(R))
+            arms = (centres[frames] - middle) @ R
+            placed[frames] = middle + step[self.centres[body]] + arms @ (R @ turn).T
+            turned[frames] = R @ turn @ R.T @ rotations[frames]
+        return placed, turned
+
+    def _middle(self, body: int, centres: Array) -> Array:
+        """The centre of mass of a body."""
+        masses = self.masses[body]
+        middle: Array = masses @ centres[self.frames[body]] / masses.sum()
+        return middle

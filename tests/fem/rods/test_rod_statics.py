@@ -1,0 +1,176 @@
+"""Geometrically exact rods at rest: published and closed values, frequencies, and bad input."""
+
+import numpy as np
+import pytest
+from rod_samples import SLENDER, cantilever
+from scipy.optimize import brentq
+
+import fem
+from flexph import ValidityWarning, connect, eigenfrequencies, force, integrate, torque
+from flexph.integration.methods import Decaying, Exact, ExactGauss
+
+STEEL = fem.Material(young=210e9, density=7850.0, poisson=0.3)
+BENT = np.pi / 4.0
+"""The angle of the 45° bend, of radius 100."""
+
+
+def rolled(elements, order, *, thickness=0.1, turn=2.0 * np.pi):
+    """Distance of the tip of a cantilever of length one from where a moment EI turn/L at it brings it (closed form)."""
+    EI, loads = thickness**2, [torque("rod.tip", name="M")]
+    section = fem.RodSection(
+        axial=1.0, shear=(0.4, 0.4), torsion=EI, bending=(EI, EI), mass=1.0, inertia=(1.0, 1.0, 1.0)
+    )
+    mechanism, pose = cantilever(section, length=1.0, elements=elements, order=order, loads=loads)
+    state = mechanism.equilibrium(pose, inputs={"M": [0.0, 0.0, turn * EI]})
+    circle = np.array([np.sin(turn), 1.0 - np.cos(turn), 0.0]) / turn
+    return np.linalg.norm(mechanism.position(state, "rod.tip") - circle)
+
+
+def bend(elements, order):
+    """Tip of the 45° bend under 600 N out of its plane (Bathe and Bolourchi, IJNME 14 (1979) 961)."""
+
+    def curve(s):
+        c, d = np.cos(0.01 * s), np.sin(0.01 * s)
+        return (100.0 * d, 100.0 * (1.0 - c), 0.0), np.array([[c, -d, 0.0], [d, c, 0.0], [0.0, 0.0, 1.0]])
+
+    section = fem.RodSection(
+        axial=1e7, shear=(5e6, 5e6), torsion=5e6 / 6, bending=(1e7 / 12,) * 2, mass=1.0, inertia=(1 / 6, 1 / 12, 1 / 12)
+    )
+    mechanism, pose = cantilever(
+        section, length=100.0 * BENT, elements=elements, order=order, curve=curve, loads=[force("rod.tip", name="F")]
+    )
+    return mechanism.position(mechanism.equilibrium(pose, inputs={"F": [0.0, 0.0, 600.0]}), "rod.tip")
+
+
+def test_cantilever_rolled_to_half_a_circle():
+    assert rolled(4, 2, turn=np.pi) <= 5e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("order", "bound"), [(2, 5e-3), (3, 3e-5)])
+def test_cantilever_rolled_up_finely(order, bound):
+    assert rolled(8, order) <= bound
+
+
+def test_thin_rods_do_not_lock():
+    """A rod as thin as 1e-4 of its length errs as one of a tenth of it."""
+    thick, thin = (rolled(2, 2, thickness=t, turn=0.5 * np.pi) for t in (0.1, 1e-4))
+    assert thick <= 1e-2
+    assert 0.5 <= thick / thin <= 2.0
+
+
+def test_bend_of_45_degrees():
+    """A finer mesh than any here gives (47.150, 15.685, 53.475)."""
+    tip = bend(4, 2)
+    np.testing.assert_allclose(tip, [47.150, 15.685, 53.475], rtol=0, atol=2e-3 * 100.0 * BENT)
+
+
+def cantilever_frequency():
+    """Of a thin cantilever with EI/(ρA L⁴) = 1: cos x cosh x = −1, ω = x² (closed form)."""
+    return brentq(lambda x: np.cos(x) * np.cosh(x) + 1.0, 1.8, 2.0) ** 2
+
+
+@pytest.mark.parametrize(("order", "elements", "bound"), [(1, (4, 8), 2e-2), (2, (2, 4), 1e-3), (3, (1, 2), 4e-4)])
+def test_frequencies_are_of_twice_the_order(order, elements, bound):
+    section = fem.RodSection(
+        axial=1e4, shear=(1e6, 1e6), torsion=1.0, bending=(1.0, 1.0), mass=1.0, inertia=(2e-8, 1e-8, 1e-8)
+    )
+    errors = []
+    for count in elements:
+        mechanism, pose = cantilever(section, length=1.0, elements=count, order=order)
+        lowest = eigenfrequencies(mechanism.linearize(pose), 2)
+        np.testing.assert_allclose(mechanism.spectrum(mechanism.equilibrium(pose)).frequencies[:2], lowest, rtol=1e-5)
+        errors.append(abs(lowest[0] / cantilever_frequency() - 1.0))
+    assert errors[0] <= bound
+    assert np.log2(errors[0] / errors[1]) >= 2.0 * order - 0.3  # the axial stiffness leaves 1e-8
+
+
+def test_small_motions_about_a_loaded_state():
+    """About an equilibrium: the linear system with damping has the spectrum, and a step of a run moves by it."""
+    loads = [force("rod.tip", name="F")]
+    mechanism, pose = cantilever(SLENDER, elements=2, loads=loads, damping=fem.Damping(stiffness=0.05))
+    pull = {"F": [0.0, 0.0, 8.0]}
+    state = mechanism.equilibrium(pose, inputs=pull)
+    assert mechanism.position(state, "rod.tip")[2] > 1.0
+    system, spectrum = mechanism.linearize(state, inputs=pull), mechanism.spectrum(state, inputs=pull)
+    values = np.linalg.eigvals(np.linalg.solve(system.E, system.J - system.R))
+    slowest = values[np.argsort(np.abs(values))][:8]
+    np.testing.assert_allclose(np.sort(np.abs(slowest)), np.sort(np.abs(spectrum.values))[:8], rtol=1e-5)
+    still = integrate(mechanism, state, [0.0, 0.5, 1.0], inputs={"F": lambda t: np.array([0.0, 0.0, 8.0])})
+    np.testing.assert_allclose(still.position("rod.tip")[-1], mechanism.position(state, "rod.tip"), rtol=0, atol=1e-9)
+
+
+def test_stress_resultants_are_those_of_statics():
+    """A tip force: N, Q and M of all sections follow from it, whatever the deflection (M by two points of Gauss)."""
+    mechanism, pose = cantilever(SLENDER, elements=2, loads=[force("rod.tip", name="F")])
+    state = mechanism.equilibrium(pose, inputs={"F": [0.0, 20.0, 0.0]})
+    stress = state.x[mechanism.layout.parts["rod.stress"]].reshape(-1, 6)
+    reaction = mechanism.reaction(state, "weld rod.root–GROUND at (0.0, 0.0, 0.0)")
+    np.testing.assert_allclose(reaction.force[0], [0.0, -20.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(np.hypot(stress[:, 0], stress[:, 1]), 20.0, rtol=2e-2)
+    lever = mechanism.position(state, "rod.tip")[0]
+    np.testing.assert_allclose(reaction.torque[0], [0.0, 0.0, -20.0 * lever], atol=1e-8)
+    assert np.all(np.diff(stress[:, 5]) < 0.0)  # M₃ falls from the root to the tip
+
+
+def test_tapered_and_damped_rod_of_material():
+    blade = fem.rod(
+        2.0, STEEL, lambda s: fem.Section(width=0.04 - 0.01 * s, height=0.01), elements=3, ports={"mid": 0.9}
+    )
+    assert blade.mass == pytest.approx(7850.0 * 0.01 * 0.06, rel=1e-12)  # Lobatto's points are exact for it
+    assert blade.with_mass("mid", 2.0).mass == pytest.approx(blade.mass + 2.0)
+    assert np.abs(blade.places[:, 0] - 0.9).min() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"order": 4}, "order must be 1, 2 or 3, got 4"),
+        ({"length": -1.0}, "length must be positive, got -1.0 m"),
+        ({"ports": {"mid": 3.0}}, "port 'mid' must be on the rod, 0 to 2.0 m, got 3.0 m"),
+        ({"ports": {"tip": 1.0}}, "ports must not be named 'root' or 'tip'"),
+        ({"elements": 1, "order": 1, "ports": {"mid": 0.9}}, "elements must be more than 1"),
+        ({"damping": fem.Damping(mass=1.0)}, "damping of a rod must be by stiffness="),
+        ({"section": fem.Section(area=1e-4, second_moment=1e-8)}, "second_moment_y"),
+        ({"material": None}, "material must be given for a fem.Section"),
+        ({"curve": lambda s: ((2.0 * s, 0.0, 0.0), np.eye(3))}, "curve must have its length as parameter"),
+        ({"curve": lambda s: ((0.0, s, 0.0), np.eye(3))}, "curve must have frames with d₁ along it"),
+    ],
+)
+def test_bad_input_is_answered(options, message):
+    given = {"length": 2.0, "material": STEEL, "section": fem.Section(diameter=0.01), "elements": 2, **options}
+    with pytest.raises(ValueError, match=message):
+        fem.rod(given.pop("length"), given.pop("material"), given.pop("section"), **given)
+
+
+def test_frames_that_jump_are_refused():
+    def curve(s):
+        turn = 1.5 if s > 1.0 else 0.0
+        c, d = np.cos(turn), np.sin(turn)
+        return (s, 0.0, 0.0), np.array([[1.0, 0.0, 0.0], [0.0, c, -d], [0.0, d, c]])
+
+    with pytest.raises(ValueError, match=r"frames of the curve turn by 1\.5 rad from s = 1 to 2 m"):
+        fem.rod(2.0, STEEL, fem.Section(diameter=0.01), elements=2, curve=curve)
+
+
+def test_an_element_that_turns_by_much_warns():
+    mechanism, pose = cantilever(SLENDER, elements=2, loads=[torque("rod.tip", name="M")])
+    with pytest.warns(ValidityWarning, match="an element of 'rod' turns by 1.2"):
+        mechanism.equilibrium(pose, inputs={"M": [0.0, 0.0, 125.0]})
+
+
+def test_what_does_not_hold_yet_is_refused_by_name():
+    mechanism = connect({"rod": fem.rod(1.0, None, SLENDER, elements=1)}, [])
+    pose = mechanism.assemble()
+    state = mechanism.consistent_state(pose)
+    run = integrate(mechanism, state, [0.0, 0.1])
+    with pytest.raises(ValueError, match="'rod' is a body of nodes without a frame of its own: ask for its ports"):
+        run.displacement("rod.tip")
+    with pytest.raises(ValueError, match="compiled=True cannot be had: a body of nodes"):
+        integrate(mechanism, state, [0.0, 0.1], method=Exact(compiled=True))
+    for method in (ExactGauss(), Decaying(radius=0.5)):
+        with pytest.raises(ValueError, match=f"{type(method).__name__} is not known of 'rod'"):
+            integrate(mechanism, state, [0.0, 0.1], method=method)
+    with pytest.raises(ValueError, match="quasi_static"):
+        mechanism.consistent_state(pose, elastic="quasi_static")
+    assert run.rotations("rod").shape == (2, 3, 3, 3)
