@@ -21,6 +21,7 @@ from ..materials.materials import Material
 from .elements import RodMesh, rod_mesh
 from .section import RodSection, Shape, section_at
 from .strains import rod_strain
+from .view import rod_view
 
 Curve = Callable[[float], tuple[Sequence[float], Any]]
 UNDAMPED = Damping()
@@ -83,7 +84,8 @@ def rod(
     -------
     NodalBody
         With the ports ``root`` and ``tip`` and those given; directions of joints at them are in body axes of the
-        undeformed rod.
+        undeformed rod. The part ``NAME.stress`` of a state has N, Q₂, Q₃, T, M₂, M₃ point by point of Gauss,
+        ``view.stresses`` by name.
 
     Raises
     ------
@@ -108,12 +110,14 @@ def rod(
     places, directors = _placed(mesh, curve)
     at = section_at(material, section, shear_factors)
     stiffness = np.array([at(float(s)).stiffness for s in mesh.points.ravel()])
+    sections = [at(float(s)) for s in mesh.nodes]
     return NodalBody(
-        frames=_frames(mesh, directors, [at(float(s)) for s in mesh.nodes], held),
+        frames=_frames(mesh, directors, sections, held),
         places=places,
         elasticity=rod_strain(mesh, (places, directors), stiffness, beta),
         elements=mesh.numbers[:, [0, -1]],
         directors=directors,
+        view=rod_view(mesh, (places, directors), sections),
     )
 
 

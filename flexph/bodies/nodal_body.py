@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import sparse
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.memo import Described, Memo, once, read_only
+from ..numerics.memo import Described, Memo, once
 from .body import Body, LoadPort, Port
 from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
@@ -75,10 +75,13 @@ class NodalBody(Described, Memo):
     """A body of nodes, each a rigid frame with mass, inertia and ports of its own, held together by strains.
 
     ``frames`` are the nodes, ``places`` (N, 3) [m] their origins in the axes of the undeformed body, with which their
-    own are parallel: as long as it is undeformed, it moves as a rigid body does. ``elements`` (E, 2) are the nodes at
-    the ends of what its strains interpolate, ``directors`` (N, 3, 3) the sections of the undeformed nodes. Directions
-    of joints at its ports are stated in these axes, and turn with the node. States are those of all nodes one after the
-    other: ``rod.centre`` (3N,), ``rod.rotation`` (9N,), ``rod.velocity``, ``rod.spin``, and ``rod.stress``.
+    own are parallel: as long as it is undeformed, it moves as a rigid body does. Directions of joints at its ports are
+    stated in these axes, and turn with the node. ``elements`` (E, 2) are the nodes at the ends of what its strains
+    interpolate, ``directors`` (N, 3, 3) the sections of the undeformed nodes; the shape of its ``view``, (p, N), are
+    weights of the nodes with which the points move.
+
+    States are those of all nodes one after the other: ``rod.centre`` (3N,), ``rod.rotation`` (9N,), ``rod.velocity``,
+    ``rod.spin``, and ``rod.stress``.
     """
 
     frames: tuple[Body, ...]
@@ -87,7 +90,6 @@ class NodalBody(Described, Memo):
     elements: Array
     directors: Array
     view: View | None = None
-    fields: Mapping[str, tuple[str, Array]] = field(default_factory=dict)
     remedy: ClassVar[str] = "made by fem.rod"
 
     dim: ClassVar[int] = 3
@@ -99,7 +101,6 @@ class NodalBody(Described, Memo):
     sections: ClassVar[Mapping[str, SectionMap]] = {}
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fields", read_only(self.fields))
         names = [name for frame in self.frames for name in frame.ports]
         for name in names:
             if names.count(name) > 1:

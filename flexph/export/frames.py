@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import meshio
 import numpy as np
 
-from ..bodies.body import Body
 from ..bodies.fields import TensorField, View
+from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.stress_fields import at_nodes, peak_von_mises, principal_stresses, stress_error, tensors, von_mises
 from ..numerics.arrays import Array
 from ..results.solution import Solution
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ENTRIES = 4_000_000
 """Numbers of a tensor field that are held at a time (32 MB each array)."""
-Viewed = tuple[int, str, Body, View]
+Viewed = tuple[int, str, AnyBody, View]
 
 
 class Points(NamedTuple):
@@ -121,8 +121,11 @@ def _moved(
 ) -> tuple[Array, Array]:
     """World positions and velocities of the points of all bodies, (k, P, d) each; or where they were undeformed."""
     pairs = [(name, view, layout.places) for (_, name, _, view), layout in zip(shown, layouts, strict=True)]
-    factor = float(deformed)
-    positions = [part.points(name, view.points, factor * view.shape)[:, places] for name, view, places in pairs]
+    factors = [float(deformed or isinstance(body, NodalBody)) for _, _, body, _ in shown]
+    positions = [
+        part.points(name, view.points, factor * view.shape)[:, places]
+        for (name, view, places), factor in zip(pairs, factors, strict=True)
+    ]
     velocities = [part.velocities(name, view.points, view.shape)[:, places] for name, view, places in pairs]
     return np.concatenate(positions, axis=1), np.concatenate(velocities, axis=1)
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import meshio
 import numpy as np
 
+from ..bodies.nodal_body import NodalBody
 from ..files.durable import staged
 from ..linear.eigenmodes.modes import Eigenmodes
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import Pose, State, at_rest, flat
 from ..numerics.arguments import checked
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..numerics.rotations import skew, spins
 from ..results.state_view import MechanismView
 from .frames import numbered_cells, spatial, viewed
@@ -41,11 +42,26 @@ def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, mod
     return Path(path)
 
 
+def _nodes_moved(base: MechanismView, name: str, body: NodalBody, rates: Array) -> Array:
+    """World displacements of the points of a body of nodes that move by (v_P, ω) in their own axes, (N, 2, 3)."""
+    assert body.view is not None
+    arms = body.view.points[None] - body.places[:, None]
+    local = rates[:, None, 0] + np.cross(rates[:, None, 1], arms)
+    world = np.einsum("nij,npj->npi", base.rotations(name), local)
+    return np.einsum("pn,npi->pi", dense(body.view.shape), world)
+
+
 def _mode_displacement(base: MechanismView, shape: Array) -> Array:
     """World displacement of all points in a mode: velocities R(v_P + ω × (X + φu) + φu̇), largest set to 1."""
     at, moved = 0, []
     for name, body in base.mechanism.bodies.items():
         d, s = body.dim, spins(body.dim) if body.turns else 0
+        if isinstance(body, NodalBody):
+            rates = shape[at : at + 6 * len(body.frames)].reshape(-1, 2, 3)
+            at += rates.size
+            if body.view is not None:
+                moved.append(_nodes_moved(base, name, body, rates))
+            continue
         v, spin, rate = np.split(shape[at : at + d + s + body.size], [d, d + s])
         at += d + s + body.size + body.stress_size
         if body.view is None:

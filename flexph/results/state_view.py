@@ -13,7 +13,7 @@ from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.ports import find_port, first_frame
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..numerics.memo import read_only
 from ..numerics.rotations import from_entries, skew, spins
 
@@ -88,9 +88,13 @@ class MotionByName:
         return self[f"{body}.deformation"] if own.size else np.zeros((*lead, 0))
 
     def points(self, body: str, positions: Array, shape: Any) -> Array:
-        """World positions of material points with shape rows (p·d, n), (k, p, d) [m]."""
+        """World positions of material points with shape rows (p·d, n), (k, p, d) [m].
+
+        Of a body of N nodes the shape (p, N) are weights of the nodes, with which its points move as mean of theirs.
+        """
         own, dim, lead = self._body(body)
-        own = _framed(body, own)
+        if isinstance(own, NodalBody):
+            return self._by_node(body, "centre", shape) + self._arms(body, positions, shape)
         u = self.deformation(body)
         mean = u @ own.inertia.mean_shape.T
         local = positions - own.inertia.centre + (shape @ u.T).T.reshape(*lead, -1, dim) - mean[..., None, :]
@@ -99,7 +103,12 @@ class MotionByName:
     def velocities(self, body: str, positions: Array, shape: Any) -> Array:
         """World velocities of material points with shape rows (p·d, n), (k, p, d) [m/s]."""
         own, dim, _ = self._body(body)
-        own = _framed(body, own)
+        if isinstance(own, NodalBody):
+            spins_of = self.spin(body)
+            moved = self._by_node(body, "velocity", shape)
+            return moved + self._arms(
+                body, positions, shape, turned=lambda arms: np.cross(spins_of[..., None, :], arms)
+            )
         arm = self.points(body, positions, shape) - self[f"{body}.centre"][..., None, :]
         turning = np.einsum("...ij,...pj->...pi", skew(self.spin(body), dim), arm)
         velocities: Array = self[f"{body}.velocity"][..., None, :] + turning
@@ -108,6 +117,18 @@ class MotionByName:
             local = (shape @ rate.T).T.reshape(arm.shape) - (rate @ own.inertia.mean_shape.T)[..., None, :]
             velocities += np.einsum("...ij,...pj->...pi", self.rotations(body), local)
         return velocities
+
+    def _by_node(self, body: str, part: str, weights: Any) -> Array:
+        """What points with weights (p, N) of the nodes have of a part of the state, (k, p, 3)."""
+        values = self[f"{body}.{part}"]
+        return np.einsum("pn,...ni->...pi", dense(weights), values.reshape(*values.shape[:-1], -1, 3))
+
+    def _arms(self, body: str, positions: Array, weights: Any, turned: Any = lambda arms: arms) -> Array:
+        """From the centres of mass of the nodes to points in world axes, (k, p, 3), in the mean of the weights."""
+        own = self.mechanism.bodies[body]
+        arms = positions[None] - own.centres[:, None]
+        world = turned(np.einsum("...nij,npj->...npi", self.rotations(body), arms))
+        return np.einsum("pn,...npi->...pi", dense(weights), world)
 
     def position(self, port: str) -> Array:
         """World position of a port, (k, d) [m]."""

@@ -99,7 +99,8 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
     stress = sparse.csr_array(a.stiffness) @ (_strains(mechanism, small) @ back)
     free = P.shape[1]
     pieces: list[tuple[str, Array]] = []
-    stresses = {f"{name}.stress": b.stress_size for name, b in mechanism.bodies.items()}
+    by_body = np.split(stress, np.cumsum([b.stress_size for b in mechanism.bodies.values()])[:-1])
+    stresses = {name: np.pad(own, ((0, 0), (free, 0))) for name, own in zip(mechanism.bodies, by_body, strict=True)}
     for i, (name, body) in enumerate(mechanism.frames.items()):
         own = a.body_u == i
         R, arm = small.c.R[i], body.inertia.centre + body.inertia.mean_shape @ small.c.u[own]
@@ -110,8 +111,8 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
             moving = moving - np.einsum("sij,j->is", cross(a.dim), arm) @ turning
         velocities = {"velocity": moving, "spin": turning, "deformation_rate": rate}
         pieces += [(f"{name}.{kind}", np.pad(piece, ((0, 0), (0, rank)))) for kind, piece in velocities.items()]
-    by_body = np.split(stress, np.cumsum([*stresses.values()])[:-1])
-    pieces += [(name, np.pad(own, ((0, 0), (free, 0)))) for name, own in zip(stresses, by_body, strict=True)]
+        pieces += [(f"{name}.stress", stresses.pop(name))] if name in stresses else []
+    pieces += [(f"{name}.stress", own) for name, own in stresses.items()]  # those of nodes after all frames
     if a.springs.stiffness.size:
         S = spring_operator(a, small.c, small.d).toarray() @ P @ back
         names = list(mechanism.layout.parts)

@@ -1,12 +1,14 @@
 """Geometrically exact rods at rest: published and closed values, frequencies, and bad input."""
 
+import meshio
 import numpy as np
 import pytest
 from rod_samples import SLENDER, cantilever
 from scipy.optimize import brentq
 
 import fem
-from flexph import ValidityWarning, connect, eigenfrequencies, force, integrate, torque
+from flexph import ValidityWarning, connect, eigenfrequencies, force, integrate, modes, torque
+from flexph.export import write_modes, write_series
 from flexph.integration.methods import Decaying, Exact, ExactGauss
 
 STEEL = fem.Material(young=210e9, density=7850.0, poisson=0.3)
@@ -111,6 +113,27 @@ def test_stress_resultants_are_those_of_statics():
     lever = mechanism.position(state, "rod.tip")[0]
     np.testing.assert_allclose(reaction.torque[0], [0.0, 0.0, -20.0 * lever], atol=1e-8)
     assert np.all(np.diff(stress[:, 5]) < 0.0)  # M₃ falls from the root to the tip
+
+
+def test_rods_are_exported_as_boxes(tmp_path):
+    """Points of its boxes move with the nodes, modes as small motions do, and cells have the stress resultants."""
+    mechanism, pose = cantilever(SLENDER, elements=2, loads=[force("rod.tip", name="F")])
+    state, pull = mechanism.consistent_state(pose), lambda t: np.array([0.0, 20.0, 5.0])
+    run = integrate(mechanism, state, [0.0, 0.1, 0.2, 0.3, 0.4], inputs={"F": pull})
+    view = mechanism.bodies["rod"].view
+    corners = run.points("rod", view.points, view.shape)[-1].reshape(-1, 4, 3)
+    np.testing.assert_allclose(corners.mean(axis=1)[-1], run.position("rod.tip")[-1], atol=1e-12)
+    moved = run.points("rod", view.points, view.shape)
+    speed = run.velocities("rod", view.points, view.shape)
+    rates = 0.5 * (speed[1:] + speed[:-1])  # of the exact increments but for rotation, of second order
+    np.testing.assert_allclose(np.diff(moved, axis=0) / 0.1, rates, rtol=0, atol=1e-2 * np.abs(speed).max())
+    mesh = meshio.read(write_series(tmp_path / "rod.pvd", run)[-1])
+    assert mesh.cells[0].type == "hexahedron"
+    stress = run["rod.stress"][-1].reshape(-1, 6)
+    np.testing.assert_allclose(mesh.cell_data["bending_moment_z"][0], stress[:, 5])
+    vibrations = modes(mechanism.linearize(pose), 1)
+    shape = meshio.read(write_modes(tmp_path / "modes.vtu", mechanism, pose, vibrations)).point_data["mode_1"]
+    assert np.linalg.norm(shape, axis=1).argmax() >= len(shape) - 4  # the tip moves most
 
 
 def test_tapered_and_damped_rod_of_material():
