@@ -23,7 +23,7 @@ from .section import RodSection, Shape, section_at
 from .strains import rod_strain
 from .view import rod_view
 
-Curve = Callable[[float], tuple[Sequence[float], Any]]
+Curve = Callable[[float], tuple[Sequence[float] | Array, Any]]
 UNDAMPED = Damping()
 STRETCHED = 0.01
 """Length of a curve between two nodes, over that of the rod, beyond which the curve has another parameter."""

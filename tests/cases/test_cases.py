@@ -11,6 +11,7 @@ from flexph.cli import main
 CASES = {  # number of checks; options of a short run; tables and pictures that it writes
     "andrews-squeezer": (31, "--steps 200", "angles.csv angles.png forces.csv ledger.csv ledger.png motion.png"),
     "beam-reduction": (2, "--elements 12 --order 8", "methods.csv responses.png"),
+    "bend-45": (6, "--elements 2", "bend.png tips.csv"),
     "boost-converter": (16, "--steps 20 --periods 4", "converter.png discontinuous.csv started.csv steady.csv"),
     "casimirs": (9, "--end 2", "casimirs.csv flux.png reports.txt"),
     "clamped-capacitor": (16, "", "capacitances.csv clamped.png undetermined.csv"),
@@ -24,6 +25,8 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     ),
     "double-four-bar": (22, "--step 0.05", "ledger.csv ledger.png motion.csv motion.png singular.png"),
     "flexible-pendulum": (17, "--elements 1 --steps 50", "ledger.csv ledger.png tip.csv tip.png"),
+    "elbow": (5, "--elements 1 --step 0.1 --end 1", "displacements.csv displacements.png elbow.pvd ledger.csv"),
+    "flying-rod": (13, "--elements 2 --end 1", "ends.csv ledger.csv motion.png rod.pvd"),
     "four-bar": (16, "--angles 0:90:45 --elements 2 --mode-angle 45", "frequencies.csv frequencies.png modes.png"),
     "four-bar-control": (12, "--elements 4 --points 60", "bode.png loops.png responses.csv steps.csv steps.png"),
     "four-particle": (
@@ -41,6 +44,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "index-one": (31, "--step 0.5", "completions.csv example.csv example.png orders.csv orders.png"),
     "interconnected-beams": (5, "--elements 2 --steps 10", "elements.csv steps.csv tip.csv tip.png"),
     "large-beam-chain": (11, "--beams 3 --elements 4", "frequencies.csv"),
+    "lateral-buckling": (2, "--elements 2", "frequencies.csv frequencies.png"),
     "lc-circuit": (8, "--periods 1", "motion.csv routes.png"),
     "levitated-ball": (4, "--end 0.05", "ball.png motion.csv"),
     "mass-spring-kernel": (4, "", "motion.csv structure.png"),
@@ -54,6 +58,8 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "point-masses": (23, "--step 0.02", "balance.csv kept.png motion.csv motion.png orders.csv"),
     "rigid-slider-crank": (19, "--step 0.02", "balance.csv motion.csv motion.png pin.csv pin.png"),
     "rlc-graph": (8, "--steps 50", "incidence.csv ladder.png response.csv step.csv"),
+    "rod-between-bodies": (12, "--elements 1 --end 1", "bodies.pvd ledger.csv momenta.csv motion.png"),
+    "rolled-cantilever": (2, "--elements 7", "rolled.png tips.csv"),
     "rolling-coin": (38, "--steps 60", "accounts.png motions.csv paths.png wobble.csv wobble.png"),
     "rotating-beam": (32, "--elements 3", "frequencies.png modes.png speeds.csv"),
     "singular-mass": (18, "--end 0.2", "convergence.csv lambda.csv motion.csv routes.png"),
@@ -76,13 +82,15 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "van-der-pol": (11, "--end 2.5 --step 0.02", "convergence.csv jumps.csv motion.csv van-der-pol.png"),
 }
 SLOW_CHECKS = """
-    andrews-squeezer beam-reduction boost-converter casimirs differential-drive double-four-bar flexible-pendulum
-    four-bar-control four-particle free-flight gyroscope hinged-beam index-one interconnected-beams nafems
+    andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
+    flexible-pendulum flying-rod four-bar-control four-particle free-flight gyroscope hinged-beam index-one
+    interconnected-beams lateral-buckling nafems rod-between-bodies rolled-cantilever
     plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
-    andrews-squeezer beam-reduction boost-converter casimirs crank-slider differential-drive double-four-bar
+    andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
+    elbow flying-rod lateral-buckling rod-between-bodies rolled-cantilever
     flexible-pendulum four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams nafems plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam
     singular-mass slider-crank-3d solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol

@@ -30,7 +30,7 @@ def triangle(time):
 
 @cache
 def flight(step, end=6.5, *, elements=5, order=2, section=SLENDER):
-    """A free rod that a force and a torque at one end set in motion (Simo and Vu-Quoc, CMAME 66 (1988) 125, sec. 4)."""
+    """A free rod that a force and a torque at one end set in motion (Simo and Vu-Quoc, CMAME 66 (1988) 125)."""
     body = fem.rod(10.0, None, section, elements=elements, order=order)
     mechanism = connect({"rod": body}, [force("rod.root", name="F"), torque("rod.root", name="M")])
     start = mechanism.consistent_state(mechanism.assemble({"rod": ((6.0, 0.0, 0.0), AWAY)}))

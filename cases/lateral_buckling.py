@@ -1,0 +1,101 @@
+"""A cantilever strip under a force at its tip in its stiff plane: the load at which it turns aside and twists.
+
+Closed form: F = 4.0126 √(EI GJ)/L² (S. P. Timoshenko, J. M. Gere, Theory of Elastic Stability, sec. 6.3), of a strip so
+high that it does not bend before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+import fem
+from flexph import Mechanism, Pose, force
+from flexph.case import Case, Check, Option
+from flexph.export.tables import write_table
+from flexph.numerics.arrays import Array
+
+from .checks import near
+from .pictures import new_figure
+from .rods import clamped
+
+EXACT = 4.0126
+LENGTH, WEAK, TORSION = 1.0, 1.0, 1.0  # [m], EI [N m²] about the axis the strip turns aside about, GJ [N m²]
+STIFF = 1e6  # EI [N m²] in the plane of the force
+SECTION = fem.RodSection(
+    axial=1e8, shear=(1e8, 1e8), torsion=TORSION, bending=(WEAK, STIFF), mass=1.0, inertia=(1e-2, 1e-2, 1e-2)
+)
+UNIT = np.sqrt(WEAK * TORSION) / LENGTH**2  # [N]
+
+
+class Result(NamedTuple):
+    """The load factor at which the strip buckles, and squares of its lowest frequency under factors around it."""
+
+    factor: float
+    factors: Array
+    squares: Array
+
+
+def strip(elements: int, order: int) -> tuple[Mechanism, Pose]:
+    """The strip along x, its height along y."""
+    rod = fem.rod(LENGTH, None, SECTION, elements=elements, order=order)
+    return clamped(rod, force("rod.tip", name="load"))
+
+
+def lowest_square(mechanism: Mechanism, pose: Pose, factor: float) -> float:
+    """ω² of the lowest small motion about the equilibrium under a load; negative where it grows [1/s²]."""
+    inputs = {"load": [0.0, -factor * UNIT, 0.0]}
+    values = mechanism.spectrum(mechanism.equilibrium(pose, inputs=inputs), inputs=inputs).values
+    return float(-np.max((values**2).real))
+
+
+def buckling_factor(elements: int, order: int) -> float:
+    """The load factor at which the lowest frequency vanishes."""
+    mechanism, pose = strip(elements, order)
+    return float(brentq(lambda factor: lowest_square(mechanism, pose, factor), 3.5, 4.5, xtol=1e-7))
+
+
+def run(
+    *,
+    elements: Annotated[int, Option("elements of the rod")] = 8,
+    order: Annotated[int, Option("their order: 1, 2 or 3")] = 2,
+) -> Result:
+    """Lateral buckling of a cantilever strip: the load at which it turns aside and twists."""
+    mechanism, pose = strip(elements, order)
+    factors = np.linspace(0.0, 4.5, 10)
+    squares = np.array([lowest_square(mechanism, pose, factor) for factor in factors])
+    return Result(buckling_factor(elements, order), factors, squares)
+
+
+def figures(result: Result) -> dict[str, Any]:
+    """The load factor F L²/√(EI GJ)."""
+    return {"factor": result.factor, "exact": EXACT}
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """The lowest frequency over the load, as a table and a picture."""
+    write_table(folder / "frequencies.csv", {"factor": result.factors, "square_1_s2": result.squares})
+    figure = new_figure(6.0, 4.0)
+    axes = figure.add_subplot()
+    axes.plot(result.factors, result.squares, "o-", markersize=4)
+    axes.axvline(EXACT, color="0.4", linestyle=":", label=f"closed form: {EXACT}")
+    axes.axhline(0.0, color="0.7", linewidth=0.8)
+    axes.set(xlabel=r"$F L^2 / \sqrt{EI\,GJ}$", ylabel=r"$\omega_1^2$ [1/s²]")
+    axes.legend()
+    axes.grid(alpha=0.3)
+    figure.savefig(folder / "frequencies.png")
+    return figures(result)
+
+
+def checks() -> Iterable[Check]:
+    """9 and 17 nodes of order 2; five digits of the closed form are known, and the stiff plane leaves 1e-6."""
+    for elements, bound in ((4, 1e-3), (8, 1e-4)):
+        factor = buckling_factor(elements, 2)
+        yield near(f"{elements} elements: factor", EXACT, factor, bound * EXACT, source="Timoshenko, Gere")
+
+
+case = Case(run, write, checks, needs=("matplotlib",), figures=figures)

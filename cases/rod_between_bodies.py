@@ -1,0 +1,81 @@
+"""A very flexible rod between two rigid bodies that fly and tumble: all joints, all invariants, at any step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+import fem
+import rigid
+from flexph import Mechanism, Solution, connect, integrate, revolute, spherical
+from flexph.case import Case, Check, Option
+from flexph.export.tables import write_table
+
+from .checks import vanishes
+from .files import write_run
+from .rods import axis_of, draw_axes, kept, rod_section
+
+LENGTH = 10.0  # [m]
+SECTION = rod_section(1e4, 500.0, mass=1.0, inertia=(20.0, 10.0, 10.0))
+MOTION = {"hub": ((1.0, 0.5, 0.0), (0.0, 1.5, 0.5)), "ball": ((1.0, 0.0, 2.0), (1.0, -1.0, 0.0))}  # [m/s], [rad/s]
+
+
+def between(elements: int, order: int) -> Mechanism:
+    """A hub on a revolute joint at the root of the rod, a ball on a spherical one at its tip; no gravity."""
+    rod = fem.rod(LENGTH, None, SECTION, elements=elements, order=order)
+    hub = rigid.body(10.0, inertia=(20.0, 25.0, 30.0), ports={"axle": (1.0, 0.0, 0.0)})
+    ball = rigid.body(5.0, inertia=(5.0, 8.0, 10.0), ports={"pin": (-1.0, 0.2, 0.0)})
+    joints = [revolute("rod.root", "hub.axle", axis=(0.0, 1.0, 0.0)), spherical("rod.tip", "ball.pin")]
+    return connect({"hub": hub, "rod": rod, "ball": ball}, joints)
+
+
+def solve(step: float, elements: int, order: int, end: float) -> Solution:
+    """From the straight rod, both bodies spinning."""
+    mechanism = between(elements, order)
+    pose = mechanism.assemble({"rod": ((0.0, 0.0, 0.0), np.eye(3))})
+    start = mechanism.consistent_state(pose, velocities=MOTION)
+    return integrate(mechanism, start, np.linspace(0.0, end, max(1, round(end / step)) + 1))
+
+
+def run(
+    *,
+    step: Annotated[float, Option("time step", "s")] = 0.1,
+    elements: Annotated[int, Option("elements of the rod")] = 5,
+    order: Annotated[int, Option("their order: 1, 2 or 3")] = 2,
+    end: Annotated[float, Option("end of the run", "s")] = 15.0,
+) -> Solution:
+    """A flexible rod between two tumbling rigid bodies: energy, both momenta, joints and rotations at any step."""
+    if not 0.0 < step <= end:
+        raise ValueError(f"step must be positive and not above end = {end} s, got {step} s")
+    return solve(step, elements, order, end)
+
+
+def figures(solution: Solution) -> dict[str, Any]:
+    """Everything that the scheme keeps."""
+    return {"energy_drift_max_rel": solution.energy_drift(), **kept(solution)}
+
+
+def write(solution: Solution, folder: Path) -> dict[str, Any]:
+    """Table and picture of the motion, the moving bodies for mesh viewers, and the run itself."""
+    write_run(solution, folder, "bodies.pvd")
+    momenta = {"linear": solution.linear_momentum(), "angular": solution.angular_momentum()}
+    columns = {f"{name}_{axis}": rows[:, k] for name, rows in momenta.items() for k, axis in enumerate("xyz")}
+    write_table(folder / "momenta.csv", {"t_s": solution.times, **columns})
+    pick = np.linspace(0, len(solution.times) - 1, 6).astype(int)
+    lines = {f"{solution.times[i]:.3g} s": axis_of(solution.mechanism, solution.states[i]) for i in pick}
+    draw_axes(folder / "motion.png", lines)
+    return figures(solution)
+
+
+def checks() -> Iterable[Check]:
+    """Two steps, one of them far above what resolves the motion."""
+    for step in (0.1, 0.3):
+        for name, value in figures(solve(step, 5, 2, 15.0)).items():
+            if not name.startswith("newton"):
+                yield vanishes(f"step {step} s: {name}", value, 1e-12)
+
+
+case = Case(run, write, checks, needs=("matplotlib",), figures=figures)

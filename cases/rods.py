@@ -1,0 +1,75 @@
+"""What cases of geometrically exact rods share: what runs keep, clamped rods, and pictures of their axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+import fem
+from flexph import GROUND, Mechanism, Pose, Solution, connect, weld
+from flexph.bodies import NodalBody
+from flexph.joints import Connection
+from flexph.numerics.arrays import Array
+
+from .pictures import legend_above, new_figure
+
+ROOT = (0.0, 0.0, 0.0)
+
+
+def rod_section(axial: float, bending: float, *, mass: float, inertia: tuple[float, float, float]) -> fem.RodSection:
+    """A section with equal stiffnesses EA = GA and EI = GJ."""
+    return fem.RodSection(
+        axial=axial, shear=(axial, axial), torsion=bending, bending=(bending, bending), mass=mass, inertia=inertia
+    )
+
+
+def clamped(rod: NodalBody, load: Connection) -> tuple[Mechanism, Pose]:
+    """A rod that is welded to the ground at its root, and its pose along x."""
+    mechanism = connect({"rod": rod}, [weld("rod.root", GROUND.at(*ROOT)), load])
+    return mechanism, mechanism.assemble({"rod": (ROOT, np.eye(3))})
+
+
+def drift(values: Array) -> float:
+    """Largest difference from the first row, over the largest entry."""
+    return float(np.abs(values - values[0]).max() / np.abs(values).max())
+
+
+def kept(solution: Solution, since: float = 0.0) -> dict[str, float]:
+    """What the scheme keeps at any step; momenta from a time on at which no load acts any more."""
+    ledger, free = solution.ledger, solution.times >= min(since, solution.times[-1]) - 1e-9
+    return {
+        "energy_residual_max_rel": float(np.abs(ledger.residual).max() / ledger.total_energy.max()),
+        "linear_momentum_drift_rel": drift(solution.linear_momentum()[free]),
+        "angular_momentum_drift_rel": drift(solution.angular_momentum()[free]),
+        "joint_drift_max_m": float(ledger.position_residual.max(initial=0.0)),
+        "orthogonality_max": solution.orthogonality(),
+        "newton_iterations_mean": float(ledger.iterations.mean()),
+        "newton_iterations_max": float(ledger.iterations.max()),
+    }
+
+
+def draw_axes(
+    path: Path, pictures: Mapping[str, Array], views: tuple[str, ...] = ("xy", "xz"), *, stacked: bool = False
+) -> None:
+    """Axes of rods, (n, 3), by label, seen along the axes of the world: ``xy`` is x to the right and y up.
+
+    The views are beside each other, or over each other where they are wide.
+    """
+    rows, columns = (len(views), 1) if stacked else (1, len(views))
+    figure = new_figure(8.0 if stacked else 4.8 * columns, 5.8 if stacked else 4.8)
+    for k, view in enumerate(views):
+        axes = figure.add_subplot(rows, columns, k + 1)
+        i, j = ("xyz".index(letter) for letter in view)
+        for label, line in pictures.items():
+            axes.plot(line[:, i], line[:, j], linewidth=1.4, label=label)
+        axes.set(xlabel=f"{view[0]} [m]", ylabel=f"{view[1]} [m]", aspect="equal")
+        axes.grid(alpha=0.3)
+    legend_above(figure.axes[0], columns=len(pictures))
+    figure.savefig(path)
+
+
+def axis_of(mechanism: Mechanism, x: Array) -> Array:
+    """Places of the nodes of the rod at a flat state, (n, 3) [m]."""
+    return x[mechanism.layout.parts["rod.centre"]].reshape(-1, 3)
