@@ -103,6 +103,13 @@ def test_spatial_page(run_page):
     assert "steady rotation with 100 rad/s" in space["spinning"].message
 
 
+def test_rods_page(run_page):
+    _, printed, _ = run_page("rods.md")
+    place = np.fromstring(printed[0].strip("[]"), sep=" ")
+    np.testing.assert_allclose(place, [0.0, 2.0 / np.pi, 0.0], atol=5e-3)  # of four elements
+    assert printed[1] == "True True"
+
+
 def test_rigid_multibody_page(run_page):
     space, printed, _ = run_page("rigid-multibody.md")
     for name in ("run", "motion", "turning", "stopping", "again"):

@@ -16,7 +16,6 @@ from .foreign.from_matrices import body_from_modes as body_from_modes
 from .inertia import Inertia as Inertia
 from .inertia import rigid_inertia as rigid_inertia
 from .linear_system import linear_body as linear_body
-from .nodal_body import DirectorStrain as DirectorStrain
 from .nodal_body import NodalBody as NodalBody
 from .reduced_body import reduce_body as reduce_body
 from .saved.reduced_file import load_reduced as load_reduced

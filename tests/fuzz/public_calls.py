@@ -42,6 +42,11 @@ from flexph.discretisation import with_pair
 from flexph.models.examples_of import FOLDER
 
 
+def along_x(s: float) -> tuple[tuple[float, float, float], np.ndarray]:
+    """A straight curve by its length."""
+    return (s, 0.0, 0.0), np.eye(3)
+
+
 class Call(NamedTuple):
     """A public callable with arguments by name that it accepts, those of ``*others`` by place."""
 
@@ -159,6 +164,13 @@ def _bodies() -> dict[str, Call]:
         "fem.Orthotropic": Call(fem.Orthotropic, {"young": (1e9, 2e9, 3e9), "poisson": (0.1, 0.1, 0.1),
                                                   "shear": (1e9, 1e9, 1e9), "density": 1e3, "axes": np.eye(3)}),
         "fem.Anisotropic": Call(fem.Anisotropic, {"stiffness": np.eye(6) * 1e9, "density": 1e3, "axes": np.eye(3)}),
+        "fem.RodSection": Call(fem.RodSection, {"axial": 1e4, "shear": (1e3, 1e3), "torsion": 10.0,
+                               "bending": (5.0, 5.0), "mass": 0.1, "inertia": (2e-3, 1e-3, 1e-3)}),
+        "fem.rod": Call(fem.rod, {"length": 0.3, "material": STEEL, "section": SQUARE, "elements": 1, "order": 1,
+                        "ports": {"hook": (0.3, (0.0, 0.1, 0.0))}, "shear_factors": (0.8, 0.8),
+                        "damping": fem.Damping(stiffness=1e-4), "curve": along_x}),
+        "NodalBody.with_mass": Call(fem.rod(0.3, STEEL, SQUARE, elements=1).with_mass,
+                                    {"port": "tip", "mass": 0.1, "inertia": 1e-4}),
         "fem.beam": Call(fem.beam, {"length": 0.3, "material": STEEL, "section": SQUARE, "elements": 2, "dim": 2,
                                     "reference": "cantilever", "pair": "compatible", "strain": "linear",
                                     "momenta": "full", "stations": {"middle": 0.15}, "damping": fem.Damping()}),
