@@ -83,6 +83,16 @@ def product_gradient(a: Arrays, vector: Array) -> Any:
     return gradient.reshape(a.first.size, vector.size)
 
 
+def product_rows(a: Arrays, vector: Array, rows: Array) -> Array:
+    """Rows of the products from dense rows of the vectors (v·d, n): (p, n)."""
+    if not a.strains.stress.size:
+        own: Array = product_gradient(a, vector) @ rows
+        return own
+    moved, on = rows.reshape(len(vector), a.dim, rows.shape[1]), vector[:, None]  # two vectors a product, of very many
+    first = np.matmul(on.take(a.second, axis=0), moved.take(a.first, axis=0))
+    return (first + np.matmul(on.take(a.first, axis=0), moved.take(a.second, axis=0)))[:, 0]
+
+
 def _along(matrix: Any, axis: int, dim: int) -> Any:
     """Columns (p, v) as those of one component of vectors, (p, v·d)."""
     matrix, (rows, count) = sparse.csr_array(matrix), matrix.shape

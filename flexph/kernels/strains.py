@@ -88,9 +88,12 @@ def add_forces(s: Strains, g: Gradient, stress: Array, on_product: Array) -> Non
 
 
 def changes(s: Strains, g: Gradient, change: Array) -> Array:
-    """Changes of the strains from those of the products (p,), (e,)."""
-    own = np.append(change, 0.0)
-    return g.product * own.take(s.product) + g.first * own.take(s.first) + g.second * own.take(s.second)
+    """Changes of the strains from those of the products (p,) or (p, n), (e,) or (e, n)."""
+    moved = np.zeros((s.product.size, *change.shape[1:]))
+    for index, own in ((s.product, g.product), (s.first, g.first), (s.second, g.second)):
+        weight = np.where(index >= 0, own, 0.0)
+        moved += weight.reshape(-1, *[1] * (change.ndim - 1)) * change.take(index, axis=0)
+    return moved
 
 
 def rows(s: Strains, g: Gradient, count: int) -> Any:
@@ -110,7 +113,7 @@ def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: 
     g, end = mean_gradient(s, before, after), gradient(s, after)
     mean, last = rows(s, g, after.size), rows(s, end, after.size)
     material = mean.T @ sparse.diags_array(softened) @ sparse.csr_array(s.stiffness) @ last
-    return -(material + _bent(s, products, stress)).tocsr()
+    return -(material + bent(s, products, stress)).tocsr()
 
 
 def second_derivatives(s: Strains, product: Array) -> tuple[Index, Index, Index, Array]:
@@ -135,7 +138,7 @@ def curvature(s: Strains, product: Array, stress: Array) -> Any:
     return sparse.coo_array((stress[e] * value, (j, k)), shape=(product.size,) * 2).tocsr()
 
 
-def _bent(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
+def bent(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
     """Σ σ̃ ∂(mean gradient)/∂(products after the step), sparse (p, p)."""
     (v0, a0, b0), (v1, a1, b1) = (_lengths(s, product) for product in products)
     value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)

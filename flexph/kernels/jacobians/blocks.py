@@ -149,29 +149,39 @@ def section_motion(a: Arrays, at: Point) -> Any:
 
 def swaps(a: Arrays, at: Point) -> Any:
     """Stiffness of the products as vectors, in every direction alike: a force φ on V·W acts with φW on V, (v, v)."""
+    if a.strains.stress.size:  # many products of few vectors each
+        force, size = np.tile(0.5 * at.trial.product_force, 2), len(a.vector_fixed)
+        return sparse.csr_array((force, (a.pairs.ravel(), a.partners.ravel())), shape=(size, size))
     swap = a.select_first.T @ scale_rows(a.select_second, 0.5 * at.trial.product_force)
     return swap + swap.T
 
 
 def product_tangent(a: Arrays, at: Point) -> Any:
-    """Stiffness on the products, (p, p), of spring-dampers, weighed forces and strains; None where there are none."""
-    products, own, stiffened = (at.known.product, at.trial.product), a.strains.stress, None
-    if a.springs.stiffness.size or a.rolling.row.size:
-        stiffened = tangent(a.springs, at.trial.measured, at.h, products, stuck=at.schedule.stuck)
-        if a.rolling.row.size:
-            stiffened += 0.5 * stiffness(a, at.trial.lam)
-        stiffened = sparse.csr_array(stiffened) if is_sparse(a) else stiffened
-    if not own.size:
-        return stiffened
-    strained = strain_tangent(a.strains, products, at.trial.stress[own], 0.5 + a.stress_damping[own] / at.h)
-    strained = strained if is_sparse(a) else strained.toarray()
-    return strained if stiffened is None else stiffened + strained
+    """Stiffness on the products, (p, p), of the spring-dampers and of weighed forces; None where there are none."""
+    if not (a.springs.stiffness.size or a.rolling.row.size):
+        return None
+    stiffened = tangent(
+        a.springs, at.trial.measured, at.h, (at.known.product, at.trial.product), stuck=at.schedule.stuck
+    )
+    if a.rolling.row.size:
+        stiffened += 0.5 * stiffness(a, at.trial.lam)
+    return sparse.csr_array(stiffened) if is_sparse(a) else stiffened
+
+
+def strain_softening(a: Arrays, at: Point) -> Array:
+    """½ + β/h of the strain rows: how σ̃ changes with σ at the end, (e,)."""
+    softening: Array = 0.5 + a.stress_damping[a.strains.stress] / at.h
+    return softening
 
 
 def product_stiffness(a: Arrays, at: Point) -> Any:
     """Θ with δ(force on vectors) = Θ δ(end vectors) at constant multipliers, sparse (v·d, v·d)."""
-    t, springs = at.trial, product_tangent(a, at)
+    t, springs, own = at.trial, product_tangent(a, at), a.strains.stress
     theta = sparse.kron(swaps(a, at), np.eye(a.dim))
+    if own.size:
+        products = (at.known.product, t.product)
+        strained = strain_tangent(a.strains, products, t.stress[own], strain_softening(a, at))
+        springs = strained if springs is None else springs + strained
     if springs is None:
         return theta
     return theta + product_gradient(a, t.vector_mean).T @ springs @ product_gradient(a, t.vector)

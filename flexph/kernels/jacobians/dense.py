@@ -9,12 +9,13 @@ from ...numerics.arrays import Array
 from ..arrays import Arrays
 from ..decay import correction
 from ..gradient import (
-    product_gradient,
+    product_rows,
     pull,
     velocity_count,
     velocity_slices,
     with_spins,
 )
+from ..strains import bent, changes, gradient, mean_gradient
 from ..values import Means, Point, SingularStep, Solve
 from .blocks import (
     constraint_weights,
@@ -25,6 +26,7 @@ from .blocks import (
     parts,
     product_tangent,
     rigid_blocks,
+    strain_softening,
     swaps,
     unflatten,
 )
@@ -66,15 +68,26 @@ def add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
     if following is not None:
         K[:size, :size] -= following
     B, W = pull(a, B), pull(a, W)
-    beta, gamma = product_gradient(a, at.trial.vector_mean) @ B, product_gradient(a, at.trial.vector) @ W
+    beta, gamma = product_rows(a, at.trial.vector_mean, B), product_rows(a, at.trial.vector, W)
     swapped = (swaps(a, at) @ W.reshape(len(a.vector_fixed), a.dim * size)).reshape(W.shape)
     K[:size, :size] -= B.T @ (at.h * swapped)
     springs = product_tangent(a, at)
     if springs is not None:
         K[:size, :size] -= beta.T @ (at.h * springs @ gamma)
+    if a.strains.stress.size:
+        K[:size, :size] += at.h * _strained(a, at, beta, gamma)
     mean, last = constraint_weights(a, at)
     K[:size, size:] = -at.schedule.combined(with_spins(a, mean @ beta, at.trial.inverse.transpose(0, 2, 1))).T
     K[size:, :size] = at.schedule.combined(with_spins(a, last @ gamma, at.start.R))
+
+
+def _strained(a: Arrays, at: Point, beta: Array, gamma: Array) -> Array:
+    """Stiffness of the strain rows (n, n), from the rows (p, n) of the products at the mean and at the end."""
+    s, products = a.strains, (at.known.product, at.trial.product)
+    mean, last = changes(s, mean_gradient(s, *products), beta), changes(s, gradient(s, products[1]), gamma)
+    curved = beta.T @ (bent(s, products, at.trial.stress[s.stress]) @ gamma)
+    stiffness: Array = curved + mean.T @ (strain_softening(a, at)[:, None] * (s.stiffness @ last))
+    return stiffness
 
 
 def _add_turning(a: Arrays, K: Array, W: Array, blocks: tuple[Array, Array]) -> None:

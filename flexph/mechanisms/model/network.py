@@ -99,6 +99,8 @@ def build_network(
         moves, means = np.repeat(nodes["node_moves"], dim), dense(mean_shapes(frames))
         parts["node_shape"] = parts["node_shape"] - moves[:, None] * body_rows(means, nodes["node_body"], dim)
     parts.update(prepared(parts))
+    if nodal is not None:  # vectors of strains are sums of few places of very many
+        parts.update({name: sparse.csr_array(parts[name]) for name in ("incidence", "pull_pairs")})
     parts["resolution"] = resolution_terms(parts, springs)
     points, reach = np.array([r.unit != "N m" for c in connections for r in c.rows]), 0.0
     if nodal is not None:
@@ -110,7 +112,7 @@ def build_network(
         term_row=np.array([t.row for t in terms], dtype=int),
         term_product=np.array([t.product for t in terms], dtype=int),
         springs=springs,
-        strains=strains._replace(stiffness=to(strains.stiffness)) if strains.stress.size else strains,
+        strains=strains,
         rolling=rolling,
         **parts,
     )
