@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 import fem
 from flexph import Mechanism, Pose, force
@@ -54,9 +53,10 @@ def lowest_square(mechanism: Mechanism, pose: Pose, factor: float) -> float:
 
 
 def buckling_factor(elements: int, order: int) -> float:
-    """The load factor at which the lowest frequency vanishes."""
+    """The load factor at which the lowest frequency vanishes, from an equilibrium under a factor of one."""
     mechanism, pose = strip(elements, order)
-    return float(brentq(lambda factor: lowest_square(mechanism, pose, factor), 3.5, 4.5, xtol=1e-7))
+    inputs = {"load": [0.0, -UNIT, 0.0]}
+    return mechanism.buckling(mechanism.equilibrium(pose, inputs=inputs), inputs=inputs).factor
 
 
 def run(

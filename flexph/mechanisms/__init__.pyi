@@ -5,4 +5,5 @@ from .mechanism import connect as connect
 from .model.state import Pose as Pose
 from .model.state import State as State
 from .poses.reactions import Reaction as Reaction
+from .statics.buckling import Buckling as Buckling
 from .statics.small_motion import Spectrum as Spectrum

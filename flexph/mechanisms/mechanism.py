@@ -31,6 +31,7 @@ from .poses.description import describe
 from .poses.multipliers import consistent_multipliers
 from .poses.pose_stack import Poses, assemble_all
 from .poses.reactions import Reaction, position_of, reaction_of_state
+from .statics.buckling import Buckling, buckling
 from .statics.equilibrium import equilibrium
 from .statics.frequencies import eigenfrequencies_at, sweep_over
 from .statics.linearization import linearize
@@ -192,6 +193,17 @@ class Mechanism(Model):
         equilibria and are not counted. A rotor on a support that stands still is not supported.
         """
         return spectrum(self, state, inputs or {})
+
+    @computing(_unknowns)
+    def buckling(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Buckling:
+        """The factor of the loads (weight and ``inputs``) at which a stable equilibrium stops being one.
+
+        From ``state``, found by :meth:`equilibrium` with these ``inputs``, the loads grow together, with all that
+        bends before, until the stiffness of small motions loses its rank: at a branch, or at a limit point beyond
+        which no equilibrium is near. Springs and drives stand. Raises ValueError for a state that is not a stable
+        equilibrium, and ArithmeticError where nothing buckles.
+        """
+        return buckling(self, state, inputs or {})
 
     @checked
     def position(self, state: State, port: str) -> Array:

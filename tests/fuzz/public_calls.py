@@ -123,6 +123,17 @@ def beam() -> flexph.Body:
     return fem.beam(0.3, STEEL, SQUARE, elements=2)
 
 
+PUSH = {"push": [-1.0, 0.0]}
+
+
+@cache
+def column() -> tuple[flexph.Mechanism, flexph.State]:
+    """A clamped beam under a force along its axis."""
+    body = fem.beam(0.3, STEEL, SQUARE, elements=1, strain="von_karman")
+    made = flexph.connect({"a": body}, [flexph.weld("a.root", GROUND), flexph.force("a.tip", name="push")])
+    return made, made.equilibrium(made.assemble(), inputs=PUSH)
+
+
 @cache
 def mechanism() -> tuple[flexph.Mechanism, flexph.Pose, flexph.State]:
     """A pendulum with a flexible arm, a drive in between and a load."""
@@ -289,6 +300,7 @@ def _mechanism() -> dict[str, Call]:
         "Mechanism.sweep": Call(unloaded()[0].sweep, {"poses": [unloaded()[1]] * 2, "values": [0.0, 1.0], "count": 1,
                                                       "name": "angle", "follow": True}),
         "Mechanism.spectrum": Call(made.spectrum, {"state": rest, "inputs": None}),
+        "Mechanism.buckling": Call(column()[0].buckling, {"state": column()[1], "inputs": PUSH}),
         "Mechanism.position": Call(made.position, {"state": state, "port": "bob.tip"}),
         "Mechanism.reaction": Call(made.reaction, {"state": rest, "joint": "hinge arm.root–GROUND", "on": "first",
                                                    "frame": "world"}),

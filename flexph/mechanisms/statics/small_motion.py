@@ -21,7 +21,8 @@ from ...numerics.arrays import Array
 from ...systems.inputs import Input
 from ..model.constraints import extent, velocities_of
 from ..model.state import State, configuration
-from .equilibrium import is_balanced, problem, refuse_nonholonomic
+from .balance import problem
+from .equilibrium import is_balanced, refuse_nonholonomic
 from .steady_rotation import Steady, steady_motion
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spe
         shapes=shapes / np.where(top == 0.0, 1.0, top),
         about="steady motion" if np.any(small.steady.spin) else "rest",
         message=_message(small.steady, solution),
-        parts=_shape_parts(mechanism),
+        parts=shape_parts(mechanism),
     )
 
 
@@ -146,7 +147,7 @@ def _message(steady: Steady, solution: Solution) -> str:
     )
 
 
-def _shape_parts(mechanism: Model) -> dict[str, slice]:
+def shape_parts(mechanism: Model) -> dict[str, slice]:
     """Names of the rows of the shapes: centre, turn and deformation of each body."""
     cv, cw, cu = mechanism.network.arrays.columns
     parts: dict[str, slice] = {}

@@ -41,7 +41,7 @@ from flexph.kernels.state import derive
 from flexph.kernels.stiffness.stiffness_size import stiffness_size
 from flexph.kernels.stiffness.tangent import tangent
 from flexph.mechanisms.model.state import configuration
-from flexph.mechanisms.statics import equilibrium as statics
+from flexph.mechanisms.statics import balance as statics
 from flexph.mechanisms.statics.steady_rotation import steady_motion
 
 pytestmark = pytest.mark.processor
@@ -598,7 +598,7 @@ def stiffness_and_differences(mechanism, state, inputs):
     K = tangent(a, c, derive(a, c), given.forces(c, state.multipliers), spin=steady.spin).stiffness.toarray()
 
     def at(v):
-        there = statics._turning(mechanism, configuration(mechanism, moved(mechanism, state.x, v)), steady)
+        there = statics.in_motion(mechanism, configuration(mechanism, moved(mechanism, state.x, v)), steady)
         return given.unbalanced(there, state.multipliers)
 
     e = 1e-4

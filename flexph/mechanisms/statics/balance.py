@@ -1,0 +1,188 @@
+"""What is to balance at rest or in a steady rotation, and one step of Newton's method towards it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...kernels.arrays import Arrays, total
+from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.continuous import elastic_stress, mass_matrix, strain_rates
+from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
+from ...kernels.rolling import add_forces, gains
+from ...kernels.state import Configuration, derive
+from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent
+from ...kernels.strains import strain_stresses
+from ...numerics.arrays import Array
+from ...numerics.factors.positive_definite import MANY
+from ...numerics.factors.singular_systems import solve_saddle
+from ...numerics.rotations import spin_map
+from ...systems.inputs import Forcing, Input
+from ..model.constraints import constraint_gap, constraint_rates, move, spring_forces
+from ..model.redundancy import independent
+from ..model.time_table import Anchors, TimeTable
+from .steady_rotation import Steady
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+
+class Problem(NamedTuple):
+    """What is to balance: a mechanism under inputs at a time, in a steady motion, and a ``share`` of its weight."""
+
+    mechanism: Model
+    table: TimeTable
+    time: float
+    applied: Array
+    steady: Steady
+    share: float = 1.0
+
+    def under(self, share: float) -> Problem:
+        """The problem with a share of all loads: weight, inputs and centrifugal forces."""
+        root = np.sqrt(share)
+        steady = Steady(root * self.steady.spin, root * self.steady.velocity)
+        return self._replace(applied=share * self.applied, steady=steady, share=share)
+
+    def forces(self, c: Configuration, lam: Array) -> Forces:
+        """What multipliers, springs and inputs do at a configuration."""
+        a: Arrays = self.mechanism.network.arrays
+        coefficient, _ = self.table.at(self.time)
+        on_product = total(a.term_product, lam[a.term_row] * coefficient, a.first.size)
+        if a.rolling.row.size:
+            product = derive(a, c).product
+            add_forces(a, lam, gains(a, product, product), on_product)
+        return Forces(on_product, spring_forces(self.mechanism, c, self.table.anchors), self.applied, lam)
+
+    def unbalanced(self, c: Configuration, lam: Array) -> Array:
+        """Inertia forces of the steady motion less all forces, on (ṙ, ω, u̇)."""
+        a = self.mechanism.network.arrays
+        a = a if self.share == 1.0 else a._replace(weight=self.share * a.weight)
+        inertia = inertia_force(a, c, self.steady.centripetal(c.r))
+        return inertia - generalised_force(a, c, derive(a, c), self.forces(c, lam))
+
+    def constraints(self, c: Configuration) -> Any:
+        """G of all constraints."""
+        return constraint_rates(self.mechanism, c, self.table, self.time)[0]
+
+
+def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[str, Input], steady: Steady) -> Problem:
+    """The problem of a mechanism with the anchors of a pose."""
+    applied = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(time)
+    return Problem(mechanism, TimeTable(mechanism, anchors), time, applied, steady)
+
+
+def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configuration:
+    """The configuration with the velocities of the steady motion."""
+    own = np.einsum("bji,j->bi", spin_map(c.R), steady.spin)
+    turns = np.array([b.turns for b in mechanism.frames.values()])
+    return c._replace(v=steady.field(c.r), omega=np.where(turns[:, None], own, 0.0))
+
+
+def newton_step(given: Problem, c: Configuration) -> Array:
+    """A Newton step towards balance: K ξ − Gᵀλ = −ρ, G ξ = −g.
+
+    Strain rows take it in the mixed form: forces by their strains, the stiffness with their stresses σ, which are
+    known to first order after each correction.
+    """
+    j = joint_forces(given, c)
+    K = stiffness_at(given, c, j.arrays, j.multipliers)
+    gap = constraint_gap(given.mechanism, c, given.table, given.time)
+    rhs = np.concatenate([j.rows.T @ j.own - j.force, -(j.spread.T @ gap)])
+    step: Array = j.lift @ saddle(j.arrays, K, j.rows, rhs)[: j.force.size]
+    return step
+
+
+class JointForces(NamedTuple):
+    """What acts at a configuration over displacements ξ', ξ = T ξ', and the joint forces that hold it best.
+
+    ``lift`` T; ``rows`` of independent constraints (r, n'), their multipliers ``own`` and ``spread`` (g, r) to all of
+    them, ``multipliers``; unbalanced ``force`` (n',) without them; ``mass``.
+    """
+
+    arrays: Arrays
+    lift: Any
+    rows: Any
+    spread: Any
+    own: Array
+    force: Array
+    mass: Any
+
+    @property
+    def multipliers(self) -> Array:
+        """Multipliers of all constraints."""
+        multipliers: Array = self.spread @ self.own
+        return multipliers
+
+
+def joint_forces(given: Problem, c: Configuration) -> JointForces:
+    """The joint forces that leave the least acceleration, in the metric of the mass."""
+    a, T = coordinates(given, c)
+    G, spread = independent_rows(given, c, T)
+    force, M = T.T @ given.unbalanced(c, np.zeros(spread.shape[0])), mass_matrix(a, c.u)
+    own = saddle(a, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))[force.size :]
+    return JointForces(a, T, G, spread, own, force, M)
+
+
+def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
+    """The arrays and the map T of the displacements that a step is solved over: at rest large bodies stay sparse."""
+    a = given.mechanism.network.arrays
+    if is_parted(a, given.steady.spin):
+        return from_frames(a), frame_motion(a, c)
+    return a, sparse.eye_array(given.mechanism.layout.velocities, format="csr")
+
+
+def stiffness_at(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
+    """The tangent stiffness over the displacements of these arrays."""
+    whole = given.mechanism.network.arrays
+    stiffness = tangent(a, c, derive(whole, c), given.forces(c, lam), spin=given.steady.spin).stiffness
+    return stiffness + weight_stiffness(whole, c) if is_parted(whole, given.steady.spin) else stiffness
+
+
+def independent_rows(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any]:
+    """Independent combinations of the constraints over ξ' (ξ = T ξ'), and the map of their multipliers to all."""
+    G = given.constraints(c)
+    G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
+    own = independent(given.mechanism, G)
+    return (G, sparse.eye_array(G.shape[0], format="csr")) if own is None else (own.spread.T @ G, own.spread)
+
+
+def _is_meshed(a: Arrays) -> bool:
+    """Whether large bodies are solids and plates, with many stresses for each coordinate, not chains of beams."""
+    stresses, coordinates = a.strain.shape
+    return a.mean is not None and bool(stresses >= MANY * coordinates)
+
+
+def saddle(a: Arrays, block: Any, G: Any, rhs: Array) -> Array:
+    """Solve [[A, −Gᵀ], [G, 0]] for (ξ, λ), in the least-norm sense where it is singular.
+
+    Displacements and constraints are first brought to one unit, of the arrays a of the mechanism: else it would depend
+    on the units what is singular, and which solution is least.
+    """
+    length = lever(a)
+    sizes, n = displacement_sizes(a, length), block.shape[0]
+    rows = np.where(a.holds_points > 0.0, length, 1.0) if G.shape[0] == a.holds_points.size else length
+    S = sparse.diags_array(sizes)
+    scaled = S @ block @ S
+    unit = np.concatenate([sizes, np.broadcast_to(float(abs(scaled).max()) / rows, G.shape[:1])])
+    off = sparse.diags_array(unit[n:]) @ G @ S
+    matrix = sparse.block_array([[scaled, -off.T], [off, None]]).tocsr()
+    return unit * solve_saddle(matrix, unit * rhs, meshed=_is_meshed(a))
+
+
+def moved_by(mechanism: Model, c: Configuration, correction: Array, steady: Steady) -> Configuration:
+    """The configuration after a correction, by half a radian at most, with the stresses that follow."""
+    rigid = mechanism.layout.velocities - mechanism.layout.flexible
+    largest = float(np.abs(correction[mechanism.network.arrays.columns[1].ravel()]).max(initial=0.0))
+    correction = correction * min(1.0, 0.5 / largest) if largest > 0.0 else correction
+    centres, rotations = move(mechanism, c.r, c.R, correction[:rigid])
+    u = c.u + correction[rigid:]
+    sigma = elastic_stress(mechanism.network.arrays, u)
+    a, own = mechanism.network.arrays, mechanism.network.arrays.strains.stress
+    if own.size:
+        d = derive(a, c)
+        strained = a.strains.stiffness @ (strain_rates(a, c, d) @ correction)
+        sigma[own] = strain_stresses(a.strains, d.product) + strained
+    return in_motion(mechanism, c._replace(r=centres, R=rotations, u=u, sigma=sigma), steady)

@@ -1,0 +1,145 @@
+"""Buckling loads: where the stiffness of a loaded mechanism loses its rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import brentq
+
+from ...kernels.constraint_sizes import displacement_sizes
+from ...kernels.state import Configuration
+from ...linear.elimination import analysed
+from ...numerics import checks as check
+from ...numerics.arrays import Array, dense
+from ...numerics.corrections import Corrections
+from ...systems.inputs import Input
+from ..model.constraints import extent
+from ..model.state import State, configuration
+from .balance import Problem, joint_forces, moved_by, newton_step, problem, stiffness_at
+from .small_motion import shape_parts
+from .steady_rotation import steady_motion
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+SEARCH = Corrections(most=12, settled=1e-12, stagnated=1e-9, diverged=1e3)
+"""Corrections of an equilibrium under a share of the loads, over the size of the mechanism."""
+SETTLED = 1e-8
+"""Change of the factor, over itself, at which that of a branch is known, by a line,"""
+NARROW = 1e-5
+"""and that of a limit point, by halving; and the motion over the size up to which a state is the equilibrium."""
+FAR = 3.0
+"""Motion over that of the first correction beyond which an equilibrium is on another path: towards a limit point twice
+that is right."""
+FIRST, LARGEST = 0.25, 1e3
+"""First change of the factor, and the largest factor that is looked at."""
+ZERO = 1e-14
+"""ω² over the largest one up to which it is round-off."""
+
+
+@dataclass(frozen=True, eq=False)
+class Buckling:
+    """The ``factor`` of the loads of a state at which its equilibrium stops being stable, and the way it gives.
+
+    shape (n_v,): displacements (δr of the centres of mass in world axes, turn θ in body axes, δu) of all bodies,
+    largest entry 1, :meth:`part` by name. ``is_limit``: no equilibrium was found near beyond it (a limit point); else
+    another branch begins there.
+    """
+
+    factor: float
+    shape: Array
+    is_limit: bool
+    parts: Mapping[str, slice]
+
+    def part(self, name: str) -> Array:
+        """Entries of the shape of one part, e.g. ``rod.centre``."""
+        part: Array = self.shape[check.lookup("part", name, self.parts)]
+        return part
+
+
+class _Point(NamedTuple):
+    """An equilibrium under a factor: its configuration, the least ω² of its small motions, and their shape.
+
+    ``moved`` is the motion to it over the size of the mechanism.
+    """
+
+    factor: float
+    c: Configuration
+    square: float
+    shape: Array
+    moved: float
+
+
+def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buckling:
+    """See :meth:`flexph.Mechanism.buckling`."""
+    steady = steady_motion(mechanism, state)
+    if np.any(steady.spin):
+        raise ValueError("state must be at rest for a buckling load, got one that turns")
+    given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady)
+    last, step = _point(given, 1.0, configuration(mechanism, state.x)), FIRST
+    if last is None or last.square <= 0.0 or last.moved > NARROW:
+        raise ValueError(
+            "state must be a stable equilibrium under inputs=, of a mechanism without free motions: see "
+            "mechanism.equilibrium(pose, ...) with smaller loads"
+        )
+    beyond = np.inf  # the least factor under which no equilibrium was found yet
+    while last.factor < LARGEST:
+        ahead = _point(given, last.factor + step, last.c)
+        if ahead is None:
+            beyond, step = last.factor + step, 0.5 * step
+            if step <= NARROW * last.factor:
+                return Buckling(last.factor, last.shape, True, shape_parts(mechanism))
+        elif ahead.square <= 0.0:
+            point = _between(given, last, ahead)
+            return Buckling(point.factor, point.shape, False, shape_parts(mechanism))
+        else:
+            fall = last.square - ahead.square
+            expected = 1.2 * step * ahead.square / fall if fall > 0.0 else np.inf
+            last, step = ahead, float(np.clip(expected, 0.5 * step, 2.0 * step))
+            beyond = beyond if beyond > last.factor else np.inf
+            step = min(step, max(0.5 * (beyond - last.factor), 2.0 * NARROW * last.factor))
+    raise ArithmeticError(f"no buckling load was found up to {LARGEST:g} times the loads of the state")
+
+
+def _between(given: Problem, below: _Point, above: _Point) -> _Point:
+    """The point between a stable and an unstable one at which the least ω² vanishes."""
+
+    def square(factor: float) -> float:
+        point = _point(given, factor, below.c)
+        if point is None:
+            raise ArithmeticError(f"no equilibrium was found under {factor:.6g} times the loads of the state")
+        return point.square
+
+    factor = brentq(square, below.factor, above.factor, xtol=SETTLED * above.factor, rtol=SETTLED)
+    point = _point(given, float(factor), below.c)
+    assert point is not None
+    return point
+
+
+def _point(given: Problem, factor: float, near: Configuration) -> _Point | None:
+    """The equilibrium under a factor next to a configuration; None where there is none."""
+    of, mechanism = given.under(factor), given.mechanism
+    size = extent(mechanism, near.r, near.R)
+    sizes = displacement_sizes(mechanism.network.arrays, size)
+    first = float(np.abs(newton_step(of, near) / sizes).max(initial=0.0))
+
+    def corrected(c: Configuration) -> tuple[Configuration, float]:
+        correction = newton_step(of, c)
+        return moved_by(mechanism, c, correction, of.steady), float(np.abs(correction / sizes).max(initial=0.0))
+
+    end = SEARCH.run(near, corrected)
+    moved = max(float(np.abs(end.value.r - near.r).max()) / size, float(np.abs(end.value.R - near.R).max()))
+    if not end.settled or moved > FAR * first + NARROW:
+        return None
+    joints = joint_forces(of, end.value)
+    K = stiffness_at(of, end.value, joints.arrays, joints.multipliers)
+    basis = analysed(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
+    reduced, mass = (basis.T @ dense(matrix @ basis) for matrix in (0.5 * (K + K.T), joints.mass))
+    values, vectors = eigh(reduced, mass)
+    square = float(values[0]) if abs(values[0]) > ZERO * abs(values[-1]) else 0.0
+    shape = joints.lift @ (basis @ vectors[:, 0])
+    return _Point(factor, end.value, square, shape / shape[np.abs(shape).argmax()], moved)

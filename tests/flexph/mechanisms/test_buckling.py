@@ -1,0 +1,60 @@
+"""Buckling loads of mechanisms against closed forms: branches and limit points."""
+
+import numpy as np
+import pytest
+
+import fem
+import rigid
+from flexph import GROUND, connect, force, spring_damper, weld
+
+
+def test_euler_column_as_a_floating_body():
+    """π²EI/4L² of a cantilever whose axial stiffness is 1e6 times that; 4 elements of order 4."""
+    material = fem.Material(young=1e6, density=1.0)
+    column = fem.beam(1.0, material, fem.Section(area=1.0, second_moment=1e-6), elements=4, strain="von_karman")
+    mechanism = connect({"column": column}, [weld("column.root", GROUND.at(0.0, 0.0)), force("column.tip", name="F")])
+    pose, push = mechanism.assemble({"column": (0.0, 0.0, 0.0)}), {"F": [-1.0, 0.0]}
+    found = mechanism.buckling(mechanism.equilibrium(pose, inputs=push), inputs=push)
+    assert found.factor == pytest.approx(0.25 * np.pi**2, rel=1e-4)
+    assert not found.is_limit
+    assert np.abs(found.part("column.deformation")).max() == 1.0
+
+
+def truss(height=0.3, stiffness=100.0):
+    """A mass on two springs that lean against each other (von Mises): its limit load is a closed form."""
+    mechanism = connect(
+        {"top": rigid.point(1.0, dim=2)},
+        [
+            spring_damper("top.point", GROUND.at(-1.0, 0.0), stiffness=stiffness, name="left"),
+            spring_damper("top.point", GROUND.at(1.0, 0.0), stiffness=stiffness, name="right"),
+            force("top.point", name="F"),
+        ],
+    )
+    free = np.hypot(1.0, height)
+    y = np.sqrt(free ** (2.0 / 3.0) - 1.0)  # where dF/dy = 0, F = 2k(ℓ − ℓ₀) y/ℓ
+    length = np.hypot(1.0, y)
+    return mechanism, mechanism.assemble({"top": (0.0, height, 0.0)}), 2.0 * stiffness * (free - length) * y / length
+
+
+@pytest.mark.slow
+def test_snap_through_is_a_limit_point():
+    mechanism, pose, limit = truss()
+    push = {"F": [0.0, -0.5 * limit]}
+    found = mechanism.buckling(mechanism.equilibrium(pose, inputs=push), inputs=push)
+    assert found.factor == pytest.approx(2.0, rel=1e-4)
+    assert found.is_limit
+
+
+def test_another_state_is_refused():
+    mechanism, pose, limit = truss()
+    state = mechanism.equilibrium(pose, inputs={"F": [0.0, 0.1 * limit]})
+    with pytest.raises(ValueError, match="state must be a stable equilibrium under inputs="):
+        mechanism.buckling(state, inputs={"F": [0.0, -1.5 * limit]})
+
+
+@pytest.mark.slow
+def test_loads_that_only_stretch_have_no_buckling_load():
+    mechanism, pose, limit = truss()
+    lift = {"F": [0.0, 0.1 * limit]}
+    with pytest.raises(ArithmeticError, match="no buckling load was found up to 1000 times"):
+        mechanism.buckling(mechanism.equilibrium(pose, inputs=lift), inputs=lift)
