@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.body import Body, Port
+from flexph.bodies.body import Body, LoadPort, Port
 from flexph.bodies.inertia import rigid_inertia
 from flexph.bodies.nodal_body import NodalBody
 from flexph.numerics import checks as check
@@ -83,7 +83,8 @@ def rod(
     Returns
     -------
     NodalBody
-        With the ports ``root`` and ``tip`` and those given; directions of joints at them are in body axes of the
+        With the ports ``root`` and ``tip`` and those given, and the load port ``load``, a force per length [N/m] in
+        world axes for each node; directions of joints at them are in body axes of the
         undeformed rod. The part ``NAME.stress`` of a state has N, Q₂, Q₃, T, M₂, M₃ point by point of Gauss,
         ``view.stresses`` by name.
 
@@ -118,6 +119,7 @@ def rod(
         elements=mesh.numbers[:, [0, -1]],
         directors=directors,
         view=rod_view(mesh, (places, directors), sections),
+        loads={"load": LoadPort(np.zeros((mesh.nodes.size, 3)), sparse.csr_array((places.size, 0)), mesh.masses)},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import sparse
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.memo import Described, Memo, once
+from ..numerics.memo import Described, Memo, once, read_only
 from .body import Body, LoadPort, Port
 from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
@@ -78,7 +78,7 @@ class NodalBody(Described, Memo):
     own are parallel: as long as it is undeformed, it moves as a rigid body does. Directions of joints at its ports are
     stated in these axes, and turn with the node. ``elements`` (E, 2) are the nodes at the ends of what its strains
     interpolate, ``directors`` (N, 3, 3) the sections of the undeformed nodes; the shape of its ``view``, (p, N), are
-    weights of the nodes with which the points move.
+    weights of the nodes with which the points move. A load port has an element for each node.
 
     States are those of all nodes one after the other: ``rod.centre`` (3N,), ``rod.rotation`` (9N,), ``rod.velocity``,
     ``rod.spin``, and ``rod.stress``.
@@ -90,6 +90,7 @@ class NodalBody(Described, Memo):
     elements: Array
     directors: Array
     view: View | None = None
+    loads: Mapping[str, LoadPort] = field(default_factory=dict)
     remedy: ClassVar[str] = "made by fem.rod"
 
     dim: ClassVar[int] = 3
@@ -97,10 +98,10 @@ class NodalBody(Described, Memo):
     turns: ClassVar[bool] = True
     unshifted: ClassVar[None] = None
     momenta: ClassVar[str] = "full"
-    loads: ClassVar[Mapping[str, LoadPort]] = {}
     sections: ClassVar[Mapping[str, SectionMap]] = {}
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "loads", read_only(self.loads))
         names = [name for frame in self.frames for name in frame.ports]
         for name in names:
             if names.count(name) > 1:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...bodies.body import Body, Port
-from ...bodies.nodal_body import AnyBody
+from ...bodies.body import Port
+from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
 from ...bodies.ports import find_place, find_port, frames_of, split_port
 from ...joints.rows.connection import Connection, Measure, measures
 from ...joints.rows.laws import Contact
@@ -220,11 +220,12 @@ def _nodes(bodies: Mapping[str, AnyBody], numbering: _Numbering, loads: list[str
     for name in loads:
         index, owner, port_name = split_port(name, bodies)
         load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
-        assert isinstance(owner, Body)
         load_start.append(len(body))
-        body += [index] * len(load.measures)
+        nodal = isinstance(owner, NodalBody)
+        body += [index + (i if nodal else 0) for i in range(len(load.measures))]
         moves += [1.0] * len(load.measures)
-        position += list(load.positions - owner.inertia.centre)
+        centres = np.array([node.centre for node in nodes_of(owner)])  # of one frame, or of as many as there are points
+        position += list(load.positions - centres)
         shapes.append(widened(load.shapes, start[index], start[-1]))
     return {
         "node_body": np.array(body, dtype=int),

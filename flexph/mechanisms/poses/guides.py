@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...bodies.ports import find_place
+from ...bodies.ports import find_port
 from ...joints.rows.vectors import Ground
 from ...numerics.arrays import Array
 
@@ -27,7 +27,9 @@ def guides(mechanism: Model, time: float) -> list[Guide]:
     """Directions that are to be parallel, frames that are to coincide."""
     listed: list[Guide] = []
     for c in mechanism.connections:
-        first, *others = (None if isinstance(p, Ground) else find_place(p, mechanism.bodies)[0] for p in c.ports)
+        if not c.form.parallel:
+            continue
+        first, *others = (None if isinstance(p, Ground) else find_port(p, mechanism.bodies)[0] for p in c.ports)
         pairs = [given(time) if callable(given) else given for given in c.form.parallel]
         assert first is not None
         if len(pairs) == 3:

@@ -7,7 +7,20 @@ from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
-from flexph import Solution, connect, integrate, spherical, weld
+from flexph import (
+    GROUND,
+    Solution,
+    connect,
+    distributed_load,
+    drive,
+    force,
+    integrate,
+    revolute,
+    spherical,
+    spring_damper,
+    torque,
+    weld,
+)
 from flexph.integration.methods import Exact, Exact4
 from flexph.kernels.state import derive
 from flexph.kernels.strains import strain_stresses, strains
@@ -167,6 +180,45 @@ def test_runs_are_saved_and_known_again(tmp_path):
     assert np.array_equal(Solution.load(tmp_path / "run.h5", between_bodies(elements=1)).states, run.states)
     with pytest.raises(ValueError):
         Solution.load(tmp_path / "run.h5", between_bodies(elements=1, damping=0.1))
+
+
+def test_joints_drives_springs_and_loads_act_on_sections():
+    """On an eccentric port with a lumped mass too: the balance of all that is booked holds."""
+    body = fem.rod(4.0, None, SLENDER, elements=2, ports={"eye": (2.0, (0.0, 0.1, 0.0)), "q": 3.0})
+    ball = rigid.body(3.0, inertia=(1.0, 2.0, 2.5), ports={"pin": (-0.4, 0.1, 0.0)})
+    turning = {"axis": (0.0, 0.0, 1.0)}
+    mechanism = connect(
+        {"rod": body.with_mass("eye", 3.0, 0.5), "ball": ball},
+        [
+            revolute("rod.root", GROUND.at(0.0, 0.0, 0.0), **turning),
+            drive("rod.root", angle=lambda t: 0.5 * np.sin(t) ** 2, **turning),
+            spherical("ball.pin", "rod.tip"),
+            spring_damper("rod.eye", GROUND.at(2.0, 1.0, 1.0), stiffness=30.0, damping=2.0),
+            force("rod.q", axes="section", name="F"),
+            torque("rod.eye", axes="section", name="M"),
+            distributed_load("rod.load", name="q"),
+        ],
+        gravity=(0.0, 0.0, -9.81),
+    )
+    pose = mechanism.assemble(guess={"rod": ((0.1, 0.2, 0.0), np.eye(3)), "ball": ((4.4, 0.0, 0.0), np.eye(3))})
+    loads = {"F": [0.0, 5.0, 1.0], "M": lambda t: [3.0 * np.sin(t), 0.0, 0.0], "q": [0.0, 0.5, 0.0]}
+    run = integrate(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, 1.0, 21), inputs=loads)
+    assert run.ledger.largest_residual <= 1e-13
+    assert run.ledger.position_residual.max() <= 1e-13
+    assert all(np.ptp(np.cumsum(run.ledger.work[name])) > 1e-3 for name in ("F", "M", "q"))
+
+
+def test_a_distributed_load_is_a_weight():
+    rod, pull = fem.rod(4.0, None, SLENDER, elements=2), (0.0, 0.0, -9.81)
+    free = connect({"rod": rod}, [], gravity=pull)
+    loaded = connect({"rod": rod}, [distributed_load("rod.load", name="q")])
+    ends = []
+    for mechanism, inputs in ((free, {}), (loaded, {"q": [0.0, 0.0, -9.81]})):  # of 1 kg/m
+        start = mechanism.consistent_state(mechanism.assemble(), velocities={"rod": ((0.0, 0.0, 0.0), (1.0, 2.0, 0.0))})
+        ends.append(integrate(mechanism, start, [0.0, 0.1, 0.2], inputs=inputs).states[-1])
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-11)
+    with pytest.raises(ValueError, match=r"load 'rod\.load' cannot follow its body"):
+        connect({"rod": rod}, [distributed_load("rod.load", axes="body")])
 
 
 @LONG_STEPS
