@@ -34,6 +34,7 @@ from .materials.materials import Material, Section
 from .meshes.box_mesh import box_mesh
 from .plates.plate import plate
 from .plates.supports import Support
+from .rods.rod import rod
 from .solids.loads import Load
 from .solids.section_surfaces import Cut
 from .solids.solid import solid
@@ -138,6 +139,21 @@ class BeamEntry(BodyEntry):
     damping: DampingEntry = Field(default_factory=DampingEntry)
 
 
+class RodEntry(BodyEntry):
+    """A straight geometrically exact rod of space with the ports root and tip, see :func:`fem.rod`."""
+
+    makes: ClassVar = staticmethod(rod)
+    kind: Literal["rod"]
+    length: Length
+    material: name_in("materials")
+    section: name_in("sections")
+    elements: Annotated[int, Field(ge=1, le=1_000_000)]
+    order: Literal[1, 2, 3] = 2
+    ports: dict[str, Length] = Field(default_factory=dict)
+    shear_factors: Annotated[list[Number], Field(min_length=2, max_length=2)] = None
+    damping: DampingEntry = Field(default_factory=DampingEntry)
+
+
 class BoxMesh(Entry):
     """A box (three lengths) or a rectangle (two) in equal cells, see :func:`fem.box_mesh`."""
 
@@ -233,7 +249,7 @@ class PlateEntry(BodyEntry):
 
 
 KINDS = Kinds(
-    bodies=(BeamEntry, SolidEntry, PlateEntry),
+    bodies=(BeamEntry, RodEntry, SolidEntry, PlateEntry),
     materials=(IsotropicEntry, OrthotropicEntry, AnisotropicEntry),
     sections=(SectionEntry,),
     parts=(DampingEntry, TieEntry, LoadEntry, CutEntry, SupportEntry),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from flexph.bodies.body import Body
+from flexph.bodies.nodal_body import NodalBody
 from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
 from flexph.mechanisms.mechanism import Mechanism, connect
@@ -85,9 +86,11 @@ def check_reading(reading: Reading, mechanism: Mechanism, here: Builder) -> None
     """Raise Misfit, with the nearest name, for what a run of the mechanism has not."""
     if reading.what in ("displacement", "position", "velocity"):
         check_port(reading.of, mechanism.bodies, here)
+        if reading.what == "displacement" and isinstance(mechanism.bodies[reading.of.partition(".")[0]], NodalBody):
+            raise here.misfit(f"a body of nodes has no frame for the displacement of {reading.of!r}: take its position")
         return
     known = {
-        "spin": list(mechanism.bodies),
+        "spin": [name for name, body in mechanism.bodies.items() if not isinstance(body, NodalBody)],
         "reaction": [connection.name for connection in mechanism.connections if connection.rows],
         "state": list(mechanism.layout.parts),
     }[reading.what]

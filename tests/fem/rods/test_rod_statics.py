@@ -10,6 +10,7 @@ import fem
 from flexph import ValidityWarning, connect, eigenfrequencies, force, integrate, modes, torque
 from flexph.export import write_modes, write_series
 from flexph.integration.methods import Decaying, Exact, ExactGauss
+from flexph.models import ModelError, load_model, write_model
 
 STEEL = fem.Material(young=210e9, density=7850.0, poisson=0.3)
 BENT = np.pi / 4.0
@@ -194,6 +195,29 @@ def test_an_element_that_turns_by_much_warns():
     mechanism, pose = cantilever(SLENDER, elements=2, loads=[torque("rod.tip", name="M")])
     with pytest.warns(ValidityWarning, match="an element of 'rod' turns by 1.2"):
         mechanism.equilibrium(pose, inputs={"M": [0.0, 0.0, 125.0]})
+
+
+MODEL = """
+materials: {steel: {young: 210 GPa, density: 7850 kg/m^3, poisson: 0.3}}
+sections: {strip: {width: 20 mm, height: 1 mm}}
+bodies:
+  blade: {kind: rod, length: 1 m, material: steel, section: strip, elements: 1, ports: {mid: 0.5 m},
+          masses: [{port: mid, mass: 0.1 kg}]}
+connections: [{kind: weld, first: blade.root, second: ground}]
+start: {fixed: {blade: [0, 0, 0]}}
+"""
+
+
+def test_rods_in_model_files(tmp_path):
+    (tmp_path / "rod.yaml").write_text(MODEL)
+    mechanism = load_model(tmp_path / "rod.yaml").mechanism
+    assert mechanism.bodies["blade"].mass == pytest.approx(7850.0 * 2e-5 + 0.1)
+    write_model(tmp_path / "again.yaml", mechanism)
+    again = load_model(tmp_path / "again.yaml").mechanism
+    np.testing.assert_array_equal(again.network.arrays.mass, mechanism.network.arrays.mass)
+    (tmp_path / "wrong.yaml").write_text(MODEL.replace("mid: 0.5 m", "mid: 1.5 m"))
+    with pytest.raises(ModelError, match=r"port 'mid' must be on the rod, 0 to 1\.0 m, got 1\.5 m"):
+        load_model(tmp_path / "wrong.yaml")
 
 
 def test_what_does_not_hold_yet_is_refused_by_name():

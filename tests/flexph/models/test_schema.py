@@ -8,6 +8,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from fem import model_files as of_fem
+from fem import rod
 from flexph import models
 from flexph.bodies import body_from_matrices, body_from_modes, reduce_body
 from flexph.joints import __all__ as JOINTS
@@ -30,8 +31,9 @@ ARRAYS = {
     reduce_body: {"basis"},
     body_from_matrices: {"numbers", "cells", "stresses"},
     body_from_modes: {"cells", "stresses"},
+    rod: {"curve"},
 }
-"""Arguments that are arrays in memory and cannot be written."""
+"""Arguments that are arrays in memory or functions of places and cannot be written."""
 RENAMED = {"masses_of_nodes": "masses", "file": "path"}
 """Arguments of other names."""
 
