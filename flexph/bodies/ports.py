@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import takewhile
+from itertools import islice
 
 from scipy import sparse
 
@@ -24,7 +24,8 @@ def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
 
 def first_frame(name: str, bodies: Mapping[str, AnyBody]) -> int:
     """Number of the first frame of a body."""
-    return sum(len(nodes_of(bodies[other])) for other in takewhile(lambda other: other != name, bodies))
+    place = list(bodies).index(name)
+    return place + sum(len(b.frames) - 1 for b in islice(bodies.values(), place) if isinstance(b, NodalBody))
 
 
 def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, str]:
