@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ import numpy as np
 
 import fem
 import rigid
-from flexph import Mechanism, Solution, connect, integrate, revolute, spherical
+from flexph import Mechanism, Solution, ValidityWarning, connect, integrate, revolute, spherical
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 
@@ -20,7 +21,7 @@ from .rods import axis_of, draw_axes, kept, rod_section
 
 LENGTH = 10.0  # [m]
 SECTION = rod_section(1e4, 500.0, mass=1.0, inertia=(20.0, 10.0, 10.0))
-MOTION = {"hub": ((1.0, 0.5, 0.0), (0.0, 1.5, 0.5)), "ball": ((1.0, 0.0, 2.0), (1.0, -1.0, 0.0))}  # [m/s], [rad/s]
+MOTION = {"hub": ((1.0, 0.5, 0.0), (1.0, 4.0, 1.5)), "ball": ((-1.0, 0.0, 4.0), (3.0, -3.0, 1.0))}  # [m/s], [rad/s]
 
 
 def between(elements: int, order: int) -> Mechanism:
@@ -71,9 +72,12 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Two steps, one of them far above what resolves the motion."""
+    """Two steps, one of them far above what resolves the motion; the ends turn against each other by 2 rad."""
     for step in (0.1, 0.3):
-        for name, value in figures(solve(step, 5, 2, 15.0)).items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ValidityWarning)  # the long step turns by more than a radian
+            solution = solve(step, 5, 2, 15.0)
+        for name, value in figures(solution).items():
             if not name.startswith("newton"):
                 yield vanishes(f"step {step} s: {name}", value, 1e-12)
 
