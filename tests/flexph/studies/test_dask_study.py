@@ -1,4 +1,4 @@
-"""A study on a Dask cluster of two processes, of which one is killed in the middle."""
+"""A study on a Dask cluster of two processes, of which one is killed in the middle, or the driver."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 
 import flexph
 
-pytest.importorskip("xarray")
+xarray = pytest.importorskip("xarray")
 pytest.importorskip("distributed")
 
 
@@ -79,3 +79,48 @@ def test_a_sample_that_kills_its_workers_fails_alone(cluster, tmp_path):
     ).squeeze()
     assert [x for x in range(8) if result.sample_status.values[x] == "failed"] == [3]
     assert "KilledWorker" in result.sample_error.values[3]
+
+
+DRIVER = """
+import os, sys, time
+import flexph
+
+def slow_cube(x, folder):
+    with open(f"{folder}/calls", "a") as file:
+        file.write(f"{x}\\n")
+    time.sleep(0.05)
+    with open(f"{folder}/finished", "a") as file:
+        file.write(f"{x}\\n")
+    return {"y": x**3 / 7.0}
+
+executor, folder, out = sys.argv[1:]
+flexph.study(slow_cube, {"x": list(range(40)), "folder": [folder]}, executor=executor, out=out, resume=True, jobs=4)
+"""
+
+
+@pytest.mark.slow
+def test_a_driver_is_killed_and_goes_on_to_the_same_dataset(cluster, tmp_path):
+    driver, out = tmp_path / "driver.py", tmp_path / "s"
+    driver.write_text(DRIVER)
+    command = [sys.executable, str(driver), f"dask://{cluster}", str(tmp_path)]
+    first = subprocess.Popen([*command, str(out)])
+    while len(list(out.glob("samples/*.npz"))) < 10:
+        assert first.poll() is None
+        time.sleep(0.01)
+    first.kill()
+    first.wait()
+    assert not (out / "study.nc").exists()
+    kept = {path.name: path.stat().st_mtime_ns for path in out.glob("samples/*.npz")}
+    assert 10 <= len(kept) < 40
+    for given in (out, tmp_path / "undisturbed"):
+        subprocess.run([*command, str(given)], check=True, timeout=120)
+    assert all((out / "samples" / name).stat().st_mtime_ns == time for name, time in kept.items())
+    calls, finished = ((tmp_path / name).read_text().split() for name in ("calls", "finished"))
+    assert set(map(int, finished)) == set(range(40))
+    assert len(calls) <= 80 + 4  # both studies, and again what was under way as the driver died, `jobs` samples at most
+    resumed, undisturbed = (
+        xarray.load_dataset(folder / "study.nc").drop_vars("sample_seconds")
+        for folder in (out, tmp_path / "undisturbed")
+    )
+    assert resumed.identical(undisturbed)
+    assert set(resumed.sample_status.values.ravel()) == {"done"}
