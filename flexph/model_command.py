@@ -49,7 +49,12 @@ def case_of(model: Any, names: Sequence[str]) -> Case[dict[str, Any]]:
         """Runs of a model file."""
         return {name: model.run(name, progress=True) for name in names}
 
-    return Case(run, write, checks=tuple)
+    return Case(run, write, checks=tuple, figures=figures)
+
+
+def figures(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers of all runs."""
+    return {"runs": {name: result.figures() for name, result in results.items()}}
 
 
 def write(results: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -57,4 +62,4 @@ def write(results: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     for name, result in results.items():
         (folder / name).mkdir()
         result.write(folder / name)
-    return {"runs": {name: result.figures() for name, result in results.items()}}
+    return figures(results)

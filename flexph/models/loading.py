@@ -13,7 +13,7 @@ from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose
 from flexph.numerics.arguments import checked
 
-from .mechanism_of import build_mechanism, check_outputs, pose_of, state_of
+from .mechanism_of import build_mechanism, check_motions, check_outputs, pose_of, state_of
 from .reading.problems import Misfit, ModelError, nearest
 from .reading.tree import Tree, read_file
 from .running import RunOfFile, frequencies_of, integrated, settled
@@ -65,6 +65,7 @@ class ModelFile:
 
     def _check(self) -> None:
         if not self.document.runs:
+            check_motions(self.document, self.builder, self.document.start.time)
             state_of(self.mechanism, self.document.start, self.builder.at("start"))
         for name, entry in self.document.runs.items():
             here = self.builder.at("runs", name)
@@ -101,15 +102,16 @@ class ModelFile:
             here.of(entry.method, "method")
 
     def _poses(self, entry: Frequencies, here: Builder) -> list[Pose]:
+        check_motions(self.document, self.builder, 0.0)
         if entry.poses is None:
             return [pose_of(self.mechanism, self.document.start, self.builder.at("start"))]
         return [pose_of(self.mechanism, pose, here.at("poses", i)) for i, pose in enumerate(entry.poses)]
 
     def _start(self, entry: Any, here: Builder) -> tuple[Any, Builder]:
-        """The start of a run, or that of the file, and where it stands."""
-        if entry.start is None:
-            return self.document.start, self.builder.at("start")
-        return entry.start, here.at("start")
+        """The start of a run, or that of the file, and where it stands. Raises Misfit for drives without a value."""
+        start, place = (self.document.start, self.builder) if entry.start is None else (entry.start, here)
+        check_motions(self.document, self.builder, start.time)
+        return start, place.at("start")
 
     @checked
     def run(self, name: str, *, progress: bool = False) -> RunOfFile:

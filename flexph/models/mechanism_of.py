@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from flexph.bodies.body import Body
@@ -11,8 +12,10 @@ from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
 from flexph.mechanisms.mechanism import Mechanism, connect
 from flexph.mechanisms.model.state import Pose, State
+from flexph.numerics.rotations import spins
 
 from .reading.problems import nearest
+from .schema.elements import Drive
 from .schema.entry import Builder
 from .schema.runs import Outputs, PoseEntry, Reading, Start
 
@@ -46,6 +49,13 @@ def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
             raise here.at(field).misfit(f"got a place of {len(given.position)} coordinates: write {dim}")
 
 
+def check_motions(document: Any, builder: Builder, time: float) -> None:
+    """Raise Misfit for a drive whose function has no value at a time [s], where a run begins."""
+    for i, entry in enumerate(document.connections):
+        if isinstance(entry, Drive):
+            entry.check_at(time, builder.at("connections", i))
+
+
 def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -> None:
     """Raise Misfit, with the nearest name, for a port that no body has."""
     body, _, port = given.partition(".")
@@ -60,8 +70,9 @@ def pose_of(mechanism: Mechanism, entry: PoseEntry, builder: Builder, time: floa
     """The pose of an entry. Raises Misfit."""
     for field in ("fixed", "guess"):
         check_names(getattr(entry, field), mechanism.bodies, builder.at(field), "body")
+    here = replace(builder, dim=mechanism.layout.dim)
     with builder.refusals():
-        fixed, guess = builder.of(entry.fixed, "fixed"), builder.of(entry.guess, "guess")
+        fixed, guess = here.of(entry.fixed, "fixed"), here.of(entry.guess, "guess")
         return mechanism.assemble(fixed, guess=guess, time=time)
 
 
@@ -70,7 +81,7 @@ def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
     check_names(start.velocities, mechanism.bodies, builder.at("velocities"), "body")
     pose = pose_of(mechanism, start, builder, start.time)
     with builder.refusals(start):
-        velocities = builder.of(start.velocities, "velocities")
+        velocities = replace(builder, dim=mechanism.layout.dim).of(start.velocities, "velocities")
         return mechanism.consistent_state(pose, velocities=velocities, elastic=start.elastic, time=start.time)
 
 
@@ -98,13 +109,37 @@ def check_reading(reading: Reading, mechanism: Mechanism, here: Builder) -> None
         raise here.misfit(f"no {reading.what} of {reading.of!r}: {nearest(reading.of, known)}")
 
 
+def components_of(reading: Reading, mechanism: Mechanism) -> int:
+    """How many components there are of what is read."""
+    dim = mechanism.layout.dim
+    if reading.what == "state":
+        part = mechanism.layout.parts[reading.of]
+        return int(part.stop - part.start)
+    return {"spin": spins(dim), "reaction": dim + spins(dim)}.get(reading.what, dim)
+
+
+def _is_of_steps(reading: Reading, mechanism: Mechanism) -> bool:
+    """Whether what is read belongs to steps, which have times of their own, and not to instants."""
+    multiplier = reading.what == "state" and mechanism.layout.parts[reading.of].start >= mechanism.layout.size
+    return reading.what == "reaction" or multiplier
+
+
 def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None:
     """Raise Misfit for readings and bodies that a run of the mechanism has not."""
     for file, columns in outputs.tables.items():
         for name, reading in columns.items():
             check_reading(reading, mechanism, here.at("tables", file, name))
+        if len({_is_of_steps(reading, mechanism) for reading in columns.values()}) > 1:
+            own = "reactions and multipliers have times of their own: write them to a table of their own"
+            raise here.at("tables", file).misfit(own)
     for name, measure in outputs.measures.items():
-        check_reading(measure.of, mechanism, here.at("measures", name, "of"))
+        place = here.at("measures", name)
+        check_reading(measure.of, mechanism, place.at("of"))
+        count = components_of(measure.of, mechanism)
+        if measure.component >= count:
+            there = f"0 to {count - 1}" if count > 1 else "0 alone"
+            wrong = f"got {measure.component}: {measure.of.what} of {measure.of.of!r} has components {there}"
+            raise place.at("component").misfit(wrong)
     for i, name in enumerate(outputs.bodies):
         if name not in mechanism.bodies:
             raise here.at("bodies", i).misfit(f"no body {name!r}: {nearest(name, mechanism.bodies)}")

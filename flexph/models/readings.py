@@ -34,20 +34,17 @@ def series_of(run: Any, reading: Reading) -> tuple[Array, Array]:
 
 
 def number_of(run: Any, measure: Measure) -> float:
-    """One number of a run. Raises ValueError for a component that it has not."""
+    """One number of a run."""
     _, values = series_of(run, measure.of)
-    if measure.component >= values.shape[1]:
-        raise ValueError(f"component must be below {values.shape[1]} of {measure.of.what} of {measure.of.of}")
     return float(TAKE[measure.take](values[:, measure.component]))
 
 
 def table_of(run: Any, columns: dict[str, Reading]) -> dict[str, Array]:
-    """Columns of a table: the times, and each component under its name. Raises ValueError where times differ."""
+    """Columns of a table: the times, which all of them share, and each component under its name."""
     table: dict[str, Array] = {}
     for name, reading in columns.items():
         times, values = series_of(run, reading)
-        if len(table.setdefault("t [s]", times)) != len(times):
-            raise ValueError("reactions and multipliers have times of their own: write them to a table of their own")
+        table.setdefault("t [s]", times)
         labels = [name] if values.shape[1] == 1 else [f"{name} {i}" for i in range(values.shape[1])]
         table |= dict(zip(labels, values.T, strict=True))
     return table

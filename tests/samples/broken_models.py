@@ -98,5 +98,14 @@ MISTAKES = {
     "outside": Mistake("middle.csv:", "../middle.csv:", ("stay in their folder",)),
     "series": Mistake("series: bar.pvd", "series: bar.vtk", (".pvd or .xdmf",), 0, "solid-bar"),
     "component": Mistake("component: 1", "component: -1", ("at least 0",)),
+    "no such component": Mistake("component: 1", "component: 7", ("got 7", "components 0 to 1")),
+    "length for an angle": Mistake("[0, 0, 0 deg]", "[0, 0, 0 m]", ("fixed.crank[2]", "a length", "'30 deg'")),
+    "no value": Mistake("angle: 150*t", "angle: 1/t", ("'1/t' fails at t = 0 s", "division by zero")),
+    "times of steps": Mistake(
+        "slider [m]: position of slider.point",
+        "hinge: reaction of hinge crank.tip–rod.root",
+        ("table of their own",),
+        -2,
+    ),
     "gravity": Mistake("gravity: [0, 0, -9.81]", "gravity: [0, -9.81]", ("gravity", "shape (3)"), 0, "solid-bar"),
 }

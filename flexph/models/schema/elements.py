@@ -8,7 +8,16 @@ from flexph import joints as make
 
 from .entry import Builder, Entry, one_of
 from .fields import Angle, Direction, End, Length, Matrix, Name, Point, Port, Stiffness, Torsional, by_shape
-from .functions import EACH, AngleFunction, LengthFunction, PlaceFunction, Turned, as_function, damping
+from .functions import (
+    EACH,
+    AngleFunction,
+    LengthFunction,
+    PlaceFunction,
+    Turned,
+    as_function,
+    damping,
+    refuse_undefined,
+)
 from .joints import JOINTS
 from .rotations import RotationValue
 
@@ -46,6 +55,13 @@ class Drive(Entry):
         given = super().arguments(builder)
         motions = {name: as_function(given[name]) for name in ("angle", "displacement", "position") if name in given}
         return given | motions
+
+    def check_at(self, time: float, builder: Builder) -> None:
+        """Raise Misfit where a motion has no value at a time [s]."""
+        for name, motion in self.arguments(builder).items():
+            if callable(motion):
+                with builder.at(name).refusals():
+                    refuse_undefined(motion, time)
 
 
 class SpringDamper(Entry):

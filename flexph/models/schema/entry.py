@@ -20,12 +20,16 @@ from .fields import TAG, Buildable
 
 @dataclass(frozen=True)
 class Builder:
-    """What entries are built with: the folder of the file, whether its code is trusted, other entries by section."""
+    """What entries are built with: the folder of the file, whether its code is trusted, other entries by section.
+
+    ``dim`` is that of the mechanism, 0 before it is known.
+    """
 
     folder: Folder
     trust: bool = False
     sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     path: Path = ()
+    dim: int = 0
 
     def at(self, *path: str | int) -> Builder:
         """The builder of an entry below."""

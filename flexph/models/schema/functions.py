@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import Discriminator, Tag
+from scipy.spatial.transform import Rotation
 
 from flexph.systems.resistive_relations import coulomb, quadratic, resistive, viscous
 
@@ -104,6 +106,19 @@ def as_function(given: Any) -> Any:
     if isinstance(given, list):
         return Components(tuple(as_function(item) for item in given))
     return Expression(repr(float(given)))
+
+
+def refuse_undefined(function: Any, time: float) -> None:
+    """Raise ValueError for a function without a finite value at a time [s]."""
+    told = f" {function.text!r}" if isinstance(function, Expression) else ""
+    try:
+        with np.errstate(all="ignore"):
+            value = function(time)
+    except Exception as error:  # also functions of others, which raise anything
+        raise ValueError(f"the function{told} fails at t = {time:.6g} s, the start: {error}") from error
+    entries = value.as_matrix() if isinstance(value, Rotation) else value
+    if not np.all(np.isfinite(np.asarray(entries, dtype=float))):
+        raise ValueError(f"the function{told} is not finite at t = {time:.6g} s, the start")
 
 
 @dataclass(frozen=True)

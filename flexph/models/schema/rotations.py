@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from ..reading.problems import shown
 from ..values.quantities import read_quantity
 from .entry import Builder, Entry
-from .fields import TAG, Angle, Direction, Matrix, Point, Reads, Spin, Velocity, by_shape
+from .fields import TAG, Angle, Buildable, Direction, Matrix, Point, Reads, Spin, Velocity, by_shape
 
 
 def turned(axis: Any, angle: float) -> Rotation:
@@ -86,22 +87,33 @@ class SpatialMotion(Entry):
         return self.spin if self.velocity is None else (self.velocity, self.spin)
 
 
+@dataclass(frozen=True)
+class Coordinates(Buildable):
+    """Two coordinates, and a third as it was given: an angle in the plane, a length in space."""
+
+    values: tuple[float, ...]
+    third: tuple[Any, ...]
+    length: str
+    angle: str
+
+    def build(self, builder: Builder) -> list[float]:
+        """Coordinates in SI units. Raises Misfit for a length in the place of an angle, or the other way round."""
+        with builder.at(2).refusals():
+            unit = self.angle if builder.dim == 2 else self.length
+            return [*self.values, *(read_quantity(given, unit) for given in self.third)]
+
+
 def _in_plane(length: str, angle: str) -> Any:
     """The type of (x, y, angle), whose last entry is an angle in the plane and a length in space."""
 
-    def read(given: Any) -> list[float]:
+    def read(given: Any) -> Coordinates:
         if not isinstance(given, list) or len(given) not in (2, 3):
             raise ValueError(f"got {shown(given)}: write [x, y, angle] in the plane, [x, y, z] in space")
-        return [read_quantity(x, length) for x in given[:2]] + [_either(x, angle, length) for x in given[2:]]
+        for third in given[2:]:
+            read_quantity(third, length, angle)
+        return Coordinates(tuple(read_quantity(x, length) for x in given[:2]), tuple(given[2:]), length, angle)
 
     return Annotated[Any, Reads(read, (("type", "array"), ("minItems", 2), ("maxItems", 3)))]
-
-
-def _either(given: Any, first: str, second: str) -> float:
-    try:
-        return read_quantity(given, first)
-    except ValueError:
-        return read_quantity(given, second)
 
 
 Place = by_shape(
