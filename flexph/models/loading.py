@@ -17,6 +17,7 @@ from .mechanism_of import build_mechanism, check_motions, check_outputs, pose_of
 from .reading.problems import Misfit, ModelError, nearest
 from .reading.tree import Tree, read_file
 from .running import RunOfFile, frequencies_of, integrated, settled
+from .sampling import check_study
 from .schema.document import Document
 from .schema.entry import Builder
 from .schema.runs import Equilibrium, Frequencies, Integrate
@@ -75,20 +76,7 @@ class ModelFile:
                 self._check_names(entry, here)
                 state_of(self.mechanism, *self._start(entry, here))
         for name, study in self.document.studies.items():
-            here = self.builder.at("studies", name)
-            if study.run not in self.runs:
-                raise here.at("run").misfit(f"no run {study.run!r}: {nearest(study.run, self.runs)}")
-            for path, values in study.vary.items():
-                try:
-                    self.check_grid({path: values})
-                except ModelError as error:
-                    raise here.at("vary", path).misfit(error.problems[0].text) from None
-
-    def check_grid(self, grid: Mapping[str, Iterable[Any]]) -> None:
-        """Raise ModelError for values by path that settings of the file do not take."""
-        for path, values in grid.items():
-            for value in values:
-                validated(with_settings(self.tree, {path: value}))
+            check_study(study, self.tree, self.runs, self.builder.at("studies", name))
 
     def _check_names(self, entry: Any, here: Builder) -> None:
         """Inputs, outputs and method of a run."""

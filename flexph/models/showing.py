@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .loading import ModelFile
 from .mechanism_of import pose_of
+from .schema.studies import Study
 
 
 def words(model: ModelFile) -> str:
@@ -15,6 +16,17 @@ def words(model: ModelFile) -> str:
     lines.append(f"mass {sum(body.mass for body in mechanism.bodies.values()):.6g} kg")
     lines += [f"run {name}: {run.kind}" for name, run in document.runs.items()]
     for name, study in document.studies.items():
-        varied = ", ".join(f"{path} at {len(values)} values" for path, values in study.vary.items())
-        lines.append(f"study {name}: run {study.run} with {varied}")
+        lines.append(f"study {name}: run {study.run} {_samples(study)}")
     return "\n".join(lines)
+
+
+def _samples(study: Study) -> str:
+    """What a study samples."""
+    if study.vary is not None:
+        return "with " + ", ".join(f"{path} at {len(values)} values" for path, values in study.vary.items())
+    if study.samples is not None:
+        return f"at {len(study.samples)} samples"
+    if study.table is not None:
+        return f"at the rows of {study.table.name}"
+    drawn, kind = (study.sobol, "Sobol") if study.sobol else (study.latin_hypercube, "Latin hypercube")
+    return f"at {drawn.count} samples ({kind}) of {', '.join(drawn.bounds)}"

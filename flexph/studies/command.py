@@ -16,9 +16,10 @@ from ..files.results_folder import FolderRefused
 from ..numerics import checks as check
 from .dataset import ERROR, STATUS
 from .execution.tasks import NotLoaded, NotStored
-from .model_files import SUFFIXES, study_of_file
 from .parameter_study import DATASET, study
 
+SUFFIXES = (".yaml", ".yml")
+"""Endings of the names of model files."""
 NAMED = 10
 """Failed samples that are named one by one."""
 
@@ -31,19 +32,20 @@ NAMED = 10
 @click.option("--executor", metavar="dask://HOST:PORT|mpi", help="workers elsewhere (extras dask and mpi)")
 @click.option("--resume", is_flag=True, help="go on with the study in the folder, or begin it")
 @click.option("--retry-failed", is_flag=True, help="with --resume: compute failed samples again")
+@click.option("--study", "chosen", metavar="NAME", help="of a model file: the study, if not its first")
 @click.option("--trust", is_flag=True, help="of a model file: call the Python functions that it names")
 @click.option(
     "--pictures/--no-pictures", default=True, show_default=True, help="of one and two parameters (extra plot)"
 )
-def command(case: str, given: Sequence[str], out: Path, pictures: bool, trust: bool, **options: Any) -> None:
+def command(case: str, given: Sequence[str], out: Path, pictures: bool, **options: Any) -> None:
     """Run a case at all combinations of values of its parameters, many at once; or the study of a model file.
 
     Each run is recorded as it finishes; a study that was killed goes on with --resume. The numbers of all runs come to
     OUT/study.nc, pictures of one or two parameters to OUT/pictures. Failed runs are named, and do not end the study.
     """
     try:
-        function, values = _subject(case, given, trust=trust)
-        results = study(function, values, out=out, **options)
+        function, samples = _subject(case, given, options.pop("chosen"), trust=options.pop("trust"))
+        results = study(function, samples, out=out, **options)
     except KeyboardInterrupt as error:
         click.echo(f"interrupted; what is finished is in {out}: go on with --resume", err=True)
         raise click.exceptions.Exit(status_of(error)) from None
@@ -72,10 +74,14 @@ def summary(results: Any) -> list[str]:
     return lines + ([f"  … and {count - NAMED} more, see {ERROR} in {DATASET}"] if count > NAMED else [])
 
 
-def _subject(name: str, given: Sequence[str], *, trust: bool) -> tuple[Any, Mapping[str, list[Any]]]:
-    """What is studied, and values by parameter."""
+def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool) -> tuple[Any, Any]:
+    """What is studied, and its samples."""
     if Path(name).suffix in SUFFIXES:
-        return study_of_file(name, given, trust=trust)
+        from .model_files import study_of_file  # it loads scipy, pydantic and pint
+
+        return study_of_file(name, given, name=chosen, trust=trust)
+    if chosen is not None:
+        raise click.UsageError(f"--study names one of a model file, {name!r} is a case")
     own: Case[Any] = check.lookup("case", name, find_cases())
     return name, _grid(name, own, given)
 

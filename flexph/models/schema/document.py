@@ -12,7 +12,8 @@ from .bodies import BODIES, Reduced
 from .elements import Connection
 from .entry import Entry, one_of
 from .fields import Acceleration
-from .runs import Run, Start, Study
+from .runs import Run, Start
+from .studies import Study
 
 GROUP = "flexph.model_files"
 """Entry-point group under which packages register :class:`Kinds`."""

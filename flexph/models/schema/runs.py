@@ -152,13 +152,6 @@ class Frequencies(Entry):
 Run = one_of((Integrate, Equilibrium, Frequencies), Integrate)
 
 
-class Study(Entry):
-    """A run at all combinations of values of settings by path, ``bodies.rod.elements``; it gives the measures."""
-
-    run: str
-    vary: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], Field(min_length=1)]
-
-
 def inputs_of(run: Any, builder: Builder) -> dict[str, Any]:
     """Inputs of a run by external port."""
     return {name: as_input(value) for name, value in builder.of(run.inputs, "inputs").items()}

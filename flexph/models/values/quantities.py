@@ -96,6 +96,15 @@ def read_unit(name: str, unit: str | None = None) -> float:
     return _converted(1.0, name.strip()[:LONGEST], unit, f"unit {name!r}", "write a unit such as 'deg' or 'mm'")
 
 
+def read_size(given: Any) -> float:
+    """A number in SI units of what its unit measures, or of none. Raises ValueError."""
+    number = NUMBER.match(given.strip()) if isinstance(given, str) and len(given) <= LONGEST else None
+    if number is None:
+        return read_quantity(given, "")
+    name = given.strip()[number.end() :].strip()
+    return float(number.group()) * (read_unit(name) if name else 1.0)
+
+
 def _converted(value: float, name: str, unit: str | None, given: str, right: str) -> float:
     if not UNIT.fullmatch(name):
         raise ValueError(f"{given}: {name[:LONGEST]!r} is no unit, write such as 'mm', 'N*m', 'kg/m^3': {right}")

@@ -130,6 +130,67 @@ def test_the_study_of_a_model_file(model, tmp_path):
     assert "another study" in flexph("study", model, *options, "--resume").output
 
 
+STUDIES = {
+    "samples": "samples: [{bodies.rod.length: 300 mm, description: a}, {bodies.rod.length: 0.4, description: b}]",
+    "table": "table: samples.csv",
+    "sobol": "sobol: {count: 2, bounds: {bodies.rod.length: [300 mm, 0.4]}}",
+    "latin_hypercube": "latin_hypercube: {count: 3, seed: 1, bounds: {bodies.rod.length: [300 mm, 40 cm]}}",
+}
+
+
+def with_study(model, text):
+    """The model with a study of frequencies, beside another one."""
+    told = model.read_text(encoding="utf-8").partition("studies:")[0]
+    first = "studies:\n  one: {run: modes, vary: {bodies.rod.elements: [2]}}\n"
+    model.write_text(f"{told}{first}  other:\n    run: modes\n    {text}\n")
+    (model.parent / "samples.csv").write_text("bodies.rod.length, bodies.rod.elements\n300 mm, 2\n400 mm, 3\n")
+    return model
+
+
+@pytest.mark.parametrize("kind", STUDIES)
+def test_samples_of_studies_other_than_grids(kind, model, tmp_path):
+    options = ("--out", tmp_path / "out", "--jobs", "1", "--no-pictures", "--study", "other")
+    result = flexph("study", with_study(model, STUDIES[kind]), *options)
+    assert result.exit_code == 0, result.output
+    with xarray.open_dataset(tmp_path / "out" / "study.nc", engine="h5netcdf") as study:
+        lengths = study["bodies.rod.length"].values.tolist()
+        assert study["omega1_rad_s"].dims == ("sample",) and (study["sample_status"] == "done").all()
+        assert (study["omega1_rad_s"] > 0.0).all()
+    if kind in ("samples", "table"):
+        assert lengths == (["300 mm", "0.4"] if kind == "samples" else ["300 mm", "400 mm"])
+    else:
+        assert len(set(lengths)) == {"sobol": 2, "latin_hypercube": 3}[kind] and 0.3 < min(lengths) < max(lengths) < 0.4
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("samples: [{bodies.rod.length: 1 kg}]", "other.samples[0]: got '1 kg', which measures a mass"),
+        (
+            "samples: [{bodies.rod.length: 1}, {bodies.rod.elements: 2}]",
+            "samples[1]: all samples must have the settings",
+        ),
+        ("sobol: {count: 3, bounds: {bodies.rod.length: [1, 2]}}", "a power of two such as 4, got 3"),
+        ("sobol: {count: 4, bounds: {bodies.rod.length: [2 m, 1 m]}}", "got 2 m and 1 m: write the lower end first"),
+        ("sobol: {count: 4, bounds: {bodies.rod.length: [2 m, 1 kg]}}", "bounds.bodies.rod.length: got '1 kg'"),
+        ("sobol: {count: 4, bounds: {bodies.rod.elements: [2, 8]}}", "bodies.rod.elements: got 4.2"),
+        ("table: sample.csv", "did you mean 'samples.csv'"),
+        ("samples: [{bodies.rod.elements: 2}]\n    table: samples.csv", "got samples and table: write one of vary"),
+        ("seed: 1", "no such setting"),
+    ],
+)
+def test_wrong_samples_are_told_with_their_line(text, words, model):
+    result = flexph("check", with_study(model, text))
+    assert result.exit_code == 1
+    assert "model.yaml:" in result.output and words in result.output
+
+
+def test_a_table_of_samples_names_the_line(model):
+    path = with_study(model, STUDIES["table"])
+    (path.parent / "samples.csv").write_text("bodies.rod.length\n300 mm\n\n1 mm,2\n")
+    assert "samples.csv, line 4: it must have a value for each of bodies.rod.length" in flexph("check", path).output
+
+
 def test_settings_that_a_study_cannot_vary_end_in_a_line(model, tmp_path):
     result = flexph("study", model, "--out", tmp_path / "out", "--set", "bodies.rod.elements=2,many")
     assert result.exit_code == 1

@@ -1,0 +1,99 @@
+"""Samples of the studies of a model file: read, and tried as settings before anything is run."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .reading.problems import ModelError, nearest
+from .reading.tree import Tree, read_text
+from .schema.entry import Builder
+from .schema.studies import Study
+from .settings import with_settings
+from .validation import validated
+from .values.quantities import read_size
+
+BETWEEN = 0.381966
+"""Where between two ends a number is tried, which is no round one: a setting of whole numbers refuses it."""
+
+
+def check_study(study: Study, tree: Tree, runs: Sequence[str], here: Builder) -> None:
+    """Raise Misfit for an unknown run, and for samples that settings of the file do not take."""
+    if study.run not in runs:
+        raise here.at("run").misfit(f"no run {study.run!r}: {nearest(study.run, runs)}")
+    for path, values in (study.vary or {}).items():
+        _try([{path: value} for value in values], tree, here.at("vary", path))
+    for k, row in enumerate(study.samples or []):
+        _refuse_ragged(row, study.samples[0], here.at("samples", k))
+        _try([row], tree, here.at("samples", k))
+    if study.table is not None:
+        _try(rows_of(study, here), tree, here.at("table"))
+    for path, ends in study.bounds.items():
+        place = here.at("latin_hypercube" if study.latin_hypercube else "sobol", "bounds", path)
+        _try([{path: end} for end in ends], tree, place)
+        with place.refusals():
+            lower, upper = ends_of(ends)
+        _try([{path: lower + BETWEEN * (upper - lower)}], tree, place)
+
+
+def check_grid(grid: Mapping[str, Iterable[Any]], tree: Tree) -> None:
+    """Raise ModelError for values by path that settings of the file do not take."""
+    for path, values in grid.items():
+        for value in values:
+            validated(with_settings(tree, {path: value}))
+
+
+def ends_of(given: Sequence[Any]) -> tuple[float, float]:
+    """Lower and upper end [SI units]. Raises ValueError unless the second is the larger one."""
+    lower, upper = map(read_size, given)
+    if not lower < upper:
+        raise ValueError(f"got {given[0]} and {given[1]}: write the lower end first, then the upper one")
+    return lower, upper
+
+
+def rows_of(study: Study, here: Builder) -> list[dict[str, Any]]:
+    """Settings by path of the samples that are listed, in the file or in a table beside it. Raises Misfit."""
+    if study.table is None:
+        return list(study.samples or [])
+    path: Path = here.of(study.table, "table")
+    with here.at("table").refusals():
+        return _read_rows(path)
+
+
+def _read_rows(path: Path) -> list[dict[str, Any]]:
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = csv.reader(file, skipinitialspace=True)
+            header = [name.strip() for name in next(rows, [])]
+            if "" in header or len(set(header)) < len(header):
+                raise ValueError(f"{path.name}: paths of settings in its first row must differ and not be empty")
+            read = [_row(path, rows.line_num, header, row) for row in rows if row]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path.name} is no table of comma-separated values: {error}") from None
+    if not read:
+        raise ValueError(f"{path.name} has no rows below its first row, which has paths such as bodies.rod.length")
+    return read
+
+
+def _row(path: Path, line: int, header: list[str], row: list[str]) -> dict[str, Any]:
+    if len(row) != len(header) or not all(entry.strip() for entry in row):
+        raise ValueError(f"{path.name}, line {line}: it must have a value for each of {', '.join(header)}")
+    return {name: read_text(entry, f"{path.name}, line {line}").data for name, entry in zip(header, row, strict=True)}
+
+
+def _refuse_ragged(row: Mapping[str, Any], first: Mapping[str, Any], here: Builder) -> None:
+    if row.keys() != first.keys():
+        raise here.misfit(f"all samples must have the settings of the first, {', '.join(first)}; got {', '.join(row)}")
+
+
+def _try(rows: Iterable[Mapping[str, Any]], tree: Tree, here: Builder) -> None:
+    """Raise Misfit for settings that the file does not take."""
+    for row in rows:
+        try:
+            validated(with_settings(tree, row))
+        except ModelError as error:
+            problem = error.problems[0]
+            told = ", ".join(f"{name}={value}" for name, value in row.items())
+            raise here.misfit(f"{told}: {problem.text}" if len(row) > 1 else problem.text) from None
