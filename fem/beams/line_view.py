@@ -6,12 +6,14 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.fields import StressField, View
+from flexph.drawing.sweeps import Sweep
 
 from ..materials.materials import Section
-from .line_mesh import LineMesh
+from .line_mesh import LineMesh, scaled
 
 CELLS = 4  # straight pieces an element is drawn with
 CORNERS = np.arange(CELLS + 1) / CELLS
+SEGMENTS = 16  # corners a circle is drawn with
 
 _FORCES = {
     2: {"x": "axial_force", "y": "bending_moment"},
@@ -28,7 +30,42 @@ def line_view(mesh: LineMesh, section: Section) -> View:
         cell_type="line",
         shape=mesh.unit.once(_shape),
         stresses=line_stresses(mesh, section, CORNERS[:-1] + 0.5 / CELLS),
+        sweep=line_sweep(mesh, section),
     )
+
+
+def line_sweep(mesh: LineMesh, section: Section) -> Sweep:
+    """The section along the axis; of one given by its constants, the rectangle of the same radii of gyration.
+
+    The axial stress is N/A − M_z y/I_z + M_y z/I_y, where the section says how far its outer fibres are.
+    """
+    second_y = section.second_moment_y if mesh.dim == 3 else None
+    y, z = outline(section).T
+    factors = {"x": np.full_like(y, 1.0 / section.area), "y": -y / section.second_moment}
+    fibres = [section.fibre]
+    if second_y is not None:
+        factors["z"] = z / second_y
+        fibres.append(section.fibre_z)
+    forces = _FORCES[mesh.dim]
+    stress = {} if None in fibres else {forces[k]: values for k, values in factors.items()}
+    return Sweep(np.column_stack([y, z]), scaled(mesh.unit.once(_rotation), 1.0 / mesh.step), stress)
+
+
+def outline(section: Section) -> np.ndarray:
+    """Corners (y, z) of the outer edge of a section [m], (q, 2)."""
+    if section.diameter is not None:
+        angle = 2.0 * np.pi * np.arange(SEGMENTS) / SEGMENTS
+        return 0.5 * section.diameter * np.column_stack([np.cos(angle), np.sin(angle)])
+    half_y = section.fibre or np.sqrt(3.0 * section.second_moment / section.area)
+    across = section.second_moment_y
+    half_z = section.fibre_z or (np.sqrt(3.0 * across / section.area) if across else section.area / (4.0 * half_y))
+    return np.array([[-half_y, -half_z], [half_y, -half_z], [half_y, half_z], [-half_y, half_z]])
+
+
+def _rotation(unit: LineMesh) -> sparse.csr_array:
+    count = 1 if unit.dim == 2 else 3
+    rows = count * _kept(unit)[:, None] + np.arange(count)
+    return unit.rotation(CORNERS)[rows.ravel()]
 
 
 def _kept(mesh: LineMesh) -> np.ndarray:

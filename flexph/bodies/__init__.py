@@ -1,7 +1,7 @@
 """Floating-frame bodies: matrices, ports, elasticity, inertia, and their reduction.
 
 A body is what fem and rigid make and mechanisms join; how it came to its matrices is not known here.
-Imports: linear, linear.eigenmodes, numerics, numerics.factors, systems.
+Imports: drawing, linear, linear.eigenmodes, numerics, numerics.factors, systems.
 """
 
 import lazy_loader

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..drawing.sweeps import Sweep
 from ..numerics.arrays import Array
 from .elasticity import StressBasis
 
@@ -139,7 +140,11 @@ class SectionMap:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """How a body looks: points (p, d), cells of one meshio type, displacement rows sparse (p·d, n), stress fields."""
+    """How a body looks: points (p, d), cells of one meshio type, displacement rows sparse (p·d, n), stress fields.
+
+    ``heights`` (p,) [m] of the points over the plane, for shapes of bodies of the plane; (0,) for none. ``sweep``: the
+    section of a body that is drawn as a line. Cells of the type ``vertex`` are masses at a point.
+    """
 
     points: Array
     cells: Array
@@ -147,3 +152,5 @@ class View:
     shape: Any
     stresses: Mapping[str, StressField] = field(default_factory=dict)
     tensors: Mapping[str, TensorField] = field(default_factory=dict)
+    heights: Array = field(default_factory=lambda: np.zeros(0))
+    sweep: Sweep | None = None

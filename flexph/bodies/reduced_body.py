@@ -161,7 +161,11 @@ def _view(view: View, T: Any, S: Any) -> View:
     tensors = {name: f.over(S) for name, f in view.tensors.items()}
     flexible = bool(S.shape[1])
     return replace(
-        view, shape=_rows(view.shape, T), stresses=stresses if flexible else {}, tensors=tensors if flexible else {}
+        view,
+        shape=_rows(view.shape, T),
+        stresses=stresses if flexible else {},
+        tensors=tensors if flexible else {},
+        sweep=view.sweep and replace(view.sweep, rotation=_rows(view.sweep.rotation, T)),
     )
 
 

@@ -6,6 +6,7 @@ from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation, friction_of
 from .rows.connection import Connection, Form, PortName, across, parallel_axes, resists_sliding, resists_turning
 from .rows.directions import frame_about, spatial_axes, unit_axes
+from .rows.signs import Rail, Solid
 
 
 @checked
@@ -35,6 +36,7 @@ def cylindrical(
         rows = (*across(first, second, frame_about(axes[1])), *parallel_axes(first, second, axes))
         turning = resists_turning(first, second, axes, turns, name="turning")
         sliding = resists_sliding(first, second, axes[1], slides, name="sliding")
-        return Form(rows, (*turning, *sliding), parallel=(axes,))
+        signs = (Rail(second, first, axes[1]), Solid("pin", first, axes[0]))
+        return Form(rows, (*turning, *sliding), parallel=(axes,), signs=signs)
 
     return Connection("cylindrical", (first, second), make)

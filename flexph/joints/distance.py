@@ -4,6 +4,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .rows.connection import Connection, Form, Row
 from .rows.laws import Length
+from .rows.signs import Strand
 from .rows.vectors import Ground, PortName, Product, between
 
 
@@ -17,5 +18,5 @@ def distance(first: str, second: PortName, *, length: float | None = None) -> Co
         raise ValueError("a distance to the ground needs a position: GROUND.at(x, y)")
     gap = between(first, second)
     value = None if length is None else check.positive("length", length, "m")
-    form = Form((Row("length", Length(Product(gap, gap), value)),))
+    form = Form((Row("length", Length(Product(gap, gap), value)),), signs=(Strand("rod", first, second),))
     return Connection("distance", (first, second), form=form)

@@ -12,6 +12,7 @@ from .rows.connection import GROUND, Connection, Form, PortName, Row, angle_row,
 from .rows.directions import Axes, fitting, frame_about, transported_frame, unit, unit_axes
 from .rows.directions import axis as unit_axis
 from .rows.laws import Offset
+from .rows.signs import Solid
 from .rows.vectors import Product, Vector, along, between
 
 Motion = Callable[[float], Any]
@@ -91,7 +92,9 @@ def drive(
     def make(dim: int) -> Form:
         if what == "angle":
             turn = planar_or_about(port, reference, dim, kind="a driven angle", axes=axes)
-            return Form((angle_row(turn, motion),), parallel=() if axes is None else (_turned(axes, motion),))
+            signs = (Solid("turn", port, None if axes is None else axes[0], axes=reference),)
+            parallel = () if axes is None else (_turned(axes, motion),)
+            return Form((angle_row(turn, motion),), parallel=parallel, signs=signs)
         if what == "rotation":
             rows = _rotation_rows(port, reference, dim, motion)
             return Form(rows, parallel=tuple(_row_of(motion, i) for i in range(3)))

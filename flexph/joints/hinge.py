@@ -6,6 +6,7 @@ from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation, friction_of
 from .rows.connection import Connection, Form, PortName, coincidence, parallel_axes, resists_turning
 from .rows.directions import spatial_axes, unit_axes
+from .rows.signs import Solid
 
 
 @checked
@@ -59,9 +60,10 @@ def hinge(
         if dim == 2:
             if given is not None:
                 raise ValueError("a hinge takes no axis in the plane")
-            return Form(rows, resists_turning(first, second, None, resists))
+            return Form(rows, resists_turning(first, second, None, resists), signs=(Solid("pin", first),))
         axes = spatial_axes(given, dim, "a hinge")
         measures = resists_turning(first, second, axes, resists)
-        return Form((*rows, *parallel_axes(first, second, axes)), measures, parallel=(axes,))
+        signs = (Solid("pin", first, axes[0]),)
+        return Form((*rows, *parallel_axes(first, second, axes)), measures, parallel=(axes,), signs=signs)
 
     return Connection("hinge", (first, second), make)

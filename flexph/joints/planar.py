@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ..numerics.arguments import checked
 from .rows.connection import Connection, Form, PortName, across, parallel_axes
 from .rows.directions import spatial_axes, unit_axes
+from .rows.signs import Solid
 
 
 @checked
@@ -22,6 +23,7 @@ def planar(
     def make(dim: int) -> Form:
         axes = spatial_axes(given, dim, "a planar joint", "normal")
         rows = (*across(first, second, axes[1:]), *parallel_axes(first, second, axes))
-        return Form(rows, parallel=(axes,))
+        signs = (Solid("plate", second, axes[1]), Solid("ball", first))
+        return Form(rows, parallel=(axes,), signs=signs)
 
     return Connection("planar", (first, second), make)

@@ -15,6 +15,7 @@ from .rows.connection import (
     same_rotation,
 )
 from .rows.directions import fitting, frame_about, perpendicular, unit
+from .rows.signs import Rail, Solid
 
 
 @checked
@@ -40,9 +41,10 @@ def slider(
         d = fitting("direction", along, dim)
         rows = across(port, rail, (perpendicular(d),) if dim == 2 else frame_about(d))
         measures = resists_sliding(port, rail, d, resists)
+        signs = (Rail(rail, port, d), Solid("sleeve", port, d, axes=rail))
         if turning:
-            return Form(rows, measures)
-        return Form((*rows, *fixed_rotation(port, rail, dim)), measures)
+            return Form(rows, measures, signs=signs)
+        return Form((*rows, *fixed_rotation(port, rail, dim)), measures, signs=signs)
 
     return Connection("slider", (port, rail), make)
 

@@ -2,6 +2,7 @@
 
 from ..numerics.arguments import checked
 from .rows.connection import Connection, Form, PortName, coincidence
+from .rows.signs import Solid
 
 
 @checked
@@ -11,6 +12,6 @@ def spherical(first: str, second: PortName) -> Connection:
     def make(dim: int) -> Form:
         if dim == 2:
             raise ValueError("a spherical joint is one of space: the plane has hinge(...)")
-        return Form(coincidence(first, second, dim))
+        return Form(coincidence(first, second, dim), signs=(Solid("ball", first),))
 
     return Connection("spherical", (first, second), make)

@@ -6,6 +6,7 @@ from ..numerics.arguments import checked
 from .rows.connection import Connection, Form, PortName, Row, coincidence
 from .rows.directions import fitting, unit
 from .rows.laws import Offset
+from .rows.signs import Solid
 from .rows.vectors import Product, along
 
 
@@ -23,6 +24,7 @@ def universal(first: str, second: PortName, *, axis: Sequence[float], second_axi
         if dim == 2:
             raise ValueError("a universal joint is one of space: the plane has hinge(...)")
         axes = Product(along(first, fitting("axis", a1, 3)), along(second, fitting("second_axis", a2, 3)))
-        return Form((*coincidence(first, second, dim), Row("cross", Offset(axes), unit="N m")))
+        row = Row("cross", Offset(axes), unit="N m")
+        return Form((*coincidence(first, second, dim), row), signs=(Solid("cross", first, a1),))
 
     return Connection("universal", (first, second), make)

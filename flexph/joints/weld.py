@@ -7,6 +7,7 @@ from ..numerics.arguments import checked
 from ..numerics.rotations import rotation_matrix
 from .rows.connection import Connection, Form, PortName, angle_row, coincidence, relative_angle, same_rotation
 from .rows.directions import axis
+from .rows.signs import Solid
 
 
 @checked
@@ -21,15 +22,15 @@ def weld(first: str, second: PortName, *, angle: float | None = None, rotation: 
     relative = None if rotation is None else rotation_matrix("rotation", rotation).T
 
     def make(dim: int) -> Form:
-        rows = coincidence(first, second, dim)
+        rows, signs = coincidence(first, second, dim), (Solid("block", first),)
         if dim == 2:
             if relative is not None:
                 raise ValueError("a weld of the plane takes angle=, not rotation=")
-            return Form((*rows, angle_row(relative_angle(first, second, 2), value)))
+            return Form((*rows, angle_row(relative_angle(first, second, 2), value)), signs=signs)
         if value is not None:
             raise ValueError("a weld of space takes rotation=, not angle=")
         stated = None if relative is None else tuple(tuple(row) for row in relative.tolist())
         axes = () if stated is None else tuple((axis(i, 3), row) for i, row in enumerate(stated))
-        return Form((*rows, *same_rotation(first, second, stated)), parallel=axes)
+        return Form((*rows, *same_rotation(first, second, stated)), parallel=axes, signs=signs)
 
     return Connection("weld", (first, second), make)

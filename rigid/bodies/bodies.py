@@ -10,6 +10,7 @@ from scipy import sparse
 from flexph.bodies.body import Body, Port
 from flexph.bodies.fields import View
 from flexph.bodies.inertia import rigid_inertia
+from flexph.drawing.shapes import Shape
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, Numbers
@@ -26,6 +27,7 @@ def body(
     ports: Mapping[str, Point],
     centre: Point | None = None,
     about: Point | None = None,
+    shape: Shape | None = None,
 ) -> Body:
     """A rigid body of mass m [kg] with named ports, points of the body axes [m].
 
@@ -46,6 +48,9 @@ def body(
     about : sequence of float, optional
         The point of the body axes about which ``inertia`` is stated, the centre of mass if None;
         ``J = J_centre + m (|d|²1 − ddᵀ)``, d = about − centre.
+    shape : Shape, optional
+        How the body looks, in body axes (:mod:`flexph.drawing`), z out of the plane for planar bodies; lines from the
+        centre of mass to the ports if None.
 
     Returns
     -------
@@ -73,11 +78,12 @@ def body(
     lever = np.zeros(dim) if about is None else _place("about", about, dim) - c
     name = "inertia" if about is None else "inertia, moved from about to the centre of mass,"
     if dim == 3:
-        return spatial(mass, c, _second(name, inertia, mass, lever), ports)
+        view = None if shape is None else seen(shape, 3)
+        return spatial(mass, c, _second(name, inertia, mass, lever), ports, view=view)
     given = check.positive("inertia", inertia, "kg m²")  # type: ignore[arg-type]
     moment = check.positive(name, given - mass * float(lever @ lever), "kg m²")
     integrals = rigid_inertia(mass, mass * c, mass * np.outer(c, c), np.array([[moment]]))
-    return Body(integrals, _ports(ports, 2), view=_spokes(c, ports))
+    return Body(integrals, _ports(ports, 2), view=_spokes(c, ports) if shape is None else seen(shape, 2))
 
 
 @checked
@@ -126,7 +132,7 @@ def point(mass: float, dim: int = 2) -> Body:
     mass, s = check.positive("mass", mass, "kg"), spins(dim)
     integrals = rigid_inertia(mass, np.zeros(dim), np.zeros((dim, dim)), np.zeros((s, s)))
     port = Port(check.array("port 'point'", np.zeros(dim), (dim,)), sparse.csr_array((dim, 0)), None)
-    return Body(integrals, {"point": port}, turns=False)
+    return Body(integrals, {"point": port}, view=_mass_point(np.zeros(dim)), turns=False)
 
 
 def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point], *, view: View | None = None) -> Body:
@@ -187,11 +193,22 @@ def _ports(ports: Mapping[str, Point], dim: int) -> dict[str, Port]:
     return {name: Port(_place(f"port {name!r}", x, dim), none((dim, 0)), none((s, 0))) for name, x in ports.items()}
 
 
-def _spokes(centre: Array, ports: Mapping[str, Point]) -> View | None:
-    """Lines from the centre of mass to the ports."""
+def seen(shape: Shape, dim: int) -> View:
+    """The view of a rigid shape in the plane (2) or in space (3)."""
+    points = shape.points[:, :dim].copy()
+    heights = shape.points[:, 2].copy() if dim == 2 else np.zeros(0)
+    return View(points, shape.triangles, "triangle", no_shape(points), heights=heights)
+
+
+def _mass_point(place: Array) -> View:
+    return View(place[None, :], np.zeros((1, 1), dtype=int), "vertex", no_shape(place))
+
+
+def _spokes(centre: Array, ports: Mapping[str, Point]) -> View:
+    """Lines from the centre of mass to the ports, or the centre of mass where all ports are there."""
     ends = [np.array(x, dtype=float) for x in ports.values() if np.any(np.array(x) != centre)]
     if not ends:
-        return None
+        return _mass_point(centre)
     points = np.vstack([centre, *ends])
     cells = np.column_stack([np.zeros(len(ends), dtype=int), np.arange(1, len(ends) + 1)])
     return View(points, cells, "line", no_shape(points))

@@ -8,14 +8,11 @@ import numpy as np
 
 from flexph.bodies.body import Body
 from flexph.bodies.fields import View
+from flexph.drawing.shapes import cylinder_shape, sphere_shape
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
-from flexph.numerics.arrays import Array
 
-from .bodies import Point, no_shape, spatial
-
-SEGMENTS = 24  # straight pieces a circle is drawn with
-LEVELS = 2  # halvings of the octahedron that a sphere is drawn with
+from .bodies import Point, no_shape, seen, spatial
 
 
 @checked
@@ -62,7 +59,8 @@ def cylinder(
     middle = np.array([0.5 * length, 0.0, 0.0])
     own = {"root": (0.0, 0.0, 0.0), "middle": tuple(middle), "tip": (length, 0.0, 0.0)}
     second = np.diag([mass * length**2 / 12.0, across, across])
-    return spatial(mass, middle, second, _joined(own, ports), view=_tube(length, radius, inner))
+    tube = cylinder_shape(length, radius, inner_radius=inner, centre=(0.5 * length, 0.0, 0.0))
+    return spatial(mass, middle, second, _joined(own, ports), view=seen(tube, 3))
 
 
 @checked
@@ -74,8 +72,7 @@ def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None =
     """
     radius, density = check.positive("radius", radius, "m"), check.positive("density", density, "kg/m³")
     mass = density * 4.0 / 3.0 * np.pi * radius**3
-    points, cells = _octasphere(LEVELS)
-    view = View(radius * points, cells, "triangle", no_shape(points))
+    view = seen(sphere_shape(radius), 3)
     own = {"centre": (0.0, 0.0, 0.0)}
     return spatial(mass, np.zeros(3), mass * radius**2 / 5.0 * np.eye(3), _joined(own, ports), view=view)
 
@@ -86,45 +83,3 @@ def _joined(own: Mapping[str, Point], given: Mapping[str, Point] | None) -> dict
     if twice:
         raise ValueError(f"ports must not be named {', '.join(map(repr, own))}: these exist, got {twice}")
     return {**own, **(given or {})}
-
-
-def _tube(length: float, radius: float, inner: float) -> View:
-    """Triangles of a closed surface, normals out: rings at both ends outside and inside (the axis, if it is solid)."""
-    angle = 2.0 * np.pi * np.arange(SEGMENTS) / SEGMENTS
-    circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    ring = lambda x, r: np.column_stack([np.full(SEGMENTS, x), r * circle])  # noqa: E731
-    profile = [(0.0, inner), (0.0, radius), (length, radius), (length, inner)]
-    points = np.vstack([ring(x, r) for x, r in profile])
-    first = np.arange(SEGMENTS)
-    second, cells = (first + 1) % SEGMENTS, []
-    for side in range(4 if inner else 3):
-        a, b = SEGMENTS * side, SEGMENTS * ((side + 1) % 4)
-        cells += [
-            np.column_stack([first + a, second + b, first + b]),
-            np.column_stack([first + a, second + a, second + b]),
-        ]
-    return _tidy(points, np.vstack(cells))
-
-
-def _octasphere(levels: int) -> tuple[Array, Array]:
-    """Unit sphere: an octahedron whose triangles are halved along their edges and pushed outwards."""
-    points = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], dtype=float)
-    cells = np.array([[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]])
-    for _ in range(levels):
-        edges = np.sort(cells[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-        unique, inverse = np.unique(edges, axis=0, return_inverse=True)
-        middle = points[unique].sum(axis=1)
-        ab, bc, ca = len(points) + inverse.reshape(-1, 3).T
-        points = np.vstack([points, middle / np.linalg.norm(middle, axis=1)[:, None]])
-        a, b, c = cells.T
-        cells = np.vstack([np.column_stack(t) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
-    return points, cells
-
-
-def _tidy(points: Array, cells: Array) -> View:
-    """Equal points made one, triangles without area left out."""
-    unique, inverse = np.unique(points, axis=0, return_inverse=True)
-    cells = inverse.reshape(-1)[cells]
-    a, b, c = cells.T
-    cells = cells[(a != b) & (b != c) & (c != a)]
-    return View(unique, cells, "triangle", no_shape(unique))

@@ -103,6 +103,12 @@ def _of_inertia(inertia: Inertia, n: int) -> Iterator[Entry]:
 def _of_view(view: View, d: int, n: int, m: int) -> Iterator[Entry]:
     yield from (("points", view.points, (None, d)), ("cells", view.cells, (None, None)))
     yield "shape", view.shape, (len(view.points) * d, n)
+    yield "heights", view.heights, (len(view.points) if view.heights.size else 0,)
+    if view.sweep is not None:
+        yield "outline", view.sweep.outline, (None, 2)
+        yield "rotation of the sections", view.sweep.rotation, (len(view.points) * spins(d), n)
+        for name, factors in view.sweep.stress.items():
+            yield f"axial stress by {name!r}", factors, (len(view.sweep.outline),)
     for name, field in view.stresses.items():
         yield f"stress {name!r}", field.cells, (len(view.cells), m)
     for name, tensor in view.tensors.items():

@@ -101,6 +101,7 @@ def _single(view: View | None, fields: Fields) -> View | None:
         shape=_rows(view.shape),
         stresses={name: StressField(f.unit, _rows(f.cells)) for name, f in stresses.items()},
         tensors={name: _tensor(f) for name, f in tensors.items()},
+        sweep=view.sweep and replace(view.sweep, rotation=_rows(view.sweep.rotation)),
     )
 
 

@@ -7,6 +7,7 @@ from ...systems.resistive_relations import Relation
 from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form, Measure, relative_angle
 from ..rows.directions import axis
+from ..rows.signs import Solid
 from ..rows.vectors import PortName, along, between, body_port
 
 
@@ -44,6 +45,6 @@ def bushing(
             for i, name in enumerate(["angle"] if dim == 2 else ["about x", "about y", "about z"])
             if kt[i] or ct[i]
         )
-        return Form(measures=(*sliding, *turning))
+        return Form(measures=(*sliding, *turning), signs=(Solid("ball", first), Solid("block", second)))
 
     return Connection("bushing", (first, second), make, label=name)

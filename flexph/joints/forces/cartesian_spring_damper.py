@@ -12,6 +12,7 @@ from ...systems.resistive_relations import Relation
 from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form
 from ..rows.directions import axis
+from ..rows.signs import Strand
 from ..rows.vectors import Direction, Ground, PortName, Vector, between, body_port
 
 
@@ -50,7 +51,8 @@ def cartesian_spring_damper(
             raise ValueError("a cartesian spring-damper needs a stiffness or a damping that is positive")
         free = None if offset is None else check.array("offset", offset, (dim,)).tolist()
         directions = [Vector(fixed=direction) for direction in _directions(axes, dim)]
-        return Form(measures=component_measures(between(first, second), directions, k, c, free=free))
+        measures = component_measures(between(first, second), directions, k, c, free=free)
+        return Form(measures=measures, signs=(Strand("coil", first, second),))
 
     return Connection("cartesian spring-damper", (first, second), make, label=name)
 

@@ -7,6 +7,7 @@ from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation, resisting
 from ..rows.connection import Connection, Form, Measure, planar_or_about
 from ..rows.directions import unit_axes
+from ..rows.signs import Solid, Strand
 from ..rows.vectors import Ground, PortName, Product, between
 
 
@@ -60,7 +61,8 @@ def spring_damper(
         raise ValueError("a spring to the ground needs a position: GROUND.at(x, y)")
     gap = between(first, second)
     free = None if length is None else check.not_negative("length", length, "m")
-    form = Form(measures=(Measure("length", (Product(gap, gap),), *check_rates(stiffness, damping), free),))
+    measure = Measure("length", (Product(gap, gap),), *check_rates(stiffness, damping), free)
+    form = Form(measures=(measure,), signs=(Strand("coil", first, second),))
     return Connection("spring", (first, second), label=name, form=form)
 
 
@@ -88,7 +90,8 @@ def torsion_spring(
 
     def make(dim: int) -> Form:
         turn = planar_or_about(first, second, dim, kind="a torsion spring", axes=axes)
-        return Form(measures=(Measure("angle", turn, *rates, free),))
+        sign = Solid("turn", first, None if axes is None else axes[0])
+        return Form(measures=(Measure("angle", turn, *rates, free),), signs=(sign,))
 
     return Connection("torsion spring", (first, second), make, label=name)
 

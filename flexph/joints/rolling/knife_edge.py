@@ -7,6 +7,7 @@ from ..rows.connection import Connection, Form, PortName, Row
 from ..rows.directions import axis as world_axis
 from ..rows.directions import fitting, unit
 from ..rows.laws import Rolling
+from ..rows.signs import Solid
 from ..rows.vectors import GROUND, Direction, Ground, Product, Vector, Weighed, along, between
 from .ground_plane import on_ground
 
@@ -22,7 +23,8 @@ def knife_edge(port: str, ground: PortName = GROUND, *, axis: Sequence[float] = 
     across, floor = unit("axis", axis), on_ground("knife_edge", port, ground)
 
     def make(dim: int) -> Form:
-        return Form((no_motion_along(port, floor, fitting("axis", across, dim)),))
+        direction = fitting("axis", across, dim)
+        return Form((no_motion_along(port, floor, direction),), signs=(Solid("blade", port, direction),))
 
     return Connection("knife_edge", (port, floor), make)
 

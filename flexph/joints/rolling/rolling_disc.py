@@ -7,6 +7,7 @@ from ...numerics.arguments import checked
 from ..rows.connection import Connection, Form, PortName, Row
 from ..rows.directions import fitting, unit
 from ..rows.laws import Contact, Rolling
+from ..rows.signs import Solid
 from ..rows.vectors import GROUND, Direction, Product, Vector, Weighed, along
 from .ground_plane import Plane, given_normal, on_ground, plane, rolling_names
 
@@ -45,10 +46,11 @@ def rolling_disc(
         if dim == 2:
             if across is not None:
                 raise ValueError("a rolling_disc takes no axis in the plane, where it is seen from the side")
-            return Form((*on.rolling(size), on.level(size)))
+            return Form((*on.rolling(size), on.level(size)), signs=(Solid("wheel", port, radius=size),))
         if across is None:
             raise ValueError("a rolling_disc needs axis=(x, y, z) in space, in the axes of the port's section")
-        return Form(_tilting(on, fitting("axis", across, 3), size))
+        direction = fitting("axis", across, 3)
+        return Form(_tilting(on, direction, size), signs=(Solid("wheel", port, direction, radius=size),))
 
     return Connection("rolling_disc", (port, floor), make)
 

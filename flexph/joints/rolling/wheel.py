@@ -6,6 +6,7 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ..rows.connection import Connection, Form, PortName
 from ..rows.directions import fitting, unit
+from ..rows.signs import Solid
 from ..rows.vectors import GROUND
 from .ground_plane import given_normal, on_ground, plane
 from .knife_edge import no_motion_along
@@ -41,12 +42,14 @@ def wheel(
         if dim == 2:
             if size is not None or upward is not None:
                 raise ValueError("a wheel of the plane is seen from above: it takes no radius and no normal")
-            return Form((no_motion_along(port, floor, fitting("axis", across or (0.0, 1.0), 2)),))
+            axle = fitting("axis", across or (0.0, 1.0), 2)
+            return Form((no_motion_along(port, floor, axle),), signs=(Solid("wheel", port, axle),))
         if across is not None:
             raise ValueError("a wheel takes no axis in space: other joints hold its axle, parallel to the ground")
         if size is None:
             raise ValueError("a wheel needs radius=... [m] in space")
         on = plane(port, floor, upward, dim)
-        return Form((*on.rolling(size), on.level(size)) if height else on.rolling(size))
+        rows = (*on.rolling(size), on.level(size)) if height else on.rolling(size)
+        return Form(rows, signs=(Solid("ball", port),))
 
     return Connection("wheel", (port, floor), make)

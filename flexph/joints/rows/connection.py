@@ -15,6 +15,7 @@ from ...numerics.memo import Remade
 from ...systems.resistive_relations import Relation
 from .directions import Axes, axis, frame_about, spatial_axes, transported_frame
 from .laws import Alignment, Angle, Law, Offset
+from .signs import Sign, Solid
 from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, along, between, body_port
 
 
@@ -61,12 +62,14 @@ class Form:
     """The rows and measures of a connection in the plane or in space.
 
     ``parallel`` are directions of the two ports, in the axes of their sections, that point the same way when it is
-    closed (of drives as functions of time): with them the assembly finds its way from any guess.
+    closed (of drives as functions of time): with them the assembly finds its way from any guess. ``signs`` are what it
+    looks like; a connection without any is drawn as a ball at its first port.
     """
 
     rows: tuple[Row, ...] = ()
     measures: tuple[Measure, ...] = ()
     parallel: tuple[Axes | Callable[[float], Axes], ...] = ()
+    signs: tuple[Sign, ...] = field(default=(), compare=False)
 
 
 NOTHING = Form()
@@ -101,6 +104,11 @@ class Connection(Remade):
     def rows(self) -> tuple[Row, ...]:
         """The scalar constraints."""
         return self.form.rows
+
+    @property
+    def signs(self) -> tuple[Sign, ...]:
+        """What it looks like."""
+        return self.form.signs or (Solid("ball", self.ports[0]),)
 
     @property
     def is_driven(self) -> bool:

@@ -1,0 +1,8 @@
+"""What things look like, as immutable values without a library of pictures: surfaces of rigid shapes, swept sections.
+
+Imports: numerics.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,143 @@
+"""Surfaces of rigid shapes: box, cylinder, sphere, and any triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+
+SEGMENTS = 24
+"""Straight pieces a circle is drawn with."""
+LEVELS = 2
+"""Halvings of the octahedron that a sphere is drawn with."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shape:
+    """A surface: points (p, 3) [m], triangles (t, 3) with their corners counterclockwise seen from outside.
+
+    Raises ValueError for points that are no numbers and triangles of points that are not there.
+    """
+
+    points: Array
+    triangles: Array
+
+    def __post_init__(self) -> None:
+        points, triangles = check.array("points", self.points, (None, 3)), np.array(self.triangles)
+        if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
+            raise ValueError(f"triangles must be whole numbers (t, 3), got shape {triangles.shape}")
+        if triangles.size and not 0 <= triangles.min() <= triangles.max() < len(points):
+            raise ValueError(f"triangles must name points from 0 to {len(points) - 1}")
+        for name, value in (("points", points), ("triangles", triangles)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"<Shape of {len(self.points)} points, {len(self.triangles)} triangles>"
+
+    def moved(self, position: Sequence[float] | Array = (0.0, 0.0, 0.0), axes: Array | None = None) -> Shape:
+        """The shape with its origin at a position (3,) [m], its axes the columns of a matrix (3, 3)."""
+        turned = self.points if axes is None else self.points @ np.asarray(axes).T
+        return Shape(turned + np.asarray(position, dtype=float), self.triangles)
+
+    def scaled(self, factor: float | Array) -> Shape:
+        """The shape times a factor, one for all axes or one for each."""
+        return Shape(self.points * factor, self.triangles)
+
+
+@checked
+def box_shape(size: Sequence[float], *, centre: Sequence[float] = (0.0, 0.0, 0.0)) -> Shape:
+    """A box with edges (l_x, l_y, l_z) [m] along the axes."""
+    edges = check.array("size", size, (3,))
+    corners = np.array([[x, y, z] for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+    faces = [(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)]
+    points = np.vstack([corners[list(face)] for face in faces])  # of its own for each face, so that edges are sharp
+    triangles = np.vstack([4 * k + np.array([[0, 1, 2], [0, 2, 3]]) for k in range(6)])
+    return Shape(0.5 * points * edges + check.array("centre", centre, (3,)), triangles)
+
+
+@checked
+def cylinder_shape(
+    length: float,
+    radius: float,
+    *,
+    inner_radius: float = 0.0,
+    axis: Sequence[float] = (1.0, 0.0, 0.0),
+    centre: Sequence[float] = (0.0, 0.0, 0.0),
+) -> Shape:
+    """A cylinder or a tube about an axis; lengths in [m], ``centre`` in the middle of the axis."""
+    points, triangles = _tube(length, radius, inner_radius)
+    middle = points - [0.5 * length, 0.0, 0.0]
+    return Shape(middle, triangles).moved(check.array("centre", centre, (3,)), axes_along(axis))
+
+
+@checked
+def sphere_shape(radius: float, *, centre: Sequence[float] = (0.0, 0.0, 0.0)) -> Shape:
+    """A sphere [m]."""
+    points, triangles = _octasphere(LEVELS)
+    return Shape(check.positive("radius", radius, "m") * points + check.array("centre", centre, (3,)), triangles)
+
+
+@checked
+def joined_shapes(shapes: Sequence[Shape]) -> Shape:
+    """Several shapes as one."""
+    starts = np.cumsum([0, *(len(shape.points) for shape in shapes)])
+    triangles = [shape.triangles + start for shape, start in zip(shapes, starts, strict=False)]
+    return Shape(np.vstack([shape.points for shape in shapes]), np.vstack(triangles))
+
+
+def axes_along(direction: Sequence[float] | Array) -> Array:
+    """A rotation (3, 3) whose first column points along a direction, of the plane or of space."""
+    x = np.zeros(3)
+    x[: len(direction)] = direction
+    x /= np.linalg.norm(x)
+    nearest = np.eye(3)[np.argmin(np.abs(x))]
+    z = np.cross(x, nearest)
+    z /= np.linalg.norm(z)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def _tube(length: float, radius: float, inner: float) -> tuple[Array, Array]:
+    """A closed surface about x, normals out: rings at both ends outside and inside (the axis, if it is solid)."""
+    angle = 2.0 * np.pi * np.arange(SEGMENTS) / SEGMENTS
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    ring = lambda x, r: np.column_stack([np.full(SEGMENTS, x), r * circle])  # noqa: E731
+    profile = [(0.0, inner), (0.0, radius), (length, radius), (length, inner)]
+    points = np.vstack([ring(x, r) for x, r in profile])
+    first = np.arange(SEGMENTS)
+    second, cells = (first + 1) % SEGMENTS, []
+    for side in range(4 if inner else 3):
+        a, b = SEGMENTS * side, SEGMENTS * ((side + 1) % 4)
+        cells += [
+            np.column_stack([first + a, second + b, first + b]),
+            np.column_stack([first + a, second + a, second + b]),
+        ]
+    return _tidy(points, np.vstack(cells))
+
+
+def _octasphere(levels: int) -> tuple[Array, Array]:
+    """Unit sphere: an octahedron whose triangles are halved along their edges and pushed outwards."""
+    points = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], dtype=float)
+    cells = np.array([[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]])
+    for _ in range(levels):
+        edges = np.sort(cells[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+        unique, inverse = np.unique(edges, axis=0, return_inverse=True)
+        middle = points[unique].sum(axis=1)
+        ab, bc, ca = len(points) + inverse.reshape(-1, 3).T
+        points = np.vstack([points, middle / np.linalg.norm(middle, axis=1)[:, None]])
+        a, b, c = cells.T
+        cells = np.vstack([np.column_stack(t) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
+    return points, cells
+
+
+def _tidy(points: Array, cells: Array) -> tuple[Array, Array]:
+    """Equal points made one, triangles without area left out."""
+    unique, inverse = np.unique(points, axis=0, return_inverse=True)
+    cells = inverse.reshape(-1)[cells]
+    a, b, c = cells.T
+    return unique, cells[(a != b) & (b != c) & (c != a)]

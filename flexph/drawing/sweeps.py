@@ -1,0 +1,54 @@
+"""Sections swept along a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..numerics.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The section of a body that is drawn as a line along its x axis, and the axial stress over it.
+
+    outline (q, 2): corners (y, z) [m] of the section in turn, z out of the plane for bodies of the plane; rotation,
+    sparse (p·s, n): the sections at the p points of the line turn by ψu to first order; ``stress`` (q,): factors by
+    name of a stress field of the line [1/m², 1/m³], whose sum is the axial stress at the corners [Pa]; empty where the
+    section does not say where its outer fibres are.
+    """
+
+    outline: Array
+    rotation: Any
+    stress: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def corners(self) -> int:
+        """Number of corners of the section."""
+        return len(self.outline)
+
+    def offsets(self, dim: int) -> tuple[Array, Array]:
+        """Corners as vectors (q, 3) across the line, and their motion (q, 3, s) as the section turns by ψ."""
+        y, z = self.outline.T
+        none = np.zeros_like(y)
+        vectors = np.column_stack([none, y, z])
+        if dim == 2:
+            return vectors, np.column_stack([-y, none, none])[:, :, None]
+        turns = np.array([[none, z, -y], [-z, none, none], [y, none, none]])
+        return vectors, np.moveaxis(turns, 2, 0)
+
+    def sides(self, rings: int) -> Array:
+        """Quadrilaterals ((rings − 1) q, 4) between the outlines at the points of the line, which come ring by ring."""
+        q = self.corners
+        start, k = q * np.arange(rings - 1)[:, None], np.arange(q)
+        a, b = start + k, start + (k + 1) % q
+        return np.stack([a, b, b + q, a + q], axis=-1).reshape(-1, 4)
+
+    def caps(self, rings: int) -> Array:
+        """Triangles that close both ends, (2 (q − 2), 3)."""
+        k = np.arange(1, self.corners - 1)
+        fan = np.column_stack([np.zeros_like(k), k, k + 1])
+        return np.vstack([fan[:, ::-1], self.corners * (rings - 1) + fan])

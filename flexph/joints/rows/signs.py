@@ -1,0 +1,197 @@
+"""What a joint or force element looks like, as it says of itself: signs at its ports and strands between them.
+
+Lengths of signs count in the size of signs, which whoever draws a mechanism chooses; a ``radius`` is in [m].
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from ...drawing.shapes import Shape, axes_along, box_shape, cylinder_shape, joined_shapes, sphere_shape
+from ...numerics.arrays import Array
+from .vectors import Direction, PortName
+
+Kind = Literal["ball", "block", "pin", "sleeve", "cross", "plate", "wheel", "blade", "turn"]
+SIDES = 8
+"""Sides of a strand."""
+TURNS = 7
+"""Turns of a coil."""
+PER_TURN = 10
+"""Straight pieces of a turn."""
+
+
+class Moving(NamedTuple):
+    """A surface at k times: points (k, p, 3) [m], triangles (t, 3)."""
+
+    points: Array
+    triangles: Array
+
+
+class Places(Protocol):
+    """Where the ports of a mechanism are at k times."""
+
+    def position(self, port: PortName) -> Array:
+        """World position (k, 3) [m]."""
+        ...
+
+    def axes(self, port: PortName) -> Array:
+        """Axes of the section in the world, as columns (k, 3, 3)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sign(ABC):
+    """A surface that goes with ports."""
+
+    @abstractmethod
+    def surface(self, places: Places, size: float) -> Moving:
+        """The surface at all times, for signs of a size [m]."""
+
+
+@dataclass(frozen=True)
+class Solid(Sign):
+    """A rigid shape at a port.
+
+    ``direction`` (of the plane or of space) of its axis in the section of the port ``axes``, that of ``port`` itself
+    if None; out of the plane where there is none. ``radius`` [m] of wheels.
+    """
+
+    kind: Kind
+    port: PortName
+    direction: Direction | None = None
+    axes: PortName | None = None
+    radius: float | None = None
+
+    def surface(self, places: Places, size: float) -> Moving:
+        """See :class:`Sign`."""
+        shape = _SHAPES[self.kind]().scaled(size) if self.radius is None else _wheel(self.radius, 0.3 * size)
+        own = axes_along((0.0, 0.0, 1.0) if self.direction is None else self.direction)
+        turned = places.axes(self.axes or self.port) @ own
+        return Moving(
+            places.position(self.port)[:, None] + np.einsum("kij,pj->kpi", turned, shape.points), shape.triangles
+        )
+
+
+@dataclass(frozen=True)
+class Rail(Sign):
+    """A bar through the port ``rail`` along a direction of its section, as long as the way of the port that slides."""
+
+    rail: PortName
+    port: PortName
+    direction: Direction
+
+    def surface(self, places: Places, size: float) -> Moving:
+        """See :class:`Sign`."""
+        start, turned = places.position(self.rail), places.axes(self.rail) @ axes_along(self.direction)
+        way = np.einsum("ki,ki->k", places.position(self.port) - start, turned[:, :, 0])
+        low, high = min(way.min(), 0.0) - 3.0 * size, max(way.max(), 0.0) + 3.0 * size
+        bar = box_shape((high - low, 0.35 * size, 0.35 * size), centre=(0.5 * (low + high), 0.0, 0.0))
+        return Moving(start[:, None] + np.einsum("kij,pj->kpi", turned, bar.points), bar.triangles)
+
+
+@dataclass(frozen=True)
+class Strand(Sign):
+    """A rod or a coil from one port to another."""
+
+    kind: Literal["rod", "coil"]
+    first: PortName
+    second: PortName
+
+    def surface(self, places: Places, size: float) -> Moving:
+        """See :class:`Sign`."""
+        start, end = places.position(self.second), places.position(self.first)
+        line, radius = (_coil(0.4 * size), 0.08) if self.kind == "coil" else (np.array([[0.0, 0, 0], [1.0, 0, 0]]), 0.2)
+        return tube(_between(line, start, end), radius * size)
+
+
+def _between(line: Array, start: Array, end: Array) -> Array:
+    """A line (n, 3), its x from 0 to 1 along the way from start to end (k, 3): (k, n, 3)."""
+    gap = end - start
+    across = np.eye(3)[np.argmin(np.abs(gap), axis=1)]
+    second = np.cross(gap, across)
+    length = np.linalg.norm(second, axis=1, keepdims=True)
+    second = np.divide(second, length, out=np.zeros_like(second), where=length > 0.0)
+    third = np.cross(second, gap)
+    length = np.linalg.norm(third, axis=1, keepdims=True)
+    third = np.divide(third, length, out=np.zeros_like(third), where=length > 0.0)
+    frame = np.stack([gap, second, third], axis=-1)
+    return start[:, None] + np.einsum("kij,nj->kni", frame, line)
+
+
+def _coil(radius: float) -> Array:
+    """A helix along x between straight ends."""
+    turn = np.linspace(0.0, 2.0 * np.pi * TURNS, TURNS * PER_TURN + 1)
+    along = np.linspace(0.12, 0.88, len(turn))
+    helix = np.column_stack([along, radius * np.cos(turn), radius * np.sin(turn)])
+    return np.vstack([[0.0, 0.0, 0.0], [0.12, 0.0, 0.0], helix, [0.88, 0.0, 0.0], [1.0, 0.0, 0.0]])
+
+
+def tube(lines: Array, radius: float) -> Moving:
+    """Tubes about lines (k, n, 3)."""
+    k, n, _ = lines.shape
+    along = np.gradient(lines, axis=1)
+    along = along / np.maximum(np.linalg.norm(along, axis=2, keepdims=True), np.finfo(float).tiny)
+    nearest = np.eye(3)[np.argmin(np.abs(along).max(axis=1), axis=1)][:, None]  # one for a line, so that no ring twists
+    first = np.cross(along, nearest)
+    first = first / np.maximum(np.linalg.norm(first, axis=2, keepdims=True), np.finfo(float).tiny)
+    second = np.cross(along, first)
+    angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
+    rings = np.cos(angle)[:, None] * first[:, :, None] + np.sin(angle)[:, None] * second[:, :, None]
+    points = (lines[:, :, None] + radius * rings).reshape(k, n * SIDES, 3)
+    start, j = SIDES * np.arange(n - 1)[:, None], np.arange(SIDES)
+    a, b = start + j, start + (j + 1) % SIDES
+    sides = np.concatenate([np.stack([a, b, b + SIDES], -1), np.stack([a, b + SIDES, a + SIDES], -1)])
+    fan = np.column_stack([np.zeros(SIDES - 2, dtype=int), np.arange(1, SIDES - 1), np.arange(2, SIDES)])
+    return Moving(points, np.vstack([sides.reshape(-1, 3), fan[:, ::-1], fan + SIDES * (n - 1)]))
+
+
+def _wheel(radius: float, width: float) -> Shape:
+    return joined_shapes([cylinder_shape(width, radius), cylinder_shape(2.0 * width, 0.15 * radius)])
+
+
+def _cross() -> Shape:
+    """Two bars across each other, the first along the axis."""
+    return joined_shapes([cylinder_shape(2.4, 0.3), cylinder_shape(2.4, 0.3, axis=(0.0, 1.0, 0.0))])
+
+
+def _turn() -> Shape:
+    """Three quarters of a ring about the axis, with a head."""
+    angle = np.linspace(0.0, 1.5 * np.pi, 28)
+    line = np.column_stack([np.full_like(angle, 0.9), 1.3 * np.cos(angle), 1.3 * np.sin(angle)])
+    ring, head = tube(line[None], 0.12), _cone(0.35, 0.8)
+    tip = head.moved((0.9, 0.0, -1.3), axes_along((0.0, 1.0, 0.0)))
+    return joined_shapes([Shape(ring.points[0], ring.triangles), tip])
+
+
+def _cone(radius: float, length: float) -> Shape:
+    """A cone along x."""
+    angle = 2.0 * np.pi * np.arange(12) / 12
+    rim = np.column_stack([np.zeros(12), radius * np.cos(angle), radius * np.sin(angle)])
+    j = np.arange(12)
+    side = np.column_stack([j, (j + 1) % 12, np.full(12, 12)])
+    base = np.column_stack([(j + 1) % 12, j, np.full(12, 13)])
+    return Shape(np.vstack([rim, [length, 0.0, 0.0], [0.0, 0.0, 0.0]]), np.vstack([side, base]))
+
+
+def arrow() -> Shape:
+    """An arrow of length 1 along x."""
+    return joined_shapes(
+        [cylinder_shape(0.75, 0.03, centre=(0.375, 0.0, 0.0)), _cone(0.08, 0.25).moved((0.75, 0.0, 0.0))]
+    )
+
+
+_SHAPES = {
+    "ball": lambda: sphere_shape(0.6),
+    "block": lambda: box_shape((1.0, 1.0, 1.0)),
+    "pin": lambda: cylinder_shape(2.4, 0.5),
+    "sleeve": lambda: box_shape((2.4, 1.2, 1.2)),
+    "cross": _cross,
+    "plate": lambda: box_shape((0.1, 6.0, 6.0)),
+    "wheel": lambda: _wheel(1.5, 0.6),
+    "blade": lambda: box_shape((0.1, 1.6, 0.8)),
+    "turn": _turn,
+}

@@ -1,0 +1,8 @@
+"""Motions of mechanisms as surfaces with fields at all times: what viewers draw and files hold.
+
+Imports: bodies, drawing, joints.rows, mechanisms.model, numerics, results.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,123 @@
+"""Scenes of runs and of poses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..drawing.shapes import box_shape
+from ..joints.rows.connection import Connection
+from ..joints.rows.vectors import Ground
+from ..mechanisms.model.model import Model
+from ..mechanisms.model.state import Pose, State, at_rest, flat
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..results.solution import Solution
+from ..results.state_view import MechanismView, MotionByName
+from .places import PortPlaces, spatial
+from .scene import Part, Scene
+from .surfaces import stresses_of, surface_of
+
+SIGN = 0.018
+"""Size of signs over the extent of a mechanism."""
+
+
+@checked
+def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0) -> Scene:
+    """The scene of a run, at ``frames`` times at most, evenly spread over the saved ones; deformations ``scale``-fold.
+
+    Bodies, joints and force elements are what they say of themselves (:class:`flexph.bodies.View`,
+    :mod:`flexph.joints.rows.signs`), the stresses of bodies are fields at the points of their surfaces.
+    """
+    check.count("frames", frames, least=1)
+    rows = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
+    states = [MechanismView(solution.mechanism, np.asarray(solution.states[row])) for row in rows]
+    stacked = _Rows(solution.mechanism, np.array([state.x for state in states]))
+    return _scene(stacked, np.asarray(solution.times)[rows], "s").deformed(scale)
+
+
+@checked
+def pose_scene(mechanism: Any, about: Pose | State) -> Scene:
+    """The scene of a mechanism at a pose or a state."""
+    x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
+    time = about.time if isinstance(about, State) else 0.0
+    return _scene(_Rows(mechanism, np.asarray(x)[None]), np.array([time]), "s")
+
+
+class _Rows(MotionByName):
+    """Several states of a mechanism by names."""
+
+    __slots__ = ("_states", "mechanism")
+
+    def __init__(self, mechanism: Model, states: Array) -> None:
+        self.mechanism, self._states = mechanism, states
+
+    def __getitem__(self, part: str) -> Array:
+        return self._states[:, check.lookup("part", part, self.mechanism.layout.parts)]
+
+
+def _scene(motion: _Rows, times: Array, unit: str) -> Scene:
+    mechanism = motion.mechanism
+    size = SIGN * _extent(motion)
+    bodies = [_body(motion, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
+    joints = [_connection(motion, len(times), c, size) for c in mechanism.connections if c.input is None]
+    ground = _ground(motion, len(times), size)
+    return Scene(times, (*bodies, *joints, *ground), size, mechanism.layout.dim, unit=unit)
+
+
+def _extent(motion: _Rows) -> float:
+    """Diagonal of the box about all bodies, as they are first [m]."""
+    ends = [
+        motion.points(name, body.view.points, body.view.shape)[0]
+        for name, body in motion.mechanism.bodies.items()
+        if body.view is not None
+    ]
+    places = np.vstack(ends) if ends else np.zeros((1, 3))
+    return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
+
+
+def _body(motion: _Rows, name: str, size: float) -> Part:
+    body = motion.mechanism.bodies[name]
+    assert body.view is not None
+    surface, dim = surface_of(body.view, size), body.dim
+    points = spatial(motion.points(name, surface.points, surface.shape))
+    points[..., 2] += surface.heights if dim == 2 else 0.0
+    deformation = np.zeros((len(points), 0, 3))
+    fields = {}
+    if body.size:
+        local = (surface.shape @ motion.deformation(name).T).T.reshape(len(points), -1, dim)
+        deformation = spatial(np.einsum("kij,kpj->kpi", motion.rotations(name), local))
+        fields = stresses_of(body.view, motion[f"{name}.stress"]) if body.stress_size else {}
+    return Part(name, "body", points, surface.triangles, deformation=deformation, point_fields=fields)
+
+
+def _connection(motion: _Rows, count: int, connection: Connection, size: float) -> Part:
+    """The signs of a joint or force element as one part."""
+    places = PortPlaces(motion, count, connection.ports[0])
+    own = [sign.surface(places, size) for sign in connection.signs]
+    starts = np.cumsum([0, *(surface.points.shape[1] for surface in own)])
+    triangles = [surface.triangles + start for surface, start in zip(own, starts, strict=False)]
+    points = np.concatenate([np.broadcast_to(s.points, (count, *s.points.shape[1:])) for s in own], axis=1)
+    return Part(connection.name, "joint" if connection.rows else "force", points, np.vstack(triangles))
+
+
+def _ground(motion: _Rows, count: int, size: float) -> list[Part]:
+    """Blocks below the places at which joints are fixed to the ground."""
+    dim = motion.mechanism.layout.dim
+    down = np.zeros(3)
+    down[dim - 1] = -1.0
+    edges = np.full(3, 2.6)
+    edges[dim - 1] = 0.5
+    block, places = box_shape(tuple(size * edges)).moved(1.5 * size * down), set()
+    for connection in motion.mechanism.connections:
+        for port in connection.ports:
+            if isinstance(port, Ground):
+                at = PortPlaces(motion, count, connection.ports[0]).position(port)[0]
+                places.add(tuple(at.tolist()))
+    if not places:
+        return []
+    ends = [block.moved(place) for place in sorted(places)]
+    triangles = np.vstack([len(block.points) * k + block.triangles for k in range(len(ends))])
+    return [Part("ground", "ground", np.vstack([shape.points for shape in ends])[None], triangles)]

@@ -1,0 +1,69 @@
+"""Where ports are at the times of a motion, as signs ask for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bodies.ports import find_place
+from ..joints.rows.vectors import Ground, PortName
+from ..mechanisms.model.model import Model
+from ..numerics.arrays import Array
+from ..numerics.rotations import spins
+from ..results.state_view import MotionByName
+
+
+def spatial(vectors: Array) -> Array:
+    """Vectors of the plane as those of space."""
+    return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
+
+
+@dataclass(frozen=True, eq=False)
+class PortPlaces:
+    """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground over a motion.
+
+    The ground without a position is where the port ``anchor`` was at first.
+    """
+
+    motion: MotionByName
+    times: int
+    anchor: PortName | None = None
+
+    @property
+    def mechanism(self) -> Model:
+        """Whose ports."""
+        return self.motion.mechanism
+
+    def position(self, port: PortName) -> Array:
+        """World position (k, 3) [m]."""
+        if isinstance(port, Ground):
+            return np.broadcast_to(self._of_ground(port), (self.times, 3))
+        index, at = find_place(port, self.mechanism.bodies)
+        name = list(self.mechanism.bodies)[index]
+        return spatial(self.motion.points(name, at.position[None], at.shape)[..., 0, :]).reshape(-1, 3)
+
+    def axes(self, port: PortName) -> Array:
+        """Axes of the section, as columns (k, 3, 3); turned by the rotation vector ψu, and orthonormal again."""
+        if isinstance(port, Ground):
+            return np.broadcast_to(np.eye(3), (self.times, 3, 3))
+        index, at = find_place(port, self.mechanism.bodies)
+        name, dim = list(self.mechanism.bodies)[index], self.mechanism.layout.dim
+        axes = np.tile(np.eye(3), (self.times, 1, 1))
+        axes[:, :dim, :dim] = self.motion.rotations(name)
+        if at.rotation is None or not self.mechanism.bodies[name].size:
+            return axes
+        psi = np.zeros((self.times, 3))
+        turned = np.asarray((at.rotation @ self.motion.deformation(name).reshape(self.times, -1).T).T)
+        psi[:, 3 - spins(dim) :] = turned
+        x = axes[:, :, 0] + np.cross(axes @ psi[:, :, None], axes[:, :, :1], axis=1)[..., 0]
+        y = axes[:, :, 1] + np.cross(axes @ psi[:, :, None], axes[:, :, 1:2], axis=1)[..., 0]
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        z = np.cross(x, y)
+        z /= np.linalg.norm(z, axis=1, keepdims=True)
+        return np.stack([x, np.cross(z, x), z], axis=-1)
+
+    def _of_ground(self, ground: Ground) -> Array:
+        if ground.position is not None:
+            return spatial(np.array(ground.position))
+        return np.zeros(3) if self.anchor is None else self.position(self.anchor)[0]

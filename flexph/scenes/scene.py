@@ -1,0 +1,126 @@
+"""Scenes: parts of a mechanism at k times, as points that move, cells, and fields over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..numerics.memo import read_only
+
+PartKind = Literal["body", "joint", "force", "ground", "arrow"]
+KINDS: tuple[PartKind, ...] = ("body", "joint", "force", "ground", "arrow")
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """Values of a quantity at the points (k, p) or in the cells (k, c) of a part, vectors and tensors with (…, n)."""
+
+    unit: str
+    values: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Part:
+    """A body, joint, force element, the ground or an arrow at k times.
+
+    points (k, p, 3) [m], (1, p, 3) where nothing moves; cells (c, n) of one type of meshio; ``deformation`` (k, p, 3)
+    [m]: the elastic part of their displacement, (k, 0, 3) of what is rigid; fields by name at points and in cells.
+    """
+
+    name: str
+    kind: PartKind
+    points: Array
+    cells: Array
+    cell_type: str = "triangle"
+    deformation: Array = field(default_factory=lambda: np.zeros((1, 0, 3)))
+    point_fields: Mapping[str, Field] = field(default_factory=dict)
+    cell_fields: Mapping[str, Field] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check.choice("kind", self.kind, KINDS)
+        object.__setattr__(self, "point_fields", read_only(self.point_fields))
+        object.__setattr__(self, "cell_fields", read_only(self.cell_fields))
+
+    def __repr__(self) -> str:
+        return f"<Part {self.name}: {self.points.shape[1]} points, {len(self.cells)} cells of type {self.cell_type}>"
+
+    @property
+    def moves(self) -> bool:
+        """Whether its points are given for each time."""
+        return len(self.points) > 1
+
+    def at(self, row: int) -> Array:
+        """Points at the time of a row, (p, 3) [m]."""
+        points: Array = self.points[row if self.moves else 0]
+        return points
+
+    def deformed(self, scale: float) -> Part:
+        """The part with its deformation times a factor."""
+        if not self.deformation.shape[1]:
+            return self
+        return replace(
+            self, points=self.points + (scale - 1.0) * self.deformation, deformation=scale * self.deformation
+        )
+
+    def mapped(self, change: Callable[[Array], Array]) -> Part:
+        """The part with all arrays over time changed alike, such as fewer rows."""
+        own = lambda fields: {name: replace(f, values=change(f.values)) for name, f in fields.items()}  # noqa: E731
+        return replace(
+            self,
+            points=change(self.points) if self.moves else self.points,
+            deformation=change(self.deformation) if self.deformation.shape[1] else self.deformation,
+            point_fields=own(self.point_fields),
+            cell_fields=own(self.cell_fields),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scene:
+    """Parts of a mechanism at k times [s], or over the phase of a vibration [turns].
+
+    ``size`` [m] is that of signs, ``dim`` 2 or 3 of the mechanism, ``title`` says what is seen; ``scale`` is the factor
+    by which deformations are drawn larger than they are.
+    """
+
+    times: Array
+    parts: tuple[Part, ...]
+    size: float
+    dim: int
+    title: str = ""
+    unit: str = "s"
+    scale: float = 1.0
+
+    def __repr__(self) -> str:
+        return f"<Scene of {', '.join(part.name for part in self.parts)} at {len(self.times)} times>"
+
+    def deformed(self, scale: float) -> Scene:
+        """The scene with deformations drawn larger by a factor."""
+        factor = check.not_negative("scale", scale)
+        return replace(self, parts=tuple(p.deformed(factor / self.scale) for p in self.parts), scale=factor)
+
+    def picked(self, rows: Sequence[int] | Array) -> Scene:
+        """The scene at the times of some rows."""
+        rows = np.asarray(rows)
+        return replace(self, times=self.times[rows], parts=tuple(p.mapped(lambda a: a[rows]) for p in self.parts))
+
+    @property
+    def bounds(self) -> Array:
+        """Smallest and largest coordinates over all times, (2, 3) [m]."""
+        ends = [(p.points.min(axis=(0, 1)), p.points.max(axis=(0, 1))) for p in self.parts if p.points.size]
+        return np.array([np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)])
+
+    def field_names(self) -> dict[str, str]:
+        """Names of the scalar fields at points and their units."""
+        fields = [(name, f) for part in self.parts for name, f in part.point_fields.items()]
+        return {name: f.unit for name, f in fields if f.values.ndim == 2}
+
+    def limits(self, name: str) -> tuple[float, float]:
+        """Smallest and largest value of a field at points over all times and parts."""
+        check.lookup("field", name, self.field_names())
+        values = [part.point_fields[name].values for part in self.parts if name in part.point_fields]
+        return float(min(np.nanmin(v) for v in values)), float(max(np.nanmax(v) for v in values))

@@ -1,0 +1,130 @@
+"""The surface of a body as its view describes it: points that are drawn, triangles, and stresses over them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..bodies.fields import View
+from ..bodies.stress_fields import tensors, von_mises
+from ..drawing.shapes import sphere_shape
+from ..joints.rows.signs import tube
+from ..numerics.arrays import Array
+from ..numerics.rotations import spins
+from .scene import Field
+
+FACETS = {
+    "triangle": ((0, 1, 2),),
+    "quad": ((0, 1, 2, 3),),
+    "tetra": ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)),
+    "hexahedron": ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)),
+    "wedge": ((0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)),
+    "pyramid": ((0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)),
+}
+"""Corners of the facets of cells, counterclockwise seen from outside."""
+
+
+class Surface(NamedTuple):
+    """Points X (p, d) and heights (p,) over the plane [m], displacement rows (p·d, n), triangles (t, 3)."""
+
+    points: Array
+    heights: Array
+    shape: sparse.csr_array
+    triangles: Array
+
+
+def surface_of(view: View, size: float) -> Surface:
+    """The surface of a view; masses at points and lines without a section are as thick as signs of a size [m]."""
+    if view.sweep is not None:
+        return _swept(view)
+    if view.cell_type in ("vertex", "line"):
+        return _thin(view, size)
+    triangles = outer_triangles(view.cells, view.cell_type)
+    used, numbers = np.unique(triangles, return_inverse=True)
+    d = view.points.shape[1]
+    rows = (d * used[:, None] + np.arange(d)).ravel()
+    heights = view.heights[used] if view.heights.size else np.zeros(len(used))
+    return Surface(view.points[used], heights, sparse.csr_array(view.shape)[rows], numbers.reshape(-1, 3))
+
+
+def outer_triangles(cells: Array, cell_type: str) -> Array:
+    """Triangles of the facets that belong to one cell only, by the corners of the cells."""
+    facets = FACETS[cell_type.rstrip("0123456789")]
+    triangles = []
+    for corners in (3, 4):
+        own = [cells[:, facet] for facet in facets if len(facet) == corners]
+        if not own:
+            continue
+        rings = np.vstack(own)
+        _, first, count = np.unique(np.sort(rings, axis=1), axis=0, return_index=True, return_counts=True)
+        rings = rings[first[count == 1]]
+        triangles += [rings[:, [0, k, k + 1]] for k in range(1, corners - 1)]
+    return np.vstack(triangles)
+
+
+def _swept(view: View) -> Surface:
+    sweep, (rings, d) = view.sweep, view.points.shape
+    assert sweep is not None
+    q, s = sweep.corners, spins(d)
+    vectors, turns = sweep.offsets(d)
+    points = (view.points[:, None] + vectors[:, :d]).reshape(-1, d)
+    heights = np.tile(vectors[:, 2] if d == 2 else np.zeros(q), rings)
+    along = sparse.kron(sparse.eye_array(rings), np.tile(np.eye(d), (q, 1))) @ view.shape
+    across = sparse.kron(sparse.eye_array(rings), turns[:, :d].reshape(q * d, s)) @ sweep.rotation
+    sides = sweep.sides(rings)
+    triangles = np.vstack([sides[:, [0, 1, 2]], sides[:, [0, 2, 3]], sweep.caps(rings)])
+    return Surface(points, heights, sparse.csr_array(along + across), triangles)
+
+
+def _thin(view: View, size: float) -> Surface:
+    """Bars along lines, balls at mass points, which do not deform."""
+    d = view.points.shape[1]
+    places = np.pad(view.points, [(0, 0), (0, 3 - d)])
+    shapes = [sphere_shape(0.9 * size, centre=x) for x in places[np.unique(view.cells)]] if _is_mass(view) else []
+    bars = [] if _is_mass(view) else [tube(places[cell][None], 0.45 * size) for cell in view.cells]
+    own = [(s.points, s.triangles) for s in shapes] + [(b.points[0], b.triangles) for b in bars]
+    starts = np.cumsum([0, *(len(points) for points, _ in own)])
+    points = np.vstack([p for p, _ in own])
+    triangles = np.vstack([t + start for (_, t), start in zip(own, starts, strict=False)])
+    rows = sparse.csr_array((len(points) * d, view.shape.shape[1]))
+    return Surface(points[:, :d], points[:, 2] if d == 2 else np.zeros(len(points)), rows, triangles)
+
+
+def _is_mass(view: View) -> bool:
+    return view.cell_type == "vertex"
+
+
+def stresses_of(view: View, sigma: Array) -> dict[str, Field]:
+    """Stresses at the points of the surface by name, of stress coordinates σ (k, m)."""
+    if view.sweep is not None and view.sweep.stress:
+        axial = _axial(view, sigma)
+        return {"von Mises stress": Field("Pa", np.abs(axial)), "axial stress": Field("Pa", axial)}
+    if view.tensors:
+        largest = np.max([von_mises(tensors(t.cells, sigma)) for t in view.tensors.values()], axis=0)
+        return {"von Mises stress": Field("Pa", _at_points(view, largest))}
+    return {}
+
+
+def _axial(view: View, sigma: Array) -> Array:
+    """Axial stress at the corners of all rings: that of both pieces of the line that meet there, in the mean."""
+    assert view.sweep is not None
+    parts = [
+        np.asarray((view.stresses[name].cells @ sigma.T).T)[:, :, None] * factors
+        for name, factors in view.sweep.stress.items()
+    ]
+    pieces = np.sum(parts, axis=0)
+    rings = np.concatenate([pieces[:, :1], 0.5 * (pieces[:, 1:] + pieces[:, :-1]), pieces[:, -1:]], axis=1)
+    return np.asarray(rings).reshape(len(sigma), -1)
+
+
+def _at_points(view: View, of_cells: Array) -> Array:
+    """Means over the cells (k, c) that meet at the points of the surface, (k, p)."""
+    used = np.unique(outer_triangles(view.cells, view.cell_type))
+    nodes = view.cells.shape[1]
+    owner = np.repeat(np.arange(len(view.cells)), nodes)
+    count = np.bincount(view.cells.ravel(), minlength=len(view.points))
+    ones = np.ones(owner.size)
+    meet = sparse.csr_array((ones, (view.cells.ravel(), owner)), shape=(len(view.points), len(view.cells)))
+    return (meet[used] @ of_cells.T).T / count[used]
