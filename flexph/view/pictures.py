@@ -1,0 +1,127 @@
+"""Windows, pictures and films of scenes by pyvista (extra ``view``), without a display for those in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..files.durable import staged
+from ..numerics.arguments import checked
+from ..scenes.scene import Part, Scene
+from .looks import COLOURS, caption, coloured, shown_field, unit_of
+
+SIZE = (960, 540)
+FILMS = (".gif", ".mp4")
+RATE = 20
+"""Frames of a film in a second."""
+
+
+@checked
+def write_picture(
+    path: str | Path, scene: Scene, *, row: int = 0, field: str | None = None, size: tuple[int, int] = SIZE
+) -> Path:
+    """Write the picture (PNG) of a scene at the time of a row; returns its path."""
+    if Path(path).suffix != ".png":
+        raise ValueError(f"path of a picture must end in .png, got {str(path)!r}")
+    stage = _Stage(scene, shown_field(scene, field), size)
+    stage.set(range(len(scene.times))[row])
+    with staged(path) as part:
+        stage.plotter.screenshot(str(part))
+    stage.plotter.close()
+    return Path(path)
+
+
+@checked
+def write_film(
+    path: str | Path, scene: Scene, *, field: str | None = None, size: tuple[int, int] = SIZE, rate: int = RATE
+) -> Path:
+    """Write a scene as a film, GIF or MP4 by the suffix of the path, ``rate`` frames a second; returns its path."""
+    if Path(path).suffix not in FILMS:
+        raise ValueError(f"path of a film must end in {' or '.join(FILMS)}, got {str(path)!r}")
+    stage = _Stage(scene, shown_field(scene, field), size)
+    with staged(path) as part:
+        if part.suffix == ".gif":
+            stage.plotter.open_gif(str(part), fps=rate, subrectangles=True)
+        else:
+            stage.plotter.open_movie(str(part), framerate=rate, quality=7)
+        for row in range(len(scene.times)):
+            stage.set(row)
+            stage.plotter.write_frame()
+        stage.plotter.close()
+    return Path(path)
+
+
+@checked
+def show(scene: Scene, *, field: str | None = None) -> None:
+    """Open a window in which a scene turns and plays, with a slider of time."""
+    stage = _Stage(scene, shown_field(scene, field), SIZE, window=True)
+    if len(scene.times) > 1:
+        last = len(scene.times) - 1
+        stage.plotter.add_slider_widget(
+            lambda value: stage.set(round(value)),
+            (0, last),
+            title="frame",
+            fmt="%.0f",
+            pointa=(0.3, 0.08),
+            pointb=(0.7, 0.08),
+        )
+        stage.plotter.add_timer_event(10 * last, 1000 // RATE, lambda step: stage.set(step % (last + 1)))
+    stage.plotter.show()
+
+
+class _Stage:
+    """A plotter with the parts of a scene, set to one time after another."""
+
+    def __init__(self, scene: Scene, name: str | None, size: tuple[int, int], *, window: bool = False) -> None:
+        try:
+            import pyvista
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError('pictures in 3-D need pyvista: pip install "flexph[view]"') from None
+        self.scene, self.name = scene, name
+        plotter: Any = pyvista.Plotter
+        self.plotter: Any = plotter(off_screen=not window, window_size=list(size))
+        self.plotter.set_background("white")
+        self.meshes: list[Any] = [pyvista.PolyData.from_regular_faces(part.at(0), part.cells) for part in scene.parts]
+        for part, mesh in zip(scene.parts, self.meshes, strict=True):
+            self.plotter.add_mesh(mesh, **self._look(part, mesh))
+        self._camera()
+        self.set(0)
+
+    def set(self, row: int) -> None:
+        """Go to the time of a row."""
+        for part, mesh in zip(self.scene.parts, self.meshes, strict=True):
+            if part.moves:
+                mesh.points = part.at(row)
+            if self.name is not None and coloured(part, self.name):
+                mesh.point_data["field"][:] = self._values(part, row)
+        self.plotter.add_text(caption(self.scene, row), name="caption", font_size=10, color="#222222")
+
+    def _values(self, part: Part, row: int) -> Any:
+        assert self.name is not None
+        return unit_of(self.scene, self.name)[0] * part.point_fields[self.name].values[row]
+
+    def _look(self, part: Part, mesh: Any) -> dict[str, Any]:
+        look: dict[str, Any] = {"name": part.name, "smooth_shading": True, "split_sharp_edges": False}
+        if not coloured(part, self.name):
+            return look | {"color": COLOURS[part.kind]}
+        assert self.name is not None
+        mesh.point_data["field"] = self._values(part, 0)
+        factor, unit = unit_of(self.scene, self.name)
+        bar = {"title": f"{self.name} [{unit}]", "color": "#222222", "n_labels": 5, "fmt": "%.3g", "width": 0.5}
+        bar |= {"position_x": 0.25, "position_y": 0.03, "height": 0.07, "title_font_size": 16, "label_font_size": 13}
+        limits = [factor * end for end in self.scene.limits(self.name)]
+        return look | {"scalars": "field", "cmap": "turbo", "clim": limits, "scalar_bar_args": bar}
+
+    def _camera(self) -> None:
+        """All of the motion in view: the plane from the front and a little from above."""
+        low, high = self.scene.bounds
+        middle, length = 0.5 * (low + high), float(np.linalg.norm(high - low))
+        plane = self.scene.dim == 2
+        towards = np.array([0.15, -0.35, 1.0]) if plane else np.array([0.7, -1.0, 0.6])
+        towards /= np.linalg.norm(towards)
+        up = (0.0, 1.0, 0.0) if plane else (0.0, 0.0, 1.0)
+        self.plotter.camera_position = [tuple(middle + 2.0 * length * towards), tuple(middle), up]
+        self.plotter.reset_camera(bounds=[v for pair in zip(low, high, strict=True) for v in pair])
+        self.plotter.camera.zoom(1.75)
