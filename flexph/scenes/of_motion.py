@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..drawing.shapes import box_shape
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
+from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import Pose, State, at_rest, flat
 from ..numerics import checks as check
@@ -39,7 +38,7 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0) -
 
 
 @checked
-def pose_scene(mechanism: Any, about: Pose | State) -> Scene:
+def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
     """The scene of a mechanism at a pose or a state."""
     x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
     time = about.time if isinstance(about, State) else 0.0

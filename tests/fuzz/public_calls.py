@@ -27,6 +27,7 @@ from flexph import (
     descriptor,
     dirac,
     discrete_gradients,
+    drawing,
     exchange,
     export,
     interconnection,
@@ -34,6 +35,7 @@ from flexph import (
     methods,
     models,
     results,
+    scenes,
     studies,
     switching,
     systems,
@@ -746,6 +748,10 @@ def _results() -> dict[str, Call]:
                                                           "smoothed": False}),
         "export.write_modes": Call(export.write_modes, {"path": scratch("modes.vtu"), "mechanism": made, "about": pose,
                                                         "modes": modes}),
+        "scenes.motion_scene": Call(scenes.motion_scene, {"solution": solution, "frames": 3, "scale": 2.0}),
+        "scenes.pose_scene": Call(scenes.pose_scene, {"mechanism": made, "about": pose}),
+        "drawing.box_shape": Call(drawing.box_shape, {"size": (1.0, 2.0, 3.0), "centre": (0.0, 0.0, 0.0)}),
+        "drawing.sphere_shape": Call(drawing.sphere_shape, {"radius": 1.0, "centre": (0.0, 0.0, 0.0)}),
         "Ledger.kind": Call(solution.ledger.kind, {"word": "elastic"}),
     }  # fmt: skip
 

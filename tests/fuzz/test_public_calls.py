@@ -29,14 +29,15 @@ RESULTS = {
     "Solution", "Source", "Spectrum", "StabilityReport", "StandardForm", "State", "Storage", "StressField", "Sweep",
     "Switch", "TensorField", "TimeResponse", "Trajectory", "TwoPort", "View", "Body", "Accelerations", "Split",
     "BodyAxes", "Damping", "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
-    "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling",
+    "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Field", "Part", "Scene", "Shape",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}
 """Functions of fields of large bodies; their arguments are checked by the same annotations."""
 FILES = {"read_mat", "read_matrix_market", "read_series", "load_reduced", "from_pymor", "to_pymor", "stress_envelope",
-         "write_envelope"}  # fmt: skip
-"""Readers have fuzzing of their own; pyMOR takes seconds to import."""
+         "write_envelope", "html_fragment", "write_html", "write_picture", "write_film", "show",
+         "cylinder_shape", "joined_shapes"}  # fmt: skip
+"""Readers have fuzzing of their own; pyMOR and libraries of pictures take seconds to import."""
 
 
 def _public():
