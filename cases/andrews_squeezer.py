@@ -26,10 +26,10 @@ from flexph.export.tables import write_table
 from flexph.methods import by_name
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import converges, near, vanishes
 from .files import write_run
-from .pictures import legend_above, new_figure
 
 A, B, C = (-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)  # fixed points [m]
 D_, DA, E_, EA, RR, RA = 0.028, 0.0115, 0.02, 0.01421, 0.007, 0.00092  # the published lengths d, da, e, ea, rr, ra [m]

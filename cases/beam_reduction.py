@@ -17,8 +17,7 @@ from flexph import LinearPHDAE, frequency_response, reduce
 from flexph.case import Case, Check, Option
 from flexph.linear import assess
 from flexph.numerics.arrays import Array
-
-from .pictures import new_figure
+from flexph.plot.axes import new_figure
 
 BAND = (1.0, 1e4)
 """Frequencies that count [rad/s]; errors are taken at 600 of them, on a logarithmic scale."""

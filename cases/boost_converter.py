@@ -22,10 +22,10 @@ from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, Pulse, capacitor, circuit, diode, inductor, resistor, switch, voltage_source
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 from flexph.switching import SwitchingPHDAE, SwitchingTrajectory
 
 from .checks import near, vanishes
-from .pictures import new_figure
 
 VOLTAGE = 12.0  # of the source [V]
 PERIOD = 50e-6  # of the switch [s]

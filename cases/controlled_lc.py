@@ -19,9 +19,9 @@ from flexph.case import Case, Check, Option
 from flexph.circuits import Circuit, Energy, capacitor, circuit, inductor, voltage_source
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
 from .checks import vanishes
-from .pictures import new_figure
 
 C, L1, L2 = 1e-6, 1e-3, 4e-3  # [F], [H], [H]
 OMEGA = math.sqrt((1.0 / L1 + 1.0 / L2) / C)  # [rad/s]

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from flexph import Trajectory, integrate
-from flexph.analysis import Analysis, analyze, eliminate_index_one, sparsity_figure
+from flexph import Trajectory, integrate, plot
+from flexph.analysis import Analysis, analyze, eliminate_index_one
 from flexph.case import Case, Check, Option
 from flexph.consistency import consistent
 from flexph.dirac import (
@@ -82,7 +82,7 @@ def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
     write_table(
         folder / "motion.csv", {"t_s": trajectory.times, "q_m": trajectory["q"][:, 0], "p_Ns": trajectory["p"][:, 0]}
     )
-    sparsity_figure(result.structure, folder / "structure.png")
+    plot.save(plot.structure(result.structure), folder / "structure.png")
     return {
         "angles_to_3_15": result.distances,
         "period_off_rel": abs(period(trajectory) / (2.0 * math.pi * math.sqrt(MASSES[0] / STIFFNESS)) - 1.0),
@@ -186,7 +186,7 @@ def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
     columns = {"t_s": trajectory.times} | {name: trajectory[name][:, 0] for name in ("q1", "p1", "q2", "p2")}
     write_table(folder / "motion.csv", columns)
     (folder / "report.txt").write_text(f"{result.report}\n", encoding="utf-8")
-    sparsity_figure(result.report.whole, folder / "structure.png")
+    plot.save(plot.structure(result.report.whole), folder / "structure.png")
     apart = trajectory["q1"][:, 0] - trajectory["q2"][:, 0]
     return {
         "casimirs": list(result.report.casimirs.expressions),

@@ -16,10 +16,10 @@ from flexph import GROUND, PHDAE, Body, Mechanism, Solution, connect, drive, hin
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
 from .checks import vanishes
 from .files import write_rows, write_run
-from .pictures import new_figure
 
 CRANK, ROD = 0.15, 0.30  # lengths [m]
 SPEED = 150.0  # of the crank [rad/s]

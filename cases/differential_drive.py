@@ -28,10 +28,10 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import converges, vanishes
 from .files import write_run
-from .pictures import legend_above, new_figure
 
 MASS, INERTIA_S, REACH, TRACK = 8.0, 0.3, 0.1, 0.36  # m [kg], I_S [kg m²], ℓ [m], b [m]
 INERTIA = INERTIA_S + MASS * REACH**2  # I_O, eq. (14)

@@ -36,10 +36,10 @@ from flexph.export.tables import write_table
 from flexph.methods import by_name
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import converges, near, vanishes
 from .files import write_run
-from .pictures import legend_above, new_figure
 
 LENGTH, MASS, GRAVITY = 1.0, 1.0, 9.81  # of each link [m], [kg]; [m/s²]
 SPEED = 1.0  # of the tops at the start [m/s]

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from flexph import Solution
+from flexph import Solution, plot
 from flexph.export import write_series
-from flexph.export.pictures import ledger_figure
 from flexph.export.tables import write_ledger, write_table
 
 
@@ -19,7 +18,7 @@ def write_run(solution: Solution, folder: Path, series: str, **options: Any) -> 
     """
     solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
     write_ledger(folder / "ledger.csv", solution)
-    ledger_figure(solution, folder / "ledger.png")
+    plot.save(plot.ledger(solution), folder / "ledger.png")
     write_series(folder / series, solution, **options)
 
 

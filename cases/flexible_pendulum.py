@@ -25,10 +25,10 @@ from flexph import GROUND, PHDAE, Mechanism, Solution, connect, integrate, spher
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import vanishes
 from .files import write_run
-from .pictures import legend_above, new_figure
 
 LENGTH = 1.0  # [m]
 SECTION = fem.Section(width=0.06, height=0.02)  # [m]

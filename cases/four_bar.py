@@ -18,9 +18,9 @@ from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
 from .checks import near
-from .pictures import new_figure
 
 
 class Data(NamedTuple):

@@ -19,10 +19,9 @@ import fem
 from cases import four_bar
 from cases.four_bar import DATA, REFERENCE, pose_at
 from cases.units import deg
-from flexph import LinearPHDAE, Mechanism, eliminate
+from flexph import LinearPHDAE, Mechanism, eliminate, plot
 from flexph.case import Case, Check, Option
 from flexph.control import feedback, inject_damping, passive_observer, port_spring
-from flexph.export.pictures import bode_figure
 from flexph.export.tables import write_table
 from flexph.linear import (
     Damping,
@@ -35,8 +34,7 @@ from flexph.linear import (
     zeros,
 )
 from flexph.numerics.arrays import Array
-
-from .pictures import legend_above, new_figure
+from flexph.plot.axes import legend_above, new_figure
 
 MOTOR = "motor"
 BAND = (20.0, 3e3)
@@ -153,8 +151,8 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     first = next(iter(result.steps.values()))
     write_table(folder / "steps.csv", {"t_s": first.times} | {k: s.between() for k, s in result.steps.items()})
     unit = "(rad/s)/(N m)"
-    bode_figure({**result.responses, "damped": result.closed["damped"]}, folder / "bode.png", unit=unit)
-    bode_figure(result.closed, folder / "loops.png", unit=unit)
+    plot.save(plot.bode({**result.responses, "damped": result.closed["damped"]}, unit=unit), folder / "bode.png")
+    plot.save(plot.bode(result.closed, unit=unit), folder / "loops.png")
     draw_steps(result, folder / "steps.png")
     return figures(result)
 

@@ -21,11 +21,11 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.methods import by_name
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 from flexph.systems import Derivatives, Invariants
 
 from .checks import converges, vanishes
 from .files import write_rows
-from .pictures import new_figure
 from .times import equal_steps
 
 if TYPE_CHECKING:

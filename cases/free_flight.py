@@ -27,9 +27,9 @@ from flexph import Mechanism, Solution, State, connect, integrate, revolute, sph
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .files import write_run
-from .pictures import legend_above, new_figure
 
 YOUNG, DENSITY, POISSON = 0.2e9, 920.0, 0.45  # low-density polyethylene
 VELOCITY = (0.3, -0.2, 0.1)  # of the centre of mass [m/s]

@@ -38,10 +38,10 @@ from flexph.export.tables import write_table
 from flexph.methods import DiscreteGradient, Gauss
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import converges, vanishes
 from .files import write_rows
-from .pictures import legend_above, new_figure
 
 MASS, RADIUS, WIDTH = 1.0, 0.1, 0.02  # of the disc [kg], [m], [m]
 INERTIA = MASS / 12.0 * np.array([6.0 * RADIUS**2, *[3.0 * RADIUS**2 + WIDTH**2] * 2])  # (15) [kg m²]

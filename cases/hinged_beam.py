@@ -19,9 +19,9 @@ from flexph import GROUND, PHDAE, Mechanism, Solution, State, connect, force, in
 from flexph.case import Case, Check, Kind, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
 from .files import write_run
-from .pictures import new_figure
 
 # [flex] table 2, misprints corrected
 LENGTH = 0.14145  # [m]

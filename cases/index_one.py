@@ -18,10 +18,10 @@ from flexph.case import Case, Check, Option
 from flexph.consistency import consistent
 from flexph.export.tables import write_table
 from flexph.methods import Completion, by_name
+from flexph.plot.axes import legend_above, new_figure
 from flexph.systems import Invariants
 
 from .checks import converges, vanishes
-from .pictures import legend_above, new_figure
 from .times import equal_steps
 
 PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")

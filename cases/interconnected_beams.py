@@ -28,10 +28,10 @@ from flexph.linear.second_order import split
 from flexph.methods import Gauss
 from flexph.numerics.arrays import Array
 from flexph.numerics.gauss_tableau import gauss_points
+from flexph.plot.axes import new_figure
 from flexph.systems import from_linear
 
 from .checks import converges, near, vanishes
-from .pictures import new_figure
 
 END, FREQUENCY, DEGREE = 1.0, 4.0, 1
 MESHES, STEPS = (1, 2, 4, 8), (25, 50, 100)

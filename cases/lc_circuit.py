@@ -20,9 +20,9 @@ from flexph.circuits import Circuit, Energy, capacitor, circuit, inductor
 from flexph.export.tables import write_table
 from flexph.methods import DiscreteGradient, Gauss, GeneralMethod
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
 from .checks import vanishes
-from .pictures import new_figure
 
 CAPACITY = np.array([1e-6, 2e-6, 1e-3])  # C₁, C₂ [F], L [H]
 VOLTAGE = 5.0  # of both capacitors at the start [V]

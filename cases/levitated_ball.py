@@ -15,10 +15,10 @@ from flexph.analysis import Analysis, analyze, equilibrium
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 from flexph.systems import Derivatives
 
 from .checks import vanishes
-from .pictures import new_figure
 from .times import equal_steps
 
 MASS, GRAVITY = 0.1, 9.81  # [kg], [m/s²]

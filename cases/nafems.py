@@ -34,8 +34,8 @@ from flexph.export.tables import write_table
 from flexph.interconnection import constrain
 from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
-from .pictures import new_figure
 from .plate_series import POISSON, thin_ritz
 
 STEEL = fem.Material(young=200e9, density=8000.0, poisson=POISSON)

@@ -17,8 +17,8 @@ from flexph.export import write_modes
 from flexph.export.tables import write_table
 from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
-from .pictures import new_figure
 from .plate_series import POISSON, YOUNG, mindlin, navier, thick_ritz, thin_ritz
 
 MATERIAL = fem.Material(young=YOUNG, density=1.0, poisson=POISSON)

@@ -21,11 +21,11 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.methods import by_name
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 from flexph.switching import Guard, SwitchingPHDAE, SwitchingTrajectory, Transition
 
 from .checks import converges, near, vanishes
 from .files import write_rows
-from .pictures import legend_above, new_figure
 
 MASS, STIFFNESS, DAMPING = 2.0, 2000.0, 12.0  # [kg], [N/m], [N s/m]
 LENGTH, OFFSET, GRAVITY = 0.5, 0.1, 9.81  # x₀ of the spring at rest, y₀ to the centre of mass [m], [m/s²]

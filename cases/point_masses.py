@@ -32,10 +32,10 @@ from flexph.export.tables import write_table
 from flexph.methods import by_name
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import converges, vanishes
 from .files import write_rows
-from .pictures import legend_above, new_figure
 
 MASSES = {"a": 1.0, "b": 0.5}  # [kg]
 RODS = {"a": 1.0, "b": 0.7}  # from the origin to a, from a to b [m]

@@ -34,9 +34,9 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import converges, vanishes
-from .pictures import legend_above, new_figure
 
 CRANK, ROD = 0.15, 0.4  # ℓ₁, ℓ₂ [m]
 INERTIA_A = 0.01  # of the crank about A [kg m²]

@@ -23,9 +23,9 @@ from flexph.export.tables import write_table
 from flexph.linear import FrequencyResponse
 from flexph.methods import by_name
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
 from .checks import near, vanishes
-from .pictures import new_figure
 
 CORNER = 1e3  # [Hz]
 RESISTANCE = 50.0  # [Ω]

@@ -11,10 +11,10 @@ import numpy as np
 from flexph import Solution
 from flexph.bodies import View, tensors, von_mises
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .connecting_rod import Peaks
 from .crank_slider import ROD
-from .pictures import legend_above, new_figure
 
 CORNERS = {"tetra10": 4, "hexahedron27": 8}
 EDGES = [{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}]

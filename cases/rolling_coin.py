@@ -46,9 +46,9 @@ from flexph.export.tables import write_ledger, write_table
 from flexph.methods import Exact
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import converges, vanishes
-from .pictures import legend_above, new_figure
 
 START = np.array([0.0, 0.0, 0.0, -1.2])  # x, y [m], θ, φ [rad]
 RATES = np.array([1.0, 1.0])  # φ̇, θ̇ [rad/s]

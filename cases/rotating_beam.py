@@ -23,8 +23,7 @@ from flexph.export.tables import write_table
 from flexph.linear import Eigenmodes
 from flexph.mechanisms import Spectrum
 from flexph.numerics.arrays import Array
-
-from .pictures import new_figure
+from flexph.plot.axes import new_figure
 
 REFERENCE: Mapping[float, float] = {
     0: 3.5160,

@@ -21,10 +21,10 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.methods import by_name
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import vanishes
 from .files import write_rows
-from .pictures import legend_above, new_figure
 from .times import equal_steps
 
 MASSES = np.array([2.0, 1.0])  # [kg]

@@ -31,10 +31,10 @@ from flexph import GROUND, Mechanism, Solution, State, connect, integrate, prism
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import near, vanishes
 from .files import write_run
-from .pictures import legend_above, new_figure
 
 CRANK, ROD = 0.08, 0.3  # lengths [m]
 AXLE = (0.0, 0.1, 0.12)  # [m]

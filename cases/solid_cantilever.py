@@ -27,8 +27,7 @@ from flexph.export import write_modes
 from flexph.export.tables import write_table
 from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
-
-from .pictures import new_figure
+from flexph.plot.axes import new_figure
 
 LENGTH, SIDE = 1.0, 0.1  # [m]
 MATERIAL = fem.Material(young=2.1e9, density=7800.0, poisson=0.3)

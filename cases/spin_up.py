@@ -21,10 +21,10 @@ from flexph import GROUND, IntegrationError, Mechanism, Solution, ValidityWarnin
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import vanishes
 from .files import write_run
-from .pictures import legend_above, new_figure
 
 LENGTH = 10.0  # [m]
 METAL = fem.Material(young=7e10, density=3000.0, poisson=0.3)  # ν enters torsion only, which nothing excites

@@ -16,9 +16,9 @@ from flexph.case import Case, Check, Option
 from flexph.dirac import DiracStructure, PortHamiltonian, jacobi_identity
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import near, vanishes
-from .pictures import legend_above, new_figure
 from .times import equal_steps
 
 INERTIA = np.array([1.0, 2.0, 3.0])  # principal moments of inertia [kg m²]

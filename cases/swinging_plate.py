@@ -26,10 +26,10 @@ from flexph.bodies import peak_von_mises, tensors, von_mises
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
 from .checks import vanishes
 from .files import write_run
-from .pictures import new_figure
 
 LENGTH, WIDTH, THICKNESS = 0.6, 0.4, 4e-3  # [m]
 YOUNG, DENSITY, POISSON = 0.2e9, 920.0, 0.45  # low-density polyethylene

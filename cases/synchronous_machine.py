@@ -23,10 +23,10 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.methods import DiscreteGradient
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
 from .checks import converges, vanishes
 from .files import write_rows
-from .pictures import new_figure
 
 RATING, VOLTAGE, FREQUENCY = 555e6, 24e3, 60.0  # [VA], line to line [V], [Hz]
 OMEGA = 2.0 * math.pi * FREQUENCY  # of two poles also the speed of the shaft [rad/s]

@@ -21,11 +21,11 @@ from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.methods import DiscreteGradient
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 from flexph.switching import Impasse, Reset, SwitchingPHDAE, SwitchingTrajectory, Transition
 
 from .checks import converges, near, vanishes
 from .files import write_rows
-from .pictures import legend_above, new_figure
 from .times import equal_steps
 
 HALF_PERIOD = 1.5 - math.log(2.0)

@@ -17,6 +17,7 @@ from . import linear as linear
 from . import mechanisms as mechanisms
 from . import methods as methods
 from . import models as models
+from . import plot as plot
 from . import results as results
 from . import studies as studies
 from . import switching as switching

@@ -61,7 +61,8 @@ def run_case(
     """
     for module in case.needs:
         if find_spec(module) is None:
-            raise click.ClickException(f"case {name!r} needs the module {module!r}, which is not installed")
+            advice = ': pip install "flexph[plot]"' if module == "matplotlib" else ""
+            raise click.ClickException(f"case {name!r} needs the module {module!r}, which is not installed{advice}")
     existed, folder = out.exists(), ResultsFolder(out, _told(name, case, values))
     every = DEFAULT_EVERY if keeping.resume and keeping.every is None and not folder.is_kept else keeping.every
     with termination_interrupts(), _refusals(out):

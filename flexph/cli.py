@@ -133,8 +133,8 @@ def analyze(name: str, picture: Path | None) -> None:
     Algebraic constraints and index, conserved quantities, passivity, stability, and which variables stand in which
     equation of the Dirac structure. Of a switching system each mode is reported, with a picture of its own.
     """
+    from flexph import plot
     from flexph.analysis import analyze as report
-    from flexph.analysis import sparsity_figure
     from flexph.switching import SwitchingPHDAE
 
     case = _load(name)
@@ -157,18 +157,17 @@ def analyze(name: str, picture: Path | None) -> None:
         click.echo(f"{heading}{analysis}\n\nDirac structure\n{analysis.picture()}{after}")
         if picture is not None:
             file = picture.with_stem(f"{picture.stem}-{re.sub(r'[^0-9A-Za-z]+', '-', mode)}") if mode else picture
-            click.echo(sparsity_figure(analysis.whole, file))
+            click.echo(plot.save(plot.structure(analysis.whole), file))
 
 
 def _refuse_format(picture: Path) -> None:
     """End the command for a picture that cannot be drawn, before anything is computed."""
     if importlib.util.find_spec("matplotlib") is None:
-        raise click.ClickException("--picture needs the module 'matplotlib', which is not installed")
-    from matplotlib.backend_bases import FigureCanvasBase
+        raise click.ClickException('--picture needs matplotlib, which is not installed: pip install "flexph[plot]"')
+    from flexph.plot.axes import ENDINGS
 
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
-    if picture.suffix.lower()[1:] not in known:
-        raise click.ClickException(f"--picture {picture} must end in .{', .'.join(known)}")
+    if picture.suffix not in ENDINGS:
+        raise click.ClickException(f"--picture {picture} must end in {', '.join(ENDINGS)}")
 
 
 def _has_system(name: str) -> bool:

@@ -1,6 +1,6 @@
 """Analysis of port-Hamiltonian differential-algebraic systems: index, Casimirs, passivity, stability ([survey] sec. 4).
 
-Imports: consistency, dirac, files, interconnection, mechanisms, mechanisms.model, mechanisms.poses, numerics,
+Imports: consistency, dirac, interconnection, mechanisms, mechanisms.model, mechanisms.poses, numerics,
 numerics.factors, switching, systems.
 """
 

@@ -12,8 +12,7 @@ from .kinematic import ReducedKinematics as ReducedKinematics
 from .kinematic import eliminate_kinematics as eliminate_kinematics
 from .kinematic import hidden_constraints as hidden_constraints
 from .passivity import PassivityReport as PassivityReport
-from .picture import sparsity_figure as sparsity_figure
-from .picture import sparsity_text as sparsity_text
+from .pattern import sparsity_text as sparsity_text
 from .report import Analysis as Analysis
 from .report import analyze as analyze
 from .stability import StabilityReport as StabilityReport

@@ -20,7 +20,7 @@ from ..systems.inputs import Input
 from .casimirs import CasimirReport, casimir_report
 from .index import IndexReport, index_report, unit_scales
 from .passivity import PassivityReport, passivity_report
-from .picture import sparsity_text
+from .pattern import sparsity_text
 from .stability import StabilityReport, stability_report
 from .structure import structure_at
 from .view import System, SystemView, view

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import meshio
 import numpy as np
@@ -16,7 +17,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.rotations import skew, spins
 from ..results.state_view import MechanismView
-from .frames import numbered_cells, spatial, viewed
+from .frames import Viewed, numbered_cells, spatial, viewed
 
 
 @checked
@@ -26,20 +27,35 @@ def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, mod
     Point data ``mode_1``, …: displacement of each mode, its largest one set to 1 m; cell data ``body``: the index of
     the body. Bodies without a view are left out.
     """
-    x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
-    base, shown = MechanismView(mechanism, x), viewed(mechanism)
-    displacements = [_mode_displacement(base, modes.shapes[:, k].real) for k in range(len(modes.frequencies))]
+    shapes = mode_displacements(mechanism, about, modes)
     mesh = meshio.Mesh(
-        spatial(np.vstack([base.points(name, view.points, view.shape) for _, name, _, view in shown])),
-        numbered_cells([view for *_, view in shown]),
-        point_data={f"mode_{k}": spatial(moved) for k, moved in enumerate(displacements, 1)},
-        cell_data={"body": [np.full(len(view.cells), i) for i, *_, view in shown]},
+        spatial(np.vstack(shapes.points)),
+        numbered_cells([view for *_, view in shapes.shown]),
+        point_data={f"mode_{k}": spatial(np.vstack(moved)) for k, moved in enumerate(shapes.displacements, 1)},
+        cell_data={"body": [np.full(len(view.cells), i) for i, *_, view in shapes.shown]},
     )
     if Path(path).suffix not in meshio.extension_to_filetypes:
         raise ValueError(f"path must end in a format of meshio, such as .vtu, got {str(path)!r}")
     with staged(path) as part:
         mesh.write(part)
     return Path(path)
+
+
+class ModeShapes(NamedTuple):
+    """Bodies with a view, their points (p, d) [m] at rest, and those displacements in each mode, the largest 1 m."""
+
+    shown: list[Viewed]
+    points: list[Array]
+    displacements: list[list[Array]]
+
+
+def mode_displacements(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes) -> ModeShapes:
+    """Where the points of all bodies with a view are at rest, undeformed or in equilibrium, and how they move."""
+    x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
+    base, shown = MechanismView(mechanism, x), viewed(mechanism)
+    points = [base.points(name, view.points, view.shape) for _, name, _, view in shown]
+    moved = [_mode_displacement(base, modes.shapes[:, k].real) for k in range(len(modes.frequencies))]
+    return ModeShapes(shown, points, moved)
 
 
 def _nodes_moved(base: MechanismView, name: str, body: NodalBody, rates: Array) -> Array:
@@ -51,8 +67,8 @@ def _nodes_moved(base: MechanismView, name: str, body: NodalBody, rates: Array) 
     return np.einsum("pn,npi->pi", dense(body.view.shape), world)
 
 
-def _mode_displacement(base: MechanismView, shape: Array) -> Array:
-    """World displacement of all points in a mode: velocities R(v_P + ω × (X + φu) + φu̇), largest set to 1."""
+def _mode_displacement(base: MechanismView, shape: Array) -> list[Array]:
+    """World displacements of the points in a mode: velocities R(v_P + ω × (X + φu) + φu̇), largest set to 1."""
     at, moved = 0, []
     for name, body in base.mechanism.bodies.items():
         d, s = body.dim, spins(body.dim) if body.turns else 0
@@ -70,5 +86,5 @@ def _mode_displacement(base: MechanismView, shape: Array) -> Array:
         lever = body.view.points + (body.view.shape @ base.deformation(name)).reshape(body.view.points.shape)
         local = v + lever @ turn.T + (body.view.shape @ rate).reshape(-1, d)
         moved.append(local @ base.rotations(name).T)
-    whole = np.vstack(moved)
-    return whole / np.linalg.norm(whole, axis=1).max()
+    largest = np.linalg.norm(np.vstack(moved), axis=1).max()
+    return [own / largest for own in moved]

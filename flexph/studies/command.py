@@ -14,6 +14,7 @@ from ..case import Case, Parameter, find_cases
 from ..case_run import status_of
 from ..files.results_folder import FolderRefused
 from ..numerics import checks as check
+from ..plot.axes import MISSING
 from .dataset import ERROR, STATUS
 from .execution.tasks import NotLoaded, NotStored
 from .parameter_study import DATASET, study
@@ -114,7 +115,7 @@ def _value(parameter: Parameter, text: str) -> Any:
 
 def _drawn(results: Any, out: Path) -> list[Path]:
     if find_spec("matplotlib") is None:
-        click.echo("no pictures: they need the module 'matplotlib', which is not installed", err=True)
+        click.echo(f"no pictures: {MISSING}", err=True)
         return []
     from .pictures import draw
 

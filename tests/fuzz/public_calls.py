@@ -460,8 +460,6 @@ def _analysis() -> dict[str, Call]:
         "analysis.structure_of": Call(analysis.structure_of, {"system": oscillator(), "state": None,
                                                               "algebraic": False}),
         "analysis.sparsity_text": Call(analysis.sparsity_text, {"structure": structure}),
-        "analysis.sparsity_figure": Call(analysis.sparsity_figure, {"structure": structure,
-                                                                    "path": scratch("pattern.png")}),
     }  # fmt: skip
 
 

@@ -405,7 +405,7 @@ def test_co_distribution_is_that_of_the_structure():
 
 
 def test_the_text_and_the_picture(tmp_path):
-    from flexph.analysis import sparsity_figure
+    from flexph import plot
 
     found = analyze(clamped(2.0))
     text = str(found)
@@ -415,7 +415,7 @@ def test_the_text_and_the_picture(tmp_path):
     lines = found.picture().splitlines()
     assert lines[0] == "w = J v, v in the order e Q, e phi, e lam"
     assert [line.partition("= ")[2] for line in lines[1:]] == [". - -", "+ . .", "+ . ."]
-    assert sparsity_figure(found.whole, tmp_path / "structure.png").stat().st_size > 5_000
+    assert plot.save(plot.structure(found.whole), tmp_path / "structure.png").stat().st_size > 5_000
     large = ported(1, {"a": 40, "b": 30})
     assert sparsity_text(large).startswith("entries of J by ports")
 

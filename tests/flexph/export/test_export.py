@@ -11,7 +11,6 @@ import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate
 from flexph.export import write_series
-from flexph.export.pictures import ledger_figure
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +65,3 @@ def test_bad_series(solution, tmp_path, options, message):
     path = tmp_path / options.pop("path", "x.pvd")
     with pytest.raises(ValueError, match=message):
         write_series(path, solution, **options)
-
-
-def test_ledger_picture(solution, tmp_path):
-    path = ledger_figure(solution, tmp_path / "ledger.png")
-    assert path.stat().st_size > 10_000

@@ -11,8 +11,7 @@ from linear_samples import chain, frame, random_system, to_sparse
 from scipy.linalg import eigvals, expm, svdvals
 
 import fem
-from flexph import GROUND, LinearPHDAE, connect, eigenfrequencies, eliminate, force, hinge, poles, torque, weld
-from flexph.export.pictures import bode_figure, nyquist_figure, pole_zero_figure
+from flexph import GROUND, LinearPHDAE, connect, eigenfrequencies, eliminate, force, hinge, plot, poles, torque, weld
 from flexph.linear import (
     FrequencyResponse,
     damping_ratios,
@@ -555,17 +554,17 @@ def test_pictures(tmp_path):
     full = frequency_response(system, omega, inputs="last", outputs="last")
     reduced = frequency_response(system, omega, inputs="last", outputs="last", through=system)
     for path in (
-        bode_figure({"full": full, "reduced": reduced}, tmp_path / "bode.png", unit="(m/s)/N"),
-        nyquist_figure(full, tmp_path / "nyquist.png"),
-        pole_zero_figure(system, tmp_path / "zeros.png", output="last", input="last"),
+        plot.save(plot.bode({"full": full, "reduced": reduced}, unit="(m/s)/N"), tmp_path / "bode.png"),
+        plot.save(plot.nyquist(full), tmp_path / "nyquist.png"),
+        plot.save(plot.poles_and_zeros(system, output="last", input="last"), tmp_path / "zeros.png"),
     ):
         assert path.stat().st_size > 10_000
     with pytest.raises(ValueError, match="must be a FrequencyResponse, got str"):
-        bode_figure({"full": "x"}, tmp_path / "bode.png")
+        plot.bode({"full": "x"})
     for given in (system, [full, full], {}):
         with pytest.raises(ValueError, match="responses must be a FrequencyResponse, or a dict of several"):
-            bode_figure(given, tmp_path / "bode.png")
+            plot.bode(given)
     with pytest.raises(ValueError, match="systems must be a LinearPHDAE, or a dict of several by name, got Frequency"):
-        pole_zero_figure(full, tmp_path / "zeros.png")
+        plot.poles_and_zeros(full)
     with pytest.raises(ValueError, match="name the output"):
-        bode_figure(frequency_response(system, omega), tmp_path / "bode.png")
+        plot.bode(frequency_response(system, omega))

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 import pytest
 from click.testing import CliRunner
 
+from flexph import plot
 from flexph.case import Case, Option
 from flexph.cli import main
-from flexph.studies import pictures, study
+from flexph.studies import study
 
 xarray = pytest.importorskip("xarray")
 
@@ -108,7 +109,7 @@ def test_a_picture_of_one_or_two_parameters(command, tmp_path):
 def axes_of(samples):
     """The axes of the picture of a study."""
     results = study(lambda a, b="x": {"y": a * 1.0, "z": b}, samples, jobs=1, progress=False, units={"y": "m"})
-    return pictures._figure(results.y, [name for name in results.coords if results[name].size > 1]).axes
+    return plot.study(results, "y").figure.axes
 
 
 def test_pictures_fit_the_parameters():

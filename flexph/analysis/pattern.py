@@ -1,13 +1,10 @@
-"""Pictures of Dirac structures: which variables stand in which equation, with ports named."""
+"""Patterns of Dirac structures: which variables stand in which equation, with ports named."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 
 from ..dirac.structure import DiracStructure
-from ..files.durable import staged
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
@@ -78,33 +75,3 @@ def _blocks(structure: DiracStructure) -> str:
         swapped = f" ({exchanged} flows as inputs)" if exchanged else ""
         lines.append(f"{name:<{width}}{swapped}  {', '.join(counts) or 'nothing'}")
     return "\n".join(lines)
-
-
-@checked
-def sparsity_figure(structure: DiracStructure, path: str | Path) -> Path:
-    """The pattern as a picture (extra ``plot``): red and blue by sign, ports named and ruled."""
-    from matplotlib.figure import Figure
-
-    pattern, outputs, inputs = sparsity(structure)
-    n = structure.size
-    side = min(12.0, max(4.5, 0.32 * n + 2.0))
-    figure = Figure(figsize=(side, side), layout="constrained")
-    axes = figure.subplots()
-    axes.imshow(pattern, cmap="RdBu_r", vmin=-1.6, vmax=1.6, interpolation="nearest")
-    small = n <= 40
-    where = range(n) if small else [s.start for s in structure.ports.values()]
-    label = (lambda name: name) if small else (lambda name: name.removesuffix("[0]"))
-    axes.set_xticks(list(where), [label(inputs[i]) for i in where], rotation=90, fontsize="small")
-    axes.set_yticks(list(where), [label(outputs[i]) for i in where], fontsize="small")
-    axes.xaxis.tick_top()
-    for span in structure.ports.values():
-        for edge in {span.start, span.stop}:
-            axes.axhline(edge - 0.5, color="0.75", linewidth=0.8)
-            axes.axvline(edge - 0.5, color="0.75", linewidth=0.8)
-    axes.set_xlabel("inputs v (red: +, blue: −)")
-    axes.set_ylabel("outputs w = J v")
-    if Path(path).suffix[1:] not in (known := figure.canvas.get_supported_filetypes()):
-        raise ValueError(f"path must end in one of {', '.join(known)}, got {str(path)!r}")
-    with staged(path) as part:
-        figure.savefig(part, dpi=150)
-    return Path(path)

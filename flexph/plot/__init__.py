@@ -1,0 +1,9 @@
+"""Pictures in one call each: axes of matplotlib in, axes out (extra ``plot``).
+
+Imports: analysis, bodies, dirac, export, files, linear.eigenmodes, linear.responses, mechanisms, mechanisms.model,
+meshes, numerics, results, systems.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,132 @@
+"""Axes of matplotlib: new ones or those that are given, curves and legends on them, and their files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..files.durable import staged
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from .panels import Panel, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STYLES: dict[str, dict[str, Any]] = {
+    "line": {"linewidth": 1.2},
+    "dashed": {"linestyle": "--", "linewidth": 1.2},
+    "dashdot": {"linestyle": "-.", "linewidth": 1.2},
+    "dotted": {"linestyle": ":", "linewidth": 1.2},
+    "points": {"linestyle": "", "marker": ".", "markersize": 2.5},
+}
+ENDINGS = (".png", ".pdf", ".svg")
+MISSING = 'pictures need matplotlib, which is not installed: pip install "flexph[plot]"'
+WIDTH = 95
+"""Characters of a legend beside each other on axes of 8 inches."""
+
+
+def require_matplotlib() -> None:
+    """Raise ImportError, naming the extra, where matplotlib is not installed."""
+    if find_spec("matplotlib") is None:
+        raise ImportError(MISSING)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure that no window shows, its sides in inches."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained", dpi=150)
+
+
+def legend_above(axes: Axes, columns: int = 1, **options: Any) -> None:
+    """A legend above axes whose curves may fill the whole frame."""
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
+    axes.legend(**place, ncols=columns, fontsize="small", **options)
+
+
+def axes_of(ax: Any, count: int, *, size: tuple[float, float], **options: Any) -> list[Axes]:
+    """So many axes: those that are given, or of a new figure of pyplot, its sides in inches.
+
+    ``options`` are those of ``Figure.subplots``, one column of axes without any. Raises ValueError for another number.
+    """
+    require_matplotlib()
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        from matplotlib import pyplot
+
+        figure = pyplot.figure(figsize=size, layout="constrained", dpi=150)
+        grid = {"nrows": count, "ncols": 1, "sharex": True} | options
+        return list(figure.subplots(squeeze=False, **grid).ravel()[:count])
+    given = [ax] if isinstance(ax, Axes) else list(np.ravel(ax))
+    if len(given) != count or not all(isinstance(one, Axes) for one in given):
+        what = "axes of matplotlib" if count == 1 else f"{count} axes of matplotlib"
+        raise ValueError(f"ax must be {what} or None, got {ax!r}")
+    return given
+
+
+def draw(panels: Sequence[Panel], ax: Any, *, size: tuple[float, float]) -> list[Axes]:
+    """Panels below each other on axes, their legends above them."""
+    heights = [panel.height for panel in panels]
+    axes = axes_of(ax, len(panels), size=size, height_ratios=heights)
+    for panel, own in zip(panels, axes, strict=True):
+        draw_panel(panel, own)
+        if ax is None and own is not axes[-1] and panel.over == panels[-1].over:
+            own.set_xlabel("")
+    return axes
+
+
+def draw_panel(panel: Panel, axes: Axes) -> None:
+    """The curves of a panel on axes, with labels, a grid, and a legend above where there are names."""
+    shown = panel.prefixed()
+    for curve in shown.curves:
+        options = STYLES[curve.style] | ({"color": curve.color} if curve.color else {})
+        axes.plot(curve.x, curve.y, label=short(curve.label) or None, **options)
+    for axis in ("x", "y"):
+        if axis in panel.log:
+            axes.set(**{f"{axis}scale": "log"})
+        else:  # an offset would stand where the legend is
+            axes.ticklabel_format(axis=axis, useOffset=False)
+    axes.set(xlabel=shown.over, ylabel=shown.label)
+    axes.grid(alpha=0.3)
+    names = [short(curve.label) for curve in shown.curves if curve.label]
+    if names:
+        width = WIDTH * root_of(axes).get_figwidth() / 8.0
+        columns = max(1, min(4, int(width / (max(map(len, names)) + 7))))
+        legend_above(axes, columns, **({"markerscale": 4.0} if shown.curves[0].style == "points" else {}))
+
+
+def root_of(axes: Any) -> Figure:
+    """The figure of axes, also of those in a part of one."""
+    figure: Figure = axes.get_figure(root=True)
+    return figure
+
+
+@checked
+def save(ax: Any, path: str | Path) -> Path:
+    """Write the figure of axes as ``.png``, ``.pdf`` or ``.svg``, whole or not at all, and close it; returns the path.
+
+    Parameters
+    ----------
+    ax : Axes or a sequence of them
+        What a function of :mod:`flexph.plot` returned.
+    path : str or Path
+        The file.
+    """
+    from matplotlib import pyplot
+
+    check.choice("the ending of path", Path(path).suffix, ENDINGS)
+    figure = root_of(np.ravel(ax)[0])
+    try:
+        with staged(path) as part:
+            figure.savefig(part, dpi=150)
+    finally:
+        pyplot.close(figure)
+    return Path(path)

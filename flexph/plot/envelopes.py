@@ -1,0 +1,95 @@
+"""Pictures of the extremes of stresses over a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..results.solution import Solution
+from .axes import axes_of, root_of
+from .panels import PREFIXES, prefix_of
+from .stress_extremes import StressExtremes, quantities, stress_extremes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@checked
+def stress_envelope(solution: Solution, body: str, quantity: str | None = None, ax: Any = None) -> Any:
+    """The range of a stress quantity along a beam over all saved times, or its largest size in each cell of a solid.
+
+    Parameters
+    ----------
+    solution : Solution
+        A run of a mechanism.
+    body : str
+        One of its bodies with stresses.
+    quantity : str, optional
+        One of ``view.stresses`` or ``view.tensors`` of the body (of a tensor the von Mises stress is drawn); by default
+        its first tensor, or else its first quantity in Pa, or else its first.
+    ax : Axes, optional
+        By default those of a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from flexph import plot
+    >>> axes = plot.stress_envelope(solution, "rod")  # doctest: +SKIP
+    """
+    view = check.lookup("body", body, solution.mechanism.bodies).view
+    known = quantities(view)
+    if not known or view is None:
+        raise ValueError(f"body {body!r} has no stresses to be drawn")
+    if quantity is None:
+        quantity = next(iter(view.tensors), next((k for k, f in known.items() if f.unit == "Pa"), next(iter(known))))
+    extremes = stress_extremes(solution, body, quantity)
+    (axes,) = axes_of(ax, 1, size=(8.0, 4.0))
+    (_along if view.cell_type.startswith("line") else _over)(axes, extremes)
+    axes.grid(alpha=0.3)
+    return axes
+
+
+def _label(extremes: StressExtremes) -> tuple[float, str]:
+    """Factor and unit of the numbers."""
+    prefix = prefix_of([extremes.largest], extremes.unit)
+    return 1.0 / PREFIXES[prefix], prefix + extremes.unit
+
+
+def _worst(extremes: StressExtremes) -> str:
+    factor, unit = _label(extremes)
+    return f"{factor * extremes.largest.max():.4g} {unit} at t = {extremes.time:.4g} s"
+
+
+def _along(axes: Axes, extremes: StressExtremes) -> None:
+    """The band between the lowest and highest values over the axis of a line."""
+    factor, unit = _label(extremes)
+    x, low, high = extremes.centres[:, 0], factor * extremes.lowest, factor * extremes.highest
+    axes.fill_between(x, low, high, alpha=0.25, linewidth=0.0)
+    axes.plot(x, high, color="C0", label="highest")
+    axes.plot(x, low, color="C0", linestyle="--", label="lowest")
+    worst = extremes.place
+    y = high[worst] if high[worst] >= -low[worst] else low[worst]
+    axes.plot(x[worst], y, "ko", markersize=4, label=_worst(extremes))
+    axes.set(xlabel=f"x along {extremes.body} [m]", ylabel=f"{extremes.quantity.replace('_', ' ')} [{unit}]")
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", ncols=3, frameon=False)
+
+
+def _over(axes: Axes, extremes: StressExtremes) -> None:
+    """Cells seen along the shortest side of the body, coloured by the largest size; the largest ones on top."""
+    factor, unit = _label(extremes)
+    sizes = factor * np.maximum(np.abs(extremes.lowest), np.abs(extremes.highest))
+    centres = extremes.centres
+    a, b = np.sort(np.argsort(np.ptp(centres, axis=0))[::-1][:2])
+    order = np.argsort(sizes)
+    points = axes.scatter(centres[order, a], centres[order, b], c=sizes[order], s=9.0, cmap="viridis", vmin=0.0)
+    axes.plot(*centres[extremes.place, [a, b]], "r+", markersize=12, label=_worst(extremes))
+    label = f"largest {extremes.quantity.replace('_', ' ')} [{unit}]"
+    root_of(axes).colorbar(points, ax=axes, label=label, location="bottom", aspect=40, shrink=0.8)
+    axes.set(xlabel=f"{'xyz'[a]} of {extremes.body} [m]", ylabel=f"{'xyz'[b]} [m]", aspect="equal")
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", frameon=False)

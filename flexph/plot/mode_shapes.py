@@ -1,0 +1,125 @@
+"""Pictures of mode shapes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..export.modes import ModeShapes, mode_displacements
+from ..linear.eigenmodes.modes import Eigenmodes
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import Pose, State
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from .axes import axes_of
+from .outlines import outlines
+from .panels import PREFIXES, prefix_of
+
+MOST = 6
+"""Modes that are drawn unless axes are given."""
+
+
+@checked
+def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any = None, *, scale: float = 0.1) -> Any:
+    """Mode shapes over the mechanism at rest, each with its frequency and the length of its largest displacement.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Of bodies with a view.
+    about : Pose or State
+        Where it is at rest.
+    modes : Eigenmodes
+        What :func:`flexph.modes` returns of ``mechanism.linearize(about)``.
+    ax : Axes or a sequence of them, optional
+        For as many modes, of a spatial mechanism with the projection ``3d``; by default up to six of a new figure.
+    scale : float, optional
+        The largest displacement of each mode as it is drawn, over the size of the mechanism.
+
+    Returns
+    -------
+    list of Axes
+
+    Examples
+    --------
+    >>> import flexph
+    >>> from flexph import plot
+    >>> lowest = flexph.modes(mechanism.linearize(pose), 3)  # doctest: +SKIP
+    >>> axes = plot.modes(mechanism, pose, lowest)  # doctest: +SKIP
+    """
+    check.positive("scale", scale)
+    shapes = mode_displacements(mechanism, about, modes)
+    if not shapes.shown:
+        raise ValueError("mechanism has no body with a view")
+    flat = mechanism.layout.dim == 2
+    count = min(len(modes.frequencies), MOST if ax is None else np.size(ax))
+    columns = min(count, 3)
+    axes = axes_of(
+        ax,
+        count,
+        size=(3.8 * columns, 3.6 * math.ceil(count / columns)),
+        nrows=math.ceil(count / columns),
+        ncols=columns,
+        sharex=False,
+        subplot_kw={} if flat else {"projection": "3d"},
+    )
+    at_rest = np.vstack(shapes.points)
+    length = scale * float(np.ptp(at_rest, axis=0).max())
+    prefix = prefix_of([np.array([length])], "m")
+    for k, own in enumerate(axes):
+        (_draw_in_plane if flat else _draw_in_space)(own, shapes, k, length)
+        told = f"{modes.frequencies[k]:.5g} rad/s, {modes.frequencies[k] / (2.0 * math.pi):.4g} Hz"
+        scaled = f"largest displacement drawn as {length / PREFIXES[prefix]:.3g} {prefix}m"
+        own.set_title(f"mode {k + 1}: {told}\n{scaled}", fontsize="small")
+        own.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    return axes
+
+
+def _moved(shapes: ModeShapes, mode: int, length: float) -> list[tuple[Array, list[Array], Array, Array]]:
+    """Points at rest, outlines, moved points and relative size of the motion of every body."""
+    return [
+        (points, outlines(view), points + length * moved, np.linalg.norm(moved, axis=1))
+        for (*_, view), points, moved in zip(shapes.shown, shapes.points, shapes.displacements[mode], strict=True)
+    ]
+
+
+def _draw_in_plane(axes: Any, shapes: ModeShapes, mode: int, length: float) -> None:
+    from matplotlib.collections import LineCollection, PolyCollection
+
+    for k, (rest, pieces, moved, size) in enumerate(_moved(shapes, mode, length)):
+        for corners in pieces:
+            if corners.shape[1] == 2:
+                axes.add_collection(LineCollection(list(rest[corners]), colors="0.75", linewidths=1.0))
+                axes.add_collection(LineCollection(list(moved[corners]), colors=f"C{k}", linewidths=1.8))
+                continue
+            outline = PolyCollection(list(rest[corners]), facecolors="none", edgecolors="0.8", linewidths=0.4)
+            axes.add_collection(outline)
+            faces = PolyCollection(list(moved[corners]), array=size[corners].mean(axis=1), cmap="viridis")
+            faces.set_clim(0.0, 1.0)
+            axes.add_collection(faces)
+    axes.autoscale_view()
+    axes.grid(alpha=0.3)
+
+
+def _draw_in_space(axes: Any, shapes: ModeShapes, mode: int, length: float) -> None:
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
+
+    for k, (rest, pieces, moved, size) in enumerate(_moved(shapes, mode, length)):
+        for corners in pieces:
+            if corners.shape[1] == 2:
+                axes.add_collection3d(Line3DCollection(rest[corners], colors="0.75", linewidths=1.0))
+                axes.add_collection3d(Line3DCollection(moved[corners], colors=f"C{k}", linewidths=1.8))
+                continue
+            faces = Poly3DCollection(moved[corners], array=size[corners].mean(axis=1), cmap="viridis")
+            faces.set_clim(0.0, 1.0)
+            axes.add_collection3d(faces)
+    whole = np.vstack([*shapes.points, *(moved for *_, moved, _ in _moved(shapes, mode, length))])
+    low, high = whole.min(axis=0), whole.max(axis=0)
+    half = 0.5 * max(float((high - low).max()), 1e-300)
+    least = np.maximum(high - low, 0.3 * half)
+    middle = 0.5 * (low + high)
+    limits = {f"{axis}lim": (m - 0.5 * s, m + 0.5 * s) for axis, m, s in zip("xyz", middle, least, strict=True)}
+    axes.set(zlabel="z [m]", **limits)

@@ -1,0 +1,167 @@
+"""Pictures of linear systems: Bode, Nyquist, poles and zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..linear.eigenmodes.modes import poles
+from ..linear.responses.frequency import FrequencyResponse
+from ..linear.responses.zeros import zeros
+from ..numerics.arguments import checked
+from ..systems.linear import LinearPHDAE
+from .axes import STYLES as LINES
+from .axes import axes_of, draw, legend_above
+from .panels import Curve, Panel, Style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STYLES: tuple[Style, ...] = ("line", "dashed", "dashdot", "dotted")
+Responses = FrequencyResponse | Mapping[str, FrequencyResponse]
+
+
+@checked
+def bode(responses: Any, ax: Any = None, *, output: str | None = None, input: str | None = None, unit: str = "") -> Any:
+    """|H(iω)| and arg H(iω) [deg] of one frequency response or of several by name, from ``input`` to ``output``.
+
+    A name may be left out where there is only one. The legend says the error of what went through a reduced model.
+
+    Parameters
+    ----------
+    responses : FrequencyResponse or a mapping of them by name
+        What :func:`flexph.frequency_response` returns.
+    ax : sequence of two Axes, optional
+        For the size and the phase; by default those of a new figure.
+    output, input : str, optional
+        Names of ports.
+    unit : str, optional
+        That of H, for the axis.
+
+    Returns
+    -------
+    list of Axes
+
+    Examples
+    --------
+    >>> from flexph import plot
+    >>> size, phase = plot.bode({"full": full, "reduced": reduced}, unit="(m/s)/N")  # doctest: +SKIP
+    """
+    axes = draw(bode_panels(responses, output=output, input=input, unit=unit), ax, size=(7.5, 5.6))
+    axes[1].yaxis.set_major_locator(_multiples(45.0, axes[1].get_ylim()))
+    return axes
+
+
+def bode_panels(
+    responses: Responses, *, output: str | None = None, input: str | None = None, unit: str = ""
+) -> list[Panel]:
+    """Size and phase over the frequencies ω > 0."""
+    named = _all_of("responses", responses, FrequencyResponse)
+    size, phase = [], []
+    for k, (name, response) in enumerate(named.items()):
+        moving, value = response.omega > 0.0, response.between(output, input)
+        style, turn = STYLES[k % len(STYLES)], np.degrees(np.unwrap(np.angle(value)))
+        size.append(Curve(response.omega[moving], np.abs(value)[moving], _label(name, response), style))
+        phase.append(Curve(response.omega[moving], turn[moving], "", style))
+    over = "ω [rad/s]"
+    return [
+        Panel(tuple(size), "|H(iω)|", unit, over=over, log="xy", height=3.0),
+        Panel(tuple(phase), "phase", "deg", over=over, log="x", height=2.0),
+    ]
+
+
+@checked
+def nyquist(
+    responses: Any, ax: Any = None, *, output: str | None = None, input: str | None = None, unit: str = ""
+) -> Any:
+    """H(iω) in the complex plane, for ω ≥ 0, of one response or of several by name; mirrored for ω < 0.
+
+    Between force and velocity of one port the curve of a passive system stays in the right half plane, the shaded half
+    is out of reach. Arguments are those of :func:`bode`, with one Axes in and out.
+    """
+    named = _all_of("responses", responses, FrequencyResponse)
+    (axes,) = axes_of(ax, 1, size=(6.4, 5.6))
+    for k, (name, response) in enumerate(named.items()):
+        value, style = response.between(output, input), {"color": f"C{k}", **LINES[STYLES[k % len(STYLES)]]}
+        axes.plot(value.real, value.imag, label=_label(name, response), **style)
+        axes.plot(value.real, -value.imag, **{**style, "alpha": 0.35})
+    axes.set_aspect("equal", adjustable="box")
+    left, right = axes.get_xlim()
+    if _collocated(named, output, input):
+        left = min(left, -0.08 * right)
+        axes.axvspan(left, 0.0, color="0.92", zorder=0)
+    axes.set_xlim(left, right)
+    suffix = f" [{unit}]" if unit else ""
+    _cross(axes, f"Re H(iω){suffix}", f"Im H(iω){suffix}")
+    if len(named) > 1:
+        legend_above(axes, 4)
+    return axes
+
+
+@checked
+def poles_and_zeros(
+    systems: Any,
+    ax: Any = None,
+    *,
+    output: str | None = None,
+    input: str | None = None,
+    limit: float | None = None,
+) -> Any:
+    """Poles (×) and transmission zeros (○) of one system or of several by name, with |s| ≤ ``limit`` [rad/s].
+
+    One Axes in and out; zeros are those from ``input`` to ``output``, all of them by default.
+    """
+    named = _all_of("systems", systems, LinearPHDAE)
+    (axes,) = axes_of(ax, 1, size=(6.4, 5.6))
+    for k, (name, system) in enumerate(named.items()):
+        color, word = f"C{k}", f"{name}: " if name else ""
+        for values, marker, what in (
+            (poles(system), "x", "poles"),
+            (zeros(system, output=output, input=input), "o", "zeros"),
+        ):
+            shown = values if limit is None else values[np.abs(values) <= limit]
+            axes.plot(shown.real, shown.imag, marker, color=color, markersize=6, fillstyle="none", label=word + what)
+    _cross(axes, "Re s [1/s]", "Im s [1/s]")
+    legend_above(axes, 4)
+    return axes
+
+
+def _cross(axes: Axes, real: str, imaginary: str) -> None:
+    """The axes of the complex plane with their labels."""
+    axes.axhline(0.0, color="0.6", linewidth=0.8)
+    axes.axvline(0.0, color="0.6", linewidth=0.8)
+    axes.set(xlabel=real, ylabel=imaginary)
+    axes.grid(alpha=0.3)
+
+
+def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
+    """One thing of a kind, or several by name."""
+    if isinstance(given, kind):
+        return {"": given}
+    if not isinstance(given, Mapping) or not given:
+        told = type(given).__name__ if not isinstance(given, Mapping) else "an empty dict"
+        raise ValueError(f"{argument} must be a {kind.__name__}, or a dict of several by name, got {told}")
+    for name, each in given.items():
+        if not isinstance(each, kind):
+            raise ValueError(f"{argument}[{name!r}] must be a {kind.__name__}, got {type(each).__name__}")
+    return dict(given)
+
+
+def _collocated(named: Mapping[str, FrequencyResponse], output: str | None, input: str | None) -> bool:
+    return all((output or r.outputs[0]) == (input or r.inputs[0]) for r in named.values())
+
+
+def _label(name: str, response: FrequencyResponse) -> str:
+    error = response.describe_error()
+    return " ".join(part for part in (name, f"({error})" if error else "") if part)
+
+
+def _multiples(step: float, limits: tuple[float, float]) -> Any:
+    """Ticks at multiples of 45 degrees, or of 90, 180, … where these would crowd."""
+    from matplotlib.ticker import MultipleLocator
+
+    while (limits[1] - limits[0]) / step > 8.0:
+        step *= 2.0
+    return MultipleLocator(step)

@@ -1,0 +1,47 @@
+"""Pictures of Dirac structures: which variables stand in which equation, with ports named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..analysis.pattern import sparsity
+from ..dirac.structure import DiracStructure
+from ..numerics.arguments import checked
+from .axes import axes_of
+
+LABELLED = 40
+"""Entries up to which each has a label; of more the first of every port has one."""
+
+
+@checked
+def structure(structure: DiracStructure, ax: Any = None) -> Any:
+    """The pattern of ``w = J v`` of a Dirac structure: red and blue by sign, ports named and ruled.
+
+    Parameters
+    ----------
+    structure : DiracStructure
+        Such as ``flexph.analyze(system).whole``.
+    ax : Axes, optional
+        By default those of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    pattern, outputs, inputs = sparsity(structure)
+    n = structure.size
+    side = min(12.0, max(4.5, 0.32 * n + 2.0))
+    (axes,) = axes_of(ax, 1, size=(side, side))
+    axes.imshow(pattern, cmap="RdBu_r", vmin=-1.6, vmax=1.6, interpolation="nearest")
+    small = n <= LABELLED
+    where = range(n) if small else [s.start for s in structure.ports.values()]
+    label = (lambda name: name) if small else (lambda name: name.removesuffix("[0]"))
+    axes.set_xticks(list(where), [label(inputs[i]) for i in where], rotation=90, fontsize="small")
+    axes.set_yticks(list(where), [label(outputs[i]) for i in where], fontsize="small")
+    axes.xaxis.tick_top()
+    for span in structure.ports.values():
+        for edge in {span.start, span.stop}:
+            axes.axhline(edge - 0.5, color="0.75", linewidth=0.8)
+            axes.axvline(edge - 0.5, color="0.75", linewidth=0.8)
+    axes.set(xlabel="inputs v (red: +, blue: −)", ylabel="outputs w = J v")
+    return axes

@@ -1,0 +1,115 @@
+"""Pictures of studies of one or two parameters: curves, bars and maps of a value that is a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from .axes import axes_of, legend_above
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CURVES = 6
+"""Values of a second parameter up to which each of them has a curve; more are a map."""
+
+
+@checked
+def study(results: Any, name: str, ax: Any = None) -> Any:
+    """A value of a study over the one or two parameters that vary.
+
+    A parameter of texts has bars, or a curve for each; two of numbers have curves or a map. Samples of a table are
+    points.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        What :func:`flexph.study` returns.
+    name : str
+        A value that is one number of each sample.
+    ax : Axes, optional
+        By default those of a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from flexph import plot
+    >>> axes = plot.study(results, "frequency")  # doctest: +SKIP
+    """
+    value, names = check.lookup("value", name, dict(results.data_vars)), varied(results)
+    if not _is_number(value):
+        raise ValueError(f"name must be that of a number, {name!r} is none")
+    if not 1 <= len(names) <= 2:
+        raise ValueError(f"results must be of one or two parameters that vary, got {len(names)}: {', '.join(names)}")
+    (axes,) = axes_of(ax, 1, size=(6.0, 4.2))
+    if not {*names} <= {*value.dims}:  # samples of a table
+        _scattered(axes, value, names)
+    else:
+        _curves_or_map(axes, value.squeeze([dim for dim in value.dims if dim not in names], drop=True))
+    return axes
+
+
+def varied(results: Any) -> list[str]:
+    """The parameters with more than one value."""
+    return [str(name) for name in results.coords if len(np.unique(results[name].values)) > 1]
+
+
+def _scattered(axes: Axes, value: Any, varied: list[str]) -> None:
+    """Points of a table: over one parameter, or coloured over two."""
+    first = value[varied[0]]
+    if len(varied) == 1:
+        axes.plot(first.values, value.values, "o")
+        axes.set(xlabel=_label(first), ylabel=_label(value))
+        return
+    second = value[varied[1]]
+    points = axes.scatter(first.values, second.values, c=value.values)
+    axes.figure.colorbar(points, ax=axes, label=_label(value))
+    axes.set(xlabel=_label(first), ylabel=_label(second))
+
+
+def _curves_or_map(axes: Axes, value: Any) -> None:
+    """Curves over the parameter of numbers with the most values; a map where there would be too many of them."""
+    over = max(value.dims, key=lambda dim: (_is_number(value[dim]), value.sizes[dim]))
+    others = [dim for dim in value.dims if dim != over]
+    if others and _is_number(value[others[0]]) and value.sizes[others[0]] > CURVES:
+        mesh = axes.pcolormesh(value[over], value[others[0]], value.transpose(others[0], over), shading="nearest")
+        axes.figure.colorbar(mesh, ax=axes, label=_label(value))
+        axes.set(xlabel=_label(value[over]), ylabel=_label(value[others[0]]))
+        return
+    curves = {"": value}
+    if others:
+        curves = {f"{others[0]} = {entry}": value.sel({others[0]: entry}) for entry in value[others[0]].values}
+    (_lines if _is_number(value[over]) else _bars)(axes, curves, over)
+    axes.set(xlabel=_label(value[over]), ylabel=_label(value))
+    if others:
+        legend_above(axes, 3)
+
+
+def _lines(axes: Axes, curves: Mapping[str, Any], over: str) -> None:
+    for label, curve in curves.items():
+        ordered = curve.sortby(over)
+        axes.plot(ordered[over], ordered, "o-", markersize=3, label=label)
+    axes.grid(alpha=0.3)
+
+
+def _bars(axes: Axes, curves: Mapping[str, Any], over: str) -> None:
+    width = 0.8 / len(curves)
+    for k, (label, curve) in enumerate(curves.items()):
+        axes.bar(np.arange(curve.size) + (k - 0.5 * (len(curves) - 1)) * width, curve, width, label=label)
+    axes.set_xticks(np.arange(curve.size), [str(text) for text in curve[over].values])
+
+
+def _is_number(values: Any) -> bool:
+    return values.dtype.kind in "fi"
+
+
+def _label(values: Any) -> str:
+    unit = values.attrs.get("units", "")
+    return f"{values.name} [{unit}]" if unit else str(values.name)
