@@ -168,8 +168,9 @@ def draw_motion(result: Result, path: Path, frames: int = 4) -> None:
         axes.set(aspect="equal", xlim=(-0.08, 0.03), xticks=(-0.06, -0.03, 0.0, 0.03), xlabel="x [m]")
         axes.set_title(f"t = {1e3 * solution.times[k]:.2f} ms")
         axes.grid(alpha=0.3)
-    for label, point in (("O", (0.0, 0.0)), ("A", A), ("B", B), ("C", C)):
-        figure.axes[0].annotate(label, point, xytext=(4, -11), textcoords="offset points")
+    beside = (("O", (0.0, 0.0), (5, -11)), ("A", A, (-6, -12)), ("B", B, (-11, 3)), ("C", C, (4, -11)))  # of the bars
+    for label, point, offset in beside:
+        figure.axes[0].annotate(label, point, xytext=offset, textcoords="offset points")
     figure.axes[0].set_ylabel("y [m]")
     figure.savefig(path)
 

@@ -16,7 +16,7 @@ from flexph import GROUND, PHDAE, Body, Mechanism, Solution, connect, drive, hin
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
-from flexph.plot.axes import new_figure
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import vanishes
 from .files import write_rows, write_run
@@ -148,13 +148,24 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     return figures(result)
 
 
+WINDOWS = 120
+"""Parts of the run over which the range of the axial vibration is drawn: hundreds of periods are a solid block."""
+
+
 def draw_midpoint(result: Result, path: Path) -> None:
     """Midpoint deflection in the manner of [flex] fig. 8."""
-    figure = new_figure(11.0, 4.2)
-    for k, axes in enumerate(figure.subplots(1, 2)):
-        axes.plot(result.solution.times, result.midpoint[:, k], linewidth=1.0)
-        axes.set_xlabel("t [s]")
-        axes.set_ylabel(f"$u_f^{'xy'[k]}(L/2)\\,/\\,L$")
+    figure, times = new_figure(11.0, 4.6), result.solution.times
+    along, across = figure.subplots(1, 2)
+    parts = np.array_split(np.arange(len(times)), min(WINDOWS, len(times)))
+    values = [1e6 * result.midpoint[part, 0] for part in parts]
+    middles = [times[part].mean() for part in parts]
+    low, high, mean = (np.array([of(v) for v in values]) for of in (np.min, np.max, np.mean))
+    along.fill_between(middles, low, high, alpha=0.3, linewidth=0.0, label="range of the axial vibration")
+    along.plot(middles, mean, linewidth=1.2, label="its mean")
+    legend_above(along, 2)
+    across.plot(times, 1e2 * result.midpoint[:, 1], linewidth=1.2)
+    for axes, name, unit in ((along, "x", "10⁻⁶"), (across, "y", "%")):
+        axes.set(xlabel="t [s]", ylabel=f"$u_f^{name}(L/2)\\,/\\,L$ [{unit}]")
         axes.grid(alpha=0.3)
     figure.suptitle(f"midpoint of the rod, {STRAINS[result.strain]} strain")
     figure.savefig(path)

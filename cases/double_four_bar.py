@@ -178,7 +178,7 @@ def draw_motion(result: Result, path: Path, frames: int = 6) -> None:
             ends = np.array([solution.position(f"{name}.{end}")[k] for end in ("root", "tip")])
             axes.plot(*ends.T, ".-", color="C0" if name.startswith("rod") else "C1", linewidth=2.0)
         axes.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
-        axes.set(xlim=(-0.4, 3.4), ylim=(-1.3, 1.3), aspect="equal")
+        axes.set(xlim=(-0.4, 3.4), ylim=(-1.3, 1.3), aspect="equal", xlabel="x [m]")
         axes.set_title(f"t = {solution.times[k]:.3g} s", fontsize="small")
         axes.tick_params(labelleft=column == 0)
     figure.axes[0].set_ylabel("y [m]")

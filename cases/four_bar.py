@@ -13,7 +13,7 @@ import numpy as np
 
 import fem
 from cases.units import deg, inch
-from flexph import GROUND, PHDAE, Mechanism, Pose, connect, eigenfrequencies, hinge, modes, torque, weld
+from flexph import GROUND, PHDAE, Mechanism, Pose, connect, eigenfrequencies, hinge, modes, plot, torque, weld
 from flexph.case import Case, Check, Option
 from flexph.export import write_modes
 from flexph.linear import Eigenmodes
@@ -190,21 +190,8 @@ def draw_frequencies(result: Result, path: Path) -> None:
 
 def draw_modes(result: Result, path: Path) -> None:
     """The first three mode shapes over the undeformed mechanism."""
-    import meshio
-
-    mesh = meshio.read(path.with_suffix(".vtu"))
-    figure = new_figure(11.0, 3.8)
-    scale = 0.15 * np.ptp(mesh.points[:, 0])
-    for k, axes in enumerate(figure.subplots(1, 3, sharey=True)):
-        moved = mesh.points + scale * mesh.point_data[f"mode_{k + 1}"]
-        for block in mesh.cells:
-            line = np.append(block.data[:, 0], block.data[-1, 1])
-            axes.plot(*mesh.points[line, :2].T, color="0.7", linewidth=1.0)
-            axes.plot(*moved[line, :2].T, linewidth=1.8)
-        axes.set_title(f"$\\omega_{k + 1}$ = {result.modes.frequencies[k]:.1f} rad/s")
-        axes.set_aspect("equal")
-        axes.set_xlabel("x [m]")
-    figure.axes[0].set_ylabel("y [m]")
+    figure = new_figure(11.0, 4.2)
+    plot.modes(result.mechanism, result.pose, result.modes, figure.subplots(1, 3, sharey=True), scale=0.15)
     figure.suptitle(f"crank at {result.mode_angle:g}°")
     figure.savefig(path)
 

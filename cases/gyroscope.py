@@ -311,12 +311,12 @@ def draw_motion(result: Result, path: Path) -> None:
     ball.set_title("the axle on the unit sphere", fontsize="medium")
     path_of.set(xlabel="γ [deg]", ylabel="β [deg]")
     legend_above(path_of, 3)
-    turned.set(xlabel="t [s]", ylabel="γ − M t/(Aω cos β₀) [deg]", xlim=(0.0, run.times[-1]))
+    turned.set(xlabel="t [s]", ylabel="γ less the law\nM t/(Aω cos β₀) [deg]", xlim=(0.0, run.times[-1]))
     if result.start == "rest" and result.tilt == 0.0:
         small = law / (AXIAL * result.spin / ACROSS)
         mean = -np.degrees(1.25 * small**2 * law * run.times)
         turned.plot(run.times, mean, "k--", linewidth=1.0, label=r"mean of theory, $-\frac{5}{4}\varepsilon^2\Omega t$")
-        turned.legend(loc="lower left", fontsize="small", frameon=False)
+        legend_above(turned)
     for axes in (path_of, turned):
         axes.grid(alpha=0.3)
     figure.savefig(path)

@@ -27,6 +27,7 @@ from flexph.export.tables import write_table
 from flexph.interconnection import clamp, couple, substructure, tie
 from flexph.linear import reduce
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
 
 from .checks import vanishes
 
@@ -187,11 +188,38 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table of the frequencies."""
+    """Table and picture of the frequencies."""
     reduced = eigenfrequencies(result.reduced, COUNT)
     columns = {"omega_rad_s": result.omega, "exact_rad_s": result.exact, "reduced_rad_s": reduced}
     write_table(folder / "frequencies.csv", columns)
+    draw_frequencies(result, reduced, folder / "frequencies.png")
     return figures(result)
+
+
+def draw_frequencies(result: Result, reduced: Array, path: Path) -> None:
+    """The lowest frequencies of the chain, how far they are from exact beams, and what each stage took."""
+    figure = new_figure(11.0, 4.0)
+    above, apart, stages = figure.subplots(1, 3, width_ratios=(3, 3, 2))
+    number = np.arange(1, COUNT + 1)
+    above.semilogy(number, result.exact, "o", color="0.7", markersize=9, label="exact beams")
+    above.semilogy(number, result.omega, "C0.", label=f"{result.states} states")
+    above.semilogy(number, reduced, "C1+", markersize=9, label=f"{result.reduced.size} states")
+    above.set_ylabel("frequency [rad/s]")
+    least = np.finfo(float).eps
+    for values, other, style, label in (
+        (result.omega, result.exact, "C0.-", "whole chain from exact beams"),
+        (reduced, result.omega, "C1+-", "reduced from whole chain"),
+    ):
+        apart.semilogy(number, np.maximum(np.abs(values / other - 1.0), least), style, linewidth=0.8, label=label)
+    apart.set_ylabel("relative difference")
+    for axes in (above, apart):
+        legend_above(axes, 1)
+        axes.set(xlabel="mode", xticks=number)
+        axes.grid(alpha=0.3)
+    stages.barh(list(result.seconds), list(result.seconds.values()))
+    stages.set(xlabel="time on this machine [s]")
+    stages.invert_yaxis()
+    figure.savefig(path)
 
 
 def checks() -> Iterable[Check]:
@@ -211,4 +239,4 @@ def checks() -> Iterable[Check]:
     yield vanishes("reduced ω over full ω − 1", again, 1e-8)
 
 
-case = Case(run, write, checks)
+case = Case(run, write, checks, needs=("matplotlib",))

@@ -26,7 +26,7 @@ from scipy import sparse
 from tqdm import tqdm
 
 import fem
-from flexph import GROUND, Body, LinearPHDAE, Pose, connect, eliminate, modes, weld
+from flexph import GROUND, Body, LinearPHDAE, Pose, connect, eliminate, modes, plot, weld
 from flexph.bodies import linear_body
 from flexph.case import Case, Check, Kind, Option
 from flexph.export import write_modes
@@ -256,30 +256,34 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(shown: Shown, name: str, path: Path) -> None:
-    """The first six modes: the middle or upper surface by its deflection, or the membrane moved."""
+    """The first six modes: a membrane moved, or the middle or upper surface of a plate."""
     view = shown.body.view
     assert view is not None
-    X = view.points
-    wide = bool(np.ptp(X[:, 1]) < 0.8 * np.ptp(X[:, 0]))
-    figure = new_figure(9.6, 4.2 if wide else 6.2)
-    top = np.flatnonzero(X[:, 2] > X[:, 2].max() - 1e-9) if X.shape[1] == 3 else np.arange(len(X))
-    for k, axes in enumerate(figure.subplots(2, 3).ravel()):
-        shape = shown.shapes[:, :, k] / np.abs(shown.shapes[:, :, k]).max()
-        bent = X.shape[1] == 3 and (shape[:, 2] ** 2).sum() > 0.5 * (shape**2).sum()
-        if bent:
-            levels = np.linspace(-1.0, 1.0, 21)
-            axes.tricontourf(X[top, 0], X[top, 1], shape[top, 2], levels=levels, cmap="RdBu_r")
-        else:
-            size = np.linalg.norm(shape[top, :2], axis=1)
-            at = X[top, :2] + 0.8 * shape[top, :2]
-            axes.scatter(*X[top, :2].T, s=2.0, color="0.8")
-            axes.scatter(*at.T, s=4.0, c=size, cmap="viridis")
-        axes.set_aspect("equal")
-        axes.set_xticks([])
-        axes.set_yticks([])
-        axes.set_title(f"{shown.hertz[k]:.4g} Hz", fontsize="medium")
+    figure = new_figure(11.0, 6.0)
+    panels = figure.subplots(2, 3).ravel()
+    if shown.body.dim == 2:
+        mechanism = connect({"plate": shown.body}, [])
+        plot.modes(mechanism, _rest(mechanism), shown.vibration, panels, scale=0.08)
+        drawn = {"displacement over its largest": panels[0].collections[-1]}
+    else:
+        drawn = {k: v for n, axes in enumerate(panels) for k, v in [_draw_surface(axes, view.points, shown, n)]}
+    for label, surface in drawn.items():
+        figure.colorbar(surface, ax=panels, label=label, shrink=0.8, ticks=np.linspace(-1.0, 1.0, 9))
     figure.suptitle(f"NAFEMS {name.upper()}")
     figure.savefig(path)
+
+
+def _draw_surface(axes: Any, X: Array, shown: Shown, mode: int) -> tuple[str, Any]:
+    """The middle or upper surface of a plate by its deflection, or by the size of a displacement in its plane."""
+    top = np.flatnonzero(X[:, 2] > X[:, 2].max() - 1e-9) if X.shape[1] == 3 else np.arange(len(X))
+    shape = shown.shapes[:, :, mode] / np.abs(shown.shapes[:, :, mode]).max()
+    bent = (shape[:, 2] ** 2).sum() > 0.5 * (shape**2).sum()
+    values = shape[top, 2] if bent else np.linalg.norm(shape[top], axis=1) / np.linalg.norm(shape, axis=1).max()
+    look: dict[str, Any] = {"cmap": "RdBu_r" if bent else "viridis"}
+    drawn = axes.tricontourf(*X[top, :2].T, values, levels=np.linspace(-1.0 if bent else 0.0, 1.0, 21), **look)
+    axes.set(aspect="equal", xlabel="x [m]", ylabel="y [m]")
+    axes.set_title(f"{shown.hertz[mode]:.4g} Hz{'' if bent else ', in its plane'}", fontsize="medium")
+    return ("deflection" if bent else "displacement in the plane") + " over its largest", drawn
 
 
 def checks() -> Iterable[Check]:

@@ -306,7 +306,7 @@ def draw_paths(result: Result, path: Path, coins: int = 9) -> None:
             ahead = 0.04 * extent * np.array([math.cos(zeta[k, 3]), math.sin(zeta[k, 3])])
             axes.plot(*np.array([zeta[k, :2] - ahead, zeta[k, :2] + ahead]).T, color="C3", linewidth=2.5)
         axes.plot(*zeta[0, :2], "ko", markersize=4)
-        axes.set(aspect="equal", title=TITLES[name], xlabel="x", ylabel="y")
+        axes.set(aspect="equal", title=TITLES[name], xlabel="x [m]", ylabel="y [m]")
         axes.grid(alpha=0.3)
     lines, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(lines, labels, loc="outside upper center", ncols=4, fontsize="small", frameon=False)
@@ -331,11 +331,11 @@ def draw_accounts(result: Result, path: Path) -> None:
     slip = result.mechanism.ledger.nonholonomic_residual
     kept.semilogy(times[1:], _shown(balance.residual / balance.scale), ".", markersize=2, label="balance, constrained")
     kept.semilogy(times[1:], _shown(slip), ".", markersize=2, label="slip of the mechanism")
-    for axes, label in ((energy, "energy"), (error, "error of x, y"), (kept, "residual of a step")):
+    for axes, label in ((energy, "energy [J]"), (error, "error of x, y [m]"), (kept, "balance / energy,\nslip [m/s]")):
         axes.set_ylabel(label)
         legend_above(axes, 4)
         axes.grid(alpha=0.3)
-    kept.set(xlabel="t", xlim=(times[0], times[-1]))
+    kept.set(xlabel="t [s]", xlim=(times[0], times[-1]))
     figure.savefig(path)
 
 

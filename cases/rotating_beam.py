@@ -23,7 +23,7 @@ from flexph.export.tables import write_table
 from flexph.linear import Eigenmodes
 from flexph.mechanisms import Spectrum
 from flexph.numerics.arrays import Array
-from flexph.plot.axes import new_figure
+from flexph.plot.axes import legend_above, new_figure
 
 REFERENCE: Mapping[float, float] = {
     0: 3.5160,
@@ -289,16 +289,16 @@ def draw_modes(result: Result, path: Path) -> None:
     stiffened, body = result.at_speed["von_karman"], result.mechanism.bodies["beam"]
     assert body.view is not None
     x = body.view.points[:, 0]
-    figure = new_figure(9.0, 3.8)
+    figure = new_figure(10.0, 4.4)
     for axes, (name, across, values) in zip(
         figure.subplots(1, 2, sharey=True), (("flap", 2, stiffened.flap), ("chord", 1, stiffened.chord)), strict=True
     ):
         for k in range(COUNT):
             bent = body.view.shape[across::3] @ stiffened.shapes[name][:, k]
-            axes.plot(x, bent / bent[np.abs(bent).argmax()], linewidth=1.6, label=f"{values[k]:.3f}")
-        axes.set_title(f"{name}wise, $u_{'xyz'[across]}$")
+            axes.plot(x, bent / bent[np.abs(bent).argmax()], linewidth=1.6, label=f"mode {k + 1}: {values[k]:.3f}")
         axes.set_xlabel("x / L")
-        axes.legend(fontsize="small")
+        axes.set_ylabel(f"{name}wise, $u_{'xyz'[across]}$ over its largest")
+        legend_above(axes, 3, title=r"frequency $\omega\,\sqrt{\rho A L^4/EI}$", title_fontsize="small")
         axes.grid(alpha=0.3)
     figure.suptitle(f"mode shapes at the speed {result.speed:g}, von Kármán strain")
     figure.savefig(path)
